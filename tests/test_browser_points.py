@@ -25,7 +25,11 @@ PLACE = """([x, y]) => {
   const box = el.getBoundingClientRect()
   return [box.x + frame.x_scale.compute(x), box.y + frame.y_scale.compute(y)]
 }"""
-
+# the lines where the function that is learned is zero
+DECISION = """() => {
+  const source = [...Bokeh.documents[0].all_models].filter((m) => m.name === "drawn-boundary").at(-1)
+  return Array.from(source.get_array("xs")[0])
+}"""
 ADDS = """() => {
   const models = [...Bokeh.documents[0].all_models]
   for (const tool of models.filter((model) => model.type === "PointDrawTool")) tool.add = true
@@ -73,12 +77,13 @@ def test_points_are_added_dragged_and_removed_and_raced_on(open_app: Open, serve
     app.until(lambda: counted(app, "lower") == 101, "a point of the second class")
     app.page.get_by_text("Learned from all 202 points").wait_for()
 
-    before = points(app)
+    before, decision = points(app), app.page.evaluate(DECISION)
     app.page.mouse.click(*place(app, before["x"][0], before["y"][0]))  # selects nothing for good
     app.page.mouse.move(*place(app, 0.0, -2.2))
     app.page.mouse.down()
     app.rest(600)  # people think, and a busy page hears of the mouse late
     app.page.mouse.move(*place(app, -0.5, -2.0), steps=4)
+    app.until(lambda: app.page.evaluate(DECISION) != decision, "the decision, while the mouse is down")
     app.page.mouse.up()
     app.until(lambda: points(app)["x"][200] == pytest.approx(-0.5, abs=0.1), "the point to be dragged")
     moved = points(app)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 
 import pytest
+from _shown import source_of
 
+from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.description import Axis, Chart, Column, LineMark, PointMark, RuleMark
 from mklviz.views.chart.none import draw_none
+from mklviz.views.look.palette import LIGHT
 
 TABLES = {
     "run": {"step": [0.0, 1.0, 2.0], "gap": [0.5, math.nan, 0.0], "size": [7.0, math.nan, 7.0]},
@@ -46,3 +49,14 @@ def test_what_has_no_place_on_an_axis_is_not_seen() -> None:
 def test_a_column_that_is_missing_is_an_error(tables: dict[str, dict[str, list[float]]]) -> None:
     with pytest.raises(KeyError):
         draw_none(CHART, tables)
+
+
+def test_a_table_that_has_not_changed_is_not_sent_again() -> None:
+    figure, sent = ChartFigure(CHART, LIGHT, 200), list[str]()
+    for name in TABLES:
+        source_of(figure.plot, f"gap-{name}").on_change("data", lambda _attr, _old, _new, name=name: sent.append(name))
+    figure.show(TABLES)
+    assert sent == ["run", "stop"]
+    figure.show({"run": {name: list(column) for name, column in TABLES["run"].items()}, "stop": {"gap": [0.02]}})
+    assert sent == ["run", "stop", "stop"]
+    assert source_of(figure.plot, "gap-stop").data == {"gap": [0.02]}

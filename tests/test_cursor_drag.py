@@ -23,6 +23,6 @@ def test_the_nearest_step_is_found_on_each_axis() -> None:
 def test_a_place_is_handed_on_and_answered_whatever_it_is(told: list[object], heard: list[float]) -> None:
     drag, places = CursorDrag(), list[float]()
     drag.on_place = places.append
-    drag.asked.data = {"x": told}
+    drag.dragged.asked.data = {"x": told}
     assert places == heard
-    assert drag.answered.data["count"] == [1]
+    assert drag.dragged.answered.data["count"] == [1]

@@ -51,7 +51,7 @@ def until(tab: Knobs, found: Callable[[], object]) -> None:
 def settled(tab: Knobs) -> bool:
     """Whether what is drawn is what the slider says."""
     drawn = tab.now is not None and (tab.now.knob, tab.now.position) == (tab.knob, tab.slider.value)
-    return drawn and not tab.outdated
+    return drawn and not tab.outdated and not tab.now.coarse
 
 
 def test_a_position_is_solved_and_drawn_with_the_one_before_behind_it() -> None:
@@ -122,6 +122,7 @@ def test_a_knob_that_moves_on_gives_up_what_is_being_solved_and_the_last_positio
 def test_a_solve_that_takes_long_shows_how_far_it_is_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     _, tab = opened()
     until(tab, lambda: settled(tab))
+    monkeypatch.setattr(knobs, "REST", 0.0)
     before, races = tab.now, races_of(monkeypatch, pace=0.5)
     tab.slider.value = 0
     tab.tick(time.monotonic())
@@ -139,13 +140,41 @@ def test_a_solve_that_takes_long_shows_how_far_it_is_and_can_be_stopped(monkeypa
     assert tab.progress.object == "Stopped by hand. What is drawn is λ = 0.9."
 
 
+def test_what_takes_long_is_drawn_coarsely_while_the_slider_moves_and_solved_to_its_end_where_it_rests(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _, tab = opened()
+    until(tab, lambda: settled(tab))
+    first = tab.now
+    monkeypatch.setattr(knobs, "REST", 1e9)
+    races = races_of(monkeypatch, pace=20.0)
+    for place in (0, 1):
+        tab.slider.value = place
+        until(tab, lambda place=place: tab.now.position == place and not tab.outdated)  # type: ignore[misc]
+        assert tab.now.coarse
+        assert len(tab.now.trace) > 1
+        assert tab.now.trace.status == "stopped"
+        assert f"{tab.now.said}, coarse while the slider moves: stopped after" in tab.progress.object
+        assert tab.before is first  # not what was coarse as well
+    assert len(races) == 2
+    races_of(monkeypatch)
+    monkeypatch.setattr(knobs, "REST", 0.0)
+    until(tab, lambda: settled(tab))
+    assert tab.now.trace.status == "converged"
+    assert tab.before is first
+    assert "coarse" not in tab.progress.object
+
+
 def test_the_rival_is_solved_once(monkeypatch: pytest.MonkeyPatch) -> None:
     races, (_, tab) = races_of(monkeypatch), opened()
     until(tab, lambda: settled(tab))
     rival = tab.rivals["silp"]
     tab.slider.value = 1
     until(tab, lambda: settled(tab))
-    assert [list(race.runs) for race in races] == [["level", "silp"], ["level"]]
+    first, *others = [list(race.runs) for race in races]
+    assert first == ["level", "silp"]
+    assert others  # a coarse one before the other, on a slow machine
+    assert all(runs == ["level"] for runs in others)
     assert tab.rivals["silp"] is rival
 
 

@@ -21,8 +21,8 @@ from mklviz.recipe.prepared import Prepared, build_bank
 from mklviz.recipe.sources import digest
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.look.palette import DARK
-from mklviz.views.model import drawn_points, points_card
-from mklviz.views.model.drawn_points import learned
+from mklviz.views.model import points_card
+from mklviz.views.model.drawn_points import COARSE, FINE, learned
 from mklviz.views.model.points import FILE, MOST_POINTS, Points, as_file, points_of, read_points
 from mklviz.views.model.points_card import PointsCard
 from mklviz.views.session.session import Session
@@ -134,20 +134,48 @@ def test_a_tap_does_what_was_chosen_before_it_even_where_the_page_has_not_heard_
     assert len(figure.source.data["x"]) == len(before)
 
 
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {},
+        {"place": [], "x": [], "y": []},
+        {"place": [200], "x": [0.0], "y": [0.0]},
+        {"place": [-1], "x": [0.0], "y": [0.0]},
+        {"place": [0.5], "x": [0.0], "y": [0.0]},
+        {"place": [0], "x": ["1"], "y": [0.0]},
+        {"place": [0], "x": [float("nan")], "y": [0.0]},
+        {"place": [0], "x": [1e300], "y": [0.0]},
+        {"place": [0, 1], "x": [0.0, 0.0], "y": [0.0, 0.0]},
+    ],
+)
+def test_a_drag_that_makes_no_sense_moves_no_point(sent: dict[str, Any]) -> None:
+    assert points_of(prepared()).moved(sent) is None
+
+
+def test_the_point_that_is_dragged_moves_and_no_other() -> None:
+    points = points_of(prepared())
+    moved = points.moved({"place": [3], "x": [0.123456], "y": [-2]})
+    assert moved is not None
+    assert (moved.x[3], moved.y[3]) == (0.1235, -2.0)
+    rest = [k for k in range(len(points)) if k != 3]
+    assert [(moved.x[k], moved.y[k]) for k in rest] == [(points.x[k], points.y[k]) for k in rest]
+    assert moved.labels == points.labels
+
+
 # what is learned
 
 
 def test_the_field_is_the_decision_of_the_problem_on_all_points_on_the_side_of_its_class() -> None:
     recipe, points = Recipe.from_words(MOONS), points_of(prepared())
     content, fractions = as_file(points, ("x1", "x2")), []  # type: tuple[bytes, list[float]]
-    field = learned(content, recipe, CLASSES, points.window, fractions.append)
+    field = learned(content, recipe, CLASSES, points.window, FINE, fractions.append)
     assert fractions == sorted(fractions)
     assert 0.3 < fractions[-1] <= 0.9
     data = read_dataset_bytes(content, FILE)
     problem = Problem(build_bank(recipe.kernels, data), data.y, recipe.problem.loss, recipe.problem.regularizer)
     best = solve(problem).best
     low, high = points.window
-    corner = low + 0.5 / drawn_points.ACROSS * (high - low)
+    corner = low + 0.5 / FINE.across * (high - low)
     f = float(problem.predictor(best.weights, best.dual).decision_values(corner[None])[0])
     assert data.classes == ("lower", "upper")  # of which the second is +1, and has the first colour here
     assert field.values[0, 0] == pytest.approx(-f)
@@ -164,10 +192,10 @@ def test_of_three_classes_the_field_says_which_is_chosen() -> None:
     places = np.array([centres[name] for name in labels]) + 0.3 * rng.standard_normal((24, 2))
     points = Points(tuple(places[:, 0].tolist()), tuple(places[:, 1].tolist()), labels)
     recipe = Recipe.from_words("data=iris; kernels=gauss:2@all; loss=multiclass-hinge; C=10; solvers=spg")
-    field = learned(as_file(points, ("u", "v")), recipe, tuple(centres), points.window, lambda _: None)
+    field = learned(as_file(points, ("u", "v")), recipe, tuple(centres), points.window, FINE, lambda _: None)
     low, high = points.window
     for number, centre in enumerate(centres.values()):
-        column, row = ((np.array(centre) - low) / (high - low) * drawn_points.ACROSS).astype(int)
+        column, row = ((np.array(centre) - low) / (high - low) * FINE.across).astype(int)
         assert field.values[row, column] == number
     assert field.boundary == field.margins == []
 
@@ -178,7 +206,7 @@ def test_learning_stops_when_nobody_waits() -> None:
 
     points = points_of(prepared())
     with pytest.raises(Interrupted):
-        learned(as_file(points, ("x1", "x2")), Recipe.from_words(MOONS), CLASSES, points.window, stop)
+        learned(as_file(points, ("x1", "x2")), Recipe.from_words(MOONS), CLASSES, points.window, FINE, stop)
 
 
 # the card
@@ -213,6 +241,49 @@ def test_a_point_that_is_added_becomes_a_data_set_and_changes_what_is_learned() 
     explorer.session.show(Recipe.from_words(MOONS), prepared(), raced(prepared()))
     assert not card.editing.value
     assert card.points is None
+    card.close()
+
+
+def shape(card: PointsCard) -> tuple[int, ...]:
+    found: tuple[int, ...] = field(card).data["image"][0].shape
+    return found
+
+
+def test_the_decision_follows_a_point_that_is_dragged_coarsely_and_finely_where_it_rests(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(points_card, "REST", 1e9)
+    explorer, card = opened()
+    figure, before = card.figure, card.points
+    assert figure is not None
+    assert before is not None
+    assert shape(card) == (FINE.across, FINE.across)
+    images = [field(card).data["image"][0]]
+    for count, y in enumerate((-1.0, -2.0), start=1):
+        figure.dragged.asked.data = {"place": [0], "x": [0.0], "y": [y]}
+        until(card, lambda count=count: figure.dragged.answered.data["count"] == [count], "the picture")  # type: ignore[misc]
+        images.append(field(card).data["image"][0])
+        assert shape(card) == (COARSE.across, COARSE.across)
+        assert card.progress.object.startswith("Coarse: learned from all 200 points")
+    assert not np.array_equal(images[1], images[2])
+    assert explorer.sidebar.recipe.data.source == "two_moons"  # nothing is decided before it is let go
+    assert card.points == before
+    monkeypatch.setattr(points_card, "REST", 0.0)
+    until(card, lambda: shape(card) == (FINE.across, FINE.across), "the fine picture")
+    assert list(card.weights.tables["bars"]["weight"])[-1] > 0.0
+    figure.dragged.asked.data = {"place": [999], "x": [0.0], "y": [0.0]}
+    assert figure.dragged.answered.data["count"] == [3]  # or the page would wait for ever
+    card.close()
+
+
+def test_the_next_drag_is_heard_although_a_point_was_let_go_before_its_picture() -> None:
+    _, card = opened()
+    figure = card.figure
+    assert figure is not None
+    figure.dragged.asked.data = {"place": [0], "x": [0.0], "y": [-1.0]}
+    change(card, 0.0, -2.5, "upper")
+    until(card, lambda: "all 201 points" in card.progress.object, "what is learned from all")
+    assert figure.dragged.answered.data["count"] == [1]
     card.close()
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from _waits import soon
+from _waits import soon, wait_for
 from test_geometry_tab import Prepared, few
 
 from mklviz.engine import MaxIter, Race, solve
 from mklviz.problem import LpBall, Problem
 from mklviz.recipe import Recipe
 from mklviz.views.lab.own_mix import MOST_BARS, YOURS, above, mixed_kernels, standing
+from mklviz.views.look.palette import DARK
 from mklviz.views.session.session import Session
 from mklviz.views.tabs.your_mix import YourMix
 
@@ -21,6 +23,7 @@ class Scored(Prepared):
     """With words for the score."""
 
     score_label = "test accuracy"
+    train = SimpleNamespace(grams=())  # ready kernels, of samples nowhere
 
 
 def opened(posed: Problem, *solvers: str, steps: int = 8) -> tuple[Session, YourMix]:
@@ -110,6 +113,49 @@ def test_what_no_browser_tells_mixes_nothing(message: object) -> None:
     before = tab.mix
     tab.bars.receive(message)
     assert tab.mix is before
+    tab.close()
+
+
+def test_in_the_plane_the_boundary_of_the_mix_is_drawn_over_that_of_the_best_solver() -> None:
+    recipe = Recipe.from_words("data=two_moons; kernels=gauss:1,2@all poly:1@each; C=10; solvers=silp,level")
+    prepared = recipe.prepare()
+    race = Race(prepared.problem, ("silp", "level"), rules=(MaxIter(8),))
+    race.start()
+    race.wait()
+    session, tab = Session(), YourMix()
+    session.show(recipe, prepared, race)
+    tab.follow(session)
+    figure = tab.boundaries.figure
+    assert figure is not None
+    assert len(figure.tables["samples"]["x"]) == prepared.problem.n
+    drawn = []
+    for weights in ([1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5]):
+        mixed(tab, weights)
+        drawn.append(figure.tables["mine"])
+        assert tab.mix is not None
+        points = np.concatenate([np.array(line).T for line in tab.mix.boundary])
+        decide = prepared.problem.predictor(tab.mix.iterate.weights, tab.mix.iterate.dual).decision_values
+        assert np.abs(decide(points)).max() < 0.05 * np.abs(decide(prepared.train.X)).max()
+    assert drawn[0] != drawn[1]
+    wait_for(lambda: figure.tables["best"]["xs"], "the best solver's boundary", lambda: tab.tick(0.0))
+    best = min(race.traces.values(), key=lambda trace: trace.best.objective)
+    assert best.label in tab.boundaries.root.objects[0].object
+    session.theme = DARK
+    tab.follow(session)
+    tab.tick(1.0)
+    assert tab.boundaries.figure is not figure
+    assert tab.boundaries.figure is not None
+    assert tab.boundaries.figure.tables["mine"]["xs"] == drawn[1]["xs"]
+    tab.close()
+
+
+def test_where_samples_are_not_in_the_plane_no_boundary_is_drawn() -> None:
+    session, tab = opened(few(3))
+    tab.follow(session)
+    mixed(tab, [0.5, 0.3, 0.2])
+    assert not tab.boundaries.root.visible
+    assert tab.mix is not None
+    assert not tab.mix.boundary
     tab.close()
 
 

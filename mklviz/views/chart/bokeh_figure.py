@@ -71,7 +71,7 @@ class ChartFigure:
         self.plot = _figure(chart, theme, height, tools, x_range)
         self.renderers: dict[str, list[GlyphRenderer]] = {}
         self._sources = {name: ColumnDataSource(name=f"{chart.name}-{name}") for name in self.tables}
-        self.show(self.tables)
+        self._fill(self.tables)
         points: list[tuple[GlyphRenderer, Tips]] = []
         for mark in chart.marks:
             drawn = self._draw(mark)
@@ -86,7 +86,10 @@ class ChartFigure:
             add_point_readout(self.plot, points, theme)
 
     def show(self, tables: Tables) -> None:
-        """Draw these tables; all others stay as they are."""
+        """Draw these tables; those that have not changed are not sent again, and all others stay as they are."""
+        self._fill({name: table for name, table in tables.items() if table != self.tables[name]})
+
+    def _fill(self, tables: Tables) -> None:
         self.tables.update(tables)
         meshes = {mark.table: mark for mark in self.chart.marks if isinstance(mark, ContourMark)}
         for name, table in tables.items():

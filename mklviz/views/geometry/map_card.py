@@ -75,7 +75,8 @@ class MapCard(pn.viewable.Viewer):
         self._pane = pn.pane.Bokeh(None, sizing_mode="stretch_width", margin=0)
         picture = pn.Column(self._pane, self.start.handle, margin=0, sizing_mode="stretch_width")
         objects = (self._heading, self._words, self._scale, picture, self._remark)
-        self.root = cards.card(*objects, Form(FormRow(self._progress, self._stop, self.start.row)))
+        self._form = Form(FormRow(self._progress, self._stop, self.start.row))
+        self.root = cards.card(*objects, self._form)
 
     # -- what is shown
 
@@ -229,6 +230,7 @@ class MapCard(pn.viewable.Viewer):
         if self.start.paths is not None:
             self._draw_dragged(self.start.paths)
         self._say_progress()
+        self._form.refresh()  # in the same message as the paths
 
     def _draw_dragged(self, dragged: PathsFrom) -> None:
         ground = self.survey.ground

@@ -147,6 +147,7 @@ class Turn:
     knob: Knob
     position: int
     trace: Trace
+    coarse: bool = False  # whether it was given up before its end, while the slider moved
 
     @property
     def said(self) -> str:
@@ -185,7 +186,7 @@ def bars(now: Turn, before: Turn | None) -> list[Bar]:
 
 def outcome(now: Turn, before: Turn | None, rival: Trace | None) -> str:
     """Say what came of a position, and of the one before."""
-    said = f"{now.said}: {_told(now.trace)}."
+    said = f"{now.said}{', coarse while the slider moves' if now.coarse else ''}: {_told(now.trace)}."
     said += "" if before is None else f" Before, at {before.said}: {_told(before.trace)}."
     return said + ("" if rival is None else f" {rival.label}: {_told(rival)}.")
 

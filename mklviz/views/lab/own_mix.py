@@ -27,23 +27,31 @@ __all__ = ["MOST_BARS", "YOURS", "Mix", "Mixer", "above", "mix_lines", "mixed_ke
 MOST_BARS = 12  # kernels that can be mixed
 YOURS = "Your mix"
 TOLERANCE = 1e-4  # of the inner problem
+Boundary = Sequence[tuple[list[float], list[float]]]
 
 
 @dataclass(frozen=True)
 class Mix:
-    """Weights with what they are worth: a certified iterate, and its score on the test samples."""
+    """Weights with what they are worth: a certified iterate, its score on the test samples, and its decision."""
 
     iterate: Iterate
     score: float
+    boundary: Boundary  # where f is zero, for samples in the plane
 
 
 class Mixer:
     """Solves the problem at the newest weights of a few `kernels`; the others have none."""
 
-    def __init__(self, problem: Problem, kernels: Indices, score: Callable[[Iterate], float]) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        kernels: Indices,
+        score: Callable[[Iterate], float],
+        boundary: Callable[[Iterate], Boundary],
+    ) -> None:
         self.problem, self.kernels = problem, kernels
         self.task = Task[Mix](Lock())  # one solve after the other begins at the end of the last
-        self._score = score
+        self._score, self._boundary = score, boundary
         self._oracle = SvmOracle(problem, TOLERANCE)
 
     def ask(self, shares: Sequence[float]) -> None:
@@ -57,7 +65,7 @@ class Mixer:
         report(0.0)
         with one_blas_thread():
             iterate = self._oracle.iterate(self._oracle.solve(weights), 0.0)
-            return Mix(iterate, self._score(iterate))
+            return Mix(iterate, self._score(iterate), self._boundary(iterate))
 
 
 def mixed_kernels(problem: Problem, traces: Mapping[str, Trace]) -> Indices:

@@ -10,7 +10,7 @@ import io
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,6 +51,21 @@ class Points:
         room = WINDOW * np.where(high > low, high - low, 1.0)
         return low - room, high + room
 
+    def moved(self, columns: Mapping[str, Any]) -> Points | None:
+        """Return the points while one of them is dragged, as a page says it; None where it says nothing of use."""
+        told = [list(columns.get(name, ())) for name in ("place", "x", "y")]
+        numbers = [value for column in told for value in column if isinstance(value, int | float)]
+        if [len(column) for column in told] != [1, 1, 1] or len(numbers) != len(told):
+            return None
+        place, *ends = numbers
+        if place not in range(len(self)) or not all(abs(end) <= FARTHEST for end in ends):  # false for nan
+            return None
+        x, y = (
+            tuple(round(float(end), DIGITS) if k == place else value for k, value in enumerate(column))
+            for column, end in zip((self.x, self.y), ends, strict=True)
+        )
+        return replace(self, x=x, y=y)
+
 
 @dataclass(frozen=True)
 class Field:
@@ -60,6 +75,7 @@ class Field:
     # `boundary`, `margins`: where f is 0, and where it is -1 or 1; none of more than two classes
     boundary: Line
     margins: Line
+    weights: Mapping[str, float]  # of the kernels in use, by name, the heaviest first
     said: str  # how it was learned, in a sentence
 
 

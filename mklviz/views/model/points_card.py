@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from threading import Lock
+from time import monotonic
 from typing import Any
 
 import panel as pn
@@ -13,9 +15,11 @@ from mklviz.engine import Race
 from mklviz.engine.task import Task
 from mklviz.errors import MklvizError
 from mklviz.views.form import Button, Form, FormRow, Segments, Switch
+from mklviz.views.host.polling import Polling
+from mklviz.views.lab.lab_charts import Bar, bar_table, bars_chart, lab_figure
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme
-from mklviz.views.model.drawn_points import MOST_LEARNED, learned
+from mklviz.views.model.drawn_points import COARSE, FINE, MOST_LEARNED, Fineness, learned
 from mklviz.views.model.points import FILE, MOST_POINTS, Field, Points, as_file, points_of, read_points
 from mklviz.views.model.points_figure import CLASSES, PointsFigure
 from mklviz.views.session.session import Session
@@ -24,13 +28,15 @@ from mklviz.views.sidebar.controls import note, say
 __all__ = ["PointsCard"]
 
 MOST_KERNELS = 200  # kernels up to which a sum is learned after each change
+REST = 0.3  # seconds without a move after which a point that is still held rests
 REMOVE = "removes a point"
 _WORDS = (
-    "A tap on the figure adds a point of the class chosen, or removes one; drag a point to move it. After each change"
-    " the decision is learned again, from all points. They are the data set “Drawn points” under Data: Run races on"
-    " them, with its usual share held out. Places, also in the file, are as the kernels see them: standardized, where"
-    " features are."
+    "A tap on the figure adds a point of the class chosen, or removes one; drag a point to move it. The decision is"
+    " learned again from all points, coarsely while one of them moves. They are the data set “Drawn points” under Data:"
+    " Run races on them, with its usual share held out. Places, also in the file, are as the kernels see them:"
+    " standardized, where features are."
 )
+_BARS = '<div class="head"><b>Kernel weights</b></div><p class="why">Grey: before the last change.</p>'
 _TOO_MANY = f"The decision is learned here from up to {MOST_LEARNED} points and {MOST_KERNELS} kernels: press Run."
 
 
@@ -48,6 +54,10 @@ class PointsCard(pn.viewable.Viewer):
         self._source = ""  # name of the data in the recipe of a race on these points
         self._content = b""
         self._edited = self._due = False
+        self._moving: Points | None = None  # the points while one of them is dragged, until they are learned from fully
+        self._moved_at, self._answers = 0.0, False  # when it moved, and whether the page waits for its picture
+        self._polling = Polling(self._look)
+        self._before: Mapping[str, float] = {}  # the weights before one of them was dragged
         self.task = Task[Field](Lock())  # learns from one set of points after the other
         self.editing = Switch(label="Edit points")
         self.editing.param.watch(self._switch, "value")
@@ -60,7 +70,7 @@ class PointsCard(pn.viewable.Viewer):
         self._form = Form(FormRow(self.adds, self._again, self._save, wrap=True), visible=False)
         self._messages = Form(self.refusal, FormRow(self.progress, self._stop))
         self._words = cards.html(f'<p class="why">{_WORDS}</p>', visible=False)
-        self.pane = pn.Column(margin=0, sizing_mode="stretch_width")
+        self.pane = cards.grid(columns="auto-fit, minmax(min(380px, 100%), 1fr)")
         heading = cards.html(cards.title("Points of your own"))
         self.root = cards.card(heading, Form(self.editing), self._words, self._form, self.pane, self._messages)
 
@@ -99,7 +109,7 @@ class PointsCard(pn.viewable.Viewer):
         """Forget the points, which stay under Data."""
         self.close()
         self.editing.value, self.points, self.figure = False, None, None
-        self._source, self._edited, self._due = "", False, False
+        self._source, self._edited, self._due, self._before = "", False, False, {}
         self.pane.objects = []
         say(self.refusal, "")
         say(self.progress, "")
@@ -134,6 +144,8 @@ class PointsCard(pn.viewable.Viewer):
             self._edited = False
             self._take_over(self._session)
         self._learn(self._session)
+        if not self._polling.going:
+            self._look()
         return fresh
 
     def _build(self, session: Session) -> None:
@@ -148,10 +160,15 @@ class PointsCard(pn.viewable.Viewer):
         chosen = self.adds.value if self.adds.options == options else self._classes[0]
         self.adds.param.update(options=options, value=chosen)
         corners, names = self.points.window, prepared.train.feature_names
-        self.figure = PointsFigure(self.points, self._classes, names, corners, self._theme, self._changed)
+        self.figure = PointsFigure(self.points, self._classes, names, corners, self._theme, self._changed, self._drag)
+        self.weights = lab_figure(bars_chart("drawn-weights", self._theme), self._theme)
         self.figure.set_class(chosen)
         self._corners, self._due = corners, True
-        self.pane.objects = [pn.pane.Bokeh(self.figure.plot, sizing_mode="stretch_width", margin=0)]
+        plane, bars = (
+            pn.pane.Bokeh(figure.plot, sizing_mode="stretch_width", margin=0) for figure in (self.figure, self.weights)
+        )
+        beside = pn.Column(cards.html(_BARS), bars, margin=0, min_width=0, sizing_mode="stretch_width")
+        self.pane.objects = [plane, beside]
 
     def _changed(self) -> None:
         self._edited = True
@@ -174,34 +191,80 @@ class PointsCard(pn.viewable.Viewer):
             say(self.refusal, "")
             self.points, self._content, self._due = points, content, True
 
+    def _drag(self, columns: Mapping[str, Any]) -> None:
+        """Learn coarsely from the points as they are while one of them is dragged."""
+        session, self._answers = self._session, True
+        points = None if self.points is None else self.points.moved(columns)
+        if session is None or points is None or self._too_many(session):
+            self._answer()
+            return
+        self._moving, self._moved_at = points, monotonic()
+        self._ask(session, points, COARSE)
+        self._polling.begin()
+
+    def _answer(self) -> None:
+        if self._answers and self.figure is not None:
+            self._answers = False
+            self.figure.dragged.answer()
+
     def _learn(self, session: Session) -> None:
-        """Learn from the current points; learning from earlier ones is cancelled."""
-        assert self.figure is not None
+        """Learn from the current points, or from those that rest; learning from earlier ones is cancelled."""
         if self._due:
             self._begin(session)
-        if self.task.working:
-            field = self.task.take()
-            say(self.progress, self.task.said if field is None else field.said)
-            if field is not None:
-                self.figure.set_field(field)
-        self._stop.visible = self.task.working
+        elif self._moving is not None and not self.task.working and monotonic() - self._moved_at > REST:
+            self._ask(session, self._moving, FINE)
+            self._moving = None
 
     def _begin(self, session: Session) -> None:
         assert self.points is not None
         assert self.figure is not None
-        self._due = False
-        if len(self.points) > MOST_LEARNED or session.race.problem.m > MOST_KERNELS:
+        self._due, self._moving = False, None
+        if self._too_many(session):
             self.task.forget()
             self.figure.set_field(None)
             say(self.progress, _TOO_MANY)
             return
-        field = partial(learned, self._content, session.recipe, self._classes, self._corners)
+        self._ask(session, self.points, FINE)
+
+    def _too_many(self, session: Session) -> bool:
+        return self.points is None or len(self.points) > MOST_LEARNED or session.race.problem.m > MOST_KERNELS
+
+    def _ask(self, session: Session, points: Points, fineness: Fineness) -> None:
+        content = as_file(points, session.prepared.train.feature_names)
+        field = partial(learned, content, session.recipe, self._classes, self._corners, fineness)
         self.task.ask(object(), field, "The decision could not be computed", "Learning from the points: {}.")
+
+    def _look(self) -> bool:
+        """Draw what was learned, if it is there; return whether nothing is awaited any more."""
+        if self.task.working and self.figure is not None:
+            field = self.task.take()
+            if field is not None:
+                self._draw(field)
+            elif self._moving is None or not self.task.working:
+                say(self.progress, self.task.said)
+        self._stop.visible = self.task.working and self._moving is None
+        if self.task.working:
+            return False
+        self._answer()
+        return True
+
+    def _draw(self, field: Field) -> None:
+        """Draw what was learned; grey: the weights before a point was dragged."""
+        assert self.figure is not None
+        assert self._theme is not None
+        self.figure.set_field(field)
+        bars = [Bar(name, weight, self._before.get(name, 0.0)) for name, weight in field.weights.items()]
+        self.weights.show(bar_table(bars, self._theme.text))
+        say(self.progress, field.said)
+        self._messages.refresh()  # in the same message as the figures
+        if self._moving is None:
+            self._before = field.weights
 
     def close(self) -> None:
         """Stop learning."""
+        self._polling.end()
         self.task.forget()
-        self._due = True  # if somebody edits again
+        self._due, self._moving = True, None  # if somebody edits again
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self.root

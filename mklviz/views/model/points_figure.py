@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from mklviz.typing import Array
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.description import Axis, Chart, LineMark
 from mklviz.views.host.beside import beside
+from mklviz.views.host.dragged_figure import DraggedFigure
 from mklviz.views.look.palette import FONT, Theme
 from mklviz.views.look.shades import CLASS_MARKERS, class_colours, decision_shades
 from mklviz.views.model.points import Field, Points
@@ -34,7 +35,8 @@ class PointsFigure:
     """The figure.
 
     `classes`: in the order of their colours; `corners` two (2,): what is shown of the plane; `on_change`: called when a
-    person has changed the points, or the page has been told others; `source`: the points, with columns x, y and label.
+    person has changed the points, or the page has been told others, `on_drag` with what `Points.moved` takes while one
+    is dragged; `source`: the points, with columns x, y and label.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class PointsFigure:
         corners: tuple[Array, Array],
         theme: Theme,
         on_change: Callable[[], None],
+        on_drag: Callable[[Mapping[str, Any]], None],
     ) -> None:
         self._corners = corners
         self._drawn = ChartFigure(_chart(names, corners, theme), theme, HEIGHT, tools="")
@@ -53,6 +56,7 @@ class PointsFigure:
         self.source = ColumnDataSource(_columns(points), name="drawn-points")
         self._taps = ColumnDataSource({"place": [], "at": []}, name="drawn-taps")  # the points that the last tap hit
         self._field = ColumnDataSource({"image": []}, name="drawn-field")
+        self.dragged = DraggedFigure("drawn", on_drag)
         self._draw_field(classes, theme)
         self.tool = self._draw_points(classes, theme)
         self._adds, self._count = classes[0], len(points)
@@ -122,6 +126,7 @@ class PointsFigure:
         self.plot.js_on_event(
             "tap", CustomJS(args={"source": self.source, "taps": self._taps, "tool": tool}, code=code)
         )
+        self.plot.js_on_event("pan", self.dragged.script(beside(__file__, "points_drag.js"), source=self.source))
         return tool
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from contourpy import contour_generator
 
 from mklviz.contract import Iterate
 from mklviz.errors import ProblemError
@@ -15,7 +16,7 @@ from mklviz.record import Trace
 from mklviz.typing import Array, Flags, Indices
 from mklviz.views.model.grams import sampled
 
-__all__ = ["MOST_POINTS", "Surface", "plane_of", "solution_of", "surface", "values_over"]
+__all__ = ["MOST_POINTS", "Surface", "level_lines", "mesh_over", "plane_of", "solution_of", "surface", "values_over"]
 
 ACROSS = 80  # meshes
 MARGIN = 0.08  # beyond the points, on each side
@@ -73,14 +74,26 @@ def solution_of(problem: Problem, solution: Any) -> tuple[Array, Array]:
 
 def surface(problem: Problem, weights: Array, dual: Array, points: Array) -> Surface:
     """Evaluate f over the plane of `points` (n, 2)."""
-    low, high = points.min(axis=0), points.max(axis=0)
-    room = np.where(high > low, high - low, 1.0)
-    low, high = low - MARGIN * room, high + MARGIN * room
-    x, y = (low[k] + (np.arange(ACROSS) + 0.5) / ACROSS * (high[k] - low[k]) for k in range(2))
+    x, y = mesh_over(points, ACROSS)
     values = values_over(problem, weights, dual, x, y)
     some: Indices = sampled(len(points), MOST_POINTS)
     support = np.isin(some, problem.predictor(weights, dual).support)
     return Surface(x, y, values, points[some], problem.y[some], support, len(points))
+
+
+def mesh_over(points: Array, across: int) -> tuple[Array, Array]:
+    """Return the middles of so many meshes along each axis, over all of the plane's `points` (n, 2)."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    room = np.where(high > low, high - low, 1.0)
+    low, high = low - MARGIN * room, high + MARGIN * room
+    x, y = (low[k] + (np.arange(across) + 0.5) / across * (high[k] - low[k]) for k in range(2))
+    return x, y
+
+
+def level_lines(x: Array, y: Array, values: Array, *levels: float) -> list[tuple[list[float], list[float]]]:
+    """Return the lines where values over a mesh have one of these levels, each with its x and y."""
+    lines: Any = contour_generator(x, y, values)
+    return [(path[:, 0].tolist(), path[:, 1].tolist()) for level in levels for path in lines.lines(level)]
 
 
 def values_over(problem: Problem, weights: Array, dual: Array, x: Array, y: Array) -> Array:

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from bokeh.models import ColumnDataSource, CustomJS
 from bokeh.plotting import figure
 
 from mklviz.record import Trace
 from mklviz.typing import Array
 from mklviz.views.host.beside import beside
+from mklviz.views.host.dragged_figure import DraggedFigure
 
 __all__ = ["CursorDrag", "step_near"]
 
@@ -32,23 +32,21 @@ class CursorDrag:
     def __init__(self) -> None:
         self.on_place: Callable[[float], None] | None = None
         self.first = False
-        self.asked = ColumnDataSource({"x": []}, name="cursor-asked")
-        self.answered = ColumnDataSource({"count": [0]}, name="cursor-answered")
-        self.asked.on_change("data", lambda _attr, _old, _new: self._take())
+        self.dragged = DraggedFigure("cursor", self._take)
 
     def listen(self, plots: Sequence[figure]) -> None:
         """Follow what is dragged on these figures."""
-        tell = CustomJS(args={"asked": self.asked, "answered": self.answered}, code=_TELL)
+        tell = self.dragged.script(_TELL)
         for plot in plots:
             plot.js_on_event("pan", tell)
             if self.first:
                 plot.toolbar.active_drag = None
 
-    def _take(self) -> None:
-        told: Sequence[Any] = self.asked.data.get("x", [])
+    def _take(self, columns: Mapping[str, Any]) -> None:
+        told: Sequence[Any] = columns.get("x", [])
         if self.on_place is not None and len(told) == 1 and isinstance(told[0], (int, float)) and abs(told[0]) < np.inf:
             self.on_place(float(told[0]))
-        self.answered.data = {"count": [self.answered.data["count"][0] + 1]}
+        self.dragged.answer()
 
 
 def step_near(traces: Sequence[Trace], column: str, place: float) -> int | None:

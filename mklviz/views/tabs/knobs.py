@@ -30,10 +30,15 @@ __all__ = ["Knobs"]
 
 PATIENCE = 0.5  # seconds that a solve may take before its progress is shown
 HELD = 0.4  # seconds that a solve is not given up for, so that curves come while the slider moves on
+REST = 0.4  # seconds without a move after which the slider rests
+COARSE = 0.2  # seconds that a solver has while the slider moves; what has taken a step by then is drawn
 PAUSE = 0.05  # seconds between two reports of a solve
 MOST_SOLVES, MOST_STEPS = 500, 300  # of one solve; line searches take many SVMs in a step
 SECONDS, ONCE = 10.0, 60.0  # of a solver that follows the slider, and of one that solves once
-_ABOUT = "Change one setting; the rest stays as in this race. The problem is solved again wherever you stop."
+_ABOUT = (
+    "Change one setting; the rest stays as in this race. The problem is solved again as the slider moves: what takes"
+    " long at first coarsely, and to the end where you stop."
+)
 _GAP = (
     "To a gap of 1 %, or until 500 SVM solves, 300 steps or 10 s (60 s by the button) are reached; the last step is"
     " finished. Faint: the position before."
@@ -45,7 +50,8 @@ class Knobs(Tab):
     """A slider for one knob at a time, the gap it leads to, and the weights at the end.
 
     `choice` says which knob, `slider` has its positions, and the button `once` solves where that takes too long to
-    follow the slider. `now` is drawn, and `before` faint behind it, unless that is `outdated`.
+    follow the slider. `now` is drawn, and `before` faint behind it, unless that is `outdated`. While the slider moves,
+    what takes long is drawn as far as it has come, and solved to its end when the slider rests.
     """
 
     title, order = "Knobs", 12
@@ -63,9 +69,12 @@ class Knobs(Tab):
         self.rivals: dict[str, Trace] = {}
         self.task = Task[tuple[Turn, Trace | None]]()
         self.outdated, self._asked_at, self._pressed = True, 0.0, False
+        self._place: tuple[Knob, int] | None = None  # that was asked for last
+        self._moved_at = 0.0
         titles = {knob.title: knob for knob in KNOBS}
         self.choice = Segments(label="Knob", options=titles, value=KNOBS[0])
         self.slider = Slider(label="")
+        self.slider.param.watch(lambda _event: self._move(), "value")
         self.once = Button(self._solve_once, label="Solve once", variant="contained", visible=False)
         self.stop = Button(lambda *_: self.task.cancel(), label="Stop", variant="text", visible=False)
         self.bar = ProgressBar(label="How far the solve is", visible=False)
@@ -99,7 +108,7 @@ class Knobs(Tab):
         """Begin with another knob, or with another problem."""
         self.task.forget()
         self.stop.visible = self.bar.visible = False
-        self.now = self.before = None
+        self.now = self.before = self._place = None
         self.outdated = True
         if self._problem is None:
             return
@@ -108,6 +117,10 @@ class Knobs(Tab):
         last, usual = len(knob.names) - 1, knob.usual(self._problem)
         self.slider.param.update(end=last, names=list(knob.names), value=usual, label=knob.symbol or "Method")
         say(self._watch, knob.watch)
+        self._moved_at = 0.0
+
+    def _move(self) -> None:
+        self._moved_at = monotonic()
 
     def follow(self, session: Session) -> None:
         """Turn the problem of the session's race."""
@@ -145,19 +158,26 @@ class Knobs(Tab):
             self._draw()
 
     def _solve_once(self, *_: Any) -> None:
-        self._pressed = True
+        self._pressed, self._place = True, None
         self.task.forget()
 
     def _solve(self, problem: Problem, seconds: float) -> None:
         """Solve for the chosen position, unless it was the last; a solve of another that takes long is cancelled."""
-        knob, position = self.knob, self.slider.value
-        quick = self.task.working and monotonic() - self._asked_at < HELD
-        if (knob, position) != self.task.key and not quick:
-            self._pressed, self._asked_at = False, monotonic()
-            rival = "" if knob.rival in self.rivals else knob.rival
-            solved = partial(_solved, problem, knob, position, rival, seconds)
-            self.task.ask((knob, position), solved, "The problem could not be solved")
-            self.stop.visible = self.bar.visible = False
+        place, moves = (self.knob, self.slider.value), monotonic() - self._moved_at < REST
+        if place == self._place:
+            due = not (moves or self.task.working) and self.now is not None and self.now.coarse and not self.task.fault
+        else:
+            due = not (self.task.working and monotonic() - self._asked_at < HELD)
+        if due:
+            self._ask(problem, place, seconds, coarse=moves and not self._pressed)
+
+    def _ask(self, problem: Problem, place: tuple[Knob, int], seconds: float, coarse: bool) -> None:
+        (knob, position), self._place = place, place
+        self._pressed, self._asked_at = False, monotonic()
+        rival = "" if coarse or knob.rival in self.rivals else knob.rival
+        solved = partial(_solved, problem, knob, position, rival, seconds, coarse)
+        self.task.ask(object(), solved, "The problem could not be solved")
+        self.stop.visible = self.bar.visible = False
 
     def _look(self) -> None:
         """Show the progress of the solve, or its result."""
@@ -170,7 +190,9 @@ class Knobs(Tab):
             turn, rival = solved
             if rival is not None:
                 self.rivals[turn.knob.rival] = rival
-            self.before, self.now, self.outdated = self.now, turn, True
+            if self.now is None or not self.now.coarse:
+                self.before = self.now
+            self.now, self.outdated = turn, True
         elif self.bar.visible or not working:
             drawn = "" if self.now is None or self.task.fault != STOPPED else f" What is drawn is {self.now.said}."
             say(self.progress, self.task.said + drawn)
@@ -201,17 +223,23 @@ class Knobs(Tab):
 
 
 def _solved(
-    problem: Problem, knob: Knob, position: int, rival: str, seconds: float, report: ProgressReport
+    problem: Problem, knob: Knob, position: int, rival: str, seconds: float, coarse: bool, report: ProgressReport
 ) -> tuple[Turn, Trace | None]:
-    """Return the result for a position, and for the rival if one is named; the solves take turns with all others."""
+    """Return the result for a position, and for the rival if one is named; the solves take turns with all others.
+
+    A `coarse` one is given up after some tenths of a second, as soon as it has taken a step.
+    """
     rules = (Gap(GOAL), MaxSolves(MOST_SOLVES), MaxIter(MOST_STEPS), MaxSeconds(seconds))
     solvers = [knob.solver(position), *([make_solver(rival)] if rival else [])]
     race = Race(knob.problem(problem, position), solvers, rules)
     main, *rivals = race.runs.values()
     race.start()
+    begun = monotonic()
     try:
         while not race.wait(PAUSE):
-            if len(main.trace):
+            if coarse and monotonic() - begun > COARSE and len(main.trace) > 1:
+                race.cancel()
+            elif len(main.trace):
                 report(_share(main.trace), f"Solving. SVM solves so far: {main.trace.final.svm_solves:,}.")
             else:
                 report(0.0)
@@ -220,7 +248,8 @@ def _solved(
         raise
     if not len(main.trace):
         raise SolverError(main.reason)
-    return Turn(knob, position, main.trace), rivals[0].trace if rivals else None
+    stopped = main.trace.status == "stopped"
+    return Turn(knob, position, main.trace, coarse=stopped), rivals[0].trace if rivals else None
 
 
 def _styles(now: Turn, theme: Theme) -> list[RunStyle]:

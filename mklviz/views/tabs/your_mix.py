@@ -20,6 +20,7 @@ from mklviz.views.lab.weight_bars import WeightBars
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme, swatch
 from mklviz.views.look.styles import race_styles
+from mklviz.views.model.boundaries import Boundaries
 from mklviz.views.session.session import Session
 from mklviz.views.tabs._tab import Tab
 
@@ -48,6 +49,7 @@ class YourMix(Tab):
         self._sync = FigureSync()
         self._sync.frames.heartbeat.on_key(lambda key: self._session.press(key) if self._session else None)
         self.about, self.score, self.heading = cards.html(), cards.html(), cards.html()
+        self.boundaries = Boundaries()
         self._grid = cards.grid(columns="auto-fit, minmax(min(420px, 100%), 1fr)")
         again = Button(lambda *_: self._start_over(), label="Equal weights", width=130)
         self._bars_card = cards.card(self.about, self.bars, Form(FormRow(again)))
@@ -73,11 +75,15 @@ class YourMix(Tab):
         self._session, self._drawn = session, None
         if session.race is None or self.supports(session):
             return
-        if session.theme is not self._theme:
+        looks = session.theme is self._theme
+        same = self.mixer is not None and session.race.problem is self.mixer.problem
+        if not looks:
             self._theme = session.theme
             self.root.stylesheets = [cards.variables(session.theme)]
             self._build(session.theme)
-        if self.mixer is None or session.race.problem is not self.mixer.problem:
+        if not (looks and same):
+            self.boundaries.begin(session.prepared, session.theme)
+        if not same:
             self._begin(session)
         styles = race_styles(session.race, session.theme).values()
         legend = "".join(f"<span>{swatch(style)}{escape(style.label)}</span>" for style in styles)
@@ -87,14 +93,14 @@ class YourMix(Tab):
     def _build(self, theme: Theme) -> None:
         self.figure = lab_figure(curves_chart("mix-above", "step", theme), theme)
         pane = pn.pane.Bokeh(self.figure.plot, sizing_mode="stretch_width", margin=0)
-        self._grid.objects = [self._bars_card, cards.card(self.heading, self.score, pane)]
+        self._grid.objects = [self._bars_card, cards.card(self.heading, self.score, pane, self.boundaries)]
 
     def _begin(self, session: Session) -> None:
         """Begin with equal weights, as solvers do."""
         self.close()
         problem: Problem = session.race.problem
         kernels = mixed_kernels(problem, session.traces)
-        self.mixer = Mixer(problem, kernels, session.prepared.score)
+        self.mixer = Mixer(problem, kernels, session.prepared.score, self.boundaries.of)
         few = _FEW.format(shown=len(kernels), total=problem.m, noun=problem.noun) if len(kernels) < problem.m else ""
         self.about.object = f'{cards.title("Your mix", term="kernel weight")}<p class="why">{escape(_ABOUT + few)}</p>'
         heaviest = max(float(trace.best.weights.max()) for trace in session.traces.values() if len(trace))
@@ -120,11 +126,18 @@ class YourMix(Tab):
         if not self.shown or self._session is None or self.mixer is None:
             return
         self._look()
+        self._compare(self._session)
         drawn = tuple(len(trace) for trace in self._session.traces.values())
         if drawn != self._drawn and self._sync.ready([self.figure.plot]):
             self._drawn = drawn
             with self._sync.frames.in_order():
                 self._draw()
+
+    def _compare(self, session: Session) -> None:
+        """Draw where the best solver decides."""
+        if session.race is not None and self._theme is not None and self._sync.ready([self.figure.plot]):
+            with self._sync.frames.in_order():
+                self.boundaries.update(session.traces, race_styles(session.race, self._theme))
 
     def _look(self) -> bool:
         """Draw the mix if it is solved; return whether nothing is awaited any more."""
@@ -152,6 +165,7 @@ class YourMix(Tab):
         self.figure.show(curve_tables(mix_lines(mine, traces, mixer.problem, styles, self._theme)))
         if self.mix is not None and mine is not None:
             self.bars.weights = [float(weight) for weight in self.mix.iterate.weights[mixer.kernels]]
+            self.boundaries.show(self.mix.boundary)
             self.score.object = self._score_words(self.mix, mine, standing(mine, traces, mixer.problem))
 
     def _score_words(self, mix: Mix, mine: float, standing: str) -> str:
@@ -167,6 +181,7 @@ class YourMix(Tab):
     def close(self) -> None:
         """Solve nothing any more."""
         self._polling.end()
+        self.boundaries.close()
         if self.mixer is not None:
             self.mixer.task.forget()
         self.mixer, self.mix = None, None
