@@ -31,10 +31,10 @@ from mklviz.views.chart.race_charts import (
 )
 from mklviz.views.chart.squashed import squashed
 from mklviz.views.chart.svg import Legend, Row, drawing
-from mklviz.views.look.palette import LIGHT, RunStyle, readable
+from mklviz.views.look.palette import LIGHT, RunStyle, Theme, readable
 from mklviz.views.look.styles import race_styles
 
-__all__ = ["path_still", "race_still", "trace_still"]
+__all__ = ["path_still", "race_still", "runs_still", "trace_still"]
 
 BIG, SMALL = 264, 200  # heights in pixels
 NAMED = 6  # kernels of a path with a colour and a name
@@ -83,7 +83,16 @@ def trace_still(trace: Trace) -> str:
     return _draw(_ShownRuns(repr(trace), {trace.solver: trace}, {trace.solver: style}, options))
 
 
+def runs_still(traces: Mapping[str, Trace], styles: Mapping[str, RunStyle], theme: Theme, label: str) -> str:
+    """Draw recorded runs, each in its style; `label` says to screen readers what the picture shows."""
+    boundless = any(math.isnan(trace.gap_at(len(trace) - 1)) for trace in traces.values() if len(trace))
+    signed = any(value <= 0 for trace in traces.values() for value in trace.objective)
+    options = ChartOptions(theme, gap_tolerance=None, signed=signed, no_bound=NO_BOUND if boundless else "")
+    return _draw(_ShownRuns(label, traces, styles, options))
+
+
 def _draw(subject: _ShownRuns) -> str:
+    theme = subject.options.theme
     slots = KernelSlots(max((len(trace.best.weights) for trace in subject.begun.values()), default=0))
     slots.update([trace.best.weights for trace in subject.begun.values()], exact=True)
     tables = _tables(subject, slots.slots)
@@ -103,7 +112,7 @@ def _draw(subject: _ShownRuns) -> str:
     parts: list[Legend | Row] = [Legend("", entries), (top, BIG)]
     if small:
         parts += [_kernels(subject, slots.slots), *((row, SMALL) for row in small)]
-    return drawing(parts, tables, subject.label, LIGHT)
+    return drawing(parts, tables, subject.label, theme)
 
 
 def _tables(subject: _ShownRuns, kernels: Sequence[int]) -> dict[str, Table]:
@@ -133,7 +142,11 @@ def _verdict(trace: Trace) -> str:
 def _kernels(subject: _ShownRuns, slots: Sequence[int]) -> Legend:
     """Return the names of the kernels, or of whatever has weights, that are shown."""
     names = next(iter(subject.traces.values())).kernel_names
-    shown = [(names[k], colour, "solid") for k, colour in zip(slots, LIGHT.kernels, strict=False) if k < len(names)]
+    shown = [
+        (names[k], colour, "solid")
+        for k, colour in zip(slots, subject.options.theme.kernels, strict=False)
+        if k < len(names)
+    ]
     return Legend(weights_title(subject.options.noun, len(shown), len(names)), shown)
 
 

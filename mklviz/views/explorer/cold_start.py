@@ -30,14 +30,20 @@ class ColdStart:
         """Whether a recording is on the page."""
         return self._view.playback is not None
 
+    @property
+    def set_up(self) -> str:
+        """The scenario that the controls set up, if its race has been recorded; "" otherwise."""
+        scenario = self._sidebar.scenario
+        as_it_is = not (scenario.changed or self._sidebar.blocked)
+        return scenario.choice.value if as_it_is and recording(scenario.choice.value) else ""
+
     def update(self, pace: float) -> None:
         """Begin, or end where another race has been set up; to be called while there is no race."""
-        scenario, playback = self._sidebar.scenario.choice.value, self._view.playback
-        set_up = not (self._sidebar.scenario.changed or self._sidebar.blocked)
+        scenario, playback = self.set_up, self._view.playback
         if playback is None:
-            if WARMUP.running and set_up and recording(scenario):
+            if WARMUP.running and scenario:
                 self._begin(scenario, pace)
-        elif set_up and scenario == self._scenario:
+        elif scenario == self._scenario:
             playback.pace = pace
         else:
             self._view.clear()

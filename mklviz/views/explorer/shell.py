@@ -12,7 +12,7 @@ import panel_material_ui as pmui
 from mklviz.views.look import cards
 from mklviz.views.race.race_view import RaceView
 from mklviz.views.session.session import Session
-from mklviz.views.tabs import Tab, tab_classes
+from mklviz.views.tabs import Tab, preview_of, tab_classes
 
 __all__ = ["Shell"]
 
@@ -106,8 +106,15 @@ class Shell:
         kind, pane = self._classes[self.strip.active], self._reasons[self.strip.active]
         reason = self._build(kind)
         if reason:
-            pane.object = f'<p class="why" style="padding: 24px 4px">{escape(reason)}</p>'
+            pane.object = f'<p class="why" style="padding: 24px 4px 4px">{escape(reason)}</p>{self._preview(kind)}'
         self._fill(pane if reason else self.tabs[kind])
+
+    def _preview(self, kind: type[Tab]) -> str:
+        """Return what a tab without a race shows of the recording of what is set up."""
+        session = self.session
+        if session.race is not None or not session.recorded or kind in self._broken:
+            return ""
+        return preview_of(kind, session.recorded, session.theme)
 
     def _build(self, kind: type[Tab]) -> str:
         """Build a tab unless it exists; return why it shows nothing, such as an error, or ""."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import chain, product
 
 import numpy as np
 
@@ -296,7 +296,7 @@ def _orthonormal(directions: Sequence[Array], m: int) -> Array:
     """Return two orthonormal axes from `directions`; a missing one moves weight between two kernels."""
     axes: list[Array] = []
     spare = (_exchange(k, m) for k in range(m))
-    candidates = iter([*directions, *spare])
+    candidates = chain(directions, spare)
     while len(axes) < 2:
         direction = next(candidates).copy()
         size = float(np.linalg.norm(direction))

@@ -10,6 +10,7 @@ from mklviz.contract import ACTIVE_WEIGHT, Array
 from mklviz.record import Trace
 from mklviz.views.chart.description import Axis, BarMark, Chart, LineMark, Table, TextMark
 from mklviz.views.lessons.picture import (
+    NAME_SIZE,
     CurveName,
     LessonRuns,
     NamedBar,
@@ -77,7 +78,7 @@ def sparse_or_dense(runs: LessonRuns) -> Picture:
     ends = [(n, k - 1 if n == "simplex" else k // 2, c) for n, (k, c) in named.items()]  # where no other curve is
     written = [CurveName(ranked[n]["rank"][at], ranked[n]["weight"][at], n, c) for n, at, c in ends]
     x, y = Axis("rank", whole=True), Axis(scale="log")
-    falls = Chart("falls", "Weights, largest first", x, y, [*lines, name_mark("falls", theme)])
+    falls = Chart("falls", "Weights, largest first", x, y, [*lines, name_mark("falls")])
     tables = {**ranked, "counts": bar_table(bars), **name_table("falls", written)}
     return Picture([[bar_chart("counts", "Kernels with weight", theme), falls]], tables)
 
@@ -96,8 +97,7 @@ def machines(runs: LessonRuns) -> Picture:
     kernels = range(shares.shape[1])
     columns = {f"to-{k}": ends[:, k].tolist() for k in kernels}
     longest_first = [BarMark("shares", f"to-{k}", "name", theme.kernels[k % 6], height=0.72) for k in kernels][::-1]
-    size = round(13 * theme.scale)
-    written = TextMark("written", "x", "name", "text", theme.card, size, bold=True, align="center")
+    written = TextMark("written", "x", "name", "text", theme.card, NAME_SIZE, bold=True, align="center")
     x = Axis(start=0.0, end=1.02, visible=False)
     chart = Chart(
         "machines",

@@ -75,7 +75,7 @@ def rough(runs: LessonRuns) -> Picture:
         PointMark(f"vain-{key}", "solves", "step", style.colour, marker="x", size=8.0 * runs.theme.scale, width=2.0)
         for key, style in named.items()
     ]
-    gaps = Chart("lesson-gap", "Duality gap", SOLVES, PERCENT, [*lines, name_mark("rough", runs.theme)])
+    gaps = Chart("lesson-gap", "Duality gap", SOLVES, PERCENT, [*lines, name_mark("rough")])
     pgd = [key for key, style in named.items() if style is not runs.styles[key]]
     tables |= name_table("rough", [_gap_name(tables[f"gap-{key}"], named[key]) for key in pgd])
     note = "A cross at the bottom: no step at all was lower."
@@ -136,7 +136,7 @@ def digits(runs: LessonRuns) -> Picture:
     counts = bar_chart("digits", "Newton: digits that are right", runs.theme)
     if trace is not None and style is not None:
         table |= name_table("digits-gap", [_last_name(_gap_table(trace), style)])
-        chart = replace(chart, marks=[*chart.marks, name_mark("digits-gap", runs.theme)])
+        chart = replace(chart, marks=[*chart.marks, name_mark("digits-gap")])
     return Picture([[chart, counts]], table, list(runs.styles.values()))
 
 
@@ -153,7 +153,7 @@ def strips(runs: LessonRuns) -> Picture:
     y = Axis(start=0.0)
     names = [_moved_name(key, runs, tables[f"moved-{key}"]) for key in shown]
     title = "How often all the weight was moved, up to each step"
-    moved = Chart("moved", title, COUNTED, y, [*lines, name_mark("moved", runs.theme, up=-14.0)])
+    moved = Chart("moved", title, COUNTED, y, [*lines, name_mark("moved", up=-14.0)])
     tables |= name_table("moved", names)
     strips = [_strip_chart(key, runs) for key in shown]
     return Picture([[moved], strips], tables, list(runs.styles.values()))
@@ -220,7 +220,7 @@ def accuracy(runs: LessonRuns) -> Picture:
         LineMark("accuracy", "step", "share", theme.kernels[2], width=2.4 * theme.scale),
         PointMark("best", "step", "share", theme.card, theme.text, "star", 20.0 * theme.scale),
         RuleMark("best", y="share", colour=theme.muted, dash="dashed", width=1.0),
-        name_mark("accuracy", theme, up=8.0),
+        name_mark("accuracy", up=8.0),
     ]
     y = Axis(numbers="percent")
     tested = Chart("accuracy", "Test samples that are classified correctly", STEP, y, right)

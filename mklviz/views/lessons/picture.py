@@ -12,11 +12,22 @@ from mklviz.views.chart.description import Axis, BarMark, Chart, Column, LineMar
 from mklviz.views.look.palette import RunStyle, Theme
 
 __all__ = [
-    *("CurveName", "LessonRuns", "NamedBar", "Picture", "PictureMaker", "bar_chart", "bar_table", "drawn_steps"),
+    *(
+        "NAME_SIZE",
+        "CurveName",
+        "LessonRuns",
+        "NamedBar",
+        "Picture",
+        "PictureMaker",
+        "bar_chart",
+        "bar_table",
+        "drawn_steps",
+    ),
     *("name_mark", "name_table", "point_names", "run_line"),
 ]
 
-ROOM = 1.3  # times as long as the longest bar is its axis, for the number behind it
+ROOM = 1.45  # times as long as the longest bar is its axis, for the number behind it
+NAME_SIZE = 13  # pixels of a name in a chart, which drawers scale for a projector
 
 
 @dataclass(frozen=True)
@@ -61,7 +72,7 @@ def bar_chart(name: str, title: str, theme: Theme, note: str = "") -> Chart:
     marks = [
         LineMark(name, "room", "name"),
         BarMark(name, "value", "name", Column("colour"), height=0.62),
-        TextMark(name, "value", "name", "text", theme.text, round(13 * theme.scale), right=7.0, up=-8.0 * theme.scale),
+        TextMark(name, "value", "name", "text", theme.text, NAME_SIZE, right=7.0, up=-8.0 * theme.scale),
     ]
     return Chart(name, title, Axis(start=0.0, visible=False), marks=marks, note=note)
 
@@ -83,17 +94,15 @@ class CurveName:
     colour: str
 
 
-def name_mark(chart: str, theme: Theme, up: float = 4.0) -> TextMark:
+def name_mark(chart: str, up: float = 4.0) -> TextMark:
     """Describe the names of a chart's curves."""
-    size = round(13 * theme.scale)
-    return TextMark(f"names-{chart}", "x", "y", "name", Column("colour"), size, bold=True, right=7.0, up=up)
+    return TextMark(f"names-{chart}", "x", "y", "name", Column("colour"), NAME_SIZE, bold=True, right=7.0, up=up)
 
 
 def point_names(chart: str, theme: Theme, up: float) -> TextMark:
     """Describe the names of a chart's points, centred over them, or below them where `up` is negative."""
-    size = round(13 * theme.scale)
     high = up * theme.scale
-    return TextMark(f"names-{chart}", "x", "y", "name", Column("colour"), size, bold=True, align="center", up=high)
+    return TextMark(f"names-{chart}", "x", "y", "name", Column("colour"), NAME_SIZE, bold=True, align="center", up=high)
 
 
 def name_table(chart: str, names: Sequence[CurveName]) -> Tables:

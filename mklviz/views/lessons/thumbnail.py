@@ -14,7 +14,7 @@ from mklviz.views.lessons.pictures import picture_of
 from mklviz.views.look.palette import LIGHT, Theme
 from mklviz.views.look.styles import run_styles
 
-__all__ = ["recorded_picture", "thumbnail"]
+__all__ = ["recorded_picture", "recorded_runs", "thumbnail"]
 
 WIDTH, HEIGHT = 320, 180  # pixels
 _LEFT_OUT = {"numbers", "corners"}
@@ -35,11 +35,14 @@ def thumbnail(scenario: str, theme: Theme = LIGHT) -> str:
 
 def recorded_picture(scenario: str, theme: Theme) -> Picture | None:
     """Return the picture of a lesson from its recording; None where the package has none."""
+    runs = recorded_runs(scenario, theme)
+    return None if runs is None else picture_of(load_scenario(scenario), runs)
+
+
+def recorded_runs(scenario: str, theme: Theme) -> LessonRuns | None:
+    """Return the recording of a scenario as a picture draws it; None where the package has none."""
     found = recording(scenario)
-    if not found:
-        return None
-    evidence = recorded_evidence(scenario)
-    return picture_of(load_scenario(scenario), LessonRuns(found, run_styles(found, theme), evidence, theme))
+    return LessonRuns(found, run_styles(found, theme), recorded_evidence(scenario), theme) if found else None
 
 
 def _small(chart: Chart) -> Chart:

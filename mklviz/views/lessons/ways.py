@@ -48,7 +48,7 @@ def valley(runs: LessonRuns) -> Picture:
         low = ways[flat[0]]
         below = CurveName(low["place"][0], low["objective"][0], f"… {', '.join(flat)}", theme.text)
         tables |= {"room": _room_below(ways[EQUAL]), **name_table("flat", [below])}
-    words = [name_mark("valley", theme), name_mark("flat", theme, up=-22.0), LineMark("room", "place", "objective")]
+    words = [name_mark("valley"), name_mark("flat", up=-22.0), LineMark("room", "place", "objective")]
     x, y = Axis(start=0.0, end=1.8, visible=False), Axis(numbers="exact")
     chart = Chart("valley", "Objective from SILP's end to …", x, y, [*lines, *words])
     bars = bar_chart("solves", "SVM solves", theme)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 
 from mklviz.plugins import classes
+from mklviz.views.tabs._previews import preview_of
 from mklviz.views.tabs._tab import Tab
 
-__all__ = ["Tab", "tab_classes"]
+__all__ = ["Tab", "preview_of", "tab_classes"]
 
 
 def tab_classes() -> list[type[Tab]]:

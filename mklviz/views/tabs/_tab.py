@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import panel as pn
 
+from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.race.race_view import RaceView
 from mklviz.views.session.session import Session
 
@@ -39,6 +40,11 @@ class Tab(pn.viewable.Viewer):
     @classmethod
     def supports(cls, session: Session) -> str:
         """Say in one sentence why there is nothing to show; "" if there is something."""
+        return ""
+
+    @classmethod
+    def preview(cls, runs: LessonRuns) -> str:
+        """Return what the tab shows of recorded runs before there is a race, as SVG; "" for nothing."""
         return ""
 
     def follow(self, session: Session) -> None:

@@ -21,12 +21,14 @@ from mklviz.views.geometry.segment_card import SegmentCard
 from mklviz.views.geometry.step_facts import keeps_cuts
 from mklviz.views.host.frames import Frames
 from mklviz.views.host.page_session import is_on_page
+from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme
 from mklviz.views.look.styles import race_styles
 from mklviz.views.race.cursor_bar import CursorBar
 from mklviz.views.session.launcher import begin_at
 from mklviz.views.session.session import Session
+from mklviz.views.tabs._previews import paths_preview
 from mklviz.views.tabs._tab import Tab
 
 __all__ = ["Geometry"]
@@ -76,6 +78,11 @@ class Geometry(Tab):
         controls = pn.Row(self.pins, model, margin=0, sizing_mode="stretch_width", stylesheets=wraps)
         objects = (controls, self.map, self.segment, self.bar, self.frames.heartbeat)
         self.root = pn.Column(*objects, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
+
+    @classmethod
+    def preview(cls, runs: LessonRuns) -> str:
+        """Draw the recorded paths."""
+        return paths_preview(runs)
 
     @classmethod
     def supports(cls, session: Session) -> str:

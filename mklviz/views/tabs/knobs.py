@@ -19,11 +19,13 @@ from mklviz.views.form import Button, Form, FormRow, ProgressBar, Segments, Slid
 from mklviz.views.host.figure_sync import FigureSync
 from mklviz.views.lab.knobs import GOAL, KNOBS, Knob, MaxSolves, Turn, bars, lines, outcome, too_large
 from mklviz.views.lab.lab_charts import bar_table, bars_chart, curve_tables, curves_chart, lab_figure
+from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.look.styles import solver_styles
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
+from mklviz.views.tabs._previews import curves_preview
 from mklviz.views.tabs._tab import Tab
 
 __all__ = ["Knobs"]
@@ -86,6 +88,11 @@ class Knobs(Tab):
         form = Form(*controls, self.refusal, self.bar, self.progress, margin=(8, 0, 0, 0))
         objects = (cards.card(about, form), self._grid, self._sync.frames.heartbeat)
         self.root = pn.Column(*objects, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
+
+    @classmethod
+    def preview(cls, runs: LessonRuns) -> str:
+        """Draw the recorded curves."""
+        return curves_preview(runs)
 
     @classmethod
     def supports(cls, session: Session) -> str:

@@ -15,6 +15,7 @@ from mklviz.engine import Race
 from mklviz.views.form import Form, FormRow, Select
 from mklviz.views.host.frames import Frames
 from mklviz.views.host.page_session import is_on_page
+from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme
 from mklviz.views.look.styles import race_styles
@@ -24,6 +25,7 @@ from mklviz.views.model.points_card import PointsCard
 from mklviz.views.race.cursor_bar import CursorBar
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
+from mklviz.views.tabs._previews import weights_preview
 from mklviz.views.tabs._tab import Tab
 
 __all__ = ["Model"]
@@ -96,6 +98,11 @@ class Model(Tab):
         head = Form(FormRow(self.run, self.label, wrap=True), margin=(0, 0, 8, 0))
         objects = (head, self.bar, weights, decisions, self.points, *others, self.frames.heartbeat)
         self.root = pn.Column(*objects, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
+
+    @classmethod
+    def preview(cls, runs: LessonRuns) -> str:
+        """Draw the recorded weights."""
+        return weights_preview(runs)
 
     @classmethod
     def supports(cls, session: Session) -> str:

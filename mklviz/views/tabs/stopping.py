@@ -17,11 +17,13 @@ from mklviz.views.host.figure_sync import FigureSync
 from mklviz.views.lab.judging import Judgement, judge
 from mklviz.views.lab.lab_charts import bar_table, bars_chart, curve_tables, curves_chart, lab_figure
 from mklviz.views.lab.rules import DIGITS, RULES, Rule, replay_table, said_threshold
+from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.look.styles import run_styles
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
+from mklviz.views.tabs._previews import curves_preview
 from mklviz.views.tabs._tab import Tab
 
 __all__ = ["Stopping"]
@@ -75,6 +77,11 @@ class Stopping(Tab):
         objects = (cards.card(about, form), self._grid, cards.card(self.table), self._sync.frames.heartbeat)
         self.root = pn.Column(*objects, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
         self._turn_to_rule()
+
+    @classmethod
+    def preview(cls, runs: LessonRuns) -> str:
+        """Draw the recorded curves."""
+        return curves_preview(runs)
 
     @classmethod
     def supports(cls, session: Session) -> str:

@@ -6,11 +6,13 @@ from typing import Any
 
 import panel as pn
 
+from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.look import cards
 from mklviz.views.race.branch_card import BranchCard
 from mklviz.views.race.cursor_bar import CursorBar
 from mklviz.views.race.race_view import RaceView
 from mklviz.views.session.session import Session
+from mklviz.views.tabs._previews import race_preview
 from mklviz.views.tabs._tab import Tab
 
 __all__ = ["Timeline"]
@@ -30,6 +32,11 @@ class Timeline(Tab):
         self.view.heartbeat.on_step_key(self.bar.press)
         self.view.drag_cursor(self.bar.go_to)
         self.root = pn.Column(self.bar, self.branch, self.view, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
+
+    @classmethod
+    def preview(cls, runs: LessonRuns) -> str:
+        """Draw the recorded race."""
+        return race_preview(runs)
 
     @classmethod
     def supports(cls, session: Session) -> str:

@@ -17,11 +17,13 @@ from mklviz.views.host.polling import Polling
 from mklviz.views.lab.lab_charts import curve_tables, curves_chart, lab_figure
 from mklviz.views.lab.own_mix import Mix, Mixer, above, mix_lines, mixed_kernels, standing
 from mklviz.views.lab.weight_bars import WeightBars
+from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme, swatch
 from mklviz.views.look.styles import race_styles
 from mklviz.views.model.boundaries import Boundaries
 from mklviz.views.session.session import Session
+from mklviz.views.tabs._previews import weights_preview
 from mklviz.views.tabs._tab import Tab
 
 __all__ = ["YourMix"]
@@ -55,6 +57,11 @@ class YourMix(Tab):
         self._bars_card = cards.card(self.about, self.bars, Form(FormRow(again)))
         objects = (self._grid, self._sync.frames.heartbeat)
         self.root = pn.Column(*objects, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
+
+    @classmethod
+    def preview(cls, runs: LessonRuns) -> str:
+        """Draw the recorded weights."""
+        return weights_preview(runs)
 
     @classmethod
     def supports(cls, session: Session) -> str:
