@@ -16,8 +16,20 @@ from typing import IO, Any
 from mklviz.record.bundle import SUFFIX
 from mklviz.record.files import replacing
 
-__all__ = ["ABOUT", "CUT_OFF_SECONDS", "END", "FRAME", "HEAD", "PACKED", "SEEN", "durably", "read_json", "read_seen",
-           "write_json", "write_seen"]  # fmt: skip
+__all__ = [
+    "ABOUT",
+    "CUT_OFF_SECONDS",
+    "END",
+    "FRAME",
+    "HEAD",
+    "PACKED",
+    "SEEN",
+    "durably",
+    "read_json",
+    "read_seen",
+    "write_json",
+    "write_seen",
+]
 
 HEAD, END, ABOUT, SEEN = "head.json", "end.json", "about.json", "seen"
 PACKED = f"run{SUFFIX}"

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from mklviz.record.store.folder import ABOUT, END, HEAD, PACKED, durably, write_json, write_seen
 from mklviz.record.store.frames import frames_in, numbers_at, write_frame
+from mklviz.record.store.head import RunHead
 from mklviz.record.store.stored import CUT_OFF, StoredRun, run_of
 from mklviz.record.trace import Trace
 
@@ -20,21 +22,21 @@ FRAME_SECONDS = 0.5  # between two frames of a run at least
 SEEN_SECONDS = 5.0  # between two signs of life
 
 
-def head_of(run_id: str, key: str, trace: Trace, shared: Mapping[str, Any]) -> dict[str, Any]:
+def head_of(run_id: str, key: str, trace: Trace, shared: RunHead) -> dict[str, Any]:
     """Return what stands in a run's head."""
     told = {name: getattr(trace, name) for name in ("solver", "label", "options", "problem", "recipe", "versions")}
     told["origin"] = None if trace.origin is None else trace.origin.to_dict()
-    return {"version": 1, "id": run_id, "key": key, "created": time.time(), **shared, "trace": told}
+    return {"version": 1, "id": run_id, "key": key, "created": time.time(), **asdict(shared), "trace": told}
 
 
 class Recorder:
     """Writes one run. It is called by one thread at a time, and what it is told meanwhile it looks at when called.
 
-    `folder`: of the run; `head`: what stands in its head.
+    `folder`: of the run; `head`: what stands in its head; `make`: makes the folder above, or raises `OSError`.
     """
 
-    def __init__(self, folder: Path, head: Mapping[str, Any], trace: Trace) -> None:
-        self.folder, self.trace, self.head = folder, trace, head
+    def __init__(self, folder: Path, head: Mapping[str, Any], trace: Trace, make: Callable[[], None]) -> None:
+        self.folder, self.trace, self.head, self._make = folder, trace, head, make
         self.results: Mapping[str, Any] = {}
         self.left = ""  # why nobody follows a run that has not ended
         self.done = False  # all of it is on the disk
@@ -93,6 +95,7 @@ class Recorder:
         if self._begun and (self.folder / HEAD).exists():
             return
         self._begun, self._written = False, 0
+        self._make()
         self.folder.mkdir(exist_ok=True)
         write_json(self.folder / HEAD, self.head)
         if self.about:
