@@ -17,10 +17,8 @@ from typing import Any
 import numpy as np
 
 from mklviz.context import PARTS
-from mklviz.contract import Iterate
 from mklviz.errors import MklvizError
 from mklviz.record.archive import Arrays, read_header
-from mklviz.record.keeping import FEW, SPARSE
 from mklviz.record.saved import Step, opened_run, write_run
 from mklviz.record.store.folder import FRAME, durably
 from mklviz.record.trace import Trace
@@ -77,7 +75,7 @@ def write_frame(folder: Path, trace: Trace, first: int, length: int) -> None:
         "kernel_names": list(trace.kernel_names) if first == 0 else [],
         _NUMBERS: numbers_at(trace, length),
     }
-    level = 1 if _mostly_zero(iterates[-1]) else 0
+    level = 1 if 2 * iterates[-1].active <= len(iterates[-1].weights) else 0  # other weights hardly become smaller
     with durably(folder / frame_name(first)) as file:
         write_run(file, header, iterates, seconds, split, level)
 
@@ -86,11 +84,6 @@ def _split(trace: Trace, first: int, length: int) -> dict[str, Any]:
     """Return the seconds by part of some steps; nothing where nobody measured them."""
     spent = [trace.split_at(index) for index in range(first, length)]
     return {part: np.array([each[part] for each in spent]) for part in PARTS} if all(spent) else {}
-
-
-def _mostly_zero(iterate: Iterate) -> bool:
-    weights = iterate.weights
-    return len(weights) > FEW and SPARSE * int(np.count_nonzero(weights)) <= len(weights)
 
 
 def read_frames(folder: Path, begin: int) -> Iterator[tuple[int, Step]]:

@@ -22,7 +22,7 @@ __all__ = ["KEPT_BYTES", "Cleaned", "clear_leftovers", "pack", "remove", "superf
 _log = logging.getLogger(__name__)
 KEPT_BYTES = 2 * 10**9  # size limit of a store
 UNDO_SECONDS = 86_400.0  # for which a deleted run can be restored
-PACKED_AFTER_SECONDS = 300.0  # a run that was cut off for so long does not go on after all, as one on a laptop may
+PACKED_AFTER_SECONDS = 300.0  # a run that has been cut off for so long does not go on after all, as on a laptop it may
 LEFT_OVER_SECONDS = 3600.0  # after which what somebody left half written is not being written any more
 
 
