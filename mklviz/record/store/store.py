@@ -222,9 +222,12 @@ class Store:
         finally:
             self._upkeep.release()
 
-    def pack(self) -> None:
-        """Put the frames of runs that are over into one file each, or raise `OSError`."""
-        for folder in unpacked(self._catalogue.runs(), self._runs):
+    def pack(self, at_once: bool = False) -> None:
+        """Put the frames of runs that are over into one file each, or raise `OSError`.
+
+        The owner of the store does so some minutes after a run's end, or `at_once` of all.
+        """
+        for folder in unpacked(self._catalogue.runs(), self._runs, at_once):
             pack(folder)
 
     def export(self, race_ids: Iterable[str], path: str | Path | IO[bytes]) -> None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from mklviz.record.store.folder import ABOUT, END, HEAD, PACKED, SEEN, durably, read_json, read_seen
+from mklviz.record.files import replacing
+from mklviz.record.store.folder import ABOUT, END, HEAD, PACKED, SEEN, bring_to_disk, read_json, read_seen
 from mklviz.record.store.frames import frames_in
 
 __all__ = ["take_in"]
@@ -74,5 +75,6 @@ def _take_words(source: Path, target: Path) -> bool:
 
 
 def _copy(source: Path, target: Path) -> None:
-    with source.open("rb") as original, durably(target) as copy:
+    with source.open("rb") as original, replacing(target) as copy:
         shutil.copyfileobj(original, copy)
+    bring_to_disk(target.parent)

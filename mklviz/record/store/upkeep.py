@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mklviz.errors import MklvizError
-from mklviz.record.store.folder import END, PACKED, durably
+from mklviz.record.store.folder import END, PACKED, bring_to_disk
 from mklviz.record.store.frames import frames_in
 from mklviz.record.store.reading import read_run
 from mklviz.record.store.stored import StoredRun
@@ -66,11 +66,11 @@ def remove(folder: Path, runs: Iterable[StoredRun]) -> Cleaned:
     return Cleaned(count, size)
 
 
-def unpacked(runs: Iterable[StoredRun], folder: Path) -> Iterator[Path]:
-    """Yield the folders of runs that are over and have frames."""
+def unpacked(runs: Iterable[StoredRun], folder: Path, at_once: bool) -> Iterator[Path]:
+    """Yield the folders of runs that have been over for a while, or are over, and have frames."""
     now = time.time()
     for run in runs:
-        over = run.status != "running" and now - run.seen > PACKED_AFTER_SECONDS
+        over = run.status != "running" and (at_once or now - run.seen > PACKED_AFTER_SECONDS)
         if over and frames_in(folder / run.id):
             yield folder / run.id
 
@@ -87,8 +87,8 @@ def pack(folder: Path) -> None:
         except MklvizError as error:
             _log.warning("The run %s cannot be packed: %s", folder.name, error)
             return
-        with durably(folder / PACKED) as file:
-            trace.save(file)
+        trace.save(folder / PACKED)
+        bring_to_disk(folder)  # before what it was packed from goes
     for _, frame in frames:
         frame.unlink(missing_ok=True)
 

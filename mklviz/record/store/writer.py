@@ -29,6 +29,7 @@ class Writer:
     """Calls all recorders in turn, in one daemon thread."""
 
     def __init__(self) -> None:
+        self.seconds = 0.0  # of CPU that writing has taken
         self._start_anew()
 
     def _start_anew(self) -> None:
@@ -75,6 +76,7 @@ class Writer:
             said = self._followed.get(recorder)
         if said is None:
             return
+        begun = time.thread_time()
         try:
             recorder.write()
         except OSError as error:
@@ -84,6 +86,8 @@ class Writer:
         except Exception:  # such as options that no file can hold: the run itself is not to suffer from it
             _log.exception("The run %s cannot be recorded", recorder.folder.name)
             recorder.gone = True
+        finally:
+            self.seconds += time.thread_time() - begun
         said(None)
         if recorder.done or recorder.gone:
             with self._guard:
