@@ -18,7 +18,7 @@ from mklviz.record.store.folder import CUT_OFF_SECONDS
 from mklviz.record.store.machine import Machine
 from mklviz.record.store.migrations import migrate
 from mklviz.record.store.query import condition
-from mklviz.record.store.stored import StoredRun
+from mklviz.record.store.stored import StoredRun, status_now
 
 __all__ = ["Index"]
 
