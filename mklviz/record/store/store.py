@@ -1,0 +1,302 @@
+"""A folder of runs that cannot be lost: what a process records, and what it finds there."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Any
+
+from mklviz.errors import MklvizError
+from mklviz.quoting import named, said_by
+from mklviz.record.files import replacing
+from mklviz.record.store.catalogue import Catalogue
+from mklviz.record.store.exchange import Merged, export_runs, import_runs, merge_runs, read_file
+from mklviz.record.store.folder import ABOUT, read_json, write_json
+from mklviz.record.store.head import RunHead, new_id
+from mklviz.record.store.machine import this_machine
+from mklviz.record.store.reading import read_run
+from mklviz.record.store.recorder import Recorder, head_of
+from mklviz.record.store.recording import Recording
+from mklviz.record.store.runs_folder import RUNS
+from mklviz.record.store.stored import StoredRun
+from mklviz.record.store.trouble import SWITCHED_OFF, of_disk
+from mklviz.record.store.upkeep import KEPT_BYTES, Cleaned, clear_leftovers, pack, remove, settled, superfluous
+from mklviz.record.store.writer import WRITER
+from mklviz.record.trace import Trace
+
+__all__ = ["Store"]
+
+_log = logging.getLogger(__name__)
+UPKEEP_SECONDS = 60.0  # between two times that its owner packs and removes runs
+_ENDED = "member != '' AND deleted IS NULL AND status IN ('converged', 'precision', 'rule', 'limit')"
+
+
+class Store:
+    """Runs in a folder, which any number of processes may write to at the same time.
+
+    What a bad disk does not take stays in memory and is tried again; `trouble` says so meanwhile. A killed process
+    loses what is younger than a second, and a power cut what the disk itself has not kept.
+
+    `folder`: where the runs are; `enabled`: whether new races are recorded, which may be changed; `limit`: bytes that
+    runs may take, the oldest unpinned ones going first.
+    """
+
+    def __init__(self, folder: Path, exists: bool = True) -> None:
+        self.folder, self.enabled, self.limit = folder, exists, KEPT_BYTES
+        self._exists = exists
+        self._runs = folder / RUNS
+        self._catalogue = Catalogue(folder, exists)
+        self._upkept = -UPKEEP_SECONDS
+        self._packed: set[str] = set()
+        self._upkeep = threading.Lock()
+        try:
+            if exists:
+                self._catalogue.make()
+        except OSError as error:
+            self._said(error)
+
+    @property
+    def trouble(self) -> str:
+        """What is wrong with the store, in a sentence; "" where all is well."""
+        if not self._exists:
+            return SWITCHED_OFF
+        return next(filter(None, self._catalogue.troubles.values()), "")
+
+    @property
+    def revision(self) -> int:
+        """A number that grows whenever `runs` may answer something else; it may be asked for every second."""
+        self._catalogue.look_now_and_then()
+        self._keep_up()
+        return self._catalogue.revision
+
+    def record(self, traces: Mapping[str, Trace], head: RunHead) -> Recording:
+        """Record the runs of a race from now on, in a thread that never makes them wait.
+
+        `traces`: the traces, which may grow, by their keys in the race; `head`: what they share.
+        """
+        shared = replace(head, race=head.race or new_id())
+
+        def begin(key: str, trace: Trace, other: Recorder | None) -> Recorder | None:
+            return self._begin(key, trace, shared, {} if other is None else other.said) if self.enabled else None
+
+        recording = Recording(shared.race, begin, self._flush)
+        for key, trace in traces.items():
+            recording.add(key, trace)
+        return recording
+
+    def _begin(self, key: str, trace: Trace, shared: RunHead, about: Mapping[str, Any]) -> Recorder:
+        run_id = new_id(trace.solver)
+        head = head_of(run_id, key, trace, replace(shared, machine=this_machine()))
+        recorder = Recorder(self._runs / run_id, head, trace, self._catalogue.make)
+        recorder.about = dict(about)  # a branch is called as its race is
+        self._catalogue.add(recorder)
+        WRITER.follow(recorder, self._said)
+        return recorder
+
+    def _flush(self, recorders: Sequence[Recorder]) -> None:
+        for recorder in recorders:
+            WRITER.follow(recorder, self._said)  # what has ended may have results to add
+        WRITER.flush(recorders)
+        self._catalogue.runs_folder.touch()
+        self._keep_up()
+
+    def _said(self, error: OSError | None) -> None:
+        """Hear of the disk whether it takes what is written."""
+        self._catalogue.say("writing", "" if error is None else of_disk(error, self.folder))
+        if error is None:
+            self._catalogue.say("reading", "")
+
+    def runs(
+        self,
+        where: str = "",
+        order: str = "-created",
+        limit: int | None = None,
+        deleted: bool = False,
+        owner: str | None = None,
+    ) -> list[StoredRun]:
+        """Return the runs that are asked for.
+
+        `where`: words that must all occur in name, note, tags, recipe, solver, data, problem or lesson, and conditions,
+        ``solver:level data:sonar status:converged tag:thesis lesson:... made:dashboard sweep:KEY member:KEY race:KEY
+        run:KEY gap<1e-3 svm<100 seconds>1 since:2026-11-01 pinned:yes``; quotation marks for blanks. `order`: a field
+        of `StoredRun`, with a minus sign from the largest to the least; `limit`: how many at most; `deleted`: whether
+        those are asked for that were deleted, instead of the others; `owner`: whose, by default everybody's.
+
+        Raises `MklvizError` if a condition cannot be understood; the sentence says which.
+        """
+        also = f"deleted IS {'NOT ' if deleted else ''}NULL" + (" AND owner = ?" if owner is not None else "")
+        return self._catalogue.runs(where, order, limit, also, () if owner is None else (owner,))
+
+    def finished(self, members: Iterable[str]) -> dict[str, str]:
+        """Return the runs of a sweep's members that need no repetition, by the members' keys."""
+        wanted = set(members)
+        found = self._catalogue.runs("", "created", None, _ENDED)
+        return {run.member: run.id for run in found if run.member in wanted}
+
+    def trace(self, run_id: str) -> Trace:
+        """Return the trace of a run, which still grows where the run is going on in this process.
+
+        Raises `MklvizError` if there is no such run, or nothing of it can be read.
+        """
+        recorder = self._catalogue.live.get(run_id)
+        return recorder.trace if recorder is not None else read_run(self._runs / run_id)
+
+    def traces(self, race_id: str) -> dict[str, Trace]:
+        """Return the traces of a race by their keys in it, or raise `MklvizError` where there is none."""
+        return {run.key: self.trace(run.id) for run in self._race(race_id)}
+
+    def _race(self, race_id: str) -> list[StoredRun]:
+        found = self._catalogue.runs("", "created", None, "race = ?", (race_id,))
+        if not found:
+            raise MklvizError(f"There is no race {race_id} in the store.")
+        return found
+
+    @property
+    def size(self) -> int:
+        """Bytes that all runs take."""
+        return self._catalogue.size
+
+    def describe(
+        self,
+        race_id: str,
+        *,
+        name: str | None = None,
+        note: str | None = None,
+        tags: Iterable[str] | None = None,
+        pinned: bool | None = None,
+    ) -> None:
+        """Change what is said of a race; what is None stays."""
+        given = {"name": name, "note": note, "tags": None if tags is None else list(tags), "pinned": pinned}
+        self._say(race_id, {key: value for key, value in given.items() if value is not None})
+
+    def delete(self, race_id: str) -> None:
+        """Delete a race, which can be undone for a day."""
+        self._say(race_id, {"deleted": time.time()})
+
+    def restore(self, race_id: str) -> None:
+        """Undo `delete`."""
+        self._say(race_id, {"deleted": None})
+
+    def _say(self, race_id: str, said: Mapping[str, Any]) -> None:
+        """Write down what a person says of a race; of runs that are going on in memory alone, there."""
+        for run in self._race(race_id):
+            recorder = self._catalogue.live.get(run.id)
+            known = recorder.said if recorder is not None else read_json(self._runs / run.id / ABOUT)
+            about = {**known, **said, "changed": time.time()}
+            if recorder is not None:
+                recorder.about = about  # written with its head, where that is not yet on the disk
+            try:
+                write_json(self._runs / run.id / ABOUT, about)
+            except OSError as error:
+                if recorder is None:
+                    raise self._not_written(error) from error
+        self._catalogue.runs_folder.touch()
+
+    def clean(self, limit: int | None = None) -> Cleaned:
+        """Remove deleted runs for good, and the oldest unpinned ones beyond `limit` bytes; return what was freed.
+
+        Runs that are over are packed before. Raises `MklvizError` if the disk does not let them go.
+        """
+        self.pack()
+        return self._clean(self.limit if limit is None else limit, undo_seconds=0.0)
+
+    def _clean(self, limit: int, **undo: float) -> Cleaned:
+        also = "1" if self._catalogue.size > limit else "deleted IS NOT NULL"
+        found = self._catalogue.runs("", "created", None, also)
+        try:
+            cleaned = remove(self._runs, superfluous(found, limit, **undo))
+        except OSError as error:
+            raise self._not_written(error) from error
+        self._catalogue.runs_folder.touch()
+        return cleaned
+
+    def _keep_up(self) -> None:
+        """Let the owner of the store pack and remove runs now and then, in a thread of its own."""
+        due = self._exists and self._catalogue.owned and time.monotonic() - self._upkept > UPKEEP_SECONDS
+        if due and self._upkeep.acquire(blocking=False):
+            self._upkept = time.monotonic()
+            threading.Thread(target=self._kept_up, name="mklviz-store-upkeep", daemon=True).start()
+
+    def _kept_up(self) -> None:
+        try:
+            self.pack()
+            self._clean(self.limit)
+            clear_leftovers(self._runs)
+        except (MklvizError, OSError):
+            _log.warning("The store %s could not be tidied", self.folder, exc_info=True)
+        finally:
+            self._upkeep.release()
+
+    def pack(self, at_once: bool = False) -> None:
+        """Put the frames of runs that are over into one file each: some minutes after their end, or `at_once`.
+
+        Raises `MklvizError` if the disk does not take it.
+        """
+        runs = [run for run in self._catalogue.runs() if run.id not in self._packed]
+        try:
+            for run in settled(runs, at_once):
+                pack(self._runs / run.id)
+                self._packed.add(run.id)
+        except OSError as error:
+            raise self._not_written(error) from error
+
+    def export(self, race_ids: Iterable[str], path: str | Path | IO[bytes]) -> None:
+        """Write races into a file that `import_file`, `read_bundle` and the dashboard open.
+
+        Raises `MklvizError` if there is no such race or the file cannot be written.
+        """
+        runs = [run for race_id in race_ids for run in self._race(race_id)]
+        if not isinstance(path, (str, Path)):
+            export_runs(runs, self._runs, path)
+            return
+        try:
+            with replacing(path) as file:
+                export_runs(runs, self._runs, file)
+        except OSError as error:
+            raise MklvizError(f"{named(str(path))} could not be written: {said_by(error)}.") from error
+
+    def import_file(self, source: str | Path | bytes, name: str = "") -> list[str]:
+        """Take in a file of runs, by its path or its content and its name for people; return the keys of its races.
+
+        It is what `export`, `Trace.save` or ``--save`` wrote; twice the same changes nothing. Raises `MklvizError` if
+        it is none, or cannot be read, or the store not written to.
+        """
+        content, created = read_file(source)
+        called = name or ("the file" if isinstance(source, bytes) else Path(source).name)
+        try:
+            self._catalogue.make()
+            return import_runs(content, created, called, self._runs)
+        except OSError as error:
+            raise self._not_written(error) from error
+        finally:
+            self._catalogue.runs_folder.touch()
+
+    def merge(self, other_folder: str | Path) -> Merged:
+        """Add the runs of another store, such as one copied from a cluster; twice the same changes nothing.
+
+        Raises `MklvizError` if there is no store in that folder, or this one cannot be written to.
+        """
+        source = Path(other_folder).expanduser() / RUNS
+        if not source.is_dir():
+            raise MklvizError(f"There is no store in {named(str(other_folder))}: a store has a folder {RUNS}.")
+        try:
+            self._catalogue.make()
+            return merge_runs(source, self._runs)
+        except OSError as error:
+            raise self._not_written(error) from error
+        finally:
+            self._catalogue.runs_folder.touch()
+
+    def _not_written(self, error: OSError) -> MklvizError:
+        return MklvizError(of_disk(error, self.folder))
+
+    def close(self) -> None:
+        """Write what there is, and let others own the store; races that go on are recorded all the same."""
+        with suppress(OSError):
+            WRITER.flush([*self._catalogue.live.values()])
+        self._catalogue.close()
