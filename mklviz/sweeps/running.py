@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from mklviz.errors import MklvizError
 from mklviz.record.store import Store
-from mklviz.sweeps.command import CANCEL, GO_ON, PAUSE, Command
+from mklviz.sweeps.command import CANCEL, GO_ON, PAUSE, SweepCommand
 from mklviz.sweeps.engine import Engine, Work
 from mklviz.sweeps.member import Member
 from mklviz.sweeps.outcome import MemberOutcome
@@ -81,7 +81,7 @@ class SweepRun:
         self._outcomes: dict[str, MemberOutcome] = {}
         self._begun: dict[str, float] = {}
         self._took: dict[str, list[float]] = {}  # seconds by solver
-        self._command = Command()
+        self._command = SweepCommand()
         self._lock = threading.Lock()
         self._started, self._ended = False, threading.Event()
 
