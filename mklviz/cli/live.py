@@ -24,7 +24,7 @@ from mklviz.record.summary import COLUMNS, label, summarize
 from mklviz.record.words import number, shares_text
 from mklviz.streams import redraws
 
-__all__ = ["Building", "aligned", "result_table", "score_text", "warm_up", "watch"]
+__all__ = ["Building", "aligned", "asked_to_stop", "result_table", "score_text", "warm_up", "watch"]
 
 REFRESH_SECONDS = 0.2
 PLAIN_SECONDS = 10.0

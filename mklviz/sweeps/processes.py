@@ -71,8 +71,13 @@ class _Process:
 
     def __init__(self, inbox: queue.SimpleQueue[tuple[_Process, MemberOutcome | None]]) -> None:
         self.member: Member | None = None
-        command = [sys.executable, "-c", _PROGRAM]
-        self._popen = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_environment())
+        self._popen = subprocess.Popen(
+            [sys.executable, "-c", _PROGRAM],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=_environment(),
+            start_new_session=True,  # Ctrl-C is for whoever has started it, which asks it to end
+        )
         threading.Thread(target=self._read, args=(inbox,), name="mklviz-sweep-worker", daemon=True).start()
 
     @property
