@@ -19,7 +19,7 @@ from typing import IO
 
 from mklviz.record import Trace
 from mklviz.record.store import Recording, open_store
-from mklviz.record.store.folder import RUNS
+from mklviz.record.store.runs_folder import RUNS
 from mklviz.record.store.upkeep import pack
 from mklviz.sweeps.command import SweepCommand
 from mklviz.sweeps.member import Member
