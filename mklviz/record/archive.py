@@ -16,7 +16,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from mklviz.contract import Array
-from mklviz.unpacking import Member, read_array
+from mklviz.unpacking import ArchiveMember, read_array
 
 __all__ = ["Arrays", "archive_in_memory", "read_header", "write_archive"]
 
@@ -84,9 +84,9 @@ class Arrays:
     def __getitem__(self, name: str) -> NDArray[Any]:
         return read_array(self._zip, f"{name}.npy")
 
-    def open(self, name: str) -> Member:
+    def open(self, name: str) -> ArchiveMember:
         """Open the array of that name, as it stands in the archive."""
-        return Member(self._zip, f"{name}.npy")
+        return ArchiveMember(self._zip, f"{name}.npy")
 
     def rows(self, name: str) -> Iterator[Array]:
         """Yield the rows of one array."""
@@ -101,7 +101,7 @@ class Arrays:
         """Return how many bytes each array takes, by name, at eight bytes per number, as its header declares."""
         sizes: dict[str, int] = {}
         for info in self._zip.infolist():
-            with Member(self._zip, info) as member:
+            with ArchiveMember(self._zip, info) as member:
                 numbers = abs(math.prod(member.declared()[0]))
             name = info.filename.removesuffix(".npy")
             sizes[name] = sizes.get(name, 0) + max(8 * numbers, info.file_size)

@@ -12,7 +12,7 @@ from mklviz.errors import MklvizError
 from mklviz.quoting import named
 from mklviz.record.archive import Arrays
 from mklviz.record.trace import Trace
-from mklviz.unpacking import Member
+from mklviz.unpacking import ArchiveMember
 
 __all__ = ["SUFFIX", "bundle_bytes", "damaged_as_error", "packed_runs", "read_bundle", "run_bytes", "write_bundle"]
 
@@ -85,7 +85,7 @@ def packed_runs(content: bytes, name: str, most_runs: int, most_bytes: int) -> I
         if len(members) > most_runs or sum(info.file_size for info in members) > most_bytes:
             raise _too_large(name)
         for info in members:
-            with Member(archive, info) as member:
+            with ArchiveMember(archive, info) as member:
                 yield info.filename.removesuffix(SUFFIX), member.read()
 
 

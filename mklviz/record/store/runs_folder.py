@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["FolderChanges", "RunsFolder"]
+__all__ = ["RUNS", "FolderChanges", "RunsFolder"]
 
 RUNS = "runs"
 SETTLED = 3 * 10**9  # nanoseconds after which a folder's time tells later changes apart, on every kind of disk
