@@ -1,0 +1,99 @@
+"""Solvers two by two over the cases that both have solved: how many times one costs what the other does.
+
+With c_s the cost of solver s, the geometric mean over cases of c_first / c_second; of what is no cost the mean of
+first - second. Settings of one split are averaged before splits are drawn, see `bootstrap`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from mklviz.sweep.statistics.bootstrap import LEVEL, REPLICATES, Resampling
+from mklviz.sweep.statistics.outcomes import Outcomes
+
+__all__ = ["Difference", "paired_differences"]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How the first of two solvers differs from the second.
+
+    Attributes
+    ----------
+    first, second : str
+        The solvers.
+    value : float
+        The geometric mean of cost ratios, or the mean difference; nan without a case that both solved.
+    low, high : float
+        The ends of its interval; nan where there are too few cases to draw from.
+    pairs : int
+        Cases that both solved.
+    less : int
+        Those of them in which the first has less.
+    first_only, second_only, neither : int
+        The other cases of both, by who solved them.
+    """
+
+    first: str
+    second: str
+    value: float
+    low: float
+    high: float
+    pairs: int
+    less: int
+    first_only: int
+    second_only: int
+    neither: int
+
+
+def paired_differences(
+    outcomes: Outcomes,
+    against: str = "",
+    level: float = LEVEL,
+    seed: int = 0,
+    replicates: int = REPLICATES,
+) -> list[Difference]:
+    """Return the difference of every solver from one of them, or of every two.
+
+    Parameters
+    ----------
+    outcomes : Outcomes
+    against : str
+        The second solver of each pair; "" for every two.
+    level : float
+        Of the intervals.
+    seed : int
+    replicates : int
+    """
+    pairs: Sequence[tuple[str, str]] = list(combinations(outcomes.solvers, 2))
+    if against:
+        outcomes.among([against])
+        pairs = [(solver, against) for solver in outcomes.solvers if solver != against]
+    return [_difference(outcomes, first, second, level, seed, replicates) for first, second in pairs]
+
+
+def _difference(outcomes: Outcomes, first: str, second: str, level: float, seed: int, replicates: int) -> Difference:
+    one, other = (outcomes.solvers.index(name) for name in (first, second))
+    known = outcomes.known[:, one] & outcomes.known[:, other]
+    solved = outcomes.solved[:, [one, other]] & known[:, None]
+    both = solved.all(axis=1)
+    values = outcomes.values[both]
+    values = np.log(values) if outcomes.measure.cost else values
+    change = values[:, one] - values[:, other]
+    unit, group = (of_case[both] for of_case in outcomes.splits)
+    low = high = mean = np.float64(np.nan)
+    if len(change):
+        units, place = np.unique(unit, return_inverse=True)
+        averaged = np.bincount(place, change) / np.bincount(place)
+        owner = np.zeros(len(units), dtype=np.intp)
+        owner[place] = group
+        drawn = Resampling.of(np.arange(len(units)), owner, seed, replicates)
+        mean = averaged.mean()
+        low, high = drawn.interval(drawn.counts @ averaged / len(units), level)
+    ends = [float(np.exp(end) if outcomes.measure.cost else end) for end in (mean, low, high)]
+    counted = [int((wanted & known).sum()) for wanted in (solved[:, 0] & ~both, solved[:, 1] & ~both, ~solved.any(1))]
+    return Difference(first, second, *ends, int(both.sum()), int((change < 0.0).sum()), *counted)
