@@ -16,16 +16,28 @@ from numpy.typing import NDArray
 from mklviz.contract import Array
 from mklviz.unpacking import Member, read_array
 
-__all__ = ["Arrays", "read_header", "read_rows", "write_archive"]
+__all__ = ["LEVEL", "Arrays", "read_header", "read_rows", "write_archive"]
+
+LEVEL = 6
 
 
 def write_archive(
-    file: IO[bytes], header: Mapping[str, Any], columns: Mapping[str, NDArray[Any]], name: str, rows: Iterable[Array]
+    file: IO[bytes],
+    header: Mapping[str, Any],
+    columns: Mapping[str, NDArray[Any]],
+    name: str,
+    rows: Iterable[Array],
+    level: int = LEVEL,
 ) -> None:
-    """Write a header, columns and, as the array `name`, as many rows as the columns are long."""
+    """Write a header, columns and, as the array `name`, as many rows as the columns are long.
+
+    `level`: how hard to compress, from 0, not at all, to 9.
+    """
     length = len(next(iter(columns.values())))
     text = np.frombuffer(json.dumps(header).encode(), np.uint8)  # an array of letters would take four times the memory
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(
+        file, "w", zipfile.ZIP_DEFLATED if level else zipfile.ZIP_STORED, compresslevel=level
+    ) as archive:
         for key, values in {"header": text, **columns}.items():
             with archive.open(f"{key}.npy", "w", force_zip64=True) as member:
                 npy.write_array(member, np.asanyarray(values), allow_pickle=False)

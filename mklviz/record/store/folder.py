@@ -1,0 +1,76 @@
+"""The folder of a run, which is the truth about it: small files in JSON, frames, and the packed run.
+
+Each file is written beside its place, brought to the disk and then given its name, so that it is whole or not there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
+
+from mklviz.record.bundle import SUFFIX
+from mklviz.record.files import replacing
+
+__all__ = ["ABOUT", "CUT_OFF_SECONDS", "END", "FRAME", "HEAD", "PACKED", "SEEN", "durably", "read_json", "read_seen",
+           "write_json", "write_seen"]  # fmt: skip
+
+HEAD, END, ABOUT, SEEN = "head.json", "end.json", "about.json", "seen"
+PACKED = f"run{SUFFIX}"
+FRAME = ".frame"
+CUT_OFF_SECONDS = 30.0  # a run that is going on says so more often
+
+
+@contextmanager
+def durably(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file for writing that is on the disk under its name when the block has ended, or not at all."""
+    with replacing(path) as file:
+        yield file
+    _bring_to_disk(path.parent)
+
+
+def _bring_to_disk(folder: Path) -> None:
+    """Have a name that was given in a folder survive a power cut, where the system can promise that."""
+    with suppress(OSError):  # Windows opens no folders, and some network disks bring none to the disk
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Return what a file states; nothing where it is missing or damaged."""
+    try:
+        stated = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return stated if isinstance(stated, dict) else {}
+
+
+def write_json(path: Path, stated: Mapping[str, Any]) -> None:
+    """Replace a file whole, or raise `OSError`; what JSON does not know is written as text."""
+    content = json.dumps(stated, ensure_ascii=False, default=str).encode("utf-8", "replace")
+    with durably(path) as file:
+        file.write(content)
+
+
+def read_seen(folder: Path) -> float:
+    """Return when a run last said that it was going on, in seconds since 1970; 0 where it never has."""
+    try:
+        return float((folder / SEEN).read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return 0.0
+
+
+def write_seen(folder: Path) -> float:
+    """Say that a run is going on, and return the time that was written. A power cut may lose it, which says as much."""
+    now = time.time()
+    beside = folder / f".{SEEN}.part"
+    beside.write_text(f"{now:.1f}", encoding="ascii")
+    beside.replace(folder / SEEN)
+    return now

@@ -1,0 +1,132 @@
+"""A frame: the steps of about a second of a run, as a file in a trace's format that is never changed.
+
+Its name is the number of its first step. The archive's own checksums tell whether it is whole. Names of kernels stand
+in the first frame only, and what else a trace says of itself in the run's head.
+"""
+
+from __future__ import annotations
+
+import logging
+import zipfile
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mklviz.context import PARTS
+from mklviz.contract import Iterate
+from mklviz.errors import MklvizError
+from mklviz.record.archive import Arrays, read_header
+from mklviz.record.keeping import FEW, SPARSE
+from mklviz.record.saved import Step, opened_run, write_run
+from mklviz.record.store.folder import FRAME, durably
+from mklviz.record.trace import Trace
+
+__all__ = ["frame_name", "frames_in", "kernel_names", "newest_numbers", "numbers_at", "read_frames", "write_frame"]
+
+_log = logging.getLogger(__name__)
+_NUMBERS = "so_far"  # in a frame's header
+
+
+def frame_name(first: int) -> str:
+    """Return the name of the frame whose first step has that index in its trace."""
+    return f"{first:08d}{FRAME}"
+
+
+def frames_in(folder: Path) -> list[tuple[int, Path]]:
+    """Return the frames in a run's folder by the index of their first step."""
+    found = (path for path in folder.glob(f"*{FRAME}") if path.stem.isdecimal())
+    return sorted((int(path.stem), path) for path in found)
+
+
+def numbers_at(trace: Trace, length: int) -> dict[str, Any]:
+    """Return what a table of runs says of the first `length` steps of a trace."""
+    if not length:
+        return {}
+    at = length - 1
+    best = trace[trace.best_index_at(at)]
+    return {
+        "steps": trace.first_step + at,
+        "svm_solves": int(trace[at].svm_solves),
+        "seconds": float(trace.seconds_at(at)),
+        "objective": float(best.objective),
+        "lower_bound": float(trace.best_bound.lower_bound),
+        "gap": float(trace.gap_at(at)),
+        "active": best.active,
+        "kernels": len(best.weights),
+    }
+
+
+def write_frame(folder: Path, trace: Trace, first: int, length: int) -> None:
+    """Write the steps from index `first` up to `length` of a trace that another thread may append to.
+
+    Raises `OSError` if the disk does not take them.
+    """
+    iterates = trace[first:length]
+    seconds = np.array([trace.seconds_at(index) for index in range(first, length)])
+    split = _split(trace, first, length)
+    header = {
+        **dict.fromkeys(("solver", "label", "problem", "reason", "recipe"), ""),
+        "status": "running",
+        "options": {},
+        "versions": {},
+        "origin": None,
+        "kernel_names": list(trace.kernel_names) if first == 0 else [],
+        _NUMBERS: numbers_at(trace, length),
+    }
+    level = 1 if _mostly_zero(iterates[-1]) else 0
+    with durably(folder / frame_name(first)) as file:
+        write_run(file, header, iterates, seconds, split, level)
+
+
+def _split(trace: Trace, first: int, length: int) -> dict[str, Any]:
+    """Return the seconds by part of some steps; nothing where nobody measured them."""
+    spent = [trace.split_at(index) for index in range(first, length)]
+    return {part: np.array([each[part] for each in spent]) for part in PARTS} if all(spent) else {}
+
+
+def _mostly_zero(iterate: Iterate) -> bool:
+    weights = iterate.weights
+    return len(weights) > FEW and SPARSE * int(np.count_nonzero(weights)) <= len(weights)
+
+
+def read_frames(folder: Path, begin: int) -> Iterator[tuple[int, Step]]:
+    """Yield the steps from index `begin` on with their indices, without what is torn.
+
+    Raises `FileNotFoundError` if a frame has gone meanwhile: the run has been packed.
+    """
+    frames = frames_in(folder)
+    beginnings = [first for first, _ in frames]
+    for first, path in frames[max(0, bisect_right(beginnings, begin) - 1) :]:
+        try:
+            with opened_run(path) as (_, steps):
+                yield from ((index, step) for index, step in enumerate(steps, first) if index >= begin)
+        except MklvizError as error:
+            if not path.exists():
+                raise FileNotFoundError(path) from error
+            _log.warning("The frame %s cannot be read", path, exc_info=error)
+
+
+def kernel_names(folder: Path) -> list[str]:
+    """Return the names of the kernels of a run that has frames; none where the first of them is damaged."""
+    try:
+        with opened_run(folder / frame_name(0)) as (header, _):
+            return list(header["kernel_names"])
+    except MklvizError:
+        return []
+
+
+def newest_numbers(folder: Path) -> Mapping[str, Any]:
+    """Return what a table says of a run that has frames only, by the last of them that can be read."""
+    for _, path in reversed(frames_in(folder)):
+        try:
+            with closing(Arrays(path)) as arrays:
+                numbers = read_header(arrays).get(_NUMBERS)
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+            continue
+        if isinstance(numbers, dict):
+            return numbers
+    return {}

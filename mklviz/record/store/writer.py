@@ -1,0 +1,100 @@
+"""The thread that writes the runs of all races of this process, as long as any is going on.
+
+A run never waits for it. What the disk does not take stays in memory and is tried again.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable
+
+from mklviz.record.store.recorder import FRAME_SECONDS, Recorder
+
+__all__ = ["WRITER", "Writer"]
+
+_log = logging.getLogger(__name__)
+AGAIN_SECONDS = 2.0  # between two attempts on a disk that has refused
+_ENDED = "The program ended while the run was going on."
+
+Said = Callable[[OSError | None], None]
+
+
+class Writer:
+    """Calls all recorders in turn, in one daemon thread."""
+
+    def __init__(self) -> None:
+        self._start_anew()
+
+    def _start_anew(self) -> None:
+        """Have no runs and no thread: after a fork, those of the parent are the parent's."""
+        self._lock = threading.RLock()  # held while recorders write
+        self._wake = threading.Condition()
+        self._followed: dict[Recorder, Said] = {}
+        self._again: dict[Recorder, float] = {}
+        self._thread: threading.Thread | None = None
+
+    def follow(self, recorder: Recorder, said: Said) -> None:
+        """Write a run until it has ended; `said` hears None when the disk took it, and what the disk said otherwise."""
+        with self._wake:
+            self._followed[recorder] = said
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._loop, name="mklviz-store", daemon=True)
+                self._thread.start()
+
+    def flush(self, recorders: Iterable[Recorder]) -> None:
+        """Write all there is of some runs now, in the calling thread."""
+        with self._lock:
+            for recorder in recorders:
+                self._write(recorder, at_once=True)
+
+    def _loop(self) -> None:
+        while True:
+            begun = time.monotonic()
+            with self._wake:
+                due = [recorder for recorder in self._followed if begun >= self._again.get(recorder, 0.0)]
+            for recorder in due:
+                with self._lock:
+                    self._write(recorder)
+            with self._wake:
+                if not self._followed:
+                    self._thread = None
+                    return
+                self._wake.wait(max(0.05, FRAME_SECONDS - (time.monotonic() - begun)))
+
+    def _write(self, recorder: Recorder, at_once: bool = False) -> None:
+        with self._wake:
+            said = self._followed.get(recorder)
+        if said is None:
+            return
+        try:
+            recorder.write(at_once)
+        except OSError as error:
+            self._again[recorder] = time.monotonic() + AGAIN_SECONDS
+            said(error)
+            return
+        except Exception:  # such as options that no file can hold: the run itself is not to suffer from it
+            _log.exception("The run %s cannot be recorded", recorder.folder.name)
+            recorder.gone = True
+        said(None)
+        if recorder.done or recorder.gone:
+            with self._wake:
+                self._followed.pop(recorder, None)
+                self._again.pop(recorder, None)
+
+    def leave_all(self) -> None:
+        """Write what there is of all runs, as the process ends; those that go on are cut off."""
+        with self._wake:
+            followed = list(self._followed)
+        for recorder in followed:
+            recorder.left = recorder.left or _ENDED
+        self.flush(followed)
+
+
+WRITER = Writer()
+atexit.register(WRITER.leave_all)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=WRITER._start_anew)
