@@ -41,7 +41,7 @@ def test_on_one_machine_seconds_are_compared_and_on_two_mean_kernel_fits() -> No
 def test_seconds_of_two_machines_are_refused_in_a_sentence_that_says_what_to_ask_for() -> None:
     with pytest.raises(ProblemError, match=r"2 machines, whose seconds do not compare: ask for svm_solves"):
         Outcomes.of(two_machines(table()), "seconds")
-    assert "2 machines" in Outcomes.of(two_machines(table()), "svm_solves").words
+    assert "(2 machines: seconds do not compare)" in Outcomes.of(two_machines(table()), "svm_solves").words
     assert Outcomes.of(table(), "seconds").words == "CPU seconds"
 
 

@@ -152,7 +152,7 @@ class Outcomes:
         """What the values are, and why they are not seconds where runs of several machines meet."""
         if self.machines <= 1 or not self.measure.cost:
             return self.measure.label
-        return f"{self.measure.label} (runs of {self.machines} machines, whose seconds do not compare)"
+        return f"{self.measure.label} ({self.machines} machines: seconds do not compare)"
 
 
 def _checked(frame: Any) -> pd.DataFrame:

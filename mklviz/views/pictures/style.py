@@ -69,7 +69,8 @@ def _dress(theme: Theme, formats: Mapping[str, str], grid: bool, drawn: Any, _: 
     for legend in plot.select({"type": Legend}):
         style_legend(legend, theme)
         if legend in plot.above:  # HoloViews gives it a place that Bokeh makes no room for
-            legend.location, legend.orientation, legend.margin, legend.spacing = "top_left", "horizontal", 0, 14
+            legend.location, legend.orientation, legend.margin = "top_left", "horizontal", 0
+            legend.spacing = 14 if legend.ncols == "auto" else 2
     for bar in plot.select({"type": ColorBar}):
         bar.background_fill_color, bar.border_line_color, bar.bar_line_color = theme.card, None, None
         bar.title, bar.major_label_text_color, bar.major_label_text_font = None, theme.muted, FONT
