@@ -12,7 +12,7 @@ from _sweeps import table, two_machines
 from scipy import stats
 
 from mklviz.errors import ProblemError, UnknownName
-from mklviz.sweep.statistics import (
+from mklviz.sweeps.statistics import (
     Outcomes,
     growth,
     measure_of,
@@ -21,7 +21,7 @@ from mklviz.sweep.statistics import (
     performance_profile,
     spreads,
 )
-from mklviz.sweep.statistics.bootstrap import Resampling
+from mklviz.sweeps.statistics.bootstrap import Resampling
 
 
 def unlucky(data: str, split: int, solver: str) -> bool:

@@ -7,8 +7,8 @@ from typing import Any
 import holoviews as hv
 
 from mklviz.errors import ProblemError
-from mklviz.sweep.statistics import Growth, Outcomes, growth
-from mklviz.sweep.statistics.growth import Along
+from mklviz.sweeps.statistics import Growth, Outcomes, growth
+from mklviz.sweeps.statistics.growth import Along
 from mklviz.views.chart.axes import SHORT
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.look.styles import written_styles

@@ -7,7 +7,7 @@ from typing import Any
 import holoviews as hv
 import numpy as np
 
-from mklviz.sweep.statistics import Outcomes, Profile, pair_profile, performance_profile
+from mklviz.sweeps.statistics import Outcomes, Profile, pair_profile, performance_profile
 from mklviz.typing import Array
 from mklviz.views.chart.axes import PERCENT, SHORT
 from mklviz.views.look.palette import RunStyle, Theme

@@ -8,7 +8,7 @@ from typing import Any
 import holoviews as hv
 import numpy as np
 
-from mklviz.sweep.statistics import Outcomes, Spread, spreads
+from mklviz.sweeps.statistics import Outcomes, Spread, spreads
 from mklviz.views.chart.axes import SHORT
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.look.styles import written_styles

@@ -12,8 +12,8 @@ from itertools import combinations
 
 import numpy as np
 
-from mklviz.sweep.statistics.bootstrap import LEVEL, REPLICATES, Resampling
-from mklviz.sweep.statistics.outcomes import Outcomes
+from mklviz.sweeps.statistics.bootstrap import LEVEL, REPLICATES, Resampling
+from mklviz.sweeps.statistics.outcomes import Outcomes
 
 __all__ = ["Difference", "paired_differences"]
 

@@ -15,8 +15,8 @@ from typing import Literal
 
 import numpy as np
 
-from mklviz.sweep.statistics.bootstrap import LEVEL, REPLICATES, Resampling
-from mklviz.sweep.statistics.outcomes import Outcomes
+from mklviz.sweeps.statistics.bootstrap import LEVEL, REPLICATES, Resampling
+from mklviz.sweeps.statistics.outcomes import Outcomes
 from mklviz.typing import Array, Indices
 
 __all__ = ["Along", "Growth", "growth"]

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mklviz.errors import ProblemError
-from mklviz.sweep.statistics.outcomes import Outcomes
+from mklviz.sweeps.statistics.outcomes import Outcomes
 from mklviz.typing import Array
 
 __all__ = ["Profile", "pair_profile", "performance_profile"]

@@ -14,7 +14,7 @@ import numpy as np
 from mklviz.errors import ProblemError, UnknownName
 from mklviz.record import SOLVED
 from mklviz.suggestions import hint
-from mklviz.sweep.statistics.measures import Measure, machines_of, measure_of
+from mklviz.sweeps.statistics.measures import Measure, machines_of, measure_of
 from mklviz.typing import Array, Flags, Indices
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mklviz.sweep.statistics.outcomes import Outcomes
+from mklviz.sweeps.statistics.outcomes import Outcomes
 from mklviz.typing import Array
 
 __all__ = ["Spread", "spreads"]
