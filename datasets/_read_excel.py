@@ -15,7 +15,7 @@ from typing import Any
 
 from mklviz.limits import LIMITS
 from mklviz.quoting import MOST_NAME, one_line
-from mklviz.unpacking import Member
+from mklviz.unpacking import ArchiveMember
 
 from ._bounds import check_size
 from ._cells import in_quotes
@@ -55,7 +55,7 @@ def _unpacked(data: bytes, name: str) -> io.BytesIO:
             if sum(info.file_size for info in parts) > UNPACKED:
                 raise DataError(f"{name} unpacks to more than {UNPACKED / 1e6:,.0f} MB, which is too much.")
             for info in parts:
-                with Member(packed, info) as member:
+                with ArchiveMember(packed, info) as member:
                     content = member.read()
                 if b"<!DOCTYPE" in content or b"<!ENTITY" in content or b"\x00" in content[:100]:
                     raise DataError(f"{name} defines words of its own in {in_quotes(info.filename)}: save it anew.")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mklviz.limits import LIMITS
 from mklviz.quoting import MOST_NAME, one_line
-from mklviz.unpacking import Member, read_array
+from mklviz.unpacking import ArchiveMember, read_array
 
 from ._bounds import check_size
 from ._dataset import Array, DataError, Dataset
@@ -77,7 +77,7 @@ def _check_declared(archive: zipfile.ZipFile, info: zipfile.ZipInfo, key: str, n
 def _declared(archive: zipfile.ZipFile, info: zipfile.ZipInfo, key: str, name: str) -> tuple[tuple[int, ...], int]:
     """Return the shape in the header of an array, and the bytes it takes."""
     try:
-        with Member(archive, info) as member:
+        with ArchiveMember(archive, info) as member:
             shape, _, dtype = member.declared()
     except Exception as error:
         raise DataError(f"Array {key} of {name} cannot be read: {_said(error)}.") from None

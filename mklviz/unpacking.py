@@ -14,10 +14,10 @@ from typing import Any
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-__all__ = ["Member", "read_array"]
+__all__ = ["ArchiveMember", "read_array"]
 
 
-class Member:
+class ArchiveMember:
     """One member of an open archive, to be read as a file is.
 
     Raises `ValueError` if it is compressed in an unusual way.
@@ -43,7 +43,7 @@ class Member:
         shape, fortran, dtype = read(self)
         return shape, fortran, dtype
 
-    def __enter__(self) -> Member:
+    def __enter__(self) -> ArchiveMember:
         return self
 
     def __exit__(
@@ -54,11 +54,11 @@ class Member:
 
 def read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo | str) -> NDArray[Any]:
     """Return the array in a member; one that declares more than the member holds is refused before it is allocated."""
-    with Member(archive, info) as member:
+    with ArchiveMember(archive, info) as member:
         shape, _, dtype = member.declared()
         if math.prod(shape) * dtype.itemsize > member.left:
             raise ValueError(f"an array of shape {shape} is cut off")
-    with Member(archive, info) as member:
+    with ArchiveMember(archive, info) as member:
         array: NDArray[Any] = npy.read_array(member, allow_pickle=False)
         member.read()  # to its end, where the checksum is compared
         return array

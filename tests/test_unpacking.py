@@ -17,7 +17,7 @@ import pytest
 from mklviz.datasets import DataError, read_dataset
 from mklviz.errors import MklvizError
 from mklviz.record.bundle import read_bundle
-from mklviz.unpacking import Member, read_array
+from mklviz.unpacking import ArchiveMember, read_array
 
 MB = 2**20
 ROOM = 400 * MB  # of address space beyond what is loaded
@@ -129,7 +129,7 @@ def test_no_more_is_read_than_a_member_says_and_an_array_that_is_cut_off_is_neve
     with zipfile.ZipFile(io.BytesIO(zipped({"a.npy": head + bytes(32)}))) as archive:
         with pytest.raises(ValueError, match="cut off"):
             read_array(archive, "a.npy")
-        with Member(archive, "a.npy") as member:
+        with ArchiveMember(archive, "a.npy") as member:
             assert [len(member.read(100)), len(member.read()), len(member.read(5))] == [100, 60, 0]
 
 

@@ -24,14 +24,16 @@ _LOOSE = re.compile(r'"(?:\\.|[^"\\])*"|\s*(?:…|\.\.\.?|,)\s*|\s+to\s+')
 _SWITCH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
-def pieces(text: str, marks: str) -> list[str]:
-    """Split a text at any of the marks, but not within quotes."""
-    parts, inside, escaped = [""], False, False
+def pieces(text: str, marks: str, braces: bool = False) -> list[str]:
+    """Split a text at any of the marks, but not within quotes, nor, if asked, within braces."""
+    parts, inside, escaped, depth = [""], False, False, 0
     for sign in text:
         if sign == '"' and not escaped:
             inside = not inside
         escaped = sign == "\\" and inside and not escaped
-        if sign in marks and not inside:
+        if braces and not inside:
+            depth += (sign == "{") - (sign == "}")
+        if sign in marks and not inside and depth <= 0:
             parts.append("")
         else:
             parts[-1] += sign

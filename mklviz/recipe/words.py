@@ -11,7 +11,7 @@ written in double quotes, as in JSON.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from mklviz.datasets import DataError, describe_dataset
@@ -35,6 +35,7 @@ __all__ = [
     "read_regularizer",
     "read_solvers",
     "read_words",
+    "split_words",
     "write_words",
 ]
 
@@ -369,22 +370,30 @@ def write_words(recipe: RecipeParts) -> str:
 
 def read_words(text: str, recipe: R) -> tuple[R, tuple[str, ...]]:
     """Return the recipe changed as words say, as far as they can be read, and a sentence for each part that cannot."""
-    wrong: list[str] = []
-    texts: dict[str, str] = {}
-    for part in filter(str.strip, _parts(text)):
-        key, *value = (piece.strip() for piece in part.split("="))
-        if not value or key not in WORDS:
-            wrong.append(_unknown(key, part.strip(), bool(value)))
-        elif key in texts:
-            wrong.append(f"{key} is given twice; the first counts.")
-        else:
-            texts[key] = "=".join(value)
+    texts, wrong = split_words(text)
     for key in filter(texts.__contains__, WORDS):
         try:
             recipe = WORDS[key].read(recipe, texts[key])
         except (MklvizError, DataError) as error:
             wrong.append(one_line(f"{key}: {error}"))
     return recipe, tuple(wrong)
+
+
+def split_words(
+    text: str, known: Collection[str] = WORDS.keys(), what: str = "A recipe"
+) -> tuple[dict[str, str], list[str]]:
+    """Return the texts by their keys, and a sentence for each part that is none of the known ones."""
+    wrong: list[str] = []
+    texts: dict[str, str] = {}
+    for part in filter(str.strip, _parts(text)):
+        key, *value = (piece.strip() for piece in part.split("="))
+        if not value or key not in known:
+            wrong.append(_unknown(key, part.strip(), bool(value), known, what))
+        elif key in texts:
+            wrong.append(f"{key} is given twice; the first counts.")
+        else:
+            texts[key] = "=".join(value)
+    return texts, wrong
 
 
 def _parts(text: str) -> list[str]:
@@ -402,7 +411,7 @@ def from_words(text: str, recipe: R) -> R:
     return recipe
 
 
-def _unknown(key: str, part: str, has_value: bool) -> str:
+def _unknown(key: str, part: str, has_value: bool, known: Collection[str], what: str) -> str:
     if not has_value:
         return f"“{part:.80}” is not of the form KEY=VALUE, such as data=sonar."
-    return f"A recipe has no part “{key:.80}”; {hint(key, WORDS)}"
+    return f"{what} has no part “{key:.80}”; {hint(key, known)}"

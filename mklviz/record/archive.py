@@ -14,7 +14,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from mklviz.contract import Array
-from mklviz.unpacking import Member, read_array
+from mklviz.unpacking import ArchiveMember, read_array
 
 __all__ = ["LEVEL", "Arrays", "read_header", "read_rows", "write_archive"]
 
@@ -67,15 +67,15 @@ class Arrays:
     def __getitem__(self, name: str) -> NDArray[Any]:
         return read_array(self._zip, f"{name}.npy")
 
-    def open(self, name: str) -> Member:
+    def open(self, name: str) -> ArchiveMember:
         """Open the array of that name, as it stands in the archive."""
-        return Member(self._zip, f"{name}.npy")
+        return ArchiveMember(self._zip, f"{name}.npy")
 
     def sizes(self) -> dict[str, int]:
         """Return how many bytes each array takes, by name, at eight bytes per number, as its header declares."""
         sizes: dict[str, int] = {}
         for info in self._zip.infolist():
-            with Member(self._zip, info) as member:
+            with ArchiveMember(self._zip, info) as member:
                 numbers = abs(math.prod(member.declared()[0]))
             name = info.filename.removesuffix(".npy")
             sizes[name] = sizes.get(name, 0) + max(8 * numbers, info.file_size)

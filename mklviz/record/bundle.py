@@ -12,7 +12,7 @@ from mklviz.errors import MklvizError
 from mklviz.quoting import named
 from mklviz.record.archive import Arrays
 from mklviz.record.trace import Trace
-from mklviz.unpacking import Member
+from mklviz.unpacking import ArchiveMember
 
 __all__ = ["SUFFIX", "bundle_bytes", "read_bundle", "write_bundle"]
 
@@ -75,7 +75,7 @@ def _runs(content: bytes, name: str) -> Iterator[tuple[str, bytes]]:
         if len(members) > MOST_RUNS or sum(info.file_size for info in members) > MOST_PACKED:
             raise _too_large(name)
         for info in members:
-            with Member(archive, info) as member:
+            with ArchiveMember(archive, info) as member:
                 yield info.filename.removesuffix(SUFFIX), member.read()
 
 

@@ -1,0 +1,210 @@
+"""A recipe with lists, as one value: data sets x splits x solvers x whatever else varies.
+
+    Sweep.from_words("data=sonar,heart; split=0...19; solvers=silp,level,newton; C=1,10,100; gap=1e-3")
+
+It is frozen and hashable, as a recipe is; `mklviz.sweeps.lists` says how lists are written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import product
+from math import prod
+from typing import Any
+
+from mklviz.datasets import DataError
+from mklviz.errors import MklvizError
+from mklviz.quoting import one_line
+from mklviz.recipe import Recipe
+from mklviz.recipe.quoting import literal, pieces, written
+from mklviz.recipe.words import WORDS, read_solvers, split_words
+from mklviz.sweeps.lists import alternatives, join
+from mklviz.sweeps.member import Member
+
+__all__ = ["Sweep"]
+
+MOST_MEMBERS = 100_000
+VERSION = 1
+SPLIT = "split"  # what a sweep calls the seed
+_KEYS = [*WORDS, SPLIT]
+
+Lists = tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A recipe with lists.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        What all members share; its solvers are tried one by one.
+    lists : mapping
+        What varies, by the keys of a recipe's words (the seed is also called split): a text such as ``"1,10,100"``,
+        or a sequence of numbers and texts. A single value becomes part of the recipe.
+
+    Raises
+    ------
+    MklvizError
+        With a sentence for each list that cannot be used.
+
+    Examples
+    --------
+    >>> sweep = Sweep.from_words("data=sonar,heart; split=0...19; solvers=silp,level; C=1,10,100")
+    >>> len(sweep.members), sweep.to_words()
+    (240, 'data=sonar,heart; split=0...19; C=1,10,100; solvers=silp level')
+    """
+
+    recipe: Recipe = field(default_factory=Recipe)
+    lists: Mapping[str, Any] | Lists = ()
+
+    def __post_init__(self) -> None:
+        recipe, lists, wrong = _told_apart(self.recipe, dict(self.lists))
+        if wrong:
+            raise MklvizError(" ".join(wrong))
+        object.__setattr__(self, "recipe", recipe)
+        object.__setattr__(self, "lists", lists)
+        count = len(self)
+        if count > MOST_MEMBERS:
+            raise MklvizError(f"A sweep has at most {MOST_MEMBERS:,} runs, but these lists make {count:,}.")
+
+    def __len__(self) -> int:
+        return prod(len(values) for _, values in self._lists) * len(self.recipe.solvers)
+
+    @property
+    def _lists(self) -> Lists:
+        return self.lists  # type: ignore[return-value]  # pairs since it was made
+
+    @property
+    def members(self) -> tuple[Member, ...]:
+        """All runs: those on the same data, split and kernels stand together.
+
+        Raises `MklvizError` if values that were listed do not go together.
+        """
+        return _members(self)
+
+    @property
+    def key(self) -> str:
+        """Digest of the keys of all members."""
+        return hashlib.sha256("\n".join(sorted(member.key for member in self.members)).encode()).hexdigest()
+
+    def to_words(self) -> str:
+        """Return the sweep as words, see `from_words`."""
+        texts, _ = split_words(self.recipe.to_words())
+        texts |= {key: join(key, values) for key, values in self._lists}
+        ordered = sorted(texts, key=_place)
+        return "; ".join(f"{SPLIT if key == 'seed' and key in dict(self._lists) else key}={texts[key]}" for key in ordered)
+
+    @classmethod
+    def from_words(cls, text: str) -> Sweep:
+        """Return the sweep that words describe: those of a recipe, with lists as in `mklviz.sweeps.lists`.
+
+        Raises
+        ------
+        MklvizError
+            With a sentence for each part that cannot be read.
+        """
+        texts, wrong = split_words(text, _KEYS, "A sweep")
+        if wrong:
+            raise MklvizError(" ".join(wrong))
+        return cls(Recipe(), texts)
+
+    def to_json(self) -> str:
+        """Return the sweep as JSON, with a version."""
+        lists = {key: list(values) for key, values in self._lists}
+        return json.dumps(
+            {"version": VERSION, "recipe": json.loads(self.recipe.to_json()), "lists": lists}, ensure_ascii=False
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Sweep:
+        """Return the sweep that `to_json` wrote.
+
+        Raises
+        ------
+        MklvizError
+            With a sentence, if the text is of another version or has a part that cannot be used.
+        """
+        try:
+            parts = json.loads(text)
+        except (TypeError, ValueError, RecursionError):
+            raise MklvizError("This is no sweep: it is not JSON.") from None
+        if not isinstance(parts, dict) or not {"version", "recipe", "lists"} <= set(parts):
+            raise MklvizError("This is no sweep: it has no version, recipe and lists.")
+        if parts["version"] != VERSION:
+            raise MklvizError(f"This sweep is of another version than {VERSION}: open it with the mklviz that wrote it.")
+        if not isinstance(parts["lists"], dict):
+            raise MklvizError(f"The lists of a sweep go by keys, but {parts['lists']!r:.80} was given.")
+        return cls(Recipe.from_json(json.dumps(parts["recipe"])), parts["lists"])
+
+
+def _place(key: str) -> int:
+    return [*WORDS].index(key)
+
+
+def _told_apart(recipe: Recipe, lists: Mapping[str, Any]) -> tuple[Recipe, Lists, list[str]]:
+    """Return the recipe with all that does not vary, the lists of what does, and a sentence for each fault."""
+    wrong = [f"A sweep has no list “{key!s:.80}”." for key in lists if key not in _KEYS]
+    if "seed" in lists and SPLIT in lists:
+        wrong.append("split is another word for seed: give one of them.")
+    known = {"seed" if key == SPLIT else key: value for key, value in lists.items() if key in _KEYS}
+    found: dict[str, tuple[str, ...]] = {}
+    for key in sorted(known, key=_place):
+        try:
+            values = _texts(key, known[key])
+            if key == "solvers":
+                recipe = replace(recipe, solvers=tuple(choice for value in values for choice in read_solvers(value)))
+            elif len(values) == 1:
+                recipe = WORDS[key].read(recipe, values[0])
+            else:
+                found[key] = tuple(dict.fromkeys(_canonical(recipe, key, value) for value in values))
+        except (MklvizError, DataError) as error:
+            wrong.append(one_line(f"{SPLIT if key == 'seed' else key}: {error}"))
+    return recipe, tuple(found.items()), wrong
+
+
+def _texts(key: str, value: Any) -> tuple[str, ...]:
+    """Return the values of a list as the words of a recipe."""
+    if isinstance(value, str):
+        return alternatives(key, value)
+    if not isinstance(value, Sequence | range) or not value:
+        listed = [value]
+    else:
+        listed = [*value]
+    return tuple(each if isinstance(each, str) else written(each) for each in listed)
+
+
+def _canonical(recipe: Recipe, key: str, value: str) -> str:
+    """Return a value as the recipe writes it, which refuses what cannot be read."""
+    if key == "C":  # stands with the loss
+        return written(WORDS[key].read(recipe, value).problem.loss.C)
+    return WORDS[key].write(WORDS[key].read(recipe, value))
+
+
+@lru_cache(maxsize=16)
+def _members(sweep: Sweep) -> tuple[Member, ...]:
+    keys = [key for key, _ in sweep._lists]
+    first = [key for key in keys if key in _BUILT]  # the same kernels next to one another
+    ordered = first + [key for key in keys if key not in first]
+    lists = dict(sweep._lists)
+    found = []
+    for values in product(*(lists[key] for key in ordered)):
+        chosen, recipe = dict(zip(ordered, values, strict=True)), sweep.recipe
+        for key in sorted(chosen, key=_place):
+            recipe = WORDS[key].read(recipe, chosen[key])
+        settings = {key: _setting(chosen[key]) for key in keys if key not in ("data", "seed")}
+        found += [Member(replace(recipe, solvers=(solver,)), settings) for solver in sweep.recipe.solvers]
+    return tuple(dict((member.key, member) for member in found).values())
+
+
+_BUILT = [*WORDS][: [*WORDS].index("loss")]  # what kernels depend on
+
+
+def _setting(text: str) -> float | str:
+    """Return a number as such, and all else as text."""
+    value = literal(text) if len(pieces(text, " ")) == 1 else text
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else text
