@@ -1,0 +1,81 @@
+"""What a sweep will take before it begins: how many members are known already, and how long the others may last."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from mklviz.errors import MklvizError
+from mklviz.limits import LIMITS
+from mklviz.numbers import counted
+from mklviz.record.store import Store
+from mklviz.sweeps import Member, Sweep, SweepTable
+from mklviz.views.sweeps.sweep_text import duration
+
+__all__ = ["SweepPlan", "plan_of"]
+
+RECENT = 200  # runs of a solver that an estimate looks at
+
+
+@dataclass(frozen=True)
+class SweepPlan:
+    """What is known of a sweep that has not begun.
+
+    `total`: its members; `table`: the results of those that have ended before; `seconds`: CPU time of the others, by
+    runs of the same solvers, nan where there are none.
+    """
+
+    total: int
+    table: SweepTable
+    seconds: float
+
+    def said(self, workers: int) -> str:
+        """Return the plan as a sentence, with the time that so many processes need."""
+        before = len(self.table)
+        if before == self.total:
+            return f"All {counted(self.total, 'run')} of this sweep have finished before: there is nothing to solve."
+        skipped = f", of which {before:,} have finished before and are skipped" if before else ""
+        where = f"in {counted(workers, 'process').removesuffix('s') + 'es' * (workers != 1)}"
+        if math.isnan(self.seconds):
+            return f"{counted(self.total, 'run')}{skipped}. How long they take is seen when the first have ended."
+        lasts = duration(self.seconds / workers)
+        return f"{counted(self.total, 'run')}{skipped}. About {lasts} {where}, by earlier runs of these solvers."
+
+
+def plan_of(sweep: Sweep, store: Store) -> SweepPlan:
+    """Look up what a store knows of a sweep.
+
+    Raises
+    ------
+    MklvizError
+        If its values do not go together, or it has more members than a dashboard solves.
+    """
+    if len(sweep) > LIMITS.sweep_members:
+        raise MklvizError(
+            f"A dashboard solves at most {LIMITS.sweep_members:,} runs in a sweep, and these lists make {len(sweep):,}:"
+            " shorten a list, or run it by mklviz sweep on the command line."
+        )
+    members = sweep.members
+    table = SweepTable.of(store, sweep)
+    left = [member for member in members if member.key not in table.outcomes]
+    return SweepPlan(len(members), table, _seconds(left, store))
+
+
+def _seconds(left: Iterable[Member], store: Store) -> float:
+    """Return the CPU time of members by that of runs of their solvers, on the same data where there are any."""
+    times: dict[tuple[str, str], list[float]] = {}
+    solvers: dict[str, list[float]] = {}
+    needed = {member.key: (member.data, member.recipe.solvers[0].name) for member in left}
+    for solver in {solver for _, solver in needed.values()}:
+        for run in store.runs(f"solver:{solver}", limit=RECENT):
+            if run.steps:
+                times.setdefault((run.data, solver), []).append(run.seconds)
+                solvers.setdefault(solver, []).append(run.seconds)
+    usual = _mean([seconds for each in solvers.values() for seconds in each])
+    means = [_mean(times.get(pair) or solvers.get(pair[1]) or [usual]) for pair in needed.values()]
+    return sum(means)
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values) if values else math.nan
