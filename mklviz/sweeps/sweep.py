@@ -97,7 +97,9 @@ class Sweep:
         texts, _ = split_words(self.recipe.to_words())
         texts |= {key: join(key, values) for key, values in self._lists}
         ordered = sorted(texts, key=_place)
-        return "; ".join(f"{SPLIT if key == 'seed' and key in dict(self._lists) else key}={texts[key]}" for key in ordered)
+        return "; ".join(
+            f"{SPLIT if key == 'seed' and key in dict(self._lists) else key}={texts[key]}" for key in ordered
+        )
 
     @classmethod
     def from_words(cls, text: str) -> Sweep:
@@ -136,7 +138,9 @@ class Sweep:
         if not isinstance(parts, dict) or not {"version", "recipe", "lists"} <= set(parts):
             raise MklvizError("This is no sweep: it has no version, recipe and lists.")
         if parts["version"] != VERSION:
-            raise MklvizError(f"This sweep is of another version than {VERSION}: open it with the mklviz that wrote it.")
+            raise MklvizError(
+                f"This sweep is of another version than {VERSION}: open it with the mklviz that wrote it."
+            )
         if not isinstance(parts["lists"], dict):
             raise MklvizError(f"The lists of a sweep go by keys, but {parts['lists']!r:.80} was given.")
         return cls(Recipe.from_json(json.dumps(parts["recipe"])), parts["lists"])

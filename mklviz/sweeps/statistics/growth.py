@@ -24,6 +24,7 @@ __all__ = ["Along", "Growth", "growth"]
 Along = Literal["samples", "kernels"]
 _COLUMNS: dict[Along, int] = {"samples": 0, "kernels": 1}
 POINTS = 21  # of a line
+LEAST_DATA = 3  # sets of different sizes that show growth, as two may differ in all else
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def growth(
     seed: int = 0,
     replicates: int = REPLICATES,
 ) -> list[Growth]:
-    """Return how the cost of each solver grows; none where fewer than two sizes were solved.
+    """Return how the cost of each solver grows; none where too few sizes were solved.
 
     Parameters
     ----------
@@ -84,7 +85,7 @@ def growth(
     found = []
     for column, solver in enumerate(outcomes.solvers):
         known, solved = outcomes.known[:, column], outcomes.solved[:, column] & outcomes.known[:, column]
-        if len(np.unique(size[solved])) < 2:
+        if len(np.unique(size[solved])) < (2 if within else LEAST_DATA):
             continue
         group = data[solved] if within else np.zeros(int(solved.sum()), dtype=np.intp)
         drawn = Resampling.of(*((unit, data) if within else (data, 0 * data)), seed, replicates)

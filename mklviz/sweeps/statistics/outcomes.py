@@ -63,6 +63,8 @@ class Outcomes:
         Samples and kernels of each case.
     machines : int
         How many machines the runs were made on.
+    failed : int
+        How many of those that did not converge broke down, and have no result.
     uncounted : tuple of str
         Solvers left out as they do not count what is measured, such as SVM solves of methods that solve none.
     """
@@ -75,6 +77,7 @@ class Outcomes:
     solved: Flags
     sizes: Array
     machines: int
+    failed: int = 0
     uncounted: tuple[str, ...] = ()
 
     @classmethod
@@ -108,7 +111,8 @@ class Outcomes:
         known &= np.isfinite(values) | ~solved
         sizes = np.full((len(cases), 2), np.nan)
         sizes[at[0]] = frame[["samples", "m"]].to_numpy(dtype=np.float64)
-        found = cls(chosen, solvers, cases, values, known, solved, sizes, machines_of(frame))
+        failed = int((frame["status"] == "failed").sum())
+        found = cls(chosen, solvers, cases, values, known, solved, sizes, machines_of(frame), failed)
         return found._counted()
 
     def _counted(self) -> Outcomes:

@@ -12,9 +12,9 @@ from mklviz.sweeps.statistics.growth import Along
 from mklviz.views.chart.axes import SHORT
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.look.styles import written_styles
-from mklviz.views.pictures.style import dressed, theme_of
+from mklviz.views.pictures.style import HEIGHT, LEGEND, dressed, theme_of
 
-__all__ = ["draw_growth", "plot_growth"]
+__all__ = ["draw_growth", "growth_label", "plot_growth"]
 
 ROOM = 1.1  # beyond the ends, as a factor
 _LETTER = {"samples": "n", "kernels": "m"}
@@ -65,11 +65,11 @@ def draw_growth(outcomes: Outcomes, theme: Theme, along: Along = "samples", **op
     found = growth(outcomes, along)
     if not found:
         raise ProblemError(
-            f"No solver has converged at two numbers of {along}: sweep over"
-            f" {'train, the share of the samples that is trained on' if along == 'samples' else 'kernels'}."
+            f"There are too few numbers of {along} to see how a cost grows: two in a data set, or three data sets. Sweep"
+            f" over {'train=0.2,0.4,0.8' if along == 'samples' else 'kernels'}, for example."
         )
     styles = written_styles(outcomes.solvers, theme)
-    parts = [part for each in found for part in _line(each, styles[each.solver], _LETTER[along])]
+    parts = [part for each in found for part in _line(each, styles[each.solver], along)]
     where = "within data sets" if found[0].within else "between data sets"
     return dressed(
         hv.Overlay(parts),
@@ -81,17 +81,19 @@ def draw_growth(outcomes: Outcomes, theme: Theme, along: Along = "samples", **op
         xlim=(min(each.x[0] for each in found) / ROOM, max(each.x[-1] for each in found) * ROOM),
         xlabel=f"{along} {_LETTER[along]}",
         ylabel=outcomes.words,
-        legend_position="top",
-        legend_cols=1,
-        height=320 + 24 * len(found),
-        **options,
+        **{"legend_position": "top", "legend_cols": 1, "height": HEIGHT + LEGEND * len(found)} | options,
     )
 
 
-def _line(found: Growth, style: RunStyle, letter: str) -> list[hv.Element]:
+def growth_label(found: Growth, style: RunStyle, along: Along) -> str:
+    """Return what a legend says of a solver: its exponent, with the interval."""
     interval = f" ({found.low:.2f} to {found.high:.2f})" if found.low == found.low else ""
     missed = f", {found.missed:,} not converged" if found.missed else ""
-    label = f"{style.label}: {letter}^{found.exponent:.2f}{interval}{missed}"
+    return f"{style.label}: {_LETTER[along]}^{found.exponent:.2f}{interval}{missed}"
+
+
+def _line(found: Growth, style: RunStyle, along: Along) -> list[hv.Element]:
+    label = growth_label(found, style, along)
     kdims, vdims = hv.Dimension("size", label="size"), hv.Dimension("growing", label="cost")
     dots = hv.Scatter((found.sizes, found.costs), kdims, vdims, label=label)
     line = hv.Curve((found.x, found.line), kdims, vdims, label=label)

@@ -12,12 +12,11 @@ from mklviz.typing import Array
 from mklviz.views.chart.axes import PERCENT, SHORT
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.look.styles import written_styles
-from mklviz.views.pictures.style import HEIGHT, dressed, theme_of
+from mklviz.views.pictures.style import HEIGHT, LEGEND, dressed, theme_of
 
-__all__ = ["draw_profile", "profile"]
+__all__ = ["draw_profile", "profile", "profile_label", "profile_of"]
 
 MARKS = 8  # markers on a line, at most
-LEGEND = 24  # pixels for a line of the legend
 ROOM = 1.15  # beyond the last step
 FLAT = 2.0  # the least width of the axis, as a factor
 
@@ -68,10 +67,20 @@ def profile(table: Any, measure: str | None = None, against: str = "", dark: boo
     return draw_profile(Outcomes.of(table, measure), theme_of(dark), against)
 
 
+def profile_of(outcomes: Outcomes, against: str = "") -> Profile:
+    """Return the profile of all solvers, or that of each pair with one of them."""
+    return pair_profile(outcomes, against) if against else performance_profile(outcomes)
+
+
+def profile_label(found: Profile, solver: str, style: RunStyle) -> str:
+    """Return what a legend says of a solver."""
+    missed = found.missed(solver)
+    return f"{style.label} ({missed:,} not converged)" if missed else style.label
+
+
 def draw_profile(outcomes: Outcomes, theme: Theme, against: str = "", **options: Any) -> hv.Overlay:
     """Draw a profile in the colours of `theme`."""
-    found = pair_profile(outcomes, against) if against else performance_profile(outcomes)
-    styles = written_styles(outcomes.solvers, theme)
+    found, styles = profile_of(outcomes, against), written_styles(outcomes.solvers, theme)
     start, end = _ends(found)
     parts = [part for solver in found.solvers for part in _line(found, solver, styles[solver], (start, end))]
     if against:
@@ -87,10 +96,8 @@ def draw_profile(outcomes: Outcomes, theme: Theme, against: str = "", **options:
         ylim=(-0.02, 1.04),
         xlabel=f"at most so many times {base}\n{found.words}",
         ylabel="share of cases solved",
-        legend_position="top",
-        legend_cols=2,
-        height=HEIGHT + LEGEND * (len(found.solvers) + 1) // 2,
-        **options,
+        **{"legend_position": "top", "legend_cols": 2, "height": HEIGHT + LEGEND * -(-len(found.solvers) // 2)}
+        | options,
     )
 
 
@@ -115,8 +122,7 @@ def _line(found: Profile, solver: str, style: RunStyle, ends: tuple[float, float
     x: Array = np.concatenate([ends[:1], tau[inner], ends[1:]])
     y: Array = np.concatenate([[begun], share[inner], [found.share(solver, ends[1])]])
     few = np.unique(np.linspace(0, len(x) - 1, min(MARKS, len(x))).round().astype(int))
-    missed = found.missed(solver)
-    label = f"{style.label}{f' ({missed:,} not converged)' if missed else ''}"
+    label = profile_label(found, solver, style)
     of = found.against or "the least"  # pictures side by side share the axes that have one name
     kdims, vdims = [f"times {of}"], [hv.Dimension("share", label="share of cases")]
     line = hv.Curve((x, y), kdims, vdims, label=label)

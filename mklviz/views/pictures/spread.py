@@ -12,11 +12,11 @@ from mklviz.sweeps.statistics import Outcomes, Spread, spreads
 from mklviz.views.chart.axes import SHORT
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.look.styles import written_styles
-from mklviz.views.pictures.style import dressed, theme_of
+from mklviz.views.pictures.style import LEGEND, dressed, theme_of
 
 __all__ = ["draw_spread", "spread"]
 
-LINE, BETWEEN, LEGEND, AROUND = 15, 12, 24, 90  # pixels: a solver, between data sets, its legend, title and axis
+LINE, BETWEEN, AROUND = 15, 12, 90  # pixels for each solver, between data sets, for title and axis
 
 
 def spread(table: Any, measure: str | None = None, dark: bool = False) -> hv.Overlay:
@@ -59,6 +59,7 @@ def draw_spread(outcomes: Outcomes, theme: Theme, **options: Any) -> hv.Overlay:
     found, styles = spreads(outcomes), written_styles(outcomes.solvers, theme)
     titles = list(dict.fromkeys(each.title for each in found))
     step = LINE / (LINE * len(styles) + BETWEEN)
+    height = AROUND + len(titles) * (LINE * len(styles) + BETWEEN)
     parts = []
     for place, solver in enumerate(outcomes.solvers):
         offset = step * ((len(styles) - 1) / 2.0 - place)
@@ -74,10 +75,7 @@ def draw_spread(outcomes: Outcomes, theme: Theme, **options: Any) -> hv.Overlay:
         ylabel="",
         yticks=list(enumerate(reversed(titles))),
         ylim=(-0.55, len(titles) - 0.45),
-        height=AROUND + len(titles) * (LINE * len(styles) + BETWEEN) + LEGEND * -(-len(styles) // 4),
-        legend_position="top",
-        legend_cols=4,
-        **options,
+        **{"legend_position": "top", "legend_cols": 4, "height": height + LEGEND * -(-len(styles) // 4)} | options,
     )
 
 

@@ -48,7 +48,7 @@ class ResultsView(pn.viewable.Viewer):
     def _keep(self, figures: dict[str, Any]) -> None:
         """Remember that the figures on the page are still the ones before."""
         sections = tuple(
-            SweepSection(each.title, each.why, figures[each.title], each.table, each.refused)
+            SweepSection(each.title, each.why, figures[each.title], each.legend, each.table, each.refused)
             for each in self.results.sections
         )
         self.results = SweepResults(self.results.words, self.results.solvers, self.results.labels, sections)
@@ -66,9 +66,8 @@ def _renewed(old: SweepSection, new: SweepSection) -> bool:
 
 def _worded(figure: Any) -> tuple[Any, ...]:
     """Return the words of a figure that are no data."""
-    labels = [str(item.label) for legend in figure.legend for item in legend.items]
     axes = [(axis.axis_label, str(axis.major_label_overrides)) for axis in figure.axis]
-    return figure.background_fill_color, figure.x_scale.type, labels, axes
+    return figure.background_fill_color, figure.x_scale.type, axes
 
 
 def _parts(section: SweepSection) -> tuple[Any, Any]:
@@ -79,5 +78,9 @@ def _parts(section: SweepSection) -> tuple[Any, Any]:
 
 
 def _heading(section: SweepSection) -> str:
-    said = section.refused or section.why
-    return f'{cards.title(section.title)}<p class="why{" " if section.refused else " detail"}">{escape(said)}</p>'
+    if section.refused:
+        return f'{cards.title(section.title)}<p class="why">{escape(section.refused)}</p>'
+    told = section.figure.title.text if section.figure is not None else ""
+    beside = f'<span class="why">{escape(told)}</span>'
+    why = f'<p class="why detail">{escape(section.why)}</p>'
+    return f"{cards.title(section.title, beside=beside)}{why}{section.legend}"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mklviz.errors import MklvizError
@@ -23,7 +24,7 @@ class SweepPlan:
     """What is known of a sweep that has not begun.
 
     `total`: its members; `table`: the results of those that have ended before; `seconds`: CPU time of the others, by
-    runs of the same solvers, nan where there are none.
+    earlier runs like them, nan where there are none for a part.
     """
 
     total: int
@@ -36,11 +37,11 @@ class SweepPlan:
         if before == self.total:
             return f"All {counted(self.total, 'run')} of this sweep have finished before: there is nothing to solve."
         skipped = f", of which {before:,} have finished before and are skipped" if before else ""
-        where = f"in {counted(workers, 'process').removesuffix('s') + 'es' * (workers != 1)}"
+        where = "in one process" if workers == 1 else f"in {workers:,} processes"
         if math.isnan(self.seconds):
             return f"{counted(self.total, 'run')}{skipped}. How long they take is seen when the first have ended."
         lasts = duration(self.seconds / workers)
-        return f"{counted(self.total, 'run')}{skipped}. About {lasts} {where}, by earlier runs of these solvers."
+        return f"{counted(self.total, 'run')}{skipped}. About {lasts} {where}, by earlier runs like these."
 
 
 def plan_of(sweep: Sweep, store: Store) -> SweepPlan:
@@ -62,19 +63,27 @@ def plan_of(sweep: Sweep, store: Store) -> SweepPlan:
     return SweepPlan(len(members), table, _seconds(left, store))
 
 
-def _seconds(left: Iterable[Member], store: Store) -> float:
-    """Return the CPU time of members by that of runs of their solvers, on the same data where there are any."""
-    times: dict[tuple[str, str], list[float]] = {}
-    solvers: dict[str, list[float]] = {}
-    needed = {member.key: (member.data, member.recipe.solvers[0].name) for member in left}
-    for solver in {solver for _, solver in needed.values()}:
+def _seconds(left: Sequence[Member], store: Store) -> float:
+    """Return the CPU time of members by that of runs of their solvers on the same kernels, and data where there are."""
+    known: dict[tuple[str, ...], list[float]] = {}
+    for solver in {member.recipe.solvers[0].name for member in left}:
         for run in store.runs(f"solver:{solver}", limit=RECENT):
-            if run.steps:
-                times.setdefault((run.data, solver), []).append(run.seconds)
-                solvers.setdefault(solver, []).append(run.seconds)
-    usual = _mean([seconds for each in solvers.values() for seconds in each])
-    means = [_mean(times.get(pair) or solvers.get(pair[1]) or [usual]) for pair in needed.values()]
-    return sum(means)
+            if run.steps and run.recipe:
+                data, kernels = _parts(run.recipe)
+                known.setdefault((solver, kernels, data), []).append(run.seconds)
+                known.setdefault((solver, kernels), []).append(run.seconds)
+    seconds = 0.0
+    for member in left:
+        data, kernels = _parts(member.recipe.to_json())
+        alike = (member.recipe.solvers[0].name, kernels)
+        seconds += _mean(known.get((*alike, data)) or known.get(alike, []))
+    return seconds
+
+
+def _parts(recipe: str) -> tuple[str, str]:
+    """Return the data and the kernels of a recipe in JSON, in texts that can be compared."""
+    parts = json.loads(recipe)
+    return json.dumps(parts.get("data")), json.dumps(parts.get("kernels"))
 
 
 def _mean(values: list[float]) -> float:

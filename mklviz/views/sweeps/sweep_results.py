@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from html import escape
 from typing import Any
 
 from mklviz.engine.task import ProgressReport
 from mklviz.errors import MklvizError
-from mklviz.sweeps.statistics import Outcomes, paired_differences, spreads
-from mklviz.views.look.palette import Theme
+from mklviz.sweeps.statistics import Outcomes, growth, paired_differences, spreads
+from mklviz.sweeps.statistics.growth import Along
+from mklviz.views.look.palette import Theme, swatch
 from mklviz.views.look.styles import written_styles
-from mklviz.views.pictures.growth import draw_growth
-from mklviz.views.pictures.profile import draw_profile
+from mklviz.views.pictures.growth import draw_growth, growth_label
+from mklviz.views.pictures.profile import draw_profile, profile_label, profile_of
 from mklviz.views.pictures.spread import draw_spread
-from mklviz.views.pictures.style import rendered
+from mklviz.views.pictures.style import HEIGHT, in_card
 from mklviz.views.sweeps.sweep_text import difference_table, runs_said, spread_table
 
 __all__ = ["SweepResults", "SweepSection", "results_of"]
 
+_BARE = {"show_legend": False, "height": HEIGHT}  # the legend stands above the figure, where it has room
 _PROFILE = (
-    "The share of cases, a data set with its split and settings, that a solver solves at up to so many times the least"
-    " cost. At the left end it is the share in which it is best. Compare with one solver to see pairs: the order of two"
-    " may change with the others."
+    "The share of cases (data, split and settings) that a solver solves at up to so many times the least cost; at the"
+    " left end that in which it is best. The order of two may change with the others: compare with one solver."
 )
 _SPREAD = "Dots: runs, one for each split. Bar: the middle half. Marker: the median. Hollow: did not converge."
 _GROWTH = "On log scales a cost that grows as n to the power b is a line of slope b. Band: from runs drawn again."
@@ -32,11 +35,12 @@ _PAIRS = "On the same data, split and settings. Bold: the interval does not hold
 
 @dataclass(frozen=True)
 class SweepSection:
-    """One question and its answer: a figure, a table in HTML, or the reason why there is neither."""
+    """One question and its answer: a figure with a legend in HTML, a table in HTML, or why there is neither."""
 
     title: str
     why: str
     figure: Any = None
+    legend: str = ""
     table: str = ""
     refused: str = ""
 
@@ -54,36 +58,56 @@ class SweepResults:
 def results_of(table: Any, measure: str | None, against: str, theme: Theme, report: ProgressReport) -> SweepResults:
     """Compute and draw what came of the members that have finished."""
     outcomes = Outcomes.of(table, measure)
-    report(0.1, "Comparing the runs.")
-    styles = written_styles(outcomes.solvers, theme)
-    against = against if against in outcomes.solvers else ""
-
-    def drawn(draw: Callable[..., Any], *arguments: Any) -> Callable[[], dict[str, Any]]:
-        return lambda: {"figure": rendered(draw(outcomes, theme, *arguments))}
-
-    def means() -> dict[str, Any]:
-        return {"table": spread_table(spreads(outcomes), styles, outcomes.measure)}
-
-    def pairs() -> dict[str, Any]:
-        found = paired_differences(outcomes, against)
-        if not found:
-            return {"refused": "There is one solver: two are needed."}
-        return {"table": difference_table(found, styles, outcomes.measure)}
-
-    questions: tuple[tuple[str, str, Callable[[], dict[str, Any]]], ...] = (
-        ("Performance profile", _PROFILE, drawn(draw_profile, against)),
-        ("Spread over splits", _SPREAD, drawn(draw_spread)),
-        ("Means", f"{outcomes.words[0].upper()}{outcomes.words[1:]}. {_MEANS}", means),
-        ("Two by two", _PAIRS, pairs),
-        ("Growth with samples", _GROWTH, drawn(draw_growth, "samples")),
-        ("Growth with kernels", _GROWTH, drawn(draw_growth, "kernels")),
+    asked = _Asked(outcomes, against if against in outcomes.solvers else "", theme)
+    questions = (
+        ("Performance profile", _PROFILE, asked.profile),
+        ("Spread over splits", _SPREAD, asked.spread),
+        ("Means", f"{outcomes.words[0].upper()}{outcomes.words[1:]}. {_MEANS}", asked.means),
+        ("Two by two", _PAIRS, asked.pairs),
+        ("Growth with samples", _GROWTH, partial(asked.growth, "samples")),
+        ("Growth with kernels", _GROWTH, partial(asked.growth, "kernels")),
     )
     sections = []
     for place, (title, why, answer) in enumerate(questions):
-        report((1 + place) / (1 + len(questions)), f"Drawing: {title.lower()}.")
+        report(place / len(questions), f"Drawing: {title.lower()}.")
         sections.append(_section(title, why, answer))
-    labels = tuple(style.label for style in styles.values())
+    labels = tuple(style.label for style in asked.styles.values())
     return SweepResults(runs_said(outcomes), outcomes.solvers, labels, tuple(sections))
+
+
+class _Asked:
+    """The questions, each answered by what a section has."""
+
+    def __init__(self, outcomes: Outcomes, against: str, theme: Theme) -> None:
+        self.outcomes, self.against, self.theme = outcomes, against, theme
+        self.styles = written_styles(outcomes.solvers, theme)
+
+    def profile(self) -> dict[str, Any]:
+        found = profile_of(self.outcomes, self.against)
+        legend = {solver: profile_label(found, solver, self.styles[solver]) for solver in found.solvers}
+        return self._figure(draw_profile(self.outcomes, self.theme, self.against, **_BARE), legend)
+
+    def spread(self) -> dict[str, Any]:
+        legend = {solver: style.label for solver, style in self.styles.items()}
+        return self._figure(draw_spread(self.outcomes, self.theme, show_legend=False), legend)
+
+    def growth(self, along: Along) -> dict[str, Any]:
+        found = growth(self.outcomes, along) if self.outcomes.measure.cost else []
+        legend = {each.solver: growth_label(each, self.styles[each.solver], along) for each in found}
+        return self._figure(draw_growth(self.outcomes, self.theme, along, **_BARE), legend)
+
+    def means(self) -> dict[str, Any]:
+        return {"table": spread_table(spreads(self.outcomes), self.styles, self.outcomes.measure)}
+
+    def pairs(self) -> dict[str, Any]:
+        found = paired_differences(self.outcomes, self.against)
+        if not found:
+            return {"refused": "There is one solver: two are needed."}
+        return {"table": difference_table(found, self.styles, self.outcomes.measure)}
+
+    def _figure(self, picture: Any, legend: Mapping[str, str]) -> dict[str, Any]:
+        entries = (f"<span>{swatch(self.styles[solver])}{escape(said)}</span>" for solver, said in legend.items())
+        return {"figure": in_card(picture), "legend": f'<div class="legend">{"".join(entries)}</div>'}
 
 
 def _section(title: str, why: str, answer: Callable[[], dict[str, Any]]) -> SweepSection:

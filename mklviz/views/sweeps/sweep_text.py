@@ -63,6 +63,8 @@ def runs_said(outcomes: Outcomes) -> str:
     said = [f"{counted(runs, 'run')} of {counted(len(outcomes.cases), 'case')}, {solved:,} converged."]
     if runs > solved:
         said.append("What did not converge is counted, drawn hollow, and in no mean.")
+    if outcomes.failed:
+        said.append(f"{outcomes.failed:,} of these failed and have no result.")
     if outcomes.machines > 1:
         said.append(
             f"The runs come from {outcomes.machines} machines, whose seconds do not compare: SVM solves do, and so do"

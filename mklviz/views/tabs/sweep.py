@@ -193,7 +193,8 @@ class SweepTab(Tab):
     def _planned(self) -> None:
         self.plan = self.planning.take()
         say(self.trouble, self.planning.fault)
-        self._table = None if self.plan is None else self.plan.table
+        if self.plan is not None:
+            self._take_table(self.plan.table)
         self._offer()
 
     def _started(self) -> None:
@@ -215,10 +216,13 @@ class SweepTab(Tab):
                 else "The sweep broke down; the server's log says more.",
             )
         if self._table is None or len(self._table) != ended:
-            self._table = run.table()
-            reasons = failures(self._table)
-            self.failed.param.update(visible=bool(reasons), summary=f"{progress.failed:,} failed", items=reasons)
+            self._take_table(run.table())
         self._offer()
+
+    def _take_table(self, table: SweepTable) -> None:
+        reasons = failures(table)
+        self._table = table
+        self.failed.param.update(visible=bool(reasons), summary=f"{len(reasons):,} failed", items=reasons)
 
     # -- what came of it
 
@@ -248,8 +252,9 @@ class SweepTab(Tab):
         self._came.visible = bool(results.words)
         hook = f" {_RUNS}" if compared else ""
         self._words.object = f'<p class="why">{results.words}{hook}</p>'
-        for button in self.files:
-            button.visible = compared
+        for part in (self.against, *self.files):
+            part.visible = compared
+        self.measure.visible = results.words != _NONE
         if results is not self.results.results and results != self.results.results:
             self.results.show(results)
         if compared:
