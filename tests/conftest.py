@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import tempfile
 from collections.abc import Iterator
 
 import pytest
@@ -17,6 +19,9 @@ from mklviz.engine.warmup import WARMUP
 __all__ = ["LINKED", "chromium", "no_log", "open_app", "pytest_collection_modifyitems", "save", "server"]
 
 pytest_plugins = ["pytester"]
+
+_STORE = tempfile.TemporaryDirectory(prefix="mklviz-tests-", ignore_cleanup_errors=True)  # one for each worker
+os.environ["MKLVIZ_STORE"] = _STORE.name  # programs that tests start have it, too: none touches the user's own runs
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks

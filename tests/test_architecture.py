@@ -154,6 +154,7 @@ FLOORS = (
     "mklviz.check",
     "mklviz.recipe",
     "mklviz.scenarios",
+    "mklviz.sweeps",
     "mklviz.learn",
     *(f"mklviz.views.{room}" for room in (*ROOMS, "lessons", "export", "notebook", "tabs", "explorer", "start")),
     "mklviz.views",

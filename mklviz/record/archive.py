@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import struct
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
@@ -16,29 +18,16 @@ from numpy.typing import NDArray
 from mklviz.contract import Array
 from mklviz.unpacking import ArchiveMember, read_array
 
-__all__ = ["LEVEL", "Arrays", "read_header", "read_rows", "write_archive"]
-
-LEVEL = 6
+__all__ = ["Arrays", "archive_in_memory", "read_header", "read_rows", "write_archive"]
 
 
 def write_archive(
-    file: IO[bytes],
-    header: Mapping[str, Any],
-    columns: Mapping[str, NDArray[Any]],
-    name: str,
-    rows: Iterable[Array],
-    level: int = LEVEL,
+    file: IO[bytes], header: Mapping[str, Any], columns: Mapping[str, NDArray[Any]], name: str, rows: Iterable[Array]
 ) -> None:
-    """Write a header, columns and, as the array `name`, as many rows as the columns are long.
-
-    `level`: how hard to compress, from 0, not at all, to 9.
-    """
+    """Write a header, columns and, as the array `name`, as many rows as the columns are long."""
     length = len(next(iter(columns.values())))
-    text = np.frombuffer(json.dumps(header).encode(), np.uint8)  # an array of letters would take four times the memory
-    with zipfile.ZipFile(
-        file, "w", zipfile.ZIP_DEFLATED if level else zipfile.ZIP_STORED, compresslevel=level
-    ) as archive:
-        for key, values in {"header": text, **columns}.items():
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for key, values in {"header": _as_text(header), **columns}.items():
             with archive.open(f"{key}.npy", "w", force_zip64=True) as member:
                 npy.write_array(member, np.asanyarray(values), allow_pickle=False)
         with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
@@ -50,6 +39,36 @@ def write_archive(
                 member.write(np.ascontiguousarray(row, dtype="<f8").data)
             if shape == (0,):
                 npy.write_array(member, np.empty(0), allow_pickle=False)
+
+
+def archive_in_memory(
+    header: Mapping[str, Any], columns: Mapping[str, NDArray[Any]], name: str, rows: Iterable[Array]
+) -> bytes:
+    """Return the same uncompressed, in a fifth of the time that Python's own writer takes for a few small arrays."""
+    arrays = {"header": _as_text(header), **columns, name: np.array(list(rows))}
+    parts, directory, offset = [], [], 0
+    for key, values in arrays.items():
+        member = f"{key}.npy".encode()
+        content = _npy(values)
+        sizes = struct.pack("<LLLHH", zlib.crc32(content), len(content), len(content), len(member), 0)
+        common = struct.pack("<HHHHH", 20, 0, zipfile.ZIP_STORED, 0, 0x21) + sizes  # the day is the first of 1980
+        parts += [b"PK\x03\x04", common, member, content]
+        directory += [b"PK\x01\x02", struct.pack("<H", 20), common, struct.pack("<HHHLL", 0, 0, 0, 0, offset), member]
+        offset += 4 + len(common) + len(member) + len(content)
+    listed = b"".join(directory)
+    end = struct.pack("<4sHHHHLLH", b"PK\x05\x06", 0, 0, len(arrays), len(arrays), len(listed), offset, 0)
+    return b"".join((*parts, listed, end))
+
+
+def _npy(values: NDArray[Any]) -> bytes:
+    """Return an array as NumPy's format has it."""
+    said = f"{{'descr': {values.dtype.str!r}, 'fortran_order': False, 'shape': {values.shape}, }}"
+    length = -(len(said) + 11) % 64 + len(said) + 1  # the content begins at a multiple of 64
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", length) + said.encode().ljust(length - 1) + b"\n" + values.tobytes()
+
+
+def _as_text(header: Mapping[str, Any]) -> NDArray[np.uint8]:
+    return np.frombuffer(json.dumps(header).encode(), np.uint8)  # an array of letters would take four times the memory
 
 
 class Arrays:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, contextmanager
 from typing import IO
 
 from mklviz.errors import MklvizError
@@ -14,7 +14,7 @@ from mklviz.record.archive import Arrays
 from mklviz.record.trace import Trace
 from mklviz.unpacking import ArchiveMember
 
-__all__ = ["SUFFIX", "bundle_bytes", "read_bundle", "write_bundle"]
+__all__ = ["SUFFIX", "bundle_bytes", "damaged_as_error", "packed_runs", "read_bundle", "run_bytes", "write_bundle"]
 
 SUFFIX = ".mklrun.npz"
 MOST_RUNS = 50
@@ -53,17 +53,27 @@ def bundle_bytes(content: bytes, name: str) -> int:
 
 def _opened(content: bytes, name: str) -> tuple[dict[str, bytes], int]:
     """Return the runs of a file, packed, and the bytes that they take unpacked."""
+    with damaged_as_error(name):
+        runs = dict(packed_runs(content, name, MOST_RUNS, MOST_PACKED))
+        return runs, sum(map(run_bytes, runs.values()))
+
+
+@contextmanager
+def damaged_as_error(name: str) -> Iterator[None]:
+    """Raise `MklvizError` for whatever reading a file of runs stumbles over."""
     try:
-        runs = dict(_runs(content, name))
-        return runs, sum(map(_size, runs.values()))
+        yield
     except MklvizError:
         raise
     except Exception:  # unpackers have errors of their own: whichever it is, the file is damaged
         raise MklvizError(f"{named(name)} is no file of runs: choose one that mklviz has saved.") from None
 
 
-def _runs(content: bytes, name: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the packed runs of a file with their names; a single run has no name."""
+def packed_runs(content: bytes, name: str, most_runs: int, most_bytes: int) -> Iterator[tuple[str, bytes]]:
+    """Yield the packed runs of a file with their names; a single run has no name.
+
+    Raises `MklvizError` if the file has more runs than that, or they take more bytes as they are packed.
+    """
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         inside = archive.infolist()
         members = [info for info in inside if info.filename.endswith(SUFFIX)]
@@ -72,14 +82,14 @@ def _runs(content: bytes, name: str) -> Iterator[tuple[str, bytes]]:
             return
         if not members:
             raise MklvizError(f"{named(name)} holds no runs: choose a file that mklviz has saved.")
-        if len(members) > MOST_RUNS or sum(info.file_size for info in members) > MOST_PACKED:
+        if len(members) > most_runs or sum(info.file_size for info in members) > most_bytes:
             raise _too_large(name)
         for info in members:
             with ArchiveMember(archive, info) as member:
                 yield info.filename.removesuffix(SUFFIX), member.read()
 
 
-def _size(run: bytes) -> int:
+def run_bytes(run: bytes) -> int:
     """Return how many bytes a run will take, as its arrays declare."""
     with closing(Arrays(io.BytesIO(run))) as arrays:
         sizes = arrays.sizes()

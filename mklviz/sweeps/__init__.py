@@ -1,6 +1,23 @@
 """A recipe with lists, solved run by run: on this machine, shared among machines, or on a cluster."""
 
+from mklviz.sweeps.engine import Engine
 from mklviz.sweeps.member import RESULT_VERSION, Member
+from mklviz.sweeps.outcome import MemberOutcome
+from mklviz.sweeps.processes import Processes
+from mklviz.sweeps.running import SweepProgress, SweepRun
+from mklviz.sweeps.shard import Shard
 from mklviz.sweeps.sweep import Sweep
+from mklviz.sweeps.table import SweepTable
 
-__all__ = ["RESULT_VERSION", "Member", "Sweep"]
+__all__ = [
+    "RESULT_VERSION",
+    "Engine",
+    "Member",
+    "MemberOutcome",
+    "Processes",
+    "Shard",
+    "Sweep",
+    "SweepProgress",
+    "SweepRun",
+    "SweepTable",
+]

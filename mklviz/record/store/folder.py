@@ -7,17 +7,30 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from mklviz.record.bundle import SUFFIX
-from mklviz.record.files import replacing
 
-__all__ = ["ABOUT", "CUT_OFF_SECONDS", "END", "FRAME", "HEAD", "PACKED", "SEEN", "durably", "read_json", "read_seen",
-           "write_json", "write_seen"]  # fmt: skip
+__all__ = [
+    "ABOUT",
+    "CUT_OFF_SECONDS",
+    "END",
+    "FRAME",
+    "HEAD",
+    "PACKED",
+    "SEEN",
+    "bring_to_disk",
+    "read_json",
+    "read_seen",
+    "write_durably",
+    "write_json",
+    "write_seen",
+]
 
 HEAD, END, ABOUT, SEEN = "head.json", "end.json", "about.json", "seen"
 PACKED = f"run{SUFFIX}"
@@ -25,15 +38,26 @@ FRAME = ".frame"
 CUT_OFF_SECONDS = 30.0  # a run that is going on says so more often
 
 
-@contextmanager
-def durably(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file for writing that is on the disk under its name when the block has ended, or not at all."""
-    with replacing(path) as file:
-        yield file
-    _bring_to_disk(path.parent)
+def write_durably(path: Path, content: bytes | memoryview) -> None:
+    """Write a file that is on the disk under its name afterwards, or not at all; raise `OSError` where it is not.
+
+    Some runs are over in a few hundredths of a second: this takes a third of the time of `replacing`.
+    """
+    beside = f"{path.parent}{os.sep}.{path.name}-{os.getpid()}-{threading.get_ident()}.part"
+    try:
+        with open(beside, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(beside)
+        raise
+    bring_to_disk(path.parent)
 
 
-def _bring_to_disk(folder: Path) -> None:
+def bring_to_disk(folder: Path) -> None:
     """Have a name that was given in a folder survive a power cut, where the system can promise that."""
     with suppress(OSError):  # Windows opens no folders, and some network disks bring none to the disk
         descriptor = os.open(folder, os.O_RDONLY)
@@ -55,8 +79,7 @@ def read_json(path: Path) -> dict[str, Any]:
 def write_json(path: Path, stated: Mapping[str, Any]) -> None:
     """Replace a file whole, or raise `OSError`; what JSON does not know is written as text."""
     content = json.dumps(stated, ensure_ascii=False, default=str).encode("utf-8", "replace")
-    with durably(path) as file:
-        file.write(content)
+    write_durably(path, content)
 
 
 def read_seen(folder: Path) -> float:

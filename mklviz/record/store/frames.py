@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import zipfile
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -17,18 +17,18 @@ from typing import Any
 import numpy as np
 
 from mklviz.context import PARTS
-from mklviz.contract import Iterate
 from mklviz.errors import MklvizError
 from mklviz.record.archive import Arrays, read_header
-from mklviz.record.keeping import FEW, SPARSE
-from mklviz.record.saved import Step, opened_run, write_run
-from mklviz.record.store.folder import FRAME, durably
+from mklviz.record.saved import Step, opened_run, run_in_memory
+from mklviz.record.store.folder import FRAME, write_durably
+from mklviz.record.store.names import FewNames, heaviest_names, names_in_full
 from mklviz.record.trace import Trace
 
 __all__ = ["frame_name", "frames_in", "kernel_names", "newest_numbers", "numbers_at", "read_frames", "write_frame"]
 
 _log = logging.getLogger(__name__)
-_NUMBERS = "so_far"  # in a frame's header
+# in a frame's header, beside what a trace's has:
+_NUMBERS, _HEAVIEST = "so_far", "heaviest"
 
 
 def frame_name(first: int) -> str:
@@ -68,29 +68,24 @@ def write_frame(folder: Path, trace: Trace, first: int, length: int) -> None:
     iterates = trace[first:length]
     seconds = np.array([trace.seconds_at(index) for index in range(first, length)])
     split = _split(trace, first, length)
+    in_full = names_in_full(trace)
     header = {
         **dict.fromkeys(("solver", "label", "problem", "reason", "recipe"), ""),
         "status": "running",
         "options": {},
         "versions": {},
         "origin": None,
-        "kernel_names": list(trace.kernel_names) if first == 0 else [],
+        "kernel_names": list(trace.kernel_names) if first == 0 and in_full else [],
         _NUMBERS: numbers_at(trace, length),
+        _HEAVIEST: {} if in_full else heaviest_names(trace, length - 1),
     }
-    level = 1 if _mostly_zero(iterates[-1]) else 0
-    with durably(folder / frame_name(first)) as file:
-        write_run(file, header, iterates, seconds, split, level)
+    write_durably(folder / frame_name(first), run_in_memory(header, iterates, seconds, split))
 
 
 def _split(trace: Trace, first: int, length: int) -> dict[str, Any]:
     """Return the seconds by part of some steps; nothing where nobody measured them."""
     spent = [trace.split_at(index) for index in range(first, length)]
     return {part: np.array([each[part] for each in spent]) for part in PARTS} if all(spent) else {}
-
-
-def _mostly_zero(iterate: Iterate) -> bool:
-    weights = iterate.weights
-    return len(weights) > FEW and SPARSE * int(np.count_nonzero(weights)) <= len(weights)
 
 
 def read_frames(folder: Path, begin: int) -> Iterator[tuple[int, Step]]:
@@ -110,23 +105,27 @@ def read_frames(folder: Path, begin: int) -> Iterator[tuple[int, Step]]:
             _log.warning("The frame %s cannot be read", path, exc_info=error)
 
 
-def kernel_names(folder: Path) -> list[str]:
+def kernel_names(folder: Path) -> Sequence[str]:
     """Return the names of the kernels of a run that has frames; none where the first of them is damaged."""
-    try:
-        with opened_run(folder / frame_name(0)) as (header, _):
-            return list(header["kernel_names"])
-    except MklvizError:
-        return []
+    first = _header(folder / frame_name(0))
+    if first.get("kernel_names"):
+        return list(first["kernel_names"])
+    headers = [_header(path) for _, path in frames_in(folder)]
+    told = [header for header in headers if isinstance(header.get(_HEAVIEST), dict)]
+    known = {int(k): str(name) for header in told for k, name in header[_HEAVIEST].items()}
+    return FewNames(int(told[-1][_NUMBERS]["kernels"]), known) if known else ()
 
 
 def newest_numbers(folder: Path) -> Mapping[str, Any]:
     """Return what a table says of a run that has frames only, by the last of them that can be read."""
-    for _, path in reversed(frames_in(folder)):
-        try:
-            with closing(Arrays(path)) as arrays:
-                numbers = read_header(arrays).get(_NUMBERS)
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
-            continue
-        if isinstance(numbers, dict):
-            return numbers
-    return {}
+    headers = (_header(path) for _, path in reversed(frames_in(folder)))
+    return next((numbers for header in headers if isinstance(numbers := header.get(_NUMBERS), dict)), {})
+
+
+def _header(path: Path) -> Mapping[str, Any]:
+    """Return the header of a frame; nothing where it is damaged."""
+    try:
+        with closing(Arrays(path)) as arrays:
+            return read_header(arrays)
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        return {}

@@ -4,63 +4,37 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 from mklviz.record.store.machine import Machine
 
-__all__ = ["RunHead", "new_id", "read_head"]
+__all__ = ["RunHead", "is_id", "new_id"]
+
+_ID = re.compile(r"\d{8}T\d{6}-[0-9a-f]{8}(-[A-Za-z0-9_-]{1,60})?")
 
 
 @dataclass(frozen=True)
 class RunHead:
-    """What the runs of a race share, beside what each trace says of itself.
+    """What the runs of a race share, beside what each trace says of itself."""
 
-    Attributes
-    ----------
-    race : str
-        Key of the race; one is made where it is empty.
-    words : str
-        The recipe in words, which a search finds.
-    data : str
-        Title of the data.
-    name : str
-        What the race is called at first; a person may change it.
-    lesson : str
-        Name of the scenario, where the race is a lesson's or a scenario's.
-    made_by : str
-        "dashboard", "notebook", "command line", "sweep" or "file".
-    owner : str
-        Browser session on a shared server; "" otherwise.
-    sweep, member : str
-        Keys of a sweep and of its member.
-    machine : Machine
-        Filled in by the store.
-    """
-
-    race: str = ""
-    words: str = ""
-    data: str = ""
-    name: str = ""
-    lesson: str = ""
-    made_by: str = ""
-    owner: str = ""
+    race: str = ""  # key of the race; one is made where it is empty
+    words: str = ""  # the recipe in words, which a search finds
+    data: str = ""  # title of the data
+    name: str = ""  # what the race is called at first; a person may change it
+    lesson: str = ""  # name of the scenario, where the race is a lesson's or a scenario's
+    made_by: str = ""  # "dashboard", "notebook", "command line", "sweep" or "file"
+    owner: str = ""  # browser session on a shared server
+    # `sweep`, `member`: keys of a sweep and of its member
     sweep: str = ""
     member: str = ""
-    machine: Machine = field(default_factory=Machine)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all of it as JSON knows it."""
-        return asdict(self)
+    machine: Machine = field(default_factory=Machine)  # filled in by the store
 
 
-def read_head(stored: Mapping[str, Any]) -> RunHead:
-    """Return the head that a file states; what is missing, or no text, has its default."""
-    words = {each.name: stored.get(each.name) for each in fields(RunHead) if each.name != "machine"}
-    given = {name: value for name, value in words.items() if isinstance(value, str)}
-    return RunHead(**given, machine=Machine.read(stored.get("machine")))
+def is_id(text: Any) -> bool:
+    """Return whether a text may be the name of a run's folder."""
+    return isinstance(text, str) and _ID.fullmatch(text) is not None
 
 
 def new_id(ending: str = "", at: datetime | None = None, chance: str = "") -> str:

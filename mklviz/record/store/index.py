@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields, replace
 from typing import Any
 
 from mklviz.errors import MklvizError
 from mklviz.quoting import quote
+from mklviz.record.store.folder import CUT_OFF_SECONDS
 from mklviz.record.store.machine import Machine
 from mklviz.record.store.migrations import migrate
 from mklviz.record.store.query import condition
@@ -31,10 +33,11 @@ _SELECT = ", ".join(_COLUMNS)
 
 
 class Index:
-    """The rows of all runs, by the connection that they are kept in."""
+    """The rows of all runs, by the connection that they are kept in; `kept`: whether that is the store's file."""
 
-    def __init__(self, connection: sqlite3.Connection | None = None) -> None:
+    def __init__(self, connection: sqlite3.Connection | None = None, kept: bool = False) -> None:
         self._lock = threading.RLock()
+        self.kept = kept
         self._connection = connection or _in_memory()
 
     def put(self, runs: Iterable[tuple[StoredRun, int]]) -> None:
@@ -72,6 +75,13 @@ class Index:
         with self._lock:
             rows = self._connection.execute(sql, (*given, *values, -1 if limit is None else limit)).fetchall()
         return [_run(row) for row in rows]
+
+    def going_on(self) -> frozenset[str]:
+        """Return the runs that are going on and have been heard of lately."""
+        lately = time.time() - CUT_OFF_SECONDS
+        with self._lock:
+            found = self._connection.execute("SELECT id FROM runs WHERE status = 'running' AND seen >= ?", (lately,))
+            return frozenset(run_id for (run_id,) in found)
 
     def size(self) -> int:
         """Return the bytes that all runs take."""

@@ -25,17 +25,14 @@ def open_store(path: str | Path | None = None) -> Store:
 
     It never fails: where the disk is bad, `Store.trouble` says so in a sentence, and runs stay in memory.
 
-    Parameters
-    ----------
-    path : str or Path, optional
-        The folder; by default what the environment variable MKLVIZ_STORE says, or else the user's data folder. With
-        "none" races are not recorded.
+    `path`: the folder; by default what the environment variable MKLVIZ_STORE says, or else the user's data folder.
+    With "none" races are not recorded.
     """
     given = str(path or os.environ.get(FOLDER) or platformdirs.user_data_dir("mklviz", appauthor=False))
     folder = Path(NONE) if given == NONE else Path(os.path.realpath(Path(given).expanduser()))
     with _LOCK:
         if folder not in _OPEN:
-            _OPEN[folder] = Store(folder, enabled=given != NONE)
+            _OPEN[folder] = Store(folder, exists=given != NONE)
         return _OPEN[folder]
 
 
@@ -43,4 +40,6 @@ def reset() -> None:
     """Leave all stores, so that `open_store` opens them anew; what was recorded is written first."""
     with _LOCK:
         WRITER.leave_all()
+        for store in _OPEN.values():
+            store.close()
         _OPEN.clear()

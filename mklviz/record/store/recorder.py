@@ -4,37 +4,38 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from mklviz.record.store.folder import ABOUT, END, HEAD, PACKED, durably, write_json, write_seen
-from mklviz.record.store.frames import frames_in, numbers_at, write_frame
+from mklviz.record.store.folder import ABOUT, END, HEAD, write_json, write_seen
+from mklviz.record.store.frames import numbers_at, write_frame
+from mklviz.record.store.head import RunHead
 from mklviz.record.store.stored import CUT_OFF, StoredRun, run_of
 from mklviz.record.trace import Trace
 
-__all__ = ["FRAME_SECONDS", "Recorder", "head_of"]
+__all__ = ["Recorder", "head_of"]
 
-FRAME_SECONDS = 0.5  # between two frames of a run at least
 SEEN_SECONDS = 5.0  # between two signs of life
 
 
-def head_of(run_id: str, key: str, trace: Trace, shared: Mapping[str, Any]) -> dict[str, Any]:
+def head_of(run_id: str, key: str, trace: Trace, shared: RunHead) -> dict[str, Any]:
     """Return what stands in a run's head."""
     told = {name: getattr(trace, name) for name in ("solver", "label", "options", "problem", "recipe", "versions")}
     told["origin"] = None if trace.origin is None else trace.origin.to_dict()
-    return {"version": 1, "id": run_id, "key": key, "created": time.time(), **shared, "trace": told}
+    return {"version": 1, "id": run_id, "key": key, "created": time.time(), **asdict(shared), "trace": told}
 
 
 class Recorder:
     """Writes one run. It is called by one thread at a time, and what it is told meanwhile it looks at when called.
 
-    `folder`: of the run; `head`: what stands in its head.
+    `folder`: of the run; `head`: what stands in its head; `make`: makes the folder above, or raises `OSError`.
     """
 
-    def __init__(self, folder: Path, head: Mapping[str, Any], trace: Trace) -> None:
-        self.folder, self.trace, self.head = folder, trace, head
+    def __init__(self, folder: Path, head: Mapping[str, Any], trace: Trace, make: Callable[[], None]) -> None:
+        self.folder, self.trace, self.head, self._make = folder, trace, head, make
         self.results: Mapping[str, Any] = {}
         self.left = ""  # why nobody follows a run that has not ended
         self.done = False  # all of it is on the disk
@@ -43,7 +44,7 @@ class Recorder:
         self._end: dict[str, Any] = {}
         self._begun = False
         self._written = 0  # steps on the disk
-        self._last_frame, self._last_seen = time.monotonic(), -math.inf
+        self._last_seen = -math.inf
         self._seen = time.time()
 
     @property
@@ -60,8 +61,8 @@ class Recorder:
             return sum(path.stat().st_size for path in self.folder.iterdir())
         return 0
 
-    def write(self, at_once: bool = False) -> None:
-        """Write what is due, or, where the run has ended or `at_once`, all there is.
+    def write(self) -> None:
+        """Write all there is: the steps that are new, and how the run ended.
 
         Raises `OSError` if the disk does not take it; nothing is lost then, and it can be called again.
         """
@@ -73,13 +74,12 @@ class Recorder:
         ended = self.trace.status != "running"  # before the length, as every reader must
         length, now = len(self.trace), time.monotonic()
         self._begin()
-        if ended or self.left:
-            self._finish(length)
-            return
-        if length > self._written and (at_once or now - self._last_frame >= FRAME_SECONDS):
+        if length > self._written:
             write_frame(self.folder, self.trace, self._written, length)
-            self._written, self._last_frame = length, now
-        if now - self._last_seen >= SEEN_SECONDS:
+            self._written = length
+        if ended or self.left:
+            self._finish(ended, length)
+        elif now - self._last_seen >= SEEN_SECONDS:
             self._seen, self._last_seen = write_seen(self.folder), now
 
     def _tell_results(self) -> None:
@@ -93,17 +93,15 @@ class Recorder:
         if self._begun and (self.folder / HEAD).exists():
             return
         self._begun, self._written = False, 0
+        self._make()
         self.folder.mkdir(exist_ok=True)
         write_json(self.folder / HEAD, self.head)
         if self.about:
             write_json(self.folder / ABOUT, self.about)
         self._begun = True
 
-    def _finish(self, length: int) -> None:
-        """Pack the run from memory, say how it ended, and only then remove its frames."""
-        with durably(self.folder / PACKED) as file:
-            self.trace.save(file)
-        ended = self.trace.status != "running"
+    def _finish(self, ended: bool, length: int) -> None:
+        """Say how the run ended, or that it was left."""
         self._end = {
             "status": self.trace.status if ended else CUT_OFF,
             "reason": self.trace.reason if ended else self.left,
@@ -112,6 +110,4 @@ class Recorder:
             "numbers": numbers_at(self.trace, length),
         }
         write_json(self.folder / END, self._end)
-        for _, frame in frames_in(self.folder):
-            frame.unlink(missing_ok=True)
         self._seen, self.done = time.time(), True

@@ -17,13 +17,7 @@ _LEFT = "Nobody followed the run any more."
 
 
 class Recording:
-    """What `Store.record` has begun.
-
-    Attributes
-    ----------
-    race : str
-        Key of the race.
-    """
+    """What `Store.record` has begun; `race` is the key of the race."""
 
     def __init__(
         self,
@@ -51,11 +45,7 @@ class Recording:
 
         Runs that have ended are ended in the store within a second without it, but have no results then.
 
-        Parameters
-        ----------
-        results : mapping, optional
-            What else is known of each run by its key in the race, such as
-            ``{"level": {"score": 0.91, "score_label": "test accuracy"}}``.
+        `results`: what else is known of each run by its key in the race, such as ``{"level": {"score": 0.91}}``.
         """
         for key, known in (results or {}).items():
             if key in self._recorders:

@@ -3,104 +3,94 @@
 from __future__ import annotations
 
 import logging
-import os
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from mklviz.errors import MklvizError
-from mklviz.quoting import said_by
+from mklviz.quoting import named, said_by
+from mklviz.record.files import replacing
+from mklviz.record.store.catalogue import Catalogue
+from mklviz.record.store.exchange import Merged, export_runs, import_runs, merge_runs
 from mklviz.record.store.folder import ABOUT, read_json, write_json
 from mklviz.record.store.head import RunHead, new_id
-from mklviz.record.store.index import Index
 from mklviz.record.store.machine import this_machine
 from mklviz.record.store.reading import read_run
 from mklviz.record.store.recorder import Recorder, head_of
 from mklviz.record.store.recording import Recording
-from mklviz.record.store.stored import StoredRun, run_in
+from mklviz.record.store.runs_folder import RUNS
+from mklviz.record.store.stored import StoredRun
+from mklviz.record.store.trouble import SWITCHED_OFF, of_disk
+from mklviz.record.store.upkeep import KEPT_BYTES, Cleaned, clear_leftovers, pack, remove, superfluous, unpacked
 from mklviz.record.store.writer import WRITER
 from mklviz.record.trace import Trace
 
 __all__ = ["Store"]
 
 _log = logging.getLogger(__name__)
-RUNS = "runs"
-LOOK_SECONDS = 1.0  # between two looks for what others have changed
-SETTLED = 3 * 10**9  # nanoseconds after which a folder's time of change tells later changes apart on every disk
+UPKEEP_SECONDS = 60.0  # between two times that its owner packs and removes runs
+_ENDED = "member != '' AND deleted IS NULL AND status IN ('converged', 'precision', 'rule', 'limit')"
 
 
 class Store:
     """Runs in a folder, which any number of processes may write to at the same time.
 
-    What a bad disk does not take stays in memory, is tried again, and `trouble` says so in a sentence.
+    What a bad disk does not take stays in memory and is tried again; `trouble` says so meanwhile. A killed process
+    loses what is younger than a second, and a power cut what the disk itself has not kept.
 
-    Attributes
-    ----------
-    folder : Path
-        Where the runs are.
-    trouble : str
-        "" where all is well.
-    enabled : bool
-        Whether new races are recorded.
+    `folder`: where the runs are; `enabled`: whether new races are recorded, which may be changed; `limit`: bytes that
+    runs may take, the oldest unpinned ones going first.
     """
 
-    def __init__(self, folder: Path, enabled: bool = True) -> None:
-        self.folder, self.enabled = folder, enabled
-        self.trouble = "" if enabled else "The store is switched off: runs are not kept."
+    def __init__(self, folder: Path, exists: bool = True) -> None:
+        self.folder, self.enabled, self.limit = folder, exists, KEPT_BYTES
+        self._exists = exists
         self._runs = folder / RUNS
-        self._index = Index()
-        self._live: dict[str, Recorder] = {}
-        self._lock = threading.RLock()
-        self._revision = 0
-        self._looked, self._runs_changed = -LOOK_SECONDS, -1
-        if enabled:
-            self._make()
-
-    def _make(self) -> None:
+        self._catalogue = Catalogue(folder, exists)
+        self._upkept = 0.0
+        self._upkeep = threading.Lock()
         try:
-            self._runs.mkdir(parents=True, exist_ok=True)
+            if exists:
+                self._catalogue.make()
         except OSError as error:
             self._said(error)
 
     @property
+    def trouble(self) -> str:
+        """What is wrong with the store, in a sentence; "" where all is well."""
+        if not self._exists:
+            return SWITCHED_OFF
+        return next(filter(None, self._catalogue.troubles.values()), "")
+
+    @property
     def revision(self) -> int:
         """A number that grows whenever `runs` may answer something else; it may be asked for every second."""
-        if time.monotonic() - self._looked >= LOOK_SECONDS:
-            self._look()
-        return self._revision
-
-    # -- recording
+        self._catalogue.look_now_and_then()
+        self._keep_up()
+        return self._catalogue.revision
 
     def record(self, traces: Mapping[str, Trace], head: RunHead) -> Recording:
         """Record the runs of a race from now on, in a thread that never makes them wait.
 
-        Parameters
-        ----------
-        traces : mapping
-            The traces, which may grow, by their keys in the race.
-        head : RunHead
-            What they share.
+        `traces`: the traces, which may grow, by their keys in the race; `head`: what they share.
         """
-        shared = replace(head, race=head.race or new_id(), machine=this_machine() if self.enabled else head.machine)
-
-        def begin(key: str, trace: Trace) -> Recorder | None:
-            return self._follow(key, trace, shared) if self.enabled else None
-
-        recording = Recording(shared.race, begin, self._flush)
+        shared = replace(head, race=head.race or new_id())
+        recording = Recording(shared.race, lambda key, trace: self._begin(key, trace, shared), self._flush)
         for key, trace in traces.items():
             recording.add(key, trace)
         return recording
 
-    def _follow(self, key: str, trace: Trace, shared: RunHead) -> Recorder:
+    def _begin(self, key: str, trace: Trace, shared: RunHead) -> Recorder | None:
+        if not self.enabled:
+            return None
         run_id = new_id(trace.solver)
-        recorder = Recorder(self._runs / run_id, head_of(run_id, key, trace, shared.to_dict()), trace)
-        with self._lock:
-            self._live[run_id] = recorder
-            self._revision += 1
+        head = head_of(run_id, key, trace, replace(shared, machine=this_machine()))
+        recorder = Recorder(self._runs / run_id, head, trace, self._catalogue.make)
+        self._catalogue.add(recorder)
         WRITER.follow(recorder, self._said)
         return recorder
 
@@ -108,16 +98,11 @@ class Store:
         for recorder in recorders:
             WRITER.follow(recorder, self._said)  # what has ended may have results to add
         WRITER.flush(recorders)
-        self._look()
+        self._catalogue.runs_folder.touch()
 
     def _said(self, error: OSError | None) -> None:
         """Hear of the disk whether it takes what is written."""
-        trouble = "" if error is None else f"Runs are in memory only: {said_by(error)}."
-        if trouble != self.trouble:
-            self.trouble = trouble
-            self._revision += 1
-
-    # -- reading
+        self._catalogue.say("writing", "" if error is None else of_disk(error, self.folder))
 
     def runs(
         self,
@@ -129,36 +114,21 @@ class Store:
     ) -> list[StoredRun]:
         """Return the runs that are asked for.
 
-        Parameters
-        ----------
-        where : str
-            Words that must all occur in name, note, tags, recipe, solver, data, problem or lesson, and conditions:
-            ``solver:level data:sonar status:converged tag:thesis lesson:... made:dashboard sweep:KEY member:KEY
-            race:KEY run:KEY gap<1e-3 svm<100 seconds>1 since:2026-11-01 pinned:yes``; quotation marks for blanks.
-        order : str
-            A field of `StoredRun`, with a minus sign from the largest to the least.
-        limit : int, optional
-            How many at most.
-        deleted : bool
-            Whether those are asked for that have been deleted, instead of the others.
-        owner : str, optional
-            Whose runs; everybody's by default.
+        `where`: words that must all occur in name, note, tags, recipe, solver, data, problem or lesson, and conditions,
+        ``solver:level data:sonar status:converged tag:thesis lesson:... made:dashboard sweep:KEY member:KEY race:KEY
+        run:KEY gap<1e-3 svm<100 seconds>1 since:2026-11-01 pinned:yes``; quotation marks for blanks. `order`: a field
+        of `StoredRun`, with a minus sign from the largest to the least; `limit`: how many at most; `deleted`: whether
+        those are asked for that were deleted, instead of the others; `owner`: whose, by default everybody's.
 
-        Raises
-        ------
-        MklvizError
-            If a condition cannot be understood; the sentence says which.
+        Raises `MklvizError` if a condition cannot be understood; the sentence says which.
         """
-        self._look()
         also = f"deleted IS {'NOT ' if deleted else ''}NULL" + (" AND owner = ?" if owner is not None else "")
-        return self._index.runs(where, order, limit, also, () if owner is None else (owner,))
+        return self._catalogue.runs(where, order, limit, also, () if owner is None else (owner,))
 
     def finished(self, members: Iterable[str]) -> dict[str, str]:
         """Return the runs of a sweep's members that need no repetition, by the members' keys."""
         wanted = set(members)
-        ended = "member != '' AND deleted IS NULL AND status IN ('converged', 'precision', 'rule', 'limit')"
-        self._look()
-        found = self._index.runs("", "created", None, ended)
+        found = self._catalogue.runs("", "created", None, _ENDED)
         return {run.member: run.id for run in found if run.member in wanted}
 
     def trace(self, run_id: str) -> Trace:
@@ -166,7 +136,7 @@ class Store:
 
         Raises `MklvizError` if there is no such run, or nothing of it can be read.
         """
-        recorder = self._live.get(run_id)
+        recorder = self._catalogue.live.get(run_id)
         return recorder.trace if recorder is not None else read_run(self._runs / run_id)
 
     def traces(self, race_id: str) -> dict[str, Trace]:
@@ -174,8 +144,7 @@ class Store:
         return {run.key: self.trace(run.id) for run in self._race(race_id)}
 
     def _race(self, race_id: str) -> list[StoredRun]:
-        self._look()
-        found = self._index.runs("", "created", None, "race = ?", (race_id,))
+        found = self._catalogue.runs("", "created", None, "race = ?", (race_id,))
         if not found:
             raise MklvizError(f"There is no race {race_id} in the store.")
         return found
@@ -183,10 +152,7 @@ class Store:
     @property
     def size(self) -> int:
         """Bytes that all runs take."""
-        self._look()
-        return self._index.size()
-
-    # -- what people say of runs
+        return self._catalogue.size
 
     def describe(
         self,
@@ -210,52 +176,110 @@ class Store:
         self._say(race_id, {"deleted": None})
 
     def _say(self, race_id: str, said: Mapping[str, Any]) -> None:
+        """Write down what a person says of a race; of runs that are going on in memory alone, there."""
         for run in self._race(race_id):
-            recorder = self._live.get(run.id)
-            folder = self._runs / run.id
-            about = {**(recorder.about if recorder else read_json(folder / ABOUT)), **said, "changed": time.time()}
+            recorder = self._catalogue.live.get(run.id)
+            known = recorder.about if recorder is not None else read_json(self._runs / run.id / ABOUT)
+            about = {**known, **said, "changed": time.time()}
             if recorder is not None:
-                recorder.about = about
+                recorder.about = about  # written with its head, where that is not yet on the disk
             try:
-                write_json(folder / ABOUT, about)
+                write_json(self._runs / run.id / ABOUT, about)
             except OSError as error:
-                self._said(error)
                 if recorder is None:
-                    raise MklvizError(f"The store cannot be written to: {said_by(error)}.") from error
-        with suppress(OSError):
-            os.utime(self._runs)
-        self._look()
+                    raise self._not_written(error) from error
+        self._catalogue.runs_folder.touch()
 
-    # -- looking for changes
+    def clean(self, limit: int | None = None) -> Cleaned:
+        """Remove deleted runs for good, and the oldest unpinned ones beyond `limit` bytes; return what was freed.
 
-    def _look(self) -> None:
-        """Bring the index to what the folders state, and the runs of this process."""
-        with self._lock:
-            self._looked = time.monotonic()
-            live = {run_id: recorder for run_id, recorder in self._live.items() if not recorder.gone}
-            rows = [(recorder.run, 0) for recorder in live.values()]
-            self._live = {run_id: recorder for run_id, recorder in live.items() if not recorder.done}
-            known = self._index.changes()
-            there = self._folders()
-            changed = [run_id for run_id, at in there.items() if known.get(run_id) != at and run_id not in live]
-            rows += [
-                (run, there[run_id] if time.time_ns() - there[run_id] > SETTLED else 0)
-                for run_id in changed
-                if (run := run_in(self._runs / run_id))
-            ]
-            missing = [] if self.trouble else [run_id for run_id in known if run_id not in there and run_id not in live]
-            if rows or missing:
-                self._index.put(rows)
-                self._index.remove(missing)
-                self._revision += 1
+        Raises `MklvizError` if the disk does not let them go.
+        """
+        return self._clean(self.limit if limit is None else limit, undo_seconds=0.0)
 
-    def _folders(self) -> dict[str, int]:
-        """Return when each run's folder was changed, in nanoseconds."""
+    def _clean(self, limit: int, **undo: float) -> Cleaned:
         try:
-            with os.scandir(self._runs) as entries:
-                found = [entry for entry in entries if not entry.name.startswith(".")]
-                return {entry.name: entry.stat().st_mtime_ns for entry in found}
+            cleaned = remove(self._runs, superfluous(self._catalogue.runs(), limit, **undo))
         except OSError as error:
-            if self.enabled:
-                self._said(error)
-            return {}
+            raise self._not_written(error) from error
+        self._catalogue.runs_folder.touch()
+        return cleaned
+
+    def _keep_up(self) -> None:
+        """Let the owner of the store pack and remove runs now and then, in a thread of its own."""
+        due = self._exists and self._catalogue.owned and time.monotonic() - self._upkept > UPKEEP_SECONDS
+        if due and self._upkeep.acquire(blocking=False):
+            self._upkept = time.monotonic()
+            threading.Thread(target=self._kept_up, name="mklviz-store-upkeep", daemon=True).start()
+
+    def _kept_up(self) -> None:
+        try:
+            self.pack()
+            self._clean(self.limit)
+            clear_leftovers(self._runs)
+        except (MklvizError, OSError):
+            _log.warning("The store %s could not be tidied", self.folder, exc_info=True)
+        finally:
+            self._upkeep.release()
+
+    def pack(self, at_once: bool = False) -> None:
+        """Put the frames of runs that are over into one file each, or raise `OSError`.
+
+        The owner of the store does so some minutes after a run's end, or `at_once` of all.
+        """
+        for folder in unpacked(self._catalogue.runs(), self._runs, at_once):
+            pack(folder)
+
+    def export(self, race_ids: Iterable[str], path: str | Path | IO[bytes]) -> None:
+        """Write races into a file that `import_file`, `read_bundle` and the dashboard open.
+
+        Raises `MklvizError` if there is no such race or the file cannot be written.
+        """
+        runs = [run for race_id in race_ids for run in self._race(race_id)]
+        if not isinstance(path, (str, Path)):
+            export_runs(runs, self._runs, path)
+            return
+        try:
+            with replacing(path) as file:
+                export_runs(runs, self._runs, file)
+        except OSError as error:
+            raise MklvizError(f"{named(str(path))} could not be written: {said_by(error)}.") from error
+
+    def import_file(self, source: str | Path | bytes, name: str = "") -> list[str]:
+        """Take in a file of runs, by its path or its content and its name for people; return the keys of its races.
+
+        It is what `export`, `Trace.save` or ``--save`` wrote; twice the same changes nothing. Raises `MklvizError` if
+        it is none, or cannot be read, or the store not written to.
+        """
+        try:
+            self._catalogue.make()
+            return import_runs(source, name, self._runs)
+        except OSError as error:
+            raise self._not_written(error) from error
+        finally:
+            self._catalogue.runs_folder.touch()
+
+    def merge(self, other_folder: str | Path) -> Merged:
+        """Add the runs of another store, such as one copied from a cluster; twice the same changes nothing.
+
+        Raises `MklvizError` if there is no store in that folder, or this one cannot be written to.
+        """
+        source = Path(other_folder).expanduser() / RUNS
+        if not source.is_dir():
+            raise MklvizError(f"There is no store in {named(str(other_folder))}: a store has a folder {RUNS}.")
+        try:
+            self._catalogue.make()
+            return merge_runs(source, self._runs)
+        except OSError as error:
+            raise self._not_written(error) from error
+        finally:
+            self._catalogue.runs_folder.touch()
+
+    def _not_written(self, error: OSError) -> MklvizError:
+        return MklvizError(of_disk(error, self.folder))
+
+    def close(self) -> None:
+        """Write what there is, and let others own the store; races that go on are recorded all the same."""
+        with suppress(OSError):
+            WRITER.flush([*self._catalogue.live.values()])
+        self._catalogue.close()

@@ -12,11 +12,13 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 
-from mklviz.record.store.recorder import FRAME_SECONDS, Recorder
+from mklviz.record.store.recorder import Recorder
 
 __all__ = ["WRITER", "Writer"]
 
 _log = logging.getLogger(__name__)
+FRAME_SECONDS = 0.7  # between two frames of a run: with the time that writing takes, less than one second
+SHARE = 0.04  # of a processor that writing may take, where so many runs go on that it would take more
 AGAIN_SECONDS = 2.0  # between two attempts on a disk that has refused
 _ENDED = "The program ended while the run was going on."
 
@@ -27,19 +29,20 @@ class Writer:
     """Calls all recorders in turn, in one daemon thread."""
 
     def __init__(self) -> None:
+        self.seconds = 0.0  # of CPU that writing has taken
         self._start_anew()
 
     def _start_anew(self) -> None:
         """Have no runs and no thread: after a fork, those of the parent are the parent's."""
         self._lock = threading.RLock()  # held while recorders write
-        self._wake = threading.Condition()
+        self._guard = threading.Lock()
         self._followed: dict[Recorder, Said] = {}
         self._again: dict[Recorder, float] = {}
         self._thread: threading.Thread | None = None
 
     def follow(self, recorder: Recorder, said: Said) -> None:
         """Write a run until it has ended; `said` hears None when the disk took it, and what the disk said otherwise."""
-        with self._wake:
+        with self._guard:
             self._followed[recorder] = said
             if self._thread is None:
                 self._thread = threading.Thread(target=self._loop, name="mklviz-store", daemon=True)
@@ -49,29 +52,33 @@ class Writer:
         """Write all there is of some runs now, in the calling thread."""
         with self._lock:
             for recorder in recorders:
-                self._write(recorder, at_once=True)
+                self._write(recorder)
 
     def _loop(self) -> None:
+        wait = 0.0  # the heads at once
         while True:
-            begun = time.monotonic()
-            with self._wake:
-                due = [recorder for recorder in self._followed if begun >= self._again.get(recorder, 0.0)]
-            for recorder in due:
-                with self._lock:
-                    self._write(recorder)
-            with self._wake:
+            with self._guard:
                 if not self._followed:
                     self._thread = None
                     return
-                self._wake.wait(max(0.05, FRAME_SECONDS - (time.monotonic() - begun)))
+            time.sleep(wait)
+            with self._guard:
+                begun = time.monotonic()
+                due = [recorder for recorder in self._followed if begun >= self._again.get(recorder, 0.0)]
+            spent = time.thread_time()
+            for recorder in due:
+                with self._lock:
+                    self._write(recorder)
+            wait = max(FRAME_SECONDS - (time.monotonic() - begun), (time.thread_time() - spent) / SHARE, 0.05)
 
-    def _write(self, recorder: Recorder, at_once: bool = False) -> None:
-        with self._wake:
+    def _write(self, recorder: Recorder) -> None:
+        with self._guard:
             said = self._followed.get(recorder)
         if said is None:
             return
+        begun = time.thread_time()
         try:
-            recorder.write(at_once)
+            recorder.write()
         except OSError as error:
             self._again[recorder] = time.monotonic() + AGAIN_SECONDS
             said(error)
@@ -79,15 +86,17 @@ class Writer:
         except Exception:  # such as options that no file can hold: the run itself is not to suffer from it
             _log.exception("The run %s cannot be recorded", recorder.folder.name)
             recorder.gone = True
+        finally:
+            self.seconds += time.thread_time() - begun
         said(None)
         if recorder.done or recorder.gone:
-            with self._wake:
+            with self._guard:
                 self._followed.pop(recorder, None)
                 self._again.pop(recorder, None)
 
     def leave_all(self) -> None:
         """Write what there is of all runs, as the process ends; those that go on are cut off."""
-        with self._wake:
+        with self._guard:
             followed = list(self._followed)
         for recorder in followed:
             recorder.left = recorder.left or _ENDED

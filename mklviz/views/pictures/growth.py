@@ -65,7 +65,7 @@ def draw_growth(outcomes: Outcomes, theme: Theme, along: Along = "samples", **op
     found = growth(outcomes, along)
     if not found:
         raise ProblemError(
-            f"There are too few numbers of {along} to see how a cost grows: two in a data set, or three data sets. Sweep"
+            f"There are too few numbers of {along} for a growth: two in a data set, or three data sets. Sweep"
             f" over {'train=0.2,0.4,0.8' if along == 'samples' else 'kernels'}, for example."
         )
     styles = written_styles(outcomes.solvers, theme)

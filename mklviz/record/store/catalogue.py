@@ -1,0 +1,170 @@
+"""All runs that a process knows of: those in the folders, by the index, and those it is recording itself."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sqlite3
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from mklviz.record.store.index import Index
+from mklviz.record.store.index_file import NewerIndex, copied_index, move_aside, opened_index
+from mklviz.record.store.owner import Owner
+from mklviz.record.store.recorder import Recorder
+from mklviz.record.store.runs_folder import RunsFolder
+from mklviz.record.store.stored import StoredRun, run_in
+from mklviz.record.store.trouble import NEWER, of_disk, of_index
+
+__all__ = ["Catalogue"]
+
+_log = logging.getLogger(__name__)
+LOOK_SECONDS = 1.0  # between two looks for what others have changed
+INDEX, LOCK = "index.sqlite", "owner.lock"
+
+
+class Catalogue:
+    """The runs of one store.
+
+    `exists`: whether there is a folder at all; without one, runs are known while they are recorded.
+    """
+
+    def __init__(self, folder: Path, exists: bool) -> None:
+        self.folder, self._exists = folder, exists
+        self.runs_folder = RunsFolder(folder)
+        self.live: dict[str, Recorder] = {}
+        self.revision = 0
+        self.troubles: dict[str, str] = {}
+        self._lock = threading.RLock()
+        self._owner = Owner(folder / LOCK)
+        self._process = os.getpid()
+        self._looked, self._going_on = -LOOK_SECONDS, frozenset[str]()
+        self._index: Index | None = None
+
+    @property
+    def owned(self) -> bool:
+        """Whether this process owns the store."""
+        return self._owner.held
+
+    def say(self, what: str, trouble: str) -> None:
+        """Say what is wrong, or "" that it no longer is."""
+        if self.troubles.get(what, "") != trouble:
+            self.troubles[what] = trouble
+            self.revision += 1
+
+    def make(self) -> None:
+        """Make the folder where it is missing, or raise `OSError`."""
+        self.runs_folder.make()
+
+    def add(self, recorder: Recorder) -> None:
+        """Know of a run that this process records."""
+        with self._lock:
+            self.live[recorder.folder.name] = recorder
+            self.revision += 1
+
+    def runs(self, *asked: Any) -> list[StoredRun]:
+        """Return runs as `Index.runs` does, as of now."""
+        with self._lock:
+            self.look()
+            return self._indexed().runs(*asked)
+
+    @property
+    def size(self) -> int:
+        """Bytes that all runs take."""
+        with self._lock:
+            self.look()
+            return self._indexed().size()
+
+    def look_now_and_then(self) -> None:
+        """Look for what others have changed, unless that was a moment ago."""
+        if time.monotonic() - self._looked >= LOOK_SECONDS:
+            self.look()
+
+    def look(self) -> None:
+        """Bring the index to what the folders state, and to the runs that this process records."""
+        with self._lock:
+            self._looked = time.monotonic()
+            try:
+                self._renew()
+            except sqlite3.Error as error:
+                _log.warning("The index of %s is made anew: %s", self.folder, error)
+                self._give_index_up(error)
+                self._renew()
+
+    def _renew(self) -> None:
+        index = self._indexed()
+        live = {run_id: recorder for run_id, recorder in self.live.items() if not recorder.gone}
+        rows = [(recorder.run, 0) for recorder in live.values()]
+        known = {run_id: at for run_id, at in index.changes().items() if run_id not in live}
+        try:
+            changes = self.runs_folder.changes(known, self._going_on) if self._exists else None
+            self.say("reading", "")
+        except OSError as error:  # what the index knows may come back with its disk
+            self.say("reading", of_disk(error, self.folder))
+            changes = None
+        if changes is not None:
+            found = (
+                (run_in(self.runs_folder.path / run_id), at)
+                for run_id, at in changes.changed.items()
+                if run_id not in live
+            )
+            rows += [(run, at) for run, at in found if run is not None]
+            index.remove(changes.missing)
+        index.put(rows)
+        self.live = {run_id: recorder for run_id, recorder in live.items() if not recorder.done}
+        going_on = index.going_on()
+        if rows or (changes is not None and changes.missing) or going_on != self._going_on:
+            self.revision += 1
+        self._going_on = going_on
+
+    def _indexed(self) -> Index:
+        """Return the index: the file's of the owner, and copies in memory for others, as for forks of the owner."""
+        if self._process != os.getpid():
+            self._process, self._index = os.getpid(), None
+            self._owner.leave()
+        if self._index is None or (not self._index.kept and self._may_own()):
+            self._index = self._open()
+        return self._index
+
+    def _may_own(self) -> bool:
+        """Return whether a process that did not own the store now does: the owner has ended."""
+        return self._exists and not self.troubles.get("index") and not self._owner.held and self._owner.take()
+
+    def _open(self) -> Index:
+        path = self.folder / INDEX
+        if not self._exists:
+            return Index()
+        if not self._owner.take():
+            return Index(copied_index(path) if path.exists() else None)
+        try:
+            index = Index(opened_index(path), kept=True)
+            self.say("index", "")
+            return index
+        except NewerIndex:
+            self.say("index", NEWER)
+        except (sqlite3.Error, OSError) as error:
+            self.say("index", of_index(error, path))
+        return Index()
+
+    def _give_index_up(self, error: sqlite3.Error) -> None:
+        """Make a damaged index anew, and do without a file where the disk does not take it or others lock it."""
+        kept = self._index is not None and self._index.kept
+        if self._index is not None:
+            self._index.close()
+        if kept and isinstance(error, sqlite3.OperationalError):
+            self.say("index", of_index(error, self.folder / INDEX))
+            self._index = Index()
+            return
+        if kept:
+            move_aside(self.folder / INDEX)
+        self._index = None
+
+    def close(self) -> None:
+        """Let go of the index and of the store."""
+        with self._lock:
+            if self._index is not None and self._process == os.getpid():
+                self._index.close()
+            self._index = None
+            self._owner.leave()

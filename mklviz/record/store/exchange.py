@@ -1,0 +1,167 @@
+"""Runs as one file, to be given to others, and such files taken in.
+
+The file is an archive of runs as `mklviz run --save` writes it, with what the store knows of each in `runs.json`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import shutil
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any
+
+from mklviz.errors import MklvizError
+from mklviz.limits import LIMITS
+from mklviz.quoting import named
+from mklviz.record.bundle import SUFFIX, damaged_as_error, packed_runs, run_bytes
+from mklviz.record.store.folder import ABOUT, END, HEAD, PACKED, read_json, write_json
+from mklviz.record.store.frames import numbers_at
+from mklviz.record.store.head import RunHead, is_id, new_id
+from mklviz.record.store.reading import read_run
+from mklviz.record.store.recorder import head_of
+from mklviz.record.store.stored import StoredRun
+from mklviz.record.store.uniting import take_in
+from mklviz.record.trace import Trace
+
+__all__ = ["Merged", "export_runs", "import_runs", "merge_runs"]
+
+KNOWN = "runs.json"  # in the file: what the store knows of each run
+_FILES = {"head": HEAD, "end": END, "about": ABOUT}
+
+
+@dataclass(frozen=True)
+class Merged:
+    """How many runs were added, how many learned something new, and how many could not be read."""
+
+    added: int = 0
+    renewed: int = 0
+    unreadable: int = 0
+
+
+def export_runs(runs: Sequence[StoredRun], folder: Path, file: IO[bytes]) -> None:
+    """Write runs, each under the name of its race where there are several races."""
+    several = len({run.race for run in runs}) > 1
+    known: dict[str, Any] = {}
+    with zipfile.ZipFile(file, "w") as archive:
+        for run in runs:
+            name = _free_name(f"{run.name or run.race}-{run.key}" if several else run.key, known)
+            with archive.open(name, "w", force_zip64=True) as member:
+                _write_packed(folder / run.id, member)
+            told = {what: read_json(folder / run.id / path) for what, path in _FILES.items()}
+            known[name] = {"id": run.id, **told}
+        archive.writestr(KNOWN, json.dumps({"version": 1, "runs": known}, ensure_ascii=False))
+
+
+def _free_name(wanted: str, taken: Mapping[str, Any]) -> str:
+    plain = wanted.replace(" ", "-").replace("/", "-").replace("\\", "-") or "run"
+    names = (f"{plain}{'' if count == 1 else f'-{count}'}{SUFFIX}" for count in range(1, len(taken) + 2))
+    return next(name for name in names if name not in taken)
+
+
+def _write_packed(folder: Path, member: IO[bytes]) -> None:
+    """Write a run as it is packed, or pack it."""
+    packed = folder / PACKED
+    if (folder / END).exists() and packed.exists():
+        with packed.open("rb") as file:
+            shutil.copyfileobj(file, member)
+    else:
+        read_run(folder).save(member)
+
+
+def import_runs(source: str | Path | bytes, name: str, folder: Path) -> list[str]:
+    """Take in a file of runs; return the keys of its races.
+
+    Raises `MklvizError` if it is no such file, and `OSError` if it cannot be read or the store not written to.
+    """
+    content = source if isinstance(source, bytes) else Path(source).read_bytes()
+    name = name or ("the file" if isinstance(source, bytes) else Path(source).name)
+    saved = time.time() if isinstance(source, bytes) else Path(source).stat().st_mtime
+    created = datetime.fromtimestamp(saved, UTC)
+    races: dict[str, None] = {}
+    known = _known(content)
+    shared = RunHead(race=f"file-{hashlib.sha256(content).hexdigest()[:16]}", name=Path(name).stem.split(".")[0],
+                     made_by="file")  # fmt: skip
+    for member, run in _runs(content, name):
+        trace = Trace.load(io.BytesIO(run))
+        told = known.get(member + SUFFIX, {})
+        if not (is_id(told.get("id")) and isinstance(told.get("head"), dict)):
+            told = _told_by(trace, member, run, shared, created)
+        races[_taken_in(told, run, folder)] = None
+    return list(races)
+
+
+def _runs(content: bytes, name: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the packed runs of a file, none of which would take more memory than there is."""
+    with damaged_as_error(name):
+        for member, run in packed_runs(content, name, sys.maxsize, LIMITS.memory_bytes):
+            if run_bytes(run) > LIMITS.memory_bytes:
+                raise MklvizError(f"A run in {named(name)} takes more memory than this machine has for it.")
+            yield member, run
+
+
+def _known(content: bytes) -> dict[str, Any]:
+    """Return what a store has written of the runs in a file, by their names in it; nothing in files of others."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            stated = json.loads(archive.read(KNOWN))["runs"]
+            return {name: told for name, told in stated.items() if isinstance(told, dict)}
+    except Exception:  # unpackers have errors of their own
+        return {}
+
+
+def _told_by(trace: Trace, key: str, run: bytes, shared: RunHead, created: datetime) -> dict[str, Any]:
+    """Return what is to be known of a run in a file that says nothing of it."""
+    digest = hashlib.sha256(run).hexdigest()[:8]
+    run_id = new_id(trace.solver, created, digest)
+    head = {**head_of(run_id, key or trace.solver, trace, shared), "created": created.timestamp()}
+    end = {"status": trace.status, "reason": trace.reason, "ended": created.timestamp(), "results": {}}
+    return {"id": run_id, "head": head, "end": {**end, "numbers": numbers_at(trace, len(trace))}}
+
+
+def _taken_in(told: Mapping[str, Any], run: bytes, folder: Path) -> str:
+    """Write a run's folder, or add to the one that is there; return the key of the race."""
+    run_id = _there_already(told, folder)
+    with tempfile.TemporaryDirectory(prefix=".import-", dir=folder) as beside:
+        whole = Path(beside)
+        (whole / PACKED).write_bytes(run)
+        for what, path in _FILES.items():
+            if isinstance(told.get(what), dict) and told[what]:
+                write_json(whole / path, told[what])
+        take_in(whole, folder / run_id)
+    return str(told["head"].get("race", ""))
+
+
+def _there_already(told: Mapping[str, Any], folder: Path) -> str:
+    """Return the key of the run; that of the same file taken in before, under another time, where there is one."""
+    run_id = str(told["id"])
+    if (folder / run_id).exists() or told["head"].get("made_by") != "file":
+        return run_id
+    same = folder.glob(f"*-{run_id.partition('-')[2]}")
+    race = told["head"].get("race")
+    return next((path.name for path in same if read_json(path / HEAD).get("race") == race), run_id)
+
+
+def merge_runs(source: Path, folder: Path) -> Merged:
+    """Add the runs of another store to the folder of runs; what cannot be read is left out and counted.
+
+    Raises `OSError` if the store cannot be written to.
+    """
+    done = {"added": 0, "renewed": 0, "": 0}
+    unreadable = 0
+    for path in sorted(source.iterdir()):
+        if not (path.is_dir() and is_id(path.name)):
+            continue
+        if read_json(path / HEAD):
+            done[take_in(path, folder / path.name)] += 1
+        else:
+            unreadable += 1
+    return Merged(done["added"], done["renewed"], unreadable)

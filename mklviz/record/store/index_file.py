@@ -1,0 +1,115 @@
+"""The index's file: opened by the store's owner to write, by others to copy. Runs' folders are the truth all the same.
+
+SQLite's write-ahead log was damaged up to version 3.51.2 by two connections at once, and always is on network disks;
+elsewhere a rollback journal is used, brought to the disk at each change.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import time
+from contextlib import closing, suppress
+from pathlib import Path
+
+from mklviz.record.store.migrations import VERSION, migrate, version_of
+
+__all__ = ["NewerIndex", "copied_index", "move_aside", "opened_index"]
+
+_log = logging.getLogger(__name__)
+WAL_SINCE = (3, 51, 3)
+LOCAL = {"apfs", "btrfs", "ext2", "ext3", "ext4", "f2fs", "overlay", "tmpfs", "xfs", "zfs"}
+_MOUNTS = Path("/proc/mounts")
+_BACKUPS = 2
+
+
+class NewerIndex(Exception):
+    """The index was written by a newer version."""
+
+
+def opened_index(path: Path) -> sqlite3.Connection:
+    """Open the index to write, made or brought to this version where needed; what is damaged is begun anew.
+
+    Raises `NewerIndex`, or `sqlite3.Error` if it is locked or the disk does not take it.
+    """
+    try:
+        return _opened(path)
+    except sqlite3.DatabaseError as error:
+        if isinstance(error, sqlite3.OperationalError) and not _is_damage(error):
+            raise
+        _log.warning("The index %s is damaged, and made anew from the runs: %s", path, error)
+        move_aside(path)
+        return _opened(path)
+
+
+def _is_damage(error: sqlite3.OperationalError) -> bool:
+    """Return whether an error tells of content rather than of locks and disks."""
+    return "no such" in str(error) or "has no column" in str(error) or "malformed" in str(error)
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=2.0, check_same_thread=False)
+    try:
+        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # has to stand before the first table
+        version = version_of(connection)
+        if version > VERSION:
+            raise NewerIndex
+        wal = sqlite3.sqlite_version_info >= WAL_SINCE and _is_local(path)
+        connection.execute(f"PRAGMA journal_mode = {'WAL' if wal else 'DELETE'}")
+        connection.execute("PRAGMA synchronous = FULL")
+        if version < VERSION:
+            if version:
+                _back_up(connection, path, version)
+            migrate(connection)
+        if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+            raise sqlite3.DatabaseError("it fails SQLite's own check")
+        connection.execute("SELECT id, folder_changed FROM runs LIMIT 1").fetchall()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _back_up(connection: sqlite3.Connection, path: Path, version: int) -> None:
+    """Copy the index as it is before it is brought to a later version."""
+    beside = path.with_name(f"{path.name}.part")
+    beside.unlink(missing_ok=True)
+    with closing(sqlite3.connect(beside)) as copy:
+        connection.backup(copy)
+    beside.replace(path.with_name(f"{path.stem}.version-{version}{path.suffix}"))
+
+
+def move_aside(path: Path) -> None:
+    """Put a damaged index, with its journals, out of the way; of several the newest two are kept."""
+    aside = path.with_name(f"{path.stem}.damaged-{time.time_ns()}{path.suffix}")
+    with suppress(OSError):
+        path.replace(aside)
+    for journal in ("-journal", "-wal", "-shm"):
+        path.with_name(path.name + journal).unlink(missing_ok=True)
+    for old in sorted(path.parent.glob(f"{path.stem}.damaged-*"))[:-_BACKUPS]:
+        old.unlink(missing_ok=True)
+
+
+def copied_index(path: Path) -> sqlite3.Connection:
+    """Return a copy in memory of an index that another process owns; an empty one where it cannot be read."""
+    connection = sqlite3.connect(":memory:", check_same_thread=False)
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=1.0)) as original:
+            if version_of(original) == VERSION:
+                original.backup(connection)
+    except (sqlite3.Error, ValueError):
+        connection.close()
+        connection = sqlite3.connect(":memory:", check_same_thread=False)
+    migrate(connection)
+    return connection
+
+
+def _is_local(path: Path) -> bool:
+    """Return whether a file is on a disk of this machine, as far as the system says so."""
+    try:
+        mounts = [line.split()[1:3] for line in _MOUNTS.read_text(encoding="utf-8").splitlines()]
+    except (OSError, ValueError):
+        return False
+    above = {str(folder) for folder in path.resolve().parents}
+    holding = max(((len(place), kind) for place, kind in mounts if place in above), default=(0, ""))
+    return holding[1] in LOCAL

@@ -1,0 +1,77 @@
+"""A process that solves one member after the other.
+
+It reads what to do from its input and says what came out on its output, as pickles from and to the process that has
+started it alone. When that process is gone it ends at once, and its run is cut off.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import queue
+import signal
+import sys
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from mklviz.record import Trace
+from mklviz.record.store import Recording, open_store
+from mklviz.sweeps.command import Command
+from mklviz.sweeps.member import Member
+from mklviz.sweeps.outcome import MemberOutcome
+from mklviz.sweeps.solving import head_of, solve_member
+
+__all__ = ["Assignment", "main"]
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """A member to be solved: for which sweep, and into which store; None for none."""
+
+    member: Member
+    sweep: str
+    store: Path | None
+
+
+def main() -> None:
+    """Solve what is asked for until the input ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever has started it is asked, and asks it
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever a plug-in prints
+    command = Command()
+    assignments: queue.SimpleQueue[Assignment] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(sys.stdin.buffer, assignments, command), daemon=True).start()
+    while True:
+        pickle.dump(_solved(assignments.get(), command), answers)
+        answers.flush()
+
+
+def _listen(messages: IO[bytes], assignments: queue.SimpleQueue[Assignment], command: Command) -> None:
+    try:
+        while True:
+            message = pickle.load(messages)
+            if isinstance(message, Assignment):
+                assignments.put(message)
+            else:
+                command.say(message)
+    except (EOFError, pickle.UnpicklingError):
+        os._exit(0)
+
+
+def _solved(assignment: Assignment, command: Command) -> MemberOutcome:
+    member = assignment.member
+    store = None if assignment.store is None else open_store(assignment.store)
+    recordings: list[Recording] = []
+
+    def begun(trace: Trace) -> None:
+        if store is not None:
+            recordings.append(store.record({member.solver: trace}, head_of(member, assignment.sweep)))
+
+    trace, results = solve_member(member, command, begun, lambda trace: None)
+    run = ""
+    for recording in recordings:
+        recording.finish({member.solver: results})
+        run = recording.ids.get(member.solver, "")
+    return MemberOutcome.of(member.key, trace, results, run)

@@ -1,0 +1,184 @@
+"""Processes on this machine, each with one thread; a process that dies is replaced, and its member solved again."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import queue
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from mklviz.errors import MklvizError
+from mklviz.numbers import is_whole
+from mklviz.sweeps.command import CANCEL, GO_ON
+from mklviz.sweeps.engine import Work
+from mklviz.sweeps.member import Member
+from mklviz.sweeps.outcome import MemberOutcome
+from mklviz.sweeps.process_worker import Assignment
+
+__all__ = ["Processes", "usual_workers"]
+
+LOOK_SECONDS = 0.1  # between looks at what is asked for
+PATIENCE_SECONDS = 3.0  # for processes that were asked to end
+LOST = "The process that solved it ended before its time, three times: perhaps there is not enough memory."
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+_PROGRAM = "from mklviz.sweeps.process_worker import main; main()"
+
+
+def usual_workers() -> int:
+    """Return how many cores this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1
+
+
+@dataclass(frozen=True)
+class Processes:
+    """Solve the members of a sweep in processes on this machine.
+
+    Parameters
+    ----------
+    workers : int, optional
+        How many; by default one for each core.
+    """
+
+    workers: int = 0
+
+    def __post_init__(self) -> None:
+        if not (is_whole(self.workers or 1) and (self.workers or 1) > 0):
+            raise MklvizError(f"Processes are a whole number of at least 1, but {self.workers!r:.80} was given.")
+        object.__setattr__(self, "workers", int(self.workers or usual_workers()))
+
+    def share(self, members: Sequence[Member]) -> tuple[Member, ...]:
+        """Return all of them."""
+        return tuple(members)
+
+    def run(self, work: Work) -> None:
+        """Solve all of the queue, and return when that is done or the command says to end."""
+        _Pool(self.workers, work).run()
+
+
+class _Process:
+    """One process, which says what came out, and at last None, to a queue."""
+
+    def __init__(self, inbox: queue.SimpleQueue[tuple[_Process, MemberOutcome | None]]) -> None:
+        self.member: Member | None = None
+        command = [sys.executable, "-c", _PROGRAM]
+        self._popen = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_environment())
+        threading.Thread(target=self._read, args=(inbox,), name="mklviz-sweep-worker", daemon=True).start()
+
+    @property
+    def pid(self) -> int:
+        return self._popen.pid
+
+    def send(self, message: Assignment | str) -> None:
+        assert self._popen.stdin is not None
+        with suppress(OSError, ValueError):  # where it has died, None will be read from it
+            pickle.dump(message, self._popen.stdin)
+            self._popen.stdin.flush()
+
+    def end(self) -> None:
+        self._popen.kill()
+        self._popen.wait()
+        for pipe in (self._popen.stdin, self._popen.stdout):
+            with suppress(OSError):
+                if pipe is not None:
+                    pipe.close()
+
+    def _read(self, inbox: queue.SimpleQueue[tuple[_Process, MemberOutcome | None]]) -> None:
+        assert self._popen.stdout is not None
+        try:
+            while True:
+                inbox.put((self, pickle.load(self._popen.stdout)))
+        except Exception:  # it has died, perhaps in the middle of a word
+            inbox.put((self, None))
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment of a process with one thread, which finds the modules that this one finds."""
+    return {**os.environ, **dict.fromkeys(_THREADS, "1"), "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
+
+
+class _Pool:
+    """The processes of one sweep."""
+
+    def __init__(self, count: int, work: Work) -> None:
+        self._count, self._work = count, work
+        self._inbox: queue.SimpleQueue[tuple[_Process, MemberOutcome | None]] = queue.SimpleQueue()
+        self._processes: list[_Process] = []
+        self._word = GO_ON
+
+    def run(self) -> None:
+        try:
+            while (len(self._work.queue) or self._busy) and self._work.command.word != CANCEL:
+                self._pass_on()
+                self._hand_out()
+                self._hear(LOOK_SECONDS)
+            self._wind_up()
+        finally:
+            for process in self._processes:
+                process.end()
+
+    @property
+    def _busy(self) -> list[_Process]:
+        return [process for process in self._processes if process.member is not None]
+
+    def _pass_on(self) -> None:
+        """Tell all processes what is asked for now."""
+        word = self._work.command.word
+        if word != self._word:
+            self._word = word
+            for process in self._processes:
+                process.send(word)
+
+    def _hand_out(self) -> None:
+        if self._word != GO_ON:
+            return
+        idle = [process for process in self._processes if process.member is None]
+        while len(self._work.queue) and (idle or len(self._processes) < self._count):
+            process = idle.pop() if idle else self._another()
+            process.member = self._work.queue.take(process)
+            if process.member is None:
+                return
+            self._work.begun(process.member)
+            store = self._work.store
+            folder = store.folder if store is not None and store.enabled else None
+            process.send(Assignment(process.member, self._work.sweep, folder))
+
+    def _another(self) -> _Process:
+        process = _Process(self._inbox)
+        self._processes.append(process)
+        return process
+
+    def _hear(self, seconds: float) -> None:
+        """Wait for a process to say something, so long at most."""
+        try:
+            process, outcome = self._inbox.get(timeout=seconds)
+        except queue.Empty:
+            return
+        member, process.member = process.member, None
+        if outcome is None:
+            self._replace(process, member)
+        elif member is not None:
+            self._work.ended(member, outcome)
+
+    def _replace(self, process: _Process, member: Member | None) -> None:
+        """Do without a process that has died, and solve its member again."""
+        process.end()
+        self._processes.remove(process)
+        self._work.queue.leave(process)
+        if member is not None and not self._work.queue.again(member):
+            self._work.ended(member, MemberOutcome(member.key, "failed", LOST))
+
+    def _wind_up(self) -> None:
+        """Wait a moment for those that were asked to end."""
+        self._pass_on()
+        until = time.monotonic() + PATIENCE_SECONDS
+        while self._busy and time.monotonic() < until:
+            self._hear(LOOK_SECONDS)

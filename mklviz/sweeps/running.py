@@ -1,0 +1,175 @@
+"""A sweep under way: what is finished is skipped, what was cut off is repeated, and it can pause, go on and end."""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from mklviz.errors import MklvizError
+from mklviz.record.store import Store
+from mklviz.sweeps.command import CANCEL, GO_ON, PAUSE, Command
+from mklviz.sweeps.engine import Engine, Work
+from mklviz.sweeps.member import Member
+from mklviz.sweeps.outcome import MemberOutcome
+from mklviz.sweeps.processes import Processes
+from mklviz.sweeps.queue import MemberQueue
+from mklviz.sweeps.sweep import Sweep
+from mklviz.sweeps.table import SweepTable, known_outcomes
+
+__all__ = ["SweepProgress", "SweepRun"]
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class SweepProgress:
+    """How far a sweep is, in members.
+
+    `done` have a result, the `skipped` ones (which were there before) among them; `failed` have a reason instead;
+    `running` are being solved; `total` is all of this engine's share; `seconds_left` is a guess, nan where there is
+    none yet.
+    """
+
+    done: int
+    running: int
+    failed: int
+    skipped: int
+    total: int
+    seconds_left: float
+
+
+class SweepRun:
+    """A sweep under way.
+
+    Parameters
+    ----------
+    sweep : Sweep
+    store : Store, optional
+        Where the runs are kept, and found again; without it they are in the table alone.
+    engine : Engine, optional
+        What solves the members: `Processes` by default, a `Shard` of several, or a `DaskCluster`.
+    workers : int, optional
+        How many processes, where no engine is given.
+    retry : bool
+        Whether members that failed before are solved again.
+
+    Attributes
+    ----------
+    status : str
+        "ready", "running", "paused", "stopped", "finished" or "failed".
+    error : BaseException or None
+        What broke the engine.
+    """
+
+    def __init__(
+        self,
+        sweep: Sweep,
+        store: Store | None = None,
+        engine: Engine | None = None,
+        workers: int | None = None,
+        retry: bool = False,
+    ) -> None:
+        self.sweep, self.store, self.retry = sweep, store, retry
+        self.engine: Engine = Processes(workers or 0) if engine is None else engine
+        self.error: BaseException | None = None
+        self._members = self.engine.share(sweep.members)
+        self._known: dict[str, MemberOutcome] = {}
+        self._outcomes: dict[str, MemberOutcome] = {}
+        self._begun: dict[str, float] = {}
+        self._took: dict[str, list[float]] = {}  # seconds by solver
+        self._command = Command()
+        self._lock = threading.Lock()
+        self._started, self._ended = False, threading.Event()
+
+    def start(self) -> None:
+        """Begin, in the background; what a store knows already is not solved again."""
+        with self._lock:
+            if self._started:
+                return
+            self._started = True
+        threading.Thread(target=self._run, name="mklviz-sweep", daemon=True).start()
+
+    def pause(self) -> None:
+        """Hold every run after the step under way."""
+        self._command.say(PAUSE)
+
+    def resume(self) -> None:
+        """Go on."""
+        self._command.say(GO_ON)
+
+    def cancel(self) -> None:
+        """End at once; what has finished stays, and what is under way will be repeated another time."""
+        self._command.say(CANCEL)
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until the sweep has ended; return whether it has."""
+        return self._ended.wait(timeout)
+
+    @property
+    def status(self) -> str:
+        word = self._command.word
+        if self._ended.is_set():
+            return "failed" if self.error is not None else "stopped" if word == CANCEL else "finished"
+        if not self._started:
+            return "ready"
+        return "paused" if word == PAUSE else "running"
+
+    @property
+    def progress(self) -> SweepProgress:
+        """How far it is; cheap enough to be asked for several times a second."""
+        with self._lock:
+            known = {**self._known, **self._outcomes}
+            failed = sum(outcome.failed for outcome in known.values())
+            done = sum(outcome.done for outcome in known.values())
+            return SweepProgress(
+                done, len(self._begun), failed, len(self._known), len(self._members), self._seconds_left(known)
+            )
+
+    def table(self) -> SweepTable:
+        """Return what is known now."""
+        with self._lock:
+            return SweepTable(self.sweep, {**self._known, **self._outcomes})
+
+    def _run(self) -> None:
+        try:
+            known = {} if self.store is None else known_outcomes(self.store, self._members)
+            if self.retry:
+                known = {key: outcome for key, outcome in known.items() if outcome.done}
+            with self._lock:
+                self._known = known
+            queue = MemberQueue(member for member in self._members if member.key not in known)
+            self.engine.run(Work(self.sweep.key, self.store, queue, self._command, self._on_begin, self._on_end))
+        except BaseException as error:  # for whoever waits
+            if not isinstance(error, MklvizError):
+                _log.exception("A sweep broke down")
+            self.error = error
+        finally:
+            with self._lock:
+                self._begun.clear()
+            self._ended.set()
+
+    def _on_begin(self, member: Member) -> None:
+        with self._lock:
+            self._begun[member.key] = time.monotonic()
+
+    def _on_end(self, member: Member, outcome: MemberOutcome) -> None:
+        with self._lock:
+            begun = self._begun.pop(member.key, None)
+            if outcome.done or outcome.failed:
+                self._outcomes[member.key] = outcome
+            if begun is not None:
+                self._took.setdefault(member.solver, []).append(time.monotonic() - begun)
+
+    def _seconds_left(self, known: Mapping[str, MemberOutcome]) -> float:
+        """Guess what is left, by what the solvers have taken so far."""
+        took = [seconds for each in self._took.values() for seconds in each]
+        left = [member for member in self._members if member.key not in known]
+        if not left or not took:
+            return math.nan if left else 0.0
+        usual = sum(took) / len(took)
+        means = {solver: sum(each) / len(each) for solver, each in self._took.items()}
+        return sum(means.get(member.solver, usual) for member in left) / max(1, self.engine.workers)
