@@ -14,7 +14,7 @@ from scipy import stats
 from mklviz.errors import ProblemError, UnknownName
 from mklviz.sweeps.statistics import (
     Outcomes,
-    growth,
+    growths,
     measure_of,
     pair_profile,
     paired_differences,
@@ -274,7 +274,7 @@ def grown(exponent: float, noise: float = 0.0, missed: bool = False) -> pd.DataF
 
 
 def test_the_exponent_is_that_within_data_sets_whose_costs_differ_besides() -> None:
-    (found,) = growth(Outcomes.of(grown(1.7), "svm_solves"), replicates=100)
+    (found,) = growths(Outcomes.of(grown(1.7), "svm_solves"), replicates=100)
     assert found.within
     assert (found.exponent, found.low, found.high) == pytest.approx((1.7, 1.7, 1.7))
     assert np.polyfit(np.log(found.x), np.log(found.line), 1)[0] == pytest.approx(1.7)
@@ -285,7 +285,7 @@ def test_the_exponent_of_noisy_costs_is_least_squares_with_an_intercept_for_each
     own = [frame["data"] == name for name in ("sonar", "heart")]
     design = np.column_stack([np.log(frame["samples"]), *own]).astype(float)
     answer, residual, *_ = np.linalg.lstsq(design, np.log(frame["svm_solves"]), rcond=None)
-    (found,) = growth(Outcomes.of(frame, "svm_solves"))
+    (found,) = growths(Outcomes.of(frame, "svm_solves"))
     assert found.exponent == pytest.approx(answer[0])
     deviation = math.sqrt(residual[0] / (len(frame) - 3) * np.linalg.inv(design.T @ design)[0, 0])
     assert 2.5 * deviation < found.high - found.low < 7.0 * deviation
@@ -296,17 +296,17 @@ def test_the_exponent_of_noisy_costs_is_least_squares_with_an_intercept_for_each
 
 def test_between_data_sets_of_one_size_each_there_is_one_line() -> None:
     frame = table(["a", "bb", "cccc"], 3, ["spg"], lambda data, split, solver: (100.0 + len(data)) ** 2)
-    (found,) = growth(Outcomes.of(frame, "svm_solves"), replicates=50)
+    (found,) = growths(Outcomes.of(frame, "svm_solves"), replicates=50)
     assert not found.within
     assert found.exponent == pytest.approx(2.0)
 
 
 def test_runs_that_did_not_converge_are_not_fitted_and_counted() -> None:
-    (found,) = growth(Outcomes.of(grown(1.5, missed=True), "svm_solves"), replicates=50)
+    (found,) = growths(Outcomes.of(grown(1.5, missed=True), "svm_solves"), replicates=50)
     assert found.missed == 12
     assert found.exponent == pytest.approx(1.5)
     assert found.sizes.max() == pytest.approx(80.0)
 
 
 def test_one_size_has_no_growth() -> None:
-    assert growth(Outcomes.of(table(data=["sonar"]), "svm_solves"), "kernels") == []
+    assert growths(Outcomes.of(table(data=["sonar"]), "svm_solves"), "kernels") == []

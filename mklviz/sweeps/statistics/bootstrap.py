@@ -30,14 +30,9 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class Resampling:
-    """How often each case stands in each of the tables that were drawn.
+    """How often each case stands in each of the tables that were drawn: `counts`, (replicates, cases).
 
-    Attributes
-    ----------
-    counts : (replicates, cases) array
-    freedom : int
-        Units less groups; below 1 there is nothing to draw.
-    units : int
+    `freedom`: units less groups; below 1 there is nothing to draw.
     """
 
     counts: Array
@@ -46,15 +41,7 @@ class Resampling:
 
     @classmethod
     def of(cls, unit: Indices, group: Indices, seed: int = 0, replicates: int = REPLICATES) -> Resampling:
-        """Draw the units within their groups, or all together where a group has a single one.
-
-        Parameters
-        ----------
-        unit, group : (cases,) arrays
-            The unit and the group of each case; a unit belongs to one group.
-        seed : int
-        replicates : int
-        """
+        """Draw the units of the cases within their groups, or all together where a group has a single one."""
         units, first, inverse = np.unique(unit, return_index=True, return_inverse=True)
         sizes = np.unique(group[first], return_counts=True)[1]
         own = group[first] if (sizes > 1).all() else np.zeros(len(units), dtype=np.intp)

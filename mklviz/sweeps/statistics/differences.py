@@ -22,20 +22,10 @@ __all__ = ["Difference", "paired_differences"]
 class Difference:
     """How the first of two solvers differs from the second.
 
-    Attributes
-    ----------
-    first, second : str
-        The solvers.
-    value : float
-        The geometric mean of cost ratios, or the mean difference; nan without a case that both solved.
-    low, high : float
-        The ends of its interval; nan where there are too few cases to draw from.
-    pairs : int
-        Cases that both solved.
-    less : int
-        Those of them in which the first has less.
-    first_only, second_only, neither : int
-        The other cases of both, by who solved them.
+    `value`: the geometric mean of cost ratios, or the mean difference, nan without a case that both solved; `low`,
+    `high`: the ends of its interval, nan where there are too few cases to draw from; `pairs`: cases that both solved;
+    `less`: those of them in which the first has less; `first_only`, `second_only`, `neither`: the other cases of both,
+    by who solved them.
     """
 
     first: str
@@ -57,18 +47,7 @@ def paired_differences(
     seed: int = 0,
     replicates: int = REPLICATES,
 ) -> list[Difference]:
-    """Return the difference of every solver from one of them, or of every two.
-
-    Parameters
-    ----------
-    outcomes : Outcomes
-    against : str
-        The second solver of each pair; "" for every two.
-    level : float
-        Of the intervals.
-    seed : int
-    replicates : int
-    """
+    """Return the difference of every other solver from the one that is named, or of every two."""
     pairs: Sequence[tuple[str, str]] = list(combinations(outcomes.solvers, 2))
     if against:
         outcomes.among([against])

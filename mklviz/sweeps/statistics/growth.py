@@ -19,7 +19,7 @@ from mklviz.sweeps.statistics.bootstrap import LEVEL, REPLICATES, Resampling
 from mklviz.sweeps.statistics.outcomes import Outcomes
 from mklviz.typing import Array, Indices
 
-__all__ = ["Along", "Growth", "growth"]
+__all__ = ["Along", "Growth", "growths"]
 
 Along = Literal["samples", "kernels"]
 _COLUMNS: dict[Along, int] = {"samples": 0, "kernels": 1}
@@ -29,21 +29,10 @@ LEAST_DATA = 3  # sets of different sizes that show growth, as two may differ in
 
 @dataclass(frozen=True)
 class Growth:
-    """The growth of one solver's cost.
+    """The growth of one solver's cost: the slope, with the ends of its interval, and the runs that converged.
 
-    Attributes
-    ----------
-    solver : str
-    exponent, low, high : float
-        The slope, and the ends of its interval.
-    sizes, costs : (runs,) arrays
-        The runs that converged.
-    x, line, band_low, band_high : (points,) arrays
-        The fitted line, for data of the mean intercept, and its band.
-    within : bool
-        Whether the slope is that within data sets.
-    missed : int
-        Runs left out, as they did not converge.
+    `x`, `line`, `band_low`, `band_high`: the fitted line, for data of the mean intercept, and its band; `within`:
+    whether the slope is that within data sets; `missed`: runs left out, as they did not converge.
     """
 
     solver: str
@@ -60,25 +49,14 @@ class Growth:
     missed: int
 
 
-def growth(
+def growths(
     outcomes: Outcomes,
     along: Along = "samples",
     level: float = LEVEL,
     seed: int = 0,
     replicates: int = REPLICATES,
 ) -> list[Growth]:
-    """Return how the cost of each solver grows; none where too few sizes were solved.
-
-    Parameters
-    ----------
-    outcomes : Outcomes
-        Of a cost.
-    along : "samples" or "kernels"
-    level : float
-        Of intervals and bands.
-    seed : int
-    replicates : int
-    """
+    """Return how the cost of each solver grows; none where too few sizes were solved."""
     size = outcomes.sizes[:, _COLUMNS[along]]
     unit, data = outcomes.splits
     within = any(len(np.unique(size[data == name])) > 1 for name in np.unique(data))

@@ -23,18 +23,10 @@ __all__ = ["MEASURES", "Measure", "machines_of", "measure_of"]
 
 @dataclass(frozen=True)
 class Measure:
-    """One column that is compared.
+    """One column of a table of results that is compared.
 
-    Attributes
-    ----------
-    column : str
-        Of the table of results.
-    label : str
-        What it is called in words.
-    cost : bool
-        Whether it is positive, and the less the better; costs are compared by their ratios.
-    timed : bool
-        Whether it is a property of the machine, too, and not of the run alone.
+    `label`: what it is called in words; `cost`: whether it is positive, and the less the better: costs are compared by
+    their ratios; `timed`: whether it is a property of the machine, too, and not of the run alone.
     """
 
     column: str
@@ -65,15 +57,9 @@ def machines_of(frame: pd.DataFrame) -> int:
 def measure_of(frame: pd.DataFrame, name: str | None = None) -> Measure:
     """Return the measure of a name, by default the time where the table allows it.
 
-    Without a name it is CPU seconds on one machine. On several it is mean-kernel fits, or SVM solves where a run has no
-    fit measured beside it.
-
-    Raises
-    ------
-    UnknownName
-        If there is no such measure.
-    ProblemError
-        If it is a time, and the runs were made on several machines.
+    Without a name it is CPU seconds on one machine. On several it is mean-kernel fits, or SVM solves where no run has a
+    fit measured beside it. Raises `UnknownName` if there is no such measure, and `ProblemError` if it is a time and the
+    runs were made on several machines.
     """
     machines = machines_of(frame)
     if name is None:

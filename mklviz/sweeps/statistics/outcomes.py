@@ -45,28 +45,13 @@ class Case:
 
 @dataclass(frozen=True)
 class Outcomes:
-    """What came of each case with each solver.
+    """What came of each case with each solver, in the order of the table; arrays have a row for each case.
 
-    Attributes
-    ----------
-    measure : Measure
-    solvers : tuple of str
-        In the order of the table.
-    cases : tuple of Case
-    values : (cases, solvers) array
-        The measure of each run, nan where there is no run or it has no such number.
-    known : (cases, solvers) array of bool
-        Whether the run is there, with a value or without having converged.
-    solved : (cases, solvers) array of bool
-        Whether it converged: its gap is as small as was asked for, or as numbers allow.
-    sizes : (cases, 2) array
-        Samples and kernels of each case.
-    machines : int
-        How many machines the runs were made on.
-    failed : int
-        How many of those that did not converge broke down, and have no result.
-    uncounted : tuple of str
-        Solvers left out as they do not count what is measured, such as SVM solves of methods that solve none.
+    `values`: the measure of each run, nan where there is no run or it has no such number; `known`: whether the run is
+    there, with a value or without having converged; `solved`: whether it converged, which is that its gap is as small
+    as was asked for, or as numbers allow; `sizes`: samples and kernels; `machines`: how many the runs were made on;
+    `failed`: how many of those that did not converge broke down, and have no result; `uncounted`: solvers left out as
+    they do not count what is measured, such as SVM solves of methods that solve none.
     """
 
     measure: Measure
@@ -82,21 +67,9 @@ class Outcomes:
 
     @classmethod
     def of(cls, table: Any, measure: str | None = None) -> Outcomes:
-        """Return the outcomes of a table of results, or of its data frame.
+        """Return the outcomes of a table of results, or of its data frame; of a member that is there twice the last.
 
-        Parameters
-        ----------
-        table : SweepTable or pandas.DataFrame
-            A row for each finished member; of members that are there twice the last one counts.
-        measure : str, optional
-            A column of `MEASURES`; see `measure_of`.
-
-        Raises
-        ------
-        ProblemError
-            If this is no such table, has no rows, no run has such a number, or it is a time on several machines.
-        UnknownName
-            If there is no such measure.
+        Raises `ProblemError` if this is no such table, has no rows, or no run has such a number; see `measure_of`.
         """
         frame = _checked(getattr(table, "frame", table))
         chosen = measure_of(frame, measure)

@@ -33,17 +33,9 @@ __all__ = ["Profile", "pair_profile", "performance_profile"]
 class Profile:
     """The ratios of costs, and the curves that count them.
 
-    Attributes
-    ----------
-    solvers : tuple of str
-    ratios : (cases, solvers) array
-        Infinite where a run did not converge; nan where it is not compared.
-    against : str
-        The solver whose cost is 1; "" where that is the least of all.
-    left_out : int
-        Cases without a run of every solver that is compared.
-    words : str
-        What was measured.
+    `ratios`: by cases and solvers, infinite where a run did not converge, nan where it is not compared; `against`: the
+    solver whose cost is 1, "" where that is the least of all; `left_out`: cases without a run of every solver that is
+    compared; `words`: what was measured.
     """
 
     solvers: tuple[str, ...]
@@ -80,10 +72,7 @@ class Profile:
 def performance_profile(outcomes: Outcomes) -> Profile:
     """Return the profile of all solvers, over the cases of which each has a run; those that nobody solved count, too.
 
-    Raises
-    ------
-    ProblemError
-        If what is measured is no cost, or no case has a run of every solver.
+    Raises `ProblemError` if what is measured is no cost, or no case has a run of every solver.
     """
     _check(outcomes)
     compared = outcomes.compared
@@ -98,14 +87,8 @@ def performance_profile(outcomes: Outcomes) -> Profile:
 def pair_profile(outcomes: Outcomes, against: str) -> Profile:
     """Return each solver's costs relative to one solver's, which no third solver changes.
 
-    A case that only the first of the two solved has the ratio 0, one that the first did not solve infinity.
-
-    Raises
-    ------
-    ProblemError
-        If what is measured is no cost, or there is no other solver.
-    UnknownName
-        If that solver has no runs.
+    A case that only the first of the two solved has the ratio 0, one that the first did not solve infinity. Raises
+    `ProblemError` if what is measured is no cost, or there is no other solver, and `UnknownName` for one without runs.
     """
     _check(outcomes)
     base = outcomes.among([against]).costs

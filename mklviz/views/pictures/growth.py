@@ -7,7 +7,7 @@ from typing import Any
 import holoviews as hv
 
 from mklviz.errors import ProblemError
-from mklviz.sweeps.statistics import Growth, Outcomes, growth
+from mklviz.sweeps.statistics import Growth, Outcomes, growths
 from mklviz.sweeps.statistics.growth import Along
 from mklviz.views.chart.axes import SHORT
 from mklviz.views.look.palette import RunStyle, Theme
@@ -62,11 +62,11 @@ def draw_growth(outcomes: Outcomes, theme: Theme, along: Along = "samples", **op
     """Draw the growth in the colours of `theme`."""
     if along not in _LETTER:
         raise ProblemError(f'A cost grows along="samples" or along="kernels", but along={along!r:.60} was given.')
-    found = growth(outcomes, along)
+    found = growths(outcomes, along)
     if not found:
         raise ProblemError(
-            f"There are too few numbers of {along} for a growth: two in a data set, or three data sets. Sweep"
-            f" over {'train=0.2,0.4,0.8' if along == 'samples' else 'kernels'}, for example."
+            f"There are too few numbers of {along} for a growth: two in a data set, or three data sets."
+            f" Sweep over {'train=0.2,0.4,0.8' if along == 'samples' else 'kernels'}, for example."
         )
     styles = written_styles(outcomes.solvers, theme)
     parts = [part for each in found for part in _line(each, styles[each.solver], along)]

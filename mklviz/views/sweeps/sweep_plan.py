@@ -47,10 +47,7 @@ class SweepPlan:
 def plan_of(sweep: Sweep, store: Store) -> SweepPlan:
     """Look up what a store knows of a sweep.
 
-    Raises
-    ------
-    MklvizError
-        If its values do not go together, or it has more members than a dashboard solves.
+    Raises `MklvizError` if its values do not go together, or it has more members than a dashboard solves.
     """
     if len(sweep) > LIMITS.sweep_members:
         raise MklvizError(

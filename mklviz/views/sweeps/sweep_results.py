@@ -10,7 +10,7 @@ from typing import Any
 
 from mklviz.engine.task import ProgressReport
 from mklviz.errors import MklvizError
-from mklviz.sweeps.statistics import Outcomes, growth, paired_differences, spreads
+from mklviz.sweeps.statistics import Outcomes, growths, paired_differences, spreads
 from mklviz.sweeps.statistics.growth import Along
 from mklviz.views.look.palette import Theme, swatch
 from mklviz.views.look.styles import written_styles
@@ -91,8 +91,8 @@ class _Asked:
         legend = {solver: style.label for solver, style in self.styles.items()}
         return self._figure(draw_spread(self.outcomes, self.theme, show_legend=False), legend)
 
-    def growth(self, along: Along) -> dict[str, Any]:
-        found = growth(self.outcomes, along) if self.outcomes.measure.cost else []
+    def growths(self, along: Along) -> dict[str, Any]:
+        found = growths(self.outcomes, along) if self.outcomes.measure.cost else []
         legend = {each.solver: growth_label(each, self.styles[each.solver], along) for each in found}
         return self._figure(draw_growth(self.outcomes, self.theme, along, **_BARE), legend)
 

@@ -17,19 +17,10 @@ __all__ = ["Spread", "spreads"]
 
 @dataclass(frozen=True)
 class Spread:
-    """The runs of one solver on the splits of one data set with one setting.
+    """The runs of one solver on the splits of one data set with one setting, both of which `title` says.
 
-    Attributes
-    ----------
-    title : str
-        The data and the settings.
-    solver : str
-    values : (runs,) array
-        Of the runs that converged.
-    unsolved : (runs,) array
-        What the other runs had reached, as far as that is known.
-    missed : int
-        How many did not converge.
+    `values`: those of the runs that converged; `unsolved`: what the other runs had reached, as far as that is known;
+    `missed`: how many did not converge.
     """
 
     title: str
