@@ -71,6 +71,15 @@ from .problem import equivalents as equivalents
 from .problem import one_against_all as one_against_all
 from .recipe import Recipe as Recipe
 from .record import Trace as Trace
+from .sweeps import DaskCluster as DaskCluster
+from .sweeps import Member as Member
+from .sweeps import Processes as Processes
+from .sweeps import Shard as Shard
+from .sweeps import Sweep as Sweep
+from .sweeps import SweepProgress as SweepProgress
+from .sweeps import SweepRun as SweepRun
+from .sweeps import SweepTable as SweepTable
+from .sweeps import sweep as sweep
 from .views import Explorer as Explorer
 from .views import path_figure as path_figure
 from .views import save_html as save_html

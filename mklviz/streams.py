@@ -1,11 +1,12 @@
-"""Standard streams that the process was started without, as ``mklviz serve 2>&-`` does."""
+"""Standard streams: those that the process was started without, as ``mklviz serve 2>&-`` does, and terminals."""
 
 from __future__ import annotations
 
 import os
 import sys
+from typing import TextIO
 
-__all__ = ["open_closed_streams"]
+__all__ = ["open_closed_streams", "redraws"]
 
 
 def open_closed_streams() -> None:
@@ -18,3 +19,11 @@ def open_closed_streams() -> None:
                 os.close(nowhere)
             os.set_inheritable(number, True)
             setattr(sys, name, open(number, "r" if number == 0 else "w", closefd=False))  # noqa: SIM115
+
+
+def redraws(stream: TextIO) -> bool:
+    """Return whether lines on `stream`, of a terminal or a notebook, can be drawn over."""
+    kernel = getattr(sys.modules.get("ipykernel.iostream"), "OutStream", None)
+    if kernel is not None and isinstance(stream, kernel):
+        return True
+    return stream.isatty() and os.environ.get("TERM") != "dumb" and os.name != "nt"

@@ -29,6 +29,11 @@ VARY_HELP = (
     " 100 values, prices from where all kernel weights are zero, C from 1000 down to 0.01. NAME is C or another number"
     " of --loss or --regularizer"
 )
+SWEEP_HELP = (
+    "a recipe with lists, KEY=VALUES parts with semicolons between them: commas or ranges (0...19) list names and"
+    " numbers, vertical bars whole values (simplex|lp-ball:p=2), braces alternatives within one (level:lam={0.3,0.5});"
+    " split lists the seeds of splits; what varies nowhere has its default"
+)
 OF_THE_FILE = ("data", "target", "missing", "header")  # what has been read when the recipe begins
 LOSS_HELP = (
     "hinge (default) or another name, with options after a colon, as in epsilon-insensitive:epsilon=0.1, or"

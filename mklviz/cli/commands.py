@@ -1,4 +1,4 @@
-"""The command line: ``mklviz serve | run | race | path | check | bench | warmup``, and lists, ``mklviz datasets``.
+"""The command line: ``mklviz serve | run | race | path | sweep | check | bench | warmup``, and lists such as ``datasets``.
 
 Only ``serve`` and what draws (``--html``, ``--svg``) load the screen. Errors are one sentence on the error stream;
 `mklviz.cli.exits` has the exit codes.
@@ -113,6 +113,12 @@ def _path(arguments: argparse.Namespace) -> int:
     return solve_path(arguments)
 
 
+def _sweep(arguments: argparse.Namespace) -> int:
+    from mklviz.cli.sweep import solve_sweep
+
+    return solve_sweep(arguments)
+
+
 def _check(arguments: argparse.Namespace) -> int:
     from mklviz.cli.check import check_plugins
 
@@ -155,6 +161,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "run": _run,
     "race": _race,
     "path": _path,
+    "sweep": _sweep,
     "check": _check,
     "bench": _bench,
     "warmup": _warmup,

@@ -6,7 +6,6 @@ A terminal gets lines redrawn in place; a file or a pipe gets a plain line per s
 from __future__ import annotations
 
 import math
-import os
 import shutil
 import signal
 import sys
@@ -23,8 +22,9 @@ from mklviz.problem import Problem
 from mklviz.recipe.prepared import Prepared
 from mklviz.record.summary import COLUMNS, label, summarize
 from mklviz.record.words import number, shares_text
+from mklviz.streams import redraws
 
-__all__ = ["Building", "aligned", "redraws", "result_table", "score_text", "warm_up", "watch"]
+__all__ = ["Building", "aligned", "asked_to_stop", "result_table", "score_text", "warm_up", "watch"]
 
 REFRESH_SECONDS = 0.2
 PLAIN_SECONDS = 10.0
@@ -150,11 +150,6 @@ def _distance(last: Iterate, gap: float) -> str:
     if math.isnan(gap) and not math.isnan(slope) and last.objective:
         return f"projected gradient {number(slope / abs(last.objective), '.2g')}"
     return f"gap {number(gap, '.2g')}"
-
-
-def redraws(stream: TextIO) -> bool:
-    """Return whether lines on `stream` can be drawn over."""
-    return stream.isatty() and os.environ.get("TERM") != "dumb" and os.name != "nt"
 
 
 class Building:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from mklviz._version import __version__
-from mklviz.cli.arguments import KERNELS_HELP, LOSS_HELP, NYSTROM_HELP, REGULARIZER_HELP, VARY_HELP
+from mklviz.cli.arguments import KERNELS_HELP, LOSS_HELP, NYSTROM_HELP, REGULARIZER_HELP, SWEEP_HELP, VARY_HELP
 from mklviz.cli.exits import BAD_INPUT, EXIT_CODES
 from mklviz.plugins import names
 from mklviz.quoting import one_line
@@ -27,11 +27,12 @@ examples:
   mklviz run --data sonar --solvers level          one solve
   mklviz race --scenario silp-oscillates           a race of several solvers
   mklviz path --data liver --vary C=1000:0.01:100  one solver along 100 values of C
+  mklviz sweep "data=sonar,heart; split=0...19"    all runs of a recipe with lists, which nothing finished repeats
   mklviz check my_solver.py                        whether a plug-in of yours keeps what its kind promises
   mklviz bench svm --quick                         how fast it is, and against what
   mklviz warmup                                    compile everything now, so that nobody waits for it later
   mklviz datasets | losses | regularizers | solvers | scenarios
-run, race, path and these lists write a document for programs with --json
+run, race, path, sweep and these lists write a document for programs with --json
 """
 RUN_EXAMPLES = """\
 examples:
@@ -52,6 +53,16 @@ examples:
   mklviz path --data ionosphere --vary C=1000:0.01:100 --output path.csv
   mklviz path --data liver --regularizer block-l1:lam=1 --solver spicymkl --vary lam
   mklviz path --data heart --regularizer lp-ball:p=2 --solver spg --vary p=4,2,1.5,1.2,1.1 --cold
+"""
+SWEEP_EXAMPLES = """\
+examples:
+  mklviz sweep "data=sonar,heart; split=0...19; solvers=silp,level,newton; C=1,10,100"
+  mklviz sweep "data=wdbc; split=0...4; solvers=level:lam={0.3,0.5,0.7}" --csv results.csv
+  mklviz sweep "data=vote; regularizer=simplex|lp-ball:p={1.5,2}; solvers=spg" --workers 4
+  mklviz sweep "data=sonar,heart; split=0...19" --shard 3/20 --store /scratch/runs     one job of twenty
+  mklviz sweep "data=sonar,heart; split=0...19" --dask tcp://head:8786
+  mklviz sweep "data=sonar,heart; split=0...19" --dry-run                              what is left to do
+What has finished in the store is not repeated: after Ctrl-C or a crash, give the same words again.
 """
 CHECK_EXAMPLES = """\
 examples:
@@ -105,6 +116,8 @@ def make_parser() -> argparse.ArgumentParser:
     _add_run(_command(added, "race", race_help, race_examples), "silp,level,spg, or those that can follow the problem")
     path_help = "solve for several values of one number, each from the solution before"
     _add_path(_command(added, "path", path_help, PATH_EXAMPLES))
+    sweep_help = "solve all runs of a recipe with lists, and print means and spreads"
+    _add_sweep(_command(added, "sweep", sweep_help, SWEEP_EXAMPLES))
     check_help = "try whether a solver, loss, regularizer or kernel family of yours keeps what its kind promises"
     _add_check(_command(added, "check", check_help, CHECK_EXAMPLES))
     bench_help = "measure how fast the library is beside other programs, as ratios of CPU time"
@@ -185,6 +198,21 @@ def _add_path(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cold", action="store_true", help="begin anew at every value (default: warm starts)")
     _add_json(parser)
     parser.add_argument("--output", metavar="FILE", type=Path, help="write a row per value, with all kernel weights")
+
+
+def _add_sweep(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("words", metavar="WORDS", help=SWEEP_HELP)
+    where = parser.add_argument_group("where to solve it").add_argument
+    where("--workers", type=int, metavar="N", help="processes on this machine (default: one for each core)")
+    where("--shard", metavar="K/N", help="solve the K-th of N shares only; merge the stores afterwards")
+    where("--dask", metavar="ADDRESS", help="solve on the Dask cluster whose scheduler is at this address")
+    where("--store", metavar="FOLDER", help="where runs are kept and looked for (default: the user's data folder)")
+    where("--retry", action="store_true", help="try runs again that failed before (default: they stay failed)")
+    where("--dry-run", action="store_true", help="say which runs there are and how many are left, and solve none")
+    _add_json(parser)
+    out = parser.add_argument_group("what to keep").add_argument
+    out("--csv", metavar="FILE", type=Path, help="write a row per run as a table")
+    out("--parquet", metavar="FILE", type=Path, help="write the same table as Parquet (needs pyarrow)")
 
 
 def _add_json(parser: argparse.ArgumentParser) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from mklviz.cli.arguments import read_recipe
 from mklviz.cli.documents import path_document, print_document
 from mklviz.cli.exits import code_of
-from mklviz.cli.live import aligned, redraws, score_text, warm_up
+from mklviz.cli.live import aligned, score_text, warm_up
 from mklviz.contract import Array
 from mklviz.engine import Path, path, path_values
 from mklviz.engine.grid import Formulation, changed, check_range
@@ -25,6 +25,7 @@ from mklviz.quoting import one_line
 from mklviz.recipe.prepared import Prepared
 from mklviz.record import SOLVED
 from mklviz.record.files import replacing
+from mklviz.streams import redraws
 
 __all__ = ["read_vary", "solve_path"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 import time
 
-from mklviz.cli.live import redraws
 from mklviz.engine.compiling import PARTS, Sharing
+from mklviz.streams import redraws
 
 __all__ = ["compile_all"]
 

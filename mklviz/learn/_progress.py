@@ -7,6 +7,7 @@ import time
 
 from mklviz.numbers import share_text
 from mklviz.record import Trace
+from mklviz.streams import redraws
 
 __all__ = ["Report"]
 
@@ -23,8 +24,7 @@ class Report:
     def __init__(self, who: str, verbose: int) -> None:
         self._who, self._silent = who, not verbose
         self._last = 0.0
-        kernel = getattr(sys.modules.get("ipykernel.iostream"), "OutStream", None)
-        self._redraws = sys.stdout.isatty() or (kernel is not None and isinstance(sys.stdout, kernel))
+        self._redraws = redraws(sys.stdout)
 
     def building(self, fraction: float) -> None:
         """Say which share of the kernels is built."""

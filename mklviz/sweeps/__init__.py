@@ -1,5 +1,6 @@
 """A recipe with lists, solved run by run: on this machine, shared among machines, or on a cluster."""
 
+from mklviz.sweeps.dask_cluster import DaskCluster
 from mklviz.sweeps.engine import Engine
 from mklviz.sweeps.member import RESULT_VERSION, Member
 from mklviz.sweeps.outcome import MemberOutcome
@@ -7,10 +8,12 @@ from mklviz.sweeps.processes import Processes
 from mklviz.sweeps.running import SweepProgress, SweepRun
 from mklviz.sweeps.shard import Shard
 from mklviz.sweeps.sweep import Sweep
+from mklviz.sweeps.sweeping import sweep
 from mklviz.sweeps.table import SweepTable
 
 __all__ = [
     "RESULT_VERSION",
+    "DaskCluster",
     "Engine",
     "Member",
     "MemberOutcome",
@@ -20,4 +23,5 @@ __all__ = [
     "SweepProgress",
     "SweepRun",
     "SweepTable",
+    "sweep",
 ]

@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 from mklviz.errors import Interrupted
 
-__all__ = ["CANCEL", "GO_ON", "PAUSE", "Command"]
+__all__ = ["CANCEL", "GO_ON", "PAUSE", "SweepCommand"]
 
 GO_ON, PAUSE, CANCEL = "go on", "pause", "cancel"
 
 
-class Command:
+class SweepCommand:
     """One word, which threads may change and wait for."""
 
     def __init__(self) -> None:

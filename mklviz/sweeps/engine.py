@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from mklviz.record.store import Store
-from mklviz.sweeps.command import Command
+from mklviz.sweeps.command import SweepCommand
 from mklviz.sweeps.member import Member
 from mklviz.sweeps.outcome import MemberOutcome
 from mklviz.sweeps.queue import MemberQueue
@@ -27,7 +27,7 @@ class Work:
     sweep: str
     store: Store | None
     queue: MemberQueue
-    command: Command
+    command: SweepCommand
     begun: Callable[[Member], None]
     ended: Callable[[Member, MemberOutcome], None]
 

@@ -1,4 +1,4 @@
-"""What learning no kernel weights costs: forming the mean kernel and fitting one SVM, the unit machines have in common."""
+"""What learning no kernel weights costs: one SVM fit of the mean kernel, the unit that machines have in common."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from typing import IO
 
 from mklviz.record import Trace
 from mklviz.record.store import Recording, open_store
-from mklviz.sweeps.command import Command
+from mklviz.sweeps.command import SweepCommand
 from mklviz.sweeps.member import Member
 from mklviz.sweeps.outcome import MemberOutcome
 from mklviz.sweeps.solving import head_of, solve_member
@@ -40,7 +40,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever has started it is asked, and asks it
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever a plug-in prints
-    command = Command()
+    command = SweepCommand()
     assignments: queue.SimpleQueue[Assignment] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(sys.stdin.buffer, assignments, command), daemon=True).start()
     while True:
@@ -48,7 +48,7 @@ def main() -> None:
         answers.flush()
 
 
-def _listen(messages: IO[bytes], assignments: queue.SimpleQueue[Assignment], command: Command) -> None:
+def _listen(messages: IO[bytes], assignments: queue.SimpleQueue[Assignment], command: SweepCommand) -> None:
     try:
         while True:
             message = pickle.load(messages)
@@ -60,7 +60,7 @@ def _listen(messages: IO[bytes], assignments: queue.SimpleQueue[Assignment], com
         os._exit(0)
 
 
-def _solved(assignment: Assignment, command: Command) -> MemberOutcome:
+def _solved(assignment: Assignment, command: SweepCommand) -> MemberOutcome:
     member = assignment.member
     store = None if assignment.store is None else open_store(assignment.store)
     recordings: list[Recording] = []

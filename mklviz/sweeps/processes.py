@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from mklviz.errors import MklvizError
+from mklviz.errors import MklvizError, SolverError
 from mklviz.numbers import is_whole
 from mklviz.sweeps.command import CANCEL, GO_ON
 from mklviz.sweeps.engine import Work
@@ -25,7 +25,9 @@ __all__ = ["Processes", "usual_workers"]
 
 LOOK_SECONDS = 0.1  # between looks at what is asked for
 PATIENCE_SECONDS = 3.0  # for processes that were asked to end
-LOST = "The process that solved it ended before its time, three times: perhaps there is not enough memory."
+HINT = "perhaps there is not enough memory, or their error stream says more."
+LOST = f"The process that solved it ended before its time, three times: {HINT}"
+MOST_LOST = 12
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _PROGRAM = "from mklviz.sweeps.process_worker import main; main()"
 
@@ -69,8 +71,13 @@ class _Process:
 
     def __init__(self, inbox: queue.SimpleQueue[tuple[_Process, MemberOutcome | None]]) -> None:
         self.member: Member | None = None
-        command = [sys.executable, "-c", _PROGRAM]
-        self._popen = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_environment())
+        self._popen = subprocess.Popen(
+            [sys.executable, "-c", _PROGRAM],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=_environment(),
+            start_new_session=True,  # Ctrl-C is for whoever has started it, which asks it to end
+        )
         threading.Thread(target=self._read, args=(inbox,), name="mklviz-sweep-worker", daemon=True).start()
 
     @property
@@ -113,6 +120,7 @@ class _Pool:
         self._inbox: queue.SimpleQueue[tuple[_Process, MemberOutcome | None]] = queue.SimpleQueue()
         self._processes: list[_Process] = []
         self._word = GO_ON
+        self._lost = 0  # one after another, before any has said something
 
     def run(self) -> None:
         try:
@@ -163,6 +171,7 @@ class _Pool:
         except queue.Empty:
             return
         member, process.member = process.member, None
+        self._lost = 0 if outcome is not None else self._lost + 1
         if outcome is None:
             self._replace(process, member)
         elif member is not None:
@@ -173,6 +182,8 @@ class _Pool:
         process.end()
         self._processes.remove(process)
         self._work.queue.leave(process)
+        if self._lost >= MOST_LOST:
+            raise SolverError(f"{MOST_LOST} processes ended one after another, and none has solved anything: {HINT}")
         if member is not None and not self._work.queue.again(member):
             self._work.ended(member, MemberOutcome(member.key, "failed", LOST))
 

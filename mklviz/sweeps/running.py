@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from mklviz.errors import MklvizError
 from mklviz.record.store import Store
-from mklviz.sweeps.command import CANCEL, GO_ON, PAUSE, Command
+from mklviz.sweeps.command import CANCEL, GO_ON, PAUSE, SweepCommand
 from mklviz.sweeps.engine import Engine, Work
 from mklviz.sweeps.member import Member
 from mklviz.sweeps.outcome import MemberOutcome
@@ -59,6 +59,8 @@ class SweepRun:
 
     Attributes
     ----------
+    members : tuple of Member
+        Those that the engine solves.
     status : str
         "ready", "running", "paused", "stopped", "finished" or "failed".
     error : BaseException or None
@@ -76,12 +78,12 @@ class SweepRun:
         self.sweep, self.store, self.retry = sweep, store, retry
         self.engine: Engine = Processes(workers or 0) if engine is None else engine
         self.error: BaseException | None = None
-        self._members = self.engine.share(sweep.members)
+        self.members = self.engine.share(sweep.members)
         self._known: dict[str, MemberOutcome] = {}
         self._outcomes: dict[str, MemberOutcome] = {}
         self._begun: dict[str, float] = {}
         self._took: dict[str, list[float]] = {}  # seconds by solver
-        self._command = Command()
+        self._command = SweepCommand()
         self._lock = threading.Lock()
         self._started, self._ended = False, threading.Event()
 
@@ -126,7 +128,7 @@ class SweepRun:
             failed = sum(outcome.failed for outcome in known.values())
             done = sum(outcome.done for outcome in known.values())
             return SweepProgress(
-                done, len(self._begun), failed, len(self._known), len(self._members), self._seconds_left(known)
+                done, len(self._begun), failed, len(self._known), len(self.members), self._seconds_left(known)
             )
 
     def table(self) -> SweepTable:
@@ -136,12 +138,12 @@ class SweepRun:
 
     def _run(self) -> None:
         try:
-            known = {} if self.store is None else known_outcomes(self.store, self._members)
+            known = {} if self.store is None else known_outcomes(self.store, self.members)
             if self.retry:
                 known = {key: outcome for key, outcome in known.items() if outcome.done}
             with self._lock:
                 self._known = known
-            queue = MemberQueue(member for member in self._members if member.key not in known)
+            queue = MemberQueue(member for member in self.members if member.key not in known)
             self.engine.run(Work(self.sweep.key, self.store, queue, self._command, self._on_begin, self._on_end))
         except BaseException as error:  # for whoever waits
             if not isinstance(error, MklvizError):
@@ -167,7 +169,7 @@ class SweepRun:
     def _seconds_left(self, known: Mapping[str, MemberOutcome]) -> float:
         """Guess what is left, by what the solvers have taken so far."""
         took = [seconds for each in self._took.values() for seconds in each]
-        left = [member for member in self._members if member.key not in known]
+        left = [member for member in self.members if member.key not in known]
         if not left or not took:
             return math.nan if left else 0.0
         usual = sum(took) / len(took)

@@ -13,10 +13,10 @@ from mklviz.quoting import said_by
 from mklviz.recipe.banks import BankStore
 from mklviz.recipe.prepared import Prepared
 from mklviz.record import Trace
-from mklviz.record.store import RunHead, Store
+from mklviz.record.store import RunHead
 from mklviz.record.store.machine import this_machine
 from mklviz.record.verdict import Verdict
-from mklviz.sweeps.command import Command
+from mklviz.sweeps.command import SweepCommand
 from mklviz.sweeps.fit import mean_fit_seconds
 from mklviz.sweeps.member import Member
 
@@ -29,7 +29,7 @@ MOST_FITS = 100
 Watch = Callable[[Trace], None]
 
 
-def solve_member(member: Member, command: Command, begun: Watch, stepped: Watch) -> tuple[Trace, dict[str, Any]]:
+def solve_member(member: Member, command: SweepCommand, begun: Watch, stepped: Watch) -> tuple[Trace, dict[str, Any]]:
     """Return the trace of a member that has ended, and what else is known of it, see `MemberOutcome.results`.
 
     `begun` is called with the trace before its first step, and `stepped` after each. What cannot be prepared or solved
@@ -59,7 +59,7 @@ def head_of(member: Member, sweep: str) -> RunHead:
     return RunHead(race=member.race, words=words, data=member.data, made_by="sweep", sweep=sweep, member=member.key)
 
 
-def _prepared(member: Member, command: Command) -> Prepared:
+def _prepared(member: Member, command: SweepCommand) -> Prepared:
     recipe = member.recipe
     built = _BANKS.take(recipe.bank_key, lambda progress: recipe.build(progress=progress), lambda _: command.check())
     return recipe.posed(built)
@@ -77,7 +77,7 @@ def _empty(member: Member) -> Trace:
     return Trace(choice.name, choice.name, dict(choice.options), recipe=member.recipe.to_json())
 
 
-def _solve(run: Run, command: Command, stepped: Watch) -> None:
+def _solve(run: Run, command: SweepCommand, stepped: Watch) -> None:
     command.on_cancel(run.cancel)
     try:
         more = True

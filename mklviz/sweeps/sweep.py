@@ -96,10 +96,9 @@ class Sweep:
         """Return the sweep as words, see `from_words`."""
         texts, _ = split_words(self.recipe.to_words())
         texts |= {key: join(key, values) for key, values in self._lists}
-        ordered = sorted(texts, key=_place)
-        return "; ".join(
-            f"{SPLIT if key == 'seed' and key in dict(self._lists) else key}={texts[key]}" for key in ordered
-        )
+        if "seed" in dict(self._lists):
+            texts[SPLIT] = texts.pop("seed")
+        return "; ".join(f"{key}={texts[key]}" for key in sorted(texts, key=_place))
 
     @classmethod
     def from_words(cls, text: str) -> Sweep:
@@ -111,9 +110,10 @@ class Sweep:
             With a sentence for each part that cannot be read.
         """
         texts, wrong = split_words(text, _KEYS, "A sweep")
-        if wrong:
-            raise MklvizError(" ".join(wrong))
-        return cls(Recipe(), texts)
+        recipe, lists, faults = _told_apart(Recipe(), texts)
+        if wrong or faults:
+            raise MklvizError(" ".join(wrong + faults))
+        return cls(recipe, lists)
 
     def to_json(self) -> str:
         """Return the sweep as JSON, with a version."""
@@ -147,7 +147,7 @@ class Sweep:
 
 
 def _place(key: str) -> int:
-    return [*WORDS].index(key)
+    return [*WORDS].index("seed" if key == SPLIT else key)
 
 
 def _told_apart(recipe: Recipe, lists: Mapping[str, Any]) -> tuple[Recipe, Lists, list[str]]:
@@ -175,10 +175,7 @@ def _texts(key: str, value: Any) -> tuple[str, ...]:
     """Return the values of a list as the words of a recipe."""
     if isinstance(value, str):
         return alternatives(key, value)
-    if not isinstance(value, Sequence | range) or not value:
-        listed = [value]
-    else:
-        listed = [*value]
+    listed = [*value] if isinstance(value, Sequence | range) and value else [value]
     return tuple(each if isinstance(each, str) else written(each) for each in listed)
 
 
@@ -202,7 +199,7 @@ def _members(sweep: Sweep) -> tuple[Member, ...]:
             recipe = WORDS[key].read(recipe, chosen[key])
         settings = {key: _setting(chosen[key]) for key in keys if key not in ("data", "seed")}
         found += [Member(replace(recipe, solvers=(solver,)), settings) for solver in sweep.recipe.solvers]
-    return tuple(dict((member.key, member) for member in found).values())
+    return tuple({member.key: member for member in found}.values())
 
 
 _BUILT = [*WORDS][: [*WORDS].index("loss")]  # what kernels depend on

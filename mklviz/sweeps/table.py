@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -56,8 +56,7 @@ class SweepTable:
         import pandas as pd
 
         columns = [*self._row(self.sweep.members[0], MemberOutcome("", ""))]
-        members = (member for member in self.sweep.members if member.key in self.outcomes)
-        return pd.DataFrame([self._row(member, self.outcomes[member.key]) for member in members], columns=columns)
+        return pd.DataFrame([self._row(member, outcome) for member, outcome in self], columns=columns)
 
     @staticmethod
     def _row(member: Member, outcome: MemberOutcome) -> dict[str, Any]:
@@ -82,6 +81,12 @@ class SweepTable:
             "m": results.get("bank", 0),
             "reason": outcome.reason,
         }
+
+    def __iter__(self) -> Iterator[tuple[Member, MemberOutcome]]:
+        """Yield the members that have ended, in the order of the sweep, and how."""
+        for member in self.sweep.members:
+            if member.key in self.outcomes:
+                yield member, self.outcomes[member.key]
 
     def save(self, path: str | Path) -> None:
         """Write the table to a file whose name ends in .csv or .parquet.

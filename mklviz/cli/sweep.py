@@ -1,0 +1,142 @@
+"""A sweep in the terminal: ``mklviz sweep "data=sonar,heart; split=0...19; solvers=silp,level"``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from mklviz.cli.documents import print_document
+from mklviz.cli.exits import BAD_INPUT, FAILED, INTERRUPTED, SHORT_OF_GAP
+from mklviz.cli.live import aligned, asked_to_stop
+from mklviz.errors import MklvizError
+from mklviz.numbers import counted
+from mklviz.quoting import one_line
+from mklviz.record.store import Store, open_store
+from mklviz.record.table import require_parquet
+from mklviz.sweeps import DaskCluster, Engine, Processes, Shard, Sweep, SweepRun, SweepTable
+from mklviz.sweeps.following import follow
+from mklviz.sweeps.summary import machines_text, summary_rows
+
+__all__ = ["solve_sweep"]
+
+
+def solve_sweep(arguments: argparse.Namespace) -> int:
+    """Solve the sweep that the command line asks for, print and write what came out; return the exit code."""
+    sweep, engine, store = Sweep.from_words(arguments.words), _engine(arguments), open_store(arguments.store)
+    _check_outputs(arguments)
+    run = SweepRun(sweep, store, engine, retry=arguments.retry)
+    if store.trouble:
+        print(f"mklviz: {one_line(store.trouble)}", file=sys.stderr)
+    if arguments.dry_run:
+        _say_what_is_left(run, store, arguments.json)
+        return 0
+    complete = True
+    try:
+        with asked_to_stop() as asked:
+            follow(run, asked.is_set)
+    except KeyboardInterrupt:
+        complete = False
+    table = run.table()
+    if arguments.json:
+        print_document({**_described(sweep), "complete": complete, "runs": table.frame.to_dict("records")})
+    else:
+        _print(table)
+    return _code(table, complete) or (0 if _written(table, arguments) else BAD_INPUT)
+
+
+def _engine(arguments: argparse.Namespace) -> Engine:
+    if arguments.dask and (arguments.shard or arguments.workers is not None):
+        raise MklvizError("--dask says where to solve the runs: leave --workers and --shard out.")
+    if arguments.dask:
+        return DaskCluster(arguments.dask)
+    processes = Processes() if arguments.workers is None else Processes(_positive(arguments.workers))
+    return Shard(arguments.shard, processes) if arguments.shard else processes
+
+
+def _positive(workers: int) -> int:
+    if workers < 1:
+        raise MklvizError(f"--workers must be at least 1, but {workers} was given.")
+    return workers
+
+
+def _check_outputs(arguments: argparse.Namespace) -> None:
+    if arguments.parquet is not None:
+        require_parquet()
+    for file, ending in ((arguments.csv, ".csv"), (arguments.parquet, ".parquet")):
+        if file is not None and file.suffix.lower() != ending:
+            raise MklvizError(f"--{ending[1:]} writes a file that ends in {ending}, not {file.name}.")
+        if file is not None and not file.absolute().parent.is_dir():
+            raise MklvizError(f"There is no folder {file.absolute().parent} to write {file.name} into.")
+
+
+def _described(sweep: Sweep) -> dict[str, Any]:
+    return {"words": sweep.to_words(), "sweep": json.loads(sweep.to_json()), "key": sweep.key}
+
+
+def _say_what_is_left(run: SweepRun, store: Store, as_json: bool) -> None:
+    """Print which runs there are, and how many of this share a store knows."""
+    share = run.members
+    known = SweepTable.of(store, run.sweep).outcomes
+    there = [known[member.key] for member in share if member.key in known]
+    failed = sum(outcome.failed for outcome in there)
+    left = len(share) - (sum(outcome.done for outcome in there) if run.retry else len(there))
+    if as_json:
+        counts = {"runs": len(run.sweep), "share": len(share), "failed": failed, "left": left}
+        print_document({**_described(run.sweep), **counts, "finished": len(there) - failed})
+        return
+    of_share = f", {len(share):,} of them in this share" if len(share) < len(run.sweep) else ""
+    print(f"{run.sweep.to_words()}\n{counted(len(run.sweep), 'run')}{of_share}:")
+    print(f"{len(there) - failed:,} finished before, {failed:,} failed before, {left:,} left to solve.")
+    for data, count in Counter(member.data for member in share if member.key not in known).items():
+        print(f"  {data}: {counted(count, 'run')}")
+
+
+def _print(table: SweepTable) -> None:
+    """Print means and spreads, and how the runs ended that did not converge."""
+    if not len(table):
+        print("No run has ended yet.")
+        return
+    print("\n".join(aligned(summary_rows(table))))
+    said = machines_text(table)
+    if said:
+        print(f"\n{said}")
+    ends = Counter(outcome.status for _, outcome in table)
+    for status, sentence in _ENDS.items():
+        if ends[status]:
+            print(f"{counted(ends[status], 'run')} {sentence}")
+    reasons = Counter(outcome.reason for _, outcome in table if outcome.failed)
+    for reason, count in reasons.most_common(5):
+        print(f"  {one_line(reason)} ({counted(count, 'run')})")
+
+
+_ENDS = {
+    "limit": "did not reach the gap within the limits: means with ≥ would be larger.",
+    "rule": "ended by another rule, which proves no gap.",
+    "failed": "failed (--retry tries them again):",
+}
+
+
+def _code(table: SweepTable, complete: bool) -> int:
+    ends = {outcome.status for _, outcome in table}
+    if not complete:
+        return INTERRUPTED
+    if "failed" in ends:
+        return FAILED
+    return SHORT_OF_GAP if "limit" in ends and table.sweep.recipe.goal is not None else 0
+
+
+def _written(table: SweepTable, arguments: argparse.Namespace) -> bool:
+    """Write the files that were asked for; return whether that succeeded."""
+    file: Path
+    written = True
+    for file in filter(None, (arguments.csv, arguments.parquet)):
+        try:
+            table.save(file)
+        except OSError as error:
+            written = False
+            print(f"mklviz: {file} cannot be written: {error.strerror or error}.", file=sys.stderr)
+    return written

@@ -1,0 +1,85 @@
+"""Follow a sweep to its end: one line that says how far it is, and Ctrl-C that ends it without losing what is done."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from typing import TextIO
+
+from mklviz.streams import redraws
+from mklviz.sweeps.running import SweepProgress, SweepRun
+
+__all__ = ["duration_text", "follow", "progress_text"]
+
+REFRESH_SECONDS, PLAIN_SECONDS = 0.2, 10.0
+STOP_SECONDS = 10.0
+
+
+def follow(run: SweepRun, stopped: Callable[[], bool] = lambda: False, stream: TextIO | None = None) -> None:
+    """Start a sweep and wait until it has ended, saying how far it is; raise what broke it.
+
+    `stopped` is asked now and then whether to end it. Raises `KeyboardInterrupt` on Ctrl-C, when it has ended.
+    """
+    line = _Line(stream or sys.stderr)
+    run.start()
+    try:
+        while not run.wait(REFRESH_SECONDS):
+            line.update(run.progress)
+            if stopped():
+                raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        run.cancel()
+        run.wait(STOP_SECONDS)
+        raise
+    finally:
+        line.finish(run.progress)
+    if run.error is not None:
+        raise run.error
+
+
+def progress_text(progress: SweepProgress) -> str:
+    """Return how far a sweep is, and what is left."""
+    counts = {"failed": progress.failed, "running": progress.running, "there before": progress.skipped}
+    said = [f"{progress.done:,} of {progress.total:,} runs", *(f"{n:,} {word}" for word, n in counts.items() if n)]
+    if progress.seconds_left > 0.0:
+        said.append(f"about {duration_text(progress.seconds_left)} left")
+    return ", ".join(said)
+
+
+def duration_text(seconds: float) -> str:
+    """Return "40 s", "12 min" or "3.5 h"."""
+    if seconds < 90.0:
+        return f"{math.ceil(seconds)} s"
+    return f"{math.ceil(seconds / 60.0)} min" if seconds < 5400.0 else f"{seconds / 3600.0:.1f} h"
+
+
+class _Line:
+    """One line, redrawn in place; every few seconds a new one where that is a file."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream, self._in_place = stream, redraws(stream)
+        self._due = time.monotonic() + (0.0 if self._in_place else PLAIN_SECONDS)
+        self._width = 0
+
+    def update(self, progress: SweepProgress) -> None:
+        if time.monotonic() < self._due:
+            return
+        self._due = time.monotonic() + (REFRESH_SECONDS if self._in_place else PLAIN_SECONDS)
+        self._draw(progress)
+
+    def finish(self, progress: SweepProgress) -> None:
+        self._draw(progress)
+        if self._in_place:
+            print(file=self._stream, flush=True)
+
+    def _draw(self, progress: SweepProgress) -> None:
+        text = progress_text(progress)
+        if not self._in_place:
+            print(text, file=self._stream, flush=True)
+            return
+        text = text[: shutil.get_terminal_size().columns - 1]
+        print(f"\r{text:<{self._width}}", end="", file=self._stream, flush=True)
+        self._width = len(text)
