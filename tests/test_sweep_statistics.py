@@ -12,6 +12,7 @@ from _sweeps import table, two_machines
 from scipy import stats
 
 from mklviz.errors import ProblemError, UnknownName
+from mklviz.sweeps import MemberOutcome, Sweep, SweepTable
 from mklviz.sweeps.statistics import (
     Outcomes,
     growths,
@@ -88,7 +89,19 @@ def test_where_there_is_no_gap_the_rule_that_fired_is_the_end() -> None:
 
 def test_settings_make_rows_of_their_own() -> None:
     titles = [spread.title for spread in spreads(Outcomes.of(table(data=["sonar"], C=(1.0, 10.0)), "svm_solves"))]
-    assert titles == ["sonar, C = 1.0"] * 3 + ["sonar, C = 10.0"] * 3
+    assert titles == ["sonar, C = 1"] * 3 + ["sonar, C = 10"] * 3
+
+
+def test_a_sweep_over_gaps_and_kernels_keeps_them_beside_what_runs_had_found() -> None:
+    sweep = Sweep.from_words("data=heart; solvers=level; gap=1e-2,1e-3; kernels=gauss:1@all | poly:1@all")
+    ended = {each.key: MemberOutcome(each.key, "converged", svm_solves=7, gap=1e-4) for each in sweep.members}
+    outcomes = Outcomes.of(SweepTable(sweep, ended), "svm_solves")
+    assert [case.title for case in outcomes.cases] == [
+        "heart, kernels = gaussian:1@all, gap = 0.01",
+        "heart, kernels = gaussian:1@all, gap = 0.001",
+        "heart, kernels = polynomial:1@all, gap = 0.01",
+        "heart, kernels = polynomial:1@all, gap = 0.001",
+    ]
 
 
 # paired differences

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mklviz.errors import ProblemError, UnknownName
+from mklviz.numbers import is_number
+from mklviz.recipe.parsing import show_number
 from mklviz.record import SOLVED
 from mklviz.suggestions import hint
 from mklviz.sweeps.statistics.measures import Measure, machines_of, measure_of
@@ -40,7 +42,7 @@ class Case:
     @property
     def title(self) -> str:
         """The data and the settings, in words, without the split."""
-        return ", ".join([self.data, *(f"{name} = {value}" for name, value in self.settings)])
+        return ", ".join([self.data, *(_setting(*pair) for pair in self.settings)])
 
 
 @dataclass(frozen=True)
@@ -130,6 +132,11 @@ class Outcomes:
         if self.machines <= 1 or not self.measure.cost:
             return self.measure.label
         return f"{self.measure.label} ({self.machines} machines: seconds do not compare)"
+
+
+def _setting(name: str, value: Any) -> str:
+    shown = show_number(value) if is_number(value) else str(value)
+    return f"{name.removesuffix(' (set)')} = {shown}"
 
 
 def _checked(frame: Any) -> pd.DataFrame:

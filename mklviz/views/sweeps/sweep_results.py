@@ -91,7 +91,7 @@ class _Asked:
         legend = {solver: style.label for solver, style in self.styles.items()}
         return self._figure(draw_spread(self.outcomes, self.theme, show_legend=False), legend)
 
-    def growths(self, along: Along) -> dict[str, Any]:
+    def growth(self, along: Along) -> dict[str, Any]:
         found = growths(self.outcomes, along) if self.outcomes.measure.cost else []
         legend = {each.solver: growth_label(each, self.styles[each.solver], along) for each in found}
         return self._figure(draw_growth(self.outcomes, self.theme, along, **_BARE), legend)
