@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from html import escape
 from typing import Any
 
@@ -15,66 +16,61 @@ __all__ = ["ResultsView"]
 
 
 class ResultsView(pn.viewable.Viewer):
-    """The figures two in a row, and the tables below them over the whole width."""
+    """The figures two in a row, and the tables below them over the whole width; `results` are those shown."""
 
     def __init__(self) -> None:
         super().__init__()
         self.results = SweepResults("")
-        self._titles: dict[str, tuple[Any, Any]] = {}  # by the title of a section its heading and its figure or table
+        self._cards: dict[str, _SectionCard] = {}  # by the title
         self._figures = cards.grid(columns="auto-fit, minmax(min(400px, 100%), 1fr)")
         self._tables = pn.Column(margin=0, sizing_mode="stretch_width")
         self.root = pn.Column(self._figures, self._tables, margin=0, sizing_mode="stretch_width")
 
-    def show(self, results: SweepResults) -> bool:
-        """Show other results; return whether figures came that were not there before."""
-        before, self.results = {each.title: each for each in self.results.sections}, results
-        sections = {each.title: each for each in results.sections}
-        same = [title for title in sections if title in before and _renewed(before[title], sections[title])]
-        if len(same) == len(sections) == len(before):
-            for title, section in sections.items():
-                heading, content = self._titles[title]
-                heading.object = _heading(section)
-                if section.figure is None:
-                    content.object = section.table
-            kept = {title: before[title].figure for title in sections}
-            self._keep(kept)
-            return False
-        self._titles = {title: _parts(section) for title, section in sections.items()}
-        boxes = {title: cards.card(*parts) for title, parts in self._titles.items()}
-        self._figures.objects = [boxes[title] for title, each in sections.items() if each.figure is not None]
-        self._tables.objects = [boxes[title] for title, each in sections.items() if each.figure is None]
-        return True
-
-    def _keep(self, figures: dict[str, Any]) -> None:
-        """Remember that the figures on the page are still the ones before."""
-        sections = tuple(
-            SweepSection(each.title, each.why, figures[each.title], each.legend, each.table, each.refused)
-            for each in self.results.sections
-        )
-        self.results = SweepResults(self.results.words, self.results.solvers, self.results.labels, sections)
+    def show(self, results: SweepResults) -> None:
+        """Show other results."""
+        self.results = results
+        self._cards = {each.title: _renewed(self._cards.get(each.title), each) for each in results.sections}
+        for box, drawn in ((self._figures, True), (self._tables, False)):
+            objects = [each.root for each in self._cards.values() if (each.figure is not None) == drawn]
+            if objects != list(box.objects):
+                box.objects = objects
 
     def __panel__(self) -> Any:
         return self.root
 
 
-def _renewed(old: SweepSection, new: SweepSection) -> bool:
-    """Whether what stands on the page can show the new section."""
-    if old.figure is None or new.figure is None:
-        return old.figure is new.figure
-    return _worded(old.figure) == _worded(new.figure) and adopt(old.figure, new.figure)
+@dataclass(frozen=True)
+class _SectionCard:
+    """The card of a section, with the parts of it that change."""
+
+    heading: Any
+    table: Any
+    figure: Any
+    root: Any
 
 
-def _worded(figure: Any) -> tuple[Any, ...]:
-    """Return the words of a figure that are no data."""
-    axes = [(axis.axis_label, str(axis.major_label_overrides)) for axis in figure.axis]
-    return figure.background_fill_color, figure.x_scale.type, axes
+def _renewed(card: _SectionCard | None, section: SweepSection) -> _SectionCard:
+    """Return the card that shows a section: the one on the page, if that can."""
+    if card is None or not _fits(card.figure, section.figure):
+        heading, table = cards.html(), cards.html()
+        pane = pn.pane.Bokeh(section.figure, sizing_mode="stretch_width", margin=0)
+        root = cards.card(heading, table if section.figure is None else pane)
+        card = _SectionCard(heading, table, section.figure, root)
+    card.heading.object, card.table.object = _heading(section), section.table
+    return card
 
 
-def _parts(section: SweepSection) -> tuple[Any, Any]:
-    heading = cards.html(_heading(section))
-    if section.figure is None:
-        return heading, cards.html(section.table)
-    return heading, pn.pane.Bokeh(section.figure, sizing_mode="stretch_width", margin=0)
+def _fits(old: Any, new: Any) -> bool:
+    """Make the figure on the page show a new one; return whether it can."""
+    if old is None or new is None:
+        return old is new
+    return _words(old) == _words(new) and adopt(old, new)
+
+
+def _words(figure: Any) -> tuple[Any, ...]:
+    """Return what a figure has beside its data: scales, words and colours of axes."""
+    axes = [(axis.axis_label, str(axis.major_label_overrides), str(axis.axis_label_text_color)) for axis in figure.axis]
+    return type(figure.x_scale), type(figure.y_scale), axes
 
 
 def _heading(section: SweepSection) -> str:

@@ -71,6 +71,9 @@ def results_of(table: Any, measure: str | None, against: str, theme: Theme, repo
     for place, (title, why, answer) in enumerate(questions):
         report(place / len(questions), f"Drawing: {title.lower()}.")
         sections.append(_section(title, why, answer))
+    none = [each for each in sections if each.title.startswith("Growth") and each.refused]
+    if len(none) == 2:  # one of them says it
+        sections.remove(none[1])
     labels = tuple(style.label for style in asked.styles.values())
     return SweepResults(runs_said(outcomes), outcomes.solvers, labels, tuple(sections))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable
 from functools import partial
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,7 @@ class SweepTab(Tab):
         self.run: SweepRun | None = None
         self._table: SweepTable | None = None
         self._looked_at = self._drawn_at = 0.0
+        self._choice: tuple[Any, ...] = ()  # of what is compared
         self.plan: SweepPlan | None = None
         self.planning, self.starting = Task[SweepPlan](), Task[SweepRun]()
         self.comparing, self.saving = Task[SweepResults](ONE_SECTION), Task[tuple[str, bytes]]()
@@ -209,12 +211,8 @@ class SweepTab(Tab):
         say(self.said, progress_said(progress, status))
         self.bar.param.update(visible=self.under_way, value=int(100 * ended / max(progress.total, 1)))
         if run.error is not None:
-            say(
-                self.trouble,
-                str(run.error)
-                if isinstance(run.error, MklvizError)
-                else "The sweep broke down; the server's log says more.",
-            )
+            known = isinstance(run.error, MklvizError)
+            say(self.trouble, str(run.error) if known else "The sweep broke down; the server's log says more.")
         if self._table is None or len(self._table) != ended:
             self._take_table(run.table())
         self._offer()
@@ -236,11 +234,11 @@ class SweepTab(Tab):
             self._show(SweepResults(_NONE))
             return
         choice = (self.form.sweep, self.measure.value, self.against.value, session.theme)
-        key = (*choice, len(table))
-        chosen_anew = self.comparing.key is None or self.comparing.key[:-1] != choice  # type: ignore[index]
-        if chosen_anew or (not self.comparing.working and (not self.under_way or now - self._drawn_at >= LIVE)):
+        due = not self.under_way or now - self._drawn_at >= LIVE
+        if choice != self._choice or (due and not self.comparing.working):
+            self._choice = choice
             drawn = partial(results_of, table, self.measure.value, self.against.value, session.theme)
-            self.comparing.ask(key, drawn, "The results could not be compared", "Comparing the runs.")
+            self.comparing.ask((*choice, len(table)), drawn, "The results could not be compared", "Comparing the runs.")
         if self.comparing.ended:
             self._drawn_at = now
             results = self.comparing.take()
@@ -250,12 +248,12 @@ class SweepTab(Tab):
     def _show(self, results: SweepResults) -> None:
         compared = bool(results.sections)
         self._came.visible = bool(results.words)
-        hook = f" {_RUNS}" if compared else ""
-        self._words.object = f'<p class="why">{results.words}{hook}</p>'
+        said = f"{results.words} {_RUNS}" if compared else results.words
+        self._words.object = f'<p class="why">{escape(said)}</p>'
         for part in (self.against, *self.files):
             part.visible = compared
         self.measure.visible = results.words != _NONE
-        if results is not self.results.results and results != self.results.results:
+        if results is not self.results.results:
             self.results.show(results)
         if compared:
             options = {ALL: "", **dict(zip(results.labels, results.solvers, strict=True))}
