@@ -16,6 +16,7 @@ from mklviz.views.pictures.style import LEGEND, dressed, theme_of
 
 __all__ = ["draw_spread", "spread"]
 
+ROOM = 1.25  # beyond the ends, as a factor
 LINE, BETWEEN, AROUND = 15, 12, 90  # pixels for each solver, between data sets, for title and axis
 
 
@@ -71,12 +72,19 @@ def draw_spread(outcomes: Outcomes, theme: Theme, **options: Any) -> hv.Overlay:
         {"x": SHORT},
         title=_title(found),
         logx=outcomes.measure.cost,
+        **_ends(found, outcomes.measure.cost),
         xlabel=outcomes.words,
         ylabel="",
         yticks=list(enumerate(reversed(titles))),
         ylim=(-0.55, len(titles) - 0.45),
         **{"legend_position": "top", "legend_cols": 4, "height": height + LEGEND * -(-len(styles) // 4)} | options,
     )
+
+
+def _ends(found: Sequence[Spread], log: bool) -> dict[str, Any]:
+    """Return the ends of a logarithmic axis, for which HoloViews would take zero where there is one value."""
+    values = np.concatenate([values for each in found for values in (each.values, each.unsolved)])
+    return {"xlim": (float(values.min()) / ROOM, float(values.max()) * ROOM)} if log and len(values) else {}
 
 
 def _title(found: Sequence[Spread]) -> str:
@@ -96,10 +104,10 @@ def _solver(rows: Sequence[tuple[float, Spread]], style: RunStyle, theme: Theme,
     hollow = hv.Scatter(np.reshape(reached, (-1, 2)), kdims, vdims)
     bar = hv.Segments(np.reshape(bars, (-1, 4)), [kdims, vdims, f"{column} to", f"{vdims} to"])
     middle = hv.Scatter(np.reshape(middles, (-1, 2)), kdims, vdims, label=style.label)
-    dots.opts(color=style.colour, size=4, alpha=0.4, backend="bokeh")
+    dots.opts(color=style.colour, size=4, alpha=0.6, backend="bokeh")
     hollow.opts(
         fill_color=theme.card, line_color=style.colour, line_width=1.4, size=7, marker="circle", backend="bokeh"
     )
-    bar.opts(color=style.colour, line_width=4, alpha=0.55, backend="bokeh")
+    bar.opts(color=style.colour, line_width=8, alpha=0.35, backend="bokeh")
     middle.opts(color=style.colour, line_color=theme.card, marker=style.marker, size=10, backend="bokeh")
-    return [dots, bar, hollow, middle]
+    return [bar, dots, hollow, middle]

@@ -24,10 +24,6 @@ _FIELDS = (
     ("solvers", "Solvers", "Names, and alternatives of an option in braces: level:lam={0.3,0.5}"),
     ("C", "C", "Numbers with commas between them: 1,10,100"),
 )
-_WORDS = (
-    "All of the sweep: any part of a recipe may have a list, train=0.2,0.4,0.8 for example. It can be pasted from the"
-    " command line."
-)
 
 
 class SweepForm(param.Parameterized):
@@ -41,7 +37,7 @@ class SweepForm(param.Parameterized):
     def __init__(self) -> None:
         super().__init__()
         self.fields = {key: TextBox(label=label, description=why) for key, label, why in _FIELDS}
-        self.words = TextBox(label="Sweep", description=_WORDS)
+        self.words = TextBox(label="Sweep")
         self.command = Code(label="The same on the command line", visible=False)
         self._own: Dataset | None = None
         self._showing = False

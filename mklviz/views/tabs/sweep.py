@@ -42,8 +42,8 @@ MEASURES = {
 }
 ALL = "the best of all"
 _ABOUT = (
-    "Every combination is one run. What has finished is kept and never solved twice: stop at any time, and Start goes"
-    " on where the sweep stood."
+    "Every combination is one run, and in the line of words any part of a recipe may have a list, as"
+    " train=0.2,0.4,0.8. What has finished is kept and never solved twice: after Stop, Start goes on where it stood."
 )
 _NONE = "Nothing of this sweep has finished yet: means, profiles and differences appear here as its runs end."
 _RUNS = "Every run stands in the tab Runs as well, under made:sweep."
