@@ -107,6 +107,7 @@ def make_many(folder: Path, count: int) -> None:
             (copy / "about.json").write_text(json.dumps({"tags": ["thesis"], "note": f"note {number}", "changed": 1.0}))
         for frame in pattern.glob("*.frame"):
             os.link(frame, copy / frame.name)
+        os.utime(copy, (created, created))  # as it is when a store has rested for some seconds
     shutil.rmtree(pattern)
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from mklviz.contract import Array
 from mklviz.unpacking import ArchiveMember, read_array
 
-__all__ = ["Arrays", "archive_in_memory", "read_header", "read_rows", "write_archive"]
+__all__ = ["Arrays", "archive_in_memory", "read_header", "write_archive"]
 
 
 def write_archive(
@@ -41,12 +41,10 @@ def write_archive(
                 npy.write_array(member, np.empty(0), allow_pickle=False)
 
 
-def archive_in_memory(
-    header: Mapping[str, Any], columns: Mapping[str, NDArray[Any]], name: str, rows: Iterable[Array]
-) -> bytes:
-    """Return the same uncompressed, in a fifth of the time that Python's own writer takes for a few small arrays."""
-    arrays = {"header": _as_text(header), **columns, name: np.array(list(rows))}
+def archive_in_memory(header: Mapping[str, Any], columns: Mapping[str, NDArray[Any]]) -> bytes:
+    """Return a header and columns as such a file, not compressed, in a fifth of the time that Python's writer takes."""
     parts, directory, offset = [], [], 0
+    arrays = {"header": _as_text(header), **columns}
     for key, values in arrays.items():
         member = f"{key}.npy".encode()
         content = _npy(values)
@@ -90,6 +88,15 @@ class Arrays:
         """Open the array of that name, as it stands in the archive."""
         return ArchiveMember(self._zip, f"{name}.npy")
 
+    def rows(self, name: str) -> Iterator[Array]:
+        """Yield the rows of one array."""
+        with self.open(name) as member:
+            shape, fortran, dtype = member.declared()
+            if fortran or len(shape) != 2 or dtype.kind != "f":
+                raise ValueError(f"the array {name} is not made of rows")
+            for _ in range(shape[0]):
+                yield np.frombuffer(member.read(shape[1] * dtype.itemsize), dtype, shape[1]).astype(np.float64)
+
     def sizes(self) -> dict[str, int]:
         """Return how many bytes each array takes, by name, at eight bytes per number, as its header declares."""
         sizes: dict[str, int] = {}
@@ -110,13 +117,3 @@ def read_header(archive: Arrays) -> dict[str, Any]:
     text = archive["header"]
     header: dict[str, Any] = json.loads(text.tobytes().decode() if text.dtype == np.uint8 else str(text))
     return header
-
-
-def read_rows(archive: Arrays, name: str) -> Iterator[Array]:
-    """Yield the rows of one array of an open archive."""
-    with archive.open(name) as member:
-        shape, fortran, dtype = member.declared()
-        if fortran or len(shape) != 2 or dtype.kind != "f":
-            raise ValueError(f"the array {name} is not made of rows")
-        for _ in range(shape[0]):
-            yield np.frombuffer(member.read(shape[1] * dtype.itemsize), dtype, shape[1]).astype(np.float64)

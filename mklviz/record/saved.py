@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from mklviz.context import PARTS
 from mklviz.contract import Array, End, Facts, Iterate
 from mklviz.errors import MklvizError
-from mklviz.record.archive import Arrays, archive_in_memory, read_header, read_rows, write_archive
+from mklviz.record.archive import Arrays, read_header, write_archive
 from mklviz.record.origin import Origin
 from mklviz.record.verdict import FINAL
 
-__all__ = ["Step", "opened_run", "run_in_memory", "write_run"]
+__all__ = ["Step", "columns_of", "opened_run", "write_run"]
 
 Step = tuple[Iterate, float, "dict[str, float] | None"]  # with the CPU seconds so far, in all and by part
 
@@ -39,22 +39,14 @@ def write_run(
     file: IO[bytes], header: Mapping[str, Any], iterates: Sequence[Iterate], seconds: Array, split: Mapping[str, Array]
 ) -> None:
     """Write a run; `header` is what its trace says of itself in words."""
-    whole, columns = _columns_of(header, iterates, seconds, split)
+    whole, columns = columns_of(header, iterates, seconds, split)
     write_archive(file, whole, columns, "weights", (iterate.weights for iterate in iterates))
 
 
-def run_in_memory(
-    header: Mapping[str, Any], iterates: Sequence[Iterate], seconds: Array, split: Mapping[str, Array]
-) -> bytes:
-    """Return the same uncompressed, made in less time."""
-    whole, columns = _columns_of(header, iterates, seconds, split)
-    return archive_in_memory(whole, columns, "weights", (iterate.weights for iterate in iterates))
-
-
-def _columns_of(
+def columns_of(
     header: Mapping[str, Any], iterates: Sequence[Iterate], seconds: Array, split: Mapping[str, Array]
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return the header and the columns of a file."""
+    """Return the header and the columns of a file, all but the weights."""
     columns: dict[str, NDArray[Any]] = {
         name: np.array([getattr(iterate, name) for iterate in iterates], dtype=np.float64) for name in _SCALARS
     }
@@ -65,13 +57,17 @@ def _columns_of(
 
 
 @contextmanager
-def opened_run(path: str | Path | IO[bytes]) -> Iterator[tuple[dict[str, Any], Iterator[Step]]]:
+def opened_run(
+    path: str | Path | IO[bytes], kind: type[Arrays] = Arrays
+) -> Iterator[tuple[dict[str, Any], Iterator[Step]]]:
     """Open a file that `write_run` wrote: its header, and its steps, read as they are asked for.
+
+    `kind`: of its arrays, which may have weights of another form.
 
     Raises `MklvizError` if the file is not such a run, here or when a step is asked for.
     """
     try:
-        with closing(Arrays(path)) as archive:
+        with closing(kind(path)) as archive:
             stored = read_header(archive)
             if stored.get("format") != _FORMAT:
                 raise MklvizError(f"{path} was written by another version of mklviz and cannot be read.")
@@ -146,7 +142,7 @@ def _steps(archive: Any, facts: Sequence[Mapping[str, float | str]], names: int)
     certificates = _read_certificates(archive, length, dual.shape[1:])
     if not (np.isfinite(columns["seconds"]).all() and (columns["seconds"] >= 0.0).all() and (solves >= 0).all()):
         raise ValueError("its seconds or SVM solves are no counts")
-    rows = read_rows(archive, "weights")
+    rows = archive.rows("weights")
     for t, said in enumerate(facts):
         row = next(rows, None)
         if row is None or (names and len(row) != names):

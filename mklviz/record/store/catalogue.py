@@ -22,6 +22,7 @@ __all__ = ["Catalogue"]
 
 _log = logging.getLogger(__name__)
 LOOK_SECONDS = 1.0  # between two looks for what others have changed
+PATIENCE = 20  # times as long as a look takes, at least until the next one that nobody waits for
 INDEX, LOCK = "index.sqlite", "owner.lock"
 
 
@@ -40,8 +41,9 @@ class Catalogue:
         self._lock = threading.RLock()
         self._owner = Owner(folder / LOCK)
         self._process = os.getpid()
-        self._looked, self._going_on = -LOOK_SECONDS, frozenset[str]()
+        self._look_again, self._going_on = 0.0, frozenset[str]()
         self._index: Index | None = None
+        self._parents: Index | None = None
 
     @property
     def owned(self) -> bool:
@@ -79,19 +81,21 @@ class Catalogue:
 
     def look_now_and_then(self) -> None:
         """Look for what others have changed, unless that was a moment ago."""
-        if time.monotonic() - self._looked >= LOOK_SECONDS:
+        if time.monotonic() >= self._look_again:
             self.look()
 
     def look(self) -> None:
         """Bring the index to what the folders state, and to the runs that this process records."""
         with self._lock:
-            self._looked = time.monotonic()
+            begun = time.monotonic()
             try:
                 self._renew()
             except sqlite3.Error as error:
                 _log.warning("The index of %s is made anew: %s", self.folder, error)
                 self._give_index_up(error)
                 self._renew()
+            now = time.monotonic()
+            self._look_again = now + max(LOOK_SECONDS, PATIENCE * (now - begun))
 
     def _renew(self) -> None:
         index = self._indexed()
@@ -122,10 +126,13 @@ class Catalogue:
     def _indexed(self) -> Index:
         """Return the index: the file's of the owner, and copies in memory for others, as for forks of the owner."""
         if self._process != os.getpid():
-            self._process, self._index = os.getpid(), None
+            # what the parent has open must not be closed here: SQLite would tidy up after it
+            self._parents, self._index = self._index, None
+            self._process, self.live = os.getpid(), {}
             self._owner.leave()
         if self._index is None or (not self._index.kept and self._may_own()):
             self._index = self._open()
+            self.runs_folder.forget()
         return self._index
 
     def _may_own(self) -> bool:
@@ -146,6 +153,7 @@ class Catalogue:
             self.say("index", NEWER)
         except (sqlite3.Error, OSError) as error:
             self.say("index", of_index(error, path))
+        self._owner.leave()
         return Index()
 
     def _give_index_up(self, error: sqlite3.Error) -> None:
@@ -155,7 +163,9 @@ class Catalogue:
             self._index.close()
         if kept and isinstance(error, sqlite3.OperationalError):
             self.say("index", of_index(error, self.folder / INDEX))
+            self._owner.leave()
             self._index = Index()
+            self.runs_folder.forget()
             return
         if kept:
             move_aside(self.folder / INDEX)

@@ -18,15 +18,17 @@ import numpy as np
 
 from mklviz.context import PARTS
 from mklviz.errors import MklvizError
-from mklviz.record.archive import Arrays, read_header
-from mklviz.record.saved import Step, opened_run, run_in_memory
+from mklviz.record.archive import Arrays, archive_in_memory, read_header
+from mklviz.record.saved import Step, columns_of, opened_run
 from mklviz.record.store.folder import FRAME, write_durably
 from mklviz.record.store.names import FewNames, heaviest_names, names_in_full
+from mklviz.record.store.weights import FrameArrays, weights_as_columns
 from mklviz.record.trace import Trace
 
 __all__ = ["frame_name", "frames_in", "kernel_names", "newest_numbers", "numbers_at", "read_frames", "write_frame"]
 
 _log = logging.getLogger(__name__)
+MOST_BYTES = 64 * 10**6  # of a frame, which is made in memory
 # in a frame's header, beside what a trace's has:
 _NUMBERS, _HEAVIEST = "so_far", "heaviest"
 
@@ -60,11 +62,14 @@ def numbers_at(trace: Trace, length: int) -> dict[str, Any]:
     }
 
 
-def write_frame(folder: Path, trace: Trace, first: int, length: int) -> None:
-    """Write the steps from index `first` up to `length` of a trace that another thread may append to.
+def write_frame(folder: Path, trace: Trace, first: int, last: int) -> tuple[int, int]:
+    """Write steps from index `first` on, up to `last` if one frame can hold them, of a trace that may be appended to.
 
-    Raises `OSError` if the disk does not take them.
+    Returns the index after the last step written, and the bytes that it took. Raises `OSError` if the disk does not
+    take them.
     """
+    step = trace[first]
+    length = min(last, first + max(1, MOST_BYTES // (step.weights.nbytes + 2 * step.dual.nbytes + 1)))
     iterates = trace[first:length]
     seconds = np.array([trace.seconds_at(index) for index in range(first, length)])
     split = _split(trace, first, length)
@@ -79,7 +84,9 @@ def write_frame(folder: Path, trace: Trace, first: int, length: int) -> None:
         _NUMBERS: numbers_at(trace, length),
         _HEAVIEST: {} if in_full else heaviest_names(trace, length - 1),
     }
-    write_durably(folder / frame_name(first), run_in_memory(header, iterates, seconds, split))
+    told, columns = columns_of(header, iterates, seconds, split)
+    weights = weights_as_columns([iterate.weights for iterate in iterates])
+    return length, write_durably(folder / frame_name(first), archive_in_memory(told, {**columns, **weights}))
 
 
 def _split(trace: Trace, first: int, length: int) -> dict[str, Any]:
@@ -97,7 +104,7 @@ def read_frames(folder: Path, begin: int) -> Iterator[tuple[int, Step]]:
     beginnings = [first for first, _ in frames]
     for first, path in frames[max(0, bisect_right(beginnings, begin) - 1) :]:
         try:
-            with opened_run(path) as (_, steps):
+            with opened_run(path, FrameArrays) as (_, steps):
                 yield from ((index, step) for index, step in enumerate(steps, first) if index >= begin)
         except MklvizError as error:
             if not path.exists():

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, fields, replace
+from collections.abc import Iterable
+from dataclasses import asdict, fields
+from functools import lru_cache
 from typing import Any
 
 from mklviz.errors import MklvizError
@@ -16,7 +18,7 @@ from mklviz.record.store.folder import CUT_OFF_SECONDS
 from mklviz.record.store.machine import Machine
 from mklviz.record.store.migrations import migrate
 from mklviz.record.store.query import condition
-from mklviz.record.store.stored import StoredRun
+from mklviz.record.store.stored import StoredRun, status_now
 
 __all__ = ["Index"]
 
@@ -111,9 +113,22 @@ def _row(run: StoredRun, changed: int) -> tuple[Any, ...]:
 
 
 def _run(row: tuple[Any, ...]) -> StoredRun:
-    stated: Mapping[str, Any] = dict(zip(_FIELDS, row, strict=True))
-    read = {name: json.loads(stated[name]) for name in ("options", "versions", "results")}
-    run = {**stated, **read, "tags": tuple(json.loads(stated["tags"])), "pinned": bool(stated["pinned"])}
-    numbers = {name: float("nan") if run[name] is None else run[name] for name in ("objective", "lower_bound", "gap")}
-    told = StoredRun(**{**run, **numbers, "machine": Machine.read(json.loads(stated["machine"]))})
-    return replace(told, status=told.live)
+    stated: dict[str, Any] = dict(zip(_FIELDS, row, strict=True))
+    for name in ("options", "versions", "results"):
+        stated[name] = _read(stated[name])
+    for name in ("objective", "lower_bound", "gap"):  # SQLite has no nan
+        stated[name] = math.nan if stated[name] is None else stated[name]
+    stated |= {"tags": tuple(_read(stated["tags"])), "pinned": bool(stated["pinned"])}
+    stated |= {"machine": _machine(stated["machine"]), "status": status_now(stated["status"], stated["seen"])}
+    return StoredRun(**stated)
+
+
+@lru_cache(maxsize=10_000)
+def _read(text: str) -> Any:
+    """Return what JSON states; runs share much of it, and nobody changes it."""
+    return json.loads(text)
+
+
+@lru_cache(maxsize=1000)
+def _machine(text: str) -> Machine:
+    return Machine.read(json.loads(text))

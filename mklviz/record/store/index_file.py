@@ -12,7 +12,7 @@ import time
 from contextlib import closing, suppress
 from pathlib import Path
 
-from mklviz.record.store.migrations import VERSION, migrate, version_of
+from mklviz.record.store.migrations import migrate, newest_version, version_of
 
 __all__ = ["NewerIndex", "copied_index", "move_aside", "opened_index"]
 
@@ -52,12 +52,12 @@ def _opened(path: Path) -> sqlite3.Connection:
     try:
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # has to stand before the first table
         version = version_of(connection)
-        if version > VERSION:
+        if version > newest_version():
             raise NewerIndex
         wal = sqlite3.sqlite_version_info >= WAL_SINCE and _is_local(path)
         connection.execute(f"PRAGMA journal_mode = {'WAL' if wal else 'DELETE'}")
         connection.execute("PRAGMA synchronous = FULL")
-        if version < VERSION:
+        if version < newest_version():
             if version:
                 _back_up(connection, path, version)
             migrate(connection)
@@ -95,7 +95,7 @@ def copied_index(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(":memory:", check_same_thread=False)
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=1.0)) as original:
-            if version_of(original) == VERSION:
+            if version_of(original) == newest_version():
                 original.backup(connection)
     except (sqlite3.Error, ValueError):
         connection.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-__all__ = ["VERSION", "migrate", "version_of"]
+__all__ = ["migrate", "newest_version", "version_of"]
 
 _FIRST = """
 CREATE TABLE runs (
@@ -19,8 +19,14 @@ CREATE INDEX runs_created ON runs (created);
 CREATE INDEX runs_race ON runs (race);
 CREATE INDEX runs_member ON runs (member);
 """
-_STEPS = (_FIRST,)  # the script at index v leads from version v to v + 1; those that were released stay as they are
-VERSION = len(_STEPS)
+STEPS: tuple[str, ...] = (
+    _FIRST,
+)  # the script at index v leads from version v to v + 1; those that were released stay as they are
+
+
+def newest_version() -> int:
+    """Return the version that this mklviz writes."""
+    return len(STEPS)
 
 
 def version_of(connection: sqlite3.Connection) -> int:
@@ -30,5 +36,5 @@ def version_of(connection: sqlite3.Connection) -> int:
 
 def migrate(connection: sqlite3.Connection) -> None:
     """Bring an index to this version, each step whole or not at all."""
-    for version in range(version_of(connection), VERSION):
-        connection.executescript(f"BEGIN; {_STEPS[version]} PRAGMA user_version = {version + 1}; COMMIT;")
+    for version in range(version_of(connection), len(STEPS)):
+        connection.executescript(f"BEGIN; {STEPS[version]} PRAGMA user_version = {version + 1}; COMMIT;")

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from mklviz.record.store.folder import ABOUT, END, HEAD, write_json, write_seen
+from mklviz.record.store.folder import ABOUT, END, HEAD, read_json, write_json, write_seen
 from mklviz.record.store.frames import numbers_at, write_frame
 from mklviz.record.store.head import RunHead
 from mklviz.record.store.stored import CUT_OFF, StoredRun, run_of
@@ -43,7 +42,7 @@ class Recorder:
         self.gone = False  # deleted for good
         self._end: dict[str, Any] = {}
         self._begun = False
-        self._written = 0  # steps on the disk
+        self._written = self._bytes = 0  # steps on the disk, and what they take there
         self._last_seen = -math.inf
         self._seen = time.time()
 
@@ -52,14 +51,14 @@ class Recorder:
         """What a table says of the run, from memory."""
         length = len(self.trace)
         seen = self._seen if self.done else time.time()
-        return run_of(
-            self.folder.name, self.head, self._end, numbers_at(self.trace, length), self.about, seen, self._bytes()
-        )
+        numbers = numbers_at(self.trace, length)
+        return run_of(self.folder.name, self.head, self._end, numbers, self.said, seen, self._bytes)
 
-    def _bytes(self) -> int:
-        with suppress(OSError):
-            return sum(path.stat().st_size for path in self.folder.iterdir())
-        return 0
+    @property
+    def said(self) -> dict[str, Any]:
+        """What people say of the run, here or in another process."""
+        theirs = read_json(self.folder / ABOUT)
+        return max(theirs, self.about, key=lambda about: about.get("changed", 0.0))
 
     def write(self) -> None:
         """Write all there is: the steps that are new, and how the run ended.
@@ -74,9 +73,9 @@ class Recorder:
         ended = self.trace.status != "running"  # before the length, as every reader must
         length, now = len(self.trace), time.monotonic()
         self._begin()
-        if length > self._written:
-            write_frame(self.folder, self.trace, self._written, length)
-            self._written = length
+        while self._written < length:
+            self._written, size = write_frame(self.folder, self.trace, self._written, length)
+            self._bytes += size
         if ended or self.left:
             self._finish(ended, length)
         elif now - self._last_seen >= SEEN_SECONDS:
@@ -92,10 +91,10 @@ class Recorder:
         """Make the folder and write the head; anew where the folder has gone: the trace is all in memory."""
         if self._begun and (self.folder / HEAD).exists():
             return
-        self._begun, self._written = False, 0
+        self._begun, self._written, self._bytes = False, 0, 0
         self._make()
         self.folder.mkdir(exist_ok=True)
-        write_json(self.folder / HEAD, self.head)
+        self._bytes += write_json(self.folder / HEAD, self.head)
         if self.about:
             write_json(self.folder / ABOUT, self.about)
         self._begun = True
@@ -109,5 +108,5 @@ class Recorder:
             "results": self.results,
             "numbers": numbers_at(self.trace, length),
         }
-        write_json(self.folder / END, self._end)
+        self._bytes += write_json(self.folder / END, self._end)
         self._seen, self.done = time.time(), True

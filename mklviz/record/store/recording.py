@@ -22,7 +22,7 @@ class Recording:
     def __init__(
         self,
         race: str,
-        begin: Callable[[str, Trace], Recorder | None],
+        begin: Callable[[str, Trace, Recorder | None], Recorder | None],
         flush: Callable[[Sequence[Recorder]], None],
     ) -> None:
         self.race = race
@@ -36,7 +36,7 @@ class Recording:
 
     def add(self, key: str, trace: Trace) -> None:
         """Record one more run of the race, such as a branch."""
-        recorder = self._begin(key, trace)
+        recorder = self._begin(key, trace, next(iter(self._recorders.values()), None))
         if recorder is not None:
             self._recorders[key] = recorder
 

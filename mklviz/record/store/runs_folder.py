@@ -55,6 +55,10 @@ class RunsFolder:
         with suppress(OSError):
             os.utime(self.path)
 
+    def forget(self) -> None:
+        """Look at all runs the next time."""
+        self._at = -1
+
     def changes(self, known: Mapping[str, int], going_on: Collection[str]) -> FolderChanges:
         """Return what has changed; `known`: when each run's folder was changed, `going_on`: runs that others write.
 

@@ -25,7 +25,7 @@ from mklviz.record.store.recording import Recording
 from mklviz.record.store.runs_folder import RUNS
 from mklviz.record.store.stored import StoredRun
 from mklviz.record.store.trouble import SWITCHED_OFF, of_disk
-from mklviz.record.store.upkeep import KEPT_BYTES, Cleaned, clear_leftovers, pack, remove, superfluous, unpacked
+from mklviz.record.store.upkeep import KEPT_BYTES, Cleaned, clear_leftovers, pack, remove, settled, superfluous
 from mklviz.record.store.writer import WRITER
 from mklviz.record.trace import Trace
 
@@ -51,7 +51,8 @@ class Store:
         self._exists = exists
         self._runs = folder / RUNS
         self._catalogue = Catalogue(folder, exists)
-        self._upkept = 0.0
+        self._upkept = -UPKEEP_SECONDS
+        self._packed: set[str] = set()
         self._upkeep = threading.Lock()
         try:
             if exists:
@@ -79,17 +80,20 @@ class Store:
         `traces`: the traces, which may grow, by their keys in the race; `head`: what they share.
         """
         shared = replace(head, race=head.race or new_id())
-        recording = Recording(shared.race, lambda key, trace: self._begin(key, trace, shared), self._flush)
+
+        def begin(key: str, trace: Trace, other: Recorder | None) -> Recorder | None:
+            return self._begin(key, trace, shared, {} if other is None else other.said) if self.enabled else None
+
+        recording = Recording(shared.race, begin, self._flush)
         for key, trace in traces.items():
             recording.add(key, trace)
         return recording
 
-    def _begin(self, key: str, trace: Trace, shared: RunHead) -> Recorder | None:
-        if not self.enabled:
-            return None
+    def _begin(self, key: str, trace: Trace, shared: RunHead, about: Mapping[str, Any]) -> Recorder:
         run_id = new_id(trace.solver)
         head = head_of(run_id, key, trace, replace(shared, machine=this_machine()))
         recorder = Recorder(self._runs / run_id, head, trace, self._catalogue.make)
+        recorder.about = dict(about)  # a branch is called as its race is
         self._catalogue.add(recorder)
         WRITER.follow(recorder, self._said)
         return recorder
@@ -99,6 +103,7 @@ class Store:
             WRITER.follow(recorder, self._said)  # what has ended may have results to add
         WRITER.flush(recorders)
         self._catalogue.runs_folder.touch()
+        self._keep_up()
 
     def _said(self, error: OSError | None) -> None:
         """Hear of the disk whether it takes what is written."""
@@ -179,7 +184,7 @@ class Store:
         """Write down what a person says of a race; of runs that are going on in memory alone, there."""
         for run in self._race(race_id):
             recorder = self._catalogue.live.get(run.id)
-            known = recorder.about if recorder is not None else read_json(self._runs / run.id / ABOUT)
+            known = recorder.said if recorder is not None else read_json(self._runs / run.id / ABOUT)
             about = {**known, **said, "changed": time.time()}
             if recorder is not None:
                 recorder.about = about  # written with its head, where that is not yet on the disk
@@ -193,13 +198,16 @@ class Store:
     def clean(self, limit: int | None = None) -> Cleaned:
         """Remove deleted runs for good, and the oldest unpinned ones beyond `limit` bytes; return what was freed.
 
-        Raises `MklvizError` if the disk does not let them go.
+        Runs that are over are packed before. Raises `MklvizError` if the disk does not let them go.
         """
+        self.pack()
         return self._clean(self.limit if limit is None else limit, undo_seconds=0.0)
 
     def _clean(self, limit: int, **undo: float) -> Cleaned:
+        also = "1" if self._catalogue.size > limit else "deleted IS NOT NULL"
+        found = self._catalogue.runs("", "created", None, also)
         try:
-            cleaned = remove(self._runs, superfluous(self._catalogue.runs(), limit, **undo))
+            cleaned = remove(self._runs, superfluous(found, limit, **undo))
         except OSError as error:
             raise self._not_written(error) from error
         self._catalogue.runs_folder.touch()
@@ -223,12 +231,17 @@ class Store:
             self._upkeep.release()
 
     def pack(self, at_once: bool = False) -> None:
-        """Put the frames of runs that are over into one file each, or raise `OSError`.
+        """Put the frames of runs that are over into one file each: some minutes after their end, or `at_once`.
 
-        The owner of the store does so some minutes after a run's end, or `at_once` of all.
+        Raises `MklvizError` if the disk does not take it.
         """
-        for folder in unpacked(self._catalogue.runs(), self._runs, at_once):
-            pack(folder)
+        runs = [run for run in self._catalogue.runs() if run.id not in self._packed]
+        try:
+            for run in settled(runs, at_once):
+                pack(self._runs / run.id)
+                self._packed.add(run.id)
+        except OSError as error:
+            raise self._not_written(error) from error
 
     def export(self, race_ids: Iterable[str], path: str | Path | IO[bytes]) -> None:
         """Write races into a file that `import_file`, `read_bundle` and the dashboard open.

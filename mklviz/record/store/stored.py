@@ -13,7 +13,7 @@ from mklviz.record.store.folder import ABOUT, CUT_OFF_SECONDS, END, HEAD, read_j
 from mklviz.record.store.frames import newest_numbers
 from mklviz.record.store.machine import Machine
 
-__all__ = ["CUT_OFF", "StoredRun", "bytes_of", "run_in", "run_of"]
+__all__ = ["CUT_OFF", "StoredRun", "bytes_of", "run_in", "run_of", "status_now"]
 
 CUT_OFF = "cut off"  # the status of a run that ended without saying how
 
@@ -65,11 +65,10 @@ class StoredRun:
     results: Mapping[str, Any] = field(default_factory=dict)
     bytes: int = 0
 
-    @property
-    def live(self) -> str:
-        """The status as of now: what says that it is running, but has not been heard of, is cut off."""
-        lost = self.status == "running" and time.time() - self.seen > CUT_OFF_SECONDS
-        return CUT_OFF if lost else self.status
+
+def status_now(status: str, seen: float) -> str:
+    """Return the status as of now: what says that it is running, but has not been heard of, is cut off."""
+    return CUT_OFF if status == "running" and time.time() - seen > CUT_OFF_SECONDS else status
 
 
 def run_in(folder: Path) -> StoredRun | None:

@@ -17,7 +17,7 @@ from mklviz.record.store.frames import frames_in
 from mklviz.record.store.reading import read_run
 from mklviz.record.store.stored import StoredRun
 
-__all__ = ["KEPT_BYTES", "Cleaned", "clear_leftovers", "pack", "remove", "superfluous", "unpacked"]
+__all__ = ["KEPT_BYTES", "Cleaned", "clear_leftovers", "pack", "remove", "settled", "superfluous"]
 
 _log = logging.getLogger(__name__)
 KEPT_BYTES = 2 * 10**9  # size limit of a store
@@ -66,13 +66,12 @@ def remove(folder: Path, runs: Iterable[StoredRun]) -> Cleaned:
     return Cleaned(count, size)
 
 
-def unpacked(runs: Iterable[StoredRun], folder: Path, at_once: bool) -> Iterator[Path]:
-    """Yield the folders of runs that have been over for a while, or are over, and have frames."""
+def settled(runs: Iterable[StoredRun], at_once: bool) -> Iterator[StoredRun]:
+    """Yield the runs that have been over for a while, or, `at_once`, those that are over."""
     now = time.time()
     for run in runs:
-        over = run.status != "running" and (at_once or now - run.seen > PACKED_AFTER_SECONDS)
-        if over and frames_in(folder / run.id):
-            yield folder / run.id
+        if run.status != "running" and (at_once or now - run.seen > PACKED_AFTER_SECONDS):
+            yield run
 
 
 def pack(folder: Path) -> None:
@@ -81,7 +80,7 @@ def pack(folder: Path) -> None:
     Raises `OSError` if the disk does not take it.
     """
     frames = frames_in(folder)
-    if not ((folder / END).exists() and (folder / PACKED).exists()):
+    if frames and not ((folder / END).exists() and (folder / PACKED).exists()):
         try:
             trace = read_run(folder)
         except MklvizError as error:
@@ -89,14 +88,14 @@ def pack(folder: Path) -> None:
             return
         trace.save(folder / PACKED)
         bring_to_disk(folder)  # before what it was packed from goes
-    for _, frame in frames:
-        frame.unlink(missing_ok=True)
+    for path in [*(frame for _, frame in frames), *folder.glob(".*.part")]:
+        path.unlink(missing_ok=True)
 
 
 def clear_leftovers(folder: Path) -> None:
     """Remove what processes that were killed have left half written or half removed."""
     now = time.time()
-    for path in [*folder.glob(".*"), *folder.glob("*/.*.part")]:
+    for path in folder.glob(".*"):
         with suppress(OSError):
             if now - path.stat().st_mtime > LEFT_OVER_SECONDS:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
