@@ -28,7 +28,7 @@ def labels(figure: Any) -> set[str]:
 
 
 def sized(size: float, **options: Any) -> pd.DataFrame:
-    return table(["sonar"], 4, ["level", "spg"], lambda data, split, solver: size**1.5, **options).assign(samples=size)
+    return table(["sonar"], 5, ["level", "spg"], lambda data, split, solver: size**1.5, **options).assign(samples=size)
 
 
 def test_a_profile_draws_the_curve_of_each_solver_and_counts_what_did_not_converge() -> None:

@@ -178,11 +178,17 @@ def test_swapping_two_solvers_turns_the_ratio_round() -> None:
     assert one["silp"].low == pytest.approx(1.0 / other["level"].high)
 
 
-def test_the_same_seed_gives_the_same_interval_and_one_split_none() -> None:
+def test_the_same_seed_gives_the_same_interval() -> None:
     outcomes = Outcomes.of(table(), "svm_solves")
     assert paired_differences(outcomes, seed=5) == paired_differences(outcomes, seed=5)
-    alone = paired_differences(Outcomes.of(table(data=["sonar"], splits=1), "svm_solves"))
-    assert all(math.isnan(pair.low) and pair.pairs == 1 for pair in alone)
+
+
+@pytest.mark.parametrize("splits", [1, 2, 4])
+def test_of_fewer_than_five_splits_there_is_no_interval(splits: int) -> None:
+    few = paired_differences(Outcomes.of(table(data=["sonar"], splits=splits), "svm_solves"))
+    assert all(math.isnan(pair.low) and math.isnan(pair.high) and pair.pairs == splits for pair in few)
+    enough = paired_differences(Outcomes.of(table(data=["sonar"], splits=5), "svm_solves"))
+    assert all(pair.low <= pair.value <= pair.high for pair in enough)
 
 
 def test_scores_differ_by_a_difference() -> None:

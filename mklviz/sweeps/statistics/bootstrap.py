@@ -26,13 +26,14 @@ __all__ = ["LEVEL", "REPLICATES", "Resampling"]
 
 REPLICATES = 2000
 LEVEL = 0.95
+LEAST_FREEDOM = 4  # five splits of one data set: of fewer, too few tables can be drawn
 
 
 @dataclass(frozen=True)
 class Resampling:
     """How often each case stands in each of the tables that were drawn: `counts`, (replicates, cases).
 
-    `freedom`: units less groups; below 1 there is nothing to draw.
+    `freedom`: units less groups.
     """
 
     counts: Array
@@ -56,8 +57,8 @@ class Resampling:
 
     def interval(self, drawn: Array, level: float = LEVEL) -> tuple[Array, Array]:
         """Return the ends of the interval of what each table says, (replicates, ...) with nan for those that say
-        nothing; nan where there is nothing to draw."""
-        if self.freedom < 1 or not len(drawn):
+        nothing; nan where there are too few units to draw."""
+        if self.freedom < LEAST_FREEDOM or not len(drawn):
             nothing = np.full(drawn.shape[1:], np.nan)
             return nothing, nothing
         quantile = stdtrit(self.freedom, (1.0 - level) / 2.0)

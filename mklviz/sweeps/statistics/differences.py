@@ -6,6 +6,7 @@ first - second. Settings of one split are averaged before splits are drawn, see 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -14,6 +15,7 @@ import numpy as np
 
 from mklviz.sweeps.statistics.bootstrap import LEVEL, REPLICATES, Resampling
 from mklviz.sweeps.statistics.outcomes import Outcomes
+from mklviz.typing import Array, Indices
 
 __all__ = ["Difference", "paired_differences"]
 
@@ -63,16 +65,26 @@ def _difference(outcomes: Outcomes, first: str, second: str, level: float, seed:
     values = outcomes.values[both]
     values = np.log(values) if outcomes.measure.cost else values
     change = values[:, one] - values[:, other]
-    unit, group = (of_case[both] for of_case in outcomes.splits)
-    low = high = mean = np.float64(np.nan)
-    if len(change):
-        units, place = np.unique(unit, return_inverse=True)
-        averaged = np.bincount(place, change) / np.bincount(place)
-        owner = np.zeros(len(units), dtype=np.intp)
-        owner[place] = group
-        drawn = Resampling.of(np.arange(len(units)), owner, seed, replicates)
-        mean = averaged.mean()
-        low, high = drawn.interval(drawn.counts @ averaged / len(units), level)
-    ends = [float(np.exp(end) if outcomes.measure.cost else end) for end in (mean, low, high)]
-    counted = [int((wanted & known).sum()) for wanted in (solved[:, 0] & ~both, solved[:, 1] & ~both, ~solved.any(1))]
-    return Difference(first, second, *ends, int(both.sum()), int((change < 0.0).sum()), *counted)
+    unit, group = outcomes.splits
+    ends = _interval(change, unit[both], group[both], level, seed, replicates)
+    value, low, high = (math.exp(end) if outcomes.measure.cost else end for end in ends)
+    only, other_only, neither = (
+        int((wanted & known).sum()) for wanted in (solved[:, 0] & ~both, solved[:, 1] & ~both, ~solved.any(axis=1))
+    )
+    less = int((change < 0.0).sum())
+    return Difference(first, second, value, low, high, int(both.sum()), less, only, other_only, neither)
+
+
+def _interval(
+    change: Array, unit: Indices, group: Indices, level: float, seed: int, replicates: int
+) -> tuple[float, float, float]:
+    """Return the mean over units of what changes, and the ends of its interval."""
+    if not len(change):
+        return math.nan, math.nan, math.nan
+    units, place = np.unique(unit, return_inverse=True)
+    averaged = np.bincount(place, change) / np.bincount(place)
+    owner = np.zeros(len(units), dtype=np.intp)
+    owner[place] = group
+    drawn = Resampling.of(np.arange(len(units)), owner, seed, replicates)
+    low, high = drawn.interval(drawn.counts @ averaged / len(units), level)
+    return float(averaged.mean()), float(low), float(high)

@@ -111,7 +111,8 @@ class Outcomes:
     @property
     def compared(self) -> Flags:
         """Whether every solver has a run of a case, by cases."""
-        return self.known.all(axis=1)
+        every: Flags = np.all(self.known, axis=1)
+        return every
 
     @property
     def costs(self) -> Array:

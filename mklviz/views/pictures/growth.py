@@ -12,7 +12,7 @@ from mklviz.sweeps.statistics.growth import Along
 from mklviz.views.chart.axes import SHORT
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.look.styles import written_styles
-from mklviz.views.pictures.style import HEIGHT, LEGEND, dressed, theme_of
+from mklviz.views.pictures.style import dressed, legend_above, theme_of
 
 __all__ = ["draw_growth", "growth_label", "plot_growth"]
 
@@ -81,7 +81,7 @@ def draw_growth(outcomes: Outcomes, theme: Theme, along: Along = "samples", **op
         xlim=(min(each.x[0] for each in found) / ROOM, max(each.x[-1] for each in found) * ROOM),
         xlabel=f"{along} {_LETTER[along]}",
         ylabel=outcomes.words,
-        **{"legend_position": "top", "legend_cols": 1, "height": HEIGHT + LEGEND * len(found)} | options,
+        **{**legend_above(len(found), 1), **options},
     )
 
 

@@ -12,7 +12,7 @@ from mklviz.typing import Array
 from mklviz.views.chart.axes import PERCENT, SHORT
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.look.styles import written_styles
-from mklviz.views.pictures.style import HEIGHT, LEGEND, dressed, theme_of
+from mklviz.views.pictures.style import dressed, legend_above, theme_of
 
 __all__ = ["draw_profile", "profile", "profile_label", "profile_of"]
 
@@ -96,8 +96,7 @@ def draw_profile(outcomes: Outcomes, theme: Theme, against: str = "", **options:
         ylim=(-0.02, 1.04),
         xlabel=f"at most so many times {base}\n{found.words}",
         ylabel="share of cases solved",
-        **{"legend_position": "top", "legend_cols": 2, "height": HEIGHT + LEGEND * -(-len(found.solvers) // 2)}
-        | options,
+        **{**legend_above(len(found.solvers), 2), **options},
     )
 
 

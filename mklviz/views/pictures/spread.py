@@ -12,7 +12,7 @@ from mklviz.sweeps.statistics import Outcomes, Spread, spreads
 from mklviz.views.chart.axes import SHORT
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.look.styles import written_styles
-from mklviz.views.pictures.style import LEGEND, dressed, theme_of
+from mklviz.views.pictures.style import dressed, legend_above, theme_of
 
 __all__ = ["draw_spread", "spread"]
 
@@ -77,7 +77,7 @@ def draw_spread(outcomes: Outcomes, theme: Theme, **options: Any) -> hv.Overlay:
         ylabel="",
         yticks=list(enumerate(reversed(titles))),
         ylim=(-0.55, len(titles) - 0.45),
-        **{"legend_position": "top", "legend_cols": 4, "height": height + LEGEND * -(-len(styles) // 4)} | options,
+        **{**legend_above(len(styles), 4, height), **options},
     )
 
 

@@ -15,7 +15,7 @@ from mklviz.views.chart.axes import SHORT, bare, style_axes, style_legend
 from mklviz.views.chart.readout import tip_html
 from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
 
-__all__ = ["HEIGHT", "LEGEND", "WIDTH", "dressed", "in_card", "rendered", "theme_of"]
+__all__ = ["HEIGHT", "WIDTH", "dressed", "in_card", "legend_above", "rendered", "theme_of"]
 
 WIDTH, HEIGHT = 460, 340  # pixels
 LEGEND = 24  # pixels for each line of a legend above a picture
@@ -39,6 +39,12 @@ def in_card(picture: Any) -> Any:
     plot.title.visible = False  # it stands above the figure, where it has room
     bare(plot)
     return plot
+
+
+def legend_above(entries: int, columns: int, height: int = HEIGHT) -> dict[str, Any]:
+    """Return the options of a picture with a legend above it, which needs its own room."""
+    lines = -(-entries // columns)
+    return {"legend_position": "top", "legend_cols": columns, "height": height + LEGEND * lines}
 
 
 def theme_of(dark: bool) -> Theme:

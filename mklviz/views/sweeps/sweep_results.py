@@ -59,7 +59,7 @@ def results_of(table: Any, measure: str | None, against: str, theme: Theme, repo
     """Compute and draw what came of the members that have finished."""
     outcomes = Outcomes.of(table, measure)
     asked = _Asked(outcomes, against if against in outcomes.solvers else "", theme)
-    questions = (
+    questions: tuple[tuple[str, str, Callable[[], dict[str, Any]]], ...] = (
         ("Performance profile", _PROFILE, asked.profile),
         ("Spread over splits", _SPREAD, asked.spread),
         ("Means", f"{outcomes.words[0].upper()}{outcomes.words[1:]}. {_MEANS}", asked.means),

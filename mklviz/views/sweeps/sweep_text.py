@@ -16,7 +16,7 @@ __all__ = ["difference_table", "duration", "failures", "progress_said", "runs_sa
 
 _RATIO = "How many times the first costs what the second does: the geometric mean over cases that both solved"
 _CHANGE = "By how much the first has more than the second: the mean over cases that both solved"
-_INTERVAL = "Drawn again 2,000 times from the splits of each data set; of a single split there is none"
+_INTERVAL = "Drawn again 2,000 times from the splits of each data set; of fewer than five there is none"
 _LESS = "Cases in which the first has less, of those that both solved"
 _ONLY = "Cases that one of the two solved and the other did not, or neither: they are in no mean"
 
