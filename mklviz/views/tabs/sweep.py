@@ -11,7 +11,7 @@ from typing import Any
 
 import panel as pn
 
-from mklviz.engine.task import Task
+from mklviz.engine.task import ProgressReport, Task
 from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
 from mklviz.recipe import Recipe
@@ -152,7 +152,7 @@ class SweepTab(Tab):
             return
         say(self.trouble, "")
         begun = partial(_begun, sweep, self.workers.value)
-        self.starting.ask(object(), lambda _report: begun(), "The sweep could not be started", "Starting.")
+        self.starting.ask(object(), begun, "The sweep could not be started", "Starting.")
         self._offer()
 
     def _pause(self, *_: Any) -> None:
@@ -288,9 +288,10 @@ class SweepTab(Tab):
 _FILES = (("CSV", ".csv"), ("Parquet", ".parquet"))
 
 
-def _begun(sweep: Sweep, workers: int) -> SweepRun:
-    """Start a sweep, unless this server is solving another."""
+def _begun(sweep: Sweep, workers: int, report: ProgressReport) -> SweepRun:
+    """Start a sweep, unless this server is solving another, or nobody waits for it any more."""
     run = SweepRun(sweep, open_store(), workers=workers)
+    report(1.0)
     RUNNING_SWEEPS.begin(run)
     return run
 
