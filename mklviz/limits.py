@@ -55,6 +55,8 @@ class Limits:
     preparations: int  # banks being built at once; others wait
     sessions: int  # pages open at once
     race_seconds: float  # CPU seconds of a solver in the dashboard
+    sweep_members: int  # runs of a sweep in the dashboard
+    sweep_workers: int  # processes that solve it, each with kernels of its own
 
     @classmethod
     def of(cls, memory: int, processes: int = 1) -> Limits:
@@ -78,6 +80,8 @@ class Limits:
             preparations=max(1, min(4, memory // (2 * bank))),
             sessions=sessions,
             race_seconds=3600.0,
+            sweep_members=10_000,
+            sweep_workers=max(1, memory // (2 * _GB)),
         )
 
 

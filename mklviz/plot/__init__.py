@@ -1,4 +1,4 @@
-"""Pictures of runs and of what they learned, as HoloViews objects.
+"""Pictures of runs, of what they learned and of sweeps, as HoloViews objects.
 
     import mklviz as mv
 
@@ -17,10 +17,25 @@ from mklviz.views.model.similarity_picture import similarity
 from mklviz.views.model.weights_picture import weights
 from mklviz.views.pictures.export import save
 from mklviz.views.pictures.gap import gap
+from mklviz.views.pictures.growth import plot_growth as growth
 from mklviz.views.pictures.holoviews_extension import show_in_notebooks
+from mklviz.views.pictures.profile import profile
 from mklviz.views.pictures.segment import segment
 from mklviz.views.pictures.simplex import simplex
+from mklviz.views.pictures.spread import spread
 
-__all__ = ["decision", "gap", "gram", "save", "segment", "similarity", "simplex", "weights"]
+__all__ = [
+    "decision",
+    "gap",
+    "gram",
+    "growth",
+    "profile",
+    "save",
+    "segment",
+    "similarity",
+    "simplex",
+    "spread",
+    "weights",
+]
 
 show_in_notebooks()

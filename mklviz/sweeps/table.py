@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SweepTable", "known_outcomes"]
 
+_FOUND = ("kernels", "gap")  # what a run had found at its end, though a sweep may vary what is called so, too
+
 
 @dataclass(frozen=True)
 class SweepTable:
@@ -48,7 +50,8 @@ class SweepTable:
     def frame(self) -> pd.DataFrame:
         """One row for each member that has ended, in the order of the sweep.
 
-        Its columns are data, split, solver, whatever else varies, status, gap, objective, svm_solves, seconds (of
+        Its columns are data, split, solver, whatever else varies (gap and kernels as "gap (set)" and
+        "kernels (set)"), status, gap, objective, svm_solves, seconds (of
         CPU), fits (the same in fits of one SVM with the mean kernel on the same machine), score (on the test part),
         kernels (in use), steps, machine, run (key in the store), samples (trained on), m (kernels in the bank) and
         reason.
@@ -65,7 +68,7 @@ class SweepTable:
             "data": member.data,
             "split": member.split,
             "solver": member.solver,
-            **member.settings,
+            **{f"{key} (set)" if key in _FOUND else key: value for key, value in member.settings.items()},
             "status": outcome.status,
             "gap": outcome.gap,
             "objective": outcome.objective,

@@ -68,6 +68,7 @@ class Explorer(pn.viewable.Viewer):
         self.race_view = self.shell.race_view()  # the address holds its axes
         self.sidebar = Sidebar(scenario)  # after the tabs: it lists the plug-ins that are left out
         self.session.on_points = self.sidebar.data.take
+        self.session.chosen = lambda: self.sidebar.recipe
         commands = {name: getattr(self, name) for name in ("run", "pause", "step", "stop", "reset", "full_speed")}
         self.run_panel = RunPanel(commands)
         self.run_panel.pace.value = self.sidebar.scenario.scenario.pace

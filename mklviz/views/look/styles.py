@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from mklviz.contract import Solver
 from mklviz.engine import Race, make_solver
 from mklviz.engine.branch import BRANCH_DASH
 from mklviz.engine.styles import MARKERS, style_of
 from mklviz.errors import MklvizError
+from mklviz.recipe.words import read_solvers
 from mklviz.record import Trace
 from mklviz.record.summary import label as label_of
 from mklviz.views.look.palette import DASHES, RunStyle, Theme, readable
 from mklviz.views.look.shades import mixed
 
-__all__ = ["race_styles", "run_styles", "solver_of", "solver_styles"]
+__all__ = ["race_styles", "run_styles", "solver_of", "solver_styles", "written_styles"]
 
 
 def race_styles(race: Race, theme: Theme) -> dict[str, RunStyle]:
@@ -31,6 +32,21 @@ def solver_styles(solvers: Mapping[str, Solver], theme: Theme) -> dict[str, RunS
 def run_styles(traces: Mapping[str, Trace], theme: Theme) -> dict[str, RunStyle]:
     """Return the style of each recorded run, by the solver that its trace names."""
     return _styles({key: (label_of(key, t), t.solver, solver_of(t)) for key, t in traces.items()}, theme)
+
+
+def written_styles(solvers: Sequence[str], theme: Theme) -> dict[str, RunStyle]:
+    """Return the style of each solver that is written as in recipes, "level:lam=0.5"; of other texts, too."""
+    return _styles({text: _entry(text) for text in solvers}, theme)
+
+
+def _entry(text: str) -> tuple[str, str, Solver | None]:
+    try:
+        (choice,) = read_solvers(text)
+        solver = choice.make()
+    except (MklvizError, ValueError):  # of a package that is not installed here
+        return text, text, None
+    options = text.removeprefix(choice.name).lstrip(":")
+    return f"{solver.name}{f', {options}' if options else ''}", solver.name_, solver
 
 
 def _styles(entries: Mapping[str, tuple[str, str, Solver | None]], theme: Theme) -> dict[str, RunStyle]:

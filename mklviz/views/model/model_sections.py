@@ -13,7 +13,6 @@ import numpy as np
 
 from mklviz.contract import ACTIVE_WEIGHT
 from mklviz.typing import Array
-from mklviz.views.chart.axes import bare
 from mklviz.views.model.decision_picture import draw_decision
 from mklviz.views.model.gram_picture import draw_gram, ordered_gram
 from mklviz.views.model.grams import Alignments, align, rivals, sampled
@@ -24,7 +23,7 @@ from mklviz.views.model.model_card import ShownModel, Subject
 from mklviz.views.model.similarity_picture import draw_similarity
 from mklviz.views.model.surface import MOST_POINTS, surface
 from mklviz.views.model.weights_picture import draw_bars, draw_grid
-from mklviz.views.pictures.style import rendered
+from mklviz.views.pictures.style import in_card
 
 __all__ = ["decisions", "grams", "judged", "similarities", "weights"]
 
@@ -146,10 +145,4 @@ def twins_told(alignments: Alignments, d: Array, sparse: bool) -> str:
 
 
 def _figures(pictures: list[Any]) -> tuple[Any, ...]:
-    """Return Bokeh figures that take the width there is, and let their card shine through."""
-    figures = tuple(rendered(picture) for picture in pictures)
-    for plot in figures:
-        plot.sizing_mode, plot.width, plot.min_width = "stretch_width", None, 200
-        plot.title.visible = False  # it stands above the figure, where it has room
-        bare(plot)
-    return figures
+    return tuple(map(in_card, pictures))

@@ -11,13 +11,14 @@ import holoviews.plotting.bokeh  # registers the backend without a word to a not
 from bokeh.document import Document
 from bokeh.models import BasicTicker, ColorBar, CustomJSTickFormatter, FactorRange, HoverTool, Legend, Title
 
-from mklviz.views.chart.axes import SHORT, style_axes, style_legend
+from mklviz.views.chart.axes import SHORT, bare, style_axes, style_legend
 from mklviz.views.chart.readout import tip_html
 from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
 
-__all__ = ["HEIGHT", "WIDTH", "dressed", "rendered", "theme_of"]
+__all__ = ["HEIGHT", "WIDTH", "dressed", "in_card", "legend_above", "rendered", "theme_of"]
 
 WIDTH, HEIGHT = 460, 340  # pixels
+LEGEND = 24  # pixels for each line of a legend above a picture
 
 if set(hv.Store.renderers) == {"bokeh"}:  # another extension that is already loaded stays in use
     hv.Store.set_current_backend("bokeh")
@@ -29,6 +30,21 @@ def rendered(picture: Any) -> Any:
     figure = plot.state
     plot.cleanup()  # else the document of the process would keep every picture ever drawn
     return figure
+
+
+def in_card(picture: Any) -> Any:
+    """Return a picture as a Bokeh figure that takes the width there is, and lets its card shine through."""
+    plot = rendered(picture)
+    plot.sizing_mode, plot.width, plot.min_width = "stretch_width", None, 200
+    plot.title.visible = False  # it stands above the figure, where it has room
+    bare(plot)
+    return plot
+
+
+def legend_above(entries: int, columns: int, height: int = HEIGHT) -> dict[str, Any]:
+    """Return the options of a picture with a legend above it, which needs its own room."""
+    lines = -(-entries // columns)
+    return {"legend_position": "top", "legend_cols": columns, "height": height + LEGEND * lines}
 
 
 def theme_of(dark: bool) -> Theme:
@@ -69,7 +85,8 @@ def _dress(theme: Theme, formats: Mapping[str, str], grid: bool, drawn: Any, _: 
     for legend in plot.select({"type": Legend}):
         style_legend(legend, theme)
         if legend in plot.above:  # HoloViews gives it a place that Bokeh makes no room for
-            legend.location, legend.orientation, legend.margin, legend.spacing = "top_left", "horizontal", 0, 14
+            legend.location, legend.orientation, legend.margin = "top_left", "horizontal", 0
+            legend.spacing = 14 if legend.ncols == "auto" else 2
     for bar in plot.select({"type": ColorBar}):
         bar.background_fill_color, bar.border_line_color, bar.bar_line_color = theme.card, None, None
         bar.title, bar.major_label_text_color, bar.major_label_text_font = None, theme.muted, FONT

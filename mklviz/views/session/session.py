@@ -37,9 +37,10 @@ class LessonResult:
 class Session(param.Parameterized):
     """What one person looks at: a race with the recipe that defines it and its prepared problem.
 
-    The page sets three callbacks: `link` returns the query of an address that opens all this, from a tab's name, a step
-    or None, and more words; `on_points` takes points that were drawn, as a file and its name, and returns their digest;
-    `on_key` takes a key that was pressed: " ", "s", "x" or "r".
+    The page sets four callbacks: `chosen` returns the recipe of its controls, None where they cannot be read; `link`
+    returns the query of an address that opens all this, from a tab's name, a step or None, and more words; `on_points`
+    takes points that were drawn, as a file and its name, and returns their digest; `on_key` takes a key that was
+    pressed: " ", "s", "x" or "r".
     """
 
     recipe = param.Parameter(default=None, doc="Recipe or None")
@@ -62,6 +63,7 @@ class Session(param.Parameterized):
         self.kernel_colours = KernelColours()
         self.score: Callable[[Iterate], float] | None = None  # on the test samples, computed once for all tabs
         self.link: Callable[[str, int | None, Mapping[str, str]], str] | None = None
+        self.chosen: Callable[[], Recipe | None] | None = None
         self.on_points: Callable[[bytes, str], str] | None = None
         self.on_key: Callable[[str], None] | None = None
 

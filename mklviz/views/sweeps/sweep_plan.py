@@ -1,0 +1,87 @@
+"""What a sweep will take before it begins: how many members are known already, and how long the others may last."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mklviz.errors import MklvizError
+from mklviz.limits import LIMITS
+from mklviz.numbers import counted
+from mklviz.record.store import Store
+from mklviz.sweeps import Member, Sweep, SweepTable
+from mklviz.views.sweeps.sweep_text import duration
+
+__all__ = ["SweepPlan", "plan_of"]
+
+RECENT = 200  # runs of a solver that an estimate looks at
+
+
+@dataclass(frozen=True)
+class SweepPlan:
+    """What is known of a sweep that has not begun.
+
+    `total`: its members; `table`: the results of those that have ended before; `seconds`: CPU time of the others, by
+    earlier runs like them, nan where there are none for a part.
+    """
+
+    total: int
+    table: SweepTable
+    seconds: float
+
+    def said(self, workers: int) -> str:
+        """Return the plan as a sentence, with the time that so many processes need."""
+        before = len(self.table)
+        if before == self.total:
+            return f"All {counted(self.total, 'run')} of this sweep have finished before: there is nothing to solve."
+        skipped = f", of which {before:,} have finished before and are skipped" if before else ""
+        where = "in one process" if workers == 1 else f"in {workers:,} processes"
+        if math.isnan(self.seconds):
+            return f"{counted(self.total, 'run')}{skipped}. How long they take is seen when the first have ended."
+        lasts = duration(self.seconds / workers)
+        return f"{counted(self.total, 'run')}{skipped}. About {lasts} {where}, by earlier runs like these."
+
+
+def plan_of(sweep: Sweep, store: Store) -> SweepPlan:
+    """Look up what a store knows of a sweep.
+
+    Raises `MklvizError` if its values do not go together, or it has more members than a dashboard solves.
+    """
+    if len(sweep) > LIMITS.sweep_members:
+        raise MklvizError(
+            f"A dashboard solves at most {LIMITS.sweep_members:,} runs in a sweep, and these lists make {len(sweep):,}:"
+            " shorten a list, or run it by mklviz sweep on the command line."
+        )
+    members = sweep.members
+    table = SweepTable.of(store, sweep)
+    left = [member for member in members if member.key not in table.outcomes]
+    return SweepPlan(len(members), table, _seconds(left, store))
+
+
+def _seconds(left: Sequence[Member], store: Store) -> float:
+    """Return the CPU time of members by that of runs of their solvers on the same kernels, and data where there are."""
+    known: dict[tuple[str, ...], list[float]] = {}
+    for solver in {member.recipe.solvers[0].name for member in left}:
+        for run in store.runs(f"solver:{solver}", limit=RECENT):
+            if run.steps and run.recipe:
+                data, kernels = _parts(run.recipe)
+                known.setdefault((solver, kernels, data), []).append(run.seconds)
+                known.setdefault((solver, kernels), []).append(run.seconds)
+    seconds = 0.0
+    for member in left:
+        data, kernels = _parts(member.recipe.to_json())
+        alike = (member.recipe.solvers[0].name, kernels)
+        seconds += _mean(known.get((*alike, data)) or known.get(alike, []))
+    return seconds
+
+
+def _parts(recipe: str) -> tuple[str, str]:
+    """Return the data and the kernels of a recipe in JSON, in texts that can be compared."""
+    parts = json.loads(recipe)
+    return json.dumps(parts.get("data")), json.dumps(parts.get("kernels"))
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values) if values else math.nan

@@ -1,0 +1,145 @@
+"""A sweep in words and tables: how far it is, means and spreads, and solvers two by two."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from html import escape
+
+from mklviz.numbers import counted
+from mklviz.record.words import number
+from mklviz.sweeps import SweepProgress, SweepTable
+from mklviz.sweeps.statistics import Difference, Measure, Outcomes, Spread
+from mklviz.views.look.palette import RunStyle, swatch
+
+__all__ = ["difference_table", "duration", "failures", "progress_said", "runs_said", "spread_table"]
+
+_RATIO = "How many times the first costs what the second does: the geometric mean over cases that both solved"
+_CHANGE = "By how much the first has more than the second: the mean over cases that both solved"
+_INTERVAL = "Drawn again 2,000 times from the splits of each data set; of fewer than five there is none"
+_LESS = "Cases in which the first has less, of those that both solved"
+_ONLY = "Cases that one of the two solved and the other did not, or neither: they are in no mean"
+
+
+def duration(seconds: float) -> str:
+    """Return a time as people say it: "40 s", "3 min", "2.5 h"."""
+    if seconds < 100.0:
+        return f"{max(seconds, 1.0):.0f} s"
+    return f"{seconds / 60.0:.0f} min" if seconds < 5400.0 else f"{seconds / 3600.0:.1f} h"
+
+
+def progress_said(progress: SweepProgress, status: str) -> str:
+    """Say how far a sweep is, or how it ended, in one sentence."""
+    total, ended = progress.total, progress.done + progress.failed
+    parts = [f"{ended:,} of {counted(total, 'run')} {'has' if total == 1 else 'have'} ended"]
+    if progress.skipped:
+        parts.append(f"{progress.skipped:,} of them before, and skipped")
+    if progress.failed:
+        parts.append(f"{progress.failed:,} failed")
+    if status in ("finished", "failed", "stopped"):
+        if status == "finished" and progress.skipped == total:
+            return f"All {counted(total, 'run')} had finished before: nothing was left to solve."
+        first = {"finished": "Finished", "failed": "Broken off", "stopped": "Stopped"}[status]
+        rest = " Start goes on with the rest." if ended < total else ""
+        return f"{first}: {', '.join(parts)}.{rest}"
+    if progress.running:
+        parts.append(f"{progress.running:,} {'held' if status == 'paused' else 'running'}")
+    left = progress.seconds_left
+    if status != "paused" and math.isfinite(left) and ended < total:
+        parts.append(f"about {duration(left)} left")
+    return f"{'Paused: ' if status == 'paused' else ''}{', '.join(parts)}."
+
+
+def failures(table: SweepTable) -> list[str]:
+    """Return a sentence for each member that failed."""
+    members = (member for member in table.sweep.members if member.key in table.outcomes)
+    failed = [(member, table.outcomes[member.key]) for member in members if table.outcomes[member.key].failed]
+    return [f"{member.solver} on {member.data}, split {member.split}: {outcome.reason}" for member, outcome in failed]
+
+
+def runs_said(outcomes: Outcomes) -> str:
+    """Say how many runs are compared, which of them did not converge, and what was left out."""
+    runs, solved = int(outcomes.known.sum()), int((outcomes.known & outcomes.solved).sum())
+    said = [f"{counted(runs, 'run')} of {counted(len(outcomes.cases), 'case')}, {solved:,} converged."]
+    if runs > solved:
+        said.append("What did not converge is counted, drawn hollow, and in no mean.")
+    if outcomes.failed:
+        said.append(f"{outcomes.failed:,} of these failed and have no result.")
+    if outcomes.machines > 1:
+        said.append(
+            f"The runs come from {outcomes.machines} machines, whose seconds do not compare: SVM solves do, and so do"
+            " mean-kernel fits, seconds in units of one SVM fit on the same machine."
+        )
+    if outcomes.uncounted:
+        said.append(f"Without {outcomes.measure.label}, and so left out: {', '.join(outcomes.uncounted)}.")
+    return " ".join(said)
+
+
+def spread_table(found: Sequence[Spread], styles: Mapping[str, RunStyle], measure: Measure) -> str:
+    """Return as HTML the means, with standard deviations, of each solver for each data set and setting."""
+    cells = {(each.title, each.solver): each for each in found}
+    heads = "".join(f'<th scope="col">{swatch(style)}{escape(style.label)}</th>' for style in styles.values())
+    rows = "".join(
+        f'<tr><th scope="row">{escape(title)}</th>'
+        + "".join(f"<td>{_mean(cells.get((title, solver)), measure)}</td>" for solver in styles)
+        + "</tr>"
+        for title in dict.fromkeys(each.title for each in found)
+    )
+    return _table(f"Means of {measure.label}", f'<th scope="col">Data</th>{heads}', rows)
+
+
+def _mean(spread: Spread | None, measure: Measure) -> str:
+    if spread is None:
+        return "–"
+    mean, deviation = (_written(value, measure) for value in (spread.mean, spread.deviation))
+    said = f"{mean} ± {deviation}" if len(spread.values) > 1 else mean
+    if spread.missed:
+        said += f'<span class="reason">{spread.missed:,} of {spread.runs:,} not converged</span>'
+    return said
+
+
+def _written(value: float, measure: Measure) -> str:
+    """Return a value to three digits, a score in per cent."""
+    if measure.column == "score":
+        return number(100.0 * value, ".1f") + (" %" if math.isfinite(value) else "")
+    return number(value, ".3g" if abs(value) < 1000.0 else ",.0f")
+
+
+def difference_table(found: Sequence[Difference], styles: Mapping[str, RunStyle], measure: Measure) -> str:
+    """Return as HTML how solvers differ two by two, with intervals."""
+    ratio = ("Times the cost", _RATIO) if measure.cost else ("Difference", _CHANGE)
+    columns = (
+        ("First", "The solver whose cost is above the line of the ratio"),
+        ("Second", "The solver that it is compared with"),
+        ratio,
+        ("95 % interval", _INTERVAL),
+        ("First less", _LESS),
+        ("Only first, only second, neither", _ONLY),
+    )
+    heads = "".join(f'<th scope="col" title="{escape(why)}">{name}</th>' for name, why in columns)
+    rows = "".join(_difference(each, styles, measure) for each in found)
+    return _table(f"{measure.label}, two by two", heads, rows)
+
+
+def _difference(found: Difference, styles: Mapping[str, RunStyle], measure: Measure) -> str:
+    first, second = (f"{swatch(styles[name])}{escape(styles[name].label)}" for name in (found.first, found.second))
+    value, low, high = (_written(end, measure) for end in (found.value, found.low, found.high))
+    sign = "× " if measure.cost and math.isfinite(found.value) else ""
+    interval = f"{low} to {high}" if math.isfinite(found.low) else "–"
+    even = 1.0 if measure.cost else 0.0
+    told = math.isfinite(found.low) and not found.low <= even <= found.high
+    shown = f"<b>{sign}{value}</b>" if told else f"{sign}{value}"
+    cells = (
+        f'<th scope="row">{first}</th>',
+        *(f"<td>{cell}</td>" for cell in (second, shown, interval, f"{found.less:,} of {found.pairs:,}")),
+        f"<td>{found.first_only:,}, {found.second_only:,}, {found.neither:,}</td>",
+    )
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def _table(caption: str, heads: str, rows: str) -> str:
+    return (
+        '<div class="scroll" tabindex="0"><table class="results milestones">'
+        f'<caption class="unseen">{escape(caption)}</caption><thead><tr>{heads}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>"
+    )

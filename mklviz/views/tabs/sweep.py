@@ -1,0 +1,303 @@
+"""SWEEP: the same recipe over many data sets, splits, solvers and numbers, solved run by run, and what came of it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import panel as pn
+
+from mklviz.engine.task import ProgressReport, Task
+from mklviz.errors import MklvizError
+from mklviz.limits import LIMITS
+from mklviz.recipe import Recipe
+from mklviz.record.store import open_store
+from mklviz.sweeps import Sweep, SweepRun, SweepTable
+from mklviz.sweeps.processes import usual_workers
+from mklviz.views.form import Alert, Button, Form, FormRow, ProgressBar, Reasons, Select
+from mklviz.views.host.figure_sync import FigureSync
+from mklviz.views.look import cards
+from mklviz.views.model.model_card import ONE_SECTION
+from mklviz.views.session.session import Session
+from mklviz.views.sidebar.controls import note, say
+from mklviz.views.sweeps.results_view import ResultsView
+from mklviz.views.sweeps.running_sweeps import RUNNING_SWEEPS
+from mklviz.views.sweeps.sweep_form import SweepForm
+from mklviz.views.sweeps.sweep_plan import SweepPlan, plan_of
+from mklviz.views.sweeps.sweep_results import SweepResults, results_of
+from mklviz.views.sweeps.sweep_text import failures, progress_said
+from mklviz.views.tabs._tab import Tab
+
+__all__ = ["SweepTab"]
+
+LOOK = 0.5  # seconds between two looks at a sweep under way
+LIVE = 4.0  # seconds between two drawings of its results
+MEASURES = {
+    **{"Time": None, "SVM solves": "svm_solves", "Mean-kernel fits": "fits", "Steps": "steps"},
+    **{"Test score": "score", "Objective": "objective", "Kernels kept": "kernels"},
+}
+ALL = "the best of all"
+_ABOUT = (
+    "Every combination is one run, and in the line of words any part of a recipe may have a list, as"
+    " train=0.2,0.4,0.8. What has finished is kept and never solved twice: after Stop, Start goes on where it stood."
+)
+_NONE = "Nothing of this sweep has finished yet: means, profiles and differences appear here as its runs end."
+_RUNS = "Every run stands in the tab Runs as well, under made:sweep."
+
+
+class SweepTab(Tab):
+    """What is swept, how far that is, and what came of it.
+
+    `form` says what is swept; `start`, `pause` and `stop` are its buttons, and `run` is the sweep under way, or the
+    last. `measure` and `against` say what `results` compares.
+    """
+
+    title, order = "Sweep", 16
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._session: Session | None = None
+        self.run: SweepRun | None = None
+        self._table: SweepTable | None = None
+        self._looked_at = self._drawn_at = 0.0
+        self._choice: tuple[Any, ...] = ()  # of what is compared
+        self.plan: SweepPlan | None = None
+        self.planning, self.starting = Task[SweepPlan](), Task[SweepRun]()
+        self.comparing, self.saving = Task[SweepResults](ONE_SECTION), Task[tuple[str, bytes]]()
+        self._sync = FigureSync()
+        self._sync.frames.heartbeat.on_key(lambda key: self._session.press(key) if self._session else None)
+        self.form, self.results = SweepForm(), ResultsView()
+        most = max(1, min(usual_workers(), LIMITS.sweep_workers))
+        counts = {f"{count}": count for count in range(1, most + 1)}
+        self.workers = Select(label="Processes", options=counts, value=max(1, most - 1), width=150)
+        self.start = Button(self._start, label="Start", variant="contained", width=90)
+        self.pause = Button(self._pause, label="Pause", visible=False, width=90)
+        self.stop = Button(self._stop, label="Stop", variant="text", visible=False, width=80)
+        self.take = Button(
+            self._load, label="Take the set-up beside", variant="text", description="Its recipe, with 5 splits"
+        )
+        self.trouble, self.failed = Alert(visible=False, closeable=True), Reasons(visible=False)
+        self.said, self.bar = note(spoken=True), ProgressBar(label="How far the sweep is", visible=False)
+        self.measure = Select(label="Measure", options=MEASURES, value=None, width=240)
+        self.against = Select(label="Compared with", options={ALL: ""}, value="", width=260)
+        self.files = [Button(self._saving(end), label=label, width=90) for label, end in _FILES]
+        self._words, self._progress = cards.html(), note()
+        self._downloads = Form(FormRow(self.measure, self.against, *self.files, wrap=True), self._progress)
+        self._came = cards.card(cards.html(cards.title("What came of it")), self._words, self._downloads)
+        self.form.param.watch(self._plan, "sweep")
+        self.root = self._laid_out()
+
+    def _laid_out(self) -> pn.Column:
+        about = cards.html(f'{cards.title("Sweep")}<p class="why">{_ABOUT}</p>')
+        buttons = FormRow(self.workers, self.start, self.pause, self.stop, self.take, wrap=True)
+        parts = (self.form.body, buttons, self.trouble, self.said, self.bar, self.failed)
+        head = cards.card(about, Form(*parts, margin=(8, 0, 0, 0)))
+        objects = (head, self._came, self.results, self._sync.frames.heartbeat)
+        return pn.Column(*objects, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
+
+    @classmethod
+    def supports(cls, session: Session) -> str:
+        """A dashboard of one's own is needed."""
+        if session.follows:
+            return "This page follows somebody else's race. Sweeps are made on a dashboard of your own."
+        return ""
+
+    def follow(self, session: Session) -> None:
+        """Take over the colours, and at first the recipe."""
+        first, self._session = self._session is None, session
+        self.root.stylesheets = [cards.variables(session.theme)]
+        if first:
+            self._load()
+
+    def _load(self, *_: Any) -> None:
+        """Sweep over splits of the recipe of the controls, or else of the race."""
+        session = self._session
+        recipe = (
+            None if session is None else (session.chosen() if session.chosen is not None else None) or session.recipe
+        )
+        try:
+            self.form.load(recipe or Recipe())
+        except MklvizError as error:
+            say(self.trouble, str(error))
+
+    @property
+    def under_way(self) -> bool:
+        """Whether a sweep is being solved, or held."""
+        return self.starting.working or (self.run is not None and self.run.status in ("running", "paused"))
+
+    # -- before it begins
+
+    def _plan(self, *_: Any) -> None:
+        """Look up what is known of another sweep."""
+        self.run = self.plan = self._table = None
+        say(self.trouble, "")
+        say(self.said, "")
+        self.failed.visible = self.bar.visible = False
+        sweep: Sweep | None = self.form.sweep
+        self._offer()
+        if sweep is None:
+            self.planning.forget()
+            return
+        self.planning.ask(
+            sweep, lambda _report: plan_of(sweep, open_store()), "The sweep could not be planned", "Counting the runs."
+        )
+
+    def _start(self, *_: Any) -> None:
+        sweep: Sweep | None = self.form.sweep
+        if sweep is None or self.plan is None or self.under_way:
+            return
+        say(self.trouble, "")
+        begun = partial(_begun, sweep, self.workers.value)
+        self.starting.ask(object(), begun, "The sweep could not be started", "Starting.")
+        self._offer()
+
+    def _pause(self, *_: Any) -> None:
+        if self.run is not None:
+            (self.run.resume if self.run.status == "paused" else self.run.pause)()
+            self._look(self.run)
+
+    def _stop(self, *_: Any) -> None:
+        self.starting.cancel()
+        if self.run is not None:
+            self.run.cancel()
+
+    def _offer(self) -> None:
+        """Bring buttons and fields in line with what can be done now."""
+        under_way, paused = self.under_way, self.run is not None and self.run.status == "paused"
+        self.form.body.locked = under_way
+        self.start.param.update(visible=not under_way, disabled=self.form.sweep is None or self.plan is None)
+        self.take.visible = not under_way
+        self.pause.param.update(visible=under_way and self.run is not None, label="Resume" if paused else "Pause")
+        self.stop.visible = under_way
+
+    # -- while it goes on
+
+    def tick(self, now: float) -> None:
+        """Show how far the sweep is, and what has come of it so far."""
+        if self.planning.ended:
+            self._planned()
+        if self.starting.ended:
+            self._started()
+        if self.plan is not None and self.run is None and not self.under_way:
+            say(self.said, self.plan.said(self.workers.value))
+        if self.run is not None and now - self._looked_at >= LOOK:
+            self._looked_at = now
+            self._look(self.run)
+        if self.saving.ended:
+            self._saved()
+        if self.shown:
+            self._compare(now)
+
+    def _planned(self) -> None:
+        self.plan = self.planning.take()
+        say(self.trouble, self.planning.fault)
+        if self.plan is not None:
+            self._take_table(self.plan.table)
+        self._offer()
+
+    def _started(self) -> None:
+        self.run = self.starting.take()
+        say(self.trouble, self.starting.fault)
+        self._offer()
+
+    def _look(self, run: SweepRun) -> None:
+        """Say how far it is; its table is taken now and then, and when it has ended."""
+        status, progress = run.status, run.progress
+        ended = progress.done + progress.failed
+        say(self.said, progress_said(progress, status))
+        self.bar.param.update(visible=self.under_way, value=int(100 * ended / max(progress.total, 1)))
+        if run.error is not None:
+            known = isinstance(run.error, MklvizError)
+            say(self.trouble, str(run.error) if known else "The sweep broke down; the server's log says more.")
+        if self._table is None or len(self._table) != ended:
+            self._take_table(run.table())
+        self._offer()
+
+    def _take_table(self, table: SweepTable) -> None:
+        reasons = failures(table)
+        self._table = table
+        self.failed.param.update(visible=bool(reasons), summary=f"{len(reasons):,} failed", items=reasons)
+
+    # -- what came of it
+
+    def _compare(self, now: float) -> None:
+        """Draw the results of what has finished, now and then while it goes on."""
+        session, table = self._session, self._table
+        if session is None or table is None:
+            self._show(SweepResults(""))
+            return
+        if not len(table):
+            self._show(SweepResults(_NONE))
+            return
+        choice = (self.form.sweep, self.measure.value, self.against.value, session.theme)
+        due = not self.under_way or now - self._drawn_at >= LIVE
+        if choice != self._choice or (due and not self.comparing.working):
+            self._choice = choice
+            drawn = partial(results_of, table, self.measure.value, self.against.value, session.theme)
+            self.comparing.ask((*choice, len(table)), drawn, "The results could not be compared", "Comparing the runs.")
+        if self.comparing.ended:
+            self._drawn_at = now
+            results = self.comparing.take()
+            self._show(results or SweepResults(self.comparing.fault))
+        say(self._progress, self.comparing.said if self.comparing.working and not self.under_way else "")
+
+    def _show(self, results: SweepResults) -> None:
+        compared = bool(results.sections)
+        self._came.visible = bool(results.words)
+        said = f"{results.words} {_RUNS}" if compared else results.words
+        self._words.object = f'<p class="why">{escape(said)}</p>'
+        for part in (self.against, *self.files):
+            part.visible = compared
+        self.measure.visible = results.words != _NONE
+        if results is not self.results.results:
+            self.results.show(results)
+        if compared:
+            options = {ALL: "", **dict(zip(results.labels, results.solvers, strict=True))}
+            kept = self.against.value if self.against.value in options.values() else ""
+            self.against.param.update(options=options, value=kept)
+
+    def _saving(self, ending: str) -> Callable[..., None]:
+        def save(_event: Any) -> None:
+            table = self._table
+            if table is not None:
+                self.saving.ask(object(), lambda _report: _file(table, ending), "The file could not be made")
+
+        return save
+
+    def _saved(self) -> None:
+        file = self.saving.take()
+        if file is None:
+            say(self.trouble, self.saving.fault)
+        else:
+            self._downloads.hand_over(*file)
+
+    def close(self) -> None:
+        """End the sweep; what has finished is kept."""
+        self._stop()
+        for task in (self.planning, self.starting, self.comparing, self.saving):
+            task.forget()
+
+    def __panel__(self) -> Any:
+        return self.root
+
+
+_FILES = (("CSV", ".csv"), ("Parquet", ".parquet"))
+
+
+def _begun(sweep: Sweep, workers: int, report: ProgressReport) -> SweepRun:
+    """Start a sweep, unless this server is solving another, or nobody waits for it any more."""
+    run = SweepRun(sweep, open_store(), workers=workers)
+    report(1.0)
+    RUNNING_SWEEPS.begin(run)
+    return run
+
+
+def _file(table: SweepTable, ending: str) -> tuple[str, bytes]:
+    with tempfile.TemporaryDirectory(prefix="mklviz-") as folder:
+        path = Path(folder) / f"mklviz-sweep{ending}"
+        table.save(path)
+        return path.name, path.read_bytes()

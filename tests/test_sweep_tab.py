@@ -1,0 +1,245 @@
+"""The tab Sweep without a browser: words and fields, a sweep under way, and what came of it."""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Callable, Iterator
+from functools import cache
+
+import pandas as pd
+import pytest
+from _shown import words
+from _waits import wait_for
+
+from mklviz.limits import LIMITS
+from mklviz.recipe import Recipe
+from mklviz.record.store import open_store
+from mklviz.sweeps import MemberOutcome, Sweep, SweepProgress, SweepTable
+from mklviz.sweeps.statistics import Outcomes
+from mklviz.views.form import Form
+from mklviz.views.look.palette import DARK
+from mklviz.views.session.session import Session
+from mklviz.views.sweeps import running_sweeps
+from mklviz.views.sweeps.running_sweeps import RunningSweeps
+from mklviz.views.sweeps.sweep_form import SweepForm
+from mklviz.views.sweeps.sweep_plan import plan_of
+from mklviz.views.sweeps.sweep_text import duration, progress_said, runs_said
+from mklviz.views.tabs.sweep import SweepTab
+
+SMALL = "data=heart,iris; split=0,1; solvers=silp,level; kernels=gauss:1,4@all poly:1@all; C=1; max-iter=200"
+
+
+@pytest.fixture
+def tab() -> Iterator[SweepTab]:
+    session, tab = Session(), SweepTab()
+    session.chosen = lambda: Recipe.from_words("data=sonar; solvers=level; C=10")
+    tab.follow(session)
+    yield tab
+    tab.close()
+
+
+def until(tab: SweepTab, found: Callable[[], object]) -> None:
+    wait_for(found, meanwhile=lambda: tab.tick(time.monotonic()))
+
+
+def swept(tab: SweepTab, text: str) -> None:
+    """Write words, and wait for what is known of them."""
+    tab.form.words.value = text
+    until(tab, lambda: not tab.planning.working)
+
+
+def solved(tab: SweepTab) -> None:
+    swept(tab, SMALL)
+    tab.start.clicks += 1
+    until(tab, lambda: tab.run is not None and not tab.under_way)
+    until(tab, lambda: not tab.comparing.working and "8 runs" in words(tab))
+
+
+# words and fields
+
+
+def test_at_first_the_recipe_of_the_controls_is_swept_over_some_splits(tab: SweepTab) -> None:
+    assert tab.form.sweep == Sweep.from_words("data=sonar; split=0...4; solvers=level; C=10")
+    assert {key: field.value for key, field in tab.form.fields.items()} == {
+        "data": "sonar",
+        "split": "0...4",
+        "solvers": "level",
+        "C": "10",
+    }
+
+
+def test_a_field_changes_the_words_and_words_change_the_fields() -> None:
+    form = SweepForm()
+    form.load(Recipe())
+    form.fields["C"].value = "1,10,100"
+    form.fields["solvers"].value = "silp, level:lam={0.3,0.5}"
+    form.fields["split"].value = "3"
+    assert len(form.sweep) == 9
+    assert form.sweep.recipe.split.seed == 3
+    form.words.value = "data=sonar,heart; split=0...19; train=0.2,0.4; solvers=spg,newton"
+    assert len(form.sweep) == 160
+    assert [field.value for field in form.fields.values()] == ["sonar,heart", "0...19", "spg, newton", "100"]
+    assert Sweep.from_words(form.words.value) == form.sweep
+    assert form.command.object == f'mklviz sweep "{form.words.value}"'
+
+
+def test_what_cannot_be_read_stays_in_the_line_with_a_sentence_and_can_be_mended() -> None:
+    form = SweepForm()
+    form.load(Recipe())
+    form.fields["C"].value = "1,x"
+    assert form.sweep is None
+    assert "“x”" in form.words.helper_text
+    assert not form.command.visible
+    form.fields["C"].value = "1,2"
+    assert form.sweep == Sweep(Recipe(), {"split": "0...4", "C": "1,2"})
+    assert form.words.helper_text == ""
+
+
+# before it begins
+
+
+def test_before_the_start_it_is_said_how_many_runs_there_are(tab: SweepTab) -> None:
+    swept(tab, "data=wdbc; split=0...6; solvers=level,spg")
+    until(tab, lambda: tab.said.object.startswith("14 runs. How long they take is seen"))
+    assert not tab.start.disabled
+    tab.form.words.value = "data=nowhere"
+    tab.tick(0.0)
+    assert tab.start.disabled
+    assert not tab.said.visible
+
+
+def test_more_runs_than_a_dashboard_solves_are_refused(tab: SweepTab) -> None:
+    swept(tab, f"data=heart; split=0...{LIMITS.sweep_members}; solvers=level")
+    until(tab, lambda: "on the command line" in tab.trouble.object)
+    assert tab.start.disabled
+
+
+def test_somebody_elses_race_is_not_swept() -> None:
+    assert "dashboard of your own" in SweepTab.supports(Session(follows=True))
+    assert SweepTab.supports(Session()) == ""
+
+
+# while it goes on, and afterwards
+
+
+def test_a_sweep_is_solved_compared_saved_and_the_next_time_skipped(tab: SweepTab) -> None:
+    solved(tab)
+    assert tab.said.object == "Finished: 8 of 8 runs have ended, 4 failed."  # iris has three classes
+    assert len(tab.failed.items) == 4
+    assert "iris, split 0" in tab.failed.items[0]
+    said = words(tab)
+    assert "8 runs of 4 cases, 4 converged." in said
+    assert "4 of these failed" in said
+    sections = {each.title: each for each in tab.results.results.sections}
+    assert sections["Performance profile"].figure is not None
+    assert "2 of 2 not converged" in sections["Means"].table
+    assert "train=0.2,0.4,0.8" in sections["Growth with samples"].refused
+
+    tab.measure.value, tab.against.value = "svm_solves", "level"
+    until(tab, lambda: "cost of Level\nSVM solves" in tab.results.results.sections[0].figure.xaxis[0].axis_label)
+    assert "SILP" in {each.title: each for each in tab.results.results.sections}["Two by two"].table
+
+    handed: list[tuple[str, bytes]] = []
+    for form in tab.root.select(Form):
+        form.hand_over = lambda name, content: handed.append((name, content))
+    for button in tab.files:
+        button.clicks += 1
+        until(tab, lambda: not tab.saving.working)
+    assert [name for name, _ in handed] == ["mklviz-sweep.csv", "mklviz-sweep.parquet"]
+    csv, parquet = (
+        read(io.BytesIO(file)) for read, (_, file) in zip((pd.read_csv, pd.read_parquet), handed, strict=True)
+    )
+    assert len(csv) == len(parquet) == 8
+    for key, solves in zip(csv["run"], csv["svm_solves"], strict=True):
+        assert [run.svm_solves for run in open_store().runs(f"run:{key}")] == [solves]
+
+    tab.start.clicks += 1
+    until(tab, lambda: tab.said.object == "All 8 runs had finished before: nothing was left to solve.")
+
+
+def test_what_finished_before_is_shown_at_once_in_the_colours_of_the_page(tab: SweepTab) -> None:
+    solved(tab)
+    session, again = Session(theme=DARK), SweepTab()
+    again.follow(session)
+    swept(again, SMALL)
+    until(again, lambda: again.results.results.sections)
+    assert again.said.object == "All 8 runs of this sweep have finished before: there is nothing to solve."
+    assert again.results.results.sections[0].figure.xaxis[0].axis_label_text_color == DARK.muted
+    again.close()
+
+
+def test_a_sweep_can_pause_go_on_and_stop_and_keeps_what_has_finished(tab: SweepTab) -> None:
+    swept(tab, "data=ionosphere; split=0...39; solvers=level,silp,simplemkl; gap=1e-6; max-iter=5000")
+    tab.start.clicks += 1
+    until(tab, lambda: tab.run is not None and tab.run.progress.running)
+    assert tab.form.body.locked
+    assert (tab.start.visible, tab.pause.label, tab.stop.visible) == (False, "Pause", True)
+    tab.pause.clicks += 1
+    until(tab, lambda: tab.pause.label == "Resume")
+    assert tab.said.object.startswith("Paused: ")
+    tab.pause.clicks += 1
+    until(tab, lambda: tab.pause.label == "Pause")
+    tab.stop.clicks += 1
+    until(tab, lambda: tab.said.object.startswith("Stopped: "))
+    assert tab.said.object.endswith("Start goes on with the rest.")
+    assert tab.start.visible
+    assert not tab.form.body.locked
+
+
+def test_a_server_solves_one_sweep_at_a_time(tab: SweepTab, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Held:
+        status = "paused"
+
+        def start(self) -> None:
+            """Begin."""
+
+    busy = RunningSweeps()
+    busy.begin(Held())  # type: ignore[arg-type]
+    monkeypatch.setattr("mklviz.views.tabs.sweep.RUNNING_SWEEPS", busy)
+    assert running_sweeps.RUNNING_SWEEPS is not busy
+    swept(tab, SMALL)
+    tab.start.clicks += 1
+    until(tab, lambda: "Another sweep is going on" in tab.trouble.object)
+    assert tab.start.visible
+
+
+# sentences
+
+
+@cache
+def sweep() -> Sweep:
+    return Sweep.from_words("data=heart; split=0...3; solvers=level; kernels=gauss:1@all")
+
+
+def test_progress_is_said_with_the_time_left() -> None:
+    going = SweepProgress(done=3, running=2, failed=1, skipped=1, total=9, seconds_left=130.0)
+    assert progress_said(going, "running") == (
+        "4 of 9 runs have ended, 1 of them before, and skipped, 1 failed, 2 running, about 2 min left."
+    )
+    assert progress_said(going, "paused").startswith("Paused: 4 of 9 runs")
+    assert [duration(seconds) for seconds in (0.2, 40.0, 300.0, 9000.0)] == ["1 s", "40 s", "5 min", "2.5 h"]
+
+
+def test_a_plan_estimates_by_runs_on_the_same_kernels_and_skips_what_is_known() -> None:
+    store = open_store()
+    unknown = plan_of(Sweep.from_words("data=wdbc; split=0...3; solvers=level; kernels=gauss:0.7@all"), store)
+    assert "How long they take is seen" in unknown.said(2)
+    assert "about 50 s in 2 processes" in unknown.__class__(4, unknown.table, 100.0).said(2).lower()
+
+
+def test_of_two_machines_the_words_say_what_compares() -> None:
+    ended = {
+        each.key: MemberOutcome(
+            each.key,
+            "converged",
+            svm_solves=5,
+            seconds=1.0,
+            results={"machine": f"{each.split % 2}", "fit_seconds": 0.1},
+        )
+        for each in sweep().members
+    }
+    outcomes = Outcomes.of(SweepTable(sweep(), ended))
+    assert outcomes.measure.column == "fits"
+    assert outcomes.values.ravel().tolist() == pytest.approx([10.0] * 4)
+    assert "2 machines, whose seconds do not compare" in runs_said(outcomes)
