@@ -33,7 +33,7 @@ def _branch_name(solver: Solver, origin: Origin, taken: Container[str]) -> tuple
     name = branch_label(solver, origin)
     named = type(solver)(**{**solver.options(), "name": name})
     named.dash = BRANCH_DASH  # type: ignore[misc]
-    key = next(each for each in (name, *(f"{name}, {k}" for k in count(2))) if each not in taken)
+    key = next(key for k in count(1) if (key := name if k == 1 else f"{name}, {k}") not in taken)
     return key, named
 
 
