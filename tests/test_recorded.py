@@ -1,4 +1,4 @@
-"""Every race is in the store without being asked: of scripts, the command line and the dashboard, each with its score."""
+"""Every race is in the store without being asked: of scripts, the command line and the dashboard, with its score."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def _lines(run: StoredRun) -> list[str]:
         "problem": run.problem,
         "recipe": run.words,
         "lesson": run.lesson,
-        "made by": f"{run.made_by}, {datetime.fromtimestamp(run.created):%Y-%m-%d %H:%M:%S}, {run.machine.cpu}",
+        "made by": f"{run.made_by}, {datetime.fromtimestamp(run.created):%Y-%m-%d %H:%M:%S}, {run.machine.name}",
         "status": f"{run.status}. {run.reason}",
         "objective": f"{number(run.objective, '.8g')}, lower bound {number(run.lower_bound, '.8g')}",
         "gap": number(run.gap, ".2g"),
