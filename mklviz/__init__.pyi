@@ -71,6 +71,7 @@ from .problem import equivalents as equivalents
 from .problem import one_against_all as one_against_all
 from .recipe import Recipe as Recipe
 from .record import Trace as Trace
+from .record.history import runs as runs
 from .sweeps import DaskCluster as DaskCluster
 from .sweeps import Member as Member
 from .sweeps import Processes as Processes
@@ -84,6 +85,7 @@ from .views import Explorer as Explorer
 from .views import path_figure as path_figure
 from .views import save_html as save_html
 from .views.notebook.show_race import race as race
+from .views.notebook.show_race import resume as resume
 
 __version__: str
 

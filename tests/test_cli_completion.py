@@ -37,9 +37,14 @@ def actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
     return parser._actions
 
 
+def below(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """The commands of a parser, by name."""
+    added = [action for action in actions(parser) if isinstance(action, argparse._SubParsersAction)]
+    return {name: command for action in added for name, command in action.choices.items()}
+
+
 def commands() -> dict[str, argparse.ArgumentParser]:
-    (added,) = (action for action in actions(make_parser()) if isinstance(action, argparse._SubParsersAction))
-    return dict(added.choices)
+    return below(make_parser())
 
 
 def test_the_shells_are_those_of_the_help() -> None:
@@ -55,6 +60,15 @@ def test_commands_are_offered_first() -> None:
 def test_every_option_of_a_command_is_offered(command: str) -> None:
     flags = {flag for action in actions(commands()[command]) for flag in action.option_strings}
     assert flags <= set(offered(command, "-"))
+
+
+def test_what_a_command_can_do_is_offered_and_then_its_options() -> None:
+    actions_of_runs = below(commands()["runs"])
+    assert set(offered("runs", "")) >= set(actions_of_runs)
+    assert offered("runs", "li") == ["list"]
+    for name, parser in actions_of_runs.items():
+        assert {flag for action in actions(parser) for flag in action.option_strings} <= set(offered("runs", name, "-"))
+    assert "--limit" not in offered("runs", "show", "-")
 
 
 def test_names_are_offered_after_their_options(tmp_path: object) -> None:
@@ -96,7 +110,10 @@ def test_fish_has_a_line_for_every_option_of_every_command() -> None:
     assert all(line.replace("\\'", "").count("'") % 2 == 0 for line in lines)  # every quote is closed
     for name, command in commands().items():
         own = [line for line in lines if f"'__fish_seen_subcommand_from {name}'" in line]
-        assert len(own) == len(actions(command))
+        assert len(own) == (len(below(command)) or len(actions(command)))
+        for action, parser in below(command).items():
+            own = [line for line in lines if f"_from {name}; and __fish_seen_subcommand_from {action}'" in line]
+            assert len(own) == len(actions(parser))
     (data,) = [line for line in lines if "_from run'" in line and " -l data " in line]
     assert " -r -F -a '" in data
     assert " two_moons " in data

@@ -23,7 +23,6 @@ from mklviz.views.explorer.follower import Follower
 from mklviz.views.host.panel_setup import configure
 from mklviz.views.race.playback import Playback
 from mklviz.views.race.race_view import RaceView
-from mklviz.views.sidebar.scenario_panel import same_race
 
 NAMES = sorted(path.stem for path in FOLDER.glob("*.zip"))
 MARK = ">Recording<"
@@ -89,7 +88,7 @@ def test_a_recording_is_of_its_scenario_as_it_is_now(name: str) -> None:
     runs = recording(name)
     assert list(runs) == list(entered([choice.make() for choice in wanted.solvers]))
     for trace in runs.values():
-        assert same_race(Recipe.from_json(trace.recipe), wanted), "record it anew: python .ci/recordings.py"
+        assert Recipe.from_json(trace.recipe).same_race(wanted), "record it anew: python .ci/recordings.py"
         assert trace.status in FINAL
         assert trace.status not in ("failed", "stopped")
         assert trace.versions["mklviz"]

@@ -32,6 +32,7 @@ from mklviz.server.connections import LONGEST_REQUEST
 from mklviz.server.contained import run
 from mklviz.server.gate import Gate, set_up
 from mklviz.server.serving import make_server, receive, serve
+from mklviz.views.host.page_session import OWNER
 
 ROOT = Path(__file__).resolve().parents[1]
 Get = Callable[..., Awaitable[HTTPResponse]]
@@ -42,6 +43,13 @@ class Page(RequestHandler):
 
     def get(self) -> None:
         self.write("the page")
+
+
+class Owner(RequestHandler):
+    """What the gate tells a page of whose runs it may see."""
+
+    def get(self) -> None:
+        self.write(self.request.headers.get(OWNER, "everybody's"))
 
 
 class Ends(RequestHandler):
@@ -57,14 +65,18 @@ def through(
     sessions: int = 0,
     frames: tuple[str, ...] = (),
     clock: Callable[[], float] = monotonic,
+    own: bool = False,
 ) -> None:
     """Let `visit` ask a small server behind the gate."""
 
     async def run() -> None:
         listener, port = bind_unused_port()
-        application = Application([("/explorer", Page), ("/explorer/ws", Page), ("/static/x", Page), ("/ends", Ends)])
+        application = Application(
+            [("/explorer", Page), ("/explorer/ws", Page), ("/static/x", Page), ("/ends", Ends), ("/owner", Owner)]
+        )
         lives, guesses = (lambda name: name == "here"), Guesses(clock)
-        set_up(application, Gate([f"localhost:{port}"], code, frames, lambda: sessions, lives, guesses=guesses))
+        gate = Gate([f"localhost:{port}"], code, frames, lambda: sessions, lives, guesses=guesses, own=own)
+        set_up(application, gate)
         server = HTTPServer(application)
         server.add_socket(listener)
 
@@ -117,6 +129,31 @@ def test_only_who_knows_the_code_comes_in_and_then_stays() -> None:
         assert away.headers["Location"].startswith("/elsewhere")
 
     through(visit, code="right-1")
+
+
+def test_every_browser_of_a_shared_server_has_runs_of_its_own() -> None:
+    async def visit(get: Get) -> None:
+        first, second = await get("/owner"), await get("/owner")
+        cookie = first.headers["Set-Cookie"]
+        assert "HttpOnly" in cookie
+        assert first.body != second.body
+        assert first.body.decode() not in cookie  # a file of runs, which says the owner, lets nobody in
+        again = await get("/owner", Cookie=cookie.partition(";")[0], **{OWNER: second.body.decode()})
+        assert again.body == first.body
+        assert "Set-Cookie" not in again.headers
+        for made_up in ("mklviz-runs=", "mklviz-runs=short", "mklviz-runs=" + "!" * 32):
+            assert (await get("/owner", Cookie=made_up)).body not in (first.body, second.body, b"everybody's")
+
+    through(visit, own=True)
+
+
+def test_at_home_and_with_shared_runs_everybody_sees_all_runs() -> None:
+    async def visit(get: Get) -> None:
+        told = await get("/owner", Cookie="mklviz-runs=" + "a" * 32, **{OWNER: "somebody"})
+        assert told.body == b"everybody's"
+        assert "Set-Cookie" not in told.headers
+
+    through(visit)
 
 
 def test_a_page_too_many_is_refused_in_a_sentence_and_files_of_open_pages_are_not() -> None:
@@ -189,11 +226,31 @@ def test_a_code_that_anybody_guesses_is_refused() -> None:
             serve(free_port(), code=code)
 
 
+@pytest.mark.parametrize(
+    ("words", "own"),
+    [
+        ([], False),
+        (["--code", "blackboard"], True),
+        (["--allow-websocket-origin", "lab.example.org"], True),
+        (["--code", "blackboard", "--shared-runs"], False),
+    ],
+)
+def test_browsers_have_runs_of_their_own_where_others_are_let_in_unless_the_operator_says_otherwise(
+    words: list[str], own: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[bool] = []
+    monkeypatch.setattr("mklviz.server.serving.make_server", lambda *_, own_runs: asked.append(own_runs))
+    for name in ("receive", "look_after", "run"):
+        monkeypatch.setattr(f"mklviz.server.serving.{name}", lambda *given: None)
+    assert main(["serve", "--no-show", "--port", str(free_port()), *words]) == 0
+    assert asked == [own]
+
+
 def test_a_class_is_told_where_to_come_in_and_the_code(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked: list[tuple[Any, ...]] = []
-    monkeypatch.setattr("mklviz.server.serving.make_server", lambda *given: asked.append(given))
+    monkeypatch.setattr("mklviz.server.serving.make_server", lambda *given, **_: asked.append(given))
     for name in ("receive", "look_after", "run"):
         monkeypatch.setattr(f"mklviz.server.serving.{name}", lambda *given: None)
     port = free_port()

@@ -152,7 +152,7 @@ def test_a_test_score_is_computed_once_for_all_who_look() -> None:
         return 0.5
 
     leads, follows = Session(), Session(follows=True)
-    leads.show(RECIPE, SimpleNamespace(score=score), None)
+    leads.show(RECIPE, SimpleNamespace(score=score), SimpleNamespace(traces={}, runs={}))
     follows.take(leads)
     assert leads.score("an iterate") == follows.score("an iterate") == 0.5
     assert asked == ["an iterate"]

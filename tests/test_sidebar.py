@@ -40,7 +40,6 @@ from mklviz.recipe.parsing import (
 from mklviz.scenarios import scenarios
 from mklviz.views.sidebar.data_panel import OWN_FILE
 from mklviz.views.sidebar.formulations import example, explanation, offered_regularizers, parameter_fields
-from mklviz.views.sidebar.scenario_panel import same_race
 from mklviz.views.sidebar.sidebar import Sidebar
 from mklviz.views.sidebar.solver_options import EntryEditor, option_control
 
@@ -161,7 +160,7 @@ def test_an_empty_stop_rule_is_no_stop_rule() -> None:
 @pytest.mark.parametrize("name", scenarios())
 def test_a_scenario_is_read_back_from_the_controls(sidebar: Sidebar, name: str) -> None:
     sidebar.scenario.choice.value = name
-    assert same_race(sidebar.recipe, scenarios()[name].recipe)
+    assert sidebar.recipe.same_race(scenarios()[name].recipe)
     assert not sidebar.scenario.changed
     assert sidebar.blocked == ""
 
@@ -382,8 +381,8 @@ def test_solvers_that_cannot_follow_the_loss_are_not_offered(sidebar: Sidebar) -
 
 def test_the_order_of_solvers_does_not_count_as_a_change() -> None:
     plain = Recipe(problem=ProblemChoice(EpsilonInsensitive(100.0)))
-    assert same_race(plain, plain.changed(loss=EpsilonInsensitive(100.0, epsilon=0.1), solvers=plain.solvers[::-1]))
-    assert not same_race(plain, plain.changed(loss=EpsilonInsensitive(100.0, epsilon=0.2)))
+    assert plain.same_race(plain.changed(loss=EpsilonInsensitive(100.0, epsilon=0.1), solvers=plain.solvers[::-1]))
+    assert not plain.same_race(plain.changed(loss=EpsilonInsensitive(100.0, epsilon=0.2)))
 
 
 # -- kernels

@@ -41,6 +41,8 @@ class Prepared:
     class test:
         task = "classification"
 
+    score_label = "test accuracy"
+
     @staticmethod
     def score(iterate: object) -> float:
         return 1.0

@@ -1,4 +1,4 @@
-"""The command line: ``mklviz serve | run | race | path | sweep | check | bench | warmup``, and lists (``datasets``).
+"""The command line: ``mklviz serve | run | race | path | sweep | runs | check | bench | warmup``, and lists.
 
 Only ``serve`` and what draws (``--html``, ``--svg``) load the screen. Errors are one sentence on the error stream;
 `mklviz.cli.exits` has the exit codes.
@@ -80,8 +80,11 @@ def _serve(arguments: argparse.Namespace) -> int:
     from mklviz.views.host.installed import need_screen
 
     need_screen()  # before its packages are looked for
+    from mklviz.cli.stored import FOLDER, folder_of
     from mklviz.server import processes_for, serve
 
+    if folder := folder_of(arguments):  # its processes and its pages read it there
+        os.environ[FOLDER] = folder
     serve(
         arguments.port,
         arguments.address,
@@ -90,6 +93,7 @@ def _serve(arguments: argparse.Namespace) -> int:
         arguments.allow_frame,
         show=not arguments.no_show,
         classroom=arguments.classroom,
+        shared_runs=arguments.shared_runs,
         processes=arguments.num_procs if arguments.num_procs is not None else processes_for(arguments.classroom),
     )
     return 0
@@ -117,6 +121,12 @@ def _sweep(arguments: argparse.Namespace) -> int:
     from mklviz.cli.sweep import solve_sweep
 
     return solve_sweep(arguments)
+
+
+def _runs(arguments: argparse.Namespace) -> int:
+    from mklviz.cli.runs import ACTIONS
+
+    return ACTIONS[arguments.action](arguments)
 
 
 def _check(arguments: argparse.Namespace) -> int:
@@ -162,6 +172,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "race": _race,
     "path": _path,
     "sweep": _sweep,
+    "runs": _runs,
     "check": _check,
     "bench": _bench,
     "warmup": _warmup,

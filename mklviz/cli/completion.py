@@ -21,7 +21,7 @@ _NAMED = {
     "regularizer": "mklviz.problem.regularizers",
     "solvers": "mklviz.solvers",
 }
-_FILES = {"data", "csv", "parquet", "save", "output", "json", "plot", "where"}
+_FILES = {"data", "csv", "parquet", "save", "output", "json", "plot", "where", "store", "files", "folders"}
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,18 @@ def script(shell: str, parser: argparse.ArgumentParser) -> str:
     return SHELLS[shell](list(_commands(parser)))
 
 
-def _commands(parser: argparse.ArgumentParser) -> Iterator[_Command]:
-    (added,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+def _commands(parser: argparse.ArgumentParser, above: str = "") -> Iterator[_Command]:
+    """Yield the commands; what one of them can do comes before itself, as "runs list" before "runs"."""
+    (added,) = _below(parser)
     helps = {action.dest: action.help or "" for action in added._choices_actions}
     for name, command in added.choices.items():
-        yield _Command(name, helps.get(name, ""), tuple(_option(action) for action in command._actions))
+        if _below(command):
+            yield from _commands(command, f"{name} ")
+        yield _Command(above + name, helps.get(name, ""), tuple(_option(action) for action in command._actions))
+
+
+def _below(parser: argparse.ArgumentParser) -> list[argparse._SubParsersAction[argparse.ArgumentParser]]:
+    return [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
 
 
 def _option(action: argparse.Action) -> _Option:
@@ -64,8 +71,9 @@ def _option(action: argparse.Action) -> _Option:
 
 
 def _bash(commands: list[_Command]) -> str:
-    cases = [f"        {command.name})\n{_bash_command(command)}            ;;" for command in commands]
-    return _BASH.format(commands=" ".join(command.name for command in commands), cases="\n".join(cases))
+    cases = [f'        "{command.name} "*)\n{_bash_command(command)}            ;;' for command in commands]
+    first = " ".join(command.name for command in commands if " " not in command.name)
+    return _BASH.format(commands=first, cases="\n".join(cases))
 
 
 def _bash_command(command: _Command) -> str:
@@ -92,9 +100,12 @@ def _zsh(commands: list[_Command]) -> str:
 def _fish(commands: list[_Command]) -> str:
     lines = ["complete -c mklviz -f"]
     for command in commands:
-        lines.append(f"complete -c mklviz -n __fish_use_subcommand -a {command.name} -d {_quoted(command.help)}")
-        for option in command.options:
-            line = f"complete -c mklviz -n {_quoted(f'__fish_seen_subcommand_from {command.name}')}"
+        *above, name = command.name.split()
+        where = f"__fish_seen_subcommand_from {above[0]}" if above else "__fish_use_subcommand"
+        lines.append(f"complete -c mklviz -n {_quoted(where)} -a {name} -d {_quoted(command.help)}")
+        seen = "; and ".join(f"__fish_seen_subcommand_from {word}" for word in (*above, name))
+        for option in command.options if not _has_actions(command, commands) else ():
+            line = f"complete -c mklviz -n {_quoted(seen)}"
             for flag in option.flags:
                 line += f" -l {flag[2:]}" if flag.startswith("--") else f" -s {flag[1:]}"
             if option.takes and option.flags:
@@ -103,6 +114,11 @@ def _fish(commands: list[_Command]) -> str:
             line += f" -a {_quoted(' '.join(option.values))}" if option.values else ""
             lines.append(f"{line} -d {_quoted(option.help)}")
     return "\n".join(lines) + "\n"
+
+
+def _has_actions(command: _Command, commands: list[_Command]) -> bool:
+    """Return whether a command's options are those of what it can do, such as "runs list"."""
+    return any(other.name.startswith(f"{command.name} ") for other in commands)
 
 
 def _quoted(text: str) -> str:
@@ -135,7 +151,7 @@ _mklviz() {{
         _mklviz_words "{commands} --help --version"
         return
     fi
-    case "${{COMP_WORDS[1]}}" in
+    case "${{COMP_WORDS[1]}} ${{COMP_WORDS[2]}} " in
 {cases}
     esac
 }}

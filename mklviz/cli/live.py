@@ -118,12 +118,12 @@ def score_text(prepared: Prepared, iterate: Iterate) -> str:
     return f"{score:.3f}" if prepared.test.task == "regression" else f"{100 * score:.1f} %"
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return a table as lines: header, rule and rows; the first two columns are words, the others numbers."""
+def aligned(rows: Sequence[Sequence[str]], words: int = 2) -> list[str]:
+    """Return a table as lines: header, rule and rows; so many columns at first are words, the others numbers."""
     widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
     lines = [
         "  ".join(
-            cell.ljust(w) if j < 2 else cell.rjust(w) for j, (cell, w) in enumerate(zip(row, widths, strict=True))
+            cell.ljust(w) if j < words else cell.rjust(w) for j, (cell, w) in enumerate(zip(row, widths, strict=True))
         )
         for row in rows
     ]

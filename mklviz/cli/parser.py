@@ -9,6 +9,7 @@ from typing import NoReturn
 from mklviz._version import __version__
 from mklviz.cli.arguments import KERNELS_HELP, LOSS_HELP, NYSTROM_HELP, REGULARIZER_HELP, SWEEP_HELP, VARY_HELP
 from mklviz.cli.exits import BAD_INPUT, EXIT_CODES
+from mklviz.cli.runs_parser import RUNS_EXAMPLES, add_runs, add_store
 from mklviz.plugins import names
 from mklviz.quoting import one_line
 
@@ -28,11 +29,12 @@ examples:
   mklviz race --scenario silp-oscillates           a race of several solvers
   mklviz path --data liver --vary C=1000:0.01:100  one solver along 100 values of C
   mklviz sweep "data=sonar,heart; split=0...19"    all runs of a recipe with lists, which nothing finished repeats
+  mklviz runs list --where "sonar gap<1e-3"        the runs so far, searched
   mklviz check my_solver.py                        whether a plug-in of yours keeps what its kind promises
   mklviz bench svm --quick                         how fast it is, and against what
   mklviz warmup                                    compile everything now, so that nobody waits for it later
   mklviz datasets | losses | regularizers | solvers | scenarios
-run, race, path, sweep and these lists write a document for programs with --json
+run, race, path, sweep, runs and these lists write a document for programs with --json
 """
 RUN_EXAMPLES = """\
 examples:
@@ -47,6 +49,8 @@ examples:
   mklviz run --scenario spg-parts --csv steps.csv --save runs.zip
   mklviz race --data ionosphere --html race.html
   mklviz run --data sonar --json | jq '.runs[0].gap'
+  mklviz run --data sonar --store /scratch/runs
+  mklviz run --data sonar --no-store
 """
 PATH_EXAMPLES = """\
 examples:
@@ -90,6 +94,8 @@ examples:
   mklviz serve --port 8080 --no-show
   mklviz serve --classroom                                 for everybody on the network, with a code
   mklviz serve --classroom --allow-websocket-origin lab.example.org:5006     under another name as well
+  mklviz serve --classroom --shared-runs                   everybody sees all runs, and not their own alone
+  mklviz serve --store /data/runs
 """
 
 
@@ -118,6 +124,8 @@ def make_parser() -> argparse.ArgumentParser:
     _add_path(_command(added, "path", path_help, PATH_EXAMPLES))
     sweep_help = "solve all runs of a recipe with lists, and print means and spreads"
     _add_sweep(_command(added, "sweep", sweep_help, SWEEP_EXAMPLES))
+    runs_help = "list, show, export, import, merge, describe and delete the runs that are kept, and go on from one"
+    add_runs(_command(added, "runs", runs_help, RUNS_EXAMPLES), _command)
     check_help = "try whether a solver, loss, regularizer or kernel family of yours keeps what its kind promises"
     _add_check(_command(added, "check", check_help, CHECK_EXAMPLES))
     bench_help = "measure how fast the library is beside other programs, as ratios of CPU time"
@@ -170,6 +178,13 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
         metavar="ORIGIN",
         help="a site, such as https://lab.example.org, whose pages may frame the dashboard (default: none may)",
     )
+    add(
+        "--shared-runs",
+        action="store_true",
+        help="let everybody who is let in see, change and delete all runs (default: every browser its own, where others"
+        " than this machine are let in)",
+    )
+    add_store(parser, switch=True)
 
 
 def _add_run(parser: argparse.ArgumentParser, default: str) -> None:
@@ -189,6 +204,7 @@ def _add_run(parser: argparse.ArgumentParser, default: str) -> None:
     out("--save", metavar="FILE", type=Path, help="write the runs, as the dashboard reads them; several as FILE.zip")
     out("--html", metavar="FILE", type=Path, help="write a page that shows every step, for any browser, with no server")
     out("--svg", metavar="FILE", type=Path, help="write a picture of the curves")
+    add_store(parser, switch=True)
 
 
 def _add_path(parser: argparse.ArgumentParser) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from copy import copy
+from itertools import count
 from typing import Any
 
 from mklviz.contract import Iterate, Solver
@@ -15,14 +16,25 @@ from mklviz.engine.registry import make_solver
 from mklviz.engine.run import Run
 from mklviz.engine.scheduler import Party
 from mklviz.engine.stop import StopRule
+from mklviz.engine.task import STOPPED
 from mklviz.errors import MklvizError
 from mklviz.html import table
 from mklviz.kernels.interface import Approximate
 from mklviz.problem import Problem
+from mklviz.record.origin import Origin
 from mklviz.record.summary import COLUMNS, label, summarize
 from mklviz.record.trace import FINAL, Trace
 
 __all__ = ["Race", "entered"]
+
+
+def _branch_name(solver: Solver, origin: Origin, taken: Container[str]) -> tuple[str, Solver]:
+    """Return a key for a branch that is not taken, and its solver with a name and a dash of its own."""
+    name = branch_label(solver, origin)
+    named = type(solver)(**{**solver.options(), "name": name})
+    named.dash = BRANCH_DASH  # type: ignore[misc]
+    key = next(key for k in count(1) if (key := name if k == 1 else f"{name}, {k}") not in taken)
+    return key, named
 
 
 def entered(solvers: Iterable[Solver]) -> dict[str, Solver]:
@@ -53,6 +65,8 @@ class Race:
         Threads of a solver that runs alone; several solvers have one each.
     start : Iterate, optional
         Where all of them begin, see `Run`.
+    origin : Origin, optional
+        The step of another run that `start` is, see `Run`.
 
     Attributes
     ----------
@@ -69,6 +83,7 @@ class Race:
         seed: int = 0,
         threads: int = 1,
         start: Iterate | None = None,
+        origin: Origin | None = None,
     ) -> None:
         if not isinstance(solvers, Iterable) or isinstance(solvers, str):
             raise MklvizError(f"A race needs a list of solvers, such as ['level', 'spg'], not {solvers!r:.80}.")
@@ -80,7 +95,7 @@ class Race:
         party = Party()
         made = [make_solver(entry, seed=seed) if isinstance(entry, str) else make_solver(entry) for entry in solvers]
         for key, solver in entered(made).items():
-            self.runs[key] = Run(problem, solver, rules, pace, start, threads, party)
+            self.runs[key] = Run(problem, solver, rules, pace, start, threads, party, origin)
 
     def __repr__(self) -> str:
         return f"Race({self.status}: {', '.join(self.runs)})"
@@ -155,10 +170,10 @@ class Race:
         for run in self.runs.values():
             run.step(count)
 
-    def cancel(self) -> None:
-        """Stop every run for good."""
+    def cancel(self, reason: str = STOPPED) -> None:
+        """Stop every run for good; its trace says the reason, a sentence."""
         for run in self.runs.values():
-            run.cancel()
+            run.cancel(reason)
 
     def branch(self, key: str, step: int, solver: str | Solver, **options: Any) -> Race:
         """Return a race with one more run, which goes on from a step of another one and is ready to start.
@@ -189,15 +204,56 @@ class Race:
         made = make_solver(solver, **options)
         origin = origin_of(before.trace, label(key, before.trace), step)
         start = branch_start(self.problem, made, before.trace, origin.step)
-        name = branch_label(made, origin)
-        named = type(made)(**{**made.options(), "name": name})
-        named.dash = BRANCH_DASH  # type: ignore[misc]
         again = copy(self)
-        taken = [name, *(f"{name}, {k}" for k in range(2, len(self.runs) + 2))]
-        new = next(each for each in taken if each not in self.runs)
+        new, named = _branch_name(made, origin, self.runs)
         run = Run(self.problem, named, before.rules, self.pace, start, party=before.party, origin=origin)
         again.runs = {**self.runs, new: run}
         return again
+
+    @classmethod
+    def going_on(
+        cls,
+        problem: Problem,
+        trace: Trace,
+        solver: Solver,
+        rules: Sequence[StopRule] | None = None,
+        pace: float = 0.0,
+        taken: Container[str] = (),
+    ) -> Race:
+        """Return a race of one run, ready to start, which goes on from the best iterate of a recorded run.
+
+        Its trace says so in `origin`, and counts steps, SVM solves and seconds on from there; what the recorded run had
+        proved stays proved.
+
+        Parameters
+        ----------
+        problem : Problem
+            The problem of the recorded run, posed anew.
+        trace : Trace
+        solver : Solver
+        rules, pace
+            As for a race.
+        taken : collection of str
+            Keys that the run must not have.
+
+        Raises
+        ------
+        UnsupportedProblem
+            If the solver cannot go on from there, with the reason.
+        MklvizError
+            If nothing was recorded yet, or the problem has other kernels or samples.
+        """
+        origin = origin_of(trace, trace.label, trace.first_step + trace.best_index)
+        if trace.best.weights.shape != (problem.m,) or len(trace.best.dual) != problem.n:
+            raise MklvizError(
+                f"{trace.label} had {len(trace.best.weights):,} kernels and {len(trace.best.dual):,} samples, and this"
+                f" problem has {problem.m:,} and {problem.n:,}: it cannot go on here."
+            )
+        start = branch_start(problem, solver, trace, origin.step)
+        key, named = _branch_name(solver, origin, taken)
+        race = cls(problem, [named], rules, pace, start=trace.best_start if problem.convex else start, origin=origin)
+        race.runs = dict.fromkeys([key], *race.runs.values())
+        return race
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until every run has ended; return whether they have."""

@@ -24,6 +24,7 @@ from mklviz.engine.exactness import reviewed
 from mklviz.engine.helpers import Helpers, check_threads, interrupt, watch
 from mklviz.engine.scheduler import LOST_SECONDS, SCHEDULER, Party
 from mklviz.engine.stop import GapRule, StopRule, TimeLimit, standard_rules
+from mklviz.engine.task import STOPPED
 from mklviz.errors import Interrupted, MklvizError, ProblemError, SolverError, UnsupportedProblem
 from mklviz.kernels import size_remark
 from mklviz.numbers import is_number
@@ -127,7 +128,8 @@ class Run:
         self._helpers = Helpers(threads, self._meter) if threads > 1 else None
         self._iterates: Iterator[Iterate] | None = None
         self._lock = threading.RLock()
-        self._paused, self._credits, self._cancelled, self._scheduled = True, 0, False, False
+        self._paused, self._credits, self._scheduled = True, 0, False
+        self._cancelled: Verdict | None = None
         self._ended = threading.Event()
         self._deadlines = [rule for rule in self.rules if isinstance(rule, TimeLimit)]
         self._out_of_time: Verdict | None = None
@@ -202,14 +204,17 @@ class Run:
             self._paused, self._credits = True, self._credits + max(count, 0)
             self._schedule()
 
-    def cancel(self) -> None:
-        """Stop for good, in the middle of a step if need be; what was found so far stays."""
+    def cancel(self, reason: str = STOPPED) -> None:
+        """Stop for good, in the middle of a step if need be; what was found so far stays.
+
+        `reason`: why, as the sentence that the trace says.
+        """
         with self._lock:
-            self._cancelled = True
+            self._cancelled = self._cancelled or Verdict("stopped", reason)
             if self._scheduled and SCHEDULER.answers(self):
                 SCHEDULER.hurry(self)
             elif not self.finished:
-                self._finish(_STOPPED)
+                self._finish(self._cancelled)
 
     def give_up(self, thread: int) -> None:
         """Fail: for a minute, a step in that thread has neither ended nor asked whether it is still wanted."""
@@ -246,7 +251,7 @@ class Run:
             self.trace.append(*self._counted_on(iterate))
             verdict = self._reviewed(next(filter(None, (rule.check(self.trace) for rule in self.rules)), None))
         except Interrupted:
-            verdict = self._out_of_time or _STOPPED
+            verdict = self._out_of_time or self._cancelled or Verdict("stopped", STOPPED)
         if verdict is not None:
             self._finish(verdict)
         return verdict is None
@@ -267,7 +272,7 @@ class Run:
         begun = time.monotonic()
         with self._lock:
             if self._cancelled:
-                self._finish(_STOPPED)
+                self._finish(self._cancelled)
             if self.finished:
                 return
             if self._paused and self._credits == 0:
@@ -400,4 +405,3 @@ def _check_types(solver: Solver, pace: float, start: Iterate | None) -> None:
 
 _STARTS = "A run starts from an iterate, such as trace.final (SPG and PGD have random starts, random_start=1, 2, ...)"
 _NEEDS_NO_REMARK = ("converged", "stopped", "failed")  # endings that the kernels' sizes do not explain
-_STOPPED = Verdict("stopped", "Stopped by hand.")

@@ -92,6 +92,11 @@ class DataChoice:
         """Whether the data came from somebody's own file."""
         return self.source.startswith(OWN)
 
+    @property
+    def title(self) -> str:
+        """What the data are called where nothing is told of somebody's own."""
+        return "Own data" if self.own else self.source.replace("_", " ").capitalize()
+
 
 @dataclass(frozen=True)
 class Split:

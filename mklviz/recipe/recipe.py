@@ -103,6 +103,10 @@ class Recipe(RecipeParts):
             trace.recipe = self.to_json()
         return race
 
+    def same_race(self, other: Recipe) -> bool:
+        """Return whether another recipe describes the same race; the order of the solvers does not matter."""
+        return _in_order(self) == _in_order(other)
+
     def to_words(self) -> str:
         """Return the recipe as words, ``data=sonar; C=10``: what differs from the defaults, see `from_words`."""
         return write_words(self)
@@ -132,3 +136,7 @@ class Recipe(RecipeParts):
             With a sentence, if the text is of another version or has a part that cannot be used.
         """
         return cls(**read_json(text))
+
+
+def _in_order(recipe: Recipe) -> Recipe:
+    return replace(recipe, solvers=sorted(recipe.solvers, key=lambda choice: (choice.name, repr(choice.options))))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -27,10 +28,13 @@ from mklviz.limits import LIMITS
 from mklviz.server.codes import Guesses
 from mklviz.server.connections import party
 from mklviz.server.contained import PAGE, Contained, contain
+from mklviz.views.host.page_session import OWNER
 
 __all__ = ["Gate", "set_up"]
 
-COOKIE = "mklviz-code"
+COOKIE, OWNER_COOKIE = "mklviz-code", "mklviz-runs"
+_MADE_HERE = re.compile("[A-Za-z0-9_-]{32}")
+_KEPT = "Max-Age=31536000; Path=/; HttpOnly; SameSite=Lax"
 _FORM = """<form method="post"><label>Code <input name="code" autofocus autocomplete="off"></label>
 <button>Open</button></form>"""
 
@@ -47,6 +51,7 @@ class Gate:
     # what the browser's proof of the right code is made with
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     guesses: Guesses = field(default_factory=Guesses)  # the wrong codes that have been given
+    own: bool = False  # whether every browser sees its own runs alone
 
     @property
     def token(self) -> str:
@@ -114,6 +119,21 @@ class Gate:
     def is_question(self, request: HTTPServerRequest) -> bool:
         """Whether a page asks if its session is still there."""
         return request.path.endswith("/alive")
+
+    def own_runs(self, request: HTTPServerRequest) -> str:
+        """Tell the page whose runs it may see, by a header of the request that no browser decides.
+
+        Return the cookie that the browser is to be given for it, or "". Browsers are told apart by a cookie of chance;
+        the store knows them by its digest, which does not let anybody in.
+        """
+        if not self.own:
+            request.headers.pop(OWNER, None)
+            return ""
+        known = request.cookies.get(OWNER_COOKIE)
+        given = "" if known is not None and _MADE_HERE.fullmatch(known.value) else secrets.token_urlsafe(24)
+        value = given or request.cookies[OWNER_COOKIE].value
+        request.headers[OWNER] = hashlib.sha256(value.encode()).hexdigest()[:24]
+        return given
 
     def headers(self, host: str) -> dict[str, str]:
         """Return what every answer says to the browser about what it may do."""
@@ -253,11 +273,14 @@ def set_up(application: Application, gate: Gate) -> None:
         def __init__(self, request: HTTPServerRequest) -> None:
             self._connection: Any = request.connection
             self._said = gate.headers("" if gate.is_stranger(request) else request.host)
+            self._cookie = gate.own_runs(request)
 
         def transform_first_chunk(
             self, status_code: int, headers: HTTPHeaders, chunk: bytes, finishing: bool
         ) -> tuple[int, HTTPHeaders, bytes]:
             headers.update(self._said)
+            if self._cookie and status_code == 200:
+                headers.add("Set-Cookie", f"{OWNER_COOKIE}={self._cookie}; {_KEPT}")
             if status_code != 101:  # a socket stays, which it would not with Tornado's no_keep_alive
                 self._connection._disconnect_on_finish = True
             return status_code, headers, chunk

@@ -49,10 +49,11 @@ def make_server(
     code: str,
     frames: Sequence[str],
     secret: str = "",
+    own_runs: bool = False,
 ) -> Any:
     """Return the server, ready and not yet started; see `serve`. It listens nowhere: connections go to `answer`.
 
-    Processes that share a port all sign with the same `secret`.
+    Processes that share a port all sign with the same `secret`; `own_runs`: whether browsers see only their own runs.
     """
     names = known_names(address, port, origins)
     key = secret.encode() or settings.secret_key_bytes() or generate_secret_key().encode()
@@ -83,6 +84,7 @@ def make_server(
         lambda: _visited(server),
         lambda session: _lives(server, session),
         hmac.digest(key, b"gate", "sha256"),
+        own=own_runs,
     )
     set_up(server._tornado, gate)
     return server
@@ -162,6 +164,7 @@ def serve(
     show: bool = False,
     classroom: bool = False,
     processes: int = 1,
+    shared_runs: bool = False,
 ) -> None:
     """Serve the dashboard until the process is told to end.
 
@@ -170,7 +173,8 @@ def serve(
     machine reach the address; `frames`: origins, such as https://lab.example.org, of pages that may frame the
     dashboard; `show`: whether to open it in a browser; `classroom`: whether everybody on the network may come in who
     has the code: at all addresses, unless `address` says which; `processes`: how many processes share the port, each
-    with pages of its own. Raises `MklvizError` with a sentence, if it cannot be served there.
+    with pages of its own; `shared_runs`: whether all browsers see all runs; else each sees its own, where others than
+    this machine come in. Raises `MklvizError` with a sentence, if it cannot be served there.
     """
     where = address if address is not None else EVERYWHERE if classroom else LOCAL
     if classroom and is_local(where):
@@ -181,6 +185,7 @@ def serve(
     for origin in frames:
         _frame(origin)
     asked = check_code(code) if code is not None else "" if is_local(where) else new_code()
+    own_runs = bool(asked or origins or processes > 1) and not shared_runs
     log_to_stderr()
     page = f"http://{own_addresses(where)[0]}:{port}/{PAGE}"
     _announce(page, asked, classroom)
@@ -191,10 +196,11 @@ def serve(
 
     if processes > 1:
         shared = {"address": where, "port": port, "origins": list(origins), "code": asked, "frames": list(frames)}
+        shared["own_runs"] = own_runs
         serve_from_processes(processes, {**shared, "secret": settings.secret_key() or generate_secret_key()}, open_page)
         return
     listening = bind_sockets(port, where)  # browsers that connect wait until the server is ready
-    server = make_server(where, port, origins, asked, frames)
+    server = make_server(where, port, origins, asked, frames, own_runs=own_runs)
     receive(server, listening)
     look_after(server)
     if show:

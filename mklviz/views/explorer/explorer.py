@@ -40,11 +40,11 @@ from mklviz.views.lessons.stage import LessonStage
 from mklviz.views.links.hide_and_lock import HideAndLock
 from mklviz.views.links.link import Address, open_address
 from mklviz.views.look import cards
+from mklviz.views.race.hold_unseen import PAGE_CLOSED
 from mklviz.views.race.race_text import WORDS_EVERY
 from mklviz.views.race.results import race_sentence
 from mklviz.views.session.launcher import Launch
 from mklviz.views.sidebar.run_panel import STATES, RunPanel
-from mklviz.views.sidebar.scenario_panel import same_race
 from mklviz.views.sidebar.sidebar import Sidebar
 
 __all__ = ["Explorer"]
@@ -182,7 +182,7 @@ class Explorer(pn.viewable.Viewer):
         self.shell.turn_to(scenario.tab)
         if self.launch is not None:
             self.launch.cancel()
-        if self.session.recipe is not None and not same_race(self.session.recipe, scenario.recipe):
+        if self.session.recipe is not None and not self.session.recipe.same_race(scenario.recipe):
             self._drop_race()
 
     async def tick(self) -> None:
@@ -347,7 +347,7 @@ class Explorer(pn.viewable.Viewer):
         self.shell.close()
         self.reclaim.close()
         if self.session.race is not None and not self.reclaim.shared_race.left:
-            self.session.race.cancel()
+            self.session.race.cancel(PAGE_CLOSED)
 
     def _paint(self) -> None:
         """Apply the colours to the controls beside the tabs."""

@@ -7,6 +7,7 @@ from typing import Any
 from mklviz.views.explorer.header import Header
 from mklviz.views.explorer.key_help import RACE
 from mklviz.views.explorer.page import status_line
+from mklviz.views.host.page_session import owner_of_page
 from mklviz.views.host.reconnect import Reconnect
 from mklviz.views.session.session import Session
 
@@ -17,7 +18,7 @@ class Frame:
     """One page's session, header, line of status and connection, before and after the dashboard is built."""
 
     def __init__(self) -> None:
-        self.session = Session()
+        self.session = Session(owner=owner_of_page())
         self.reconnect = Reconnect()
         self.header = Header(self.session, RACE)
         self.status = status_line()

@@ -12,7 +12,6 @@ from mklviz.engine.task import Task
 from mklviz.scenarios import Answer, Outcome, Scenario
 from mklviz.views.session.session import LessonResult, Session
 from mklviz.views.sidebar.lesson_panel import OPEN, LessonPanel
-from mklviz.views.sidebar.scenario_panel import same_race
 
 __all__ = ["Lesson"]
 
@@ -68,7 +67,7 @@ class Lesson:
         self._race = race
         traces = {key: trace for key, trace in race.traces.items() if trace.origin is None}
         made = all(trace.recipe for trace in traces.values())  # and not begun at a point of the map
-        if not made or not same_race(self._session.recipe, scenario.recipe):
+        if not made or not self._session.recipe.same_race(scenario.recipe):
             return  # the lesson says nothing about other races
         if any(trace.status not in _WHOLE for trace in traces.values()):
             self._tell(LessonResult(left_open=OPEN))

@@ -9,7 +9,14 @@ import panel as pn
 
 from mklviz.views.host.session_expiry import wait_for_browser
 
-__all__ = ["follow_session", "is_connected", "is_on_page", "is_served"]
+__all__ = ["OWNER", "follow_session", "is_connected", "is_on_page", "is_served", "owner_of_page"]
+
+OWNER = "X-Mklviz-Runs"  # the header by which the gate says whose runs a page may see
+
+
+def owner_of_page() -> str:
+    """Return whose runs the page being built may see, where its server tells browsers apart; "" for everybody's."""
+    return str((pn.state.headers or {}).get(OWNER, "")) if is_served() else ""
 
 
 def is_served() -> bool:

@@ -25,7 +25,6 @@ from mklviz.views.look.styles import race_styles
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note
 from mklviz.views.sidebar.lesson_panel import LessonPanel
-from mklviz.views.sidebar.scenario_panel import same_race
 
 __all__ = ["LessonStage"]
 
@@ -103,7 +102,7 @@ class LessonStage(pn.viewable.Viewer):
     def _foreign(self) -> bool:
         """Whether the race on the page, if there is one, is not the lesson's."""
         recipe = self._session.recipe
-        return recipe is None or not same_race(recipe, self.panel.scenario.recipe)
+        return recipe is None or not recipe.same_race(self.panel.scenario.recipe)
 
     def tick(self) -> None:
         """Draw what is new, now and then while the race goes on."""

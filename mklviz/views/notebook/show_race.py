@@ -8,15 +8,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mklviz.contract import Solver
+from mklviz.datasets import Dataset
 from mklviz.engine import FLAT, Race, StopRule, standard_rules
 from mklviz.engine.run import check_problem
 from mklviz.engine.solving import hand_over
+from mklviz.errors import MklvizError
 from mklviz.problem import Problem
+from mklviz.recipe.recorded import RecordedRace
+from mklviz.recipe.resuming import resume_run
+from mklviz.record.history import FoundRun, run_named
+from mklviz.record.store import RunHead, StoredRun, open_store
 from mklviz.views.host.installed import need_screen
 from mklviz.views.host.kernel import in_notebook
 
-__all__ = ["race"]
+__all__ = ["race", "resume"]
 
+STORE_SECONDS = 20.0  # to wait until all stands on the disk
 STOP_SECONDS = 5.0  # seconds for solvers to leave a step; they ask some ten times a second
 
 
@@ -34,7 +41,8 @@ def race(
     """Race several solvers on one problem.
 
     Outside notebooks this returns when all have ended. In a notebook it returns at once and the output of the cell
-    shows the race as it runs, with buttons to pause, step and stop it; ``race.wait()`` waits for the end.
+    shows the race as it runs, with buttons to pause, step and stop it; ``race.wait()`` waits for the end. Its runs are
+    kept in the store, where `runs` finds them.
 
     Parameters
     ----------
@@ -70,11 +78,65 @@ def race(
     names = [solvers] if isinstance(solvers, str | Solver) else solvers
     rules = standard_rules(gap, max_iter, max_seconds, stop, problem.convex, projected_gradient)
     race = Race(problem, names, rules, pace, seed)
+    recorded = RecordedRace(race, RunHead(made_by=_made_by()))
+    return _shown(race, recorded, gap if problem.convex else projected_gradient)
+
+
+def resume(run: StoredRun | str, solver: str = "", data: Dataset | None = None) -> Race:
+    """Go on from a run of the store, such as one that was cut off, at its best step.
+
+    The run's problem is posed anew from its recipe. The race that begins has one run, whose trace says in `origin` from
+    which step it goes on, and which counts steps, SVM solves and seconds on from there. It begins with the weights,
+    dual variables and lower bound that had been found; nothing inside the solver is restored, so it may go another way
+    than the run would have gone. It is kept in the store as a branch in the run's race, and shown like one by `race`.
+
+    Parameters
+    ----------
+    run : StoredRun or str
+        As `runs` returns it, or its key.
+    solver : str
+        Name of another solver, with its usual options; by default the same one, with the same options.
+    data : Dataset, optional
+        The data, where they are somebody's own: those are not stored.
+
+    Returns
+    -------
+    Race
+
+    Raises
+    ------
+    UnsupportedProblem
+        If the solver cannot go on from there, with the reason.
+    MklvizError
+        If there is no such run, its recipe is not known, or `data` are not those it had.
+    KeyboardInterrupt
+        On Ctrl-C, outside notebooks; its `found` is the race with all that was found until then.
+
+    Examples
+    --------
+    >>> import mklviz as mv
+    >>> for run in mv.runs('status:"cut off"'):
+    ...     race = mv.resume(run)
+    """
+    store = (run.store if isinstance(run, FoundRun) else None) or open_store()
+    found = run_named(store, run) if isinstance(run, str) else [run]
+    if len(found) > 1:
+        raise MklvizError(f"That race has several runs: go on from one of {', '.join(each.id for each in found)}.")
+    race, recipe, _, recorded = resume_run(store, found[0], _made_by(), solver, data)
+    return _shown(race, recorded, recipe.goal)
+
+
+def _made_by() -> str:
+    return "notebook" if in_notebook() else "script"
+
+
+def _shown(race: Race, recorded: RecordedRace, goal: float | None) -> Race:
+    """Start a race, and show it in a notebook, or wait for its end in a script."""
     if in_notebook():
         need_screen()
         from mklviz.views.notebook.cell_updates import show_in_cell
 
-        show_in_cell(race, gap if problem.convex else projected_gradient)
+        show_in_cell(race, goal)
         race.start()
         return race
     race.start()
@@ -85,4 +147,5 @@ def race(
         race.cancel()
         race.wait(STOP_SECONDS)
         raise
+    recorded.wait(STORE_SECONDS)
     return race

@@ -8,7 +8,9 @@ from mklviz.engine import Race, Run
 from mklviz.views.host.page_session import is_connected
 from mklviz.views.host.visibility import Connection, Visibility
 
-__all__ = ["HoldUnseen"]
+__all__ = ["PAGE_CLOSED", "HoldUnseen"]
+
+PAGE_CLOSED = "The page was closed, or without a connection for a minute; the run is kept as far as it came."
 
 
 class HoldUnseen:
@@ -45,6 +47,6 @@ class HoldUnseen:
             self._held = [run for run in race.runs.values() if run.status == "running"]
             race.pause()
         elif connection is Connection.GIVEN_UP:
-            race.cancel()
+            race.cancel(PAGE_CLOSED)
         elif connection is Connection.RESUMED:
             self.release()

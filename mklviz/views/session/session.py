@@ -17,6 +17,7 @@ from mklviz.contract import Iterate
 from mklviz.engine import Race
 from mklviz.recipe import Recipe
 from mklviz.recipe.prepared import Prepared
+from mklviz.recipe.recorded import RecordedRace, head_for
 from mklviz.record import Trace
 from mklviz.scenarios import Answer
 from mklviz.views.chart.kernel_colours import KernelColours
@@ -54,7 +55,7 @@ class Session(param.Parameterized):
     lesson_open = param.Boolean(default=False, doc="Whether the lesson stands on the stage of whoever leads")
     lesson_result = param.Parameter(default=None, doc="LessonResult; None as long as the race goes on")
 
-    def __init__(self, follows: bool = False, **params: Any) -> None:
+    def __init__(self, follows: bool = False, owner: str = "", **params: Any) -> None:
         super().__init__(**params)
         self._kept: Callable[[], Race | None] = lambda: None  # returns the race added last, if it is still there
         self.follows = follows  # somebody else's race, to look at and not to touch
@@ -62,25 +63,35 @@ class Session(param.Parameterized):
         self.race_history = RaceHistory()
         self.kernel_colours = KernelColours()
         self.score: Callable[[Iterate], float] | None = None  # on the test samples, computed once for all tabs
+        self.owner = owner  # of the runs, on a server that several people share; "" where all see all
+        self.recorded: RecordedRace | None = None  # the race shown, or the one before, in the store
         self.link: Callable[[str, int | None, Mapping[str, str]], str] | None = None
         self.chosen: Callable[[], Recipe | None] | None = None
         self.on_points: Callable[[bytes, str], str] | None = None
         self.on_key: Callable[[str], None] | None = None
 
     def show(self, recipe: Recipe, prepared: Prepared, race: Race) -> None:
-        """Turn to another race; the caller ends the one before."""
+        """Turn to another race, which is recorded from now on; the caller ends the one before."""
         self.score = _once(prepared.score)
+        self._record(recipe, prepared, race)
         self.param.update(recipe=recipe, prepared=prepared, race=race, cursor=None)
+
+    def _record(self, recipe: Recipe, prepared: Prepared, race: Race) -> None:
+        """Let the store hold a race, or the branches that have joined the one it is recording."""
+        if self.recorded is not None and self.recorded.holds(race):
+            self.recorded.add(race)
+            return
+        made = all(trace.recipe for trace in race.traces.values())  # and not begun at a point of the map
+        posed = made and self.scenario is not None and recipe.same_race(self.scenario.recipe)
+        head = head_for(recipe, "dashboard", self.scenario.name if posed else "", self.owner)
+        self.recorded = RecordedRace(race, head, prepared, self.score)
 
     def keep(self) -> None:
         """Add the race, which has ended, to the history; once, for somebody may forget it."""
         if self._kept() is self.race:
             return
         self._kept = weakref.ref(self.race)
-        own = self.recipe is None or self.recipe.data.own
-        self.race_history.add(
-            "Own data" if own else self.recipe.data.source.replace("_", " ").capitalize(), self.traces
-        )
+        self.race_history.add("Own data" if self.recipe is None else self.recipe.data.title, self.traces)
 
     def pin(self, race: KeptRace) -> str:
         """Draw a past race in grey behind the one shown; return why that is impossible, or ""."""
@@ -96,12 +107,12 @@ class Session(param.Parameterized):
 
     def take(self, other: Session) -> None:
         """Turn to the race of another session."""
-        self.score = other.score
+        self.score, self.recorded = other.score, other.recorded
         self.param.update(recipe=other.recipe, prepared=other.prepared, race=other.race, cursor=None)
 
     def clear(self) -> None:
         """Turn to no race."""
-        self.score = None
+        self.score = self.recorded = None
         self.param.update(recipe=None, prepared=None, race=None, cursor=None)
 
     def give_way(self, wanted: bool) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import param
@@ -13,7 +12,7 @@ from mklviz.views.form import Button, FormRow, Group, Heading, Select
 from mklviz.views.sidebar.controls import note
 from mklviz.views.sidebar.lesson_panel import LessonPanel
 
-__all__ = ["ScenarioPanel", "same_race"]
+__all__ = ["ScenarioPanel"]
 
 
 class ScenarioPanel(param.Parameterized):
@@ -67,13 +66,4 @@ class ScenarioPanel(param.Parameterized):
 
     def compare(self, recipe: Recipe | None) -> None:
         """Compare the controls with the scenario; None stands for controls that cannot be read."""
-        self.changed = self._difference.visible = recipe is None or not same_race(recipe, self.scenario.recipe)
-
-
-def same_race(one: Recipe, other: Recipe) -> bool:
-    """Return whether two recipes describe the same race; the order of the solvers does not matter."""
-    return _in_order(one) == _in_order(other)
-
-
-def _in_order(recipe: Recipe) -> Recipe:
-    return replace(recipe, solvers=sorted(recipe.solvers, key=lambda choice: (choice.name, repr(choice.options))))
+        self.changed = self._difference.visible = recipe is None or not recipe.same_race(self.scenario.recipe)

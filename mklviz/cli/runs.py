@@ -1,0 +1,210 @@
+"""The runs that are kept: ``mklviz runs list | show | resume | describe | export | import | merge | delete | ...``."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import sys
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from mklviz.cli.arguments import read_own_data
+from mklviz.cli.documents import print_document
+from mklviz.cli.exits import code_of
+from mklviz.cli.live import Building, aligned, warm_up, watch
+from mklviz.cli.race import tell_race
+from mklviz.cli.stored import MADE_BY, store_of
+from mklviz.errors import MklvizError
+from mklviz.numbers import counted
+from mklviz.quoting import named, one_line
+from mklviz.recipe.resuming import resume_run
+from mklviz.record.history import COLUMNS, WORDS, run_named, short_id, texts_of
+from mklviz.record.store import Store, StoredRun
+from mklviz.record.words import number
+
+__all__ = ["ACTIONS"]
+
+_MB = 10**6
+
+
+def _opened(arguments: argparse.Namespace) -> Store:
+    """Return the store, and say what is wrong with it."""
+    store = store_of(arguments)
+    if store.trouble:
+        print(f"mklviz: {one_line(store.trouble)}", file=sys.stderr)
+    return store
+
+
+def _told(run: StoredRun) -> dict[str, Any]:
+    """Return what a document says of a run."""
+    recipe = json.loads(run.recipe) if run.recipe else None
+    return {**dataclasses.asdict(run), "short": short_id(run.id), "recipe": recipe}
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    store = _opened(arguments)
+    found = store.runs(arguments.words or "", arguments.order, arguments.limit or None, arguments.deleted)
+    if arguments.json:
+        print_document({"store": str(store.folder), "runs": [_told(run) for run in found]})
+        return 0
+    if not found:
+        print("No runs are kept that fit." if arguments.words else f"No runs are kept in {store.folder} yet.")
+        return 0
+    print("\n".join(aligned([COLUMNS, *map(texts_of, found)], WORDS)))
+    return 0
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    store = _opened(arguments)
+    found = [run for key in arguments.keys for run in run_named(store, key)]
+    if arguments.json:
+        print_document({"runs": [_told(run) for run in found]})
+        return 0
+    print("\n\n".join("\n".join(_lines(run)) for run in found))
+    return 0
+
+
+def _lines(run: StoredRun) -> list[str]:
+    """Return all that is known of a run, a line each."""
+    score = run.results.get("score")
+    facts = {
+        "run": run.id,
+        "race": f"{run.race}  {run.name}",
+        "solver": ", ".join([run.label, *(f"{key}={value}" for key, value in run.options.items())]),
+        "problem": run.problem,
+        "recipe": run.words,
+        "lesson": run.lesson,
+        "made by": f"{run.made_by}, {datetime.fromtimestamp(run.created):%Y-%m-%d %H:%M:%S}, {run.machine.name}",
+        "status": f"{run.status}. {run.reason}",
+        "objective": f"{number(run.objective, '.8g')}, lower bound {number(run.lower_bound, '.8g')}",
+        "gap": number(run.gap, ".2g"),
+        "spent": f"{counted(run.steps, 'step')}, {counted(run.svm_solves, 'SVM solve')}, {run.seconds:.2f} s of CPU",
+        "kernels": f"{run.active:,} of {run.kernels:,} in use",
+        str(run.results.get("score_label", "score")): f"{score:.4g}" if isinstance(score, float) else "",
+        "note": run.note,
+        "tags": ", ".join(run.tags),
+    }
+    width = max(map(len, facts))
+    return [f"{name:<{width}}  {one_line(text)}" for name, text in facts.items() if text]
+
+
+def _resume(arguments: argparse.Namespace) -> int:
+    store = _opened(arguments)
+    found = run_named(store, arguments.key)
+    if len(found) > 1:
+        keys = ", ".join(f"{short_id(run.id)} ({run.label})" for run in found)
+        raise MklvizError(f"That race has several runs: write which of {keys} to go on from.")
+    own = read_own_data(arguments)
+    if arguments.data and own is None:
+        raise MklvizError(f"There is no file {named(arguments.data)}; data with a name need no --data here.")
+    race, recipe, prepared, recorded = resume_run(
+        store, found[0], MADE_BY, arguments.solver or "", own, progress=Building()
+    )
+    warm_up(prepared.problem, [run.solver for run in race.runs.values()])
+    complete = watch(race, lambda _: None)
+    tell_race(race, recipe, prepared, recorded, complete, arguments.json)
+    return code_of(race.traces.values(), recipe, complete)
+
+
+def _races(store: Store, arguments: argparse.Namespace, deleted: bool = False) -> list[str]:
+    """Return the keys of the races that a command line names, by keys or by --where."""
+    words = getattr(arguments, "words", None)
+    if not arguments.keys and not words:
+        raise MklvizError("Which runs? Give their keys, as mklviz runs list prints them, or --where with words.")
+    found = [run for key in arguments.keys for run in run_named(store, key, deleted)]
+    found += store.runs(words) if words else []
+    if not found:
+        raise MklvizError("No runs are kept that fit.")
+    return list(dict.fromkeys(run.race for run in found))
+
+
+def _done(arguments: argparse.Namespace, said: str, document: dict[str, Any]) -> int:
+    """Say what was done, to people or to programs."""
+    if arguments.json:
+        print_document(document)
+    else:
+        print(said)
+    return 0
+
+
+def _describe(arguments: argparse.Namespace) -> int:
+    store = _opened(arguments)
+    said = {"name": arguments.name, "note": arguments.note, "tags": arguments.tag, "pinned": arguments.pin}
+    if all(value is None for value in said.values()):
+        raise MklvizError("Nothing is said of the race: give --name, --note, --tag, --pin or --unpin.")
+    races = _races(store, arguments)
+    for race in races:
+        store.describe(race, **said)
+    return _done(arguments, f"{counted(len(races), 'race')} described.", {"races": races})
+
+
+def _delete(arguments: argparse.Namespace) -> int:
+    store = _opened(arguments)
+    races = _races(store, arguments)
+    for race in races:
+        store.delete(race)
+    undo = f"mklviz runs restore {' '.join(map(short_id, races[:5]))}"
+    said = f"{counted(len(races), 'race')} deleted; for a day it can be undone, by: {undo}"
+    return _done(arguments, said, {"races": races})
+
+
+def _restore(arguments: argparse.Namespace) -> int:
+    store = _opened(arguments)
+    races = _races(store, arguments, deleted=True)
+    for race in races:
+        store.restore(race)
+    return _done(arguments, f"{counted(len(races), 'race')} restored.", {"races": races})
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    store = _opened(arguments)
+    races = _races(store, arguments)
+    store.export(races, arguments.output)
+    said = f"{counted(len(races), 'race')} written to {arguments.output}."
+    return _done(arguments, said, {"file": str(arguments.output), "races": races})
+
+
+def _import(arguments: argparse.Namespace) -> int:
+    store = _opened(arguments)
+    races = [race for file in arguments.files for race in store.import_file(file, file.name)]
+    said = f"{counted(len(races), 'race')} taken in: mklviz runs show {' '.join(map(short_id, races[:5]))}"
+    return _done(arguments, said, {"races": races})
+
+
+def _merge(arguments: argparse.Namespace) -> int:
+    store = _opened(arguments)
+    merged = [(folder, store.merge(folder)) for folder in arguments.folders]
+    lines = [
+        f"{folder}: {counted(each.added, 'run')} added, {each.renewed:,} brought up to date"
+        + (f", {each.unreadable:,} not readable" if each.unreadable else "")
+        for folder, each in merged
+    ]
+    told = [{"folder": str(folder), **dataclasses.asdict(each)} for folder, each in merged]
+    return _done(arguments, "\n".join(lines), {"merged": told})
+
+
+def _clean(arguments: argparse.Namespace) -> int:
+    store = _opened(arguments)
+    if arguments.limit_mb is not None and not 0 <= arguments.limit_mb < 1e9:
+        raise MklvizError("--limit-mb takes a number of megabytes, such as 500.")
+    store.pack(at_once=True)
+    cleaned = store.clean(None if arguments.limit_mb is None else int(arguments.limit_mb * _MB))
+    left = store.size
+    said = f"{counted(cleaned.runs, 'run')} removed, {cleaned.bytes / _MB:.1f} MB; {left / _MB:.1f} MB are left."
+    return _done(arguments, said, {**dataclasses.asdict(cleaned), "left": left})
+
+
+ACTIONS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "list": _list,
+    "show": _show,
+    "resume": _resume,
+    "describe": _describe,
+    "export": _export,
+    "import": _import,
+    "merge": _merge,
+    "delete": _delete,
+    "restore": _restore,
+    "clean": _clean,
+}

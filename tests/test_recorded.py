@@ -1,0 +1,224 @@
+"""Every race is in the store without being asked: of scripts, the command line and the dashboard, with its score."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from _problems import problem
+from _waits import wait_for
+
+import mklviz as mv
+from mklviz.engine import Race, make_solver
+from mklviz.engine.branch import BRANCH_DASH
+from mklviz.errors import MklvizError, ProblemError, UnsupportedProblem
+from mklviz.recipe import Recipe, SolverChoice
+from mklviz.recipe.recorded import RecordedRace, head_for
+from mklviz.recipe.resuming import go_on, recipe_of
+from mklviz.record.store import RunHead, Store, open_store, reset
+from mklviz.views.race.hold_unseen import PAGE_CLOSED
+from mklviz.views.session.launcher import branch_at
+from mklviz.views.session.session import Session
+
+RECIPE = Recipe().changed(
+    source="two_moons", solvers=[SolverChoice("silp"), SolverChoice("level")], gap=1e-12, max_iter=12
+)
+WAIT = 120.0
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    monkeypatch.setenv("MKLVIZ_STORE", str(tmp_path / "runs"))
+    yield open_store()
+    reset()
+
+
+def raced(recipe: Recipe = RECIPE) -> tuple[Race, RecordedRace]:
+    prepared = recipe.prepare()
+    race = recipe.race(prepared)
+    recorded = RecordedRace(race, head_for(recipe, "command line"), prepared)
+    race.start()
+    recorded.wait(WAIT)
+    return race, recorded
+
+
+def test_a_race_is_found_with_its_recipe_and_its_scores(store: Store) -> None:
+    race, recorded = raced()
+    found = {run.key: run for run in store.runs(f"race:{recorded.race}")}
+    assert set(found) == {"silp", "level"}
+    for key, run in found.items():
+        trace, scored = race.traces[key], RECIPE.prepare()
+        assert Recipe.from_json(run.recipe) == RECIPE
+        assert (run.words, run.data, run.made_by) == (RECIPE.to_words(), "Two moons", "command line")
+        assert (run.status, run.reason) == (trace.status, trace.reason)
+        assert run.results["score"] == scored.score(trace.best)
+        assert run.results["score_label"] == "test accuracy"
+
+
+def test_a_script_s_race_is_kept_and_read_again_step_by_step(store: Store) -> None:
+    race = mv.race(problem("blobs, C = 1"), ["level", "spg"], max_iter=8)
+    runs = mv.runs("made:script", order="created")
+    assert [run.key for run in runs] == ["level", "spg"]
+    for run in runs:
+        np.testing.assert_array_equal(run.trace.objective, race.traces[run.key].objective)
+        assert run.status == race.traces[run.key].status
+    assert list(runs.to_frame()["solver"]) == ["level", "spg"]
+    assert "Level" in runs._repr_html_()
+    assert set(runs.traces) == {run.id for run in runs}
+    assert len(mv.runs("solver:level")) == 1
+    assert repr(mv.runs("no such word")) == "StoredRuns(0 runs)"
+
+
+def test_where_runs_are_not_kept_a_race_goes_on_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MKLVIZ_STORE", "none")
+    race, recorded = raced()
+    race.wait(WAIT)
+    assert race.finished
+    assert recorded.ids == {}
+    assert len(mv.runs()) == 0
+
+
+def test_data_of_one_s_own_are_known_by_their_digest_alone(store: Store, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    rows = [f"{x:.17g},{y:.17g},{int(x + y > 0)}" for x, y in rng.standard_normal((60, 2))]
+    (tmp_path / "patients.csv").write_text("\n".join(["width,height,ill", *rows]))
+    own = mv.read_dataset(tmp_path / "patients.csv")
+    recipe = RECIPE.on(own).changed(solvers=[SolverChoice("level")])
+    _, recorded = raced(recipe)
+    (run,) = store.runs(f"race:{recorded.race}")
+    assert run.data == "Own data"
+    for path in (store.folder / "runs" / run.id).iterdir():
+        content = path.read_bytes()
+        assert b"patients" not in content
+        assert own.X[0].tobytes() not in content
+    with pytest.raises(ProblemError, match="somebody's own"):
+        mv.resume(run.id)
+    with pytest.raises(ProblemError, match="another digest"):
+        mv.resume(run.id, data=mv.load_dataset("two_moons"))
+    assert mv.resume(run.id, data=own).finished
+
+
+def cut_off(store: Store, solver: str = "silp") -> tuple[str, mv.Trace]:
+    """A run in the store that was left in the middle."""
+    recipe = RECIPE.changed(solvers=[SolverChoice(solver)])
+    prepared = recipe.prepare()
+    race = recipe.race(prepared)
+    recorded = RecordedRace(race, head_for(recipe, "command line"), prepared)
+    race.step(6)
+    trace = race.traces[solver]
+    wait_for(lambda: len(trace) >= 6)
+    wait_for(lambda: race.status == "paused")
+    recorded._recording.close()
+    return recorded.ids[solver], trace
+
+
+def test_a_run_that_was_cut_off_goes_on_as_a_branch_of_its_race(store: Store) -> None:
+    run_id, before = cut_off(store)
+    (run,) = mv.runs(f"run:{run_id}")
+    assert run.status == "cut off"
+    race = mv.resume(run)
+    (key,) = race.traces
+    trace = race.traces[key]
+    assert key == f"SILP from step {before.best_index} of SILP"
+    assert trace.origin is not None
+    assert (trace.origin.label, trace.origin.step) == ("SILP", before.best_index)
+    assert trace[0].svm_solves == before[before.best_index].svm_solves
+    np.testing.assert_array_equal(trace[0].weights, before.best.weights)
+    assert trace.gap[0] <= before.gap[-1] * (1 + 1e-9)  # what had been proved stays proved
+    assert trace.seconds[0] >= before.seconds[before.best_index]
+    assert Recipe.from_json(trace.recipe).problem == RECIPE.problem
+    again = store.runs(f"race:{run.race}")
+    assert {other.key for other in again} == {"silp", key}
+    twice = mv.resume(run)
+    assert list(twice.traces) == [f"{key}, 2"]
+
+
+def test_another_solver_may_go_on_and_one_that_cannot_says_why(store: Store) -> None:
+    run_id, before = cut_off(store)
+    trace = next(iter(mv.resume(run_id, "spg").traces.values()))
+    assert (trace.solver, trace.first_step) == ("spg", before.best_index)
+    with pytest.raises(UnsupportedProblem, match="always begins at the zero function"):
+        mv.resume(run_id, "ufo")
+
+
+def test_a_branch_can_be_gone_on_from_once_more(store: Store) -> None:
+    run_id, _ = cut_off(store)
+    first = next(iter(mv.resume(run_id).traces.values()))
+    (branch,) = [run for run in mv.runs() if run.id != run_id]
+    second = next(iter(mv.resume(branch.id).traces.values()))
+    assert second.first_step == first.first_step + first.best_index
+
+
+def test_a_race_without_a_recipe_is_gone_on_from_by_its_problem(store: Store) -> None:
+    mv.race(problem("blobs, C = 1"), ["level"], gap=None, max_iter=5)
+    (run,) = mv.runs()
+    with pytest.raises(MklvizError, match="Nobody said"):
+        mv.resume(run)
+    with pytest.raises(MklvizError, match="cannot go on here"):
+        Race.going_on(RECIPE.prepare().problem, run.trace, make_solver("level"))
+    race = Race.going_on(problem("blobs, C = 1"), run.trace, make_solver("level"))
+    (only,) = race.runs.values()
+    assert only.solver.dash == BRANCH_DASH
+
+
+def test_the_recipe_in_words_serves_where_a_trace_names_none(store: Store) -> None:
+    run_id, _ = cut_off(store)
+    (run,) = store.runs(f"run:{run_id}")
+    assert recipe_of(replace(run, recipe="")) == RECIPE.changed(solvers=[SolverChoice("silp")])
+    prepared = RECIPE.prepare()
+    assert next(iter(go_on(store, run, RECIPE, prepared).runs)).startswith("SILP from step")
+
+
+def test_the_dashboard_s_races_and_branches_are_one_race_of_the_page_s_owner(store: Store) -> None:
+    session = Session(owner="somebody")
+    prepared = RECIPE.prepare()
+    race = RECIPE.race(prepared)
+    session.show(RECIPE, prepared, race)
+    race.start()
+    race.wait(WAIT)
+    assert branch_at(session, "silp", 3, make_solver("spg")) == ""
+    session.race.wait(WAIT)
+    assert session.recorded is not None
+    session.recorded.wait(WAIT)
+    found = store.runs(owner="somebody")
+    assert {run.race for run in found} == {session.recorded.race}
+    assert {run.key for run in found} == {"silp", "level", "SPG from step 3 of SILP"}
+    assert {run.made_by for run in found} == {"dashboard"}
+    assert all("score" in run.results for run in found)
+    assert store.runs(owner="another") == []
+
+
+def test_a_race_whose_page_is_closed_says_so_and_stays(store: Store) -> None:
+    session = Session()
+    prepared = RECIPE.prepare()
+    race = RECIPE.race(prepared)
+    session.show(RECIPE, prepared, race)
+    race.step(2)
+    wait_for(lambda: race.status == "paused")
+    race.cancel(PAGE_CLOSED)
+    assert session.recorded is not None
+    session.recorded.wait(WAIT)
+    assert {(run.status, run.reason) for run in store.runs()} == {("stopped", PAGE_CLOSED)}
+
+
+def test_a_score_that_cannot_be_computed_costs_the_score_alone(store: Store, no_log: None) -> None:
+    prepared = RECIPE.prepare()
+    race = RECIPE.race(prepared)
+
+    def broken(_: object) -> float:
+        raise RuntimeError
+
+    recorded = RecordedRace(race, RunHead(), prepared, score=broken)
+    race.start()
+    recorded.wait(WAIT)
+    assert {(run.status, len(run.results)) for run in store.runs()} == {("limit", 0)}
+
+
+def test_no_thread_stays_behind_a_race(store: Store) -> None:
+    before = set(threading.enumerate())
+    raced()
+    assert not [thread for thread in {*threading.enumerate()} - before if thread.name == "mklviz-recorded"]

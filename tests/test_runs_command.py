@@ -1,0 +1,179 @@
+"""``mklviz runs``: what a killed process has left, and all that can be done with the runs that are kept."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from _waits import wait_for
+
+from mklviz.cli import main
+from mklviz.cli.commands import COMMANDS
+from mklviz.cli.runs import ACTIONS
+from mklviz.cli.runs_parser import ACTIONS as NAMED
+from mklviz.record.store import open_store, reset
+
+SMALL = ["run", "--data", "two_moons", "--kernels", "gauss:0.5,1,2@all poly:1@each", "--C", "10"]
+LOST_SECONDS = 1.0  # what may be lost of a run that is killed
+Said = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv("MKLVIZ_STORE", str(tmp_path / "runs"))
+    yield tmp_path / "runs"
+    reset()
+
+
+@pytest.fixture
+def said(capsys: pytest.CaptureFixture[str]) -> Said:
+    def ask(*words: str) -> tuple[int, str]:
+        capsys.readouterr()
+        code = main(list(words))
+        return code, capsys.readouterr().out
+
+    return ask
+
+
+def told(said: Said, *words: str) -> dict[str, Any]:
+    code, out = said(*words, "--json")
+    assert code == 0
+    return dict(json.loads(out))
+
+
+def test_help_names_everything_that_can_be_done() -> None:
+    assert set(ACTIONS) == set(NAMED)
+    assert "runs" in COMMANDS
+
+
+def test_a_run_is_listed_and_shown_by_the_key_that_it_prints(store: Path, said: Said) -> None:
+    code, out = said(*SMALL, "--solvers", "spg,level")
+    assert code == 0
+    key = out.rsplit("mklviz runs show ", 1)[1].strip()
+    code, out = said("runs", "list")
+    assert code == 0
+    header, rule, *rows = out.splitlines()
+    assert header.split()[:3] == ["run", "when", "solver"]
+    assert set(rule) == {"-", " "}
+    assert {row.split()[3] for row in rows} == {"SPG", "Level"}
+    code, out = said("runs", "show", key)
+    assert code == 0
+    assert "SPG" in out
+    assert "Level" in out
+    assert "test accuracy" in out
+    (spg,) = told(said, "runs", "list", "--where", "solver:spg")["runs"]
+    assert spg["status"] == "converged"
+    assert spg["made_by"] == "command line"
+    assert spg["recipe"]["data"]["source"] == "two_moons"
+    assert told(said, "runs", "show", spg["short"])["runs"][0]["id"] == spg["id"]
+
+
+def test_the_list_is_as_long_as_asked_for_and_sorted(store: Path, said: Said) -> None:
+    said(*SMALL, "--solvers", "spg,level,silp")
+    assert len(told(said, "runs", "list", "--limit", "2")["runs"]) == 2
+    gaps = [run["gap"] for run in told(said, "runs", "list", "--order", "gap", "--limit", "0")["runs"]]
+    assert gaps == sorted(gaps)
+    assert len(gaps) == 3
+
+
+def test_a_store_can_be_named_or_done_without(store: Path, said: Said, tmp_path: Path) -> None:
+    other = str(tmp_path / "other")
+    code, out = said(*SMALL, "--solvers", "spg", "--store", other)
+    assert code == 0
+    assert "Kept:" in out
+    code, out = said(*SMALL, "--solvers", "spg", "--no-store")
+    assert code == 0
+    assert "Kept:" not in out
+    assert told(said, "runs", "list")["runs"] == []
+    assert len(told(said, "runs", "list", "--store", other)["runs"]) == 1
+    assert told(said, "runs", "merge", other)["merged"][0]["added"] == 1
+    assert told(said, "runs", "merge", other)["merged"][0]["added"] == 0
+    assert len(told(said, "runs", "list")["runs"]) == 1
+
+
+def test_races_are_described_deleted_restored_and_cleaned_away(store: Path, said: Said) -> None:
+    said(*SMALL, "--solvers", "spg")
+    (run,) = told(said, "runs", "list")["runs"]
+    assert said("runs", "describe", run["short"], "--name", "first try", "--tag", "thesis", "--pin")[0] == 0
+    (named,) = told(said, "runs", "list", "--where", "tag:thesis first")["runs"]
+    assert (named["name"], named["tags"], named["pinned"]) == ("first try", ["thesis"], True)
+    assert "first try" in said("runs", "list")[1]
+    told(said, "runs", "delete", run["short"])
+    assert told(said, "runs", "list")["runs"] == []
+    assert len(told(said, "runs", "list", "--deleted")["runs"]) == 1
+    told(said, "runs", "restore", run["short"])
+    assert len(told(said, "runs", "list")["runs"]) == 1
+    told(said, "runs", "delete", "--where", "tag:thesis")
+    assert told(said, "runs", "clean")["runs"] == 1
+    assert told(said, "runs", "list", "--deleted")["runs"] == []
+
+
+def test_runs_travel_in_a_file(store: Path, said: Said, tmp_path: Path) -> None:
+    said(*SMALL, "--solvers", "spg,level")
+    before = told(said, "runs", "list")["runs"]
+    file = str(tmp_path / "mine.zip")
+    told(said, "runs", "export", file, "--where", "two_moons")
+    other = str(tmp_path / "other")
+    assert len(told(said, "runs", "import", file, "--store", other)["races"]) == 1
+    after = told(said, "runs", "list", "--store", other)["runs"]
+    assert {run["id"] for run in after} == {run["id"] for run in before}
+    assert {run["results"]["score"] for run in after} == {run["results"]["score"] for run in before}
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("show", "nothing"), "There is no run"),
+        (("delete",), "Which runs?"),
+        (("list", "--where", "gap<small"), "is no number"),
+        (("describe", "x"), "Nothing is said"),
+        (("export", "here.zip"), "Which runs?"),
+        (("merge", "no-such-folder"), "There is no store"),
+        (("clean", "--limit-mb", "-1"), "number of megabytes"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_sentence(
+    words: tuple[str, ...], sentence: str, store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["runs", *words]) == 2
+    error = capsys.readouterr().err
+    assert sentence in error
+    assert "Traceback" not in error
+
+
+def test_a_killed_run_is_cut_off_has_lost_a_second_at_most_and_is_gone_on_from(store: Path, said: Said) -> None:
+    asked = ["run", "--data", "sonar", "--solvers", "silp", "--gap", "1e-9", "--max-iter", "none"]
+    process = subprocess.Popen([sys.executable, "-m", "mklviz", *asked], stderr=subprocess.DEVNULL)
+    try:
+        wait_for(lambda: len(list(store.glob("runs/*/*.frame"))) >= 3, "three frames", patience=240.0)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        killed = time.time()
+        process.wait()
+    (folder,) = (store / "runs").iterdir()
+    newest = max(path.stat().st_mtime for path in folder.glob("*.frame"))
+    assert killed - newest <= 2 * LOST_SECONDS  # a frame a second, on a machine that does other things as well
+    (folder / "seen").write_text(str(killed - 3600.0))  # as it will be an hour later
+    past = killed - 3600.0
+    head = json.loads((folder / "head.json").read_text())
+    (folder / "head.json").write_text(json.dumps({**head, "created": past}))
+    code, out = said("runs", "list")
+    assert code == 0
+    assert "cut off" in out
+    (run,) = told(said, "runs", "list", "--where", 'status:"cut off"')["runs"]
+    assert run["steps"] > 0
+    trace = open_store().trace(run["id"])
+    assert trace.status == "stopped"
+    code, out = said("runs", "resume", run["short"], "--solver", "newton")
+    assert code == 0
+    assert f"Newton from step {trace.best_index:,} of SILP" in out
+    (again,) = told(said, "runs", "list", "--where", "solver:newton")["runs"]
+    assert again["race"] == run["race"]
+    assert again["status"] in ("converged", "precision")
