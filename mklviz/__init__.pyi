@@ -66,6 +66,7 @@ from .problem import PowerPenalty as PowerPenalty
 from .problem import Predictor as Predictor
 from .problem import Problem as Problem
 from .problem import Simplex as Simplex
+from .problem import SimplexRidge as SimplexRidge
 from .problem import Squared as Squared
 from .problem import equivalents as equivalents
 from .problem import one_against_all as one_against_all

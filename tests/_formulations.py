@@ -41,6 +41,7 @@ from mklviz.problem import (
     Problem,
     Regularizer,
     Simplex,
+    SimplexRidge,
     Squared,
 )
 
@@ -163,9 +164,10 @@ def block_form(problem: Problem, size: float = 1.0) -> cp.Problem:
     constraints: list[cp.Constraint] = [
         cp.norm(cp.vec(w / unit, order="C")) <= norms[k] / unit for k, w in enumerate(parts)
     ]
-    if isinstance(regularizer, Entropy):  # no block form in closed form: the weights stay
+    if isinstance(regularizer, Entropy | SimplexRidge):  # no block form in closed form: the weights stay
         d = cp.Variable(problem.m, nonneg=True)
-        price = sum(0.5 * cp.quad_over_lin(w, d[k]) for k, w in enumerate(parts)) - regularizer.lam * cp.sum(cp.entr(d))
+        of_weights = cp.sum_squares(d) if isinstance(regularizer, SimplexRidge) else -cp.sum(cp.entr(d))
+        price = sum(0.5 * cp.quad_over_lin(w, d[k]) for k, w in enumerate(parts)) + regularizer.lam * of_weights
         constraints = [cp.sum(d) == 1]
     else:
         price = _block(regularizer, norms)

@@ -47,6 +47,13 @@ def _moved(charts: Charts) -> int:
     return (often >= 3.0) + (often >= 30.0)
 
 
+def _moved_most(charts: Charts) -> int:
+    lines = {drawn.mark.table: drawn.columns["y"][-1] for drawn in charts["moved"].of(LineMark) if "y" in drawn.columns}
+    often = lines["moved-smkl"]
+    assert often > 10.0 * lines["moved-SMKL, averaged"]  # which takes answers of the same kind
+    return (often >= 3.0) + (often >= 30.0)
+
+
 def _column(chart: DrawnChart, name: str) -> Sequence[str]:
     return next(drawn.columns[name] for drawn in chart.marks if name in drawn.columns)
 
@@ -142,6 +149,7 @@ def _risen(charts: Charts) -> int:
 
 _READ: Mapping[str, Callable[[Charts], int]] = {
     "silp-oscillates": _moved,
+    "best-response": _moved_most,
     "three-kernels": _star,
     "sparse-or-dense": _kept,
     "line-search": _ratio,

@@ -32,6 +32,7 @@ from mklviz.problem import (
     Problem,
     Regularizer,
     Simplex,
+    SimplexRidge,
     Squared,
 )
 
@@ -49,6 +50,7 @@ REGULARIZERS: dict[str, Regularizer] = {
     "simplex": Simplex(),
     "lp ball": LpBall(1.5),
     "entropy": Entropy(3.0),
+    "simplex with ridge": SimplexRidge(3.0),
     "linear penalty": L1Penalty(2.0),
     "block 1-norm": BlockL1(1.0),
     "squared 1-norm": LpPenalty(1.0, 2.0),
@@ -107,6 +109,8 @@ def _regularizer(regularizer: Regularizer, units: Units) -> Regularizer:
     match regularizer:
         case Entropy(lam=lam):
             return Entropy(w * lam)
+        case SimplexRidge(lam=lam):
+            return SimplexRidge(w * lam)
         case L1Penalty(sigma=sigma):
             return L1Penalty(w * sigma / weights)
         case BlockL1(lam=lam):

@@ -133,7 +133,9 @@ def test_solvers_reach_the_conic_optimum(solver: str, loss: Loss, regularizer: R
         options["max_iter"] = 20_000  # a step moves two classes: the gradients, squared, are twice as long
     trace = solve(posed, solver, **options)  # type: ignore[arg-type]
     accuracy = 1e-3 if stochastic else 1e-5
-    assert abs(trace.objective.min() - best) <= accuracy * abs(best), trace.reason
+    off = (trace.objective.min() - best) / abs(best)
+    assert -accuracy <= off
+    assert off <= accuracy or not solver_classes()[solver].converges, trace.reason
     assert trace.lower_bound.max() <= best + CONIC * abs(best)
     final = trace.best
     assert final.objective == pytest.approx(posed.objective(final.weights, final.dual), rel=1e-9)

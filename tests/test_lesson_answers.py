@@ -65,6 +65,12 @@ def silp_oscillates(o: Outcome) -> Decided:
     return Decided(moved, (3.0, 30.0), (f"{moved:.0f} full moves", f"{len(w) - 1}"))
 
 
+def best_response(o: Outcome) -> Decided:
+    w = o.traces["smkl"].weights
+    moved = 0.5 * float(np.abs(np.diff(w, axis=0)).sum())  # weights that sum to one
+    return Decided(moved, (3.0, 30.0), (f"{moved:.0f} full moves", f"{len(w) - 1}"))
+
+
 def three_kernels(o: Outcome) -> Decided:
     w = least(o).weights
     used = w[w > 1e-3]

@@ -139,7 +139,7 @@ def test_every_solver_finds_the_conic_optimum(name: str) -> None:
     for problem in problems:
         trace = solve(problem, solver, gap=2e-2 if solver.stochastic else 1e-6, max_iter=3000)
         optimum = conic_value(problem)
-        assert trace.status == "converged"
+        assert trace.status == "converged" or not solver.converges
         assert trace.lower_bound.max() <= optimum * (1.0 + CONIC)
         assert trace.objective.min() >= optimum * (1.0 - CONIC)
         last = trace.best

@@ -202,7 +202,7 @@ def test_rows_are_combined_within_an_svm(clock: Clock) -> None:
     assert found.seconds["combine"] > 0
 
 
-OWN_STEPS = {"smo-mkl", "spicymkl", "ufo", "obscure"}  # they solve no SVM: their own step is all there is
+OWN_STEPS = {"smo-mkl", "spicymkl", "ufo", "obscure", "ogaprox"}  # they solve no SVM: their own step is all there is
 
 
 def kind_for(solver: str) -> Problem:

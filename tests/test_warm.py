@@ -24,7 +24,8 @@ from mklviz.problem import (
 )
 
 STOCHASTIC = {"ufo", "obscure"}
-SOLVERS = [name for name in solver_classes() if name not in STOCHASTIC]
+TWO_STAGE = {"alignf", "easymkl"}  # whose weights do not depend on where they begin
+SOLVERS = [name for name in solver_classes() if name not in STOCHASTIC | TWO_STAGE]
 LABELS = blobs(40, 0.2)[1]
 BANK = small_bank(blobs(40, 0.2)[0])
 GAP = 1e-4

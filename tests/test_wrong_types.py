@@ -34,6 +34,7 @@ from mklviz.problem import (
     PowerPenalty,
     Problem,
     Simplex,
+    SimplexRidge,
     Squared,
 )
 
@@ -74,7 +75,18 @@ def cases(*calls: tuple[str, Callable[[Any], object], list[Any]]) -> list[Any]:
 
 
 LOSSES = [Hinge, Logistic, Squared, EpsilonInsensitive, MulticlassHinge, OneAgainstAllHinge]
-PRICES = [LpBall, L1Penalty, LpPenalty, PowerPenalty, ElasticNet, BlockL1, BlockPower, Entropy, GroupSquaredPlusL1]
+PRICES = [
+    LpBall,
+    L1Penalty,
+    LpPenalty,
+    PowerPenalty,
+    ElasticNet,
+    BlockL1,
+    BlockPower,
+    Entropy,
+    SimplexRidge,
+    GroupSquaredPlusL1,
+]
 PARAMETERS = [
     (f"{part.__name__}.{field.name}", lambda given, part=part, name=field.name: part(**{name: given}))
     for part in [*LOSSES, *PRICES]

@@ -221,9 +221,9 @@ def _disagreements(case: Case, traces: dict[str, Trace]) -> Iterator[Fault]:
         if lower[name] > least + slack or upper[name] < most - slack:
             note = f"D {lower[name]:.8g}, P {upper[name]:.8g}; of all: D {most:.8g}, P {least:.8g}. {case.words}"
             yield Fault(case.seed, name, "bounds", note)
-        stochastic = make_solver(name).stochastic
+        solver = make_solver(name)
         unfinished = trace.status not in ("converged", "precision")
-        if unfinished and not stochastic and least - most <= GAP * abs(least):
+        if unfinished and solver.converges and not solver.stochastic and least - most <= GAP * abs(least):
             gap = trace.gap_at(len(trace) - 1)
             note = f"{trace.status}, gap {gap:.1e} after {len(trace) - 1} steps: {trace.reason} {case.words}"
             yield Fault(case.seed, name, "unfinished", note)

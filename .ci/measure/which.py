@@ -144,7 +144,9 @@ def _range(rows: Sequence[Row]) -> str:
 
 def _compare(kind: str, label: str, problem: Problem, gap: float, rounds: int) -> Iterator[Row]:
     best = recommend(problem)
-    rivals = [name for name in available_solvers(problem) if name != best and not solver_classes()[name].stochastic]
+    known = solver_classes()
+    sure = [name for name in available_solvers(problem) if known[name].converges and not known[name].stochastic]
+    rivals = [name for name in sure if name != best]
     for name in (best, *rivals):
         solve(problem, name, gap=None, max_iter=1, projected_gradient=None)  # compiled code is loaded outside the clock
     reference = _run(problem, best, gap, None)

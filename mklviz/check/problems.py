@@ -26,6 +26,7 @@ from mklviz.problem import (
     Problem,
     Regularizer,
     Simplex,
+    SimplexRidge,
     Squared,
 )
 from mklviz.typing import Array
@@ -89,6 +90,7 @@ REGULARIZERS: tuple[Regularizer, ...] = (
     BlockL1(0.7),
     BlockPower(0.6, 1.5),
     Entropy(0.5),
+    SimplexRidge(3.0),
     GroupSquaredPlusL1(0.3, 0.2, 1.5),
     GroupSquaredPlusL1(0.3, 0.2),
     GroupSquaredPlusL1(0.3, 0.0, 1.5),
@@ -101,6 +103,7 @@ FORMULATIONS: dict[str, tuple[Callable[[float], Loss], Regularizer]] = {
     "hinge, block 1-norm": (Hinge, BlockL1(0.7)),
     "hinge, elastic net": (Hinge, ElasticNet(0.4, 0.3)),
     "hinge, linear penalty": (Hinge, L1Penalty(1.0)),
+    "hinge, simplex with ridge": (Hinge, SimplexRidge(1e3)),
     "hinge without bias, simplex": (lambda C: Hinge(C, bias=False), Simplex()),
     "hinge without bias, group norm": (lambda C: Hinge(C, bias=False), GroupSquaredPlusL1(1.0, 0.0)),
     "hinge without bias, group norm and 1-norm": (lambda C: Hinge(C, bias=False), GroupSquaredPlusL1(1.0, 0.3)),

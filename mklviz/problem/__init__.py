@@ -28,6 +28,7 @@ from mklviz.problem.regularizers import (
     PowerPenalty,
     Regularizer,
     Simplex,
+    SimplexRidge,
     regularizer_families,
 )
 
@@ -54,6 +55,7 @@ __all__ = [
     "Problem",
     "Regularizer",
     "Simplex",
+    "SimplexRidge",
     "Squared",
     "equivalents",
     "loss_families",

@@ -16,6 +16,7 @@ from mklviz.problem.regularizers.lp_ball import LpBall
 from mklviz.problem.regularizers.lp_penalty import LpPenalty
 from mklviz.problem.regularizers.power_penalty import PowerPenalty
 from mklviz.problem.regularizers.simplex import Simplex
+from mklviz.problem.regularizers.simplex_ridge import SimplexRidge
 
 __all__ = [
     "BlockL1",
@@ -31,6 +32,7 @@ __all__ = [
     "PowerPenalty",
     "Regularizer",
     "Simplex",
+    "SimplexRidge",
     "regularizer_families",
 ]
 

@@ -144,8 +144,8 @@ def digits(runs: LessonRuns) -> Picture:
 
 
 def strips(runs: LessonRuns) -> Picture:
-    """Show how often all the weight was moved, and each step's largest weight of SILP and of Level."""
-    shown = [key for key in ("silp", "level") if key in runs.traces]
+    """Show how often all the weight was moved, and the largest weights of SILP and Level, or of the first two runs."""
+    shown = [key for key in ("silp", "level") if key in runs.traces] or list(runs.traces)[:2]
     colours = _leading({key: runs.traces[key] for key in shown}, runs.theme.kernels)
     tables: dict[str, Table] = {f"strip-{key}": _strip(runs.traces[key], colours, runs.theme.muted) for key in shown}
     tables |= {f"moved-{key}": _moved(trace) for key, trace in runs.traces.items()}

@@ -1,0 +1,59 @@
+"""OGAProx: its projection against the optimality conditions, passes that are counted, and what averages are for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from _conic import optimum
+from _problems import problem
+
+from mklviz.engine import make_solver, solve
+from mklviz.record import Trace
+from mklviz.solvers import ogaprox
+from mklviz.solvers.ogaprox import OgaProxFacts, onto_balanced_box
+
+WHERE = "blobs, C = 100"
+
+
+def run(**options: object) -> Trace:
+    return solve(problem(WHERE), "ogaprox", **{"gap": 1e-7, "max_iter": 1000, **options})
+
+
+def test_projections_are_nearer_than_any_other_point_of_the_box_with_sum_zero() -> None:
+    rng = np.random.default_rng(0)
+    for n in (2, 3, 30):
+        for _ in range(50):
+            y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+            lower, upper = np.minimum(3.0 * y, 0.0), np.maximum(3.0 * y, 0.0)
+            x = rng.normal(size=n) * 10.0 ** rng.uniform(-2, 2)
+            found = onto_balanced_box(x, lower, upper)
+            assert abs(found.sum()) <= 1e-12 * (1.0 + np.abs(x).max())
+            assert ((lower <= found) & (found <= upper)).all()
+            for _ in range(10):  # <x - found, z - found> <= 0 for all z in a convex set
+                z = onto_balanced_box(found + rng.normal(size=n), lower, upper)
+                assert (x - found) @ (z - found) <= 1e-9 * (1.0 + np.abs(x).max()) * (1.0 + np.abs(z - found).max())
+
+
+def test_it_solves_no_svm_and_ends_at_the_optimum() -> None:
+    trace = run()
+    assert trace.status == "converged"
+    assert trace.best.objective == pytest.approx(optimum(WHERE), rel=1e-6)
+    assert trace.final.svm_solves == 0
+
+
+def test_a_step_costs_one_pass_over_the_kernels_and_ten_steps_one_more() -> None:
+    passes = run().fact("kernel_passes")
+    assert passes[0] == 1.0
+    np.testing.assert_array_equal(np.diff(passes), ogaprox.STEPS + 1.0)
+
+
+def test_the_average_is_of_all_steps_and_shown_where_steps_too_long_circle() -> None:
+    usual, long = run(), run(balance=1e3, max_iter=40)
+    np.testing.assert_array_equal(long.fact("averaged"), ogaprox.STEPS * np.arange(len(long)))
+    shown = [[OgaProxFacts.of(iterate).shown for iterate in trace[1:]] for trace in (usual, long)]
+    assert set(shown[0]) | set(shown[1]) == {"average", "last"}
+    assert shown[1].count("average") / len(shown[1]) > shown[0].count("average") / len(shown[0])
+
+
+def test_problems_that_are_no_games_on_the_simplex_are_refused() -> None:
+    assert "plays on the simplex" in make_solver("ogaprox").refusal(problem("linear penalty, blobs"))
