@@ -49,11 +49,11 @@ def test_a_preview_stands_until_the_set_up_is_changed_or_a_race_has_begun() -> N
     explorer = Explorer()
     explorer.shell.turn_to("geometry")
     asyncio.run(explorer.tick())
-    assert explorer.session.recorded == DEFAULT
+    assert explorer.session.preview == DEFAULT
     assert "<svg" in open_box(explorer)
     explorer.sidebar.data.seed.box.value = "7"
     asyncio.run(explorer.tick())
-    assert explorer.session.recorded == ""
+    assert explorer.session.preview == ""
     assert "<svg" not in open_box(explorer)
     explorer.sidebar.scenario.restore()
     explorer.shell.turn_to("geometry")
@@ -83,7 +83,7 @@ def open_box(explorer: Explorer) -> str:
 
 
 def test_a_page_that_follows_has_no_recording_to_show() -> None:
-    assert Session(follows=True).recorded == ""
+    assert Session(follows=True).preview == ""
 
 
 def test_the_plane_of_ten_thousand_kernels_looks_at_no_more_directions_than_it_needs(

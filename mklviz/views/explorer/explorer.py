@@ -206,7 +206,7 @@ class Explorer(pn.viewable.Viewer):
             else:
                 self._tick_launch(self.launch)
             if self.session.race is None:
-                self.session.recorded = self._cold_start.set_up
+                self.session.preview = self._cold_start.set_up
                 self._cold_start.update(self.run_panel.pace.value)
             self.lesson.update()
             self.stage.tick()

@@ -112,9 +112,9 @@ class Shell:
     def _preview(self, kind: type[Tab]) -> str:
         """Return what a tab without a race shows of the recording of what is set up."""
         session = self.session
-        if session.race is not None or not session.recorded or kind in self._broken:
+        if session.race is not None or not session.preview or kind in self._broken:
             return ""
-        return preview_of(kind, session.recorded, session.theme)
+        return preview_of(kind, session.preview, session.theme)
 
     def _build(self, kind: type[Tab]) -> str:
         """Build a tab unless it exists; return why it shows nothing, such as an error, or ""."""

@@ -50,7 +50,7 @@ class Session(param.Parameterized):
     cursor = param.Integer(default=None, bounds=(0, None), allow_None=True, doc="The step shown; None follows the end")
     theme = param.Parameter(default=LIGHT)
     pinned = param.Parameter(default=(), doc="Past races drawn in grey behind the one shown")
-    recorded = param.String(default="", doc="The scenario set up whose recording shows what a race will look like")
+    preview = param.String(default="", doc="The scenario set up whose recording shows what a race will look like")
     scenario = param.Parameter(default=None, doc="The scenario with its lesson, which pages that follow show as well")
     lesson_open = param.Boolean(default=False, doc="Whether the lesson stands on the stage of whoever leads")
     lesson_result = param.Parameter(default=None, doc="LessonResult; None as long as the race goes on")
