@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from _shown import notes
+from _shown import notes, words
 from _waits import wait_for
 
 from mklviz.engine import MaxIter, Race
@@ -22,9 +22,11 @@ from mklviz.views.explorer.shell import Shell
 from mklviz.views.look.palette import DARK, LIGHT
 from mklviz.views.look.styles import race_styles
 from mklviz.views.model import held_out, model_card, model_sections
+from mklviz.views.model.coarse_decision import ACROSS
 from mklviz.views.model.grams import Alignments
 from mklviz.views.model.model_card import ModelCard, Subject, adopt
 from mklviz.views.session.session import Session
+from mklviz.views.tabs import model
 from mklviz.views.tabs.model import Model
 
 MOONS = "data=two_moons; kernels=gauss:1,2@all poly:1@each; C=10; solvers=level"
@@ -109,6 +111,36 @@ def test_a_figure_that_only_moves_stays_on_the_page() -> None:
     until(tab, lambda: settled(tab), "the step before")
     assert card(tab, "Decision surface").figures is before
     assert not np.array_equal(before[0].renderers[0].data_source.data["image"][0], fields)
+    tab.close()
+
+
+def test_the_decision_surface_follows_a_cursor_that_moves_coarsely_and_finely_where_it_rests(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    session, tab = opened()
+    until(tab, lambda: settled(tab), "every section")
+    surface = card(tab, "Decision surface")
+    figures = surface.figures
+    image, boundary = (plot_of.renderers[k].data_source for plot_of, k in ((figures[0], 0), (figures[0], 1)))
+    assert image.data["image"][0].shape == (80, 80)
+    monkeypatch.setattr(model, "REST", 1e9)
+
+    def drawn() -> list[list[float]]:
+        return [np.asarray(x).tolist() for x in boundary.data["xs"]]
+
+    lines = [drawn()]
+    for step in (1, 2):
+        session.cursor = step
+        until(tab, lambda: drawn() not in lines, "another boundary")
+        lines.append(drawn())
+        assert image.data["image"][0].shape == (ACROSS, ACROSS)
+        assert "Coarse while the step changes" in words(surface)
+    assert not surface.task.working
+    monkeypatch.setattr(model, "REST", 0.0)
+    until(tab, lambda: settled(tab), "every section at the step")
+    assert surface.figures is figures
+    assert image.data["image"][0].shape == (80, 80)
+    assert "support vectors" in words(surface)
     tab.close()
 
 

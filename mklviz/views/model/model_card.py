@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from html import escape
@@ -18,15 +18,20 @@ from mklviz.contract import Iterate
 from mklviz.engine.task import ProgressReport, Task
 from mklviz.recipe.prepared import Prepared
 from mklviz.views.form import Button, Form, FormRow
+from mklviz.views.host.polling import Polling
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
 
-__all__ = ["ModelCard", "ModelSection", "ShownModel", "Subject", "adopt"]
+__all__ = ["CoarseModel", "ModelCard", "ModelSection", "ShownModel", "Subject", "adopt"]
 
 _DRAWN_BY = "mklviz.views.model.model_sections"  # which loads HoloViews, once somebody looks
+_MOVES = "Coarse while the step changes."
 ONE_SECTION = Lock()  # is drawn at a time in a process: HoloViews keeps its options in one place
+
+
+CoarseModel = Sequence[tuple[str, Mapping[str, Any]]]  # of each renderer of a figure: its glyph, and other columns
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,7 @@ class ModelSection:
     columns: str  # of its figures, as CSS ``repeat`` takes them
     refuses: Callable[[Session], str | None]  # why there is nothing to show, "" if there is; None hides the card
     resting: bool = False  # whether it waits until the race rests
+    coarse: Callable[[Subject, ProgressReport], CoarseModel] | None = None  # draws quickly while the step changes
 
 
 class ModelCard(pn.viewable.Viewer):
@@ -67,6 +73,8 @@ class ModelCard(pn.viewable.Viewer):
         self.section, self.begun_at = section, 0.0
         self.figures: tuple[Any, ...] = ()
         self.task = Task[ShownModel](ONE_SECTION)
+        self.coarse = Task[CoarseModel](Lock())
+        self._polling = Polling(self._look)
         self._titles: list[pn.pane.HTML] = []
         self._words, self._progress = cards.html(), note()
         self._stop = Button(lambda *_: self.task.cancel(), label="Stop", variant="text", visible=False, width=80)
@@ -79,9 +87,36 @@ class ModelCard(pn.viewable.Viewer):
         self.begun_at, drawn = monotonic(), partial(_drawn, self.section.draws, subject)
         self.task.ask(key, drawn, f"{self.section.title} could not be computed", "Computing: {}.")
 
+    def begin_coarse(self, key: object, subject: Subject) -> None:
+        """Draw `subject` quickly into the figures that are there, if the section can; `key` identifies it."""
+        if self.section.coarse is not None and self.figures and key != self.coarse.key:
+            self.task.forget()
+            self._stop.visible = False
+            self._say("")
+            drawn = partial(self.section.coarse, subject)
+            self.coarse.ask(key, drawn, f"{self.section.title} could not be computed")
+            self._polling.begin()
+
+    def _look(self) -> bool:
+        """Draw what was computed quickly; return whether nothing is awaited any more."""
+        tables = self.coarse.take() or ()
+        if tables:
+            self._words.object = f'<p class="why">{_MOVES}</p>'
+        for plot in self.figures:
+            for renderer, (glyph, columns) in zip(_glyphs(plot), tables, strict=False):
+                if type(renderer.glyph).__name__ == glyph:
+                    renderer.data_source.data = {**renderer.data_source.data, **columns}
+        return not self.coarse.working
+
+    def forget(self) -> None:
+        """Compute nothing any more."""
+        self._polling.end()
+        self.task.forget()
+        self.coarse.forget()
+
     def refuse(self, reason: str | None) -> None:
         """Show `reason` in place of figures, or nothing at all."""
-        self.task.forget()
+        self.forget()
         self.root.visible = reason is not None
         self._show("", ())
         self._say(reason or "")
@@ -91,8 +126,15 @@ class ModelCard(pn.viewable.Viewer):
         if not (self.figures or self.task.working or self.task.fault):
             self._say("Drawn when the race rests: pause it, or wait for its end.")
 
+    @property
+    def working(self) -> bool:
+        """Whether figures are still to be shown."""
+        return self.task.working or self.coarse.working
+
     def update(self) -> bool:
         """Show computed figures; return whether they replaced others."""
+        if not self._polling.going:
+            self._look()
         if not self.task.working:
             return False
         model = self.task.take()

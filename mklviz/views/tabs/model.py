@@ -18,6 +18,7 @@ from mklviz.views.host.page_session import is_on_page
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme
 from mklviz.views.look.styles import race_styles
+from mklviz.views.model.coarse_decision import coarse_decision
 from mklviz.views.model.model_card import ModelCard, ModelSection, Subject
 from mklviz.views.model.points_card import PointsCard
 from mklviz.views.race.cursor_bar import CursorBar
@@ -27,6 +28,7 @@ from mklviz.views.tabs._tab import Tab
 
 __all__ = ["Model"]
 
+REST = 0.4  # seconds without another step after which the cursor rests
 EVERY = 1.0  # seconds between two drawings of a section while the race goes on
 CLASSES = 20  # in a confusion matrix
 
@@ -56,7 +58,13 @@ def _always(session: Session) -> str | None:
 
 SECTIONS = (
     ModelSection("Kernel weights", "weights", "auto-fit, minmax(min(380px, 100%), 1fr)", _always),
-    ModelSection("Decision surface", "decisions", "auto-fit, minmax(min(380px, 100%), 1fr)", _in_the_plane),
+    ModelSection(
+        "Decision surface",
+        "decisions",
+        "auto-fit, minmax(min(380px, 100%), 1fr)",
+        _in_the_plane,
+        coarse=coarse_decision,
+    ),
     ModelSection("On held-out samples", "judged", "auto-fit, minmax(min(300px, 100%), 1fr)", _held_out),
     ModelSection("Gram matrices", "grams", "auto-fit, minmax(210px, 1fr)", _always, resting=True),
     ModelSection(
@@ -78,6 +86,8 @@ class Model(Tab):
         self.frames.heartbeat.on_key(lambda key: self._session.press(key) if self._session is not None else None)
         self._session: Session | None = None
         self._shown: tuple[Race | None, Theme | None] = (None, None)
+        self._cursor: int | None = None  # where it was at the last tick
+        self._moved_at = 0.0
         self.run = Select(label="What was learned by", options={}, value="", width=360)
         self.label = note()
         self.cards = [ModelCard(section) for section in SECTIONS]
@@ -146,15 +156,27 @@ class Model(Tab):
         moment = monotonic()
         if not self.frames.ready(moment) or self.frames.behind(moment):
             return
-        working = [card for card in self.cards if card.task.working]
+        moves = self._moves(session, moment)
+        working = [card for card in self.cards if card.working]
         with self.frames.in_order():
             fresh, drawn = [card.update() for card in working], self.points.update()
-        if self._on_page and (drawn or any(not card.task.working for card in working)):
+        if self._on_page and (drawn or any(not card.working for card in working)):
             self.frames.send(moment, figures=drawn or any(fresh))
         if not any(card.task.working for card in self.cards):
-            self._begin(session, moment)
+            self._begin(session, moment, moves)
 
-    def _begin(self, session: Session, moment: float) -> None:
+    def _moves(self, session: Session, moment: float) -> bool:
+        """Return whether the cursor moves; what can be drawn quickly follows it."""
+        if session.cursor != self._cursor:
+            self._cursor, self._moved_at = session.cursor, moment
+        moves = session.cursor is not None and moment - self._moved_at < REST
+        now_shown = self._subject() if moves else None
+        if now_shown is not None:
+            for card in self.cards:
+                card.begin_coarse(*now_shown)
+        return moves
+
+    def _begin(self, session: Session, moment: float, moves: bool) -> None:
         """Begin the section that was drawn longest ago, of those that are out of date."""
         now_shown = self._subject()
         if now_shown is None:
@@ -172,6 +194,7 @@ class Model(Tab):
             and card.section.refuses(session) == ""
             and (resting or (not card.section.resting and moment - card.begun_at >= EVERY))
             and not (card.section.resting and self.bar.playing)
+            and not (card.section.coarse and card.figures and moves)
         ]
         if due:
             min(due, key=lambda card: card.begun_at).begin(key, subject)
@@ -186,7 +209,7 @@ class Model(Tab):
         self.bar.set_playing(False)
         self.points.close()
         for card in self.cards:
-            card.task.forget()
+            card.forget()
 
     def __panel__(self) -> Any:
         return self.root
