@@ -201,7 +201,7 @@ class Model(Tab):
             and card.section.refuses(session) == ""
             and (resting or (not card.section.resting and moment - card.begun_at >= EVERY))
             and not (card.section.resting and self.bar.playing)
-            and not (moves and card.figures)
+            and not (card.section.coarse and card.figures and moves)
         ]
         if due:
             min(due, key=lambda card: card.begun_at).begin(key, subject)
