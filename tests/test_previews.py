@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from html import escape
 
 import numpy as np
 import pytest
@@ -30,7 +31,11 @@ RECORDED = [name for name in scenarios() if recording(name)]
 def test_every_tab_that_needs_a_race_draws_the_recording(scenario: str) -> None:
     drawn = {kind.title: preview_of(kind, scenario, LIGHT) for kind in tab_classes()}
     assert [title for title, text in drawn.items() if "<svg" in text] == list(DRAWN)
-    assert all("Press Run for a race of your own." in drawn[title] for title in DRAWN)
+    assert "import mklviz as mv" in drawn["Share"]
+    note = f"This is a recording of “{escape(scenarios()[scenario].title)}”. Press Run for your own."
+    assert all(note in drawn[title] for title in (*DRAWN, "Share"))
+    pictures = [part for text in drawn.values() for part in text.split('<svg xmlns="')[1:]]
+    assert all('width="360"' in part for part in pictures)  # so that a phone has room for each chart
 
 
 def test_a_scenario_without_a_recording_has_no_preview() -> None:
@@ -51,6 +56,7 @@ def test_a_preview_stands_until_the_set_up_is_changed_or_a_race_has_begun() -> N
     asyncio.run(explorer.tick())
     assert explorer.session.preview == DEFAULT
     assert "<svg" in open_box(explorer)
+    assert "Press Run first" not in open_box(explorer)
     explorer.sidebar.data.seed.box.value = "7"
     asyncio.run(explorer.tick())
     assert explorer.session.preview == ""

@@ -15,7 +15,9 @@ from mklviz.views.look.palette import DASHES, FONT, Theme
 __all__ = ["Legend", "Row", "drawing"]
 
 LEFT, RIGHT, HEAD, FOOT = 56, 14, 34, 40  # pixels around the axes of a chart
+TICK = 34  # pixels that the number of a tick takes at least
 NAME = 8.6  # pixels of a letter of a name beside a bar
+NAMED = 0.6  # of the width, at most, for such names
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,8 @@ class _Axes:
         self.head = top + 20
         bars = [mark for mark in chart.marks if isinstance(mark, BarMark)]
         self.names = [str(name) for mark in bars[:1] for name in tables[mark.table][mark.y]]
-        self.left = max([self.left, *(left + NAME * len(name) + 12 for name in self.names)])
+        self._letters = int(NAMED * width / NAME)
+        self.left = max([self.left, *(left + NAME * min(len(name), self._letters) + 12 for name in self.names)])
         self.band = (self.bottom - self.top) / max(len(self.names), 1)
         x = [min(value, chart.x.limit) for value in self._reached("x")]
         self.x_span = axis_span([value for value in x if chart.x.shows(value)], chart.x, 0.0)
@@ -128,7 +131,8 @@ class _Axes:
 
     def _names(self) -> Iterator[str]:
         for name in self.names:
-            yield f'<text class="e n" x="{self.left - 6:.1f}" y="{self.y(name) + 4:.1f}">{escape(name)}</text>'
+            short = name if len(name) <= self._letters else f"{name[: self._letters - 1]}…"
+            yield f'<text class="e n" x="{self.left - 6:.1f}" y="{self.y(name) + 4:.1f}">{escape(short)}</text>'
 
     def _ticks_up(self) -> Iterator[str]:
         for value in axis_ticks(self.y_span, self.chart.y, 5) if self.chart.y.visible else ():
@@ -141,7 +145,7 @@ class _Axes:
         if not axis.visible:
             return
         yield f'<path class="a" d="M{self.left:.1f} {self.bottom:.1f}H{self.right:.1f}"/>'
-        for value in axis_ticks(self.x_span, axis, 6):
+        for value in axis_ticks(self.x_span, axis, max(2, min(6, round((self.right - self.left) / TICK)))):
             x, y = self.x(value), self.bottom + 16
             yield f'<text class="m" x="{x:.1f}" y="{y:.0f}">{tick_text(value, axis.numbers)}</text>'
         yield f'<text class="m" x="{middle:.0f}" y="{self.bottom + 33:.0f}">{escape(axis.label)}</text>'

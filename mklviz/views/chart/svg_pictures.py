@@ -16,7 +16,7 @@ from mklviz.record.reference import Reference
 from mklviz.views.chart.axes import counted
 from mklviz.views.chart.axis_end import axis_end
 from mklviz.views.chart.columns import WEIGHT_COLUMNS, KernelSlots, Thinning, line_columns, weight_columns
-from mklviz.views.chart.description import LineMark, Table
+from mklviz.views.chart.description import Chart, LineMark, Table
 from mklviz.views.chart.path_charts import path_charts
 from mklviz.views.chart.race_charts import (
     NO_BOUND,
@@ -34,7 +34,7 @@ from mklviz.views.chart.svg import Legend, Row, drawing
 from mklviz.views.look.palette import LIGHT, RunStyle, Theme, readable
 from mklviz.views.look.styles import race_styles
 
-__all__ = ["path_still", "race_still", "runs_still", "trace_still"]
+__all__ = ["path_still", "race_still", "runs_stills", "trace_still"]
 
 BIG, SMALL = 264, 200  # heights in pixels
 NAMED = 6  # kernels of a path with a colour and a name
@@ -83,16 +83,47 @@ def trace_still(trace: Trace) -> str:
     return _draw(_ShownRuns(repr(trace), {trace.solver: trace}, {trace.solver: style}, options))
 
 
-def runs_still(traces: Mapping[str, Trace], styles: Mapping[str, RunStyle], theme: Theme, label: str) -> str:
-    """Draw recorded runs, each in its style; `label` says to screen readers what the picture shows."""
+def runs_stills(
+    traces: Mapping[str, Trace], styles: Mapping[str, RunStyle], theme: Theme, width: int
+) -> tuple[list[str], list[str], list[str]]:
+    """Draw recorded runs chart by chart: objective and gap, the weights of each, and the names of their kernels."""
     boundless = any(math.isnan(trace.gap_at(len(trace) - 1)) for trace in traces.values() if len(trace))
     signed = any(value <= 0 for trace in traces.values() for value in trace.objective)
     options = ChartOptions(theme, gap_tolerance=None, signed=signed, no_bound=NO_BOUND if boundless else "")
-    return _draw(_ShownRuns(label, traces, styles, options))
+    drawn = _drawn(_ShownRuns("", traces, styles, options))
+    large, small = (
+        [drawing([([chart], high)], drawn.tables, chart.title, theme, width) for chart in charts]
+        for charts, high in ((drawn.large, BIG), (drawn.weights, SMALL))
+    )
+    return large, small, [name for name, _, _ in drawn.kernels]
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """The charts of some runs, their tables, the kernels whose weights are shown, and how far the axes reach."""
+
+    large: Sequence[Chart]
+    weights: Sequence[Chart]
+    tables: Mapping[str, Table]
+    kernels: Sequence[tuple[str, str, str]]  # name, colour, dash
+    beyond: Mapping[str, str]  # how far runs go that the axes cut off, in words
 
 
 def _draw(subject: _ShownRuns) -> str:
-    theme = subject.options.theme
+    theme, drawn = subject.options.theme, _drawn(subject)
+    across = 3 if len(drawn.weights) > 4 else max(len(drawn.weights), 1)
+    entries = [
+        (style.label + drawn.beyond.get(key, ""), style.colour, style.dash) for key, style in subject.styles.items()
+    ]
+    parts: list[Legend | Row] = [Legend("", entries), (drawn.large, BIG)]
+    if drawn.weights:
+        count = len(next(iter(subject.traces.values())).kernel_names)
+        parts.append(Legend(weights_title(subject.options.noun, len(drawn.kernels), count), drawn.kernels))
+        parts += [(drawn.weights[i : i + across], SMALL) for i in range(0, len(drawn.weights), across)]
+    return drawing(parts, drawn.tables, subject.label, theme)
+
+
+def _drawn(subject: _ShownRuns) -> _Drawn:
     slots = KernelSlots(max((len(trace.best.weights) for trace in subject.begun.values()), default=0))
     slots.update([trace.best.weights for trace in subject.begun.values()], exact=True)
     tables = _tables(subject, slots.slots)
@@ -104,15 +135,12 @@ def _draw(subject: _ShownRuns) -> str:
     enlarged = enlargements({key: max(tables[run_table(key)]["top"]) for key in styles})
     words = {key: " · ".join(filter(None, (enlarged[key], _verdict(subject.traces[key])))) for key in styles}
     weights = [weights_chart(key, style, options, words[key]) for key, style in styles.items()]
-    across = 3 if len(weights) > 4 else max(len(weights), 1)
-    rows = [[charts["objective"], charts["gap"]], *(weights[i : i + across] for i in range(0, len(weights), across))]
-    top, *small = [[replace(chart, x=replace(chart.x, limit=end)) for chart in row] for row in rows]
+    large, small = (
+        [replace(chart, x=replace(chart.x, limit=end)) for chart in row]
+        for row in ([charts["objective"], charts["gap"]], weights)
+    )
     beyond = {key: f", to {counted(far, options.x)}" for key, far in reached.items() if far > end}
-    entries = [(style.label + beyond.get(key, ""), style.colour, style.dash) for key, style in subject.styles.items()]
-    parts: list[Legend | Row] = [Legend("", entries), (top, BIG)]
-    if small:
-        parts += [_kernels(subject, slots.slots), *((row, SMALL) for row in small)]
-    return drawing(parts, tables, subject.label, theme)
+    return _Drawn(large, small, tables, _kernels(subject, slots.slots), beyond)
 
 
 def _tables(subject: _ShownRuns, kernels: Sequence[int]) -> dict[str, Table]:
@@ -139,15 +167,11 @@ def _verdict(trace: Trace) -> str:
     return trace.motion.verdict or ""
 
 
-def _kernels(subject: _ShownRuns, slots: Sequence[int]) -> Legend:
-    """Return the names of the kernels, or of whatever has weights, that are shown."""
+def _kernels(subject: _ShownRuns, slots: Sequence[int]) -> list[tuple[str, str, str]]:
+    """Return the kernels, or whatever has weights, that are shown, with their lines."""
     names = next(iter(subject.traces.values())).kernel_names
-    shown = [
-        (names[k], colour, "solid")
-        for k, colour in zip(slots, subject.options.theme.kernels, strict=False)
-        if k < len(names)
-    ]
-    return Legend(weights_title(subject.options.noun, len(shown), len(names)), shown)
+    colours = subject.options.theme.kernels
+    return [(names[k], colour, "solid") for k, colour in zip(slots, colours, strict=False) if k < len(names)]
 
 
 def path_still(path: Path, cold: Path | None = None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from html import escape
 
@@ -11,8 +12,8 @@ import numpy as np
 from mklviz.record import Trace
 from mklviz.scenarios import load_scenario
 from mklviz.views.chart.description import Axis, Chart, Tables
-from mklviz.views.chart.svg import Legend, Row, drawing
-from mklviz.views.chart.svg_pictures import runs_still
+from mklviz.views.chart.svg import drawing
+from mklviz.views.chart.svg_pictures import runs_stills
 from mklviz.views.geometry.ground import principal_plane
 from mklviz.views.geometry.map_chart import (
     MapPath,
@@ -31,15 +32,17 @@ from mklviz.views.lab.rules import RULES
 from mklviz.views.lessons.picture import LessonRuns, drawn_steps
 from mklviz.views.lessons.thumbnail import recorded_runs
 from mklviz.views.lessons.triangle import triangle
-from mklviz.views.look.palette import Theme
+from mklviz.views.look.palette import Theme, swatch
+from mklviz.views.race.race_headings import weights_heading
 from mklviz.views.tabs._tab import Tab
 
 __all__ = ["curves_preview", "paths_preview", "preview_of", "race_preview", "weights_preview"]
 
-HIGH = 320  # pixels of a chart
+HIGH = 264  # pixels of a chart
 MOST_BARS = 12
 MOST_FITTED = 150  # steps that choose the directions
-NOTE = "Recorded: {title}. Press Run for a race of your own."
+NOTE = "This is a recording of “{title}”. Press Run for your own."
+WIDE = 360  # pixels of a chart before it is fitted to the page: as wide as a phone
 
 
 @cache
@@ -53,7 +56,9 @@ def preview_of(kind: type[Tab], scenario: str, theme: Theme) -> str:
 
 def race_preview(runs: LessonRuns) -> str:
     """Draw objective, gap and weights of all runs."""
-    return runs_still(runs.traces, runs.styles, runs.theme, "Objective, gap and kernel weights of a recorded race")
+    large, weights, names = runs_stills(runs.traces, runs.styles, runs.theme, WIDE)
+    count = len(next(iter(runs.traces.values())).kernel_names)
+    return f"{_legend(runs)}{_charts(large)}{weights_heading(names, count, runs.theme, 'kernel')}{_charts(weights)}"
 
 
 def curves_preview(runs: LessonRuns) -> str:
@@ -61,7 +66,7 @@ def curves_preview(runs: LessonRuns) -> str:
     rule = RULES[0]
     tables = curve_tables(judge(runs.traces, rule.make(rule.usual), None).truth(runs.styles), rule.usual)
     chart = _titled(curves_chart("preview-curves", "step", runs.theme), "Distance above the optimum")
-    return _picture([([chart], HIGH)], tables, runs)
+    return _picture(chart, tables, runs)
 
 
 def weights_preview(runs: LessonRuns) -> str:
@@ -72,14 +77,14 @@ def weights_preview(runs: LessonRuns) -> str:
     key = next(key for key, trace in runs.traces.items() if trace is best)
     bars = [Bar(best.kernel_names[k], float(weights[k])) for k in heaviest]
     chart = _titled(bars_chart("preview-bars", runs.theme), f"Kernel weights found by {runs.styles[key].label}")
-    return _picture([([chart], HIGH)], bar_table(bars, runs.styles[key].colour), runs, legend=False)
+    return _charts([_svg(chart, bar_table(bars, runs.styles[key].colour), runs)])
 
 
 def paths_preview(runs: LessonRuns) -> str:
     """Draw the paths of the kernel weights: over the triangle of three kernels, or in the plane of most movement."""
     if all(len(trace.final.weights) == 3 for trace in runs.traces.values()):
         picture = triangle(runs)
-        return drawing([_legend(runs), (picture.rows[0], HIGH)], picture.tables, "Paths of the weights", runs.theme)
+        return _picture(_titled(picture.charts[0], "Paths of the kernel weights"), picture.tables, runs)
     steps = {key: drawn_steps(trace) for key, trace in runs.traces.items()}
     best = min(runs.traces.values(), key=lambda trace: trace.best.objective)
     visited = np.array([runs.traces[key][t].weights for key, at in steps.items() for t in at])
@@ -101,18 +106,25 @@ def paths_preview(runs: LessonRuns) -> str:
         "trials": trial_table({}, runs.styles),
         "ghosts": ghost_table([]),
     }
-    title = "Paths of the kernel weights, along the two directions in which they move most"
-    return _picture([([Chart(chart.name, title, x, y, chart.marks)], HIGH)], tables, runs)
+    return _picture(Chart(chart.name, "Paths of the kernel weights", x, y, chart.marks), tables, runs)
 
 
 def _titled(chart: Chart, title: str) -> Chart:
-    return Chart(chart.name, title, chart.x, chart.y, chart.marks)
+    return replace(chart, title=title)
 
 
-def _legend(runs: LessonRuns) -> Legend:
-    return Legend("", [(style.label, style.colour, style.dash) for style in runs.styles.values()])
+def _legend(runs: LessonRuns) -> str:
+    entries = "".join(f"<span>{swatch(style)}{escape(style.label)}</span>" for style in runs.styles.values())
+    return f'<p class="legend">{entries}</p>'
 
 
-def _picture(rows: Sequence[Row], tables: Tables, runs: LessonRuns, legend: bool = True) -> str:
-    parts = [*([_legend(runs)] if legend else []), *rows]
-    return drawing(parts, tables, rows[0][0][0].title, runs.theme)
+def _picture(chart: Chart, tables: Tables, runs: LessonRuns) -> str:
+    return _legend(runs) + _charts([_svg(chart, tables, runs)])
+
+
+def _svg(chart: Chart, tables: Tables, runs: LessonRuns) -> str:
+    return drawing([([chart], HIGH)], tables, chart.title, runs.theme, WIDE)
+
+
+def _charts(drawn: Sequence[str]) -> str:
+    return f'<div class="charts">{"".join(drawn)}</div>'

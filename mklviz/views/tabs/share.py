@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from html import escape
 from typing import Any
 
 import panel as pn
 
 from mklviz.engine.task import Task
 from mklviz.errors import MklvizError
+from mklviz.recipe import Recipe
 from mklviz.recipe.program import as_python
 from mklviz.views.export.files import KINDS
 from mklviz.views.form import Alert, Button, Checkbox, Code, Form, FormRow, Link, Note, Select
+from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.links.hide_and_lock import ALL, HIDE, LOCK, SETUP
 from mklviz.views.look import cards
 from mklviz.views.session.session import Session
@@ -25,6 +28,7 @@ _OWN = (
     " Points drawn by hand are downloaded in the tab Model."
 )
 _FOLLOWS = "This page follows somebody else's race, and only they have a link to its set-up."
+PROGRAM = "Python that runs the same race"
 _LINK = "Opens the same set-up, tab and step on another page; Run starts the race there."
 
 
@@ -61,7 +65,7 @@ class Share(Tab):
                 cards.html(cards.title("Link")),
                 Form(self._said, self.link, FormRow(self.tab, self.hide, self.lock, wrap=True)),
             ),
-            cards.card(cards.html(cards.title("Python that runs the same race")), Form(self.code, margin=(6, 0, 4, 0))),
+            cards.card(cards.html(cards.title(PROGRAM)), Form(self.code, margin=(6, 0, 4, 0))),
             cards.card(cards.html(cards.title("Files of this race")), self._files),
             margin=(8, 0, 0, 0),
             sizing_mode="stretch_width",
@@ -71,6 +75,12 @@ class Share(Tab):
     def supports(cls, session: Session) -> str:
         """A race that has taken steps is needed."""
         return "" if session.last_step >= 0 else "Press Run first: what can be shared is the race that is shown."
+
+    @classmethod
+    def preview(cls, runs: LessonRuns) -> str:
+        """Write the program that runs the recorded race."""
+        recipe = Recipe.from_json(next(iter(runs.traces.values())).recipe)
+        return f'{cards.title(PROGRAM)}<pre tabindex="0">{escape(as_python(recipe))}</pre>'
 
     def follow(self, session: Session) -> None:
         """Share the session's race."""
