@@ -15,13 +15,14 @@ from mklviz.bench.screen import opened
 from mklviz.record.recordings import recorded_evidence, recording
 from mklviz.scenarios import DEFAULT, load_scenario
 from mklviz.views.explorer.navigation import EXPLORE, LESSONS, RUNS, SECTIONS, START
+from mklviz.views.lessons.triangle import kernel_titles
 from mklviz.views.links import link
 from mklviz.views.start import dragged_start, open_page
 from mklviz.views.start.dragged_start import WAITS, DraggedStart
 from mklviz.views.start.front import front_html, lessons
 from mklviz.views.start.front_page import FrontPage
 from mklviz.views.start.open_page import wanted_section
-from mklviz.views.start.triangle import RECORDED, kernel_titles, triangle_svg
+from mklviz.views.start.triangle import RECORDED, triangle_svg
 
 
 def visit(monkeypatch: pytest.MonkeyPatch, cookie: str = "", **words: str) -> None:

@@ -20,7 +20,7 @@ __all__ = ["PictureView", "emptied"]
 HEIGHT, LEAST, LEAST_PROJECTED = 330, 150, 230  # pixels of the whole picture with its headings, and of a chart
 HEADING = 30  # pixels above each row of charts
 _OVER = {"position": "absolute", "inset": "40% 0 auto 0", "pointer-events": "none", "text-align": "center"}
-_ACROSS = "auto-fit, minmax(min(260px, 100%), 1fr)"
+_ACROSS = "auto-fit, minmax(min(260px * var(--mk-scale, 1), 100%), 1fr)"  # on a projector one below the other
 
 
 class PictureView(pn.viewable.Viewer):
@@ -61,8 +61,8 @@ class PictureView(pn.viewable.Viewer):
         return True
 
     def _build(self, picture: Picture, theme: Theme) -> None:
-        least = LEAST_PROJECTED if theme.projected else LEAST
-        high = max((HEIGHT - (20 if picture.legend else 0)) // max(len(picture.rows), 1) - HEADING, least)
+        least, rows = (LEAST_PROJECTED, picture.charts) if theme.projected else (LEAST, picture.rows)
+        high = max((HEIGHT - (20 if picture.legend else 0)) // max(len(rows), 1) - HEADING, least)
         self.figures = [ChartFigure(chart, theme, high, tools="") for chart in picture.charts]
         for figure in self.figures:  # before they are on the page
             figure.show(_own(figure.chart, picture.tables))

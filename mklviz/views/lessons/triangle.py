@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -22,18 +22,17 @@ from mklviz.views.geometry.map_chart import (
 )
 from mklviz.views.lessons.picture import LessonRuns, Picture, drawn_steps
 
-__all__ = ["triangle", "triangle_mesh"]
+__all__ = ["kernel_titles", "triangle", "triangle_mesh"]
 
 
 def triangle(runs: LessonRuns) -> Picture:
     """Show the paths of three weights, on the objective once it is computed."""
     paths = {key: _path(trace) for key, trace in runs.traces.items()}
     best = min(runs.traces.values(), key=lambda trace: trace.best.objective)
-    names = best.kernel_names
     chart = map_chart({key: runs.styles[key] for key in paths}, runs.theme, triangle=True)
     tables: dict[str, Table] = {
         **ground_tables(triangle_mesh(runs.evidence.get("ground", {}).get("objective", ())), []),
-        **corner_tables(names),
+        **corner_tables(kernel_titles(runs.traces)),
         **model_tables(np.empty((0, 2)), [], ""),
         **path_tables(paths, _point(best, best.best_index), runs.styles, runs.theme, chart.x, chart.y),
         "trials": trial_table({}, runs.styles),
@@ -41,6 +40,12 @@ def triangle(runs: LessonRuns) -> Picture:
     }
     tables["numbers"] = {name: [] for name in tables["numbers"]}  # they stand in the tab Geometry
     return Picture([[chart]], tables, [runs.styles[key] for key in paths])
+
+
+def kernel_titles(traces: Mapping[str, Trace]) -> tuple[str, ...]:
+    """Return what each of the kernels looks at, in words."""
+    names = next(iter(traces.values())).kernel_names
+    return tuple(name.split(" on ")[-1].replace("_", " ") for name in names)
 
 
 def _path(trace: Trace) -> MapPath:

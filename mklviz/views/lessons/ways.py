@@ -49,7 +49,7 @@ def valley(runs: LessonRuns) -> Picture:
         below = CurveName(low["place"][0], low["objective"][0], f"… {', '.join(flat)}", theme.text)
         tables |= {"room": _room_below(ways[EQUAL]), **name_table("flat", [below])}
     words = [name_mark("valley"), name_mark("flat", up=-22.0), LineMark("room", "place", "objective")]
-    x, y = Axis(start=0.0, end=1.0 + 0.8 * theme.scale**1.5, visible=False), Axis(numbers="exact")
+    x, y = Axis(start=0.0, end=1.8, visible=False), Axis(numbers="exact")
     chart = Chart("valley", "Objective from SILP's end to …", x, y, [*lines, *words])
     bars = bar_chart("solves", "SVM solves", theme)
     tables |= {**name_table("valley", names), "solves": bar_table(solves_bars(runs))}
@@ -107,7 +107,7 @@ def _room_around(costs: Sequence[float], active: Sequence[float]) -> Table:
     if not costs:
         return {"C": [], "active": []}
     top = max(active)
-    return {"C": [min(costs) / BESIDE, max(costs) * BESIDE], "active": [top, 1.15 * top]}
+    return {"C": [min(costs) / BESIDE, max(costs) * BESIDE], "active": [top, 1.3 * top]}
 
 
 def path(runs: LessonRuns) -> Picture:

@@ -20,6 +20,7 @@ from mklviz.views.explorer.navigation import SECTIONS, address_of
 from mklviz.views.geometry.map_chart import LOW_AND_HIGH
 from mklviz.views.host.beside import beside
 from mklviz.views.lessons.thumbnail import thumbnail
+from mklviz.views.lessons.triangle import kernel_titles
 from mklviz.views.links.link import LESSON, ON
 from mklviz.views.look.palette import DARK, DASHES, FONT, LIGHT, Theme, readable
 from mklviz.views.look.styles import run_styles
@@ -29,7 +30,6 @@ from mklviz.views.start.triangle import (
     RECORDED,
     SIDE,
     best_shares,
-    kernel_titles,
     path_shares,
     proof,
     triangle_svg,

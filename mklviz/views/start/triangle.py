@@ -23,7 +23,7 @@ from mklviz.views.chart.contours import contour_levels
 from mklviz.views.geometry.ground import Mesh
 from mklviz.views.lessons.triangle import triangle_mesh
 
-__all__ = ["RECORDED", "best_shares", "kernel_titles", "path_shares", "proof", "triangle_svg"]
+__all__ = ["RECORDED", "best_shares", "path_shares", "proof", "triangle_svg"]
 
 RECORDED = "three-kernels"
 """The scenario whose race runs over the triangle."""
@@ -76,12 +76,6 @@ def _above(mesh: Mesh, level: float) -> str:
 
 def _ring(points: Array) -> str:
     return "M" + "L".join(f"{x:.0f} {y:.0f}" for x, y in points[:-1]) + "Z"
-
-
-def kernel_titles(traces: Mapping[str, Trace]) -> tuple[str, ...]:
-    """Return what each of the kernels looks at, in words."""
-    names = next(iter(traces.values())).kernel_names
-    return tuple(name.split(" on ")[-1].replace("_", " ") for name in names)
 
 
 def path_shares(traces: Mapping[str, Trace]) -> dict[str, list[list[float]]]:
