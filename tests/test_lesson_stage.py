@@ -46,6 +46,7 @@ def names(explorer: Explorer) -> list[str]:
 def test_an_open_lesson_shows_the_axes_of_its_picture_and_nothing_of_the_answer(explorer: Explorer) -> None:
     explorer.stage.tick()
     assert explorer.stage.root.visible
+    assert f'<h2 class="unseen">Lesson: {scenarios()[NAME].title}</h2>' in explorer.stage.heading.object
     assert names(explorer) == ["solves", "valley"]
     assert all(not any(table.values()) for figure in explorer.stage.picture.figures for table in figure.tables.values())
     explorer.stage.close.clicks += 1

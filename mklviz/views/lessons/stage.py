@@ -7,6 +7,7 @@ drawn by the usual picture, and the question steps back until the set-up is put 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from html import escape
 from time import monotonic
 from typing import Any
 
@@ -21,6 +22,7 @@ from mklviz.views.lessons.picture_view import PictureView, emptied
 from mklviz.views.lessons.pictures import picture_of
 from mklviz.views.lessons.score import LessonScore
 from mklviz.views.lessons.thumbnail import recorded_picture
+from mklviz.views.look import cards
 from mklviz.views.look.styles import race_styles
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note
@@ -74,7 +76,8 @@ class LessonStage(pn.viewable.Viewer):
             *parts, stylesheets=[beside(__file__, "stage_grid.css")], sizing_mode="stretch_width", margin=0
         )
         panel.reasons.param.watch(lambda event: self.reasons.param.update(visible=event.new), "visible")
-        self._parts = [self.question, below, self.score.summary, self.score.storage]
+        self.heading = cards.html(height=0)  # for screen readers: the headings of the picture stand below it
+        self._parts = [self.heading, self.question, below, self.score.summary, self.score.storage]
         self.root = pn.Column(sizing_mode="stretch_width", margin=0)
         self._turn()
         panel.param.watch(self._turn, "open")
@@ -114,6 +117,7 @@ class LessonStage(pn.viewable.Viewer):
             return
         session, now = self._session, monotonic()
         steps = sum(len(trace) for trace in session.traces.values())
+        self.heading.object = f'<h2 class="unseen">Lesson: {escape(self.panel.scenario.title)}</h2>'
         state = (self.panel.scenario, session.race, session.theme, session.lesson_result, steps)
         growing = state[:4] == self._drawn[:4]
         if state == self._drawn or (growing and now - self._drawn_at < EVERY):

@@ -37,6 +37,11 @@ MOST_KERNELS = 20_000  # with more kernels, weights are kept on disk, and the ma
 OFFERED = 30  # kernels to pick from, the heaviest ones
 NO_MODEL = "none"
 SLICE = 460  # pixels of the field of an exact slice, wide enough for its label
+_FIELD = (
+    "label, legend { font-size: calc(14px * var(--mk-scale, 1)) !important; }"
+    " .MuiInputLabel-root { background: transparent !important; }"
+    " .MuiOutlinedInput-root { background: var(--mk-card); }"
+)
 
 
 class Geometry(Tab):
@@ -62,14 +67,10 @@ class Geometry(Tab):
             label="Exact slice through two or three kernels",
             options={},
             max_items=3,
-            sx={
-                "& .MuiInputLabel-root": {"backgroundColor": "transparent"},
-                "& .MuiOutlinedInput-root": {"backgroundColor": "background.paper"},
-            },
             sizing_mode="stretch_width",
             max_width=SLICE,
             margin=(3, 12, 9, 0),
-            stylesheets=["label, legend { font-size: calc(14px * var(--mk-scale, 1)) !important; }"],
+            stylesheets=[_FIELD],
         )
         self.pins.param.watch(self._pin, "value")
         self.model = Select(label="Cuts and level set of", options={NO_MODEL: ""}, value="", width=360)
