@@ -99,7 +99,7 @@ class Catalogue:
 
     def _renew(self) -> None:
         index = self._indexed()
-        live = {run_id: recorder for run_id, recorder in self.live.items() if not recorder.gone}
+        live = {run_id: each for run_id, each in self.live.items() if not (each.gone or each.done)}
         rows = [(recorder.run, 0) for recorder in live.values()]
         known = {run_id: at for run_id, at in index.changes().items() if run_id not in live}
         try:
@@ -116,10 +116,10 @@ class Catalogue:
             )
             rows += [(run, at) for run, at in found if run is not None]
             index.remove(changes.missing)
-        index.put(rows)
-        self.live = {run_id: recorder for run_id, recorder in live.items() if not recorder.done}
+        news = index.put(rows)
+        self.live = live
         going_on = index.going_on()
-        if rows or (changes is not None and changes.missing) or going_on != self._going_on:
+        if news or (changes is not None and changes.missing) or going_on != self._going_on:
             self.revision += 1
         self._going_on = going_on
 

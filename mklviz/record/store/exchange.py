@@ -11,7 +11,6 @@ import json
 import shutil
 import sys
 import tempfile
-import time
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from typing import IO, Any
 
 from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
-from mklviz.quoting import named
+from mklviz.quoting import named, said_by
 from mklviz.record.bundle import SUFFIX, damaged_as_error, packed_runs, run_bytes
 from mklviz.record.store.folder import ABOUT, END, HEAD, PACKED, read_json, write_json
 from mklviz.record.store.frames import numbers_at
@@ -32,7 +31,7 @@ from mklviz.record.store.stored import StoredRun
 from mklviz.record.store.uniting import take_in
 from mklviz.record.trace import Trace
 
-__all__ = ["Merged", "export_runs", "import_runs", "merge_runs"]
+__all__ = ["Merged", "export_runs", "import_runs", "merge_runs", "read_file"]
 
 KNOWN = "runs.json"  # in the file: what the store knows of each run
 _FILES = {"head": HEAD, "end": END, "about": ABOUT}
@@ -77,15 +76,21 @@ def _write_packed(folder: Path, member: IO[bytes]) -> None:
         read_run(folder).save(member)
 
 
-def import_runs(source: str | Path | bytes, name: str, folder: Path) -> list[str]:
+def read_file(source: str | Path | bytes) -> tuple[bytes, datetime]:
+    """Return the content of a file, and when it was written; raise `MklvizError` if it cannot be read."""
+    if isinstance(source, bytes):
+        return source, datetime.now(UTC)
+    try:
+        return Path(source).read_bytes(), datetime.fromtimestamp(Path(source).stat().st_mtime, UTC)
+    except OSError as error:
+        raise MklvizError(f"{named(str(source))} could not be read: {said_by(error)}.") from error
+
+
+def import_runs(content: bytes, created: datetime, name: str, folder: Path) -> list[str]:
     """Take in a file of runs; return the keys of its races.
 
-    Raises `MklvizError` if it is no such file, and `OSError` if it cannot be read or the store not written to.
+    Raises `MklvizError` if it is no such file, and `OSError` if the store cannot be written to.
     """
-    content = source if isinstance(source, bytes) else Path(source).read_bytes()
-    name = name or ("the file" if isinstance(source, bytes) else Path(source).name)
-    saved = time.time() if isinstance(source, bytes) else Path(source).stat().st_mtime
-    created = datetime.fromtimestamp(saved, UTC)
     races: dict[str, None] = {}
     known = _known(content)
     shared = RunHead(race=f"file-{hashlib.sha256(content).hexdigest()[:16]}", name=Path(name).stem.split(".")[0],
@@ -120,7 +125,7 @@ def _known(content: bytes) -> dict[str, Any]:
 
 def _told_by(trace: Trace, key: str, run: bytes, shared: RunHead, created: datetime) -> dict[str, Any]:
     """Return what is to be known of a run in a file that says nothing of it."""
-    digest = hashlib.sha256(run).hexdigest()[:8]
+    digest = hashlib.sha256(key.encode() + run).hexdigest()[:8]
     run_id = new_id(trace.solver, created, digest)
     head = {**head_of(run_id, key or trace.solver, trace, shared), "created": created.timestamp()}
     end = {"status": trace.status, "reason": trace.reason, "ended": created.timestamp(), "results": {}}

@@ -7,7 +7,7 @@ import math
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields
 from functools import lru_cache
 from typing import Any
@@ -27,10 +27,13 @@ _AS_JSON = ("options", "versions", "tags", "results", "machine_state")
 _FOUND = ("name", "note", "words", "solver", "label", "data", "problem", "lesson")  # besides the tags
 _COLUMNS = tuple({"machine": "machine_state"}.get(name, name) for name in _FIELDS)
 _ROW = (*_COLUMNS, "machine", "haystack", "folder_changed")
+_STATED = [name for name in _ROW if name not in ("id", "folder_changed")]
 _INSERT = (
     f"INSERT INTO runs ({', '.join(_ROW)}) VALUES ({', '.join('?' * len(_ROW))})"
-    f" ON CONFLICT (id) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in _ROW if name != 'id')}"
+    f" ON CONFLICT (id) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in _STATED)}"
+    f" WHERE {' OR '.join(f'runs.{name} IS NOT excluded.{name}' for name in _STATED)}"
 )
+_LOOKED_AT = "UPDATE runs SET folder_changed = ? WHERE id = ? AND folder_changed != ?"
 _SELECT = ", ".join(_COLUMNS)
 
 
@@ -42,10 +45,17 @@ class Index:
         self.kept = kept
         self._connection = connection or _in_memory()
 
-    def put(self, runs: Iterable[tuple[StoredRun, int]]) -> None:
-        """Add runs, or replace what was said of them; with each goes when its folder was changed, in nanoseconds."""
-        with self._lock, self._connection:
-            self._connection.executemany(_INSERT, (_row(run, changed) for run, changed in runs))
+    def put(self, runs: Sequence[tuple[StoredRun, int]]) -> bool:
+        """Add runs, or replace what was said of them, and return whether that has changed.
+
+        With each goes when its folder was changed, in nanoseconds.
+        """
+        with self._lock, self._connection as connection:
+            before = connection.total_changes
+            connection.executemany(_INSERT, (_row(run, changed) for run, changed in runs))
+            news = connection.total_changes > before
+            connection.executemany(_LOOKED_AT, ((changed, run.id, changed) for run, changed in runs))
+        return news
 
     def remove(self, run_ids: Iterable[str]) -> None:
         """Forget runs."""

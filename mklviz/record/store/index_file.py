@@ -50,10 +50,11 @@ def _is_damage(error: sqlite3.OperationalError) -> bool:
 def _opened(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=2.0, check_same_thread=False)
     try:
-        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # has to stand before the first table
         version = version_of(connection)
         if version > newest_version():
             raise NewerIndex
+        if not version:
+            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # has to stand before the first table
         wal = sqlite3.sqlite_version_info >= WAL_SINCE and _is_local(path)
         connection.execute(f"PRAGMA journal_mode = {'WAL' if wal else 'DELETE'}")
         connection.execute("PRAGMA synchronous = FULL")

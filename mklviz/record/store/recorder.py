@@ -50,7 +50,7 @@ class Recorder:
     def run(self) -> StoredRun:
         """What a table says of the run, from memory."""
         length = len(self.trace)
-        seen = self._seen if self.done else time.time()
+        seen = self._seen if self.done else time.time() // SEEN_SECONDS * SEEN_SECONDS
         numbers = numbers_at(self.trace, length)
         return run_of(self.folder.name, self.head, self._end, numbers, self.said, seen, self._bytes)
 

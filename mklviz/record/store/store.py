@@ -15,7 +15,7 @@ from mklviz.errors import MklvizError
 from mklviz.quoting import named, said_by
 from mklviz.record.files import replacing
 from mklviz.record.store.catalogue import Catalogue
-from mklviz.record.store.exchange import Merged, export_runs, import_runs, merge_runs
+from mklviz.record.store.exchange import Merged, export_runs, import_runs, merge_runs, read_file
 from mklviz.record.store.folder import ABOUT, read_json, write_json
 from mklviz.record.store.head import RunHead, new_id
 from mklviz.record.store.machine import this_machine
@@ -99,15 +99,15 @@ class Store:
         return recorder
 
     def _flush(self, recorders: Sequence[Recorder]) -> None:
-        for recorder in recorders:
-            WRITER.follow(recorder, self._said)  # what has ended may have results to add
-        WRITER.flush(recorders)
+        WRITER.flush(recorders, self._said)
         self._catalogue.runs_folder.touch()
         self._keep_up()
 
     def _said(self, error: OSError | None) -> None:
         """Hear of the disk whether it takes what is written."""
         self._catalogue.say("writing", "" if error is None else of_disk(error, self.folder))
+        if error is None:
+            self._catalogue.say("reading", "")
 
     def runs(
         self,
@@ -264,9 +264,11 @@ class Store:
         It is what `export`, `Trace.save` or ``--save`` wrote; twice the same changes nothing. Raises `MklvizError` if
         it is none, or cannot be read, or the store not written to.
         """
+        content, created = read_file(source)
+        called = name or ("the file" if isinstance(source, bytes) else Path(source).name)
         try:
             self._catalogue.make()
-            return import_runs(source, name, self._runs)
+            return import_runs(content, created, called, self._runs)
         except OSError as error:
             raise self._not_written(error) from error
         finally:
@@ -294,5 +296,5 @@ class Store:
     def close(self) -> None:
         """Write what there is, and let others own the store; races that go on are recorded all the same."""
         with suppress(OSError):
-            WRITER.flush([*self._catalogue.live.values()])
+            WRITER.flush([*self._catalogue.live.values()], self._said)
         self._catalogue.close()

@@ -1,0 +1,52 @@
+"""Runs made up for stores, each step with its number in it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from mklviz.contract import Iterate
+from mklviz.record import Trace
+from mklviz.record.store import RunHead, Store
+from mklviz.record.store.folder import HEAD, SEEN, write_json
+from mklviz.record.store.frames import write_frame
+from mklviz.record.store.head import new_id
+from mklviz.record.store.recorder import head_of
+from mklviz.record.verdict import Verdict
+
+__all__ = ["growing", "recorded", "unfinished"]
+
+
+def growing(trace: Trace | None = None, steps: int = 3, solver: str = "level") -> Trace:
+    """Append steps to a trace that has not ended, by default to a new one."""
+    grown = Trace(solver, solver.upper(), {"seed": 0}, ["a", "b", "c"]) if trace is None else trace
+    for step in range(len(grown), len(grown) + steps):
+        iterate = Iterate(weights=np.array([0.0, 0.0, 1.0]), dual=np.full(5, float(step)), objective=3.0,
+                          lower_bound=1.0, step=0.1, svm_solves=step)  # fmt: skip
+        grown.append(iterate, 0.1 * step)
+    return grown
+
+
+def recorded(store: Store, head: RunHead | None = None, solver: str = "level", status: str = "converged") -> str:
+    """Record a race of one run that has ended; return its key."""
+    trace = growing(solver=solver)
+    trace.finish(Verdict(status, "It has ended."))
+    recording = store.record({solver: trace}, head or RunHead())
+    recording.finish()
+    return recording.race
+
+
+def unfinished(store: Path, trace: Trace, seen: float, frames: int = 1) -> str:
+    """Write the folder of a run that another process has begun and not ended; return its key."""
+    run_id = new_id(trace.solver)
+    folder = store / "runs" / run_id
+    folder.mkdir(parents=True)
+    head = head_of(run_id, trace.solver, trace, RunHead(race=f"race of {run_id}"))
+    write_json(folder / HEAD, {**head, "created": min(head["created"], seen)})
+    at = np.linspace(0, len(trace), frames + 1).astype(int)
+    for first, last in pairwise(at):
+        write_frame(folder, trace, int(first), int(last))
+    (folder / SEEN).write_text(f"{seen:.1f}")
+    return run_id
