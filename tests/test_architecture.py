@@ -137,7 +137,21 @@ def test_what_everybody_may_import_stands_on_the_standard_library_alone(module: 
     assert {name.split(".")[0] for name in imports(module)} <= sys.stdlib_module_names
 
 
-ROOMS = ("host", "look", "form", "chart", "session", "sidebar", "lab", "geometry", "pictures", "model", "race", "links")
+ROOMS = (
+    "host",
+    "look",
+    "form",
+    "chart",
+    "session",
+    "history",
+    "sidebar",
+    "lab",
+    "geometry",
+    "pictures",
+    "model",
+    "race",
+    "links",
+)
 FLOORS = (
     *("mklviz._version", "mklviz.typing", "mklviz.numbers", "mklviz.unpacking", "mklviz.quoting", "mklviz.streams"),
     *("mklviz.limits", "mklviz.plugins", "mklviz.lazy", "mklviz.html", "mklviz.glossary", "mklviz.cached"),

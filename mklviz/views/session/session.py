@@ -37,9 +37,11 @@ class LessonResult:
 class Session(param.Parameterized):
     """What one person looks at: a race with the recipe that defines it and its prepared problem.
 
-    The page sets three callbacks: `link` returns the query of an address that opens all this, from a tab's name, a step
+    The page sets callbacks: `link` returns the query of an address that opens all this, from a tab's name, a step
     or None, and more words; `on_points` takes points that were drawn, as a file and its name, and returns their digest;
-    `on_key` takes a key that was pressed: " ", "s", "x" or "r".
+    `on_key` takes a key that was pressed: " ", "s", "x" or "r". Two more begin what a past race allows, and return a
+    sentence where that is impossible: `on_open` takes a recipe, the traces and the key in the store of a race to show,
+    and `on_repeat` a recipe to run.
     """
 
     recipe = param.Parameter(default=None, doc="Recipe or None")
@@ -52,20 +54,29 @@ class Session(param.Parameterized):
     lesson_open = param.Boolean(default=False, doc="Whether the lesson stands on the stage of whoever leads")
     lesson_result = param.Parameter(default=None, doc="LessonResult; None as long as the race goes on")
 
-    def __init__(self, follows: bool = False, **params: Any) -> None:
+    def __init__(self, follows: bool = False, owner: str = "", **params: Any) -> None:
         super().__init__(**params)
         self._kept: Callable[[], Race | None] = lambda: None  # returns the race added last, if it is still there
         self.follows = follows  # somebody else's race, to look at and not to touch
         self.gives_way = False  # whether the next race waits for memory, which the one shown may hold
+        self.owner = owner  # of the runs, on a server that several people share; "" where all see all
         self.race_history = RaceHistory()
         self.kernel_colours = KernelColours()
         self.score: Callable[[Iterate], float] | None = None  # on the test samples, computed once for all tabs
         self.link: Callable[[str, int | None, Mapping[str, str]], str] | None = None
         self.on_points: Callable[[bytes, str], str] | None = None
         self.on_key: Callable[[str], None] | None = None
+        self.on_open: Callable[[Recipe, Mapping[str, Trace], str], str] | None = None
+        self.on_repeat: Callable[[Recipe], str] | None = None
 
     def show(self, recipe: Recipe, prepared: Prepared, race: Race) -> None:
         """Turn to another race; the caller ends the one before."""
+        self.score = _once(prepared.score)
+        self.param.update(recipe=recipe, prepared=prepared, race=race, cursor=None)
+
+    def reopen(self, recipe: Recipe, prepared: Prepared, race: Race) -> None:
+        """Turn to a race of the past, which is in the history already; the caller ends the one before."""
+        self._kept = weakref.ref(race)
         self.score = _once(prepared.score)
         self.param.update(recipe=recipe, prepared=prepared, race=race, cursor=None)
 
