@@ -30,7 +30,7 @@ class Sought:
 
 
 @dataclass(frozen=True)
-class _Answer:
+class _Listing:
     races: list[PastRace]
     total: int
     lessons: tuple[str, ...]
@@ -51,7 +51,7 @@ class FoundRaces:
         self.total, self.lessons, self.fault = 0, tuple[str, ...](), ""
         self.in_memory: dict[str, KeptRace] = {}
         self._store, self._sought = store, Sought()
-        self._task = Task[_Answer]()
+        self._task = Task[_Listing]()
         self._looked = 0.0
 
     def look(self, sought: Sought) -> None:
@@ -90,7 +90,7 @@ class FoundRaces:
         return {f"memory-{id(race)}": race for race in self.session.race_history.races}
 
 
-def _looked_up(store: Store, sought: Sought, owner: str | None, others: list[StoredRun]) -> _Answer:
+def _looked_up(store: Store, sought: Sought, owner: str | None, others: list[StoredRun]) -> _Listing:
     """Return the races that are looked for, with all their runs, also those that the search alone would not find."""
     races = races_of([*store.runs(owner=owner), *others])
     lessons = tuple(sorted({race.first.lesson for race in races.values()} - {""}))
@@ -99,9 +99,9 @@ def _looked_up(store: Store, sought: Sought, owner: str | None, others: list[Sto
             {run.race or run.id for run in store.runs(sought.where, owner=owner)} if sought.where.strip() else races
         )
     except MklvizError as error:
-        return _Answer([], len(races), lessons, str(error))
+        return _Listing([], len(races), lessons, str(error))
     found = [race for key, race in races.items() if key in matching and _fits(race, sought)]
-    return _Answer(sorted(found, key=ORDERS[sought.order]), len(races), lessons)
+    return _Listing(sorted(found, key=ORDERS[sought.order]), len(races), lessons)
 
 
 def _fits(race: PastRace, sought: Sought) -> bool:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cached_property
 from typing import Any
 
 from mklviz.numbers import counted, share_text
@@ -41,15 +40,15 @@ class PastRace:
         """Data and recipe in short."""
         return self.first.words or self.first.problem
 
-    @cached_property
+    @property
     def best(self) -> StoredRun:
         """The run with the smallest gap; where there is none, with the least objective."""
         return min(self.runs, key=lambda run: (_last(run.gap), _last(run.objective)))
 
-    @cached_property
+    @property
     def state(self) -> str:
         """One of `STATES`."""
-        states = {run.live for run in self.runs}
+        states = {run.status for run in self.runs}
         return next((state for state in _FIRST if state in states), ENDED)
 
     @property
@@ -67,7 +66,7 @@ class PastRace:
     def told(self) -> str:
         """Each run in a line: how it ended, and what it cost."""
         return "\n".join(
-            f"{run.label}: {run.live}, {counted(run.steps, 'step')}, {counted(run.svm_solves, 'SVM solve')},"
+            f"{run.label}: {run.status}, {counted(run.steps, 'step')}, {counted(run.svm_solves, 'SVM solve')},"
             f" {run.seconds:.2f} CPU s" + ("" if math.isnan(run.gap) else f", gap {share_text(run.gap)}")
             for run in self.runs
         )
