@@ -86,7 +86,7 @@ class Runs(Tab):
         self._said = Note(object=_NONE)
         self._frame = pn.pane.HTML(margin=0, sizing_mode="stretch_width", visible=False)
         top = Form(Heading(object="Races"), self._store_trouble, self.trouble, self._search_rows, self._said)
-        self._bottom = Form(self._actions, self._undo, self.words.body)
+        self._bottom = Form(self._actions, self.undo, self.words.body)
         self.root = pn.Column(
             cards.card(top, self.list, self._bottom), self._frame, margin=(8, 0, 0, 0), sizing_mode="stretch_width"
         )
@@ -134,7 +134,7 @@ class Runs(Tab):
         buttons = (self.open, self.repeat, self.behind, self.export, self.delete, self.file)
         self._actions = FormRow(*buttons, self._chosen_note, wrap=True)
         self._deleted_note = Note(spoken=True)
-        self._undo = FormRow(self._deleted_note, Button(self._restore, label="Undo", variant="text"), visible=False)
+        self.undo = FormRow(self._deleted_note, Button(self._restore, label="Undo", variant="text"), visible=False)
 
     # -- what is listed
 
@@ -303,7 +303,7 @@ class Runs(Tab):
         self.list.chosen = []
         self._deleted = gone
         self._deleted_note.object = f"{counted(len(gone), 'race')} deleted."
-        self._undo.visible = bool(gone)
+        self.undo.visible = bool(gone)
         self.look()
 
     def _deleted_one(self, key: str) -> bool:
@@ -314,7 +314,7 @@ class Runs(Tab):
         """Undo the last `_delete`."""
         for key in self._deleted:
             self._try(partial(self.store.restore, key))
-        self._deleted, self._undo.visible = [], False
+        self._deleted, self.undo.visible = [], False
         self.look()
 
     def _try(self, ask: Callable[[], T]) -> T | None:
