@@ -108,7 +108,7 @@ def test_races_of_a_session_are_kept_once_and_the_oldest_give_way(monkeypatch: p
 
 
 def test_a_row_says_solvers_and_what_came_of_the_race() -> None:
-    recorded(raced(), words="data=liver", lesson="jumping-weights")
+    recorded(raced(), words="data=liver", lesson="a lesson of yore")
     _, tab = at_the_tab(1)
     (row,) = tab.list.rows(0)
     assert [label for label, _ in row["solvers"]] == ["SPG", "Level"]
@@ -116,7 +116,7 @@ def test_a_row_says_solvers_and_what_came_of_the_race() -> None:
     assert best < 1e-3
     assert row["result"].startswith("gap 0.0")
     assert "SVM solves" in row["result"]
-    assert (row["words"], row["lesson"], row["state"]) == ("data=liver", "jumping-weights", "")
+    assert (row["words"], row["lesson"], row["state"]) == ("data=liver", "a lesson of yore", "")
 
 
 def test_a_search_filters_and_a_wrong_condition_is_told_beside_the_field() -> None:

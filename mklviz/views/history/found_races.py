@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Container
 from dataclasses import dataclass, replace
 
 from mklviz.engine.task import Task
@@ -33,14 +34,14 @@ class Sought:
 class _Listing:
     races: list[PastRace]
     total: int
-    lessons: tuple[str, ...]
+    lessons: dict[str, str]
     fault: str = ""
 
 
 class FoundRaces:
     """Looks up races, and again whenever the store has news.
 
-    `races`: those found, in order; `total`: how many there are in all; `lessons`: names that occur; `fault`: what is
+    `races`: those found, in order; `total`: how many there are in all; `lessons`: names that occur, by their titles; `fault`: what is
     wrong with the search, in a sentence; `in_memory`: races of the session that are not stored, by the keys of their
     rows, where the store is switched off.
     """
@@ -48,10 +49,11 @@ class FoundRaces:
     def __init__(self, store: Store) -> None:
         self.session: Session | None = None
         self.races: list[PastRace] = []
-        self.total, self.lessons, self.fault = 0, tuple[str, ...](), ""
+        self.total, self.lessons, self.fault = 0, dict[str, str](), ""
         self.in_memory: dict[str, KeptRace] = {}
         self._store, self._sought = store, Sought()
         self._task = Task[_Listing]()
+        self._all: tuple[object, dict[str, PastRace]] = None, {}  # of what state of the store, and its races
         self._looked = 0.0
 
     def look(self, sought: Sought) -> None:
@@ -78,30 +80,34 @@ class FoundRaces:
         if self.session is None:
             return
         sought, owner, kept = self._sought, self.session.owner or None, self._unstored()
-        key = sought, self._store.revision, tuple(map(id, kept.values()))
+        state = self._store.revision, owner, tuple(map(id, kept.values()))
         self.in_memory = kept
         rows = [run for name, race in kept.items() for run in _rows_of(name, race)]
-        self._task.ask(key, lambda _report: _looked_up(self._store, sought, owner, rows), _FAILED)
+        self._task.ask((sought, state), lambda _report: self._looked_up(sought, owner, rows, state), _FAILED)
+
+    def _looked_up(self, sought: Sought, owner: str | None, others: list[StoredRun], state: object) -> _Listing:
+        """Return the races that are looked for, with all their runs, also those that the search alone would not find.
+
+        All races are read again only where the store's `state` is another.
+        """
+        if self._all[0] != state:
+            self._all = state, races_of([*self._store.runs(owner=owner), *others])
+        races = self._all[1]
+        lessons = dict(sorted({race.lesson: race.first.lesson for race in races.values() if race.lesson}.items()))
+        matching: Container[str] = races
+        try:
+            if sought.where.strip():
+                matching = {run.race or run.id for run in self._store.runs(sought.where, owner=owner)}
+        except MklvizError as error:
+            return _Listing([], len(races), lessons, str(error))
+        found = [race for key, race in races.items() if key in matching and _fits(race, sought)]
+        return _Listing(sorted(found, key=ORDERS[sought.order]), len(races), lessons)
 
     def _unstored(self) -> dict[str, KeptRace]:
         """Return the races of the session by keys of their own, where the store takes none."""
         if self.session is None or self._store.enabled:
             return {}
         return {f"memory-{id(race)}": race for race in self.session.race_history.races}
-
-
-def _looked_up(store: Store, sought: Sought, owner: str | None, others: list[StoredRun]) -> _Listing:
-    """Return the races that are looked for, with all their runs, also those that the search alone would not find."""
-    races = races_of([*store.runs(owner=owner), *others])
-    lessons = tuple(sorted({race.first.lesson for race in races.values()} - {""}))
-    try:
-        matching = (
-            {run.race or run.id for run in store.runs(sought.where, owner=owner)} if sought.where.strip() else races
-        )
-    except MklvizError as error:
-        return _Listing([], len(races), lessons, str(error))
-    found = [race for key, race in races.items() if key in matching and _fits(race, sought)]
-    return _Listing(sorted(found, key=ORDERS[sought.order]), len(races), lessons)
 
 
 def _fits(race: PastRace, sought: Sought) -> bool:

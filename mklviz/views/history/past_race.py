@@ -10,6 +10,7 @@ from typing import Any
 
 from mklviz.numbers import counted, share_text
 from mklviz.record.store import StoredRun
+from mklviz.scenarios import scenarios
 
 __all__ = ["ORDERS", "STATES", "PastRace", "races_of", "when"]
 
@@ -34,6 +35,12 @@ class PastRace:
     def name(self) -> str:
         """What the race is called."""
         return self.first.name or self.first.data or self.first.problem or "A race"
+
+    @property
+    def lesson(self) -> str:
+        """The title of its scenario; the name of one that is not there any more."""
+        name = self.first.lesson
+        return scenarios()[name].title if name in scenarios() else name
 
     @property
     def words(self) -> str:

@@ -65,6 +65,7 @@ export function render({ model, el }) {
     made.state.dataset.state = row.state
     made.tickBox.ariaLabel = `Choose ${row.name}`
     made.pin.ariaLabel = `Pin ${row.name}: it is kept when the store is full`
+    made.pin.textContent = row.pinned ? "Pinned" : "Pin"
     made.pin.ariaPressed = String(row.pinned)
     made.pin.title = row.pinned ? "Pinned: it stays when the store is full" : "Pin: let it stay when the store is full"
     made.open.ariaLabel = `Open ${row.name}`

@@ -58,7 +58,7 @@ class RaceList(ScriptedComponent):
             "id": race.id,
             "name": race.name,
             "words": race.words,
-            "lesson": first.lesson,
+            "lesson": race.lesson,
             "tags": list(first.tags),
             "pinned": first.pinned,
             "when": when(first.created, now),

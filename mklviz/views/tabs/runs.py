@@ -85,8 +85,10 @@ class Runs(Tab):
         self.words = RaceWords(self.store, self._say_wrong)
         self._said = Note(object=_NONE)
         self._frame = pn.pane.HTML(margin=0, sizing_mode="stretch_width", visible=False)
-        top = Form(Heading(object="Races"), self._store_trouble, self.trouble, self._search_rows, self._said)
-        self._bottom = Form(self._actions, self.undo, self.words.body)
+        top = Form(
+            Heading(object="Races"), self._store_trouble, self.trouble, self._search_rows, self._actions, self._said
+        )
+        self._bottom = Form(self.undo, self.words.body, margin=(8, 0, 0, 0))
         self.root = pn.Column(
             cards.card(top, self.list, self._bottom), self._frame, margin=(8, 0, 0, 0), sizing_mode="stretch_width"
         )
@@ -96,7 +98,7 @@ class Runs(Tab):
         self.search = TextBox(label="Search", placeholder="such as sonar level gap<1e-3", description=_SEARCH)
         self.state = Select(label="Ended", bare=True, options={"all states": "", **{s: s for s in STATES}}, value="")
         self.lesson = Select(label="Lesson", bare=True, options={"all lessons": ""}, value="")
-        self.pinned = Select(label="Pinned", bare=True, options={"all": False, "pinned": True}, value=False)
+        self.pinned = Select(label="Pinned", bare=True, options={"pinned or not": False, "pinned": True}, value=False)
         orders = {name: name for name in ORDERS}
         self.order_by = Select(label="Order", bare=True, options=orders, value=next(iter(orders)))
         self.keep = Switch(label="Keep my races", description=_KEEP, value=self.store.enabled)
@@ -166,7 +168,7 @@ class Runs(Tab):
             return
         found = self.found
         self.search.helper_text = found.fault
-        lessons = {"all lessons": "", **{lesson: lesson for lesson in found.lessons}}
+        lessons = {"all lessons": "", **found.lessons}
         if lessons != self.lesson.options:
             self.lesson.param.update(options=lessons, value=self.lesson.value if self.lesson.value in lessons else "")
         self.list.show(found.races, self._session.theme)
