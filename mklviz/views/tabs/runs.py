@@ -85,6 +85,7 @@ class Runs(Tab):
         self.words = RaceWords(self.store, self._say_wrong)
         self._said = Note(object=_NONE)
         self._frame = pn.pane.HTML(margin=0, sizing_mode="stretch_width", visible=False)
+        line = FormRow(self._said, self.keep, wrap=True)
         top = Form(
             Heading(object="Races"), self._store_trouble, self.trouble, self._search_rows, self._actions, self._said
         )
@@ -108,7 +109,7 @@ class Runs(Tab):
             part.param.watch(lambda *_: self.look(), "value")
         self.keep.param.watch(self._turn_store, "value")
         filters = FormRow(self.state, self.lesson, self.pinned, self.order_by, wrap=True)
-        self._search_rows = Group(FormRow(self.search, self.keep, wrap=True), filters)
+        self._search_rows = Group(self.search, filters)
 
     def _build_actions(self) -> None:
         self.open = Button(
