@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from time import sleep
+from time import monotonic
 
 import pytest
+from _waits import wait_for
 
 from mklviz.engine import Race
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
@@ -128,11 +129,7 @@ def test_races_are_drawn_in_grey_and_taken_off_in_the_tab_runs_and_not_more_than
     for count in range(MOST_PINNED + 1):
         session.race_history.add("Moons", raced(100.0 + count)[1].traces)
     tab.follow(session)
-    for now in range(2000):
-        tab.tick(2.0 * now)
-        if tab.list.total:
-            break
-        sleep(0.01)
+    wait_for(lambda: tab.list.total, "the races", lambda: tab.tick(monotonic()))
     tab.order_by.value = "by name"
     keys = [race.id for race in sorted(tab.found.races, key=lambda race: race.name)]
     for key in keys:

@@ -30,23 +30,11 @@ class _ReopenedRun(Run):
 
 
 class ReopenedRace(Race):
-    """Recorded runs of one problem.
+    """Recorded runs of one problem, which is posed anew.
 
-    Parameters
-    ----------
-    problem : Problem
-        The one that they solved, posed anew.
-    traces : mapping of str to Trace
-        By the keys of the runs, which have ended or been cut off.
-    rules : sequence of StopRule, optional
-        For branches.
-    stored : str
-        Key of the race in the store, "" where it came from elsewhere.
-
-    Raises
-    ------
-    MklvizError
-        If a run has other kernels or samples than the problem, its solver is unknown, or cannot solve the problem.
+    `traces`: by the keys of the runs, which have ended or were cut off; `rules`: for branches; `stored`: key of the
+    race in the store, "" where it came from elsewhere. Raises `MklvizError` if a run has other kernels or samples than
+    the problem, or its solver is unknown or cannot solve the problem.
     """
 
     def __init__(

@@ -153,6 +153,7 @@ class Explorer(pn.viewable.Viewer):
                 return _OWN_DATA
             recipe = recipe.changed(data=own)
         self._say_wrong("")
+        self.sidebar.load(recipe)  # Run repeats it
         self._begin(Reopening(recipe, traces, stored), "Preparing the problem of a race of the past.")
         self.turn_to_tabs()
         self.shell.turn_to(self.shell.titles[0])

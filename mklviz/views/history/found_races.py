@@ -42,8 +42,8 @@ class FoundRaces:
     """Looks up races, and again whenever the store has news.
 
     `races`: those found, in order; `total`: how many there are in all; `lessons`: names that occur, by their titles;
-    `fault`: what is wrong with the search, in a sentence; `in_memory`: races of the session that are not stored, by the keys of their
-    rows, where the store is switched off.
+    `fault`: what is wrong with the search, in a sentence; `in_memory`: races of the session that are not stored, by the
+    keys of their rows, where the store is switched off.
     """
 
     def __init__(self, store: Store) -> None:

@@ -86,9 +86,7 @@ class Runs(Tab):
         self._said = Note(object=_NONE)
         self._frame = pn.pane.HTML(margin=0, sizing_mode="stretch_width", visible=False)
         line = FormRow(self._said, self.keep, wrap=True)
-        top = Form(
-            Heading(object="Races"), self._store_trouble, self.trouble, self._search_rows, self._actions, self._said
-        )
+        top = Form(Heading(object="Races"), self._store_trouble, self.trouble, self._search_rows, self._actions, line)
         self._bottom = Form(self.undo, self.words.body, margin=(8, 0, 0, 0))
         self.root = pn.Column(
             cards.card(top, self.list, self._bottom), self._frame, margin=(8, 0, 0, 0), sizing_mode="stretch_width"
