@@ -33,11 +33,9 @@ def test_files_of_a_race_arrive_and_open_again(open_app: Callable[..., App], tmp
     app.page.get_by_role("tab", name="Runs").click()
     app.page.get_by_text("Open a file of runs").wait_for()
     app.page.locator("input[type=file]:not([multiple])").last.set_input_files(tmp_path / "race.zip")
-    app.page.get_by_text("Preparing the problem of a race of the past").or_(
-        app.page.get_by_text("have finished")
-    ).first.wait_for()
+    race_tab = app.page.get_by_role("tab", name="Race")
+    app.until(lambda: race_tab.get_attribute("aria-selected") == "true", "the race of the file in the tabs")
     app.until_finished()
-    assert app.page.get_by_role("tab", name="Race").get_attribute("aria-selected") == "true"
     app.page.get_by_role("tab", name="Runs").click()
     app.page.get_by_role("button", name="Open").first.wait_for()
     assert app.page.get_by_role("listitem").filter(has_text="SPG").count() >= 1
