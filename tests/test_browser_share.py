@@ -37,8 +37,7 @@ def test_files_of_a_race_arrive_and_open_again(open_app: Callable[..., App], tmp
     app.until(lambda: race_tab.get_attribute("aria-selected") == "true", "the race of the file in the tabs")
     app.until_finished()
     app.page.get_by_role("tab", name="Runs").click()
-    app.page.get_by_role("button", name="Open").first.wait_for()
-    assert app.page.get_by_role("listitem").filter(has_text="SPG").count() >= 1
+    app.page.get_by_role("listitem").filter(has_text="SPG").first.wait_for()
 
 
 def test_a_link_opens_set_up_tab_and_locks(open_app: Callable[..., App]) -> None:  # noqa: F811
