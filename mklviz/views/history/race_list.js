@@ -85,6 +85,7 @@ export function render({ model, el }) {
   }
 
   const draw = () => {
+    box.style.display = model.total ? "" : "none"
     height = probe.offsetHeight || height
     list.style.height = `${model.total * height}px`
     at = Math.max(0, Math.min(at, model.total - 1))

@@ -175,7 +175,6 @@ class Runs(Tab):
         shown = counted(len(found.races), "race")
         of_all = "" if len(found.races) == found.total else f" of {found.total:,}"
         self._said.object = f"{shown}{of_all}. Choose one to name it, several to compare them." if found.races else none
-        self.list.visible = bool(found.races)
         self._offer()
 
     @property
