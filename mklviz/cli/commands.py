@@ -1,4 +1,4 @@
-"""The command line: ``mklviz serve | run | race | path | sweep | check | bench | warmup``, and lists such as ``datasets``.
+"""The command line: ``mklviz serve | run | race | path | sweep | check | bench | warmup``, and lists (``datasets``).
 
 Only ``serve`` and what draws (``--html``, ``--svg``) load the screen. Errors are one sentence on the error stream;
 `mklviz.cli.exits` has the exit codes.

@@ -53,14 +53,8 @@ def _engine(arguments: argparse.Namespace) -> Engine:
         raise MklvizError("--dask says where to solve the runs: leave --workers and --shard out.")
     if arguments.dask:
         return DaskCluster(arguments.dask)
-    processes = Processes() if arguments.workers is None else Processes(_positive(arguments.workers))
+    processes = Processes(arguments.workers)
     return Shard(arguments.shard, processes) if arguments.shard else processes
-
-
-def _positive(workers: int) -> int:
-    if workers < 1:
-        raise MklvizError(f"--workers must be at least 1, but {workers} was given.")
-    return workers
 
 
 def _check_outputs(arguments: argparse.Namespace) -> None:

@@ -12,12 +12,15 @@ import queue
 import signal
 import sys
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from mklviz.record import Trace
 from mklviz.record.store import Recording, open_store
+from mklviz.record.store.runs_folder import RUNS
+from mklviz.record.store.upkeep import pack
 from mklviz.sweeps.command import SweepCommand
 from mklviz.sweeps.member import Member
 from mklviz.sweeps.outcome import MemberOutcome
@@ -74,4 +77,12 @@ def _solved(assignment: Assignment, command: SweepCommand) -> MemberOutcome:
     for recording in recordings:
         recording.finish({member.solver: results})
         run = recording.ids.get(member.solver, "")
+    if store is not None and run:
+        _pack(store.folder / RUNS / run)
     return MemberOutcome.of(member.key, trace, results, run)
+
+
+def _pack(folder: Path) -> None:
+    """Make a run small at once: the owner of the store, which packs others, may be too slow for thousands."""
+    with suppress(OSError):  # frames stay, and are packed another time
+        pack(folder)

@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 from mklviz.errors import MklvizError, SolverError
 from mklviz.numbers import is_whole
@@ -40,7 +39,6 @@ def usual_workers() -> int:
         return os.cpu_count() or 1
 
 
-@dataclass(frozen=True)
 class Processes:
     """Solve the members of a sweep in processes on this machine.
 
@@ -48,14 +46,31 @@ class Processes:
     ----------
     workers : int, optional
         How many; by default one for each core.
+
+    Raises
+    ------
+    MklvizError
+        If that is no whole number of at least 1.
     """
 
-    workers: int = 0
+    def __init__(self, workers: int | None = None) -> None:
+        if not (workers is None or (is_whole(workers) and workers > 0)):
+            raise MklvizError(f"Workers are a whole number of at least 1, but {workers!r:.80} was given.")
+        self._workers = usual_workers() if workers is None else int(workers)
+        self._pool: _Pool | None = None
 
-    def __post_init__(self) -> None:
-        if not (is_whole(self.workers or 1) and (self.workers or 1) > 0):
-            raise MklvizError(f"Processes are a whole number of at least 1, but {self.workers!r:.80} was given.")
-        object.__setattr__(self, "workers", int(self.workers or usual_workers()))
+    def __repr__(self) -> str:
+        return f"Processes({self._workers})"
+
+    @property
+    def workers(self) -> int:
+        """How many members are solved at once."""
+        return self._workers
+
+    @property
+    def pids(self) -> list[int]:
+        """The processes at work now."""
+        return [] if self._pool is None else self._pool.pids
 
     def share(self, members: Sequence[Member]) -> tuple[Member, ...]:
         """Return all of them."""
@@ -63,7 +78,11 @@ class Processes:
 
     def run(self, work: Work) -> None:
         """Solve all of the queue, and return when that is done or the command says to end."""
-        _Pool(self.workers, work).run()
+        self._pool = _Pool(self.workers, work)
+        try:
+            self._pool.run()
+        finally:
+            self._pool = None
 
 
 class _Process:
@@ -121,6 +140,10 @@ class _Pool:
         self._processes: list[_Process] = []
         self._word = GO_ON
         self._lost = 0  # one after another, before any has said something
+
+    @property
+    def pids(self) -> list[int]:
+        return [process.pid for process in [*self._processes]]
 
     def run(self) -> None:
         try:

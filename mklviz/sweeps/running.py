@@ -76,7 +76,7 @@ class SweepRun:
         retry: bool = False,
     ) -> None:
         self.sweep, self.store, self.retry = sweep, store, retry
-        self.engine: Engine = Processes(workers or 0) if engine is None else engine
+        self.engine: Engine = Processes(workers) if engine is None else engine
         self.error: BaseException | None = None
         self.members = self.engine.share(sweep.members)
         self._known: dict[str, MemberOutcome] = {}
