@@ -41,9 +41,9 @@ class Session(param.Parameterized):
 
     The page sets callbacks: `chosen` returns the recipe of its controls, None where they cannot be read; `link` returns
     the query of an address that opens all this, from a tab's name, a step or None, and more words; `on_points` takes
-    points that were drawn, as a file and its name, and returns their digest; `on_key` takes a key that was pressed: " ",
-    "s", "x" or "r". Two more begin what a past race allows, and return a sentence where that is impossible: `on_open`
-    takes a recipe, the traces and the key in the store of a race to show, and `on_repeat` a recipe to run.
+    points that were drawn, as a file and its name, and returns their digest; `on_key` takes a key that was pressed:
+    " ", "s", "x" or "r". Two more begin what a past race allows, and return a sentence where that is impossible:
+    `on_open` takes a recipe, the traces and the key in the store of a race to show, and `on_repeat` a recipe to run.
     """
 
     recipe = param.Parameter(default=None, doc="Recipe or None")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from html import escape
 
@@ -42,11 +42,15 @@ MOST_FITTED = 150  # steps that choose the directions
 NOTE = "Recorded: {title}. Press Run for a race of your own."
 
 
-@cache
 def preview_of(kind: type[Tab], scenario: str, theme: Theme) -> str:
     """Return what a tab shows of the recording of a scenario, as HTML; "" where it shows nothing of it."""
+    return _preview(kind.preview, scenario, theme)
+
+
+@cache
+def _preview(draw: Callable[[LessonRuns], str], scenario: str, theme: Theme) -> str:
     runs = recorded_runs(scenario, theme)
-    drawn = "" if runs is None else kind.preview(runs)
+    drawn = "" if runs is None else draw(runs)
     note = escape(NOTE.format(title=load_scenario(scenario).title))
     return f'<figure class="preview"><figcaption>{note}</figcaption>{drawn}</figure>' if drawn else ""
 
@@ -114,5 +118,5 @@ def _legend(runs: LessonRuns) -> Legend:
 
 
 def _picture(rows: Sequence[Row], tables: Tables, runs: LessonRuns, legend: bool = True) -> str:
-    parts = [*([_legend(runs)] if legend else []), *rows]
+    parts: list[Row | Legend] = [*([_legend(runs)] if legend else []), *rows]
     return drawing(parts, tables, rows[0][0][0].title, runs.theme)
