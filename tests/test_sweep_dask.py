@@ -18,7 +18,7 @@ from mklviz.sweeps import DaskCluster, Sweep, SweepRun, SweepTable
 distributed = pytest.importorskip("distributed", reason="distributed is not installed")
 pytestmark = pytest.mark.full
 
-LONG = "data=heart; split=0...2; solvers=pgd; gap=none; max-iter=100000; max-seconds=2; kernels=gauss:1,2@all"
+LONG = "data=sonar; split=0...2; solvers=silp; gap=none; max-iter=none; max-seconds=2"
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,9 @@ def test_a_worker_killed_in_mid_run_is_a_run_cut_off_and_a_retry(client: Any, tm
 
 
 def test_a_sweep_on_a_cluster_ends_at_once_when_asked(client: Any, tmp_path: Path) -> None:
-    run = SweepRun(Sweep.from_words(LONG.replace("=2;", "=600;")), open_store(tmp_path / "store"), DaskCluster(client))
+    run = SweepRun(
+        Sweep.from_words(LONG.replace("seconds=2", "seconds=600")), open_store(tmp_path / "store"), DaskCluster(client)
+    )
     run.start()
     wait_for(lambda: run.progress.running, "a run")
     run.cancel()

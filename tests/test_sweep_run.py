@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from _waits import PATIENCE, wait_for
+from _waits import PATIENCE, wait_for, wait_until_still
 
 import mklviz as mv
 from mklviz.errors import MklvizError, SolverError
@@ -22,7 +22,7 @@ from mklviz.sweeps.following import duration_text
 from mklviz.sweeps.outcome import MemberOutcome
 
 QUICK = "data=heart,vote; split=0,1; solvers=level,newton; kernels=gauss:1,2@all"
-LONG = "data=heart; split=0...3; solvers=pgd; gap=none; max-iter=100000; max-seconds=600; kernels=gauss:1,2@all"
+LONG = "data=sonar; split=0...3; solvers=silp; gap=none; max-iter=none; max-seconds=600"
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_a_members_run_is_in_the_store_with_all_its_steps(store: Store) -> None:
 
 def test_a_killed_worker_costs_its_run_alone(store: Store) -> None:
     engine = Processes(1)
-    run = SweepRun(Sweep.from_words(f"{LONG.replace('600', '2')}"), store, engine)
+    run = SweepRun(Sweep.from_words(LONG.replace("600", "2")), store, engine)
     run.start()
     (killed,) = wait_for(lambda: run.progress.running and store.runs("status:running") and engine.pids, "a run")
     os.kill(killed, signal.SIGKILL)
@@ -118,7 +118,6 @@ def test_a_pause_holds_the_steps_and_resume_goes_on(store: Store) -> None:
     (stored,) = wait_for(lambda: [each for each in store.runs("status:running") if each.steps], "steps")
     run.pause()
     assert run.status == "paused"
-    from _waits import wait_until_still
 
     def steps() -> int:
         return store.runs(f"run:{stored.id}")[0].steps

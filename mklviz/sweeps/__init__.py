@@ -8,7 +8,6 @@ from mklviz.sweeps.outcome import MemberOutcome
 from mklviz.sweeps.processes import Processes
 from mklviz.sweeps.running import SweepProgress, SweepRun
 from mklviz.sweeps.shard import Shard
-from mklviz.sweeps.sweeping import sweep
 from mklviz.sweeps.table import SweepTable
 
 __all__ = [
@@ -23,5 +22,4 @@ __all__ = [
     "SweepProgress",
     "SweepRun",
     "SweepTable",
-    "sweep",
 ]

@@ -72,7 +72,7 @@ class DaskCluster:
     def run(self, work: Work) -> None:
         """Solve all of the queue, and return when that is done or the command says to end."""
         with self._connected() as client:
-            for threads in _TraceSending(client, work).run():
+            for threads in _ClusterTasks(client, work).run():
                 self._threads = threads
 
     @contextmanager
@@ -94,7 +94,7 @@ class DaskCluster:
             client.close()
 
 
-class _TraceSending:
+class _ClusterTasks:
     """The tasks of one sweep."""
 
     def __init__(self, client: Any, work: Work) -> None:
@@ -102,7 +102,7 @@ class _TraceSending:
         self._topic = f"mklviz-{secrets.token_hex(8)}"
         self._inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._tasks: dict[str, tuple[Any, Member, str]] = {}  # the future, its member and the worker it is meant for
-        self._kept: dict[str, _AwaitedTrace] = {}  # by the member's key
+        self._kept: dict[str, _ReturningRun] = {}  # by the member's key
         self._slots: dict[str, int] = {}  # threads by the worker's address
         self._word, self._due = GO_ON, 0.0
 
@@ -191,7 +191,7 @@ class _TraceSending:
         if message["from"] == 0:
             if kept is not None:
                 kept.leave()
-            self._kept[member.key] = _AwaitedTrace(member, message["attempt"], new, self._work)
+            self._kept[member.key] = _ReturningRun(member, message["attempt"], new, self._work)
         elif kept is not None and kept.attempt == message["attempt"]:
             kept.extend(message["from"], new)
 
@@ -206,7 +206,7 @@ class _TraceSending:
                 if kept is None or kept.attempt != attempt:
                     if kept is not None:
                         kept.leave()
-                    kept = _AwaitedTrace(member, attempt, trace, self._work)
+                    kept = _ReturningRun(member, attempt, trace, self._work)
                 self._work.ended(member, kept.finish(trace, results))
                 return
             error = future.exception() if status == "error" else None
@@ -228,7 +228,7 @@ class _TraceSending:
             self._hear(LOOK_SECONDS)
 
 
-class _AwaitedTrace:
+class _ReturningRun:
     """A run whose steps come back, as it is recorded here."""
 
     def __init__(self, member: Member, attempt: str, trace: Trace, work: Work) -> None:
