@@ -254,7 +254,8 @@ def test_the_timeline_goes_on_from_the_step_of_the_cursor() -> None:
 def test_the_menu_of_a_branch_begins_with_what_is_of_most_use_there() -> None:
     posed = race().problem
     names = successors(posed, "silp", ["silp", "level", "spg"])
-    assert names[:3] == ["level", "spg", "closed-form"]
+    assert names[:3] == ["level", "spg", "newton"]  # who raced, and who is recommended here
+    assert names.index("closed-form") < names.index("alignf")  # recommended elsewhere
     refused = [bool(branch_refusal(posed, make_solver(name))) for name in names]
     assert refused == sorted(refused)
     assert names.index("silp") == refused.index(True) - 1  # the same again, last of those that can

@@ -133,6 +133,15 @@ def test_alignments_are_those_of_the_formula_and_twins_stand_side_by_side() -> N
     assert found.names == tuple(bank.names[k] for k in order)
 
 
+def test_kernels_with_weight_stay_ahead_of_others_that_are_more_alike() -> None:
+    grams = random_grams(5, 30)
+    bank = mv.KernelBank.from_grams([*grams, 3.0 * grams[1] + 0.5])
+    for ahead in (0, 1, 3, 6):
+        order = align(bank, [3, 1, 0, 5, 4, 2], ahead=ahead).kernels.tolist()
+        assert set(order[:ahead]) == set([3, 1, 0, 5, 4, 2][:ahead])
+        assert sorted(order) == list(range(6))
+
+
 def test_similarity_is_drawn_for_all_the_heaviest_or_fifty_kernels() -> None:
     problem, trace = moons()
     drawn = mv.plot.similarity(problem.bank, trace.best.weights)

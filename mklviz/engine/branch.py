@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mklviz.contract import Iterate, Solver
+from mklviz.engine.kinds import KINDS, recommend, rivals
 from mklviz.engine.registry import solver_classes, why_not
 from mklviz.errors import MklvizError, UnsupportedProblem
 from mklviz.numbers import counted, is_whole
@@ -38,13 +39,18 @@ def branch_refusal(problem: Problem, solver: Solver) -> str:
 def successors(problem: Problem, solver: str, usual: Sequence[str]) -> list[str]:
     """Return all solvers by name, those first that are of most use at a step of `solver`.
 
-    Those that can go on there come before those that cannot, another one before the same, the `usual` ones before
-    the rest.
+    Those that can go on there come before those that cannot, and another one before the same; then those that would
+    race by default, the recommended solver, and those that the table of kinds recommends elsewhere.
     """
     known = solver_classes()
-    return sorted(
-        known, key=lambda name: (bool(branch_refusal(problem, known[name]())), name == solver, name not in usual)
-    )
+    refused = {name: bool(branch_refusal(problem, made())) for name, made in known.items()}
+    able = () if all(refused.values()) else ({*rivals(problem, usual)[0]}, {recommend(problem)})
+    tiers = [*able, {kind.solver for kind in KINDS}, {*known}]
+
+    def tier(name: str) -> int:
+        return next(rank for rank, names in enumerate(tiers) if name in names)
+
+    return sorted(known, key=lambda name: (refused[name], name == solver, tier(name)))
 
 
 def origin_of(trace: Trace, label: str, step: int) -> Origin:

@@ -100,9 +100,14 @@ def why_no_alignment(bank: Bank) -> str:
 
 
 def align(
-    bank: Bank, kernels: Sequence[int] | Indices, report: Callable[[float], None] = lambda fraction: None
+    bank: Bank,
+    kernels: Sequence[int] | Indices,
+    report: Callable[[float], None] = lambda fraction: None,
+    ahead: int = 0,
 ) -> Alignments:
     """Compare `kernels` of a bank on at most 300 samples; `report` takes the fraction done.
+
+    The first `ahead` of them stay ahead of the others.
 
     Raises `ProblemError` if they cannot be compared.
     """
@@ -122,7 +127,7 @@ def align(
         vectors[row] = 0.0 if trivial else centred.ravel() / size
     values = np.clip(vectors @ vectors.T, -1.0, 1.0)
     np.fill_diagonal(values, 1.0)
-    order = _together(values)
+    order = np.concatenate([_together(values[:ahead, :ahead]), ahead + _together(values[ahead:, ahead:])])
     ordered = np.asarray(kernels)[order]
     return Alignments(ordered, distinct(bank.names[int(k)] for k in ordered), values[np.ix_(order, order)])
 
@@ -130,7 +135,7 @@ def align(
 def _together(values: Array) -> Indices:
     """Return an order with similar kernels side by side."""
     if len(values) < 3:
-        return np.arange(len(values))
+        return np.arange(len(values), dtype=np.intp)
     apart = squareform(1.0 - values, checks=False)
     return np.asarray(leaves_list(linkage(np.maximum(apart, 0.0), "average", optimal_ordering=True)), dtype=np.intp)
 

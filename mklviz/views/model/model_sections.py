@@ -18,7 +18,7 @@ from mklviz.views.model.gram_picture import draw_gram, ordered_gram
 from mklviz.views.model.grams import Alignments, align, rivals, sampled
 from mklviz.views.model.held_out import judge
 from mklviz.views.model.held_out_picture import draw_confusion, draw_predicted, draw_roc
-from mklviz.views.model.learned import by_family, by_feature, by_kernel, described, heaviest
+from mklviz.views.model.learned import MOST_KERNELS, by_family, by_feature, by_kernel, described, heaviest
 from mklviz.views.model.model_card import ShownModel, Subject
 from mklviz.views.model.similarity_picture import draw_similarity
 from mklviz.views.model.surface import MOST_POINTS, surface
@@ -113,12 +113,14 @@ def grams(subject: Subject, report: Report) -> ShownModel:
 def similarities(subject: Subject, report: Report) -> ShownModel:
     """Draw how alike the kernels are that are in use, or come closest to it."""
     problem, d = subject.prepared.problem, subject.iterate.weights
-    alignments = align(problem.bank, rivals(problem, subject.iterate), report)
+    used = len(heaviest(d, MOST_KERNELS))
+    alignments = align(problem.bank, rivals(problem, subject.iterate), report, ahead=used)
     picture = draw_similarity(alignments, subject.theme, "")
     some = sampled(problem.n, 300)
+    first = f"the {used:,} in use first, then" if 0 < used < len(alignments.kernels) else "in use and"
     words = (
-        f"Centred alignment on {len(some):,} samples, 1 for kernels that are the same up to a scale, of the kernels in"
-        f" use and those that come closest to it. {twins_told(alignments, d, problem.regularizer.sparse)}"
+        f"Centred alignment on {len(some):,} samples, 1 for kernels that are the same up to a scale, of the kernels"
+        f" {first} those that come closest to it. {twins_told(alignments, d, problem.regularizer.sparse)}"
     )
     return ShownModel(words, _figures([picture]))
 

@@ -36,6 +36,7 @@ __all__ = ["Geometry"]
 MOST_KERNELS = 20_000  # with more kernels, weights are kept on disk, and the map would take seconds
 OFFERED = 30  # kernels to pick from, the heaviest ones
 NO_MODEL = "none"
+SLICE = 460  # pixels of the field of an exact slice, wide enough for its label
 
 
 class Geometry(Tab):
@@ -66,7 +67,7 @@ class Geometry(Tab):
                 "& .MuiOutlinedInput-root": {"backgroundColor": "background.paper"},
             },
             sizing_mode="stretch_width",
-            max_width=460,
+            max_width=SLICE,
             margin=(3, 12, 9, 0),
             stylesheets=["label, legend { font-size: calc(14px * var(--mk-scale, 1)) !important; }"],
         )
@@ -118,6 +119,7 @@ class Geometry(Tab):
         race, kernels = session.race, self.kernels
         self._shown = race, session.theme, kernels
         self.root.stylesheets = [cards.variables(session.theme)]
+        self.pins.max_width = round(SLICE * session.theme.scale)
         on_segment = len(kernels) == 2
         self.segment.root.visible, self.map.root.visible = on_segment, not on_segment
         self.model.visible = len(kernels) == 3
