@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from measure.sweeps import QUICK, WHOLE, measure
+from measure.sweeps import QUICK, WHOLE
 
 from mklviz.cli import main
 from mklviz.record.store import reset
@@ -64,12 +64,6 @@ def test_what_failed_and_what_missed_the_gap_is_said_and_is_the_exit_code(
 def test_mistakes_are_sentences(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sweep", *arguments, "--store", "none"]) == 2
     assert said in capsys.readouterr().err
-
-
-def test_with_killed_workers_all_finish_and_nothing_finished_is_repeated() -> None:
-    words = "data=sonar; split=0...5; solvers=silp; gap=none; max-iter=none; max-seconds=1"
-    (row,) = [row for row in measure(words, (1,), kill=5.0) if row["killed"]]
-    assert (row["finished"], row["failed"], row["repeated"]) == (6, 0, 0)
 
 
 def test_the_sweeps_that_are_measured_are_as_large_as_they_say() -> None:
