@@ -43,7 +43,9 @@ def test_what_failed_and_what_missed_the_gap_is_said_and_is_the_exit_code(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store = str(tmp_path / "store")
-    assert main(["sweep", "data=iris; solvers=level", "--store", store, "--workers", "1"]) == 1
+    csv = tmp_path / "rows.csv"
+    assert main(["sweep", "data=iris; solvers=level", "--store", store, "--workers", "1", "--csv", str(csv)]) == 1
+    assert "more than two classes" in csv.read_text()
     assert "more than two classes" in capsys.readouterr().out
     assert main(["sweep", f"{WORDS}; gap=1e-9; max-iter=1", "--store", store, "--workers", "1"]) == 3
     printed = capsys.readouterr().out
