@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from measure.sweeps import QUICK, WHOLE, measure
+from measure.sweeps import QUICK, WHOLE
 
 from mklviz.cli import main
 from mklviz.record.store import reset
@@ -43,7 +43,9 @@ def test_what_failed_and_what_missed_the_gap_is_said_and_is_the_exit_code(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store = str(tmp_path / "store")
-    assert main(["sweep", "data=iris; solvers=level", "--store", store, "--workers", "1"]) == 1
+    csv = tmp_path / "rows.csv"
+    assert main(["sweep", "data=iris; solvers=level", "--store", store, "--workers", "1", "--csv", str(csv)]) == 1
+    assert "more than two classes" in csv.read_text()
     assert "more than two classes" in capsys.readouterr().out
     assert main(["sweep", f"{WORDS}; gap=1e-9; max-iter=1", "--store", store, "--workers", "1"]) == 3
     printed = capsys.readouterr().out
@@ -64,12 +66,6 @@ def test_what_failed_and_what_missed_the_gap_is_said_and_is_the_exit_code(
 def test_mistakes_are_sentences(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sweep", *arguments, "--store", "none"]) == 2
     assert said in capsys.readouterr().err
-
-
-def test_with_killed_workers_all_finish_and_nothing_finished_is_repeated() -> None:
-    words = "data=sonar; split=0...5; solvers=silp; gap=none; max-iter=none; max-seconds=1"
-    (row,) = [row for row in measure(words, (1,), kill=5.0) if row["killed"]]
-    assert (row["finished"], row["failed"], row["repeated"]) == (6, 0, 0)
 
 
 def test_the_sweeps_that_are_measured_are_as_large_as_they_say() -> None:

@@ -98,6 +98,22 @@ def test_a_killed_worker_costs_its_run_alone(store: Store) -> None:
     assert sorted(each.status for each in runs if each.status != "limit") in (["running"], ["cut off"])
 
 
+def test_with_workers_killed_again_and_again_all_finish_and_nothing_finished_is_repeated(store: Store) -> None:
+    """`python .ci/measure sweeps` does so for hours, with a kill every 20 seconds."""
+    sweep, engine, killed = Sweep.from_words(LONG.replace("600", "0.5")), Processes(1), 0
+    run = SweepRun(sweep, store, engine)
+    run.start()
+    while not run.wait(0.05):
+        if run.progress.done > killed and run.progress.running:
+            for pid in engine.pids:
+                os.kill(pid, signal.SIGKILL)
+            killed += 1
+    assert killed >= 3
+    assert run.table().frame.status.tolist() == ["limit"] * 4
+    ended_runs = [each.member for each in store.runs("made:sweep") if each.status == "limit"]
+    assert len(ended_runs) == len(set(ended_runs)) == 4
+
+
 def test_a_run_that_was_cut_off_or_stopped_is_repeated(store: Store) -> None:
     sweep = Sweep.from_words(LONG)
     run = SweepRun(sweep, store, workers=2)
