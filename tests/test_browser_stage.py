@@ -9,7 +9,10 @@ from urllib.parse import urlencode
 import pytest
 from _browser import App, Pages, Server
 
+from mklviz.scenarios import scenarios
+
 pytestmark = pytest.mark.browser
+LESSONS = sum(each.question is not None for each in scenarios().values())
 SIZES = [(1280, 720), (390, 844)]
 NAMES = "^solves$|^trials$"
 BARS = '(figure) => figure.renderers.find((r) => r.glyph.type === "HBar").data_source.get("value").length'
@@ -54,6 +57,11 @@ def test_the_answer_of_a_lesson_is_on_the_screen_after_its_run(classroom: Classr
     assert picture is not None
     assert picture["y"] < height
     app.screenshot(f"stage-{width}")
+    again = classroom.open(width, height, scenario="silp-is-fine", lesson="on")
+    again.page.get_by_text(f"1 of {LESSONS} done, 0 guessed right.").wait_for()
+    again.page.get_by_role("button", name="Forget my guesses").click()
+    again.page.get_by_text(f"1 of {LESSONS} done").wait_for(state="hidden")
+    assert again.page.evaluate("localStorage.getItem('mklviz-guesses')") is None
 
 
 def test_a_changed_set_up_says_so_and_is_put_back_by_one_button(classroom: Classroom) -> None:

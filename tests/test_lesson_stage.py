@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 
 import pytest
@@ -84,17 +85,54 @@ def test_buttons_are_those_that_mean_something(explorer: Explorer) -> None:
     assert stage.run.label == "▶ Run again"
 
 
+def done(score: LessonScore, name: str, guess: int) -> LessonPanel:
+    """Do a lesson whose first choice is right."""
+    panel = LessonPanel(scenarios()[name])
+    question = scenarios()[name].question
+    assert question is not None
+    panel.guess.value = question.choices[guess]
+    panel.show_result(LessonResult(Answer(question.choices[0], "it is so")))
+    score.take(panel)
+    return panel
+
+
+def test_another_page_of_the_browser_knows_what_was_guessed_until_it_is_told_to_forget() -> None:
+    score = LessonScore(None)
+    done(score, LESSONS[0], 0)
+    done(score, LESSONS[1], 1)
+    again = LessonScore(None)
+    again.take(LessonPanel(scenarios()[LESSONS[2]]))
+    assert not again.line.visible
+    again.storage.receive({"found": json.loads(score.storage.kept)})
+    assert again.line.visible
+    assert (again.done, again.right) == (score.done, 1)
+    panel = done(again, LESSONS[2], 0)
+    assert (len(again.done), again.right) == (3, 2)
+    again.forget.clicks += 1
+    again.take(panel)
+    assert again.done == json.loads(again.storage.kept) == {}
+    panel.show_result(None)  # the race is run again
+    again.take(panel)
+    done(again, LESSONS[2], 1)
+    assert (len(again.done), again.right) == (1, 0)
+
+
+def test_only_guesses_that_there_are_come_back_from_a_browser() -> None:
+    score, (right, wrong, *_) = LessonScore(None), scenarios()[NAME].question.choices  # type: ignore[union-attr]
+    for found in (None, [], 1, {NAME: 1}, {NAME: [right]}, {NAME: [None, "no choice"]}, {NAME: [[], right]}, {"x": 1}):
+        score.storage.receive({"found": found})
+        assert score.done == {}
+    score.storage.receive("no message")
+    score.storage.receive({"found": {NAME: [wrong, right], "gone": [right, right]}})
+    assert score.done == {NAME: (wrong, right)}
+
+
 def test_all_lessons_are_summed_up_when_the_last_one_is_done() -> None:
     turned: list[str] = []
     score = LessonScore(turned.append)
     for place, name in enumerate(LESSONS):
         assert not score.summary.visible
-        panel = LessonPanel(scenarios()[name])
-        question = scenarios()[name].question
-        assert question is not None
-        panel.guess.value = question.choices[place % 2]
-        panel.show_result(LessonResult(Answer(question.choices[0], "it is so")))
-        score.take(panel)
+        done(score, name, place % 2)
         score.next.clicks += 1
     assert turned == LESSONS[1:]
     assert score.summary.visible

@@ -1,4 +1,4 @@
-"""How many lessons were done on a page, which of them were guessed right, and which one comes next."""
+"""How many lessons were done in a browser, which of them were guessed right, and which one comes next."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from mklviz.scenarios import Scenario, scenarios
 from mklviz.views.form import Button, FormRow
+from mklviz.views.lessons.kept_guesses import Guesses, KeptGuesses
 from mklviz.views.look import cards
 from mklviz.views.sidebar.controls import note, say
 from mklviz.views.sidebar.lesson_panel import LessonPanel
@@ -15,20 +16,26 @@ from mklviz.views.sidebar.lesson_panel import LessonPanel
 __all__ = ["LessonScore"]
 
 
-class LessonScore:
-    """What came of the lessons of a page.
+_FORGET = "Clears what was guessed, on this page and in this browser."
 
-    `choose` turns to the lesson of a name, where there is somebody to ask. `line` stands below an answer, `summary`
-    below the stage once all lessons are done; `done`: the guess, None where nothing was guessed, and the right answer
-    of each lesson by its name.
+
+class LessonScore:
+    """What came of the lessons, which the browser keeps in `storage`.
+
+    `choose` turns to the lesson of a name, where there is somebody to ask. `line` stands below an answer, and before it
+    where lessons were done; `summary` below the stage once all lessons are done; `done`: the guesses.
     """
 
     def __init__(self, choose: Callable[[str], Any] | None) -> None:
-        self.done: dict[str, tuple[str | None, str]] = {}
+        self.done: Guesses = {}
         self._choose, self._next = choose, ""
+        self._panel: LessonPanel | None = None
+        self._forgotten = ""  # the lesson whose answer was on the page when everything was forgotten
+        self.storage = KeptGuesses(_lessons(), self._recall)
         self._count = note()
         self.next = Button(self._go_on, label="Next lesson", variant="outlined", visible=False)
-        self.line = FormRow(self._count, self.next, wrap=True, visible=False)
+        self.forget = Button(self._clear, label="Forget my guesses", variant="text", description=_FORGET)
+        self.line = FormRow(self._count, self.next, self.forget, wrap=True, visible=False)
         self._table = cards.html()
         self.summary = cards.card(cards.html(cards.title("All lessons are done")), self._table, visible=False)
 
@@ -39,16 +46,39 @@ class LessonScore:
 
     def take(self, panel: LessonPanel) -> None:
         """Count the lesson shown, if its answer is known, and offer the next one that is not done yet."""
-        answered = bool(panel.guess.right)
-        if answered:
-            self.done[panel.scenario.name] = panel.guess.value, panel.guess.right
-        lessons = _lessons()
+        self._panel = panel
+        name, result = panel.scenario.name, (panel.guess.value, panel.guess.right)
+        if not panel.guess.right or name != self._forgotten:
+            self._forgotten = ""
+        if panel.guess.right and not self._forgotten and self.done.get(name) != result:
+            self.done[name] = result
+            self.storage.keep(self.done)
+        self._tell(panel)
+
+    def _recall(self, found: Guesses) -> None:
+        """Count what was guessed on an earlier page, too."""
+        self.done = {**found, **self.done}
+        if self._panel is not None:
+            self._tell(self._panel)
+
+    def _clear(self, *_: Any) -> None:
+        """Forget all guesses, that of the lesson shown as well."""
+        self.done = {}
+        self.storage.keep(self.done)
+        if self._panel is not None:
+            self._forgotten = self._panel.scenario.name
+            self._tell(self._panel)
+
+    def _tell(self, panel: LessonPanel) -> None:
+        """Say how many lessons are done, and offer the one that comes next."""
+        lessons, answered = _lessons(), bool(panel.guess.right)
         after = [*lessons, *lessons]
         after = after[after.index(panel.scenario.name) + 1 :] if panel.scenario.name in lessons else after
         self._next = next((name for name in after if name not in self.done), "")
         say(self._count, f"{len(self.done)} of {len(lessons)} done, {self.right} guessed right.")
-        self.next.visible = bool(self._choose and self._next)
-        self.line.visible = answered
+        self.next.visible = bool(answered and self._choose and self._next)
+        self.forget.visible = bool(self.done)
+        self.line.visible = answered or bool(self.done)
         self._sum_up(lessons)
 
     def _sum_up(self, lessons: dict[str, Scenario]) -> None:

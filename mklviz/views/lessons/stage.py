@@ -74,7 +74,7 @@ class LessonStage(pn.viewable.Viewer):
             *parts, stylesheets=[beside(__file__, "stage_grid.css")], sizing_mode="stretch_width", margin=0
         )
         panel.reasons.param.watch(lambda event: self.reasons.param.update(visible=event.new), "visible")
-        self._parts = [self.question, below, self.score.summary]
+        self._parts = [self.question, below, self.score.summary, self.score.storage]
         self.root = pn.Column(sizing_mode="stretch_width", margin=0)
         self._turn()
         panel.param.watch(self._turn, "open")
@@ -83,7 +83,7 @@ class LessonStage(pn.viewable.Viewer):
         if self.panel.open and not self.root.objects:  # a page without a lesson does not carry its stage
             self.root.objects = self._parts
         self.root.visible = self.panel.open
-        self.tick()
+        self._update()
 
     def _close(self, *_: Any) -> None:
         self.panel.open = False
@@ -105,7 +105,11 @@ class LessonStage(pn.viewable.Viewer):
         return recipe is None or not recipe.same_race(self.panel.scenario.recipe)
 
     def tick(self) -> None:
-        """Draw what is new, now and then while the race goes on."""
+        """Draw what is new, now and then while the race goes on; to be called when the page is loaded."""
+        self.score.storage.ask()
+        self._update()
+
+    def _update(self) -> None:
         if not self.panel.open:
             return
         session, now = self._session, monotonic()

@@ -21,6 +21,7 @@ _CARD = """
   box-sizing: border-box; min-width: 0; }"""
 _GRID = """
 :host {{ display: grid; grid-template-columns: repeat({columns}); column-gap: {gap}px; align-content: start; }}
+.bk-panel-models-layout-Column {{ height: auto; }}  /* as high as the highest card of the row */
 :host(.bk-hidden) {{ display: none; }}
 .scroll-button {{ display: none; }}"""
 

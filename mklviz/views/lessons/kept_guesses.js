@@ -1,0 +1,23 @@
+// Guesses stand in the browser's storage under one name, and nothing else does. A browser that keeps nothing, as some do
+// in private windows, forgets them with the page.
+const NAME = "mklviz-guesses"
+
+const stored = () => {
+  try { return JSON.parse(localStorage.getItem(NAME)) ?? {} } catch { return {} }
+}
+
+export function render({ model }) {
+  model.on("kept", () => {
+    const guesses = JSON.parse(model.kept || "{}")
+    try {
+      if (Object.keys(guesses).length) localStorage.setItem(NAME, JSON.stringify({ ...stored(), ...guesses }))
+      else localStorage.removeItem(NAME)
+    } catch { /* nothing can be kept */ }
+  })
+  const tell = () => {
+    const found = stored()
+    if (model.asked && Object.keys(found).length) model.send_msg({ found })
+  }
+  model.on("asked", tell)
+  tell()
+}
