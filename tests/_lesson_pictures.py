@@ -113,7 +113,7 @@ def _most(charts: Charts) -> int:
 
 
 def _accurate(charts: Charts) -> int:
-    [line] = charts["accuracy"].of(LineMark)
+    line = next(drawn for drawn in charts["accuracy"].of(LineMark) if drawn.mark.table == "accuracy")
     steps = line.columns["x"]
     star = next(drawn.columns["x"][0] for drawn in charts["accuracy"].marks if drawn.mark.table == "best")
     return (star > 0) + (star > steps[-1] / 4) + (star == steps[-1] > 0)

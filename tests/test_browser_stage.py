@@ -59,7 +59,7 @@ def test_the_answer_of_a_lesson_is_on_the_screen_after_its_run(classroom: Classr
     app.screenshot(f"stage-{width}")
     again = classroom.open(width, height, scenario="silp-is-fine", lesson="on")
     again.page.get_by_text(f"1 of {LESSONS} done, 0 guessed right.").wait_for()
-    again.page.get_by_role("button", name="Forget my guesses").click()
+    again.page.get_by_role("button", name="Forget").click()
     again.page.get_by_text(f"1 of {LESSONS} done").wait_for(state="hidden")
     assert again.page.evaluate("localStorage.getItem('mklviz-guesses')") is None
 

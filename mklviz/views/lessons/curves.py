@@ -28,6 +28,8 @@ from mklviz.views.look.palette import RunStyle
 __all__ = ["accuracy", "digits", "gap", "rough", "strips"]
 
 MOST_BARS = 8
+ABOVE = 0.4  # of the height of a curve, over its top, for a name
+LATE = 0.65  # of a curve, where its name stands
 STEP, SOLVES, COUNTED = Axis("step", whole=True), Axis("SVM solves", whole=True), Axis(whole=True)
 PERCENT = Axis(scale="log", numbers="percent")
 
@@ -99,9 +101,9 @@ def _rough_and_exact(runs: LessonRuns) -> dict[str, RunStyle]:
 
 
 def _gap_name(table: Table, style: RunStyle) -> CurveName:
-    """Return the name of a curve of the gap, at its middle."""
-    middle = max(table["solves"]) / 2.0
-    at = min(range(len(table["solves"])), key=lambda t: abs(table["solves"][t] - middle))
+    """Return the name of a curve of the gap, behind its middle, so that names of two stand apart on a phone."""
+    behind = LATE * max(table["solves"])
+    at = min(range(len(table["solves"])), key=lambda t: abs(table["solves"][t] - behind))
     return CurveName(table["solves"][at], table["gap"][at], style.label, style.colour)
 
 
@@ -153,16 +155,19 @@ def strips(runs: LessonRuns) -> Picture:
     y = Axis(start=0.0)
     names = [_moved_name(key, runs, tables[f"moved-{key}"]) for key in shown]
     title = "How often all the weight was moved, up to each step"
-    moved = Chart("moved", title, COUNTED, y, [*lines, name_mark("moved", up=-14.0)])
+    moved = Chart("moved", title, COUNTED, y, [*lines, name_mark("moved", up=0.0)])
     tables |= name_table("moved", names)
     strips = [_strip_chart(key, runs) for key in shown]
     return Picture([[moved], strips], tables, list(runs.styles.values()))
 
 
 def _moved_name(key: str, runs: LessonRuns, table: Table) -> CurveName:
-    """Return the name of a curve at its middle."""
-    at = len(table["step"]) // 2
-    return CurveName(table["step"][at], table["moved"][at], runs.styles[key].label, runs.styles[key].colour)
+    """Return the name of a curve: over the middle of the longest, behind the end of a shorter one."""
+    step, moved, style = table["step"], table["moved"], runs.styles[key]
+    longest = max(trace.last_step for trace in runs.traces.values())
+    if step[-1] < longest:
+        return CurveName(step[-1], moved[-1], style.label, style.colour)
+    return CurveName(step[len(step) // 2], moved[3 * len(step) // 4], style.label, style.colour)
 
 
 def _strip_chart(key: str, runs: LessonRuns) -> Chart:
@@ -213,6 +218,7 @@ def accuracy(runs: LessonRuns) -> Picture:
         "fall": {"step": [], "objective": []} if trace is None else _fall(trace),
         "accuracy": {"step": steps, "share": shares},
         "best": {"step": [steps[t] for t in best], "share": [shares[t] for t in best]},
+        "room": {"step": steps[:1], "share": [max(shares) + ABOVE * (max(shares) - min(shares)) for _ in steps[:1]]},
         **name_table("accuracy", [CurveName(steps[t], shares[t], f"best: step {steps[t]}", theme.text) for t in best]),
     }
     line = LineMark("fall", "step", "objective", theme.kernels[0], width=2.4 * theme.scale)
@@ -221,6 +227,7 @@ def accuracy(runs: LessonRuns) -> Picture:
         PointMark("best", "step", "share", theme.card, theme.text, "star", 20.0 * theme.scale),
         RuleMark("best", y="share", colour=theme.muted, dash="dashed", width=1.0),
         name_mark("accuracy", up=8.0),
+        LineMark("room", "step", "share"),
     ]
     y = Axis(numbers="percent")
     tested = Chart("accuracy", "Test samples that are classified correctly", STEP, y, right)

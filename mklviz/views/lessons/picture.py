@@ -26,7 +26,7 @@ __all__ = [
     *("name_mark", "name_table", "point_names", "run_line"),
 ]
 
-ROOM = 1.45  # times as long as the longest bar is its axis, for the number behind it
+ROOM = 1.55  # times as long as the longest bar is its axis, for the number behind it
 NAME_SIZE = 13  # pixels of a name in a chart, which drawers scale for a projector
 
 

@@ -17,7 +17,7 @@ from mklviz.views.look.palette import Theme, swatch
 
 __all__ = ["PictureView", "emptied"]
 
-HEIGHT, LEAST = 330, 150  # pixels of the whole picture with its headings, and of a chart
+HEIGHT, LEAST, LEAST_PROJECTED = 330, 150, 230  # pixels of the whole picture with its headings, and of a chart
 HEADING = 30  # pixels above each row of charts
 _OVER = {"position": "absolute", "inset": "40% 0 auto 0", "pointer-events": "none", "text-align": "center"}
 _ACROSS = "auto-fit, minmax(min(260px, 100%), 1fr)"
@@ -61,7 +61,8 @@ class PictureView(pn.viewable.Viewer):
         return True
 
     def _build(self, picture: Picture, theme: Theme) -> None:
-        high = max((HEIGHT - (20 if picture.legend else 0)) // max(len(picture.rows), 1) - HEADING, LEAST)
+        least = LEAST_PROJECTED if theme.projected else LEAST
+        high = max((HEIGHT - (20 if picture.legend else 0)) // max(len(picture.rows), 1) - HEADING, least)
         self.figures = [ChartFigure(chart, theme, high, tools="") for chart in picture.charts]
         for figure in self.figures:  # before they are on the page
             figure.show(_own(figure.chart, picture.tables))

@@ -16,7 +16,7 @@ from mklviz.views.sidebar.lesson_panel import LessonPanel
 __all__ = ["LessonScore"]
 
 
-_FORGET = "Clears what was guessed, on this page and in this browser."
+_FORGET = "Forgets what was guessed in lessons, on this page and in this browser"
 
 
 class LessonScore:
@@ -34,7 +34,7 @@ class LessonScore:
         self.storage = KeptGuesses(_lessons(), self._recall)
         self._count = note()
         self.next = Button(self._go_on, label="Next lesson", variant="outlined", visible=False)
-        self.forget = Button(self._clear, label="Forget my guesses", variant="text", description=_FORGET)
+        self.forget = Button(self._clear, label="Forget", variant="text", description=_FORGET)
         self.line = FormRow(self._count, self.next, self.forget, wrap=True, visible=False)
         self._table = cards.html()
         self.summary = cards.card(cards.html(cards.title("All lessons are done")), self._table, visible=False)

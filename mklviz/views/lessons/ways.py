@@ -49,7 +49,7 @@ def valley(runs: LessonRuns) -> Picture:
         below = CurveName(low["place"][0], low["objective"][0], f"… {', '.join(flat)}", theme.text)
         tables |= {"room": _room_below(ways[EQUAL]), **name_table("flat", [below])}
     words = [name_mark("valley"), name_mark("flat", up=-22.0), LineMark("room", "place", "objective")]
-    x, y = Axis(start=0.0, end=1.8, visible=False), Axis(numbers="exact")
+    x, y = Axis(start=0.0, end=1.0 + 0.8 * theme.scale**1.5, visible=False), Axis(numbers="exact")
     chart = Chart("valley", "Objective from SILP's end to …", x, y, [*lines, *words])
     bars = bar_chart("solves", "SVM solves", theme)
     tables |= {**name_table("valley", names), "solves": bar_table(solves_bars(runs))}
@@ -86,7 +86,7 @@ def hill(runs: LessonRuns) -> Picture:
         **name_table("hill-values", values),
         "room": _room_below(way),
     }
-    x = Axis(start=-0.4, end=max(len(names) - 1, 1) + 0.4, visible=False)
+    x = Axis(start=-0.5, end=max(len(names) - 1, 1) + 0.5, visible=False)  # with room for names on a phone, too
     title = "Objective on the straight ways between the ends"
     return Picture([[Chart("hill", title, x, Axis(numbers="exact"), marks)]], tables)
 
