@@ -92,7 +92,7 @@ def test_a_pinned_race_is_grey_behind_the_next_until_it_is_taken_off(open_app: O
     app.until_finished()
     app.settled()
     app.page.get_by_role("tab", name="Runs").click()
-    app.page.get_by_role("list", name="Races").get_by_role("listitem").first.click()
+    app.page.get_by_role("checkbox", name="Choose Heart").first.check()
     app.press("Draw in grey")
     app.page.get_by_role("tab", name="Race").click()
     app.press("Run")

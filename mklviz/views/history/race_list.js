@@ -31,7 +31,7 @@ export function render({ model, el }) {
     node.append(tickBox, what, parts.solvers, came, parts.when, pin, open)
     node.setAttribute("role", "listitem")
     node.addEventListener("click", (event) => {
-      if (event.target === tickBox) return
+      if (event.target === tickBox || !node.dataset.id) return  // a row that is still on its way
       at = index
       model.chosen = chosen(node.dataset.id) && model.chosen.length === 1 ? [] : [node.dataset.id]
       draw()
@@ -138,11 +138,14 @@ export function render({ model, el }) {
   const watch = new ResizeObserver(soon)
   watch.observe(box)
   model.on("remove", () => watch.disconnect())
-  model.on("version", () => {  // old rows stay until the new ones are there
+  const renew = () => {  // old rows stay until the new ones are there, which may come before their version or after it
     asked = new Set([0])
     pages.set(0, model.first)
     draw()
-  })
+  }
+  model.on("version", renew)
+  model.on("first", renew)
+  model.on("total", renew)
   model.on("chosen", mark)
   model.on("msg:custom", ({ page, version, rows }) => {
     if (version !== model.version) return
