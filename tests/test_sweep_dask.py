@@ -14,8 +14,12 @@ from _waits import PATIENCE, wait_for
 from mklviz.errors import MklvizError
 from mklviz.record.store import open_store, reset
 from mklviz.sweeps import DaskCluster, Sweep, SweepRun, SweepTable
+from mklviz.sweeps.dask_cluster import import_distributed
 
-distributed = pytest.importorskip("distributed", reason="distributed is not installed")
+try:
+    distributed = import_distributed()
+except ImportError:
+    pytest.skip("distributed is not installed", allow_module_level=True)
 pytestmark = pytest.mark.full
 
 LONG = "data=sonar; split=0...2; solvers=silp; gap=none; max-iter=none; max-seconds=2"

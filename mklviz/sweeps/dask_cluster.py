@@ -6,6 +6,8 @@ anew on another one. Kernels are built on the workers: a worker gets the members
 
 from __future__ import annotations
 
+import importlib
+import logging
 import pickle
 import queue
 import secrets
@@ -25,13 +27,24 @@ from mklviz.sweeps.member import Member
 from mklviz.sweeps.outcome import MemberOutcome
 from mklviz.sweeps.solving import head_of
 
-__all__ = ["DaskCluster"]
+__all__ = ["DaskCluster", "import_distributed"]
 
 CONNECT_SECONDS = 10.0
 LOOK_SECONDS = 0.1
 WORKERS_SECONDS = 1.0  # between two looks at which workers there are
 PATIENCE_SECONDS = 3.0
 RETRIES = 2
+
+
+def import_distributed() -> Any:
+    """Return the package; as it is imported it turns off loggers of Tornado and Bokeh, which stay as they were."""
+    loggers = [logging.getLogger(name) for name in ("tornado", "tornado.application", "bokeh")]
+    before = [(logger, logger.level, logger.propagate, logger.handlers[:]) for logger in loggers]
+    distributed = importlib.import_module("distributed")
+    for logger, level, propagate, handlers in before:
+        logger.setLevel(level)
+        logger.propagate, logger.handlers[:] = propagate, handlers
+    return distributed
 
 
 class DaskCluster:
@@ -50,7 +63,7 @@ class DaskCluster:
 
     def __init__(self, cluster: Any) -> None:
         try:
-            import distributed
+            distributed = import_distributed()
         except ImportError:
             raise MissingPackage(
                 "A Dask cluster needs distributed, which is not installed: run “pip install mklviz[dask]”."
