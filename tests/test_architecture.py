@@ -143,6 +143,7 @@ ROOMS = (
     "form",
     "chart",
     "session",
+    "history",
     "sidebar",
     "lab",
     "geometry",

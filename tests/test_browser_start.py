@@ -81,12 +81,12 @@ def test_the_links_lead_to_everything_and_back_and_the_race_stays(page: Any, ser
     turn(page, "Lessons")
     page.locator("section.all li a").nth(1).click()
     wait_for(lambda: shown(page) == "explore", "the lesson", events_of(page))
-    menu = page.get_by_role("combobox", name="Scenario")
+    menu = page.get_by_role("combobox", name="Scenario", include_hidden=True)  # a lesson folds the controls away
     chosen = menu.locator("option:checked")
-    wait_for(lambda: chosen.inner_text() == "Three kernels from above", "the lesson in the menu", events_of(page))
+    wait_for(lambda: chosen.text_content() == "Three kernels from above", "the lesson in the menu", events_of(page))
     wait_for(lambda: "scenario=three-kernels" in page.url, "its address", events_of(page))
     turn(page, "Runs")
-    page.get_by_text("Races of this session").wait_for()
+    page.get_by_role("textbox", name="Search").wait_for()
     assert page.get_by_role("tab").count() == 0
     page.go_back()
     page.get_by_role("tab", name="Geometry").wait_for()

@@ -69,6 +69,7 @@ from mklviz.views.host.component_files import import_nothing_for_component_files
 from mklviz.views.host.document_lock import answer_with_lock
 from mklviz.views.host.document_models import all_columns_are_held, document_of, walk_models_once
 from mklviz.views.host.drag_handle import DragHandle
+from mklviz.views.host.dragged_figure import DraggedFigure
 from mklviz.views.host.event_loop import answer_on_event_loop
 from mklviz.views.host.frames import Frames
 from mklviz.views.host.heartbeat import Heartbeat
@@ -367,6 +368,17 @@ def test_an_acknowledgement_is_no_work() -> None:
     assert not busy_after(Reconnect(), heard=1)
     assert busy_after(DragHandle(), hint="Drag the start")
     assert not busy_after(DragHandle(), said="Start: 0.5")
+
+
+@rests_on("a table tells of its data when they are replaced, as a browser does.", "views/host/dragged_figure.py")
+def test_what_is_dragged_on_a_figure_is_told_and_answered() -> None:
+    told: list[dict[str, object]] = []
+    dragged = DraggedFigure("map", lambda columns: told.append(dict(columns)))
+    dragged.asked.data = {"x": [0.5], "y": [0.25]}
+    dragged.answer()
+    assert told == [{"x": [0.5], "y": [0.25]}]
+    assert dragged.answered.data["count"] == [1]
+    assert set(dragged.script("say({})").args) == {"asked", "answered"}
 
 
 @rests_on("panel.io.document.unlocked lets changes pass the queue.", "views/host/frames.py")

@@ -358,6 +358,7 @@ def test_a_file_of_runs_waits_in_the_same_line_and_counts_while_it_is_kept(monke
     monkeypatch.setattr(runs, "LEDGER", ledger)
     monkeypatch.setattr(race_history, "LEDGER", ledger)
     monkeypatch.setattr(runs, "LOOK_SECONDS", 0.01)
+    monkeypatch.setenv("MKLVIZ_STORE", "none")
     tab, session, holder = runs.Runs(), Session(), in_line(ledger, 10)
     tab.follow(session)
 

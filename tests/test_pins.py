@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from time import monotonic
 
 import pytest
+from _waits import wait_for
 
 from mklviz.engine import Race
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
@@ -119,21 +121,22 @@ def test_it_follows_the_axis_and_the_bound_that_objectives_are_drawn_above() -> 
     assert above[-1] >= 0.0
 
 
-def test_the_runs_are_pinned_and_taken_off_in_their_tab_and_not_more_than_a_few() -> None:
+def test_races_are_drawn_in_grey_and_taken_off_in_the_tab_runs_and_not_more_than_a_few(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("MKLVIZ_STORE", "none")
     session, tab = Session(), Runs()
     for count in range(MOST_PINNED + 1):
         session.race_history.add("Moons", raced(100.0 + count)[1].traces)
-    session.param.watch(lambda _event: tab.follow(session), "pinned")
     tab.follow(session)
-    buttons = [row.objects[2] for row in tab.list.objects]
-    for button in buttons:
-        button.answer({"click": True})
-    assert [button.label for button in buttons] == ["Unpin"] * MOST_PINNED + ["Pin"]
+    wait_for(lambda: tab.list.total, "the races", lambda: tab.tick(monotonic()))
+    tab.order_by.value = "by name"
+    keys = [race.id for race in sorted(tab.found.races, key=lambda race: race.name)]
+    for key in keys:
+        tab.list.chosen = [key]
+        tab.behind.answer({"click": True})
+    assert [race.name for race in session.pinned] == ["1. Moons", "2. Moons", "3. Moons"]
     assert tab.trouble.object == f"{MOST_PINNED} races are pinned already: take one of them off first."
-    buttons[0].answer({"click": True})
+    tab.list.chosen = keys[:1]
+    tab.behind.answer({"click": True})
     assert [race.name for race in session.pinned] == ["2. Moons", "3. Moons"]
-    tab.list.objects[1].objects[3].answer({"click": True})  # forgotten
-    assert [race.name for race in session.pinned] == ["3. Moons"]
-    name = tab.list.objects[1].objects[0]
-    name.answer({"value": "by day"})
-    assert session.pinned[0].name == "by day"

@@ -1,28 +1,40 @@
-"""Races that have ended are kept, named, shown again and laid over each other; files of runs open as well."""
+"""Every race of the store is listed, found, named, opened in the tabs and repeated; files of runs go in and out."""
 
 from __future__ import annotations
 
 import asyncio
-import html
 import io
-import json
-import re
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
 from functools import cache
+from pathlib import Path
+from time import monotonic
 from typing import Any
 
-import panel as pn
 import pytest
+from _waits import wait_for
 
 from mklviz.engine import Race
+from mklviz.engine.reopened import ReopenedRace
+from mklviz.errors import MklvizError
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
+from mklviz.record import Trace
 from mklviz.record.bundle import write_bundle
-from mklviz.views.form import Checkbox
+from mklviz.record.store import RunHead, StoredRun, open_store, reset
+from mklviz.views.history.past_race import PastRace, races_of, when
 from mklviz.views.session import race_history
-from mklviz.views.session.race_history import RaceHistory, overlaid
+from mklviz.views.session.race_history import RaceHistory
 from mklviz.views.session.session import Session
 from mklviz.views.tabs.runs import Runs
 
 RECIPE = Recipe(DataChoice("liver"), solvers=[SolverChoice("spg"), SolverChoice("level")], stop=StopChoice(1e-3))
+
+
+@pytest.fixture(autouse=True)
+def store_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("MKLVIZ_STORE", str(tmp_path / "store"))
+    yield
+    reset()
 
 
 @cache
@@ -34,31 +46,48 @@ def raced(C: float = 100.0, seed: int = 0) -> Race:
     return race
 
 
-def at_the_tab(*races: Race) -> tuple[Session, Runs]:
-    session, tab = Session(), Runs()
-    for race in races:
-        session.race_history.add("Liver", race.traces)
+def recorded(race: Race, **head: Any) -> str:
+    """Record a race in the store; return its key."""
+    recording = open_store().record(race.traces, RunHead(**{"data": "Liver", "name": "Liver", **head}))
+    recording.finish()
+    return recording.race
+
+
+def until(tab: Runs, seen: Callable[[], object]) -> None:
+    """Let the tab look for news until something is seen."""
+    tab.look()
+    wait_for(seen, "what the tab was to show", lambda: tab.tick(monotonic()))
+
+
+class Opened:
+    """Stands in for the dashboard: keeps what it is asked to open and to repeat."""
+
+    def __init__(self) -> None:
+        self.opened: list[tuple[Recipe, Mapping[str, Trace], str]] = []
+        self.repeated: list[Recipe] = []
+
+    def open(self, recipe: Recipe, traces: Mapping[str, Trace], stored: str) -> str:
+        self.opened.append((recipe, traces, stored))
+        return ""
+
+    def repeat(self, recipe: Recipe) -> str:
+        self.repeated.append(recipe)
+        return ""
+
+
+def at_the_tab(races: int) -> tuple[Opened, Runs]:
+    session, tab, dashboard = Session(), Runs(), Opened()
+    session.on_open, session.on_repeat = dashboard.open, dashboard.repeat
     tab.follow(session)
-    return session, tab
+    until(tab, lambda: tab.list.total == races)
+    return dashboard, tab
 
 
-def boxes(tab: Runs) -> list[Checkbox]:
-    return [part for part in tab.list.every() if isinstance(part, Checkbox)]
+def names(tab: Runs) -> list[str]:
+    return [row["name"] for row in tab.list.rows(0)]
 
 
-def tick_boxes(tab: Runs, *values: bool) -> None:
-    for box, value in zip(boxes(tab), values, strict=True):
-        box.value = value
-
-
-def numbers(page: str) -> dict[str, Any]:
-    found = re.search(r'id="data">(.*?)</script>', page, re.DOTALL)
-    assert found is not None
-    told: dict[str, Any] = json.loads(found[1])
-    return told
-
-
-def test_races_are_kept_once_and_the_oldest_give_way(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_races_of_a_session_are_kept_once_and_the_oldest_give_way(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = RaceHistory()
     first = kept.add("Liver", raced().traces)
     assert first is not None
@@ -74,73 +103,197 @@ def test_races_are_kept_once_and_the_oldest_give_way(monkeypatch: pytest.MonkeyP
     assert kept.add("Liver", raced(C=1.0).traces) is None
 
 
-def test_a_race_is_shown_again_with_all_its_steps() -> None:
-    _, tab = at_the_tab(raced(), raced(C=1.0))
-    assert tab.button.disabled
-    tick_boxes(tab, False, True)
-    assert not tab.button.disabled
+def test_a_row_says_solvers_and_what_came_of_the_race() -> None:
+    recorded(raced(), words="data=liver", lesson="a lesson of yore")
+    _, tab = at_the_tab(1)
+    (row,) = tab.list.rows(0)
+    assert [label for label, _ in row["solvers"]] == ["SPG", "Level"]
+    best = min(float(trace.gap[-1]) for trace in raced().traces.values())
+    assert best < 1e-3
+    assert row["result"].startswith("gap 0.0")
+    assert "SVM solves" in row["result"]
+    assert (row["words"], row["lesson"], row["state"]) == ("data=liver", "a lesson of yore", "")
+
+
+def test_a_search_filters_and_a_wrong_condition_is_told_beside_the_field() -> None:
+    recorded(raced(), name="one", words="C=100")
+    recorded(raced(C=1.0), name="other", words="C=1", lesson="jumping-weights")
+    _, tab = at_the_tab(2)
+    tab.search.value = "other"
+    until(tab, lambda: names(tab) == ["other"])
+    tab.search.value = "gap<much"
+    until(tab, lambda: tab.search.helper_text)
+    assert "is no number" in tab.search.helper_text
+    tab.search.value = ""
+    tab.lesson.value = "jumping-weights"
+    until(tab, lambda: names(tab) == ["other"])
+    assert tab.search.helper_text == ""
+    tab.lesson.value, tab.order_by.value = "", "by name"
+    until(tab, lambda: names(tab) == ["one", "other"])
+
+
+def test_the_race_of_a_search_for_one_solver_has_all_its_runs() -> None:
+    recorded(raced())
+    _, tab = at_the_tab(1)
+    tab.search.value = "solver:level"
+    until(tab, lambda: len(tab.found.races) == 1 and not tab.search.helper_text)
+    assert [run.solver for run in tab.found.races[0].runs] == ["spg", "level"]
+
+
+def test_a_stored_race_opens_as_if_it_had_just_ended() -> None:
+    key = recorded(raced())
+    dashboard, tab = at_the_tab(1)
+    tab.list.chosen = [key]
     asyncio.run(tab.show())
-    runs = numbers(tab.shown_page)["runs"]
-    assert [run["label"] for run in runs] == ["SPG", "Level"]
-    assert runs[0]["iteration"][-1] == len(raced(C=1.0).traces["spg"]) - 1
-    (frame,) = [pane.object for pane in tab.root.select(pn.pane.HTML) if "<iframe" in pane.object]
-    assert 'sandbox="allow-scripts"' in frame
-    assert html.unescape(re.search(r'srcdoc="([^"]*)"', frame)[1]) == tab.shown_page  # type: ignore[index]
+    ((recipe, traces, stored),) = dashboard.opened
+    assert (recipe, stored) == (RECIPE, key)
+    race = ReopenedRace(recipe.prepare().problem, traces, stored=stored)
+    assert race.status == "finished"
+    for name, trace in raced().traces.items():
+        assert race.traces[name].weights == pytest.approx(trace.weights)
+        assert race.runs[name].reason == trace.reason
+    branch = race.branch("spg", 1, "level")
+    branch.start()
+    assert branch.wait(60)
+    assert [run.status for run in branch.runs.values()] == ["converged"] * 3
 
 
-def test_a_branch_is_named_in_the_row_of_the_race_it_was_added_to() -> None:
-    race = raced()
-    session, tab = at_the_tab(race)
-    grown = race.branch("spg", 1, "level")
-    grown.start()
-    assert grown.wait(60)
-    session.race_history.add("Liver", grown.traces)
-    tab.tick(0.0)
-    (box,) = boxes(tab)
-    assert "Level from step 1 of SPG" in box.label
+def test_a_race_does_not_open_on_another_problem() -> None:
+    problem = RECIPE.changed(train=0.3).prepare().problem
+    with pytest.raises(MklvizError, match="the data may have changed since"):
+        ReopenedRace(problem, raced().traces)
+    with pytest.raises(MklvizError, match="nothing to show"):
+        ReopenedRace(problem, {})
 
 
-def test_two_races_on_one_problem_lie_over_each_other() -> None:
-    again = RECIPE.race(RECIPE.prepare())
-    again.start()
-    assert again.wait(60)
-    _, tab = at_the_tab(raced(), again)
-    tick_boxes(tab, True, True)
+def test_two_races_on_one_problem_open_over_each_other_and_on_two_problems_are_refused() -> None:
+    keys = [recorded(raced()), recorded(raced())]
+    other = recorded(raced(C=1.0))
+    dashboard, tab = at_the_tab(3)
+    tab.list.chosen = keys
     asyncio.run(tab.show())
-    labels = ["SPG (1. Liver)", "Level (1. Liver)", "SPG (2. Liver)", "Level (2. Liver)"]
-    runs = numbers(tab.shown_page)["runs"]
-    assert [run["label"] for run in runs] == labels
-    assert runs[0]["dash"] != runs[2]["dash"]  # of one colour, and told apart
-
-
-@pytest.mark.parametrize(("other", "why"), [({"C": 1.0}, "different problems"), ({"seed": 1}, "differ in data, split")])
-def test_races_on_two_problems_are_refused_in_a_sentence(other: dict[str, Any], why: str) -> None:
-    _, tab = at_the_tab(raced(), raced(**other))
-    tick_boxes(tab, True, True)
+    ((_, traces, _),) = dashboard.opened
+    assert list(traces) == ["SPG (Liver 1)", "Level (Liver 1)", "SPG (Liver 2)", "Level (Liver 2)"]
+    tab.list.chosen = [keys[0], other]
     asyncio.run(tab.show())
-    assert why in tab.trouble.object
-    assert tab.shown_page == ""
+    assert "different problems" in tab.trouble.object
+    assert len(dashboard.opened) == 1
 
 
-def test_names_can_be_given_and_races_forgotten() -> None:
-    session, tab = at_the_tab(raced(), raced(C=1.0))
-    name, _, _, forget = tab.list.objects[0].objects
-    name.answer({"value": "  by night "})
-    assert overlaid(session.race_history.races)  # of both
-    assert session.race_history.races[0].name == "by night"
-    forget.answer({"click": True})
-    tab.tick(0.0)
-    assert len(tab.list.objects) == len(session.race_history.races) == 1
+def test_a_race_without_a_recipe_is_shown_from_its_steps_alone_and_says_why() -> None:
+    race = Race(RECIPE.prepare().problem, ["level"])
+    race.start()
+    assert race.wait(60)
+    key = recorded(race)
+    dashboard, tab = at_the_tab(1)
+    tab.list.chosen = [key]
+    asyncio.run(tab.show())
+    assert dashboard.opened == []
+    assert "Nobody said which data" in tab.trouble.object
+    assert "Level" in tab.shown_page
 
 
-def test_a_file_of_runs_opens_and_another_is_refused() -> None:
-    session, tab = at_the_tab()
+def test_a_race_is_repeated_by_its_recipe() -> None:
+    key = recorded(raced(seed=1))
+    dashboard, tab = at_the_tab(1)
+    tab.list.chosen = [key]
+    tab.repeat.answer({"click": True})
+    assert dashboard.repeated == [RECIPE.changed(seed=1)]
+
+
+def test_name_tags_and_note_are_kept_in_the_store() -> None:
+    key = recorded(raced())
+    _, tab = at_the_tab(1)
+    tab.list.chosen = [key]
+    tab.words.name.answer({"value": "  by night "})
+    tab.words.tags.answer({"value": "thesis, chapter 3,,"})
+    tab.words.note.answer({"value": "as in the paper"})
+    tab.list.receive({"act": "pin", "id": key})
+    run = open_store().runs()[0]
+    assert (run.name, run.tags, run.note, run.pinned) == ("by night", ("thesis", "chapter 3"), "as in the paper", True)
+    until(tab, lambda: names(tab) == ["by night"])
+
+
+def test_a_deleted_race_comes_back_by_undo() -> None:
+    key = recorded(raced())
+    _, tab = at_the_tab(1)
+    tab.list.chosen = [key]
+    tab.delete.answer({"click": True})
+    until(tab, lambda: tab.list.total == 0)
+    assert open_store().runs() == []
+    undo = next(part for part in tab.undo.every() if getattr(part, "label", "") == "Undo")
+    undo.answer({"click": True})
+    until(tab, lambda: tab.list.total == 1)
+
+
+def test_a_file_of_runs_is_kept_and_opens_and_another_is_refused() -> None:
+    dashboard, tab = at_the_tab(0)
     file = io.BytesIO()
     write_bundle(raced().traces, file)
     asyncio.run(tab.receive(file.getvalue(), "runs.zip", len(file.getvalue())))
-    assert [kept.name for kept in session.race_history.races] == ["1. runs.zip"]
-    assert [run["key"] for run in numbers(tab.shown_page)["runs"]] == ["spg", "level"]
+    assert sorted(run.solver for run in open_store().runs()) == ["level", "spg"]
+    assert [sorted(traces) for _, traces, _ in dashboard.opened] == [["level", "spg"]]
     for content, why in ((b"nothing", "is no file of runs"), (b"", "are read")):
         asyncio.run(tab.receive(content, "other.zip", len(content)))
         assert why in tab.trouble.object
-    assert len(session.race_history.races) == 1
+    assert len(open_store().runs()) == 2
+
+
+def test_without_a_store_the_races_of_the_session_are_listed() -> None:
+    recorded(raced(), name="before")
+    session, tab = Session(), Runs()
+    tab.keep.answer({"value": False})
+    assert not open_store().enabled
+    session.race_history.add("Liver", raced(C=1.0).traces)
+    tab.follow(session)
+    until(tab, lambda: sorted(names(tab)) == ["1. Liver", "before"])
+
+
+def test_on_a_shared_server_a_page_sees_its_own_runs() -> None:
+    recorded(raced(), name="mine", owner="me")
+    recorded(raced(C=1.0), name="theirs", owner="them")
+    tab = Runs()
+    tab.follow(Session(owner="me"))
+    until(tab, lambda: tab.list.total == 1)
+    assert names(tab) == ["mine"]
+
+
+@pytest.mark.parametrize("states", [["converged", "cut off"], ["cut off", "failed"], ["stopped", "cut off"]])
+def test_a_race_is_cut_off_where_one_of_its_runs_is(states: list[str]) -> None:
+    race = PastRace("race", tuple(StoredRun(state, status=state) for state in states))
+    assert race.state == "cut off"
+    assert race.result == "no steps"
+
+
+def test_runs_are_put_together_by_their_race() -> None:
+    runs = [StoredRun("b", race="r", created=2.0), StoredRun("a", race="r", created=1.0), StoredRun("c", created=3.0)]
+    races = races_of(runs)
+    assert {key: [run.id for run in race.runs] for key, race in races.items()} == {"r": ["a", "b"], "c": ["c"]}
+
+
+@pytest.mark.parametrize(
+    ("then", "said"),
+    [
+        ("2026-11-24 10:32", "today 10:32"),
+        ("2026-11-23 23:59", "yesterday 23:59"),
+        ("2026-11-20 08:05", "Friday 08:05"),
+        ("2026-01-02 08:05", "2 January"),
+        ("2025-01-02 08:05", "2 January 2025"),
+    ],
+)
+def test_times_are_said_as_people_say_them(then: str, said: str) -> None:
+    now = datetime.fromisoformat("2026-11-24 12:00").astimezone()
+    assert when(datetime.fromisoformat(then).timestamp(), now) == said
+
+
+def test_rows_are_sent_by_pages_and_nothing_else_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, tab = at_the_tab(0)
+    sent: list[Any] = []
+    monkeypatch.setattr(tab.list, "send", sent.append)
+    races = [PastRace(str(k), (StoredRun(str(k), race=str(k), name=f"race {k}"),)) for k in range(100)]
+    tab.list.show(races, Session().theme)
+    assert len(tab.list.first) == 40
+    for page in (2, 3, -1, "0", True):
+        tab.list.receive({"page": page})
+    tab.list.receive({"act": "open", "id": "unknown"})
+    assert [(message["page"], len(message["rows"])) for message in sent] == [(2, 20)]

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from _problems import problem
 from _stores import growing, recorded, unfinished
+from _waits import wait_for
 
 import mklviz as mv
 from mklviz.contract import End, Facts, Iterate
@@ -92,9 +93,7 @@ def test_a_run_that_has_ended_is_ended_in_the_store_without_being_finished(store
     recording = store.record({"level": trace}, RunHead())
     trace.finish(Verdict("rule", "Enough."))
     end = store.folder / "runs" / recording.ids["level"] / "end.json"
-    deadline = time.monotonic() + 30.0
-    while not end.exists() and time.monotonic() < deadline:
-        time.sleep(0.02)
+    wait_for(end.exists, "the end of the run on the disk")
     assert json.loads(end.read_text())["status"] == "rule"
     recording.finish({"level": {"score": 0.9}})
     assert anew(store).runs()[0].results == {"score": 0.9}

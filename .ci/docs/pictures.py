@@ -36,6 +36,10 @@ def _examples() -> tuple[tuple[str, mv.Problem], ...]:
             "Heart, hinge loss with C = 0.1 and no intercept, squared group norm",
             _problem("heart", mv.Hinge(C=0.1, bias=False), mv.GroupSquaredPlusL1(lam=1.0)),
         ),
+        (
+            "Ionosphere, hinge loss with C = 100, simplex with ridge",
+            _problem("ionosphere", mv.Hinge(C=100.0), mv.SimplexRidge(lam=1e4)),
+        ),
     )
 
 

@@ -45,7 +45,8 @@ def solve_sweep(arguments: argparse.Namespace) -> int:
         print_document({**_described(sweep), "complete": complete, "runs": table.frame.to_dict("records")})
     else:
         _print(table)
-    return _code(table, complete) or (0 if _written(table, arguments) else BAD_INPUT)
+    written = _written(table, arguments)  # also of a sweep that was ended, or in which runs failed
+    return _code(table, complete) or (0 if written else BAD_INPUT)
 
 
 def _engine(arguments: argparse.Namespace) -> Engine:

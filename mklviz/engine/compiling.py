@@ -46,6 +46,7 @@ from mklviz.problem import (
     Problem,
     Regularizer,
     Simplex,
+    SimplexRidge,
     loss_families,
 )
 from mklviz.solvers._level_qp import project_to_level_set
@@ -279,7 +280,7 @@ def problems() -> list[Callable[[], Problem]]:
         return Problem(KernelBank.build(X, families, max_bytes=room), y, Hinge(10.0))
 
     pairs: list[tuple[Loss, Regularizer]] = [(loss(10.0), Simplex()) for loss in loss_families().values()]
-    pairs += [(Hinge(10.0), norm) for norm in (L1Penalty(1.0), LpPenalty(2.0, 1.0), BlockL1(1.0))]
+    pairs += [(Hinge(10.0), norm) for norm in (L1Penalty(1.0), LpPenalty(2.0, 1.0), BlockL1(1.0), SimplexRidge(1.0))]
     without_bias: list[Loss] = [Hinge(10.0, bias=False), Logistic(10.0, bias=False), MulticlassHinge(10.0)]
     pairs += [(loss, GroupSquaredPlusL1(alpha=0.0)) for loss in without_bias]
     return [

@@ -10,6 +10,7 @@ import logging
 import math
 import threading
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from mklviz.contract import Iterate
@@ -38,7 +39,8 @@ class RecordedRace:
     """A race as it is being recorded.
 
     `head`: what its runs share; `prepared`: what scores each run when it has ended; `score`: scores in its place, where
-    others ask for the same scores; `store`: by default the one that `open_store` returns.
+    others ask for the same scores; `store`: by default the one that `open_store` returns; `stored`: runs of the race
+    that are in the store already.
     """
 
     def __init__(
@@ -48,11 +50,12 @@ class RecordedRace:
         prepared: Prepared | None = None,
         score: Callable[[Iterate], float] | None = None,
         store: Store | None = None,
+        stored: Mapping[str, Run] = MappingProxyType({}),
     ) -> None:
         self.store = open_store() if store is None else store
         self._recording = self.store.record({}, head)
         self._prepared, self._score = prepared, score
-        self._runs: dict[str, Run] = {}
+        self._runs = dict(stored)
         self._threads: list[threading.Thread] = []
         self.add(race)
 

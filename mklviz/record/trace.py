@@ -373,6 +373,13 @@ class Trace(Sequence[Iterate]):
         copy.__setstate__(self.__getstate__())
         return copy
 
+    def snapshot(self) -> Trace:
+        """Return a copy that no longer grows; of a run that goes on, it says that the recording ends there."""
+        now = self._as_of_now()
+        if now.status not in FINAL:
+            now.finish(Verdict("stopped", _CUT_OFF))
+        return now
+
     def __getstate__(self) -> dict[str, Any]:
         state = {name: value for name, value in vars(self).items() if name not in ("_keeper", "_odometer")}
         length = len(self)  # after the status, as every reader must

@@ -1,14 +1,13 @@
 """A recipe with lists, solved run by run: on this machine, shared among machines, or on a cluster."""
 
 from mklviz.sweeps.dask_cluster import DaskCluster
+from mklviz.sweeps.definition import Sweep
 from mklviz.sweeps.engine import Engine
 from mklviz.sweeps.member import RESULT_VERSION, Member
 from mklviz.sweeps.outcome import MemberOutcome
 from mklviz.sweeps.processes import Processes
 from mklviz.sweeps.running import SweepProgress, SweepRun
 from mklviz.sweeps.shard import Shard
-from mklviz.sweeps.sweep import Sweep
-from mklviz.sweeps.sweeping import sweep
 from mklviz.sweeps.table import SweepTable
 
 __all__ = [
@@ -23,5 +22,4 @@ __all__ = [
     "SweepProgress",
     "SweepRun",
     "SweepTable",
-    "sweep",
 ]

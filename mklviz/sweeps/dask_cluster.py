@@ -6,6 +6,8 @@ anew on another one. Kernels are built on the workers: a worker gets the members
 
 from __future__ import annotations
 
+import importlib
+import logging
 import pickle
 import queue
 import secrets
@@ -25,13 +27,24 @@ from mklviz.sweeps.member import Member
 from mklviz.sweeps.outcome import MemberOutcome
 from mklviz.sweeps.solving import head_of
 
-__all__ = ["DaskCluster"]
+__all__ = ["DaskCluster", "import_distributed"]
 
 CONNECT_SECONDS = 10.0
 LOOK_SECONDS = 0.1
 WORKERS_SECONDS = 1.0  # between two looks at which workers there are
 PATIENCE_SECONDS = 3.0
 RETRIES = 2
+
+
+def import_distributed() -> Any:
+    """Return the package; as it is imported it turns off loggers of Tornado and Bokeh, which stay as they were."""
+    loggers = [logging.getLogger(name) for name in ("tornado", "tornado.application", "bokeh")]
+    before = [(logger, logger.level, logger.propagate, logger.handlers[:]) for logger in loggers]
+    distributed = importlib.import_module("distributed")
+    for logger, level, propagate, handlers in before:
+        logger.setLevel(level)
+        logger.propagate, logger.handlers[:] = propagate, handlers
+    return distributed
 
 
 class DaskCluster:
@@ -50,7 +63,7 @@ class DaskCluster:
 
     def __init__(self, cluster: Any) -> None:
         try:
-            import distributed
+            distributed = import_distributed()
         except ImportError:
             raise MissingPackage(
                 "A Dask cluster needs distributed, which is not installed: run “pip install mklviz[dask]”."
@@ -72,7 +85,7 @@ class DaskCluster:
     def run(self, work: Work) -> None:
         """Solve all of the queue, and return when that is done or the command says to end."""
         with self._connected() as client:
-            for threads in _Sending(client, work).run():
+            for threads in _ClusterTasks(client, work).run():
                 self._threads = threads
 
     @contextmanager
@@ -94,7 +107,7 @@ class DaskCluster:
             client.close()
 
 
-class _Sending:
+class _ClusterTasks:
     """The tasks of one sweep."""
 
     def __init__(self, client: Any, work: Work) -> None:
@@ -102,7 +115,7 @@ class _Sending:
         self._topic = f"mklviz-{secrets.token_hex(8)}"
         self._inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._tasks: dict[str, tuple[Any, Member, str]] = {}  # the future, its member and the worker it is meant for
-        self._kept: dict[str, _Kept] = {}  # by the member's key
+        self._kept: dict[str, _ReturningRun] = {}  # by the member's key
         self._slots: dict[str, int] = {}  # threads by the worker's address
         self._word, self._due = GO_ON, 0.0
 
@@ -191,7 +204,7 @@ class _Sending:
         if message["from"] == 0:
             if kept is not None:
                 kept.leave()
-            self._kept[member.key] = _Kept(member, message["attempt"], new, self._work)
+            self._kept[member.key] = _ReturningRun(member, message["attempt"], new, self._work)
         elif kept is not None and kept.attempt == message["attempt"]:
             kept.extend(message["from"], new)
 
@@ -206,7 +219,7 @@ class _Sending:
                 if kept is None or kept.attempt != attempt:
                     if kept is not None:
                         kept.leave()
-                    kept = _Kept(member, attempt, trace, self._work)
+                    kept = _ReturningRun(member, attempt, trace, self._work)
                 self._work.ended(member, kept.finish(trace, results))
                 return
             error = future.exception() if status == "error" else None
@@ -228,7 +241,7 @@ class _Sending:
             self._hear(LOOK_SECONDS)
 
 
-class _Kept:
+class _ReturningRun:
     """A run whose steps come back, as it is recorded here."""
 
     def __init__(self, member: Member, attempt: str, trace: Trace, work: Work) -> None:

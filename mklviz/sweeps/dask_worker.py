@@ -8,8 +8,6 @@ import threading
 import time
 from typing import Any
 
-from distributed import get_worker
-
 from mklviz.record import Trace
 from mklviz.sweeps.command import SweepCommand
 from mklviz.sweeps.member import Member
@@ -56,6 +54,8 @@ class _Messages:
         self._sent, self._due = 0, time.monotonic() + EVERY_SECONDS
 
     def stepped(self, trace: Trace) -> None:
+        from distributed import get_worker  # here, as all other modules import without the extra
+
         if time.monotonic() < self._due or trace.status != "running":
             return
         self._due = time.monotonic() + EVERY_SECONDS

@@ -23,7 +23,7 @@ def follow(run: SweepRun, stopped: Callable[[], bool] = lambda: False, stream: T
 
     `stopped` is asked now and then whether to end it. Raises `KeyboardInterrupt` on Ctrl-C, when it has ended.
     """
-    line = _Line(stream or sys.stderr)
+    line = _SweepLine(stream or sys.stderr)
     run.start()
     try:
         while not run.wait(REFRESH_SECONDS):
@@ -56,7 +56,7 @@ def duration_text(seconds: float) -> str:
     return f"{math.ceil(seconds / 60.0)} min" if seconds < 5400.0 else f"{seconds / 3600.0:.1f} h"
 
 
-class _Line:
+class _SweepLine:
     """One line, redrawn in place; every few seconds a new one where that is a file."""
 
     def __init__(self, stream: TextIO) -> None:

@@ -20,6 +20,7 @@ __all__ = ["SEPARATED", "alternatives", "join"]
 
 SEPARATED = ("kernels", "degrees", "loss", "regularizer")  # whose values may have commas: only a bar separates them
 _RANGE = re.compile(r"[^\"]*(?:…|\.\.)[^\"]*")
+_QUOTED = re.compile(r"\"(?:\\.|[^\"\\])*\"")
 _BRACES = re.compile(r"\"(?:\\.|[^\"\\])*\"|\{([^{}]*)\}")
 
 
@@ -73,6 +74,6 @@ def _opened(text: str, key: str) -> list[str]:
         parts += [[text[end : found.start()]], [one for part in pieces(found[1], ",") for one in _spanned(part, key)]]
         end = found.end()
     rest = text[end:]
-    if parts and any(sign in rest for sign in "{}"):
+    if any(sign in _QUOTED.sub("", rest) for sign in "{}"):
         raise ProblemError(f"The braces of {key} do not match in “{text:.80}”.")
     return ["".join(chosen) for chosen in product(*parts, [rest])]

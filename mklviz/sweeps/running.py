@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from mklviz.errors import MklvizError
 from mklviz.record.store import Store
 from mklviz.sweeps.command import CANCEL, GO_ON, PAUSE, SweepCommand
+from mklviz.sweeps.definition import Sweep
 from mklviz.sweeps.engine import Engine, Work
 from mklviz.sweeps.member import Member
 from mklviz.sweeps.outcome import MemberOutcome
 from mklviz.sweeps.processes import Processes
 from mklviz.sweeps.queue import MemberQueue
-from mklviz.sweeps.sweep import Sweep
 from mklviz.sweeps.table import SweepTable, known_outcomes
 
 __all__ = ["SweepProgress", "SweepRun"]

@@ -8,10 +8,10 @@ from typing import Any
 from mklviz.engine.solving import hand_over
 from mklviz.recipe import Recipe
 from mklviz.record.store import Store, open_store
+from mklviz.sweeps.definition import Sweep
 from mklviz.sweeps.engine import Engine
 from mklviz.sweeps.following import follow
 from mklviz.sweeps.running import SweepRun
-from mklviz.sweeps.sweep import Sweep
 from mklviz.sweeps.table import SweepTable
 
 __all__ = ["sweep"]

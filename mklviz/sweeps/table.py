@@ -12,9 +12,9 @@ from mklviz.errors import MklvizError
 from mklviz.record.files import replacing
 from mklviz.record.store import Store
 from mklviz.record.table import require_parquet
+from mklviz.sweeps.definition import Sweep
 from mklviz.sweeps.member import Member
 from mklviz.sweeps.outcome import MemberOutcome
-from mklviz.sweeps.sweep import Sweep
 
 if TYPE_CHECKING:
     import pandas as pd

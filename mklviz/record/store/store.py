@@ -99,9 +99,7 @@ class Store:
         return recorder
 
     def _flush(self, recorders: Sequence[Recorder]) -> None:
-        for recorder in recorders:
-            WRITER.follow(recorder, self._said)  # what has ended may have results to add
-        WRITER.flush(recorders)
+        WRITER.flush(recorders, self._said)
         self._catalogue.runs_folder.touch()
         self._keep_up()
 
@@ -298,5 +296,5 @@ class Store:
     def close(self) -> None:
         """Write what there is, and let others own the store; races that go on are recorded all the same."""
         with suppress(OSError):
-            WRITER.flush([*self._catalogue.live.values()])
+            WRITER.flush([*self._catalogue.live.values()], self._said)
         self._catalogue.close()

@@ -48,11 +48,10 @@ class Writer:
                 self._thread = threading.Thread(target=self._loop, name="mklviz-store", daemon=True)
                 self._thread.start()
 
-    def flush(self, recorders: Iterable[Recorder]) -> None:
-        """Write all there is of some runs now, in the calling thread."""
-        with self._lock:
-            for recorder in recorders:
-                self._write(recorder)
+    def flush(self, recorders: Iterable[Recorder], said: Said) -> None:
+        """Write all there is of some runs now, in the calling thread; also results of those that are done."""
+        for recorder in recorders:
+            self._write(recorder, said)
 
     def _loop(self) -> None:
         wait = 0.0  # the heads at once
@@ -64,30 +63,27 @@ class Writer:
             time.sleep(wait)
             with self._guard:
                 begun = time.monotonic()
-                due = [recorder for recorder in self._followed if begun >= self._again.get(recorder, 0.0)]
+                due = [pair for pair in self._followed.items() if begun >= self._again.get(pair[0], 0.0)]
             spent = time.thread_time()
-            for recorder in due:
-                with self._lock:
-                    self._write(recorder)
+            for recorder, said in due:
+                self._write(recorder, said)
             wait = max(FRAME_SECONDS - (time.monotonic() - begun), (time.thread_time() - spent) / SHARE, 0.05)
 
-    def _write(self, recorder: Recorder) -> None:
-        with self._guard:
-            said = self._followed.get(recorder)
-        if said is None:
-            return
-        begun = time.thread_time()
-        try:
-            recorder.write()
-        except OSError as error:
-            self._again[recorder] = time.monotonic() + AGAIN_SECONDS
-            said(error)
-            return
-        except Exception:  # such as options that no file can hold: the run itself is not to suffer from it
-            _log.exception("The run %s cannot be recorded", recorder.folder.name)
-            recorder.gone = True
-        finally:
-            self.seconds += time.thread_time() - begun
+    def _write(self, recorder: Recorder, said: Said) -> None:
+        with self._lock:
+            begun = time.thread_time()
+            try:
+                recorder.write()
+            except OSError as error:
+                self._again[recorder] = time.monotonic() + AGAIN_SECONDS
+                self.follow(recorder, said)
+                said(error)
+                return
+            except Exception:  # such as options that no file can hold: the run itself is not to suffer from it
+                _log.exception("The run %s cannot be recorded", recorder.folder.name)
+                recorder.gone = True
+            finally:
+                self.seconds += time.thread_time() - begun
         said(None)
         if recorder.done or recorder.gone:
             with self._guard:
@@ -97,10 +93,10 @@ class Writer:
     def leave_all(self) -> None:
         """Write what there is of all runs, as the process ends; those that go on are cut off."""
         with self._guard:
-            followed = list(self._followed)
-        for recorder in followed:
+            followed = list(self._followed.items())
+        for recorder, said in followed:
             recorder.left = recorder.left or _ENDED
-        self.flush(followed)
+            self._write(recorder, said)
 
 
 WRITER = Writer()

@@ -4,7 +4,7 @@ from mklviz.sweeps.statistics.differences import Difference, paired_differences
 from mklviz.sweeps.statistics.growth import Growth, growths
 from mklviz.sweeps.statistics.measures import MEASURES, Measure, measure_of
 from mklviz.sweeps.statistics.outcomes import Outcomes
-from mklviz.sweeps.statistics.profiles import Profile, pair_profile, performance_profile
+from mklviz.sweeps.statistics.profiles import PerformanceProfile, pair_profile, performance_profile
 from mklviz.sweeps.statistics.spread import Spread, spreads
 
 __all__ = [
@@ -13,7 +13,7 @@ __all__ = [
     "Growth",
     "Measure",
     "Outcomes",
-    "Profile",
+    "PerformanceProfile",
     "Spread",
     "growths",
     "measure_of",

@@ -26,11 +26,11 @@ from mklviz.errors import ProblemError
 from mklviz.sweeps.statistics.outcomes import Outcomes
 from mklviz.typing import Array
 
-__all__ = ["Profile", "pair_profile", "performance_profile"]
+__all__ = ["PerformanceProfile", "pair_profile", "performance_profile"]
 
 
 @dataclass(frozen=True)
-class Profile:
+class PerformanceProfile:
     """The ratios of costs, and the curves that count them.
 
     `ratios`: by cases and solvers, infinite where a run did not converge, nan where it is not compared; `against`: the
@@ -69,7 +69,7 @@ class Profile:
         return column
 
 
-def performance_profile(outcomes: Outcomes) -> Profile:
+def performance_profile(outcomes: Outcomes) -> PerformanceProfile:
     """Return the profile of all solvers, over the cases of which each has a run; those that nobody solved count, too.
 
     Raises `ProblemError` if what is measured is no cost, or no case has a run of every solver.
@@ -81,10 +81,10 @@ def performance_profile(outcomes: Outcomes) -> Profile:
     costs = outcomes.costs[compared]
     least = costs.min(axis=1, keepdims=True)
     ratios = np.divide(costs, least, out=np.full(costs.shape, np.inf), where=np.isfinite(costs))
-    return Profile(outcomes.solvers, ratios, "", int((~compared).sum()), outcomes.words)
+    return PerformanceProfile(outcomes.solvers, ratios, "", int((~compared).sum()), outcomes.words)
 
 
-def pair_profile(outcomes: Outcomes, against: str) -> Profile:
+def pair_profile(outcomes: Outcomes, against: str) -> PerformanceProfile:
     """Return each solver's costs relative to one solver's, which no third solver changes.
 
     A case that only the first of the two solved has the ratio 0, one that the first did not solve infinity. Raises
@@ -99,7 +99,7 @@ def pair_profile(outcomes: Outcomes, against: str) -> Profile:
     both = ~np.isnan(costs) & ~np.isnan(base)
     ratios = np.divide(costs, base, out=np.full(costs.shape, np.inf), where=both & np.isfinite(costs))
     ratios[~both] = np.nan
-    return Profile(tuple(others), ratios, against, int((~both.all(axis=1)).sum()), outcomes.words)
+    return PerformanceProfile(tuple(others), ratios, against, int((~both.all(axis=1)).sum()), outcomes.words)
 
 
 def _check(outcomes: Outcomes) -> None:

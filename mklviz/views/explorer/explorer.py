@@ -6,7 +6,7 @@ their place. Nothing here waits: the event loop of the page is never blocked.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from time import monotonic
 from typing import Any
 
@@ -15,6 +15,8 @@ import panel_material_ui as pmui
 import param
 
 from mklviz.engine.warmup import WARMUP
+from mklviz.recipe import Recipe
+from mklviz.record import Trace
 from mklviz.scenarios import DEFAULT
 from mklviz.views.explorer.cold_start import PLAYED, YOURS_FOLLOWS, ColdStart
 from mklviz.views.explorer.deep_link import DeepLink
@@ -38,18 +40,24 @@ from mklviz.views.host.frame_rate import FRAME_RATE
 from mklviz.views.host.ticks import Ticks
 from mklviz.views.lessons.stage import LessonStage
 from mklviz.views.links.hide_and_lock import HideAndLock
-from mklviz.views.links.link import Address, open_address
+from mklviz.views.links.link import Address, open_address, open_words
 from mklviz.views.look import cards
 from mklviz.views.race.hold_unseen import PAGE_CLOSED
 from mklviz.views.race.race_text import WORDS_EVERY
 from mklviz.views.race.results import race_sentence
 from mklviz.views.session.launcher import Launch
+from mklviz.views.session.reopening import Reopening
 from mklviz.views.sidebar.run_panel import STATES, RunPanel
 from mklviz.views.sidebar.sidebar import Sidebar
 
 __all__ = ["Explorer"]
 
 SOON = 2  # ticks: a preparation that ends by then needs no progress bar
+_BUSY = "A race is going on: let it end, or press Stop on Explore."
+_OWN_DATA = (
+    "This race was about a file of somebody's own, of which only a digest is kept: open that file under Data on"
+    " Explore first."
+)
 _STATE_OF_RACE = {"ready": "paused", "paused": "paused", "running": "running", "finished": "finished"}
 
 
@@ -64,6 +72,7 @@ class Explorer(pn.viewable.Viewer):
         self.frame = frame or Frame()
         self.session, self.header = self.frame.session, self.frame.header
         self.session.on_key = self._press
+        self.session.on_open, self.session.on_repeat = self.open_race, self.repeat
         self.shell = Shell(self.session)
         self.race_view = self.shell.race_view()  # the address holds its axes
         self.sidebar = Sidebar(scenario)  # after the tabs: it lists the plug-ins that are left out
@@ -81,7 +90,8 @@ class Explorer(pn.viewable.Viewer):
         self._cold_start = ColdStart(self.sidebar, self.race_view)
         self._figures_ahead = FiguresAhead(self.sidebar, self.race_view.figures)
         self._section = EXPLORE  # of the page, that is open
-        self.launch: Launch | None = None  # the race that is being prepared
+        self.launch: Launch | Reopening | None = None  # the race that is being prepared
+        self.turn_to_tabs: Callable[[], None] = lambda: None  # called where the page is to show the tabs
         self._ticks_of_launch, self._said_at = 0, 0.0
         self._ticks = Ticks(TICK, self.tick)
         self.alert = Alert(closeable=True, visible=False)
@@ -128,9 +138,39 @@ class Explorer(pn.viewable.Viewer):
         if recipe is None:
             self._say_wrong(self.sidebar.blocked)
             return
-        self.launch = Launch(recipe, steps)
-        self._ticks_of_launch = 0
-        self.param.update(state="preparing", status="Preparing the race.")
+        self._begin(Launch(recipe, steps), "Preparing the race.")
+
+    def _begin(self, launch: Launch | Reopening, status: str) -> None:
+        self.launch, self._ticks_of_launch = launch, 0
+        self.param.update(state="preparing", status=status)
+
+    def open_race(self, recipe: Recipe, traces: Mapping[str, Trace], stored: str) -> str:
+        """Show a race of the past in all tabs, once its problem is prepared; return why that is impossible, or ""."""
+        if self.state not in ("empty", "finished"):
+            return _BUSY
+        if recipe.data.own and recipe.data.dataset is None:
+            own = self.sidebar.data.own(recipe.data)
+            if own is None:
+                return _OWN_DATA
+            recipe = recipe.changed(data=own)
+        self._say_wrong("")
+        self.sidebar.load(recipe)  # Run repeats it
+        self._begin(Reopening(recipe, traces, stored), "Preparing the problem of a race of the past.")
+        self.turn_to_tabs()
+        self.shell.turn_to(self.shell.titles[0])
+        return ""
+
+    def repeat(self, recipe: Recipe) -> str:
+        """Set the controls to a recipe, and run it; return why that is impossible, or ""."""
+        if self.state not in ("empty", "finished"):
+            return _BUSY
+        wrong = open_words(self.sidebar, recipe.to_words())
+        if wrong or self.sidebar.blocked:
+            return wrong or self.sidebar.blocked
+        self.turn_to_tabs()
+        self.shell.turn_to(self.shell.titles[0])
+        self.run()
+        return ""
 
     def pause(self, *_: Any) -> None:
         """Pause the race, or resume it."""
@@ -219,7 +259,7 @@ class Explorer(pn.viewable.Viewer):
         if self.state == "empty":
             self._figures_ahead.tick(now)
 
-    def _tick_launch(self, launch: Launch) -> None:
+    def _tick_launch(self, launch: Launch | Reopening) -> None:
         """Show how far the preparation is, and the race when it can start."""
         preparation = launch.preparation
         if not preparation.ended:

@@ -153,12 +153,13 @@ class File(FormPart):
     the other side; `trouble`: why an upload failed whose messages contradict each other.
     """
 
-    kind, shown = "file", ("label", "accept", "description", "limit", "wanted")
+    kind, shown = "file", ("label", "accept", "description", "limit", "wanted", "dropped")
     label = param.String(default="")
     accept = param.String(default="")
     description = param.String(default="")
     limit = param.Integer(default=10 * 2**20)
     wanted = param.Integer(default=0, doc="How often the page was asked to bring the button into sight")
+    dropped = param.Boolean(default=False, doc="Whether it may be dropped on the page, too, while the button is seen")
     value = param.Bytes(default=None, allow_None=True)
     filename = param.String(default="")
     size = param.Integer(default=0)

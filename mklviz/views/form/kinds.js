@@ -307,7 +307,17 @@ const KINDS = {
       input.value = ""
     })
     node.append(input, text)
+    // a file dropped anywhere on the page, as long as the button is in sight
+    const dropped = (event) => {
+      if (!node.isConnected) return ["dragover", "drop"].forEach((kind) => document.removeEventListener(kind, dropped))
+      if (!node.offsetParent || !event.dataTransfer?.types.includes("Files")) return
+      event.preventDefault()
+      if (event.type === "drop" && event.dataTransfer.files.length) send(event.dataTransfer.files[0], limit, say)
+    }
+    let listens = false
     return { node, show: (part) => {
+      if (part.dropped && !listens) requestAnimationFrame(() => ["dragover", "drop"].forEach((kind) => document.addEventListener(kind, dropped)))
+      listens = listens || Boolean(part.dropped)
       limit = part.limit
       if ((part.wanted ?? 0) > wanted) requestAnimationFrame(() => {
         node.scrollIntoView({ block: "center" })

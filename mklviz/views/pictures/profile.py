@@ -7,7 +7,7 @@ from typing import Any
 import holoviews as hv
 import numpy as np
 
-from mklviz.sweeps.statistics import Outcomes, Profile, pair_profile, performance_profile
+from mklviz.sweeps.statistics import Outcomes, PerformanceProfile, pair_profile, performance_profile
 from mklviz.typing import Array
 from mklviz.views.chart.axes import PERCENT, SHORT
 from mklviz.views.look.palette import RunStyle, Theme
@@ -67,12 +67,12 @@ def profile(table: Any, measure: str | None = None, against: str = "", dark: boo
     return draw_profile(Outcomes.of(table, measure), theme_of(dark), against)
 
 
-def profile_of(outcomes: Outcomes, against: str = "") -> Profile:
+def profile_of(outcomes: Outcomes, against: str = "") -> PerformanceProfile:
     """Return the profile of all solvers, or that of each pair with one of them."""
     return pair_profile(outcomes, against) if against else performance_profile(outcomes)
 
 
-def profile_label(found: Profile, solver: str, style: RunStyle) -> str:
+def profile_label(found: PerformanceProfile, solver: str, style: RunStyle) -> str:
     """Return what a legend says of a solver."""
     missed = found.missed(solver)
     return f"{style.label} ({missed:,} not converged)" if missed else style.label
@@ -100,20 +100,20 @@ def draw_profile(outcomes: Outcomes, theme: Theme, against: str = "", **options:
     )
 
 
-def _title(found: Profile) -> str:
+def _title(found: PerformanceProfile) -> str:
     cases = max((found.cases(solver) for solver in found.solvers), default=0)
     left = f"; {found.left_out:,} without a run of each left out" if found.left_out else ""
     return f"{cases:,} case{'s' * (cases != 1)}{left}"
 
 
-def _ends(found: Profile) -> tuple[float, float]:
+def _ends(found: PerformanceProfile) -> tuple[float, float]:
     """Return where the axis begins and ends: at 1 where that is the least."""
     ratios = found.ratios[np.isfinite(found.ratios) & (found.ratios > 0.0)]
     end = max(float(ratios.max(initial=1.0)) * ROOM, FLAT)
     return (min(float(ratios.min(initial=1.0)) / ROOM, 1.0 / FLAT) if found.against else 1.0), end
 
 
-def _line(found: Profile, solver: str, style: RunStyle, ends: tuple[float, float]) -> list[hv.Element]:
+def _line(found: PerformanceProfile, solver: str, style: RunStyle, ends: tuple[float, float]) -> list[hv.Element]:
     """Return the stepped line of a solver, and markers that tell it from others without colours."""
     tau, share = found.steps(solver)
     begun = found.share(solver, ends[0])

@@ -18,10 +18,11 @@ MOST_BYTES = 64 * 10**6  # of their steps, in all
 
 @dataclass(eq=False)
 class KeptRace:
-    """A past race: the name that its owner gave it, and the traces of its runs."""
+    """A past race: the name that its owner gave it, the traces of its runs, and its key in the store, if it has one."""
 
     name: str
     traces: Mapping[str, Trace]
+    stored: str = ""
 
     @property
     def size(self) -> int:

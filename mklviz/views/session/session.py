@@ -8,13 +8,14 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import param
 
 from mklviz.contract import Iterate
 from mklviz.engine import Race
+from mklviz.engine.reopened import ReopenedRace
 from mklviz.recipe import Recipe
 from mklviz.recipe.prepared import Prepared
 from mklviz.recipe.recorded import RecordedRace, head_for
@@ -38,10 +39,11 @@ class LessonResult:
 class Session(param.Parameterized):
     """What one person looks at: a race with the recipe that defines it and its prepared problem.
 
-    The page sets four callbacks: `chosen` returns the recipe of its controls, None where they cannot be read; `link`
-    returns the query of an address that opens all this, from a tab's name, a step or None, and more words; `on_points`
-    takes points that were drawn, as a file and its name, and returns their digest; `on_key` takes a key that was
-    pressed: " ", "s", "x" or "r".
+    The page sets callbacks: `chosen` returns the recipe of its controls, None where they cannot be read; `link` returns
+    the query of an address that opens all this, from a tab's name, a step or None, and more words; `on_points` takes
+    points that were drawn, as a file and its name, and returns their digest; `on_key` takes a key that was pressed:
+    " ", "s", "x" or "r". Two more begin what a past race allows, and return a sentence where that is impossible:
+    `on_open` takes a recipe, the traces and the key in the store of a race to show, and `on_repeat` a recipe to run.
     """
 
     recipe = param.Parameter(default=None, doc="Recipe or None")
@@ -69,6 +71,8 @@ class Session(param.Parameterized):
         self.chosen: Callable[[], Recipe | None] | None = None
         self.on_points: Callable[[bytes, str], str] | None = None
         self.on_key: Callable[[str], None] | None = None
+        self.on_open: Callable[[Recipe, Mapping[str, Trace], str], str] | None = None
+        self.on_repeat: Callable[[Recipe], str] | None = None
 
     def show(self, recipe: Recipe, prepared: Prepared, race: Race) -> None:
         """Turn to another race, which is recorded from now on; the caller ends the one before."""
@@ -85,6 +89,14 @@ class Session(param.Parameterized):
         posed = made and self.scenario is not None and recipe.same_race(self.scenario.recipe)
         head = head_for(recipe, "dashboard", self.scenario.name if posed else "", self.owner)
         self.recorded = RecordedRace(race, head, prepared, self.score)
+
+    def reopen(self, recipe: Recipe, prepared: Prepared, race: ReopenedRace) -> None:
+        """Turn to a race of the past, of which only branches are recorded; the caller ends the one before."""
+        self._kept = weakref.ref(race)
+        self.score = _once(prepared.score)
+        head = replace(head_for(recipe, "dashboard", owner=self.owner), race=race.stored)
+        self.recorded = RecordedRace(race, head, prepared, self.score, stored=race.runs)
+        self.param.update(recipe=recipe, prepared=prepared, race=race, cursor=None)
 
     def keep(self) -> None:
         """Add the race, which has ended, to the history; once, for somebody may forget it."""

@@ -132,6 +132,11 @@ class DataPanel(Section):
         """Return whether a file of the user's own has this digest."""
         return source in self._by_digest()
 
+    def own(self, wanted: DataChoice) -> DataChoice | None:
+        """Return data of the user's own that were opened here, as `wanted`; None where they were not."""
+        key = self._by_digest().get(wanted.source)
+        return None if key is None else DataChoice.of(self._own[key], wanted.positive)
+
     @property
     def card(self) -> Dataset | DatasetInfo:
         """What is known of the data chosen: title, size, task and classes."""

@@ -72,6 +72,7 @@ class FrontPage:
 
     def _build(self) -> Explorer:
         self.explorer = Explorer(frame=self.frame)
+        self.explorer.turn_to_tabs = lambda: self._show(EXPLORE, {})
         if self.explorer.open():
             self._page.sidebar = [self.explorer.controls]
         self.explorer.set_dark(self.frame.session.theme.dark)

@@ -1,53 +1,72 @@
-"""RUNS: the races of this session and of files, to be named, shown again with every step, and laid over each other.
+"""RUNS: the history of all races in the store, which opens in the tabs; files of runs are taken in and given out.
 
-A pinned race is drawn in grey behind later races.
+Those of a store that is switched off are the races of this session alone.
 """
 
 from __future__ import annotations
 
 import asyncio
+import io
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from html import escape
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 
 import panel as pn
 
 from mklviz.context.memory import LEDGER, MemoryRequest
 from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
-from mklviz.quoting import MOST_NAME, named, one_line
+from mklviz.numbers import counted
+from mklviz.quoting import named, one_line
+from mklviz.record import Trace
 from mklviz.record.bundle import bundle_bytes, read_bundle
+from mklviz.record.store import Store, open_store
 from mklviz.views.export.page import race_page
-from mklviz.views.form import Alert, Button, Checkbox, File, Form, FormPart, FormRow, Group, Note, TextBox
+from mklviz.views.form import Alert, Button, File, Form, FormRow, Group, Heading, Note, Select, Switch, TextBox
+from mklviz.views.history.found_races import FoundRaces, Sought
+from mklviz.views.history.past_race import ORDERS, STATES, PastRace
+from mklviz.views.history.race_list import RaceList
+from mklviz.views.history.race_words import RaceWords
 from mklviz.views.look import cards
+from mklviz.views.session.comparable import difference, recipe_of
 from mklviz.views.session.race_history import KeptRace, overlaid
 from mklviz.views.session.session import Session
 from mklviz.views.tabs._tab import Tab
 
 __all__ = ["Runs"]
 
+T = TypeVar("T")
+
 PATIENCE = 60.0  # seconds that a file waits for memory
 LOOK_SECONDS = 0.2
 _log = logging.getLogger(__name__)
-_NONE = "Every race that ends is kept here until this page is closed. Run one, or open a file of runs."
-_HOW = (
-    "Tick one race to see all its steps, or several on the same problem to compare them. Pin one to have it in grey"
-    " behind the next races."
+_NONE = (
+    "No race is kept here yet. Every race is kept as it goes on, without being asked: run one, or drop a file of runs."
 )
-_PIN = "Draw objective and gap of this race in grey behind the next ones"
+_NONE_FOUND = "No race is like that: search for fewer words, or clear the filters."
+_SEARCH = (
+    "Words of the recipe, the name, tags or solvers, all of which must occur, and conditions: solver:level, data:sonar,"
+    " status:converged, tag:thesis, gap<1e-3, svm<100, seconds>1, since:2026-11-01"
+)
+_KEEP = "Whether new races are kept on this computer. Those that are kept already stay."
 _MOST = f"{LIMITS.upload_bytes / 2**20:.0f} MB"
-_FILE = f"One run, or a zip archive of several, as Share or mklviz --save writes them; up to {_MOST}"
+_FILE = f"Or drop it anywhere here: one run, or a zip archive of several, of Export or mklviz --save; up to {_MOST}"
+_NO_RECIPE = (
+    "Nobody said which data and kernels this race had, so that its problem cannot be posed again. Its steps are shown"
+    " below; the tabs stay as they are."
+)
 _STYLE = "width: 100%; height: max(560px, calc(100vh - 130px)); border: 0; color-scheme: "
 
 
 class Runs(Tab):
-    """A list of races and, below it, those that were chosen, as a page of its own.
+    """The history: a search, the list of races, what can be done with those that are chosen, and words on one of them.
 
-    `list`: a row for each race; `file`: opens runs from a file; `trouble`: why something cannot be shown; `shown_page`:
-    the page below the list, "" where there is none.
+    `list`: the rows; `search`, `state`, `lesson`, `pinned`, `order`: which races are listed, and how; `words`: name,
+    tags and note of the race chosen; `trouble`: what went wrong; `shown_page`: the page of a race whose problem cannot
+    be posed again, "" where there is none.
     """
 
     title, order = "Runs", 30
@@ -55,114 +74,178 @@ class Runs(Tab):
     def __init__(self) -> None:
         super().__init__()
         self._session: Session | None = None
-        self._revision = -1
-        self._rows: dict[int, tuple[KeptRace, Checkbox]] = {}
-        self._pins: dict[int, Button] = {}
+        self.store: Store = open_store()
+        self.found = FoundRaces(self.store)
         self.shown_page = ""
+        self._deleted: list[str] = []
+        self._build_search()
+        self._build_actions()
+        self.list = RaceList(self._act)
+        self.list.param.watch(self._offer, "chosen")
+        self.words = RaceWords(self.store, self._say_wrong)
         self._said = Note(object=_NONE)
-        self.list = Group()
-        self.trouble = Alert(visible=False, closeable=True)
-        self.button = Button(self.show, label="Show", variant="contained", disabled=True, width=90)
-        self.file = File(label="Open a file of runs", accept=".zip,.npz", limit=LIMITS.upload_bytes, description=_FILE)
-        self.file.param.watch(self._received, "value")
-        self.file.param.watch(lambda event: self._say_wrong(event.new), "trouble")
-        form = Form(self._said, self.trouble, self.list, FormRow(self.button, self.file, wrap=True))
-        self._frame = pn.pane.HTML(margin=0, sizing_mode="stretch_width")
+        self._frame = pn.pane.HTML(margin=0, sizing_mode="stretch_width", visible=False)
+        line = FormRow(self._said, self.keep, wrap=True)
+        top = Form(Heading(object="Races"), self._store_trouble, self.trouble, self._search_rows, self._actions, line)
+        self._bottom = Form(self.undo, self.words.body, margin=(8, 0, 0, 0))
         self.root = pn.Column(
-            cards.card(cards.html(cards.title("Races of this session")), form),
-            self._frame,
-            margin=(8, 0, 0, 0),
-            sizing_mode="stretch_width",
+            cards.card(top, self.list, self._bottom), self._frame, margin=(8, 0, 0, 0), sizing_mode="stretch_width"
         )
-
-    def follow(self, session: Session) -> None:
-        """List the session's races."""
-        self._session = session
-        self.root.stylesheets = [cards.variables(session.theme)]
-        self._draw()
-        self._list()
-        self._name_pins()
-
-    def tick(self, now: float) -> None:
-        """List a race that has ended."""
-        self._list()
-
-    def _list(self) -> None:
-        if self._session is None or self._session.race_history.revision == self._revision:
-            return
-        race_history = self._session.race_history
-        self._revision = race_history.revision
-        known = self._rows
-        self._rows = {id(race): known.get(id(race)) or (race, self._box(race)) for race in race_history.races}
-        for race, box in self._rows.values():
-            box.label = race.summary  # a branch may have come
-        self._pins = {key: self._pins.get(key) or self._pin(race) for key, (race, _) in self._rows.items()}
-        self.list.objects = [self._row(race, box) for race, box in self._rows.values()]
-        self._said.object = _HOW if race_history.races else _NONE
         self._offer()
 
-    def _box(self, race: KeptRace) -> Checkbox:
-        box = Checkbox(label=race.summary)
-        box.param.watch(self._offer, "value")
-        return box
+    def _build_search(self) -> None:
+        self.search = TextBox(label="Search", placeholder="such as sonar level gap<1e-3", description=_SEARCH)
+        self.state = Select(label="Ended", bare=True, options={"all states": "", **{s: s for s in STATES}}, value="")
+        self.lesson = Select(label="Lesson", bare=True, options={"all lessons": ""}, value="")
+        self.pinned = Select(label="Pinned", bare=True, options={"pinned or not": False, "pinned": True}, value=False)
+        orders = {name: name for name in ORDERS}
+        self.order_by = Select(label="Order", bare=True, options=orders, value=next(iter(orders)))
+        self.keep = Switch(label="Keep my races", description=_KEEP, value=self.store.enabled)
+        self.trouble = Alert(visible=False, closeable=True)
+        self._store_trouble = Alert(visible=False, severity="warning")
+        for part in (self.search, self.state, self.lesson, self.pinned, self.order_by):
+            part.param.watch(lambda *_: self.look(), "value")
+        self.keep.param.watch(self._turn_store, "value")
+        filters = FormRow(self.state, self.lesson, self.pinned, self.order_by, wrap=True)
+        self._search_rows = Group(self.search, filters)
 
-    def _row(self, race: KeptRace, box: Checkbox) -> FormPart:
-        name = TextBox(label="name", value=race.name)
+    def _build_actions(self) -> None:
+        self.open = Button(
+            self.show,
+            label="Open",
+            variant="contained",
+            description="Show it in all tabs; several on one problem lie over each other",
+        )
+        self.repeat = Button(
+            self._repeat, label="Repeat", description="Set the controls to its recipe and seed, and run it"
+        )
+        self.behind = Button(
+            self._pin_behind,
+            label="Draw in grey",
+            description="Draw its objective and gap in grey behind the race shown",
+        )
+        self.export = Button(self._export, label="Export", description="A file of runs, which opens here and in Python")
+        self.delete = Button(self._delete, label="Delete", variant="text", description="It can be undone for a day")
+        self.file = File(
+            label="Open a file of runs", accept=".zip,.npz", limit=LIMITS.upload_bytes, description=_FILE, dropped=True
+        )
+        self.file.param.watch(self._received, "value")
+        self.file.param.watch(lambda event: self._say_wrong(event.new), "trouble")
+        self._chosen_note = Note(small=True)
+        buttons = (self.open, self.repeat, self.behind, self.export, self.delete, self.file)
+        self._actions = FormRow(*buttons, self._chosen_note, wrap=True)
+        self._deleted_note = Note(spoken=True)
+        self.undo = FormRow(self._deleted_note, Button(self._restore, label="Undo", variant="text"), visible=False)
 
-        def rename(event: Any) -> None:
-            race.name = one_line(event.new.strip(), MOST_NAME) or race.name
-            if self._session is not None and race in self._session.pinned:
-                self._session.pinned = (*self._session.pinned,)  # its name is in the legend
+    # -- what is listed
 
-        name.param.watch(rename, "value")
-        forget = Button(self._forgetting(race), label="Forget", variant="text", width=70)
-        return FormRow(name, box, self._pins[id(race)], forget, wrap=True)
+    def follow(self, session: Session) -> None:
+        """List the races that the session may see."""
+        self._session = session
+        self.root.stylesheets = [cards.variables(session.theme)]
+        self.found.session = session
+        self._draw()
+        self.look()
 
-    def _pin(self, race: KeptRace) -> Button:
-        def turn(_event: Any) -> None:
-            if self._session is None:
-                return
-            if race in self._session.pinned:
-                self._session.unpin(race)
-            else:
-                self._say_wrong(self._session.pin(race))
+    def tick(self, now: float) -> None:
+        """List what is new, while somebody can see it."""
+        if self._session is None or not self.shown:
+            return
+        said = self.store.trouble
+        self._store_trouble.param.update(object=said, visible=bool(said))
+        if self.found.taken(now):
+            self._list()
 
-        return Button(turn, label="Pin", variant="text", width=70, description=_PIN)
+    def look(self) -> None:
+        """Search anew."""
+        sought = Sought(self.search.value, self.state.value, self.lesson.value, self.pinned.value, self.order_by.value)
+        self.found.look(sought)
 
-    def _name_pins(self) -> None:
-        """Say on the buttons which races are pinned."""
-        for key, (race, _) in self._rows.items():
-            pinned = self._session is not None and race in self._session.pinned
-            self._pins[key].label = "Unpin" if pinned else "Pin"
-
-    def _forgetting(self, race: KeptRace) -> Callable[..., None]:
-        def forget(_event: Any) -> None:
-            if self._session is not None:
-                self._session.race_history.forget(race)
-                self._session.unpin(race)
-
-        return forget
+    def _list(self) -> None:
+        """Show what was found."""
+        if self._session is None:
+            return
+        found = self.found
+        self.search.helper_text = found.fault
+        lessons = {"all lessons": "", **found.lessons}
+        if lessons != self.lesson.options:
+            self.lesson.param.update(options=lessons, value=self.lesson.value if self.lesson.value in lessons else "")
+        self.list.show(found.races, self._session.theme)
+        none = _NONE if not found.total else _NONE_FOUND
+        shown = counted(len(found.races), "race")
+        of_all = "" if len(found.races) == found.total else f" of {found.total:,}"
+        self._said.object = f"{shown}{of_all}. Choose one to name it, several to compare them." if found.races else none
+        self._offer()
 
     @property
-    def chosen(self) -> list[KeptRace]:
+    def chosen(self) -> list[PastRace]:
         """The races that are ticked."""
-        return [race for race, box in self._rows.values() if box.value]
+        return [race for race in self.found.races if race.id in self.list.chosen]
 
     def _offer(self, *_: Any) -> None:
-        self.button.disabled = not self.chosen
+        """Offer what can be done with the races chosen."""
+        chosen = self.chosen
+        for button in (self.open, self.behind, self.export, self.delete):
+            button.disabled = not chosen
+        self.repeat.disabled = len(chosen) != 1
+        self._chosen_note.object = f"{len(chosen)} chosen" if len(chosen) > 1 else ""
+        self.words.show(chosen[0] if len(chosen) == 1 and chosen[0].id not in self.found.in_memory else None)
+
+    def _turn_store(self, event: Any) -> None:
+        self.store.enabled = event.new
+
+    # -- what is done with them
+
+    def _act(self, what: str, key: str) -> None:
+        if what == "pin":
+            self._pin(key)
+            return
+        self.list.chosen = [key]
+        self.open.clicks += 1
+
+    def _pin(self, key: str) -> None:
+        race = next((race for race in self.found.races if race.id == key), None)
+        if race is not None and key not in self.found.in_memory:
+            self._try(lambda: self.store.describe(key, pinned=not race.first.pinned))
+
+    def _traces(self, race: PastRace) -> Mapping[str, Trace]:
+        """Return the traces of a race as they are now; of one that goes on, what there is of it."""
+        kept = self.found.in_memory.get(race.id)
+        traces = self.store.traces(race.id) if kept is None else kept.traces
+        return {key: trace.snapshot() for key, trace in traces.items() if len(trace)}
+
+    def _kept(self, races: list[PastRace]) -> list[KeptRace]:
+        names = [race.name for race in races]
+        told = [name if names.count(name) == 1 else f"{name} {k}" for k, name in enumerate(names, 1)]
+        return [KeptRace(name, self._traces(race), race.id) for name, race in zip(told, races, strict=True)]
 
     async def show(self, *_: Any) -> None:
-        """Show the races that are ticked, over each other."""
+        """Open the races chosen in the tabs, over each other."""
+        chosen = self.chosen
+        if not chosen:
+            return
         self._say_wrong("")
         try:
-            self.shown_page = await asyncio.to_thread(race_page, overlaid(self.chosen))
+            kept = await asyncio.to_thread(self._kept, chosen)
+            self._open(kept, chosen[0].id if len(chosen) == 1 else "")
         except MklvizError as error:
             self._say_wrong(str(error))
-            return
+
+    def _open(self, races: list[KeptRace], stored: str) -> None:
+        traces = overlaid(races)
+        apart = difference(traces.values())
+        if apart:
+            raise MklvizError(apart)
+        recipe = next(filter(None, map(recipe_of, traces.values())), None)
+        opens = None if self._session is None else self._session.on_open
+        said = opens(recipe, traces, stored) if opens is not None and recipe is not None else _NO_RECIPE
+        self.shown_page = race_page(traces) if said else ""
         self._draw()
+        self._say_wrong(said)
 
     def _draw(self) -> None:
-        """Put the page into a frame of its own, which has no access to this page."""
+        """Put the page of a race that the tabs cannot show into a frame, which has no access to this page."""
+        self._frame.visible = bool(self.shown_page)
         if not self.shown_page or self._session is None:
             return
         scheme = "dark" if self._session.theme.dark else "light"
@@ -171,12 +254,87 @@ class Runs(Tab):
             f' srcdoc="{escape(self.shown_page)}"></iframe>'
         )
 
+    def _repeat(self, *_: Any) -> None:
+        """Run the recipe of the race chosen once more."""
+        traces = self._try(lambda: self._traces(self.chosen[0])) or {}
+        recipe = next(filter(None, map(recipe_of, traces.values())), None)
+        repeats = None if self._session is None else self._session.on_repeat
+        if recipe is None:
+            self._say_wrong("Nobody said which data and kernels this race had: it cannot be repeated.")
+        elif repeats is None:
+            self._say_wrong("This page follows somebody else's race. Races are repeated on a dashboard of your own.")
+        else:
+            self._say_wrong(repeats(recipe))
+
+    def _pin_behind(self, *_: Any) -> None:
+        """Draw the races chosen in grey behind the one shown, or take them off again."""
+        session = self._session
+        if session is None:
+            return
+        for race in self.chosen:
+            there = next((pinned for pinned in session.pinned if pinned.stored == race.id), None)
+            if there is not None:
+                session.unpin(there)
+                continue
+            traces = self._try(partial(self._traces, race))
+            if traces:
+                self._say_wrong(session.pin(KeptRace(race.name, traces, race.id)))
+
+    def _export(self, *_: Any) -> None:
+        """Let the browser save a file of the races chosen."""
+        file = io.BytesIO()
+        stored = [race.id for race in self.chosen if race.id not in self.found.in_memory]
+        if not stored:
+            self._say_wrong("These races are in memory alone: save them in the tab Share while they are shown.")
+            return
+        self._try(lambda: self.store.export(stored, file))
+        if file.tell():
+            self._bottom.hand_over("races.zip", file.getvalue())
+
+    def _delete(self, *_: Any) -> None:
+        """Delete the races chosen; it can be undone."""
+        session, gone = self._session, []
+        for race in self.chosen:
+            kept = self.found.in_memory.get(race.id)
+            if kept is not None and session is not None:
+                session.race_history.forget(kept)
+            elif self._try(partial(self._deleted_one, race.id)):
+                gone.append(race.id)
+        self.list.chosen = []
+        self._deleted = gone
+        self._deleted_note.object = f"{counted(len(gone), 'race')} deleted."
+        self.undo.visible = bool(gone)
+        self.look()
+
+    def _deleted_one(self, key: str) -> bool:
+        self.store.delete(key)
+        return True
+
+    def _restore(self, *_: Any) -> None:
+        """Undo the last `_delete`."""
+        for key in self._deleted:
+            self._try(partial(self.store.restore, key))
+        self._deleted, self.undo.visible = [], False
+        self.look()
+
+    def _try(self, ask: Callable[[], T]) -> T | None:
+        """Ask the store; what goes wrong is said, and None returned."""
+        try:
+            answer = ask()
+        except MklvizError as error:
+            self._say_wrong(str(error))
+            return None
+        self.look()
+        return answer
+
+    # -- files of runs
+
     async def _received(self, event: Any) -> None:
         if event.new is not None:
             await self.receive(event.new, self.file.filename or "The file", self.file.size)
 
     async def receive(self, content: bytes, name: str, size: int) -> None:
-        """Read a file of runs off the event loop, and show them; any other file is refused in a sentence."""
+        """Read a file of runs off the event loop, keep and open them; any other file is refused in a sentence."""
         try:
             if not content:
                 raise MklvizError(f"{named(name)} has {size / 2**20:.0f} MB; from 1 byte to {_MOST} are read.")
@@ -186,21 +344,29 @@ class Runs(Tab):
                 traces = await asyncio.to_thread(read_bundle, content, name)
             finally:
                 request.leave()
+            if not any(map(len, traces.values())):
+                raise MklvizError(f"{named(name)} holds no steps.")
+            await self._take(content, name, traces)
         except MklvizError as error:
             self._say_wrong(str(error))
-            return
         except Exception:
             _log.exception("The file %s could not be read", name)
             self._say_wrong(f"{named(name)} could not be read; the server's log says more.")
+
+    async def _take(self, content: bytes, name: str, traces: Mapping[str, Trace]) -> None:
+        """Keep the runs of a file, and open them; several races are listed, for one to be chosen."""
+        self._say_wrong("")
+        keys: list[str] = []
+        if self.store.enabled:
+            keys = await asyncio.to_thread(self.store.import_file, content, name)
+        elif self._session is not None:
+            self._session.race_history.add(name, traces)
+        self.look()
+        if len(keys) > 1:
+            self.list.chosen = keys
             return
-        race = None if self._session is None else self._session.race_history.add(name, traces)
-        if race is None:
-            self._say_wrong(f"{named(name)} holds no steps, or more than can be kept here.")
-            return
-        self._list()
-        for each, box in self._rows.values():
-            box.value = each is race
-        await self.show()
+        begun = {key: trace for key, trace in traces.items() if len(trace)}
+        self._open([KeptRace(one_line(name), begun)], keys[0] if keys else "")
 
     async def _wait_for(self, request: MemoryRequest) -> None:
         """Wait for memory, but not for ever: the page may be closed by then."""
@@ -216,6 +382,10 @@ class Runs(Tab):
 
     def _say_wrong(self, sentence: str) -> None:
         self.trouble.param.update(object=sentence, visible=bool(sentence))
+
+    def close(self) -> None:
+        """Look for nothing any more."""
+        self.found.close()
 
     def __panel__(self) -> Any:
         return self.root

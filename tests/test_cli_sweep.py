@@ -1,0 +1,73 @@
+"""``mklviz sweep``: what it prints and writes, what is left to do, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from measure.sweeps import QUICK, WHOLE
+
+from mklviz.cli import main
+from mklviz.record.store import reset
+from mklviz.sweeps import Sweep
+
+WORDS = "data=heart; split=0,1; solvers=level,newton; kernels=gauss:1,2@all"
+
+
+@pytest.fixture(autouse=True)
+def _left() -> Iterator[None]:
+    yield
+    reset()
+
+
+def test_a_sweep_is_solved_once_and_said_what_is_left(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store, csv = str(tmp_path / "store"), tmp_path / "rows.csv"
+    assert main(["sweep", WORDS, "--store", store, "--dry-run"]) == 0
+    assert "4 left to solve" in capsys.readouterr().out
+    assert main(["sweep", WORDS, "--store", store, "--workers", "1", "--csv", str(csv)]) == 0
+    printed = capsys.readouterr()
+    assert "2 of 2" in printed.out
+    assert "4 of 4 runs" in printed.err
+    assert len(csv.read_text().splitlines()) == 5
+    assert main(["sweep", WORDS, "--store", store, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert [row["status"] for row in document["runs"]] == ["converged"] * 4
+    assert Sweep.from_json(json.dumps(document["sweep"])) == Sweep.from_words(WORDS)
+    assert main(["sweep", WORDS, "--store", store, "--dry-run", "--shard", "1/2"]) == 0
+    assert "4 runs, 2 of them in this share:\n2 finished before, 0 failed before, 0 left" in capsys.readouterr().out
+
+
+def test_what_failed_and_what_missed_the_gap_is_said_and_is_the_exit_code(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = str(tmp_path / "store")
+    csv = tmp_path / "rows.csv"
+    assert main(["sweep", "data=iris; solvers=level", "--store", store, "--workers", "1", "--csv", str(csv)]) == 1
+    assert "more than two classes" in csv.read_text()
+    assert "more than two classes" in capsys.readouterr().out
+    assert main(["sweep", f"{WORDS}; gap=1e-9; max-iter=1", "--store", store, "--workers", "1"]) == 3
+    printed = capsys.readouterr().out
+    assert "≥" in printed
+    assert "did not reach the gap" in printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["data=sonarr"], "sonarr"),
+        (["data=sonar", "--shard", "5/3"], "K/N"),
+        (["data=sonar", "--workers", "0"], "at least 1"),
+        (["data=sonar", "--csv", "rows.txt"], "ends in .csv"),
+        (["data=sonar", "--dask", "x", "--workers", "2"], "leave --workers"),
+    ],
+)
+def test_mistakes_are_sentences(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sweep", *arguments, "--store", "none"]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_the_sweeps_that_are_measured_are_as_large_as_they_say() -> None:
+    assert len(Sweep.from_words(WHOLE)) == 12 * 20 * 8 == 1920
+    assert len(Sweep.from_words(QUICK)) == 64

@@ -1,0 +1,216 @@
+"""A sweep that is killed, paused or ended goes on where it stood; workers that die cost no finished run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from _waits import PATIENCE, wait_for, wait_until_still
+
+import mklviz as mv
+from mklviz.errors import MklvizError, SolverError
+from mklviz.record.store import Store, open_store, reset
+from mklviz.sweeps import Member, Processes, Shard, Sweep, SweepRun, SweepTable
+from mklviz.sweeps.command import SweepCommand
+from mklviz.sweeps.engine import Work
+from mklviz.sweeps.fit import mean_fit_seconds
+from mklviz.sweeps.following import duration_text
+from mklviz.sweeps.outcome import MemberOutcome
+
+QUICK = "data=heart,vote; split=0,1; solvers=level,newton; kernels=gauss:1,2@all"
+LONG = "data=sonar; split=0...3; solvers=silp; gap=none; max-iter=none; max-seconds=600"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    yield open_store(tmp_path / "store")
+    reset()
+
+
+class Here:
+    """Solves members by a function, in the thread of the sweep."""
+
+    workers = 1
+
+    def __init__(self, status: str = "converged") -> None:
+        self.status, self.solved = status, list[str]()
+
+    def share(self, members: tuple[Member, ...]) -> tuple[Member, ...]:
+        return tuple(members)
+
+    def run(self, work: Work) -> None:
+        while (member := work.queue.take(0)) is not None:
+            work.begun(member)
+            self.solved.append(member.key)
+            work.ended(member, MemberOutcome(member.key, self.status))
+
+
+def ended(run: SweepRun) -> SweepRun:
+    run.start()
+    assert run.wait(PATIENCE)
+    return run
+
+
+def test_processes_solve_every_member_and_nothing_finished_is_solved_again(store: Store) -> None:
+    sweep = Sweep.from_words(QUICK)
+    run = ended(SweepRun(sweep, store, workers=2))
+    assert run.error is None
+    assert run.status == "finished"
+    frame = run.table().frame
+    assert frame.status.tolist() == ["converged"] * 8
+    assert (frame.fits > 0).all()
+    assert (frame.score > 0.5).all()
+    assert frame.machine.nunique() == 1
+    assert SweepTable.of(store, sweep).frame.equals(frame)
+    again = Here()
+    assert ended(SweepRun(sweep, store, again)).progress.skipped == 8
+    assert again.solved == []
+    wider = Here()  # another sweep, with some of the same members
+    ended(SweepRun(Sweep.from_words(QUICK.replace("split=0,1", "split=0...2")), store, wider))
+    assert len(wider.solved) == 4
+
+
+def test_a_members_run_is_in_the_store_with_all_its_steps(store: Store) -> None:
+    sweep = Sweep.from_words("data=heart; solvers=level,newton; kernels=gauss:1,2@all")
+    frame = ended(SweepRun(sweep, store, workers=1)).table().frame
+    problem = sweep.recipe.prepare().problem
+    for solver, run, objective in zip(frame.solver, frame.run, frame.objective, strict=True):
+        trace = store.trace(run)
+        assert trace.objective.tolist() == mv.solve(problem, solver).objective.tolist()
+        assert trace.best.objective == objective
+    assert set(store.traces(sweep.members[0].race)) == {"level", "newton"}
+
+
+def test_a_killed_worker_costs_its_run_alone(store: Store) -> None:
+    engine = Processes(1)
+    run = SweepRun(Sweep.from_words(LONG.replace("600", "2")), store, engine)
+    run.start()
+    (killed,) = wait_for(lambda: run.progress.running and store.runs("status:running") and engine.pids, "a run")
+    os.kill(killed, signal.SIGKILL)
+    assert run.wait(PATIENCE)
+    assert killed not in engine.pids
+    assert run.table().frame.status.tolist() == ["limit"] * 4
+    runs = store.runs("made:sweep")
+    assert sorted(each.status for each in runs if each.status != "limit") in (["running"], ["cut off"])
+
+
+def test_with_workers_killed_again_and_again_all_finish_and_nothing_finished_is_repeated(store: Store) -> None:
+    """`python .ci/measure sweeps` does so for hours, with a kill every 20 seconds."""
+    sweep, engine, killed = Sweep.from_words(LONG.replace("600", "0.5")), Processes(1), 0
+    run = SweepRun(sweep, store, engine)
+    run.start()
+    while not run.wait(0.05):
+        if run.progress.done > killed and run.progress.running:
+            for pid in engine.pids:
+                os.kill(pid, signal.SIGKILL)
+            killed += 1
+    assert killed >= 3
+    assert run.table().frame.status.tolist() == ["limit"] * 4
+    ended_runs = [each.member for each in store.runs("made:sweep") if each.status == "limit"]
+    assert len(ended_runs) == len(set(ended_runs)) == 4
+
+
+def test_a_run_that_was_cut_off_or_stopped_is_repeated(store: Store) -> None:
+    sweep = Sweep.from_words(LONG)
+    run = SweepRun(sweep, store, workers=2)
+    run.start()
+    wait_for(lambda: len(store.runs("status:running")) == 2, "two runs")
+    run.cancel()
+    assert run.wait(PATIENCE)
+    assert run.status == "stopped"
+    assert len(run.table()) == 0
+    again = Here()
+    ended(SweepRun(sweep, store, again))
+    assert len(again.solved) == 4
+
+
+def test_a_pause_holds_the_steps_and_resume_goes_on(store: Store) -> None:
+    run = SweepRun(Sweep.from_words(LONG), store, workers=1)
+    run.start()
+    (stored,) = wait_for(lambda: [each for each in store.runs("status:running") if each.steps], "steps")
+    run.pause()
+    assert run.status == "paused"
+
+    def steps() -> int:
+        return store.runs(f"run:{stored.id}")[0].steps
+
+    held = wait_until_still(steps, "no more steps", quiet=2.5)
+    run.resume()
+    wait_for(lambda: steps() > held, "steps again")
+    run.cancel()
+    assert run.wait(PATIENCE)
+
+
+def test_what_cannot_be_solved_is_a_row_with_its_reason_and_is_repeated_only_when_asked(store: Store) -> None:
+    sweep = Sweep.from_words("data=iris; solvers=level; kernels=gauss:1@all")
+    frame = ended(SweepRun(sweep, store, workers=1)).table().frame
+    assert frame.status.tolist() == ["failed"]
+    assert "more than two classes" in frame.reason[0]
+    again, retried = Here(), Here()
+    assert ended(SweepRun(sweep, store, again)).progress.failed == 1
+    ended(SweepRun(sweep, store, retried, retry=True))
+    assert (len(again.solved), len(retried.solved)) == (0, 1)
+
+
+def test_shares_solved_apart_and_merged_from_copied_folders_are_the_whole_sweep(tmp_path: Path) -> None:
+    sweep, whole = Sweep.from_words(QUICK), open_store(tmp_path / "whole")
+    for k in (1, 2):
+        ended(SweepRun(sweep, open_store(tmp_path / str(k)), Shard(f"{k}/2", Processes(1))))
+    reset()
+    for k in (1, 2):
+        shutil.copytree(tmp_path / str(k), tmp_path / f"copy-{k}")
+        open_store(tmp_path / "whole").merge(tmp_path / f"copy-{k}")
+    whole = open_store(tmp_path / "whole")
+    assert len(SweepTable.of(whole, sweep)) == len(sweep) == 8
+    left = Here()
+    ended(SweepRun(sweep, whole, left))
+    assert left.solved == []
+    reset()
+
+
+def test_without_a_store_the_table_has_the_results(tmp_path: Path) -> None:
+    table = mv.sweep("data=heart; kernels=gauss:1,2@all", store="none", workers=1, solvers=["level", "newton"])
+    assert table.frame.status.tolist() == ["converged"] * 2
+    assert table.frame.run.tolist() == ["", ""]
+
+
+def test_processes_that_cannot_begin_are_an_error_and_no_endless_loop(
+    monkeypatch: pytest.MonkeyPatch, no_log: None
+) -> None:
+    monkeypatch.setattr("mklviz.sweeps.processes._PROGRAM", "raise SystemExit(1)")
+    run = ended(SweepRun(Sweep.from_words(QUICK), None, workers=2))
+    assert run.status == "failed"
+    assert isinstance(run.error, SolverError)
+    with pytest.raises(SolverError, match="one after another"):
+        mv.sweep(QUICK, store="none", workers=2)
+
+
+def test_the_time_that_is_left_is_guessed_from_what_the_solvers_took() -> None:
+    sweep = Sweep.from_words(QUICK)
+    run = SweepRun(sweep, None, Here())
+    assert run.progress.total == 8
+    assert run.progress.seconds_left != run.progress.seconds_left
+    assert ended(run).progress.seconds_left == 0.0
+    assert [duration_text(seconds) for seconds in (3.2, 600.0, 9000.0)] == ["4 s", "10 min", "2.5 h"]
+
+
+@pytest.mark.parametrize("workers", [0, -1, 1.5, "two"])
+def test_workers_are_counted(workers: object) -> None:
+    with pytest.raises(MklvizError, match="whole number"):
+        Processes(workers)  # type: ignore[arg-type]
+
+
+def test_nothing_else_can_be_asked_after_the_end() -> None:
+    command, heard = SweepCommand(), list[str]()
+    command.say("cancel")
+    command.on_cancel(lambda: heard.append("cancel"))
+    command.say("go on")
+    assert (command.word, heard) == ("cancel", ["cancel"])
+
+
+def test_one_fit_of_the_mean_kernel_takes_a_time() -> None:
+    assert 0.0 < mean_fit_seconds(Sweep.from_words("data=heart; kernels=gauss:1,2@all").recipe.prepare().problem) < 60.0

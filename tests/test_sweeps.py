@@ -1,0 +1,204 @@
+"""A sweep is one value: a recipe with lists, its members, and what divides them among workers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mklviz.errors import MklvizError
+from mklviz.recipe import Recipe
+from mklviz.record.store import Store
+from mklviz.sweeps import Member, MemberOutcome, Shard, Sweep, SweepTable
+from mklviz.sweeps.lists import alternatives
+from mklviz.sweeps.queue import MemberQueue
+from mklviz.sweeps.summary import machines_text, summary_rows
+
+WORDS = "data=sonar,heart; split=0...19; solvers=silp,level,newton; C=1,10,100; gap=1e-3"
+
+
+def test_members_are_the_product_of_the_lists_and_the_solvers() -> None:
+    members = Sweep.from_words(WORDS).members
+    assert len(members) == 2 * 20 * 3 * 3
+    assert {(m.data, m.split, m.solver, m.settings["C"]) for m in members} == {
+        (data, split, solver, C)
+        for data in ("sonar", "heart")
+        for split in range(20)
+        for solver in ("silp", "level", "newton")
+        for C in (1.0, 10.0, 100.0)
+    }
+    assert all(member.recipe.stop.gap == 1e-3 and member.recipe.split.seed == member.split for member in members)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        WORDS,
+        "data=sonar; regularizer=simplex | lp-ball:p={1.5,3}; solvers=level:lam={0.3,0.5} silp",
+        "data=wdbc; kernels=gauss:1,2@all poly:1...3@each | paper; seed=3; solvers=spg",
+        "data=sonar; gap=1e-2,1e-3; C=2^-1...2^3; solvers=pgd:spectral={true,false}",
+        "data=sonar",
+    ],
+)
+def test_words_and_json_give_the_sweep_back(words: str) -> None:
+    sweep = Sweep.from_words(words)
+    assert Sweep.from_words(sweep.to_words()) == sweep
+    assert Sweep.from_json(sweep.to_json()) == sweep
+    assert hash(Sweep.from_words(sweep.to_words())) == hash(sweep)
+    assert Sweep.from_words(sweep.to_words()).key == sweep.key
+
+
+def test_lists_in_python_say_the_same_as_words() -> None:
+    lists = {"data": ["sonar", "heart"], "split": range(3), "C": [1, 10], "solvers": ["silp", "level:lam=0.5"]}
+    assert Sweep(Recipe(), lists) == Sweep.from_words(
+        "data=sonar,heart; split=0...2; C=1,10; solvers=silp level:lam=.5"
+    )
+
+
+def test_bars_commas_ranges_and_braces_list_values() -> None:
+    assert alternatives("seed", "0...2, 7") == ("0", "1", "2", "7")
+    assert alternatives("C", "2^-1...2^1") == ("0.5", "1", "2")
+    assert alternatives("loss", "hinge:C={1,10} | logistic") == ("hinge:C=1", "hinge:C=10", "logistic")
+    assert alternatives("solvers", "silp level:lam={0.3, 0.5}") == ("silp", "level:lam=0.3", "level:lam=0.5")
+    assert alternatives("kernels", "gauss:1,2@all poly:1...3@each") == ("gauss:1,2@all poly:1...3@each",)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("data=sonarr,heart", "sonarr"),
+        ("foo=1; C=1,x", "no part “foo”.*C must be a number"),
+        ("split=0...3; seed=1", "split is another word for seed"),
+        ("C=1,,2", "A value of C is missing"),
+        ("solvers=levl", "Did you mean level"),
+        ("solvers=level:lam={0.3", "braces"),
+        ("split=0...9999; C=1,2,3; gap=.1,.2,.3,.4,.5", "at most 100,000 runs"),
+    ],
+)
+def test_mistakes_are_sentences(words: str, said: str) -> None:
+    with pytest.raises(MklvizError, match=said):
+        Sweep.from_words(words)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"version": 2, "recipe": {}, "lists": {}}', '{"version": 1}'])
+def test_json_that_is_no_sweep_is_refused(text: str) -> None:
+    with pytest.raises(MklvizError, match="sweep"):
+        Sweep.from_json(text)
+
+
+_OTHERS = ("silp", "level:lam=0.3", "level; seed=1", "level; C=10", "level; gap=1e-3", "level; regularizer=lp-ball")
+
+
+def test_a_key_depends_on_all_that_changes_a_result_and_on_the_version_of_results(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    recipe = Recipe.from_words("data=sonar; solvers=level")
+    words = ["data=heart; solvers=level", *(f"data=sonar; solvers={o}" for o in _OTHERS)]
+    changed = [Recipe.from_words(each) for each in words]
+    assert len({Member(each).key for each in (recipe, *changed)}) == len(words) + 1
+    before = Member(recipe).key
+    assert Member(Recipe.from_words("solvers=level; data=sonar")).key == before
+    monkeypatch.setattr("mklviz.sweeps.member.RESULT_VERSION", 999)
+    assert Member(recipe).key != before
+
+
+def test_members_on_the_same_problem_make_a_race() -> None:
+    members = Sweep.from_words("data=sonar; split=0,1; solvers=silp,level").members
+    assert [member.race == members[0].race for member in members] == [True, True, False, False]
+
+
+def test_shards_are_the_same_every_time_and_together_the_sweep() -> None:
+    members = Sweep.from_words(WORDS).members
+    shares = [Shard(f"{k}/7").share(members) for k in range(1, 8)]
+    assert shares == [Shard(f"{k}/7").share(members) for k in range(1, 8)]
+    keys = [member.key for share in shares for member in share]
+    assert sorted(keys) == sorted(member.key for member in members)
+    for share in shares:  # kernels are built in one of them only
+        others = {member.recipe.bank_key for other in shares if other is not share for member in other}
+        assert others.isdisjoint(member.recipe.bank_key for member in share)
+
+
+def test_more_shards_than_kernel_banks_divide_single_members() -> None:
+    members = Sweep.from_words("data=sonar; solvers=silp,level,newton,spg").members
+    assert [len(Shard(f"{k}/4").share(members)) for k in range(1, 5)] == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("text", ["", "0/3", "4/3", "a/b", "1", "1/0"])
+def test_a_share_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(MklvizError, match="K/N"):
+        Shard(text)
+
+
+def test_a_worker_gets_what_is_on_its_kernels_and_helps_others_at_the_end() -> None:
+    queue = MemberQueue(Sweep.from_words("data=sonar,heart; solvers=silp,level,newton").members)
+    first, second = queue.take("a"), queue.take("b")
+    assert first is not None
+    assert second is not None
+    assert first.data != second.data
+    own = [queue.take("a") for _ in range(2)]
+    assert {member.data for member in own if member} == {first.data}
+    helped = queue.take("a")
+    assert helped is not None
+    assert helped.data == second.data
+    assert len(queue) == 1
+
+
+def test_a_member_whose_worker_was_lost_is_handed_out_again_but_not_for_ever() -> None:
+    (member,) = Sweep.from_words("data=sonar; solvers=level").members
+    queue = MemberQueue([member])
+    answers = []
+    for worker in range(3):
+        assert queue.take(worker) == member
+        queue.leave(worker)
+        answers.append(queue.again(member))
+    assert answers == [True, True, False]
+
+
+def outcome(member: Member, status: str = "converged", machine: str = "one", **more: float) -> MemberOutcome:
+    numbers = {"steps": 3, "svm_solves": 4, "seconds": 2.0, "gap": 1e-3, "objective": 5.0, **more}
+    results = {"machine": machine, "fit_seconds": 0.5, "score": 0.9, "samples": 50, "bank": 7}
+    return MemberOutcome(member.key, status, **numbers, results=results)  # type: ignore[arg-type]
+
+
+def test_a_row_says_what_a_member_took_in_fits_of_the_mean_kernel() -> None:
+    sweep = Sweep.from_words("data=sonar; split=0,1; solvers=level; C=1,10")
+    frame = SweepTable(sweep, {sweep.members[1].key: outcome(sweep.members[1])}).frame
+    (row,) = frame.to_dict("records")
+    assert (row["data"], row["split"], row["solver"], row["C"]) == ("sonar", 0, "level", 10.0)
+    assert (row["fits"], row["score"], row["samples"], row["m"]) == (4.0, 0.9, 50, 7)
+    assert list(SweepTable(sweep, {}).frame.columns) == list(frame.columns)
+
+
+def test_times_of_different_machines_are_not_put_together() -> None:
+    sweep = Sweep.from_words("data=sonar; split=0,1; solvers=level")
+    one, other = sweep.members
+    same = SweepTable(sweep, {one.key: outcome(one), other.key: outcome(other)})
+    mixed = SweepTable(sweep, {one.key: outcome(one), other.key: outcome(other, machine="two")})
+    assert "CPU s" in summary_rows(same)[0]
+    assert not machines_text(same)
+    assert "CPU s" not in summary_rows(mixed)[0]
+    assert "2 machines" in machines_text(mixed)
+
+
+def test_means_over_runs_that_did_not_converge_are_lower_bounds() -> None:
+    sweep = Sweep.from_words("data=sonar; split=0,1; solvers=level")
+    one, other = sweep.members
+    table = SweepTable(sweep, {one.key: outcome(one), other.key: outcome(other, "limit", svm_solves=8)})
+    row = dict(zip(*summary_rows(table), strict=True))
+    assert row["solved"] == "1 of 2"
+    assert row["SVM solves"].startswith("≥ 6")
+
+
+def test_tables_are_written_as_csv_and_parquet(tmp_path: Path) -> None:
+    pd, _ = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    sweep = Sweep.from_words("data=sonar; solvers=level")
+    table = SweepTable(sweep, {m.key: outcome(m) for m in sweep.members})
+    for file, read in ((tmp_path / "a.csv", pd.read_csv), (tmp_path / "a.parquet", pd.read_parquet)):
+        table.save(file)
+        assert read(file)["fits"].tolist() == [4.0]
+    with pytest.raises(MklvizError, match=r"\.csv or \.parquet"):
+        table.save(tmp_path / "a.txt")
+
+
+def test_an_empty_store_knows_nothing(tmp_path: Path) -> None:
+    assert len(SweepTable.of(Store(tmp_path / "store"), Sweep.from_words("data=sonar"))) == 0
