@@ -89,7 +89,8 @@ def test_weak_duality_at_random_points(loss: Loss, regularizer: Regularizer) -> 
 def test_the_conic_solvers_that_get_there_agree_on_the_optimum(loss: Loss, regularizer: Regularizer) -> None:
     posed = tiny_problem(loss, regularizer)
     answers = [ask(block_form(posed), 1e-6) for ask in (by_clarabel, by_scs)]
-    found = [value for value in answers if value is not None]
+    found = [value for value in answers if value is not None and np.isfinite(value)]  # SCS may end at a weight of zero
+    assert found
     # asked for 1e-6, where gap and violations add up
     np.testing.assert_allclose(np.array(found), block_optimum(loss, regularizer), rtol=1e-5)
 
