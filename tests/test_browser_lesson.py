@@ -33,7 +33,7 @@ def test_a_guess_is_kept_through_the_race_and_compared_with_what_came_out(open_a
     app.choose("Scenario", "Three kernels from above")
     app.until(lambda: said.count() == 0, "the answer to be taken back")
     app.page.get_by_role("group", name="Three weights that sum to one").wait_for()
-    app.page.get_by_text("Press Run first: the map shows").wait_for()
+    app.page.get_by_text("This is a recording of “Three kernels from above”.").wait_for()
     assert app.page.get_by_role("combobox", name="pace").input_value() == "2 steps/s"
     assert app.page.get_by_role("radio", checked=True).count() == 0
 
@@ -46,7 +46,7 @@ def test_the_map_of_a_lesson_stands_right_below_its_controls_and_its_heading_is_
     app.until_finished()
     app.page.get_by_text("It was “Inside: all three”.").wait_for()  # nothing above moves any more
     model = app.page.get_by_role("combobox", name="Cuts and level set of")
-    heading = app.page.get_by_role("heading", name="Three kernels from above")
+    heading = app.page.get_by_role("heading", name="Three kernels from above", level=3)
     heading.wait_for()
     app.until(model.is_visible, "the choice of a model")
     above, below = model.bounding_box(), heading.bounding_box()
