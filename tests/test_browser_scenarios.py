@@ -36,7 +36,7 @@ def test_a_product_of_kernels_has_no_gap_and_shows_in_which_minima_its_runs_ende
     assert all(0.0 < ends[key] < curve["gap"][0] for key, curve in app.curves().items())
     assert all(app.row(key)[GAP_COLUMN] == "–" for key in ends)
 
-    assert app.page.get_by_role("heading", name="Minima").is_visible()
+    assert app.page.get_by_role("heading", name="Minima", level=3).is_visible()
     assert app.page.get_by_text("These 4 runs ended in 3 different places").is_visible()
     app.page.get_by_text(re.compile("etween the best two, ")).wait_for()  # the progress on the way there has a colon
     way = app.figures("^minima$", VALUES)["minima"]

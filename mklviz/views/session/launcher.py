@@ -2,65 +2,48 @@
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from mklviz.contract import Iterate, Solver
-from mklviz.datasets import DataError
 from mklviz.engine import Race
-from mklviz.errors import Interrupted, MklvizError
+from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
 from mklviz.recipe import Recipe
-from mklviz.recipe.preparation import Preparation
+from mklviz.recipe.prepared import Prepared
 from mklviz.typing import Array
+from mklviz.views.session.entry import Entry
 from mklviz.views.session.session import Session
 
 __all__ = ["Launch", "begin_at", "bounded", "branch_at", "race_from"]
 
 MOST_RUNS = 12  # runs of a race; more cannot be told apart
 
-_log = logging.getLogger(__name__)
 
-
-class Launch:
-    """A recipe that is being prepared.
+class Launch(Entry):
+    """A recipe that is being prepared for a race.
 
     The race pauses after so many `steps`; 0 stands for all.
     """
 
+    failed = "The race could not be prepared"
+    no_memory = "There is not enough memory for these kernels: use fewer of them, or fewer samples."
+
     def __init__(self, recipe: Recipe, steps: int) -> None:
-        self.recipe, self._steps = recipe, steps
-        self.preparation = Preparation(recipe)
-        self.preparation.start()
+        self._steps = steps
+        super().__init__(recipe)
 
-    def cancel(self) -> None:
-        """Give up."""
-        self.preparation.cancel()
-
-    def enter(self, session: Session, threads: int, pace: float) -> str:
-        """Start the prepared race and show it in `session`; return a sentence if that is impossible."""
-        try:
-            prepared = self.preparation.result()
-            race = bounded(self.recipe).race(prepared, pace, threads)
-            self.preparation.hold(race)
-            if self._steps:
-                race.step(self._steps)
-            else:
-                race.start()  # while the figures are built, so that they come with points
-            with _cancelled_unless_shown(race):
-                session.show(self.recipe, prepared, race)
-        except Interrupted:
-            return ""
-        except (MklvizError, DataError) as error:
-            return str(error)
-        except MemoryError:
-            return "There is not enough memory for these kernels: use fewer of them, or fewer samples."
-        except Exception as error:
-            _log.exception("The race could not be prepared")
-            return f"The race could not be prepared ({type(error).__name__}); the server's log says more."
-        return ""
+    def show(self, session: Session, prepared: Prepared, threads: int, pace: float) -> None:
+        """Start the race and show it."""
+        race = bounded(self.recipe).race(prepared, pace, threads)
+        self.preparation.hold(race)
+        if self._steps:
+            race.step(self._steps)
+        else:
+            race.start()  # while the figures are built, so that they come with points
+        with _cancelled_unless_shown(race):
+            session.show(self.recipe, prepared, race)
 
 
 @contextmanager
