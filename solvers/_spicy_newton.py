@@ -101,6 +101,16 @@ class InnerProblem:
         gradient = self.conjugate.gradient(signed) + norms[active] @ rows
         return Point(signed, quad, offers, response, active, rows, gradient)
 
+    def first_point(self, signed: Array) -> Point:
+        """Return the point at beta (n,), or on the way from there to zero, where powers near the 1-norm overflow.
+
+        No step from beyond is short enough to come back, and an SVM's dual variables may lie there.
+        """
+        point = self.point(signed)
+        while not point.response.norms.max() < _HUGE:
+            point = self.point(0.5 * point.signed)
+        return point
+
     def _squared_offers(self, signed: Array, quad: Array) -> Array:
         squares = quad.copy()
         held, near = self._held, self.nearness

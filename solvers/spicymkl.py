@@ -249,7 +249,7 @@ class _SpicyRun:
         if self.doubted is not None:
             return self._solve_svm(self.doubted)
         inner, kept = self.inner, self._state()
-        point = inner.point(self.signed)
+        point = inner.first_point(self.signed)
         result = inner.solve(point, *self._effort(inner.residual(point.gradient)))
         self.newton_steps += result.newton_steps
         self.signed = result.point.signed

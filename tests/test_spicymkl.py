@@ -19,6 +19,7 @@ from mklviz.inner.conjugates import conjugate_of, into_box
 from mklviz.kernels import Gaussian, KernelBank, Polynomial
 from mklviz.problem import (
     BlockL1,
+    BlockPower,
     ElasticNet,
     Entropy,
     EpsilonInsensitive,
@@ -226,6 +227,22 @@ def test_the_hessian_is_the_derivative_of_the_gradient(loss: Loss, bounds: bool,
     for i, unit in enumerate(np.eye(N)):
         ahead, back = (inner.point(point.signed + sign * h * unit).gradient for sign in (1, -1))
         np.testing.assert_allclose((ahead - back) / (2 * h), hessian[:, i], rtol=1e-4, atol=1e-4)
+
+
+def test_newton_starts_where_powers_near_the_1_norm_are_numbers() -> None:
+    # as from the dual variables of an SVM where C is a million, from which no step came back: it searched for ever
+    envelope, loss = envelope_of(BlockPower(0.5, 1.001)), EpsilonInsensitive(C=1e6, epsilon=0.3)
+    conjugate = conjugate_of(loss, targets(True), 1.0, False)
+    inner = InnerProblem(tiny_bank(), conjugate, envelope, 0.0, loss.bias, 0.0, (1.0, 1.0))
+    signed = loss.signed(np.full(N, 0.5 * loss.C), targets(True))
+    with np.errstate(over="ignore", invalid="ignore"):
+        assert not np.isfinite(inner.point(signed).response.norms).all()
+        first = inner.first_point(signed)
+        result = inner.solve(first, 0.0, 3)
+    np.testing.assert_allclose(first.signed / np.abs(first.signed).max(), signed / np.abs(signed).max())
+    assert np.isfinite(first.response.norms).all()
+    assert result.newton_steps
+    assert np.isfinite(result.point.gradient).all()
 
 
 # the box
