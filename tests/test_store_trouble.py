@@ -8,31 +8,18 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import faults
 import pytest
-from _stores import growing, recorded, unfinished
+from _stores import anew, growing, recorded, unfinished
 
 from mklviz.errors import MklvizError
 from mklviz.record import Trace
 from mklviz.record.bundle import read_bundle, write_bundle
 from mklviz.record.store import Merged, RunHead, Store, migrations, open_store, reset
 from mklviz.record.verdict import Verdict
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    reset()
-    yield open_store(tmp_path / "store")
-    reset()
-
-
-def anew(store: Store) -> Store:
-    reset()
-    return open_store(store.folder)
 
 
 def lives(folder: Path, code: str) -> str:
