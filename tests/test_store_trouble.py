@@ -215,6 +215,21 @@ def test_a_file_that_was_saved_is_taken_in_once(store: Store, tmp_path: Path) ->
     ]
 
 
+def test_on_a_shared_server_a_file_of_runs_becomes_that_of_whoever_opens_it(store: Store) -> None:
+    race = recorded(store, RunHead(owner="one", name="by night"))
+    exported, saved = io.BytesIO(), io.BytesIO()
+    store.export([race], exported)
+    write_bundle(store.traces(race), saved)
+    for file in (exported, saved):
+        races = {owner: store.import_file(file.getvalue(), "runs.zip", owner) for owner in ("one", "two", "two")}
+        assert races["one"] != races["two"]
+        for owner, keys in races.items():
+            assert [run.owner for key in keys for run in store.runs(f"race:{key}")] == [owner]
+    assert len(store.runs(owner="one")) == len(store.runs(owner="two")) == 2
+    assert {run.name for run in store.runs(owner="two")} == {"by night", "runs"}
+    assert store.import_file(exported.getvalue(), "runs.zip", "one") == [race]
+
+
 @pytest.mark.parametrize("content", [b"", b"PK", b"no runs at all" * 100])
 def test_what_is_no_file_of_runs_is_refused(store: Store, content: bytes, tmp_path: Path) -> None:
     with pytest.raises(MklvizError, match="file of runs"):
