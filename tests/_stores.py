@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from mklviz.contract import Iterate
+from mklviz.recipe import Recipe
+from mklviz.recipe.recorded import RecordedRace, head_for
 from mklviz.record import Trace
-from mklviz.record.store import RunHead, Store
+from mklviz.record.store import RunHead, Store, open_store, reset
 from mklviz.record.store.folder import HEAD, SEEN, write_json
 from mklviz.record.store.frames import write_frame
 from mklviz.record.store.head import new_id
 from mklviz.record.store.recorder import head_of
 from mklviz.record.verdict import Verdict
 
-__all__ = ["growing", "recorded", "unfinished"]
+__all__ = ["anew", "growing", "recorded", "recorded_race", "store", "unfinished"]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """A store of the test's own, opened as by a process that has just begun."""
+    reset()
+    yield open_store(tmp_path / "store")
+    reset()
+
+
+def anew(store: Store) -> Store:
+    """Return the same store as another process would open it."""
+    reset()
+    return open_store(store.folder)
 
 
 def growing(trace: Trace | None = None, steps: int = 3, solver: str = "level") -> Trace:
@@ -36,6 +54,17 @@ def recorded(store: Store, head: RunHead | None = None, solver: str = "level", s
     recording = store.record({solver: trace}, head or RunHead())
     recording.finish()
     return recording.race
+
+
+def recorded_race(store: Store, recipe: Recipe) -> str:
+    """Run the race of a recipe, and record it as another program would; return its key."""
+    prepared = recipe.prepare()
+    race = recipe.race(prepared)
+    kept = RecordedRace(race, head_for(recipe, "command line"), prepared, store=store)
+    race.start()
+    race.wait()
+    kept.wait(60.0)
+    return kept.race
 
 
 def unfinished(store: Path, trace: Trace, seen: float, frames: int = 1) -> str:

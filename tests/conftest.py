@@ -13,10 +13,11 @@ from _linked import LINKED  # isort: skip  # before anything of mklviz is import
 from _browser import chromium, open_app, server
 from _cover import leave_the_rest_to_full
 from _plugins import save
+from _stores import store
 
 from mklviz.engine.warmup import WARMUP
 
-__all__ = ["LINKED", "chromium", "no_log", "open_app", "pytest_collection_modifyitems", "save", "server"]
+__all__ = ["LINKED", "chromium", "no_log", "open_app", "pytest_collection_modifyitems", "save", "server", "store"]
 
 pytest_plugins = ["pytester"]
 

@@ -10,7 +10,7 @@ import pytest
 from measure.sweeps import QUICK, WHOLE
 
 from mklviz.cli import main
-from mklviz.record.store import reset
+from mklviz.record.store import open_store, reset
 from mklviz.sweeps import Sweep
 
 WORDS = "data=heart; split=0,1; solvers=level,newton; kernels=gauss:1,2@all"
@@ -44,13 +44,16 @@ def test_what_failed_and_what_missed_the_gap_is_said_and_is_the_exit_code(
 ) -> None:
     store = str(tmp_path / "store")
     csv = tmp_path / "rows.csv"
-    assert main(["sweep", "data=iris; solvers=level", "--store", store, "--workers", "1", "--csv", str(csv)]) == 1
+    assert main(["sweep", "data=iris; solvers=level", "--no-store", "--workers", "1", "--csv", str(csv)]) == 1
     assert "more than two classes" in csv.read_text()
-    assert "more than two classes" in capsys.readouterr().out
+    printed = capsys.readouterr()
+    assert "more than two classes" in printed.out
+    assert "switched off" not in printed.err
+    assert open_store().runs("made:sweep data:iris") == []
     assert main(["sweep", f"{WORDS}; gap=1e-9; max-iter=1", "--store", store, "--workers", "1"]) == 3
-    printed = capsys.readouterr().out
-    assert "≥" in printed
-    assert "did not reach the gap" in printed
+    out = capsys.readouterr().out
+    assert "≥" in out
+    assert "did not reach the gap" in out
 
 
 @pytest.mark.parametrize(
@@ -66,6 +69,12 @@ def test_what_failed_and_what_missed_the_gap_is_said_and_is_the_exit_code(
 def test_mistakes_are_sentences(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sweep", *arguments, "--store", "none"]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_store_and_none_are_not_asked_for_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["sweep", WORDS, "--no-store", "--store", "here"])
+    assert "not allowed with argument" in capsys.readouterr().err
 
 
 def test_the_sweeps_that_are_measured_are_as_large_as_they_say() -> None:

@@ -6,13 +6,12 @@ import json
 import math
 import os
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from _problems import problem
-from _stores import growing, recorded, unfinished
+from _stores import anew, growing, recorded, unfinished
 from _waits import wait_for
 
 import mklviz as mv
@@ -21,19 +20,6 @@ from mklviz.errors import MklvizError
 from mklviz.record import Trace
 from mklviz.record.store import RunHead, Store, open_store, reset
 from mklviz.record.verdict import Verdict
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    reset()
-    yield open_store(tmp_path / "store")
-    reset()
-
-
-def anew(store: Store) -> Store:
-    """Return the same store as another process would open it."""
-    reset()
-    return open_store(store.folder)
 
 
 def same(one: Trace, other: Trace) -> bool:

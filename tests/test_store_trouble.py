@@ -8,31 +8,18 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import faults
 import pytest
-from _stores import growing, recorded, unfinished
+from _stores import anew, growing, recorded, unfinished
 
 from mklviz.errors import MklvizError
 from mklviz.record import Trace
 from mklviz.record.bundle import read_bundle, write_bundle
 from mklviz.record.store import Merged, RunHead, Store, migrations, open_store, reset
 from mklviz.record.verdict import Verdict
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    reset()
-    yield open_store(tmp_path / "store")
-    reset()
-
-
-def anew(store: Store) -> Store:
-    reset()
-    return open_store(store.folder)
 
 
 def lives(folder: Path, code: str) -> str:
@@ -226,6 +213,21 @@ def test_a_file_that_was_saved_is_taken_in_once(store: Store, tmp_path: Path) ->
     assert [(run.name, run.status, run.made_by) for run in store.runs(f"race:{single[0]}")] == [
         ("mine", "limit", "file")
     ]
+
+
+def test_on_a_shared_server_a_file_of_runs_becomes_that_of_whoever_opens_it(store: Store) -> None:
+    race = recorded(store, RunHead(owner="one", name="by night"))
+    exported, saved = io.BytesIO(), io.BytesIO()
+    store.export([race], exported)
+    write_bundle(store.traces(race), saved)
+    for file in (exported, saved):
+        races = {owner: store.import_file(file.getvalue(), "runs.zip", owner) for owner in ("one", "two", "two")}
+        assert races["one"] != races["two"]
+        for owner, keys in races.items():
+            assert [run.owner for key in keys for run in store.runs(f"race:{key}")] == [owner]
+    assert len(store.runs(owner="one")) == len(store.runs(owner="two")) == 2
+    assert {run.name for run in store.runs(owner="two")} == {"by night", "runs"}
+    assert store.import_file(exported.getvalue(), "runs.zip", "one") == [race]
 
 
 @pytest.mark.parametrize("content", [b"", b"PK", b"no runs at all" * 100])

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from _stores import recorded
 from _waits import PATIENCE, wait_for, wait_until_still
 
 import mklviz as mv
@@ -49,6 +50,16 @@ class Here:
             work.ended(member, MemberOutcome(member.key, self.status))
 
 
+class Recorded(Here):
+    """Solves them, and records that."""
+
+    def run(self, work: Work) -> None:
+        assert work.store is not None
+        while (member := work.queue.take(0)) is not None:
+            self.solved.append(member.key)
+            recorded(work.store, work.head(member), member.solver)
+
+
 def ended(run: SweepRun) -> SweepRun:
     run.start()
     assert run.wait(PATIENCE)
@@ -57,7 +68,7 @@ def ended(run: SweepRun) -> SweepRun:
 
 def test_processes_solve_every_member_and_nothing_finished_is_solved_again(store: Store) -> None:
     sweep = Sweep.from_words(QUICK)
-    run = ended(SweepRun(sweep, store, workers=2))
+    run = ended(SweepRun(sweep, store, workers=2, owner="somebody"))
     assert run.error is None
     assert run.status == "finished"
     frame = run.table().frame
@@ -66,6 +77,7 @@ def test_processes_solve_every_member_and_nothing_finished_is_solved_again(store
     assert (frame.score > 0.5).all()
     assert frame.machine.nunique() == 1
     assert SweepTable.of(store, sweep).frame.equals(frame)
+    assert {each.owner for each in store.runs()} == {"somebody"}
     again = Here()
     assert ended(SweepRun(sweep, store, again)).progress.skipped == 8
     assert again.solved == []
@@ -214,3 +226,17 @@ def test_nothing_else_can_be_asked_after_the_end() -> None:
 
 def test_one_fit_of_the_mean_kernel_takes_a_time() -> None:
     assert 0.0 < mean_fit_seconds(Sweep.from_words("data=heart; kernels=gauss:1,2@all").recipe.prepare().problem) < 60.0
+
+
+def test_on_a_shared_server_a_sweep_and_its_races_are_those_of_one_owner(store: Store) -> None:
+    sweep = Sweep.from_words(QUICK)
+    for owner in ("", "one", "two"):
+        solver = Recorded()
+        ended(SweepRun(sweep, store, solver, owner=owner))
+        assert len(solver.solved) == 8
+    assert ended(SweepRun(sweep, store, Recorded(), owner="one")).progress.skipped == 8
+    races = {owner: {run.race for run in store.runs(owner=owner)} for owner in ("", "one", "two")}
+    assert [len(each) for each in races.values()] == [4, 4, 4]
+    assert len(set.union(*races.values())) == 12
+    mine = {outcome.run for _, outcome in SweepTable.of(store, sweep, "one")}
+    assert mine == {run.id for run in store.runs(owner="one")}

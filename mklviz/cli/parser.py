@@ -222,13 +222,13 @@ def _add_sweep(parser: argparse.ArgumentParser) -> None:
     where("--workers", type=int, metavar="N", help="processes on this machine (default: one for each core)")
     where("--shard", metavar="K/N", help="solve the K-th of N shares only; merge the stores afterwards")
     where("--dask", metavar="ADDRESS", help="solve on the Dask cluster whose scheduler is at this address")
-    where("--store", metavar="FOLDER", help="where runs are kept and looked for (default: the user's data folder)")
     where("--retry", action="store_true", help="try runs again that failed before (default: they stay failed)")
     where("--dry-run", action="store_true", help="say which runs there are and how many are left, and solve none")
     _add_json(parser)
     out = parser.add_argument_group("what to keep").add_argument
     out("--csv", metavar="FILE", type=Path, help="write a row per run as a table")
     out("--parquet", metavar="FILE", type=Path, help="write the same table as Parquet (needs pyarrow)")
+    add_store(parser, switch=True)
 
 
 def _add_json(parser: argparse.ArgumentParser) -> None:

@@ -12,10 +12,11 @@ from typing import Any
 from mklviz.cli.documents import print_document
 from mklviz.cli.exits import BAD_INPUT, FAILED, INTERRUPTED, SHORT_OF_GAP
 from mklviz.cli.live import aligned, asked_to_stop
+from mklviz.cli.stored import store_of
 from mklviz.errors import MklvizError
 from mklviz.numbers import counted
 from mklviz.quoting import one_line
-from mklviz.record.store import Store, open_store
+from mklviz.record.store import Store
 from mklviz.record.table import require_parquet
 from mklviz.sweeps import DaskCluster, Engine, Processes, Shard, Sweep, SweepRun, SweepTable
 from mklviz.sweeps.following import follow
@@ -26,10 +27,10 @@ __all__ = ["solve_sweep"]
 
 def solve_sweep(arguments: argparse.Namespace) -> int:
     """Solve the sweep that the command line asks for, print and write what came out; return the exit code."""
-    sweep, engine, store = Sweep.from_words(arguments.words), _engine(arguments), open_store(arguments.store)
+    sweep, engine, store = Sweep.from_words(arguments.words), _engine(arguments), store_of(arguments)
     _check_outputs(arguments)
     run = SweepRun(sweep, store, engine, retry=arguments.retry)
-    if store.trouble:
+    if store.enabled and store.trouble:
         print(f"mklviz: {one_line(store.trouble)}", file=sys.stderr)
     if arguments.dry_run:
         _say_what_is_left(run, store, arguments.json)

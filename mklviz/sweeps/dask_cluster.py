@@ -25,7 +25,6 @@ from mklviz.sweeps.command import CANCEL, GO_ON
 from mklviz.sweeps.engine import Work
 from mklviz.sweeps.member import Member
 from mklviz.sweeps.outcome import MemberOutcome
-from mklviz.sweeps.solving import head_of
 
 __all__ = ["DaskCluster", "import_distributed"]
 
@@ -249,7 +248,7 @@ class _ReturningRun:
         self._member, self._trace = member, trace
         self._recording: Recording | None = None
         if work.store is not None:
-            self._recording = work.store.record({member.solver: trace}, head_of(member, work.sweep))
+            self._recording = work.store.record({member.solver: trace}, work.head(member))
 
     def extend(self, start: int, steps: Sequence[tuple[Any, float, Mapping[str, float]]]) -> None:
         """Add steps, of which some may be there."""

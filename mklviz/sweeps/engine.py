@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from mklviz.record.store import Store
+from mklviz.record.store import RunHead, Store
 from mklviz.sweeps.command import SweepCommand
 from mklviz.sweeps.member import Member
 from mklviz.sweeps.outcome import MemberOutcome
@@ -19,12 +19,13 @@ __all__ = ["Engine", "Work"]
 class Work:
     """What an engine is given to do.
 
-    `sweep`: key of the sweep; `store`: where runs are kept; None keeps none; `queue`: the members that are left;
+    `head`: what a store is told of a member's run; `store`: where runs are kept; None keeps none; `queue`: the members
+    that are left;
     `command`: what is asked for meanwhile; `begun`, `ended`: to be called, in any thread, as each member begins and
     ends.
     """
 
-    sweep: str
+    head: Callable[[Member], RunHead]
     store: Store | None
     queue: MemberQueue
     command: SweepCommand

@@ -18,23 +18,23 @@ from pathlib import Path
 from typing import IO
 
 from mklviz.record import Trace
-from mklviz.record.store import Recording, open_store
+from mklviz.record.store import Recording, RunHead, open_store
 from mklviz.record.store.runs_folder import RUNS
 from mklviz.record.store.upkeep import pack
 from mklviz.sweeps.command import SweepCommand
 from mklviz.sweeps.member import Member
 from mklviz.sweeps.outcome import MemberOutcome
-from mklviz.sweeps.solving import head_of, solve_member
+from mklviz.sweeps.solving import solve_member
 
 __all__ = ["Assignment", "main"]
 
 
 @dataclass(frozen=True)
 class Assignment:
-    """A member to be solved: for which sweep, and into which store; None for none."""
+    """A member to be solved: what a store is told of its run, and into which store it goes; None for none."""
 
     member: Member
-    sweep: str
+    head: RunHead
     store: Path | None
 
 
@@ -70,7 +70,7 @@ def _solved(assignment: Assignment, command: SweepCommand) -> MemberOutcome:
 
     def begun(trace: Trace) -> None:
         if store is not None:
-            recordings.append(store.record({member.solver: trace}, head_of(member, assignment.sweep)))
+            recordings.append(store.record({member.solver: trace}, assignment.head))
 
     trace, results = solve_member(member, command, begun, lambda trace: None)
     run = ""

@@ -180,7 +180,7 @@ class _Pool:
             self._work.begun(process.member)
             store = self._work.store
             folder = store.folder if store is not None and store.enabled else None
-            process.send(Assignment(process.member, self._work.sweep, folder))
+            process.send(Assignment(process.member, self._work.head(process.member), folder))
 
     def _another(self) -> _Process:
         process = _Process(self._inbox)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mklviz.errors import MklvizError
-from mklviz.record.store import Store
+from mklviz.record.store import RunHead, Store
 from mklviz.sweeps.command import CANCEL, GO_ON, PAUSE, SweepCommand
 from mklviz.sweeps.definition import Sweep
 from mklviz.sweeps.engine import Engine, Work
@@ -18,6 +18,7 @@ from mklviz.sweeps.member import Member
 from mklviz.sweeps.outcome import MemberOutcome
 from mklviz.sweeps.processes import Processes
 from mklviz.sweeps.queue import MemberQueue
+from mklviz.sweeps.solving import head_of
 from mklviz.sweeps.table import SweepTable, known_outcomes
 
 __all__ = ["SweepProgress", "SweepRun"]
@@ -56,6 +57,8 @@ class SweepRun:
         How many processes, where no engine is given.
     retry : bool
         Whether members that failed before are solved again.
+    owner : str
+        Whose runs they are, on a server that several people share; "" where all see all.
 
     Attributes
     ----------
@@ -74,8 +77,9 @@ class SweepRun:
         engine: Engine | None = None,
         workers: int | None = None,
         retry: bool = False,
+        owner: str = "",
     ) -> None:
-        self.sweep, self.store, self.retry = sweep, store, retry
+        self.sweep, self.store, self.retry, self.owner = sweep, store, retry, owner
         self.engine: Engine = Processes(workers) if engine is None else engine
         self.error: BaseException | None = None
         self.members = self.engine.share(sweep.members)
@@ -138,13 +142,13 @@ class SweepRun:
 
     def _run(self) -> None:
         try:
-            known = {} if self.store is None else known_outcomes(self.store, self.members)
+            known = {} if self.store is None else known_outcomes(self.store, self.members, self.owner)
             if self.retry:
                 known = {key: outcome for key, outcome in known.items() if outcome.done}
             with self._lock:
                 self._known = known
             queue = MemberQueue(member for member in self.members if member.key not in known)
-            self.engine.run(Work(self.sweep.key, self.store, queue, self._command, self._on_begin, self._on_end))
+            self.engine.run(Work(self._head, self.store, queue, self._command, self._on_begin, self._on_end))
         except BaseException as error:  # for whoever waits
             if not isinstance(error, MklvizError):
                 _log.exception("A sweep broke down")
@@ -153,6 +157,9 @@ class SweepRun:
             with self._lock:
                 self._begun.clear()
             self._ended.set()
+
+    def _head(self, member: Member) -> RunHead:
+        return head_of(member, self.sweep.key, self.owner)
 
     def _on_begin(self, member: Member) -> None:
         with self._lock:

@@ -24,7 +24,7 @@ from mklviz.quoting import named, said_by
 from mklviz.record.bundle import SUFFIX, damaged_as_error, packed_runs, run_bytes
 from mklviz.record.store.folder import ABOUT, END, HEAD, PACKED, read_json, write_json
 from mklviz.record.store.frames import numbers_at
-from mklviz.record.store.head import RunHead, is_id, new_id
+from mklviz.record.store.head import RunHead, is_id, new_id, owned_key
 from mklviz.record.store.reading import read_run
 from mklviz.record.store.recorder import head_of
 from mklviz.record.store.stored import StoredRun
@@ -86,21 +86,21 @@ def read_file(source: str | Path | bytes) -> tuple[bytes, datetime]:
         raise MklvizError(f"{named(str(source))} could not be read: {said_by(error)}.") from error
 
 
-def import_runs(content: bytes, created: datetime, name: str, folder: Path) -> list[str]:
-    """Take in a file of runs; return the keys of its races.
+def import_runs(content: bytes, created: datetime, name: str, folder: Path, owner: str = "") -> list[str]:
+    """Take in a file of runs, as those of `owner` where there is one; return the keys of its races.
 
     Raises `MklvizError` if it is no such file, and `OSError` if the store cannot be written to.
     """
     races: dict[str, None] = {}
     known = _known(content)
-    shared = RunHead(race=f"file-{hashlib.sha256(content).hexdigest()[:16]}", name=Path(name).stem.split(".")[0],
-                     made_by="file")  # fmt: skip
+    race = owned_key(f"file-{hashlib.sha256(content).hexdigest()[:16]}", owner)
+    shared = RunHead(race, name=Path(name).stem.split(".")[0], made_by="file", owner=owner)
     for member, run in _runs(content, name):
         trace = Trace.load(io.BytesIO(run))
         told = known.get(member + SUFFIX, {})
         if not (is_id(told.get("id")) and isinstance(told.get("head"), dict)):
             told = _told_by(trace, member, run, shared, created)
-        races[_taken_in(told, run, folder)] = None
+        races[_taken_in(_owned(told, owner, folder), run, folder)] = None
     return list(races)
 
 
@@ -125,11 +125,23 @@ def _known(content: bytes) -> dict[str, Any]:
 
 def _told_by(trace: Trace, key: str, run: bytes, shared: RunHead, created: datetime) -> dict[str, Any]:
     """Return what is to be known of a run in a file that says nothing of it."""
-    digest = hashlib.sha256(key.encode() + run).hexdigest()[:8]
+    digest = hashlib.sha256(f"{shared.owner}{key}".encode() + run).hexdigest()[:8]
     run_id = new_id(trace.solver, created, digest)
     head = {**head_of(run_id, key or trace.solver, trace, shared), "created": created.timestamp()}
     end = {"status": trace.status, "reason": trace.reason, "ended": created.timestamp(), "results": {}}
     return {"id": run_id, "head": head, "end": {**end, "numbers": numbers_at(trace, len(trace))}}
+
+
+def _owned(told: Mapping[str, Any], owner: str, folder: Path) -> Mapping[str, Any]:
+    """Return what is known of a run as of one of `owner`'s; that of somebody else becomes another run."""
+    run_id, head = str(told["id"]), told["head"]
+    there = read_json(folder / run_id / HEAD) or head
+    if not owner or head.get("owner") == there.get("owner") == owner:
+        return told
+    moment, _, *ending = run_id.split("-", 2)
+    run_id = "-".join((moment, hashlib.sha256(f"{owner} {run_id}".encode()).hexdigest()[:8], *ending))
+    race = owned_key(str(head.get("race", "")), owner)
+    return {**told, "id": run_id, "head": {**head, "id": run_id, "race": race, "owner": owner}}
 
 
 def _taken_in(told: Mapping[str, Any], run: bytes, folder: Path) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from mklviz.record.store.machine import Machine
 
-__all__ = ["RunHead", "is_id", "new_id"]
+__all__ = ["RunHead", "is_id", "new_id", "owned_key"]
 
 _ID = re.compile(r"\d{8}T\d{6}-[0-9a-f]{8}(-[A-Za-z0-9_-]{1,60})?")
 
@@ -35,6 +35,11 @@ class RunHead:
 def is_id(text: Any) -> bool:
     """Return whether a text may be the name of a run's folder."""
     return isinstance(text, str) and _ID.fullmatch(text) is not None
+
+
+def owned_key(key: str, owner: str) -> str:
+    """Return a key that only one owner's race has, where several people share a server."""
+    return f"{key}-{owner[:8]}" if owner else key
 
 
 def new_id(ending: str = "", at: datetime | None = None, chance: str = "") -> str:

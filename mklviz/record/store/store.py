@@ -258,17 +258,18 @@ class Store:
         except OSError as error:
             raise MklvizError(f"{named(str(path))} could not be written: {said_by(error)}.") from error
 
-    def import_file(self, source: str | Path | bytes, name: str = "") -> list[str]:
+    def import_file(self, source: str | Path | bytes, name: str = "", owner: str = "") -> list[str]:
         """Take in a file of runs, by its path or its content and its name for people; return the keys of its races.
 
-        It is what `export`, `Trace.save` or ``--save`` wrote; twice the same changes nothing. Raises `MklvizError` if
-        it is none, or cannot be read, or the store not written to.
+        It is what `export`, `Trace.save` or ``--save`` wrote; twice the same changes nothing. On a server that several
+        people share, `owner` says whose runs they are from now on. Raises `MklvizError` if it is no such file, or
+        cannot be read, or the store not written to.
         """
         content, created = read_file(source)
         called = name or ("the file" if isinstance(source, bytes) else Path(source).name)
         try:
             self._catalogue.make()
-            return import_runs(content, created, called, self._runs)
+            return import_runs(content, created, called, self._runs, owner)
         except OSError as error:
             raise self._not_written(error) from error
         finally:

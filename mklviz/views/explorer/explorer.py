@@ -146,13 +146,11 @@ class Explorer(pn.viewable.Viewer):
 
     def open_race(self, recipe: Recipe, traces: Mapping[str, Trace], stored: str) -> str:
         """Show a race of the past in all tabs, once its problem is prepared; return why that is impossible, or ""."""
-        if self.state not in ("empty", "finished"):
-            return _BUSY
+        wrong = self._refusal(recipe)
+        if wrong:
+            return wrong
         if recipe.data.own and recipe.data.dataset is None:
-            own = self.sidebar.data.own(recipe.data)
-            if own is None:
-                return _OWN_DATA
-            recipe = recipe.changed(data=own)
+            recipe = recipe.changed(data=self.sidebar.data.own(recipe.data))
         self._say_wrong("")
         self.sidebar.load(recipe)  # Run repeats it
         self._begin(Reopening(recipe, traces, stored), "Preparing the problem of a race of the past.")
@@ -162,15 +160,20 @@ class Explorer(pn.viewable.Viewer):
 
     def repeat(self, recipe: Recipe) -> str:
         """Set the controls to a recipe, and run it; return why that is impossible, or ""."""
-        if self.state not in ("empty", "finished"):
-            return _BUSY
-        wrong = open_words(self.sidebar, recipe.to_words())
+        wrong = self._refusal(recipe) or open_words(self.sidebar, recipe.to_words())
         if wrong or self.sidebar.blocked:
             return wrong or self.sidebar.blocked
         self.turn_to_tabs()
         self.shell.turn_to(self.shell.titles[0])
         self.run()
         return ""
+
+    def _refusal(self, recipe: Recipe) -> str:
+        """Return why no race can begin now, or none of this recipe."""
+        if self.state not in ("empty", "finished"):
+            return _BUSY
+        data = recipe.data
+        return _OWN_DATA if data.own and data.dataset is None and self.sidebar.data.own(data) is None else ""
 
     def pause(self, *_: Any) -> None:
         """Pause the race, or resume it."""

@@ -358,7 +358,8 @@ class Runs(Tab):
         self._say_wrong("")
         keys: list[str] = []
         if self.store.enabled:
-            keys = await asyncio.to_thread(self.store.import_file, content, name)
+            owner = "" if self._session is None else self._session.owner
+            keys = await asyncio.to_thread(self.store.import_file, content, name, owner)
         elif self._session is not None:
             self._session.race_history.add(name, traces)
         self.look()

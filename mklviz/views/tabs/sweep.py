@@ -125,6 +125,11 @@ class SweepTab(Tab):
             say(self.trouble, str(error))
 
     @property
+    def _owner(self) -> str:
+        """Whose runs they are, on a server that several people share."""
+        return "" if self._session is None else self._session.owner
+
+    @property
     def under_way(self) -> bool:
         """Whether a sweep is being solved, or held."""
         return self.starting.working or (self.run is not None and self.run.status in ("running", "paused"))
@@ -142,16 +147,15 @@ class SweepTab(Tab):
         if sweep is None:
             self.planning.forget()
             return
-        self.planning.ask(
-            sweep, lambda _report: plan_of(sweep, open_store()), "The sweep could not be planned", "Counting the runs."
-        )
+        planned, owner = "The sweep could not be planned", self._owner
+        self.planning.ask(sweep, lambda _report: plan_of(sweep, open_store(), owner), planned, "Counting the runs.")
 
     def _start(self, *_: Any) -> None:
         sweep: Sweep | None = self.form.sweep
         if sweep is None or self.plan is None or self.under_way:
             return
         say(self.trouble, "")
-        begun = partial(_begun, sweep, self.workers.value)
+        begun = partial(_begun, sweep, self.workers.value, self._owner)
         self.starting.ask(object(), begun, "The sweep could not be started", "Starting.")
         self._offer()
 
@@ -288,9 +292,9 @@ class SweepTab(Tab):
 _FILES = (("CSV", ".csv"), ("Parquet", ".parquet"))
 
 
-def _begun(sweep: Sweep, workers: int, report: ProgressReport) -> SweepRun:
+def _begun(sweep: Sweep, workers: int, owner: str, report: ProgressReport) -> SweepRun:
     """Start a sweep, unless this server is solving another, or nobody waits for it any more."""
-    run = SweepRun(sweep, open_store(), workers=workers)
+    run = SweepRun(sweep, open_store(), workers=workers, owner=owner)
     report(1.0)
     RUNNING_SWEEPS.begin(run)
     return run
