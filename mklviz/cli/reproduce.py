@@ -94,7 +94,7 @@ def _told(answer: ClaimAnswer) -> str:
         lines.append(f"{_INDENT}{counted(answer.missing, 'run')} failed or did not end, and are left out.")
     if claim.note:
         lines.append(f"{_INDENT}{one_line(claim.note, 400)}")
-    lines.append(f'{_INDENT}mklviz sweep "{claim.race().to_words()}"')
+    lines.append(f'{_INDENT}mklviz sweep "{claim.race.to_words()}"')
     lines.append(f"{_INDENT}mklviz serve, then the address with ?claim={claim.name}")
     return "\n".join(lines)
 

@@ -9,13 +9,14 @@ for answer in reproduce([load_claim("level-table-2-silp")], open_store(), quick=
 
 from mklviz.reproduce.answering import ClaimAnswer, ClaimRow, answer_stored
 from mklviz.reproduce.claim import PaperClaim
-from mklviz.reproduce.estimates import Estimate, Mean, MeanDifference, Quantity, Ratio
+from mklviz.reproduce.estimates import BetweenSettings, Estimate, Mean, MeanDifference, Quantity, Ratio
 from mklviz.reproduce.running import reproduce
-from mklviz.reproduce.verdicts import Alike, AtLeast, MoreThan, VerdictRule
+from mklviz.reproduce.verdicts import Alike, AtLeast, MoreThan, VerdictRule, Within
 
 __all__ = [
     "Alike",
     "AtLeast",
+    "BetweenSettings",
     "ClaimAnswer",
     "ClaimRow",
     "Estimate",
@@ -26,6 +27,7 @@ __all__ = [
     "Quantity",
     "Ratio",
     "VerdictRule",
+    "Within",
     "answer_stored",
     "reproduce",
 ]

@@ -21,7 +21,7 @@ from mklviz.sweeps.statistics.outcomes import NOT_SETTINGS
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ALL_DATA", "Estimate", "Mean", "MeanDifference", "Quantity", "Ratio"]
+__all__ = ["ALL_DATA", "BetweenSettings", "Estimate", "Mean", "MeanDifference", "Quantity", "Ratio"]
 
 ALL_DATA = "all of these"  # what the estimate over several data sets is called
 TIME = "time"  # CPU seconds, or the same in fits of a mean kernel where runs are of several machines
@@ -110,7 +110,34 @@ class MeanDifference:
         return _paired(frame, self.measure, self.first, self.second)
 
     def text(self, value: float) -> str:
-        return f"{100 * value:+.2f} points" if self.measure == "score" else f"{value:+.3g}"
+        return _difference_text(self.measure, value)
+
+
+@dataclass(frozen=True)
+class BetweenSettings:
+    """By how much a measure of one solver exceeds, at one value of a setting, that at another, on the same splits.
+
+    `setting`: a key of a recipe's words that the sweep lists, such as "C"; `measure`: as in `MeanDifference`.
+    """
+
+    measure: str
+    solver: str
+    setting: str
+    first: float
+    second: float
+
+    @property
+    def label(self) -> str:
+        return f"{_label(self.measure)} of {self.solver}, {self.setting} = {self.first:g} less {self.second:g}"
+
+    def estimates(self, frame: pd.DataFrame) -> dict[str, Estimate]:
+        own = frame[frame["solver"] == self.solver]
+        values = [f"{value:g}" for value in own[self.setting]]
+        paired = own.assign(solver=values).drop(columns=[self.setting])
+        return _paired(paired, self.measure, f"{self.first:g}", f"{self.second:g}")
+
+    def text(self, value: float) -> str:
+        return _difference_text(self.measure, value)
 
 
 @dataclass(frozen=True)
@@ -151,6 +178,10 @@ def titled(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
             for name, value in zip(settings, values[1:], strict=True)
         ]
         yield ", ".join([str(values[0]), *said]), part
+
+
+def _difference_text(measure: str, value: float) -> str:
+    return f"{100 * value:+.2f} points" if measure == "score" else f"{value:+.3g}"
 
 
 def _label(measure: str) -> str:
