@@ -36,7 +36,7 @@ class ClaimRow:
 class ClaimAnswer:
     """What came of a claim.
 
-    `splits`: how many each data set had; `missing`: runs that have not ended, or failed; `variations`: the rows with
+    `splits`: how many splits have results; `missing`: runs that have not ended, or failed; `variations`: the rows with
     settings that the paper leaves open, by what was varied.
     """
 
@@ -64,10 +64,11 @@ def answer_from(claim: PaperClaim, tables: Tables, quick: bool = False) -> Claim
         return ClaimAnswer(claim, UNTESTABLE, quick=quick)
     found = [tables(claim.sweep(rule, quick)) for rule in claim.rules]
     rows = rows_of(claim, found)
-    members = found[0].sweep.members
-    missing = sum(len(table.sweep.members) - sum(outcome.done for _, outcome in table) for table in found)
+    done = [[member for member, outcome in table if outcome.done] for table in found]
+    missing = sum(len(table.sweep) for table in found) - sum(map(len, done))
+    splits = len({member.split for members in done for member in members})
     verdict = together([row.verdict for row in rows if row.title != ALL_DATA])
-    return ClaimAnswer(claim, verdict, rows, quick, len({member.split for member in members}), missing)
+    return ClaimAnswer(claim, verdict, rows, quick, splits, missing)
 
 
 def rows_of(claim: PaperClaim, tables: list[SweepTable]) -> tuple[ClaimRow, ...]:
@@ -78,7 +79,7 @@ def rows_of(claim: PaperClaim, tables: list[SweepTable]) -> tuple[ClaimRow, ...]
     published = _published(claim, [*first])
     return tuple(
         _row(claim, title, published.get(title, math.nan), first.get(title, Estimate()), second.get(title, Estimate()))
-        for title in dict.fromkeys([*first, *second])
+        for title in sorted(dict.fromkeys([*first, *second]), key=ALL_DATA.__eq__)  # the whole last
     )
 
 

@@ -54,8 +54,8 @@ class PaperClaim:
     certified_rule : str
         Words of the stop rule by which every run proves its gap; "" where there is none.
     variations : mapping
-        Words that change settings which the paper leaves open, by what they try: solved where the claim does not
-        reproduce.
+        Words that change settings which the paper leaves open, or the stop rule, by what they try: solved in the full
+        set where the claim does not reproduce.
     note : str
         What differs here from the paper's experiment, in a sentence or two.
     """
@@ -90,7 +90,7 @@ class PaperClaim:
 
     def sweep(self, rule: str, quick: bool = False, varied: str = "") -> Sweep:
         """Return the runs that answer it by a stop rule; `varied` is one of the words of `variations`."""
-        return Sweep.from_words(_merged(self.setup, self.quick if quick else "", varied, rule))
+        return Sweep.from_words(_merged(self.setup, self.quick if quick else "", rule, varied))
 
     @property
     def race(self) -> Recipe:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from mklviz.errors import ProblemError
+from mklviz.errors import MklvizError
 from mklviz.sweeps.statistics import MEASURES, Outcomes, paired_differences
 from mklviz.sweeps.statistics.bootstrap import Resampling
 from mklviz.sweeps.statistics.outcomes import NOT_SETTINGS
@@ -163,7 +163,7 @@ class Mean:
         return Estimate(float(values.mean()), float(low), float(high), len(values), bound)
 
     def text(self, value: float) -> str:
-        return f"{100 * value:.1f} %" if self.measure == "score" else f"{value:.3g}"
+        return f"{100 * value:.1f}" if self.measure == "score" else f"{value:.3g}"
 
 
 _GROWING = ("svm_solves", "seconds", "fits", "steps", "moved")
@@ -181,11 +181,11 @@ def titled(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _difference_text(measure: str, value: float) -> str:
-    return f"{100 * value:+.2f} points" if measure == "score" else f"{value:+.3g}"
+    return f"{100 * value:+.2f}" if measure == "score" else f"{value:+.3g}"
 
 
 def _label(measure: str) -> str:
-    return "CPU time" if measure == TIME else MEASURES[measure].label
+    return {TIME: "CPU time", "score": "test score in per cent"}.get(measure) or MEASURES[measure].label
 
 
 def _paired(frame: pd.DataFrame, measure: str, first: str, second: str) -> dict[str, Estimate]:
@@ -201,7 +201,7 @@ def _difference(part: pd.DataFrame, measure: str, first: str, second: str) -> Es
     try:
         outcomes = Outcomes.of(ended.assign(status="converged"), None if measure == TIME else measure)
         (found,) = paired_differences(outcomes.among([first, second]), against=second)
-    except ProblemError:  # one of them has no run yet, or no such number
+    except MklvizError:  # one of them has no run yet, or no such number
         return Estimate()
     bound = {(True, False): "≥", (False, True): "≤"}.get((first in limited, second in limited), "")
     costs = outcomes.measure.cost
