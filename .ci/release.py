@@ -12,18 +12,22 @@ import importlib.util
 import re
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 VERSION = re.compile(r"\d+\.\d+\.\d+")
+PLACES = {  # of the version, each with the line that states it
+    "pyproject.toml": r'^version = "(.*)"$',
+    "mklviz/_version.py": r'^__version__ = "(.*)"$',
+    "CITATION.cff": r"^version: (.*)$",
+    ".ci/conda/recipe.yaml": r"^  version: (\d.*)$",
+}
 BY_HAND = """Ready. What is left to do by hand:
   .ci/run                                  all that is checked, on a clean copy
   .ci/pythons                              the same under the other Pythons, in tested and in newest versions
   git tag -a v{version} -m "mklviz {version}"
-  git push origin v{version}
-  python -m twine upload dist/mklviz-{version}*
+  git push origin v{version}               which the workflow of releases builds, tries and publishes
 Then give pyproject.toml and mklviz/_version.py the next version."""
 
 
@@ -43,9 +47,9 @@ def main(words: list[str], root: Path = ROOT) -> int:
 
 def version_faults(root: Path, version: str) -> Iterator[str]:
     """Say where another version stands."""
-    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
-    package = re.search(r'^__version__ = "(.*)"$', (root / "mklviz" / "_version.py").read_text("utf-8"), re.MULTILINE)
-    for file, stated in (("pyproject.toml", project), ("mklviz/_version.py", package[1] if package else "none")):
+    for file, line in PLACES.items():
+        found = re.search(line, (root / file).read_text(encoding="utf-8"), re.MULTILINE)
+        stated = found[1] if found else "none"
         if stated != version:
             yield f"{file} has version {stated}; write {version}."
 

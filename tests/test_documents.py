@@ -19,7 +19,7 @@ from mklviz import contract, inner, reproduce
 from mklviz.bench._suite import Suite
 from mklviz.contract import Facts, Solver
 from mklviz.datasets import Dataset
-from mklviz.engine import KINDS, solver_classes
+from mklviz.engine import solver_classes
 from mklviz.kernels import KernelFamily, ParametricKernel
 from mklviz.problem import Loss, Regularizer
 from mklviz.reproduce import PaperClaim
@@ -82,11 +82,6 @@ def test_the_ci_script_asks_for_coverage_with_the_compiler_off() -> None:
     assert [name for name in step[2].split(",") if not (ROOT / "tests" / f"test_{name}.py").exists()] == []
 
 
-def test_the_table_of_solvers_is_that_of_the_program() -> None:
-    for kind in KINDS:
-        assert f"| {kind.what} | {solver_classes()[kind.solver].label} | {kind.measured} |" in README
-
-
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
 def test_links_and_pictures_lead_somewhere(name: str) -> None:
     links = re.findall(r"\]\(([^)#]+)[^)]*\)", (ROOT / name).read_text())
@@ -94,10 +89,11 @@ def test_links_and_pictures_lead_somewhere(name: str) -> None:
     assert missing == []
 
 
-def test_every_command_of_the_readme_is_known() -> None:
+def test_every_command_of_the_page_of_commands_is_known() -> None:
     from mklviz.cli.commands import main
 
-    words = {line.split()[1] for line in re.split(r"\n| \| ", blocks("text")[0]) if line.startswith("mklviz ")}
+    page = (ROOT / "apps" / "docs" / "commands.md").read_text(encoding="utf-8")
+    words = {line.split()[1] for line in re.split(r"\n| \| ", page) if line.startswith("mklviz ")}
     lists = {"claims", "datasets", "losses", "regularizers", "solvers", "scenarios"}
     others = {"path", "sweep", "reproduce", "runs", "check", "bench", "warmup", "completion"}
     assert words == {"serve", "run", "race"} | others | lists

@@ -1,4 +1,4 @@
-"""The README's examples run as they stand, and do what it says."""
+"""The programs of README and the first pages of the documentation run as they stand, and do what these say."""
 
 from __future__ import annotations
 
@@ -18,11 +18,17 @@ from _sources import ROOT
 import mklviz as mv
 import mklviz.solvers
 
-PROGRAMS = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.DOTALL | re.MULTILINE)
+
+def program(page: str) -> str:
+    """Return the first block of Python on a page."""
+    return re.findall(r"^```python\n(.*?)^```$", (ROOT / page).read_text(), re.DOTALL | re.MULTILINE)[0]
+
+
+FRANK_WOLFE = program("apps/docs/howto/own-solver.md")
 
 
 def test_the_ten_lines_run_as_they_stand() -> None:
-    lines = PROGRAMS[0]
+    lines = program("README.md")
     assert len([line for line in lines.splitlines() if line]) == 10
     done = subprocess.run([sys.executable, "-c", lines], cwd=ROOT, capture_output=True, text=True, check=True)
     solved, accuracy, verdicts = done.stdout.splitlines()
@@ -32,7 +38,8 @@ def test_the_ten_lines_run_as_they_stand() -> None:
 
 
 def test_the_other_formulations_run_as_they_stand() -> None:
-    done = subprocess.run([sys.executable, "-c", PROGRAMS[1]], cwd=ROOT, capture_output=True, text=True, check=True)
+    code = program("apps/docs/formulations.md")
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     accuracy, reason, parameters, active = done.stdout.split("\n", 3)
     assert float(accuracy.split()[-1]) > 0.9  # three classes that are almost linearly separable
     assert reason.startswith("The projected gradient, ")
@@ -46,7 +53,8 @@ def test_the_other_formulations_run_as_they_stand() -> None:
 
 
 def test_the_estimators_run_as_they_stand() -> None:
-    done = subprocess.run([sys.executable, "-c", PROGRAMS[2]], cwd=ROOT, capture_output=True, text=True, check=True)
+    code = program("apps/docs/howto/scikit-learn.md")
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     accuracy, chosen = done.stdout.splitlines()
     assert float(accuracy.split()[-1]) > 0.58  # the share of the larger class
     _, C, weights = chosen.split(" ", 2)
@@ -56,15 +64,15 @@ def test_the_estimators_run_as_they_stand() -> None:
 
 @pytest.fixture
 def frank_wolfe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The README's solver, saved as the README says but in a folder that goes away again."""
-    (tmp_path / "frank_wolfe.py").write_text(PROGRAMS[3])
+    """The solver of its page, saved as the page says but in a folder that goes away again."""
+    (tmp_path / "frank_wolfe.py").write_text(FRANK_WOLFE)
     monkeypatch.setattr(mklviz.solvers, "__path__", [*mklviz.solvers.__path__, str(tmp_path)])
     yield
     sys.modules.pop("mklviz.solvers.frank_wolfe", None)
 
 
 @pytest.mark.usefixtures("frank_wolfe")
-def test_the_readme_s_solver_is_found_and_solves() -> None:
+def test_the_solver_of_the_page_is_found_and_solves() -> None:
     assert "frank-wolfe" in mv.available_solvers()
     problem = named_problem("noisy blobs, C = 10")
     trace = mv.solve(problem, "frank-wolfe", gap=0.02, max_iter=2000)
@@ -76,10 +84,10 @@ def test_the_readme_s_solver_is_found_and_solves() -> None:
 
 
 @pytest.mark.full
-def test_the_readme_s_solver_passes_the_tests_that_all_solvers_pass(tmp_path: Path) -> None:
+def test_the_solver_of_the_page_passes_the_tests_that_all_solvers_pass(tmp_path: Path) -> None:
     told = tmp_path / "frank_wolfe-1.0.dist-info"
     told.mkdir()
-    (tmp_path / "frank_wolfe.py").write_text(PROGRAMS[3])
+    (tmp_path / "frank_wolfe.py").write_text(FRANK_WOLFE)
     (told / "METADATA").write_text("Metadata-Version: 2.1\nName: frank-wolfe\nVersion: 1.0\n")
     (told / "entry_points.txt").write_text("[mklviz.solvers]\nfrank-wolfe = frank_wolfe\n")
     chosen = "frank-wolfe or look_alike or methods_are_found"

@@ -120,8 +120,8 @@ mv.plot.save(mv.plot.gap(race.traces), "race.html")
 
 
 def test_scripts_of_users_are_typed_as_strictly_as_they_like(installed: Path, tmp_path: Path) -> None:
-    readme = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.DOTALL | re.MULTILINE)
-    scripts = [SCRIPT, *(block for block in readme if "sklearn" not in block and "def " not in block)]
+    pages = "\n".join((ROOT / name).read_text() for name in ("README.md", "apps/docs/formulations.md"))
+    scripts = [SCRIPT, *re.findall(r"^```python\n(.*?)^```$", pages, re.DOTALL | re.MULTILINE)]
     assert len(scripts) == 3
     for number, script in enumerate(scripts):
         (tmp_path / f"script{number}.py").write_text(script)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import sys
 import tomllib
+from functools import cache
 from importlib.metadata import packages_distributions
 
 import pytest
@@ -25,6 +26,7 @@ EXTRAS = {  # of the modules that need more than the light installation
     "mklviz.datasets._read_excel": {"excel"},
     "mklviz.datasets._read_parquet": {"parquet"},
 }
+distributions = cache(packages_distributions)  # which reads what every installed package says of its files
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
@@ -47,6 +49,5 @@ def asked_for(extras: set[str]) -> set[str]:
 def test_every_package_that_is_imported_is_asked_for(name: str) -> None:
     extras = next((extras for room, extras in EXTRAS.items() if inside(name, {room})), set())
     tops = {imported.split(".")[0] for imported in imports(name)} - sys.stdlib_module_names - {"mklviz"}
-    distributions = packages_distributions()
-    needed = {canonical(distributions.get(top, [top])[0]) for top in tops}
+    needed = {canonical(distributions().get(top, [top])[0]) for top in tops}
     assert needed - asked_for(extras) == set()

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 
 import glossary
 import numpy as np
@@ -20,8 +18,6 @@ from mklviz.problem import Loss, Regularizer, loss_families, regularizer_familie
 from mklviz.scenarios import scenarios
 
 __all__ = ["MADE", "followed"]
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
@@ -148,13 +144,6 @@ def dataset_list() -> str:
     return _table(("name", "samples", "features", "target", "kind"), rows)
 
 
-def readme(number: str) -> str:
-    """Return one of the README's examples in Python, counted from 1."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```python\n.*?^```$", text, re.DOTALL | re.MULTILINE)
-    return blocks[int(number) - 1]
-
-
 def glossary_list() -> str:
     """Return every term with its sentence, in the order of the alphabet."""
     return "\n\n".join(f"**{term}**\n:   {said}" for term, said in sorted(glossary.terms().items(), key=_folded))
@@ -185,6 +174,5 @@ MADE: dict[str, Callable[..., str]] = {
     "datasets": dataset_list,
     "citation": citation,
     "glossary": glossary_list,
-    "readme": readme,
 }
 """By the name that pages write."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import facts
 import formulas
+import outputs
 import pictures
 import reference
 from mkdocs.exceptions import PluginError
@@ -35,7 +36,7 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Put in what is made."""
+    """Put in what is made, and what its Python shows."""
 
     def made(mark: re.Match[str]) -> str:
         maker = facts.MADE.get(mark[1])
@@ -44,7 +45,10 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
             raise PluginError(f"{page.file.src_uri}: nothing is made under the name {mark[1]!r}, only {known}.")
         return maker(*mark[2].split())
 
-    return MARK.sub(made, markdown)
+    try:
+        return outputs.with_outputs(MARK.sub(made, markdown))
+    except Exception as error:
+        raise PluginError(f"{page.file.src_uri}: its Python fails: {type(error).__name__}: {error}") from error
 
 
 def on_page_content(html: str, page: Any, **_: Any) -> str:

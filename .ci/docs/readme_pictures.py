@@ -31,8 +31,7 @@ PATIENCE = 300.0  # seconds, where everything may have to be compiled first
 
 def main(folder: str = "") -> None:
     """Write all pictures."""
-    apps = Path(folder) if folder else ROOT / "apps"
-    docs = apps if folder else apps / "docs"
+    docs = Path(folder) if folder else ROOT / "apps" / "docs"
     docs.joinpath("silp-level.svg").write_text(animation.animated(animation.recorded()), encoding="utf-8")
     with _served() as address, _browser() as browser:
         page = browser.new_page(viewport=SIZE)
@@ -40,7 +39,7 @@ def main(folder: str = "") -> None:
         page.locator("button:visible").filter(has_text="Run").first.click(timeout=1e3 * PATIENCE)
         page.get_by_role("status").filter(has_text="finished.").wait_for(timeout=1e3 * PATIENCE)
         page.get_by_text("Warming up the solvers").wait_for(state="hidden", timeout=1e3 * PATIENCE)
-        _take(page, apps / "screenshot.png")
+        _take(page, docs / "screenshot.png")
         page.get_by_role("tab", name="Geometry").click()
         page.get_by_text("Paths of the kernel weights").wait_for(timeout=1e3 * PATIENCE)
         page.wait_for_timeout(3000)  # the map is being computed then
