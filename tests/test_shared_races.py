@@ -11,12 +11,14 @@ from _waits import wait_for
 
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.scenarios import Answer
+from mklviz.sweeps import Sweep, SweepRun
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.explorer.follower import LEADS, OVER, UNKNOWN, WAITS, Follower
 from mklviz.views.explorer.shared_races import SHARED_RACES, SharedRace, SharedRaces
 from mklviz.views.host.visibility import GIVE_UP_AFTER
 from mklviz.views.links import link
 from mklviz.views.session.session import LessonResult, Session
+from mklviz.views.tabs.sweep import SweepTab
 
 RECIPE = Recipe(
     data=DataChoice("two_moons"), solvers=(SolverChoice("level"),), stop=StopChoice(gap=1e-12, max_iter=1000)
@@ -57,6 +59,23 @@ def test_a_race_is_taken_over_by_its_key_when_nobody_is_there_and_by_nothing_els
     assert len(rooms) == 1
     rooms.close(mine)
     assert len(rooms) == 0
+
+
+def test_a_sweep_goes_on_with_the_page_that_was_reloaded() -> None:
+    rooms, gone, mine = SharedRaces(), Session(), Session()
+    old, new = SharedRace(gone, lambda: False), SharedRace(mine, lambda: True)
+    for room in (old, new):
+        rooms.open(room)
+    assert not rooms.take_over(old.key, new)  # it had nothing
+    gone.sweep = SweepRun(Sweep.from_words("data=heart; split=0,1; solvers=level"))
+    begun, tab = gone.sweep, SweepTab()
+    tab.follow(mine)
+    assert rooms.take_over(old.key, new)
+    assert (mine.sweep, gone.sweep) == (begun, None)
+    tab.tick(0.0)
+    assert tab.run is begun
+    assert tab.form.words.value == begun.sweep.to_words()
+    tab.close()
 
 
 def test_a_follower_shows_the_race_and_never_touches_it(led: Session, monkeypatch: pytest.MonkeyPatch) -> None:

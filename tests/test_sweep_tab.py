@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 
 import pandas as pd
 import pytest
 from _shown import words
 from _waits import wait_for
+from bokeh.events import Tap
 
 from mklviz.limits import LIMITS
 from mklviz.recipe import Recipe
+from mklviz.record import Trace
 from mklviz.record.store import open_store
 from mklviz.sweeps import MemberOutcome, Sweep, SweepProgress, SweepTable
 from mklviz.sweeps.statistics import Outcomes
@@ -156,6 +159,38 @@ def test_a_sweep_is_solved_compared_saved_and_the_next_time_skipped(tab: SweepTa
 
     tab.start.clicks += 1
     until(tab, lambda: tab.said.object == "All 8 runs had finished before: nothing was left to solve.")
+
+
+def test_a_click_on_a_dot_opens_the_race_of_its_run(tab: SweepTab) -> None:
+    opened: list[tuple[Recipe, Mapping[str, Trace], str]] = []
+    session = Session()
+
+    def open_race(recipe: Recipe, traces: Mapping[str, Trace], stored: str) -> str:
+        opened.append((recipe, traces, stored))
+        return "A race is going on."
+
+    session.on_open = open_race
+    solved(tab)
+    tab.follow(session)
+    until(tab, lambda: any(each.points for each in tab.results.results.sections))
+    spread = next(each for each in tab.results.results.sections if each.points)
+    assert len(spread.points) == 4
+    assert list(tab.race.options) == [f"{data}, split {k}" for data in ("heart", "iris") for k in (0, 1)]
+    x, y, case = spread.points[-1]
+    for beside in (100.0, 1.001):
+        spread.figure._trigger_event(Tap(spread.figure, x=x * beside, y=y))
+    assert tab.open.clicks == 1
+    asyncio.run(tab.show_race())
+    recipe, traces, stored = opened[0]
+    member = Sweep.from_words(SMALL).members[0]
+    assert [choice.name for choice in recipe.solvers] == ["silp", "level"]
+    assert tab.race.value == list(tab.results.results.races.values())[case] == stored
+    assert recipe.data == member.recipe.data
+    assert {solver: trace.solver for solver, trace in traces.items()} == {"silp": "silp", "level": "level"}
+    assert tab.trouble.object == "A race is going on."
+    tab.race.value = tab.race.options["iris, split 1"]
+    asyncio.run(tab.show_race())
+    assert "nothing to open" in tab.trouble.object
 
 
 def test_what_finished_before_is_shown_at_once_in_the_colours_of_the_page(tab: SweepTab) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mklviz.sweeps.statistics.outcomes import Outcomes
-from mklviz.typing import Array
+from mklviz.typing import Array, Indices
 
 __all__ = ["Spread", "spreads"]
 
@@ -20,7 +20,7 @@ class Spread:
     """The runs of one solver on the splits of one data set with one setting, both of which `title` says.
 
     `values`: those of the runs that converged; `unsolved`: what the other runs had reached, as far as that is known;
-    `missed`: how many did not converge.
+    `missed`: how many did not converge; `at`, `unsolved_at`: the places of the cases of `values` and `unsolved`.
     """
 
     title: str
@@ -28,6 +28,8 @@ class Spread:
     values: Array
     unsolved: Array
     missed: int
+    at: Indices
+    unsolved_at: Indices
 
     @property
     def runs(self) -> int:
@@ -58,13 +60,12 @@ def spreads(outcomes: Outcomes) -> list[Spread]:
     titles = np.array([case.title for case in outcomes.cases])
     found = []
     for title in dict.fromkeys(titles.tolist()):
-        rows = titles == title
+        rows = np.flatnonzero(titles == title)
         for column, solver in enumerate(outcomes.solvers):
             known, solved = outcomes.known[rows, column], outcomes.solved[rows, column]
             if known.any():
                 values, missed = outcomes.values[rows, column], known & ~solved
-                reached = values[missed]
-                found.append(
-                    Spread(title, solver, values[known & solved], reached[np.isfinite(reached)], int(missed.sum()))
-                )
+                ended, reached = known & solved, missed & np.isfinite(values)
+                numbers = values[ended], values[reached], int(missed.sum())
+                found.append(Spread(title, solver, *numbers, rows[ended], rows[reached]))
     return found

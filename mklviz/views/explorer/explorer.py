@@ -109,7 +109,7 @@ class Explorer(pn.viewable.Viewer):
         self.run_panel.pace.param.watch(self._change_pace, "value")
         scenario.param.watch(self._set_stage, "chosen")  # after the sidebar has loaded the recipe
         self.race_view.param.watch(self._touched, ["x_axis", "log_x", "log_y", "above"])
-        self.session.param.watch(self._touched, "theme")
+        self.session.param.watch(self._touched, ["theme", "sweep"])
         self.session.param.watch(lambda _: self._paint(), "theme")
         self.sidebar.param.watch(self._refresh, ["recipe", "blocked"])
         scenario.lesson.guess.param.watch(self._touched, "value")
@@ -336,8 +336,11 @@ class Explorer(pn.viewable.Viewer):
         self.reclaim.tell()
 
     def _resume(self) -> None:
-        """Go on with the race that the page had before it was reloaded."""
+        """Go on with the race, or the sweep, that the page had before it was reloaded."""
         session = self.session
+        if session.race is None:
+            self.shell.turn_to("Sweep")
+            return
         self.sidebar.built(session.recipe, session.prepared)
         session.race.pace = self.run_panel.pace.value
         self._follow()
@@ -389,6 +392,8 @@ class Explorer(pn.viewable.Viewer):
         self.lesson.close()
         self.shell.close()
         self.reclaim.close()
+        if self.session.sweep is not None:
+            self.session.sweep.cancel()
         if self.session.race is not None and not self.reclaim.shared_race.left:
             self.session.race.cancel(PAGE_CLOSED)
 

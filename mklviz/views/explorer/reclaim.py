@@ -43,7 +43,7 @@ class Reclaim:
             has_race = self._session.race is not None
             self._run_panel.offer_link(f"?{FOLLOW}={self.shared_race.name}" if has_race else "")
             self.reconnect.query = self._address.text(
-                self.shared_race.key if has_race else self._key, page=self.section
+                self.shared_race.key if self._session.at_work else self._key, page=self.section
             )
 
     def tick(self, empty: bool, now: float) -> bool:

@@ -22,7 +22,7 @@ def _unguessable() -> str:
 
 @dataclass(eq=False)
 class SharedRace:
-    """A page that has a race."""
+    """A page that has a race, or a sweep."""
 
     session: Session
     present: Callable[[], bool]  # returns whether a browser shows the page
@@ -55,15 +55,16 @@ class SharedRaces:
         return self._rooms.get(name)
 
     def take_over(self, key: str, mine: SharedRace) -> bool:
-        """Take over race and names of the room with that key, if it has a race and nobody is in it."""
+        """Take over race, sweep and names of the room with that key, if it has any and nobody is in it."""
         encoded = key.encode(errors="replace")  # text from a link: digests are compared of ASCII or bytes only
         old = next((room for room in self._rooms.values() if secrets.compare_digest(room.key.encode(), encoded)), None)
-        if old is None or old is mine or old.present() or old.session.race is None:
+        if old is None or old is mine or old.present() or not old.session.at_work:
             return False
         self.close(mine)
         old.left, mine.name, mine.key = True, old.name, old.key
         self.open(mine)
         mine.session.take(old.session)
+        mine.session.sweep, old.session.sweep = old.session.sweep, None  # which ends with the page that has it
         return True
 
 

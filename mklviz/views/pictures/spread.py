@@ -14,7 +14,7 @@ from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.look.styles import written_styles
 from mklviz.views.pictures.style import dressed, legend_above, theme_of
 
-__all__ = ["draw_spread", "spread"]
+__all__ = ["draw_spread", "spread", "spread_points"]
 
 ROOM = 1.25  # beyond the ends, as a factor
 LINE, BETWEEN, AROUND = 15, 12, 90  # pixels for each solver, between data sets, for title and axis
@@ -58,14 +58,12 @@ def spread(table: Any, measure: str | None = None, dark: bool = False) -> hv.Ove
 def draw_spread(outcomes: Outcomes, theme: Theme, **options: Any) -> hv.Overlay:
     """Draw the spreads in the colours of `theme`."""
     found, styles = spreads(outcomes), written_styles(outcomes.solvers, theme)
-    titles = list(dict.fromkeys(each.title for each in found))
-    step = LINE / (LINE * len(styles) + BETWEEN)
+    titles, rows = _titles(found), _rows(found, outcomes.solvers)
     height = AROUND + len(titles) * (LINE * len(styles) + BETWEEN)
     parts = []
-    for place, solver in enumerate(outcomes.solvers):
-        offset = step * ((len(styles) - 1) / 2.0 - place)
-        rows = [(len(titles) - 1 - titles.index(each.title) + offset, each) for each in found if each.solver == solver]
-        parts += _solver(rows, styles[solver], theme, outcomes.measure.column)
+    for solver in outcomes.solvers:
+        own = [(y, each) for y, each in rows if each.solver == solver]
+        parts += _solver(own, styles[solver], theme, outcomes.measure.column)
     return dressed(
         hv.Overlay(parts),
         theme,
@@ -79,6 +77,30 @@ def draw_spread(outcomes: Outcomes, theme: Theme, **options: Any) -> hv.Overlay:
         ylim=(-0.55, len(titles) - 0.45),
         **{**legend_above(len(styles), 4, height), **options},
     )
+
+
+def spread_points(outcomes: Outcomes) -> list[tuple[float, float, int]]:
+    """Return for each run that `draw_spread` shows its value, its row, and the place of its case."""
+    return [
+        (float(value), y, int(case))
+        for y, each in _rows(spreads(outcomes), outcomes.solvers)
+        for values, at in ((each.values, each.at), (each.unsolved, each.unsolved_at))
+        for value, case in zip(values, at, strict=True)
+    ]
+
+
+def _titles(found: Sequence[Spread]) -> list[str]:
+    return list(dict.fromkeys(each.title for each in found))
+
+
+def _rows(found: Sequence[Spread], solvers: Sequence[str]) -> list[tuple[float, Spread]]:
+    """Return each spread with the height of its row: titles from above, and below each its solvers."""
+    titles, step = _titles(found), LINE / (LINE * len(solvers) + BETWEEN)
+    middle = (len(solvers) - 1) / 2.0
+    return [
+        (len(titles) - 1 - titles.index(each.title) + step * (middle - solvers.index(each.solver)), each)
+        for each in found
+    ]
 
 
 def _ends(found: Sequence[Spread], log: bool) -> dict[str, Any]:

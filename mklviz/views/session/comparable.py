@@ -8,7 +8,7 @@ from mklviz.errors import MklvizError
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
 
-__all__ = ["difference", "recipe_of"]
+__all__ = ["difference", "recipe_of", "shared_recipe"]
 
 
 def difference(traces: Iterable[Trace]) -> str:
@@ -36,3 +36,11 @@ def recipe_of(trace: Trace) -> Recipe | None:
         return Recipe.from_json(trace.recipe) if trace.recipe else None
     except MklvizError:
         return None
+
+
+def shared_recipe(traces: Iterable[Trace]) -> Recipe | None:
+    """Return the recipe of runs on one problem, with the solvers of all; None if none of them has one."""
+    recipes = list(filter(None, map(recipe_of, traces)))
+    if not recipes:
+        return None
+    return recipes[0].changed(solvers=list(dict.fromkeys(choice for each in recipes for choice in each.solvers)))

@@ -49,6 +49,7 @@ class Session(param.Parameterized):
     recipe = param.Parameter(default=None, doc="Recipe or None")
     prepared = param.Parameter(default=None, doc="Prepared or None")
     race = param.Parameter(default=None, doc="Race or None")
+    sweep = param.Parameter(default=None, doc="SweepRun of the tab Sweep, under way or the last, or None")
     cursor = param.Integer(default=None, bounds=(0, None), allow_None=True, doc="The step shown; None follows the end")
     theme = param.Parameter(default=LIGHT)
     pinned = param.Parameter(default=(), doc="Past races drawn in grey behind the one shown")
@@ -121,6 +122,11 @@ class Session(param.Parameterized):
         """Turn to the race of another session."""
         self.score, self.recorded = other.score, other.recorded
         self.param.update(recipe=other.recipe, prepared=other.prepared, race=other.race, cursor=None)
+
+    @property
+    def at_work(self) -> bool:
+        """Whether there is a race or a sweep, which a page that is reloaded takes over."""
+        return self.race is not None or self.sweep is not None
 
     def clear(self) -> None:
         """Turn to no race."""

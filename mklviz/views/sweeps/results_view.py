@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 from typing import Any
 
 import panel as pn
+from bokeh.models import LogScale
 
 from mklviz.views.look import cards
 from mklviz.views.model.model_card import adopt
+from mklviz.views.pictures.style import WIDTH
 from mklviz.views.sweeps.sweep_results import SweepResults, SweepSection
 
 __all__ = ["ResultsView"]
 
+NEAR = 12.0  # pixels, where a figure is as wide as usual
+
 
 class ResultsView(pn.viewable.Viewer):
-    """The figures two in a row, and the tables below them over the whole width; `results` are those shown."""
+    """The figures two in a row, and the tables below them over the whole width; `results` are those shown.
 
-    def __init__(self) -> None:
+    `pick` is called with the place of a case, one of whose runs was clicked.
+    """
+
+    def __init__(self, pick: Callable[[int], None]) -> None:
         super().__init__()
+        self._pick = pick
         self.results = SweepResults("")
         self._cards: dict[str, _SectionCard] = {}  # by the title
         self._figures = cards.grid(columns="auto-fit, minmax(min(400px, 100%), 1fr)")
@@ -29,11 +40,25 @@ class ResultsView(pn.viewable.Viewer):
     def show(self, results: SweepResults) -> None:
         """Show other results."""
         self.results = results
-        self._cards = {each.title: _renewed(self._cards.get(each.title), each) for each in results.sections}
+        self._cards = {each.title: self._renewed(each) for each in results.sections}
         for box, drawn in ((self._figures, True), (self._tables, False)):
             objects = [each.root for each in self._cards.values() if (each.figure is not None) == drawn]
             if objects != list(box.objects):
                 box.objects = objects
+
+    def _renewed(self, section: SweepSection) -> _SectionCard:
+        """Return the card that shows a section: the one on the page, if that can."""
+        old = self._cards.get(section.title)
+        card = _renewed(old, section)
+        if card is not old and section.points:
+            card.figure.on_event("tap", partial(self._tapped, section.title))
+        return card
+
+    def _tapped(self, title: str, event: Any) -> None:
+        section = next(each for each in self.results.sections if each.title == title)
+        case = _nearest(section.points, self._cards[title].figure, event.x, event.y)
+        if case is not None:
+            self._pick(case)
 
     def __panel__(self) -> Any:
         return self.root
@@ -65,6 +90,21 @@ def _fits(old: Any, new: Any) -> bool:
     if old is None or new is None:
         return old is new
     return _words(old) == _words(new) and adopt(old, new)
+
+
+def _nearest(points: Sequence[tuple[float, float, int]], figure: Any, x: float, y: float) -> int | None:
+    """Return the case of the run that is drawn where somebody has clicked; None where none is near."""
+
+    def across(value: float) -> float:
+        return math.log(value) if isinstance(figure.x_scale, LogScale) else value
+
+    wide, high = across(figure.x_range.end) - across(figure.x_range.start), figure.y_range.end - figure.y_range.start
+    found = [
+        (math.hypot((across(one) - across(x)) / wide * WIDTH, (other - y) / high * figure.height), case)
+        for one, other, case in points
+    ]
+    distance, case = min(found, default=(math.inf, 0))
+    return case if distance <= NEAR else None
 
 
 def _words(figure: Any) -> tuple[Any, ...]:

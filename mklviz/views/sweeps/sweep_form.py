@@ -49,8 +49,12 @@ class SweepForm(param.Parameterized):
 
     def load(self, recipe: Recipe) -> None:
         """Sweep over some splits of what the recipe says."""
-        self._own = recipe.data.dataset
-        self._show(Sweep(recipe, {"split": SPLITS}))
+        self.show(Sweep(recipe, {"split": SPLITS}))
+
+    def show(self, sweep: Sweep) -> None:
+        """Show another sweep."""
+        self._own = sweep.recipe.data.dataset
+        self._show(sweep)
 
     def _editing(self, key: str) -> Callable[[Any], None]:
         def edit(event: Any) -> None:

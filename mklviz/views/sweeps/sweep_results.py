@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from html import escape
 from typing import Any
 
 from mklviz.engine.task import ProgressReport
 from mklviz.errors import MklvizError
+from mklviz.sweeps import SweepTable
 from mklviz.sweeps.statistics import Outcomes, growths, paired_differences, spreads
 from mklviz.sweeps.statistics.growth import Along
 from mklviz.views.look.palette import Theme, swatch
 from mklviz.views.look.styles import written_styles
 from mklviz.views.pictures.growth import draw_growth, growth_label
 from mklviz.views.pictures.profile import draw_profile, profile_label, profile_of
-from mklviz.views.pictures.spread import draw_spread
+from mklviz.views.pictures.spread import draw_spread, spread_points
 from mklviz.views.pictures.style import HEIGHT, in_card
 from mklviz.views.sweeps.sweep_text import difference_table, runs_said, spread_table
 
@@ -27,7 +28,10 @@ _PROFILE = (
     "The share of cases (data, split and settings) that a solver solves at up to so many times the least cost; at the"
     " left end that in which it is best. The order of two may change with the others: compare with one solver."
 )
-_SPREAD = "Dots: runs, one for each split. Bar: the middle half. Marker: the median. Hollow: did not converge."
+_SPREAD = (
+    "Dots: runs, one for each split; click one to open its race in all tabs. Bar: the middle half. Marker: the median."
+    " Hollow: did not converge."
+)
 _GROWTH = "On log scales a cost that grows as n to the power b is a line of slope b. Band: from runs drawn again."
 _MEANS = "Mean and standard deviation over splits, of the runs that converged."
 _PAIRS = "On the same data, split and settings. Bold: the interval does not hold what equal solvers would have."
@@ -35,7 +39,10 @@ _PAIRS = "On the same data, split and settings. Bold: the interval does not hold
 
 @dataclass(frozen=True)
 class SweepSection:
-    """One question and its answer: a figure with a legend in HTML, a table in HTML, or why there is neither."""
+    """One question and its answer: a figure with a legend in HTML, a table in HTML, or why there is neither.
+
+    `points`: where the figure shows runs that can be opened, each with the place of its case.
+    """
 
     title: str
     why: str
@@ -43,19 +50,26 @@ class SweepSection:
     legend: str = ""
     table: str = ""
     refused: str = ""
+    points: tuple[tuple[float, float, int], ...] = ()
 
 
 @dataclass(frozen=True)
 class SweepResults:
-    """All sections, the solvers they compare, and what is said above them."""
+    """All sections, the solvers they compare, and what is said above them.
+
+    `races`: what the members of each case share, by the case's name, in the order of `SweepSection.points`.
+    """
 
     words: str
     solvers: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     sections: tuple[SweepSection, ...] = ()
+    races: Mapping[str, str] = field(default_factory=dict)
 
 
-def results_of(table: Any, measure: str | None, against: str, theme: Theme, report: ProgressReport) -> SweepResults:
+def results_of(
+    table: SweepTable, measure: str | None, against: str, theme: Theme, report: ProgressReport
+) -> SweepResults:
     """Compute and draw what came of the members that have finished."""
     outcomes = Outcomes.of(table, measure)
     asked = _Asked(outcomes, against if against in outcomes.solvers else "", theme)
@@ -75,7 +89,9 @@ def results_of(table: Any, measure: str | None, against: str, theme: Theme, repo
     if len(none) == 2:  # one of them says it
         sections.remove(none[1])
     labels = tuple(style.label for style in asked.styles.values())
-    return SweepResults(runs_said(outcomes), outcomes.solvers, labels, tuple(sections))
+    names = (f"{case.title}, split {case.split}" for case in outcomes.cases)
+    races = dict(zip(names, dict.fromkeys(member.race for member, _ in table), strict=True))
+    return SweepResults(runs_said(outcomes), outcomes.solvers, labels, tuple(sections), races)
 
 
 class _Asked:
@@ -92,7 +108,8 @@ class _Asked:
 
     def spread(self) -> dict[str, Any]:
         legend = {solver: style.label for solver, style in self.styles.items()}
-        return self._figure(draw_spread(self.outcomes, self.theme, show_legend=False), legend)
+        figure = self._figure(draw_spread(self.outcomes, self.theme, show_legend=False), legend)
+        return {**figure, "points": tuple(spread_points(self.outcomes))}
 
     def growth(self, along: Along) -> dict[str, Any]:
         found = growths(self.outcomes, along) if self.outcomes.measure.cost else []

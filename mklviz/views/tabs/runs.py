@@ -31,7 +31,7 @@ from mklviz.views.history.past_race import ORDERS, STATES, PastRace
 from mklviz.views.history.race_list import RaceList
 from mklviz.views.history.race_words import RaceWords
 from mklviz.views.look import cards
-from mklviz.views.session.comparable import difference, recipe_of
+from mklviz.views.session.comparable import difference, shared_recipe
 from mklviz.views.session.race_history import KeptRace, overlaid
 from mklviz.views.session.session import Session
 from mklviz.views.tabs._tab import Tab
@@ -236,7 +236,7 @@ class Runs(Tab):
         apart = difference(traces.values())
         if apart:
             raise MklvizError(apart)
-        recipe = next(filter(None, map(recipe_of, traces.values())), None)
+        recipe = shared_recipe(traces.values())
         opens = None if self._session is None else self._session.on_open
         said = opens(recipe, traces, stored) if opens is not None and recipe is not None else _NO_RECIPE
         self.shown_page = race_page(traces) if said else ""
@@ -257,7 +257,7 @@ class Runs(Tab):
     def _repeat(self, *_: Any) -> None:
         """Run the recipe of the race chosen once more."""
         traces = self._try(lambda: self._traces(self.chosen[0])) or {}
-        recipe = next(filter(None, map(recipe_of, traces.values())), None)
+        recipe = shared_recipe(traces.values())
         repeats = None if self._session is None else self._session.on_repeat
         if recipe is None:
             self._say_wrong("Nobody said which data and kernels this race had: it cannot be repeated.")

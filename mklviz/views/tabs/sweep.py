@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
 from collections.abc import Callable
 from functools import partial
@@ -22,12 +23,14 @@ from mklviz.views.form import Alert, Button, Form, FormRow, ProgressBar, Reasons
 from mklviz.views.host.figure_sync import FigureSync
 from mklviz.views.look import cards
 from mklviz.views.model.model_card import ONE_SECTION
+from mklviz.views.session.comparable import shared_recipe
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
 from mklviz.views.sweeps.results_view import ResultsView
 from mklviz.views.sweeps.running_sweeps import RUNNING_SWEEPS
 from mklviz.views.sweeps.sweep_form import SweepForm
 from mklviz.views.sweeps.sweep_plan import SweepPlan, plan_of
+from mklviz.views.sweeps.sweep_race import race_of
 from mklviz.views.sweeps.sweep_results import SweepResults, results_of
 from mklviz.views.sweeps.sweep_text import failures, progress_said
 from mklviz.views.tabs._tab import Tab
@@ -47,13 +50,15 @@ _ABOUT = (
 )
 _NONE = "Nothing of this sweep has finished yet: means, profiles and differences appear here as its runs end."
 _RUNS = "Every run stands in the tab Runs as well, under made:sweep."
+_OPEN = "Show what every solver did on this problem; so does a click on a dot of the spread over splits"
+_NO_RECIPE = "These runs do not say which data and kernels they had: they cannot be opened."
 
 
 class SweepTab(Tab):
     """What is swept, how far that is, and what came of it.
 
-    `form` says what is swept; `start`, `pause` and `stop` are its buttons, and `run` is the sweep under way, or the
-    last. `measure` and `against` say what `results` compares.
+    `form` says what is swept; `start`, `pause` and `stop` are its buttons. `measure` and `against` say what `results`
+    compares, and `race` which of the races `open` shows in all tabs.
     """
 
     title, order = "Sweep", 16
@@ -61,7 +66,6 @@ class SweepTab(Tab):
     def __init__(self) -> None:
         super().__init__()
         self._session: Session | None = None
-        self.run: SweepRun | None = None
         self._table: SweepTable | None = None
         self._looked_at = self._drawn_at = 0.0
         self._choice: tuple[Any, ...] = ()  # of what is compared
@@ -70,7 +74,7 @@ class SweepTab(Tab):
         self.comparing, self.saving = Task[SweepResults](ONE_SECTION), Task[tuple[str, bytes]]()
         self._sync = FigureSync()
         self._sync.frames.heartbeat.on_key(lambda key: self._session.press(key) if self._session else None)
-        self.form, self.results = SweepForm(), ResultsView()
+        self.form, self.results = SweepForm(), ResultsView(self._pick)
         most = max(1, min(usual_workers(), LIMITS.sweep_workers))
         counts = {f"{count}": count for count in range(1, most + 1)}
         self.workers = Select(label="Processes", options=counts, value=max(1, most - 1), width=150)
@@ -85,8 +89,11 @@ class SweepTab(Tab):
         self.measure = Select(label="Measure", options=MEASURES, value=None, width=240)
         self.against = Select(label="Compared with", options={ALL: ""}, value="", width=260)
         self.files = [Button(self._saving(end), label=label, width=90) for label, end in _FILES]
+        self.race = Select(label="Race", options={}, value=None, width=240)
+        self.open = Button(self.show_race, label="Open in all tabs", width=150, description=_OPEN)
         self._words, self._progress = cards.html(), note()
-        self._downloads = Form(FormRow(self.measure, self.against, *self.files, wrap=True), self._progress)
+        compared = FormRow(self.measure, self.against, *self.files, self.race, self.open, wrap=True)
+        self._downloads = Form(compared, self._progress)
         self._came = cards.card(cards.html(cards.title("What came of it")), self._words, self._downloads)
         self.form.param.watch(self._plan, "sweep")
         self.root = self._laid_out()
@@ -110,8 +117,17 @@ class SweepTab(Tab):
         """Take over the colours, and at first the recipe."""
         first, self._session = self._session is None, session
         self.root.stylesheets = [cards.variables(session.theme)]
-        if first:
+        if first and self.run is None:
             self._load()
+
+    @property
+    def run(self) -> SweepRun | None:
+        """The sweep under way, or the last."""
+        return None if self._session is None else self._session.sweep
+
+    def _turn_to(self, run: SweepRun | None) -> None:
+        if self._session is not None:
+            self._session.sweep = run
 
     def _load(self, *_: Any) -> None:
         """Sweep over splits of the recipe of the controls, or else of the race."""
@@ -138,7 +154,8 @@ class SweepTab(Tab):
 
     def _plan(self, *_: Any) -> None:
         """Look up what is known of another sweep."""
-        self.run = self.plan = self._table = None
+        self.plan = self._table = None
+        self._turn_to(None)
         say(self.trouble, "")
         say(self.said, "")
         self.failed.visible = self.bar.visible = False
@@ -178,10 +195,17 @@ class SweepTab(Tab):
         self.pause.param.update(visible=under_way and self.run is not None, label="Resume" if paused else "Pause")
         self.stop.visible = under_way
 
+    def _take_over(self, run: SweepRun) -> None:
+        """Go on with the sweep that the page had before it was reloaded."""
+        self.form.show(run.sweep)
+        self._turn_to(run)
+
     # -- while it goes on
 
     def tick(self, now: float) -> None:
         """Show how far the sweep is, and what has come of it so far."""
+        if self.run is not None and self.run.sweep is not self.form.sweep:
+            self._take_over(self.run)
         if self.planning.ended:
             self._planned()
         if self.starting.ended:
@@ -204,7 +228,7 @@ class SweepTab(Tab):
         self._offer()
 
     def _started(self) -> None:
-        self.run = self.starting.take()
+        self._turn_to(self.starting.take())
         say(self.trouble, self.starting.fault)
         self._offer()
 
@@ -254,7 +278,7 @@ class SweepTab(Tab):
         self._came.visible = bool(results.words)
         said = f"{results.words} {_RUNS}" if compared else results.words
         self._words.object = f'<p class="why">{escape(said)}</p>'
-        for part in (self.against, *self.files):
+        for part in (self.against, *self.files, self.race, self.open):
             part.visible = compared
         self.measure.visible = results.words != _NONE
         if results is not self.results.results:
@@ -263,6 +287,27 @@ class SweepTab(Tab):
             options = {ALL: "", **dict(zip(results.labels, results.solvers, strict=True))}
             kept = self.against.value if self.against.value in options.values() else ""
             self.against.param.update(options=options, value=kept)
+            races = dict(results.races)
+            chosen = self.race.value if self.race.value in races.values() else next(iter(races.values()))
+            self.race.param.update(options=races, value=chosen)
+
+    def _pick(self, case: int) -> None:
+        """Open the race of a run that was clicked."""
+        self.race.value = list(self.results.results.races.values())[case]
+        self.open.clicks += 1
+
+    async def show_race(self, *_: Any) -> None:
+        """Show the race chosen in all tabs."""
+        session, table = self._session, self._table
+        opens = None if session is None else session.on_open
+        if opens is None or table is None:
+            return
+        try:
+            traces, stored = await asyncio.to_thread(race_of, table, self.race.value, open_store())
+            recipe = shared_recipe(traces.values())
+            say(self.trouble, _NO_RECIPE if recipe is None else opens(recipe, traces, stored))
+        except MklvizError as error:
+            say(self.trouble, str(error))
 
     def _saving(self, ending: str) -> Callable[..., None]:
         def save(_event: Any) -> None:
