@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mklviz.record.store import Store
 from mklviz.reproduce.claim import PaperClaim
 from mklviz.reproduce.estimates import ALL_DATA, Estimate
-from mklviz.reproduce.verdicts import UNKNOWN, UNTESTABLE, together
+from mklviz.reproduce.verdicts import DOES_NOT, PARTLY, REPRODUCES, UNKNOWN, UNTESTABLE, together
 from mklviz.sweeps import Sweep, SweepTable
 
 __all__ = ["ClaimAnswer", "ClaimRow", "answer_from", "answer_stored"]
@@ -67,8 +67,15 @@ def answer_from(claim: PaperClaim, tables: Tables, quick: bool = False) -> Claim
     done = [[member for member, outcome in table if outcome.done] for table in found]
     missing = sum(len(table.sweep) for table in found) - sum(map(len, done))
     splits = len({member.split for members in done for member in members})
-    verdict = together([row.verdict for row in rows if row.title != ALL_DATA])
-    return ClaimAnswer(claim, verdict, rows, quick, splits, missing)
+    return ClaimAnswer(claim, verdict_of(rows), rows, quick, splits, missing)
+
+
+def verdict_of(rows: Sequence[ClaimRow]) -> str:
+    """Return the verdict over all data sets: that of the whole, unless one of them says the contrary."""
+    single = [row.verdict for row in rows if row.title != ALL_DATA]
+    whole = next((row.verdict for row in rows if row.title == ALL_DATA), together(single))
+    contrary = {REPRODUCES: DOES_NOT, DOES_NOT: REPRODUCES}.get(whole)
+    return PARTLY if contrary in single else whole
 
 
 def rows_of(claim: PaperClaim, tables: list[SweepTable]) -> tuple[ClaimRow, ...]:

@@ -12,8 +12,8 @@ _TABLE = {  # kernels, accuracy in per cent and seconds, of SILP and of theirs
 }
 _OPEN = (
     "The paper takes the best of C = 0.1, 1, 10 and 100 for each data set and does not say which it was: here C is 100."
-    " Its Credit, with 208 kernels, is Australian here, with 195; the widths of its Gaussian kernels are not told. Among"
-    " hundreds of kernels no weight moves by 0.01 in a short step, so that its rule may end a run at once."
+    " Its Credit, with 208 kernels, is Australian here, with 195; the widths of its Gaussian kernels are not told."
+    " Among hundreds of kernels no weight moves by 0.01 in a short step, so that its rule may end a run at once."
 )
 _VARIATIONS = {
     "C = 10": "C=10",
