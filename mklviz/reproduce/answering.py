@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mklviz.record.store import Store
 from mklviz.reproduce.claim import PaperClaim
 from mklviz.reproduce.estimates import ALL_DATA, Estimate
-from mklviz.reproduce.verdicts import UNKNOWN, UNTESTABLE, together
+from mklviz.reproduce.verdicts import DOES_NOT, PARTLY, REPRODUCES, UNKNOWN, UNTESTABLE, together
 from mklviz.sweeps import Sweep, SweepTable
 
 __all__ = ["ClaimAnswer", "ClaimRow", "answer_from", "answer_stored"]
@@ -48,10 +48,6 @@ class ClaimAnswer:
     missing: int = 0
     variations: Mapping[str, tuple[ClaimRow, ...]] = field(default_factory=dict)
 
-    def varied(self, variations: Mapping[str, tuple[ClaimRow, ...]]) -> ClaimAnswer:
-        """Return the same with what other settings gave."""
-        return ClaimAnswer(self.claim, self.verdict, self.rows, self.quick, self.splits, self.missing, variations)
-
 
 def answer_stored(claim: PaperClaim, store: Store, quick: bool = False) -> ClaimAnswer:
     """Return what a store knows of a claim; nothing is solved."""
@@ -63,15 +59,33 @@ def answer_from(claim: PaperClaim, tables: Tables, quick: bool = False) -> Claim
     if claim.untestable:
         return ClaimAnswer(claim, UNTESTABLE, quick=quick)
     found = [tables(claim.sweep(rule, quick)) for rule in claim.rules]
-    rows = rows_of(claim, found)
+    rows = _rows(claim, found)
     done = [[member for member, outcome in table if outcome.done] for table in found]
     missing = sum(len(table.sweep) for table in found) - sum(map(len, done))
     splits = len({member.split for members in done for member in members})
-    verdict = together([row.verdict for row in rows if row.title != ALL_DATA])
-    return ClaimAnswer(claim, verdict, rows, quick, splits, missing)
+    verdict = verdict_of(rows)
+    varied = _variations(claim, tables) if verdict in (PARTLY, DOES_NOT) and not quick else {}
+    return ClaimAnswer(claim, verdict, rows, quick, splits, missing, varied)
 
 
-def rows_of(claim: PaperClaim, tables: list[SweepTable]) -> tuple[ClaimRow, ...]:
+def _variations(claim: PaperClaim, tables: Tables) -> Mapping[str, tuple[ClaimRow, ...]]:
+    """Return the rows with settings that the paper leaves open, as far as there are results."""
+    found = {
+        what: _rows(claim, [tables(claim.sweep(rule, varied=words)) for rule in claim.rules])
+        for what, words in claim.variations.items()
+    }
+    return {what: rows for what, rows in found.items() if rows}
+
+
+def verdict_of(rows: Sequence[ClaimRow]) -> str:
+    """Return the verdict over all data sets: that of the whole, unless one of them says the contrary."""
+    single = [row.verdict for row in rows if row.title != ALL_DATA]
+    whole = next((row.verdict for row in rows if row.title == ALL_DATA), together(single))
+    contrary = {REPRODUCES: DOES_NOT, DOES_NOT: REPRODUCES}.get(whole)
+    return PARTLY if contrary in single else whole
+
+
+def _rows(claim: PaperClaim, tables: list[SweepTable]) -> tuple[ClaimRow, ...]:
     """Return the rows that the tables by each of the claim's rules give."""
     assert claim.quantity is not None
     first, *rest = [claim.quantity.estimates(table.frame) if len(table) else {} for table in tables]
