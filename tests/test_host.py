@@ -62,8 +62,6 @@ from mklviz.server.messages import bound_messages
 from mklviz.server.page_queue import build_pages_in_turn
 from mklviz.server.worker import name_sessions_by_process
 from mklviz.views.host.bokeh_defaults import remember_defaults
-from mklviz.views.host.bokehjs import libraries
-from mklviz.views.host.comm_document import CommDocument
 from mklviz.views.host.component import ScriptedComponent
 from mklviz.views.host.component_files import import_nothing_for_component_files
 from mklviz.views.host.document_lock import answer_with_lock
@@ -73,7 +71,7 @@ from mklviz.views.host.dragged_figure import DraggedFigure
 from mklviz.views.host.event_loop import answer_on_event_loop
 from mklviz.views.host.frames import Frames
 from mklviz.views.host.heartbeat import Heartbeat
-from mklviz.views.host.kernel import EXEC, is_loaded, notebook_shell
+from mklviz.views.host.kernel import is_loaded, notebook_shell
 from mklviz.views.host.long_press import ignore_long_press
 from mklviz.views.host.markup import Markup
 from mklviz.views.host.page_session import follow_session, is_connected, is_on_page, is_served
@@ -506,59 +504,19 @@ def test_a_session_that_is_over_leaves_no_notifications_behind() -> None:
 # -- Jupyter
 
 
-@rests_on("how a kernel keeps comms and tells of cells, and how JupyterLab finds a kernel.", "views/host/kernel.py")
-def test_a_kernel_has_comms_and_tells_of_cells() -> None:
-    from ipykernel.comm import CommManager
-    from ipykernel.ipkernel import IPythonKernel
+@rests_on("how a kernel of Jupyter tells of cells, and what marimo is asked.", "views/host/kernel.py")
+def test_a_kernel_tells_of_cells() -> None:
     from ipykernel.zmqshell import ZMQInteractiveShell
     from IPython.core.events import available_events
     from IPython.core.interactiveshell import InteractiveShell
 
     assert notebook_shell() is None
     assert "post_run_cell" in available_events
-    assert "self.comm_manager = " in inspect.getsource(IPythonKernel)
     assert {"kernel", "display_formatter"} <= set(dir(ZMQInteractiveShell))
     assert "self.events = " in inspect.getsource(InteractiveShell)
-    manager = CommManager()
-    manager.register_target("mklviz", print)
-    assert manager.targets == {"mklviz": print}
-    scripts = Path(sys.prefix, "share/jupyter/labextensions/@pyviz/jupyterlab_pyviz/static").glob("*.js")
-    extension = "".join(script.read_text(encoding="utf-8") for script in scripts)
-    assert all(name in extension for name in (EXEC, "PyViz.kernels", "connectToComm"))
     assert not is_loaded(object())
     pn.extension()
     assert is_loaded(pn.extension)
-
-
-@rests_on("how Panel writes the changes of a document to a comm, in parts.", "views/host/comm_document.py")
-def test_a_document_on_a_comm_sends_its_changes_once_the_page_has_drawn() -> None:
-    sent: list[tuple[Any, Any]] = []
-    source, page = ColumnDataSource({"x": [0.0]}), Div(text="before")
-    page.tags = [source]
-    document = CommDocument(pn.pane.Bokeh(page), lambda data, buffers: sent.append((dict(data), list(buffers))))
-    assert set(document.render) == {"place", "items"}
-    assert len(document.render["items"][0]["root_ids"]) == 1
-    assert page.id in json.dumps(document.content)
-    page.text = "after"
-    document.push()
-    assert sent == []
-    document.release()
-    ((told, buffers),) = sent
-    assert told["kind"] == "patch"
-    assert [event["new"] for event in json.loads(told["content"])["events"]] == ["after"]
-    assert len(told["refs"]) == len(buffers)
-    document.apply({"events": [{"kind": "ModelChanged", "model": {"id": page.id}, "attr": "text", "new": "theirs"}]})
-    document.push()
-    assert page.text == "theirs"
-    assert len(sent) == 1  # what the page has said is not said to it
-
-
-@rests_on("where Panel keeps its scripts, and the one by which browsers add modules later.", "views/host/bokehjs.py")
-def test_the_programs_of_a_page_are_files_of_bokeh_and_panel() -> None:
-    programs = libraries()
-    assert list(programs) == ["modules", "bokeh", "panel"]
-    assert "importShim" in programs["modules"]
-    assert min(map(len, programs.values())) > 10_000
 
 
 # -- BokehJS
@@ -566,9 +524,6 @@ def test_the_programs_of_a_page_are_files_of_bokeh_and_panel() -> None:
 SCRIPTS = {
     "views/host/layout_later.js": ("default_view", "_measure_layout", "_after_layout"),
     "views/host/long_press.js": ("find_one", "canvas_view", "ui_event_bus", "ui_gestures", "_start_timeout"),
-    "views/host/receive.js": (
-        *("create_json_patch", "apply_json_patch", "embed_items_notebook", "syncable", "root_ids", "get_by_id"),
-    ),
     "views/host/reconnect.js": (
         *("_pull_doc_json", "_receiver", "replace_with_json", "from_json", "destructively_move", "buffers"),
     ),

@@ -24,7 +24,7 @@ from mklviz.views.host.beside import beside
 from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
 from mklviz.views.look.styles import run_styles
 
-__all__ = ["race_page", "save_html"]
+__all__ = ["colours", "figures_script", "figures_style", "race_page", "save_html"]
 
 _MORE = "Open it with scripts switched on: the figures are drawn by a script in this file, which loads nothing."
 
@@ -55,8 +55,9 @@ def race_page(runs: Race | Trace | Mapping[str, Trace] | Iterable[Trace]) -> str
     """Return what `save_html` writes."""
     shown = recorded(runs)
     data = shown.page_data()
-    sheet = beside(__file__, "page.css")
-    script = _numbers() + beside(__file__, "figure.js") + beside(__file__, "page.js")
+    script = f'"use strict"\n{figures_script()}{beside(__file__, "page.js")}'
+    dark = f"@media (prefers-color-scheme: dark) {{ :root {{ {colours(shown, DARK)} }} }}"
+    style = f":root {{ color-scheme: light dark; {colours(shown, LIGHT)} }} {dark}\n{figures_style()}"
     heading = "A race" if len(data["runs"]) > 1 else "A run"
     title = f"{heading} on {shown.data.replace('_', ' ').capitalize()}" if shown.data else f"{heading} of mklviz"
     names = ", ".join(run["label"] for run in data["runs"])
@@ -65,17 +66,22 @@ def race_page(runs: Race | Trace | Mapping[str, Trace] | Iterable[Trace]) -> str
         f'<meta http-equiv="Content-Security-Policy" content="{_policy(script)}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta name="generator" content="mklviz {escape(__version__)}"><title>{escape(f"{title}: {names}")}</title>'
-        f"<style>{_colours(shown)}\n{sheet}</style></head>\n<body>"
+        f'<style>{style}</style></head>\n<body class="recording">'
         f"<header><h1>{escape(title)}</h1><p>{escape(shown.problem)}</p></header>"
         f'<main id="race"><noscript><p class="card">{escape(_MORE)}</p></noscript></main>'
         f'\n<script type="application/json" id="data">{_json(data)}</script>\n<script>{script}</script></body></html>\n'
     )
 
 
-def _numbers() -> str:
-    """Return a script that writes numbers at ticks as the dashboard does."""
+def figures_script() -> str:
+    """Return the script of the figures, in which numbers at ticks are written as on the dashboard."""
     written = ", ".join(f"{name}: (tick) => {{ {body} }}" for name, body in NUMBERS.items())
-    return f'"use strict"\nconst NUMBERS = {{ {written} }}\n'
+    return f"const NUMBERS = {{ {written} }}\n{beside(__file__, 'figure.js')}{beside(__file__, 'race.js')}"
+
+
+def figures_style() -> str:
+    """Return the style sheet of the figures, which stand in an element of class ``recording``."""
+    return beside(__file__, "page.css")
 
 
 def _policy(script: str) -> str:
@@ -90,20 +96,13 @@ def _json(data: Mapping[str, Any]) -> str:
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def _colours(shown: Recorded) -> str:
-    """Return the colours of light and dark pages as CSS variables."""
-    return (
-        f":root {{ color-scheme: light dark; --font: {FONT}; {_variables(shown, LIGHT)} }}"
-        f" @media (prefers-color-scheme: dark) {{ :root {{ {_variables(shown, DARK)} }} }}"
-    )
-
-
-def _variables(shown: Recorded, theme: Theme) -> str:
+def colours(shown: Recorded, theme: Theme) -> str:
+    """Return the colours of a page of these runs as CSS variables."""
     plain = ("page", "card", "border", "text", "muted", "grid", "axis", "accent")
-    colours = {name: getattr(theme, name) for name in plain}
+    named = {name: getattr(theme, name) for name in plain} | {"font": FONT}
     for name in ("good", "bad", "neutral"):
-        colours[f"{name}-fill"], colours[name] = getattr(theme, name)
+        named[f"{name}-fill"], named[name] = getattr(theme, name)
     styles = run_styles({key: trace for key, trace in shown.traces.items() if len(trace)}, theme)
-    colours |= {f"run-{index}": style.colour for index, style in enumerate(styles.values())}
-    colours |= {f"kernel-{index}": colour for index, colour in enumerate(theme.kernels)}
-    return " ".join(f"--{name}: {colour};" for name, colour in colours.items())
+    named |= {f"run-{index}": style.colour for index, style in enumerate(styles.values())}
+    named |= {f"kernel-{index}": colour for index, colour in enumerate(theme.kernels)}
+    return " ".join(f"--{name}: {value};" for name, value in named.items())

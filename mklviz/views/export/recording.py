@@ -11,7 +11,7 @@ from mklviz.contract import Solver
 from mklviz.engine import Race
 from mklviz.engine.branch import narrated
 from mklviz.errors import MklvizError
-from mklviz.record import Trace
+from mklviz.record import FINAL, Trace
 from mklviz.record.milestones import PARTS, milestones
 from mklviz.record.reference import Reference
 from mklviz.views.chart.columns import (
@@ -62,12 +62,20 @@ class Recorded:
         """One line about the problem."""
         return next(iter(self.traces.values())).problem
 
-    def page_data(self) -> dict[str, Any]:
-        """Return all data that a script needs to draw the runs; `null` is a hole."""
+    @property
+    def ended(self) -> bool:
+        """Whether all runs have."""
+        return all(trace.status in FINAL for trace in self.traces.values())
+
+    def page_data(self, slots: KernelSlots | None = None) -> dict[str, Any]:
+        """Return all data that a script needs to draw the runs; `null` is a hole.
+
+        `slots`: of the kernels shown, where they must keep their colours as a race goes on.
+        """
         begun = {key: trace for key, trace in self.traces.items() if len(trace)}
         kernels = max(len(trace.best.weights) for trace in begun.values())
-        slots = KernelSlots(kernels)
-        slots.update([trace.best.weights for trace in begun.values()], exact=True)
+        slots = slots or KernelSlots(kernels)
+        slots.update([trace.best.weights for trace in begun.values()], exact=self.ended)
         reference = Reference.of(begun.values())
         styles = {key: page_style(style, index) for index, (key, style) in enumerate(run_styles(begun, LIGHT).items())}
         most = max(min(MOST_STEPS, MOST_IN_ALL // len(begun)), FEWEST)
@@ -84,6 +92,7 @@ class Recorded:
         names = _names(begun, slots.slots)
         return {
             "noun": self.noun,
+            "ended": self.ended,
             "boundless": not reference,
             "squashed": bool(reference) and not signed and squashed(objectives),
             "parts": PARTS,

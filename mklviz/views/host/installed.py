@@ -8,7 +8,7 @@ from mklviz.errors import MissingPackage
 
 __all__ = ["PACKAGES", "missing", "need_screen"]
 
-PACKAGES = ("panel", "panel_material_ui", "bokeh", "holoviews", "contourpy", "pyviz_comms", "tornado")
+PACKAGES = ("panel", "panel_material_ui", "bokeh", "holoviews", "contourpy", "tornado")
 
 
 def missing() -> list[str]:

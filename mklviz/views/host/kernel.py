@@ -6,13 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from mklviz.views.host.beside import beside
-
-__all__ = ["after_each_cell", "display_script", "in_notebook", "is_loaded", "listen", "notebook_shell"]
-
-TARGET = "mklviz"  # of the comms that pages open
-EXEC = "application/vnd.holoviews_exec.v0+json"  # JupyterLab's extension gives the script below it a way to the kernel
-CALL = beside(__file__, "call.js")
+__all__ = ["after_each_cell", "in_notebook", "is_loaded", "notebook_shell", "show_below_cell", "show_bundle"]
 
 
 def notebook_shell() -> Any:
@@ -27,7 +21,13 @@ def notebook_shell() -> Any:
 
 def in_notebook() -> bool:
     """Return whether this process is the kernel of a notebook."""
-    return notebook_shell() is not None
+    return notebook_shell() is not None or _marimo() is not None
+
+
+def _marimo() -> Any:
+    """Return marimo, if one of its notebooks runs here."""
+    marimo = sys.modules.get("marimo")
+    return marimo if marimo is not None and marimo.running_in_notebook() else None
 
 
 def is_loaded(extension: Any) -> bool:
@@ -35,25 +35,31 @@ def is_loaded(extension: Any) -> bool:
     return bool(getattr(extension, "_loaded", False))
 
 
-def listen(answer: Callable[[Any, Any], None]) -> None:
-    """Let the pages of this kernel open comms, each of which goes to `answer` with its first message."""
-    manager = notebook_shell().kernel.comm_manager
-    if TARGET not in manager.targets:
-        manager.register_target(TARGET, answer)
-
-
-def display_script(identifier: str, text: str) -> None:
-    """Display in the cell that runs a script that opens a comm to this kernel; `text` stands where none can run."""
+def show_below_cell(widget: object) -> None:
+    """Show a widget in the output of the cell that runs."""
+    if marimo := _marimo():
+        marimo.output.append(widget)
+        return
     from IPython.display import display
 
-    script = f'<div data-offer="{identifier}"></div><script>{CALL}</script>'
-    bundle = {"text/html": script, EXEC: "", "text/plain": text}
-    display(bundle, raw=True, metadata={EXEC: {"id": identifier}})  # type: ignore[no-untyped-call]
+    display(widget)  # type: ignore[no-untyped-call]
+
+
+def show_bundle(bundle: dict[str, str], name: str) -> Any:
+    """Show a text in several forms in the output of the cell that runs; return what changes it, None in marimo."""
+    if notebook_shell() is None:
+        return None
+    from IPython.display import display
+
+    return display(bundle, raw=True, display_id=name)  # type: ignore[no-untyped-call]
 
 
 def after_each_cell(react: Callable[[], None]) -> Callable[[], None]:
-    """Call `react` whenever a cell has run, until the function returned is called."""
-    events = notebook_shell().events
+    """Call `react` whenever a cell of Jupyter has run, until the function returned is called."""
+    shell = notebook_shell()
+    if shell is None:
+        return lambda: None
+    events = shell.events
 
     def ran(_result: object) -> None:
         react()

@@ -9,9 +9,8 @@ import panel as pn
 from mklviz.engine import Path
 from mklviz.views.chart.path_picture import PathPicture
 from mklviz.views.chart.svg_pictures import path_still
-from mklviz.views.host.kernel import in_notebook
 from mklviz.views.look.palette import LIGHT, Theme
-from mklviz.views.notebook.output import Output
+from mklviz.views.notebook.still import still_bundle
 
 __all__ = ["PathFigure", "path_figure"]
 
@@ -44,28 +43,14 @@ class PathFigure(pn.viewable.Viewer):
 
     def __init__(self, path: Path, cold: Path | None, theme: Theme) -> None:
         super().__init__()
-        self._path, self._cold, self._theme = path, cold, theme
+        self._path, self._cold = path, cold
         picture = PathPicture(path, cold, theme)
         self.weights, self.active, self.cost = picture.weights, picture.active, picture.cost
         self.layout = picture.layout
 
-    def update(self) -> None:
-        """Do nothing: a path stands still."""
-
-    def resend(self) -> None:
-        """Do nothing, likewise."""
-
-    def _ipython_display_(self) -> None:
-        """Show it below a cell: figures as long as the kernel lives, and a picture that is saved."""
-        if not in_notebook():
-            raise NotImplementedError  # IPython takes this for "not available"
-
-        def draw() -> str:
-            return path_still(self._path, self._cold)
-
-        output = Output(self._path, lambda: PathFigure(self._path, self._cold, self._theme), draw)
-        output.display()
-        output.keep_picture()
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """Show it below a cell as a picture, which is saved with the notebook."""
+        return still_bundle(path_still(self._path, self._cold), repr(self._path))
 
     def __panel__(self) -> Any:
         return pn.pane.Bokeh(self.layout, sizing_mode="stretch_width")

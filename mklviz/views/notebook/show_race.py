@@ -134,9 +134,9 @@ def _shown(race: Race, recorded: RecordedRace, goal: float | None) -> Race:
     """Start a race, and show it in a notebook, or wait for its end in a script."""
     if in_notebook():
         need_screen()
-        from mklviz.views.notebook.cell_updates import show_in_cell
+        from mklviz.views.notebook.race_cell import RaceCell
 
-        show_in_cell(race, goal)
+        RaceCell(race, goal).begin()
         race.start()
         return race
     race.start()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import holoviews as hv
 
-from mklviz.views.host.kernel import in_notebook, is_loaded
+from mklviz.views.host.kernel import is_loaded, notebook_shell
 
 __all__ = ["show_in_notebooks"]
 
@@ -14,5 +14,5 @@ def show_in_notebooks() -> None:
 
     BokehJS comes with it, so that pictures need no network, as nothing of mklviz does.
     """
-    if in_notebook() and not is_loaded(hv.extension):
+    if notebook_shell() is not None and not is_loaded(hv.extension):
         hv.extension("bokeh", logo=False, inline=True)

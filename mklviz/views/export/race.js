@@ -1,0 +1,326 @@
+// The figures of a race with a cursor, what each solver did at the step chosen, and the results as of that step.
+
+const FRAMES = 100, FRAME_MS = 200 // from the first step to the last, and between two of them
+
+function swatch(run) {
+  const line = svg("line", { x1: 0, y1: 6, x2: 22, y2: 6, "stroke-width": 2.4, "stroke-dasharray": run.dash })
+  line.setAttribute("style", `stroke: ${run.colour}`)
+  line.setAttribute("stroke-dashoffset", 8)
+  const mark = svg("path", { d: run.marker, style: `fill: ${run.colour}` })
+  return svg("svg", { width: 22, height: 12, viewBox: "0 0 22 12", "aria-hidden": "true" }, line, mark)
+}
+
+function card(title, why, plotted, ...beside) {
+  return tag("section", { class: "card" }, tag("div", { class: "title" }, title, ...beside), why, plotted)
+}
+
+function heading(text) { return tag("h2", {}, text) }
+function why(text, more = "") { return tag("p", { class: "why", title: more }, text) }
+
+function button(text, act) {
+  const made = tag("button", { type: "button" }, text)
+  made.addEventListener("click", act)
+  return made
+}
+
+function header(names) {
+  return tag("thead", {}, tag("tr", {}, ...names.map((name) => tag("th", { scope: "col" }, name))))
+}
+
+const count = (value) => value.toLocaleString("en-US")
+const number = (value, options, unit = "") => (
+  value === null || value === undefined ? "–" : value.toLocaleString("en-US", options) + unit)
+
+class RaceView {
+  // `place` is filled with the figures, and `bar` with the cursor
+  constructor(place, bar) {
+    this.place = place
+    this.bar = bar
+    this.runs = "" // of which the parts of the page are
+    this.state = { x: "iteration", log: false, above: null, cursor: null, playing: null, hidden: new Set() }
+  }
+
+  // show a recording, or what it has grown to; a cursor at the end stays at the end
+  show(data) {
+    const runs = JSON.stringify(data.runs.map((run) => run.key))
+    this.data = data
+    this.last = Math.max(...data.runs.map((run) => run.iteration.at(-1)))
+    this.tables = Object.fromEntries([["stop", data.stop], ...data.runs.map((run) => [run.table, run])])
+    if (runs !== this.runs) this.build()
+    this.runs = runs
+    this.slider.max = this.last
+    this.draw()
+  }
+
+  get cursor() { return this.state.cursor ?? this.last }
+  get above() { return this.state.above ?? this.data.squashed }
+  get objective() { return this.data.charts[this.above ? "above" : "objective"] }
+  get shown() { return this.data.runs.filter((run) => !this.state.hidden.has(run.key)) }
+
+  // where a run stood at the step chosen: the last one kept that is not later
+  standing(run) {
+    let low = 0, high = run.iteration.length - 1
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      if (run.iteration[middle] <= this.cursor) low = middle
+      else high = middle - 1
+    }
+    return low
+  }
+
+  horizontal() { // the same in every figure
+    const { x, log } = this.state
+    const values = (this.shown.length ? this.shown : [this.data.runs[0]]).flatMap((run) => run[x])
+    return { ...this.data.axes[x], values, log }
+  }
+
+  // what a chart shows now of some runs: its marks with their columns, and a line and a marker where each run stands
+  drawn(chart, runs) {
+    const { tables, state } = this
+    const some = new Set(["stop", ...runs.map((run) => run.table)])
+    const known = chart.marks.filter((mark) => some.has(mark.table) && mark.column in tables[mark.table])
+    const marks = known.map((mark) => ({ ...mark, x: tables[mark.table][state.x], y: tables[mark.table][mark.column] }))
+    const places = runs.map((run) => {
+      const at = this.standing(run), mark = marks.find((each) => each.table === run.table && each.marker)
+      return { x: run[state.x][at], y: mark?.y[at], line: this.cursor < this.last, marker: mark?.marker,
+        look: `stroke: ${run.colour}`, fill: `fill: ${run.colour}` }
+    })
+    return { marks, places, x: this.horizontal(), y: chart.y }
+  }
+
+  // -- the parts of the page
+
+  build() {
+    this.figures = []
+    this.objectiveTitle = heading("")
+    this.objectiveWhy = why("")
+    this.weightsTitle = heading("")
+    this.weightsNames = tag("span", { class: "legend" })
+    this.toldTitle = heading("")
+    this.told = tag("dl", { class: "told" })
+    this.leftOut = tag("span", {})
+    this.place.replaceChildren(this.toolbar(), this.largeFigures(),
+      tag("section", { class: "card" }, tag("div", { class: "title" }, this.toldTitle), this.told), this.multiples(),
+      this.results(), tag("p", { class: "why foot" }, "Arrow keys go from step to step, the space bar plays. Point into a"
+        + " figure to go to a place in it. ", this.leftOut))
+    this.bar.replaceChildren(...this.scrubber())
+  }
+
+  plot(spec, label) {
+    const figure = new Figure(spec, (x) => this.choose(x), label)
+    this.figures.push(figure)
+    return figure.root
+  }
+
+  menu(label, options, value, change) {
+    const select = tag("select", {}, ...Object.entries(options).map(([key, text]) => tag("option", { value: key }, text)))
+    select.value = value
+    select.addEventListener("change", () => { change(select.value); this.draw() })
+    return tag("label", {}, label, select)
+  }
+
+  toolbar() {
+    const { state, data } = this
+    const chips = data.runs.map((run) => {
+      const chip = button("", () => {
+        if (!state.hidden.delete(run.key)) state.hidden.add(run.key)
+        chip.setAttribute("aria-pressed", String(!state.hidden.has(run.key)))
+        this.draw()
+      })
+      chip.append(swatch(run), run.label)
+      for (const [key, value] of Object.entries({ class: "chip", title: "Hide or show",
+        "aria-pressed": String(!state.hidden.has(run.key)) })) chip.setAttribute(key, value)
+      return chip
+    })
+    const log = tag("input", { type: "checkbox" })
+    log.checked = state.log
+    log.addEventListener("change", () => { state.log = log.checked; this.draw() })
+    const columns = Object.fromEntries(Object.entries(data.axes).map(([column, axis]) => [column, axis.label]))
+    const axes = this.menu("Horizontal axis", columns, state.x, (value) => { state.x = value })
+    const ways = { objective: "as it is", above: "above the best bound" }
+    const which = this.menu("Objective", ways, this.above ? "above" : "objective", (value) => {
+      state.above = value === "above"
+    })
+    this.which = which.querySelector("select")
+    which.hidden = data.boundless
+    return tag("div", { class: "row" }, tag("div", { role: "group", "aria-label": "Solvers shown" }, ...chips),
+      tag("div", {}, which, axes, tag("label", {}, log, "log x")))
+  }
+
+  largeCard(name, label) {
+    const chart = this.data.charts[name]
+    const stop = chart.beside ? [tag("span", { class: "legend" }, tag("span", {}, tag("i", { class: "dashes" }),
+      chart.beside))] : []
+    const plotted = this.plot(() => this.drawn(this.data.charts[name], this.shown), label)
+    return card(heading(chart.title), why(chart.note, chart.more), plotted, ...stop)
+  }
+
+  largeFigures() {
+    const plotted = this.plot(() => this.drawn(this.objective, this.shown), "The objective of each solver, step by step")
+    return tag("div", { class: "grid" }, card(this.objectiveTitle, this.objectiveWhy, plotted),
+      this.largeCard("gap", `${this.data.charts.gap.title} of each solver, step by step`),
+      this.largeCard("step", "Step sizes of each solver"))
+  }
+
+  multiples() {
+    this.heads = this.data.weights.map(() => tag("div", { class: "head" }))
+    const cells = this.data.weights.map((chart, place) => tag("div", { class: "multiple" }, this.heads[place],
+      this.plot(() => this.drawn(this.data.weights[place], [this.data.runs[place]]), `Largest weights of ${chart.title}`)))
+    return card(this.weightsTitle, "", tag("div", { class: "grid" }, ...cells), this.weightsNames)
+  }
+
+  results() {
+    this.tableTitle = why("")
+    this.rows = tag("tbody", {})
+    this.milestones = tag("tbody", {})
+    const nouns = this.data.noun === "kernel" ? "Kernels" : "Parameters"
+    const names = ["Solver", "Status", "Iterations", "SVM solves", "Time", "Objective", "Gap", `${nouns} kept`,
+      "Weight moved", "Undone"]
+    const parts = ["Solver", ...this.data.parts.map((part) => `${NUMBERS.percent(part)} of the way`)]
+    const table = tag("table", { "aria-label": "Results of the solvers" }, header(names), this.rows)
+    const way = tag("table", { class: "milestones", "aria-label": "Milestones of the solvers" }, header(parts),
+      this.milestones)
+    return tag("section", { class: "card" }, this.tableTitle, tag("div", { class: "scroll" }, table),
+      why("What it took to come down most of the way to the least objective."), tag("div", { class: "scroll" }, way))
+  }
+
+  row(run) {
+    const at = this.standing(run), ended = this.cursor >= run.iteration.at(-1)
+    const status = ended ? run.status : { word: "at this step", sign: "", name: "past", reason: "", meaning: "" }
+    const pill = tag("span", { class: `pill ${status.name}`, title: status.meaning })
+    if (status.sign) pill.append(tag("i", { "aria-hidden": "true" }, status.sign))
+    pill.append(status.word)
+    const said = ["failed", "limit", "rule", "precision"].includes(status.name) ? status.reason : ""
+    const cells = [
+      count(run.iteration[at]), count(run.svm_solves[at]),
+      number(run.seconds[at], { minimumFractionDigits: 2, maximumFractionDigits: 2 }, " s"),
+      number(run.least[at], Math.abs(run.least[at]) < 1000 ? { maximumSignificantDigits: 5 }
+        : { minimumFractionDigits: 1, maximumFractionDigits: 1 }),
+      run.gap[at] === null ? "–" : run.gap[at] > 0 && run.gap[at] < 1e-8 ? "under 0.000001 %"
+        : run.gap[at] < 1e-4 ? number(100 * run.gap[at], { maximumSignificantDigits: 2 }, " %")
+        : number(100 * run.gap[at], { minimumFractionDigits: 2, maximumFractionDigits: 2 }, " %"),
+      count(run.kept[at]), number(run.moved[at], { maximumSignificantDigits: 3 }, "×"),
+      number(run.vain[at] === null ? null : 100 * run.vain[at], { maximumFractionDigits: 0 }, " %"),
+    ]
+    const first = tag("td", { title: status.reason }, pill)
+    if (said) first.append(tag("span", { class: "reason" }, said))
+    const made = tag("tr", {}, tag("th", { scope: "row" }, swatch(run), run.label), first,
+      ...cells.map((text) => tag("td", {}, text)))
+    if (this.state.hidden.has(run.key)) made.className = "quiet"
+    return made
+  }
+
+  deed(run) {
+    const at = this.standing(run), ended = this.cursor > run.iteration.at(-1)
+    const later = this.cursor < run.iteration[0] && `Begins at step ${count(run.iteration[0])}.`
+    const still = ["ready", "running", "paused"].includes(run.status.name) ? "Is" : "Finished"
+    const said = later || (ended ? `${still} at step ${count(run.iteration.at(-1))}.` : run.narration[at] ?? "")
+    return [tag("dt", {}, swatch(run), run.label), tag("dd", {}, said)]
+  }
+
+  // -- the cursor
+
+  scrubber() {
+    this.slider = tag("input", { type: "range", min: 0, max: this.last, "aria-label": "Step" })
+    this.where = tag("output", {})
+    this.playButton = button("Play", () => this.play())
+    this.playButton.className = "play"
+    this.slider.addEventListener("input", () => { this.hold(); this.go(Number(this.slider.value)) })
+    const by = (way) => () => { this.hold(); this.go(this.nextKept(way)) }
+    return [tag("div", {}, this.playButton, button("Back", by(-1)), button("On", by(1)), this.slider, this.where)]
+  }
+
+  // the next step at which something is known
+  nextKept(way) {
+    const { cursor } = this
+    const known = this.data.runs.flatMap((run) => run.iteration.filter((at) => way * (at - cursor) > 0))
+    return known.length ? cursor + way * Math.min(...known.map((at) => way * (at - cursor))) : cursor
+  }
+
+  hold() {
+    clearInterval(this.state.playing)
+    this.state.playing = null
+    this.playButton.textContent = "Play"
+  }
+
+  play() {
+    if (this.state.playing !== null) { this.hold(); return }
+    if (this.cursor >= this.last) this.go(0)
+    this.playButton.textContent = "Hold"
+    this.state.playing = setInterval(() => {
+      this.go(this.cursor + Math.ceil(this.last / FRAMES))
+      if (this.cursor >= this.last) this.hold()
+    }, FRAME_MS)
+  }
+
+  // a place on the horizontal axis was pointed at: the latest step that any shown run had reached there
+  choose(x) {
+    this.hold()
+    const reached = this.shown.map((run) => {
+      const along = run[this.state.x]
+      const after = along.findIndex((value) => value > x)
+      return run.iteration[after < 0 ? along.length - 1 : Math.max(after - 1, 0)]
+    })
+    this.go(this.state.x === "iteration" ? Math.round(x) : Math.max(0, ...reached))
+  }
+
+  go(step) {
+    this.state.cursor = step < this.last ? Math.max(step, 0) : null // at the end, wherever that will be
+    this.tell()
+    for (const figure of this.figures) figure.mark()
+  }
+
+  // go where a key says, unless it is meant for a control
+  key(event) {
+    const at = event.composedPath()[0], inField = at.matches("input, select, button")
+    const keys = { ArrowLeft: () => this.go(this.nextKept(-1)), ArrowRight: () => this.go(this.nextKept(1)),
+      Home: () => this.go(0), End: () => this.go(this.last) }
+    if (event.ctrlKey || event.altKey || event.metaKey || at.matches("select")) return
+    if (event.key === " " && !inField) this.play()
+    else if (event.key in keys) { this.hold(); keys[event.key]() }
+    else return
+    event.preventDefault()
+  }
+
+  tell() {
+    const { data, cursor, last } = this
+    this.slider.value = cursor
+    this.where.textContent = `step ${count(cursor)} of ${count(last)}`
+    this.slider.setAttribute("aria-valuetext", this.where.textContent)
+    this.toldTitle.textContent = `What each solver did at step ${count(cursor)}`
+    this.told.replaceChildren(...this.shown.flatMap((run) => this.deed(run)))
+    const end = data.ended ? "At the end of each run." : "So far."
+    this.tableTitle.textContent = cursor < last ? `As of step ${count(cursor)}.` : end
+    this.rows.replaceChildren(...data.runs.map((run) => this.row(run)))
+  }
+
+  // what is written around the figures, all of which may change as a race goes on
+  name() {
+    const { data, objective } = this
+    this.which.value = this.above ? "above" : "objective"
+    this.objectiveTitle.textContent = objective.title
+    this.objectiveWhy.textContent = objective.note
+    this.objectiveWhy.title = objective.more
+    this.weightsTitle.textContent = data.weights_title
+    this.weightsNames.replaceChildren(...data.kernels.map((name, slot) => {
+      const patch = tag("i", {})
+      patch.style.background = `var(--kernel-${slot})`
+      return tag("span", {}, patch, name)
+    }))
+    data.weights.forEach((chart, place) => {
+      const run = data.runs[place]
+      const verdict = chart.beside ? [tag("span", { class: `pill ${chart.beside}` }, chart.beside)] : []
+      const scale = run.enlarged ? [tag("span", { class: "pill scale" }, run.enlarged)] : []
+      this.heads[place].replaceChildren(swatch(run), chart.title, ...scale, ...verdict)
+    })
+    this.milestones.replaceChildren(...data.runs.map((run) => tag("tr", {},
+      tag("th", { scope: "row" }, swatch(run), run.label), ...run.milestones.map((said) => tag("td", {}, said)))))
+    this.leftOut.textContent = data.left_out
+  }
+
+  draw() {
+    this.name()
+    for (const figure of this.figures) figure.draw()
+    this.tell()
+  }
+}

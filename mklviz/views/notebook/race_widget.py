@@ -1,0 +1,83 @@
+"""A race as a widget: figures that a page draws itself, wherever the widgets of notebooks are known.
+
+JupyterLab, Notebook 7, VS Code, Colab, marimo and Voilà all carry the state of a widget to their pages, and messages
+back. The state is the recording as `page_data` makes it, sent anew as it grows; a page that is loaded again finds it as
+it stands.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import anywidget
+import traitlets
+
+from mklviz.engine import Race
+from mklviz.views.chart.columns import KernelSlots
+from mklviz.views.export.page import colours, figures_script, figures_style
+from mklviz.views.export.recording import Recorded
+from mklviz.views.host.beside import beside
+from mklviz.views.look.palette import DARK, LIGHT
+from mklviz.views.race.results import race_sentence
+
+__all__ = ["RaceWidget"]
+
+
+class RaceWidget(anywidget.AnyWidget):
+    """The live figures of a race below its buttons.
+
+    `gap`: at which the runs stop; `still`: names the picture that stands where no widget is drawn; `wanted`: whether a
+    page has drawn what it was sent, or has asked for something.
+    """
+
+    _esm = figures_script() + beside(__file__, "widget.js")
+    sheet = traitlets.Unicode(figures_style()).tag(sync=True)
+    still = traitlets.Unicode().tag(sync=True)
+    recording = traitlets.Dict().tag(sync=True)
+    colours = traitlets.Dict().tag(sync=True)
+    control = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, race: Race, gap: float | None = None, still: str = "") -> None:
+        self.race = race
+        self.wanted = threading.Event()
+        self._gap, self._slots = gap, KernelSlots(race.problem.m)
+        super().__init__(still=still, control=self._control())
+        self.on_msg(self._hear)
+
+    def update(self) -> None:
+        """Tell the pages how the race stands."""
+        shown = Recorded(self.race.traces, self._solvers, self.race.problem.noun, self._gap)
+        self.control, self.colours = self._control(), _colours(shown)
+        if any(len(trace) for trace in shown.traces.values()):
+            recording = shown.page_data(self._slots)
+            if recording != self.recording:
+                self.wanted.clear()
+                self.recording = recording
+
+    @property
+    def _solvers(self) -> dict[str, Any]:
+        return {key: run.solver for key, run in self.race.runs.items()}
+
+    def _control(self) -> dict[str, Any]:
+        race = self.race
+        return {"state": race.status, "words": race_sentence(race), "paced": race.pace > 0}
+
+    def _hear(self, _widget: Any, said: Any, _buffers: Any) -> None:
+        """Do what a page asks for."""
+        race = self.race
+        wishes = {"more": lambda: None, "step": race.step, "stop": race.cancel, "full": self._full_speed}
+        wishes["pause"] = race.start if race.status == "paused" else race.pause
+        wish = said.get("wish") if isinstance(said, dict) else None
+        if wish in wishes:
+            wishes[wish]()
+            self.wanted.set()
+
+    def _full_speed(self) -> None:
+        self.race.pace = 0.0
+
+
+def _colours(shown: Recorded) -> dict[str, str]:
+    """Return the style sheets of light and of dark notebooks."""
+    themes = {"light": LIGHT, "dark": DARK}
+    return {name: f":host {{ color-scheme: {name}; {colours(shown, theme)} }}" for name, theme in themes.items()}
