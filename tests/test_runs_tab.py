@@ -21,6 +21,7 @@ from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.record import Trace
 from mklviz.record.bundle import write_bundle
 from mklviz.record.store import RunHead, StoredRun, open_store, reset
+from mklviz.views.history import found_races
 from mklviz.views.history.past_race import PastRace, races_of, when
 from mklviz.views.session import race_history
 from mklviz.views.session.race_history import RaceHistory
@@ -297,3 +298,13 @@ def test_rows_are_sent_by_pages_and_nothing_else_is_answered(monkeypatch: pytest
         tab.list.receive({"page": page})
     tab.list.receive({"act": "open", "id": "unknown"})
     assert [(message["page"], len(message["rows"])) for message in sent] == [(2, 20)]
+
+
+def test_lessons_are_looked_up_once_each_however_many_races_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    for lesson in ("jumping-weights", "jumping-weights", "a lesson of yore", ""):
+        recorded(raced(), lesson=lesson)
+    asked: list[str] = []
+    monkeypatch.setattr(found_races, "lesson_title", lambda name: asked.append(name) or f"About {name}")
+    _, tab = at_the_tab(4)
+    assert list(tab.lesson.options) == ["all lessons", "About a lesson of yore", "About jumping-weights"]
+    assert sorted(asked) == ["a lesson of yore", "jumping-weights"]

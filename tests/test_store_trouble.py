@@ -155,12 +155,12 @@ def test_a_locked_index_is_said_and_runs_are_found_all_the_same(store: Store) ->
 
 
 def test_another_process_reads_and_writes_beside_the_owner(store: Store) -> None:
-    race = recorded(store, RunHead(words="data=sonar"))
+    race = recorded(store, RunHead(words="data=sonar", owner="one"))
     store.runs()
-    said = lives(store.folder, "print(len(store.runs('sonar')), store.trouble)\n"
-                               f"store.describe({race!r}, name='from afar')")  # fmt: skip
-    assert said == "1"
-    assert [run.name for run in store.runs()] == ["from afar"]
+    found = "print(*(len(store.runs('sonar', owner=owner)) for owner in ('one', 'two')), store.trouble)\n"
+    said = lives(store.folder, f"{found}store.describe({race!r}, name='from afar')")
+    assert said == "1 0"
+    assert [run.name for run in store.runs(owner="one")] == ["from afar"]
 
 
 def test_a_fork_of_the_owner_records_and_leaves_the_parents_runs_and_index_alone(store: Store) -> None:

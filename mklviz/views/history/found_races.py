@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from mklviz.engine.task import Task
 from mklviz.errors import MklvizError
 from mklviz.record.store import Store, StoredRun
-from mklviz.views.history.past_race import ORDERS, PastRace, races_of
+from mklviz.views.history.past_race import ORDERS, PastRace, lesson_title, races_of
 from mklviz.views.session.race_history import KeptRace
 from mklviz.views.session.session import Session
 
@@ -93,7 +93,8 @@ class FoundRaces:
         if self._all[0] != state:
             self._all = state, races_of([*self._store.runs(owner=owner), *others])
         races = self._all[1]
-        lessons = dict(sorted({race.lesson: race.first.lesson for race in races.values() if race.lesson}.items()))
+        names = {race.first.lesson for race in races.values() if race.first.lesson}
+        lessons = dict(sorted((lesson_title(name), name) for name in names))
         matching: Container[str] = races
         try:
             if sought.where.strip():

@@ -12,7 +12,7 @@ from mklviz.numbers import counted, share_text
 from mklviz.record.store import StoredRun
 from mklviz.scenarios import scenarios
 
-__all__ = ["ORDERS", "STATES", "PastRace", "races_of", "when"]
+__all__ = ["ORDERS", "STATES", "PastRace", "lesson_title", "races_of", "when"]
 
 RUNNING, CUT_OFF, FAILED, STOPPED, ENDED = "running", "cut off", "failed", "stopped", "ended"
 STATES = (ENDED, STOPPED, CUT_OFF, RUNNING, FAILED)
@@ -39,8 +39,7 @@ class PastRace:
     @property
     def lesson(self) -> str:
         """The title of its scenario; the name of one that is not there any more."""
-        name = self.first.lesson
-        return scenarios()[name].title if name in scenarios() else name
+        return lesson_title(self.first.lesson)
 
     @property
     def words(self) -> str:
@@ -77,6 +76,12 @@ class PastRace:
             f" {run.seconds:.2f} CPU s" + ("" if math.isnan(run.gap) else f", gap {share_text(run.gap)}")
             for run in self.runs
         )
+
+
+def lesson_title(name: str) -> str:
+    """Return what a scenario is called; its name where it is not there any more, "" for ""."""
+    known = scenarios() if name else {}  # which are looked through each time: too slow to ask for each of many races
+    return known[name].title if name in known else name
 
 
 def _last(value: float) -> float:
