@@ -13,7 +13,7 @@ from mklviz.views.host.figure_sync import FigureSync
 from mklviz.views.host.plot_pane import PlotPane
 from mklviz.views.lessons.picture import Picture
 from mklviz.views.look import cards
-from mklviz.views.look.palette import Theme, swatch
+from mklviz.views.look.palette import Theme
 
 __all__ = ["PictureView", "emptied"]
 
@@ -55,8 +55,7 @@ class PictureView(pn.viewable.Viewer):
             with self.sync.frames.in_order():
                 for figure in self.figures:
                     figure.show(_own(figure.chart, picture.tables))
-        legend = "".join(f"<span>{swatch(style)}{escape(style.label)}</span>" for style in picture.legend)
-        self._legend.param.update(object=f'<span class="legend">{legend}</span>', visible=bool(legend))
+        self._legend.param.update(object=cards.legend(picture.legend), visible=bool(picture.legend))
         self._cover.object = f'<p class="guess">{escape(waiting)}</p>' if waiting else ""
         return True
 
