@@ -19,7 +19,13 @@ __all__ = ["PictureView", "emptied"]
 
 HEIGHT, LEAST, LEAST_PROJECTED = 330, 150, 230  # pixels of the whole picture with its headings, and of a chart
 HEADING = 30  # pixels above each row of charts
-_OVER = {"position": "absolute", "inset": "40% 0 auto 0", "pointer-events": "none", "text-align": "center"}
+# in the first chart, where it lies over no heading
+_OVER = {
+    "position": "absolute",
+    "inset": "20% 0 auto 0",
+    "pointer-events": "none",
+    "text-align": "center",
+}
 _ACROSS = "auto-fit, minmax(min(260px * var(--mk-scale, 1), 100%), 1fr)"  # on a projector one below the other
 
 
