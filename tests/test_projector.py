@@ -6,7 +6,9 @@ import re
 from types import SimpleNamespace
 from urllib.parse import parse_qs
 
+import numpy as np
 import pytest
+from bokeh.models import ColorBar, Text
 
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.views.explorer import key_help
@@ -16,6 +18,10 @@ from mklviz.views.host import heartbeat
 from mklviz.views.host.beside import beside
 from mklviz.views.links import link
 from mklviz.views.look.palette import DARK, LIGHT, theme_for
+from mklviz.views.model.held_out_picture import draw_confusion
+from mklviz.views.model.learned import Grid
+from mklviz.views.model.weights_picture import draw_grid
+from mklviz.views.pictures.style import rendered
 from mklviz.views.race.race_page import RacePage
 from mklviz.views.session.session import Session
 
@@ -96,3 +102,21 @@ def test_the_list_of_keys_has_all_that_the_page_listens_to() -> None:
     assert {key.upper() for key in key_help.RACE} == {name.strip() or "SPACE" for name in names}
     told = Explorer().header.keys.rows
     assert [row[0] for row in told] == [*key_help.RACE, *key_help.EVERYWHERE]
+
+
+def test_numbers_inside_the_pictures_of_a_model_are_as_large_as_the_rest() -> None:
+    theme = theme_for(dark=False, projected=True)
+    confusion = rendered(draw_confusion(np.array([[3, 1], [0, 2]]), ["no", "yes"], theme))
+    (numbers,) = (one.glyph for one in confusion.renderers if isinstance(one.glyph, Text))
+    assert numbers.text_font_size == "20.4px"
+    grid = rendered(draw_grid(Grid(("age",), ("gauss",), np.array([[0.5]]), 1.0), theme, "By feature"))
+    assert grid.select_one({"type": ColorBar}).major_label_text_font_size == "20.4px"
+
+
+def test_run_stands_in_the_header_where_the_drawer_is_folded_away() -> None:
+    explorer = Explorer()
+    form = explorer.header.parts[0]
+    assert explorer.header.run.visible  # on a phone
+    assert any("(min-width: 600px) { .button { display: none" in str(sheet) for sheet in form.stylesheets)
+    explorer.header.projector.answer({"value": True})
+    assert not any(".button { display: none" in str(sheet) for sheet in form.stylesheets)

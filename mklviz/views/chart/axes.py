@@ -101,7 +101,7 @@ def bare(plot: figure) -> None:
 
 def style_legend(legend: Legend, theme: Theme) -> None:
     """Give a legend the colours and the font of `theme`, and no box."""
-    legend.label_text_font, legend.label_text_font_size = FONT, "12px"
+    legend.label_text_font, legend.label_text_font_size = FONT, f"{12 * theme.scale:g}px"
     legend.label_text_color, legend.border_line_color = theme.text, None
     legend.background_fill_color, legend.background_fill_alpha = theme.card, 0.8
     legend.spacing, legend.padding = 1, 4

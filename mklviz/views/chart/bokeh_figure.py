@@ -130,7 +130,7 @@ def _figure(chart: Chart, theme: Theme, height: int, tools: str, x_range: Any) -
         sizing_mode="stretch_width",
         x_axis_type=chart.x.scale,
         y_axis_type="auto" if bars else chart.y.scale,
-        x_range=x_range or _range(chart.x, 0.02, chart.equal_units),
+        x_range=x_range or _range(chart.x, 0.06 if bars else 0.02, chart.equal_units),
         y_range=FactorRange(factors=[]) if bars else _range(chart.y, 0.08, chart.equal_units),
         x_axis_label=chart.x.label,
         y_axis_label=chart.y.label,

@@ -17,11 +17,12 @@ from mklviz.views.session.session import Session
 __all__ = ["Header"]
 
 _WHY = "Large type and lines, with objective and kernel weights alone, to be read from the last row"
-_ON_A_PHONE = "@media (max-width: 599px) { :host { display: none; } }"
+_NO_SWITCH = "@media (max-width: 599px) { .switch { display: none; } }"  # on a phone
+_NO_RUN = "@media (min-width: 600px) { .button { display: none; } }"  # it stands in the drawer, which is in sight
 
 
 class Header:
-    """The switch of a projector, with Run beside it while it is on, and the list of keys.
+    """The switch of a projector, Run where its drawer is folded away, on a projector or a phone, and the list of keys.
 
     `keys`: what keys do on this page that do nothing on others; `parts`: what stands in the header.
     """
@@ -32,9 +33,7 @@ class Header:
         self._brand: Markup | None = None
         self._drawer = True  # whether it was open before
         self.projector = Switch(label="Projector", description=_WHY)
-        self.run = Button(
-            lambda *_: session.press(" "), label="▶ Run", variant="contained"
-        )  # its drawer is folded away
+        self.run = Button(lambda *_: session.press(" "), label="▶ Run", variant="contained")
         self._races = bool(keys)  # whether the page has a race of its own
         self._form = Form(FormRow(self.run, self.projector), sizing_mode=None, align="center", margin=(0, 12, 0, 16))
         self.keys = KeyHelp({**keys, **EVERYWHERE}, align="center", margin=0)
@@ -80,8 +79,9 @@ class Header:
         self.run.label = {"running": "Pause", "paused": "Resume"}.get(state, "▶ Run")
 
     def _paint(self, *_: Any) -> None:
-        self.run.visible = self._races and self._session.theme.projected
+        self.run.visible = self._races
         sheet = cards.variables(self._session.theme)
         if self._brand is not None:
             self._brand.dress([sheet])
-        self._form.stylesheets, self.keys.stylesheets = [sheet, _ON_A_PHONE], [sheet]
+        folded = [_NO_SWITCH] if self._session.theme.projected else [_NO_SWITCH, _NO_RUN]
+        self._form.stylesheets, self.keys.stylesheets = [sheet, *folded], [sheet]

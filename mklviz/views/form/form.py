@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import param
 
 from mklviz.views.form.parts import FormPart, Group
-from mklviz.views.host.beside import LET_GO, beside
+from mklviz.views.host.beside import KEEP_HOLD, LET_GO, beside
 from mklviz.views.host.component import ScriptedComponent
 
 __all__ = ["Form"]
@@ -26,7 +26,7 @@ class Form(ScriptedComponent):
 
     drawn = param.String(default="")
 
-    _esm = LET_GO + beside(__file__, "kinds.js") + beside(__file__, "form.js")
+    _esm = LET_GO + KEEP_HOLD + beside(__file__, "kinds.js") + beside(__file__, "form.js")
     _stylesheets: ClassVar[list[str]] = [beside(__file__, "form.css")]
 
     def __init__(self, *parts: FormPart, **params: Any) -> None:

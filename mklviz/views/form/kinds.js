@@ -281,13 +281,13 @@ const KINDS = {
       value.textContent = name ?? Number(range.value).toLocaleString("en")
       put(range, "aria-valuetext", name)
     }
-    let held = false  // answers to where it was before would pull it back
-    range.addEventListener("pointerdown", () => { held = true })
-    range.addEventListener("pointerup", () => { held = false })
-    range.addEventListener("input", () => {
+    const told = () => {
       tell()
       say({ value: Number(range.value) })
-    })
+    }
+    let held = false  // answers to where it was before would pull it back
+    range.addEventListener("input", told)
+    keepHold(range, told, (is) => { held = is })
     node.append(label, range, value)
     return { node, show: (part) => {
       label.textContent = part.label

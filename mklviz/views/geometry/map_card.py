@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -35,7 +34,7 @@ from mklviz.views.geometry.start_drag import StartDrag
 from mklviz.views.geometry.step_facts import facts_of, keeps_cuts
 from mklviz.views.geometry.survey import Survey, point_of
 from mklviz.views.look import cards
-from mklviz.views.look.palette import LIGHT, RunStyle, Theme, swatch
+from mklviz.views.look.palette import LIGHT, RunStyle, Theme
 from mklviz.views.sidebar.controls import note, say
 
 __all__ = ["MapCard", "best_of"]
@@ -104,11 +103,10 @@ class MapCard(pn.viewable.Viewer):
         self.figure = ChartFigure(map_chart(self._styles, theme, triangle=bool(self._kernels)), theme, HEIGHT)
         if self._kernels:
             self.figure.show(corner_tables([names[k] for k in self._kernels]))
-        legend = "".join(f"<span>{swatch(s)}{escape(s.label)}</span>" for s in self._styles.values())
         title, term = "Paths of the kernel weights", "kernel weight"
         if self._kernels:
             title, term = "Three kernels from above", "simplex"
-        self._heading.object = cards.title(title, term=term, beside=f'<span class="legend">{legend}</span>')
+        self._heading.object = cards.title(title, term=term, beside=cards.legend(self._styles.values()))
         self._drawn = None
         self._draw_ground()
         self.figure.plot.on_event("tap", self._pick)

@@ -110,7 +110,7 @@ def corner_marks(theme: Theme) -> list[Mark]:
     return [LineMark("triangle", *AT, theme.axis, width=1.5, many=True), names]
 
 
-def corner_tables(names: Sequence[str], below: float = 0.044, above: float = 0.03) -> dict[str, Table]:
+def corner_tables(names: Sequence[str], below: float = 0.044, above: float = 0.075) -> dict[str, Table]:
     """Return the triangle, and the names so far beside its corners."""
     x, y = CORNERS.T
     around = [corner[[0, 1, 2, 0]].tolist() for corner in (x, y)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["LET_GO", "beside"]
+__all__ = ["KEEP_HOLD", "LET_GO", "beside"]
 
 
 def beside(module: str, name: str) -> str:
@@ -14,3 +14,5 @@ def beside(module: str, name: str) -> str:
 
 LET_GO = beside(__file__, "let_go.js")
 """Stands before a script with controls: gives the keys back to the race after a click."""
+KEEP_HOLD = beside(__file__, "keep_hold.js")
+"""Stands before a script with sliders: they go on following the pointer when the page around them is laid out anew."""

@@ -32,9 +32,9 @@ export function render({ model, el }) {
     title.textContent = name
     track.className = "track"
     range.setAttribute("aria-label", name)
-    range.addEventListener("input", () => moved(k, Number(range.value) * model.most))
-    range.addEventListener("pointerdown", () => { held = true })
-    for (const end of ["pointerup", "pointercancel"]) range.addEventListener(end, () => { held = false })
+    const dragged = () => moved(k, Number(range.value) * model.most)
+    range.addEventListener("input", dragged)
+    keepHold(range, dragged, (is) => { held = is })
     track.append(fill, range)
     line.append(title, track, text)
     return { line, range, fill, text }

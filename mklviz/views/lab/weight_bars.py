@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import param
 
-from mklviz.views.host.beside import beside
+from mklviz.views.host.beside import KEEP_HOLD, beside
 from mklviz.views.host.dragged_component import ONE_IN_FLIGHT, DraggedComponent
 
 __all__ = ["WeightBars"]
@@ -22,7 +22,7 @@ class WeightBars(DraggedComponent):
     shared = param.Boolean(default=True, doc="Whether the weights sum to one")
     on_change: Callable[[Sequence[float]], None] | None = None
 
-    _esm = ONE_IN_FLIGHT + beside(__file__, "weight_bars.js")
+    _esm = ONE_IN_FLIGHT + KEEP_HOLD + beside(__file__, "weight_bars.js")
     _stylesheets: ClassVar[list[str]] = [beside(__file__, "weight_bars.css")]
 
     def receive(self, message: Any) -> None:

@@ -179,7 +179,7 @@ def _strip_chart(key: str, runs: LessonRuns) -> Chart:
     name = runs.styles[key].label
     y = Axis(start=0.0, numbers="percent")
     note = "colour: which kernel"
-    return Chart(f"strip-{key}", f"{name}: largest weight of each step", COUNTED, y, marks, note=note)
+    return Chart(f"strip-{key}", f"{name}: largest weight", COUNTED, y, marks, note=note)
 
 
 def _leading(traces: Mapping[str, Trace], colours: Sequence[str]) -> dict[int, str]:

@@ -13,13 +13,19 @@ from mklviz.views.host.figure_sync import FigureSync
 from mklviz.views.host.plot_pane import PlotPane
 from mklviz.views.lessons.picture import Picture
 from mklviz.views.look import cards
-from mklviz.views.look.palette import Theme, swatch
+from mklviz.views.look.palette import Theme
 
 __all__ = ["PictureView", "emptied"]
 
 HEIGHT, LEAST, LEAST_PROJECTED = 330, 150, 230  # pixels of the whole picture with its headings, and of a chart
 HEADING = 30  # pixels above each row of charts
-_OVER = {"position": "absolute", "inset": "40% 0 auto 0", "pointer-events": "none", "text-align": "center"}
+# in the first chart, where it lies over no heading
+_OVER = {
+    "position": "absolute",
+    "inset": "20% 0 auto 0",
+    "pointer-events": "none",
+    "text-align": "center",
+}
 _ACROSS = "auto-fit, minmax(min(260px * var(--mk-scale, 1), 100%), 1fr)"  # on a projector one below the other
 
 
@@ -55,8 +61,7 @@ class PictureView(pn.viewable.Viewer):
             with self.sync.frames.in_order():
                 for figure in self.figures:
                     figure.show(_own(figure.chart, picture.tables))
-        legend = "".join(f"<span>{swatch(style)}{escape(style.label)}</span>" for style in picture.legend)
-        self._legend.param.update(object=f'<span class="legend">{legend}</span>', visible=bool(legend))
+        self._legend.param.update(object=cards.legend(picture.legend), visible=bool(picture.legend))
         self._cover.object = f'<p class="guess">{escape(waiting)}</p>' if waiting else ""
         return True
 

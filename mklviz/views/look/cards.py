@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from html import escape
 from typing import Any
 
@@ -11,9 +12,9 @@ from mklviz.context import PARTS
 from mklviz.glossary import GLOSSARY
 from mklviz.views.host.beside import beside
 from mklviz.views.host.markup import Markup
-from mklviz.views.look.palette import FONT, Theme
+from mklviz.views.look.palette import FONT, RunStyle, Theme, swatch
 
-__all__ = ["GAP", "TEXT_CSS", "card", "grid", "help_mark", "html", "title", "variables"]
+__all__ = ["GAP", "TEXT_CSS", "card", "grid", "heading", "help_mark", "html", "legend", "title", "variables"]
 
 GAP = 12  # pixels between cards
 _CARD = """
@@ -52,6 +53,17 @@ def html(text: str = "", **params: Any) -> pn.pane.HTML:
 def title(text: str, *, term: str = "", beside: str = "") -> str:
     """Return a card's heading with `beside` (HTML) to its right; a `term` of the glossary is explained behind it."""
     return f'<div class="title"><h3>{escape(text)}{help_mark(term) if term else ""}</h3>{beside}</div>'
+
+
+def heading(text: str, why: str, *, beside: str = "") -> str:
+    """Return a card's heading with the line that explains the card below."""
+    return f'{title(text, beside=beside)}<p class="why">{escape(why)}</p>'
+
+
+def legend(styles: Iterable[RunStyle]) -> str:
+    """Return the names of runs, each beside its line and marker."""
+    entries = "".join(f"<span>{swatch(style)}{escape(style.label)}</span>" for style in styles)
+    return f'<span class="legend">{entries}</span>'
 
 
 def help_mark(term: str) -> str:

@@ -59,7 +59,7 @@ def draw_confusion(confused: Array, classes: Sequence[str], theme: Theme) -> hv.
     numbers = hv.Labels(
         [(column, row, f"{count:,}") for column, row, _, count in fields], ["predicted", "true"], "text"
     )
-    numbers.opts(text_color=theme.text, text_font_size="12px", backend="bokeh")
+    numbers.opts(text_color=theme.text, text_font_size=f"{12 * theme.scale:g}px", backend="bokeh")
     return dressed(
         heat * numbers,
         theme,

@@ -117,7 +117,7 @@ class PointsFigure:
         drawn = self.plot.scatter("x", "y", source=self.source, **style, **alike)
         legend = Legend(items=[LegendItem(label={"field": "label"}, renderers=[drawn])], location="top_left")
         legend.update(orientation="horizontal", border_line_color=None, background_fill_alpha=0.0, margin=0)
-        legend.update(label_text_font=FONT, label_text_font_size="12px", label_text_color=theme.text)
+        legend.update(label_text_font=FONT, label_text_font_size=f"{12 * theme.scale:g}px", label_text_color=theme.text)
         self.plot.add_layout(legend, "above")
         tool = PointDrawTool(renderers=[drawn], add=True)
         self.plot.add_tools(tool)

@@ -90,5 +90,6 @@ def _dress(theme: Theme, formats: Mapping[str, str], grid: bool, drawn: Any, _: 
     for bar in plot.select({"type": ColorBar}):
         bar.background_fill_color, bar.border_line_color, bar.bar_line_color = theme.card, None, None
         bar.title, bar.major_label_text_color, bar.major_label_text_font = None, theme.muted, FONT
+        bar.major_label_text_font_size = f"{12 * theme.scale:g}px"
         bar.major_tick_line_color, bar.width, bar.padding = None, 10, 6
         bar.formatter = CustomJSTickFormatter(code=SHORT)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from html import escape
 from time import monotonic
 from typing import Any
 
@@ -80,10 +79,11 @@ class Knobs(Tab):
         self.once = Button(self._solve_once, label="Solve once", variant="contained", visible=False)
         self.stop = Button(lambda *_: self.task.cancel(), label="Stop", variant="text", visible=False)
         self.bar = ProgressBar(label="How far the solve is", visible=False)
+        self._gap_heading = cards.html(cards.heading("Duality gap", _GAP))
         self._watch, self.refusal, self.progress = note(), note(), note(spoken=True)
         self._grid = cards.grid(columns="auto-fit, minmax(min(400px, 100%), 1fr)")
         self.choice.param.watch(lambda _event: self._turn_to_knob(), "value")
-        about = cards.html(f'{cards.title("Turn one knob")}<p class="why">{_ABOUT}</p>')
+        about = cards.html(cards.heading("Turn one knob", _ABOUT))
         controls = (FormRow(self.choice), self._watch, FormRow(self.slider, self.once, self.stop))
         form = Form(*controls, self.refusal, self.bar, self.progress, margin=(8, 0, 0, 0))
         objects = (cards.card(about, form), self._grid, self._sync.frames.heartbeat)
@@ -145,8 +145,11 @@ class Knobs(Tab):
     def _build(self, theme: Theme) -> None:
         self.gaps = lab_figure(curves_chart("knob-gap", "SVM solves", theme), theme)
         self.weights = lab_figure(bars_chart("knob-weights", theme), theme)
-        figures = (("Duality gap", _GAP, self.gaps.plot), ("Kernel weights", _WEIGHTS, self.weights.plot))
-        self._grid.objects = [_box(title, why, plot) for title, why, plot in figures]
+        headings = self._gap_heading, cards.html(cards.heading("Kernel weights", _WEIGHTS))
+        self._grid.objects = [
+            cards.card(heading, pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=0))
+            for heading, plot in zip(headings, (self.gaps.plot, self.weights.plot), strict=True)
+        ]
 
     # -- how it is solved
 
@@ -217,6 +220,7 @@ class Knobs(Tab):
                 return
             styles = _styles(now, theme)
             rival = self.rivals.get(now.knob.rival)
+            self._gap_heading.object = cards.heading("Duality gap", _GAP, beside=cards.legend(styles))
             self.gaps.show(curve_tables(lines(now, self.before, rival, styles), GOAL))
             self.weights.show(bar_table(bars(now, self.before), styles[0].colour))
         say(self.progress, outcome(now, self.before, rival))
@@ -273,8 +277,3 @@ def _share(trace: Trace) -> float:
     down = math.log(first / gap) / math.log(first / GOAL) if first > gap > 0.0 and first > GOAL else 0.0
     spent = max(trace.final.svm_solves / MOST_SOLVES, len(trace) / MOST_STEPS)
     return min(max(down, spent), 1.0)
-
-
-def _box(title: str, why: str, plot: Any) -> Any:
-    heading = cards.html(f'{cards.title(title)}<p class="why">{escape(why)}</p>')
-    return cards.card(heading, pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=0))

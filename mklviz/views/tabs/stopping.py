@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from html import escape
 from typing import Any
 
 import panel as pn
@@ -33,8 +32,16 @@ _ABOUT = (
     "A rule decides when a run stops, and sees less than is known afterwards. Choose one and move its threshold: each"
     " run is replayed, and judged by the best bounds that all of them had found by their ends."
 )
-_SEEN = "Dashed: the threshold. A mark stands where the rule fires, on the solver's own curve."
-_TRUTH = "Solid: the best iterate so far. Faint: the last one. A mark stands on what the last iterate would have been."
+_CURVES = (
+    (
+        "What the rule looks at",
+        "Dashed across: the threshold. A mark stands where the rule fires, on the solver's own curve.",
+    ),
+    (
+        "Distance above the optimum",
+        "Strong: the best iterate so far. Faint: the last one. A mark stands on what the last iterate would have been.",
+    ),
+)
 _BARS = "Bar: the best iterate when the rule fires. Ring: the last one. Grey: the best solution that is known."
 
 
@@ -63,10 +70,11 @@ class Stopping(Tab):
         self.threshold = Slider(label="Threshold", end=len(DIGITS) - 1)
         self.run = Select(label="Weights of", options={}, value="", width=300)
         self._why, self._progress = note(), note()
+        self._headings = cards.html(), cards.html()
         self.table = cards.html()
         self._grid = cards.grid(columns="auto-fit, minmax(min(400px, 100%), 1fr)")
         self.rule.param.watch(lambda _event: self._turn_to_rule(), "value")
-        about = cards.html(f'{cards.title("When would it have stopped?")}<p class="why">{_ABOUT}</p>')
+        about = cards.html(cards.heading("When would it have stopped?", _ABOUT))
         form = Form(
             FormRow(self.race, self.rule, wrap=True),
             self._why,
@@ -119,9 +127,9 @@ class Stopping(Tab):
         self.seen = lab_figure(curves_chart("stop-seen", "iteration", theme), theme)
         self.truth = lab_figure(curves_chart("stop-truth", "iteration", theme), theme)
         self.bars = lab_figure(bars_chart("stop-weights", theme), theme)
-        figures = (("What the rule looks at", _SEEN, self.seen), ("Distance above the optimum", _TRUTH, self.truth))
-        boxes = [_box(cards.html(_heading(title, why)), part.plot) for title, why, part in figures]
-        heading = cards.html(_heading("Weights that would have been returned", _BARS))
+        figures = zip(self._headings, (self.seen, self.truth), strict=True)
+        boxes = [_box(heading, part.plot) for heading, part in figures]
+        heading = cards.html(cards.heading("Weights that would have been returned", _BARS))
         self._grid.objects = [*boxes, _box(heading, self.bars.plot, Form(FormRow(self.run)))]
 
     def _offer(self, session: Session) -> None:
@@ -163,6 +171,8 @@ class Stopping(Tab):
             self._styles = run_styles(judgement.traces, session.theme)
             labels = {style.label: key for key, style in self._styles.items()}
             self.run.param.update(options=labels, value=_chosen_run(self.run.value, judgement.traces))
+            for heading, (title, why) in zip(self._headings, _CURVES, strict=True):
+                heading.object = cards.heading(title, why, beside=cards.legend(self._styles.values()))
         self._drawn = (judgement, self.run.value)
         with self._sync.frames.in_order():
             self.seen.show(curve_tables(judgement.seen(self._styles), DIGITS[self.threshold.value]))
@@ -194,10 +204,6 @@ def _ended(traces: Mapping[str, Trace]) -> dict[str, Trace]:
 
 def _chosen_run(key: str, traces: Mapping[str, Trace]) -> str:
     return key if key in traces else next(iter(traces))
-
-
-def _heading(title: str, why: str) -> str:
-    return f'{cards.title(title)}<p class="why">{escape(why)}</p>'
 
 
 def _box(heading: Any, plot: Any, *below: Any) -> Any:

@@ -19,7 +19,7 @@ from mklviz.views.lab.own_mix import Mix, Mixer, above, mix_lines, mixed_kernels
 from mklviz.views.lab.weight_bars import WeightBars
 from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.look import cards
-from mklviz.views.look.palette import Theme, swatch
+from mklviz.views.look.palette import Theme
 from mklviz.views.look.styles import race_styles
 from mklviz.views.model.boundaries import Boundaries
 from mklviz.views.session.session import Session
@@ -93,8 +93,7 @@ class YourMix(Tab):
         if not same:
             self._begin(session)
         styles = race_styles(session.race, session.theme).values()
-        legend = "".join(f"<span>{swatch(style)}{escape(style.label)}</span>" for style in styles)
-        title = cards.title("Beat the solvers", beside=f'<span class="legend">{legend}</span>')
+        title = cards.title("Beat the solvers", beside=cards.legend(styles))
         self.heading.object = f'{title}<p class="why">{_WHY}</p>'
 
     def _build(self, theme: Theme) -> None:
