@@ -155,7 +155,7 @@ def _proved_most(charts: Charts) -> int:
         drawn.columns["y"] for drawn in gaps if drawn.mark.table == "gap-pairwise" and drawn.mark.y == "gap"
     )
     assert all(proved <= alone for proved, alone in zip(averages, own, strict=True))
-    return int(np.argmin([bars["one kernel"], bars["equal weights"], bars["their average"]]))
+    return int(np.argmin([bars["equal weights"], bars["one kernel"], bars["their average"]]))
 
 
 def _passes(charts: Charts) -> int:

@@ -159,12 +159,12 @@ def regularization_path(o: Outcome) -> Decided:
 def certificate(o: Outcome) -> Decided:
     run, problem = o.traces["pairwise"], o.prepared.problem
     assert run[1].weights.max() == 1.0
-    one, equal = (problem.lower_bound(run[t].dual) for t in (1, 0))
+    equal, one = (problem.lower_bound(run[t].dual) for t in (0, 1))
     assert run[1].certificate is not None
     average = run[1].lower_bound
     assert average <= problem.lower_bound(run[1].certificate)
     least = min(run[0].objective, run[1].objective)
-    gaps = [(least - bound) / least for bound in (one, equal, average)]
+    gaps = [(least - bound) / least for bound in (equal, one, average)]
     if o is raced("certificate", *OWN):
         assert sorted(gaps)[1] > MARGIN * sorted(gaps)[0]
     equal_start = o.traces["Pairwise FW, equal start"]

@@ -8,12 +8,8 @@ from mklviz.recipe import DataChoice, Recipe, SolverChoice
 from mklviz.record import Trace
 from mklviz.scenarios._scenario import Answer, Outcome, Question, Scenario
 
-_CHOICES = (
-    "Those of the SVM with that kernel alone",
-    "Those of the SVM before, with equal weights",
-    "An average of the two",
-)
-_BARS = ("one kernel", "equal weights", "their average")
+_CHOICES = ("The first SVM's", "The second SVM's", "An average of both")
+_BARS = ("equal weights", "one kernel", "their average")
 _MORE = 1e-3  # of its gap, by which an average has to prove more
 _SAME = 1e-3  # difference of gaps that are called the same
 
@@ -22,13 +18,13 @@ def _answer(outcome: Outcome) -> Answer:
     """Whose dual variables prove the smallest gap after the step to the best corner."""
     corner, equal = (_run(outcome, first) for first in ("corner", "equal"))
     gaps = _proved(corner)
-    alone, before, average = gaps
-    best = 2 if average < (1.0 - _MORE) * min(alone, before) else int(before < alone)
+    first, second, average = gaps
+    best = 2 if average < (1.0 - _MORE) * min(first, second) else int(second < first)
     said = [share_text(gap) for gap in gaps]
     return Answer(
         _CHOICES[best],
-        f"the SVM with one kernel alone proves a gap of {said[0]}, the one with equal weights before it {said[1]}, and"
-        f" their average {said[2]}",
+        f"the SVM with equal weights proves a gap of {said[0]}, the one with a single kernel {said[1]}, and their"
+        f" average {said[2]}",
         why=f"{_free(corner)}In {_ahead(corner)} steps the last SVMs together proved more than the last one. It took"
         f" {_cost(corner)} from the best kernel, and {_cost(equal)} from equal weights.",
         evidence={"proved": {"name": _BARS, "gap": gaps}},
@@ -40,11 +36,11 @@ def _run(outcome: Outcome, first: str) -> Trace:
 
 
 def _proved(trace: Trace) -> list[float]:
-    """Return the gaps after the first step, by its own SVM, the one before and both, below the same objective."""
+    """Return the gaps after the first step, by the SVM before it, its own, and both, below the same objective."""
     before, here = trace[0], trace[1]
     own = here.lower_bound if here.dual_bound is None else here.dual_bound
     upper = min(before.objective, here.objective)
-    bounds = own, before.lower_bound, max(here.lower_bound, before.lower_bound)
+    bounds = before.lower_bound, own, max(here.lower_bound, before.lower_bound)
     return [relative_gap(upper, bound, here.least_scale) for bound in bounds]
 
 
@@ -73,8 +69,8 @@ SCENARIO = Scenario(
     place=50,
     picture="certificate",
     question=Question(
-        "Pairwise Frank-Wolfe's first step gives one kernel all the weight: two SVMs are solved. Whose dual variables"
-        " prove most?",
+        "Pairwise Frank-Wolfe solves an SVM with equal weights, gives one kernel all the weight, and solves another."
+        " Whose dual variables prove most?",
         _CHOICES,
         _answer,
     ),
