@@ -103,16 +103,9 @@ def passes(runs: LessonRuns) -> Picture:
     lines = [run_line(f"gap-{key}", "passes", "gap", styles[key], theme) for key in raced]
     room = _room("passes", "gap", tables)
     tables |= {"passes": bar_table(bars), **name_table("passes-gap", names), "room": room}
-    first = [
-        bar_chart("passes", "Passes over the kernels", theme),
-        Chart(
-            "lesson-gap",
-            "Duality gap",
-            PASSES,
-            PERCENT,
-            [*lines, name_mark("passes-gap"), LineMark("room", "passes", "gap")],
-        ),
-    ]
+    marks = [*lines, name_mark("passes-gap"), LineMark("room", "passes", "gap")]
+    answer = bar_chart("passes", "Passes over the kernels", theme)
+    chart = Chart("lesson-gap", "Duality gap", PASSES, PERCENT, marks)
     for key in played:
         tables |= _step_tables(key, runs)
     return Picture([[answer, chart], [_steps_chart(key, runs) for key in played]], tables)
