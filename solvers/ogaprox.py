@@ -26,7 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import param
@@ -37,6 +37,7 @@ from mklviz.inner.oracle import needs_hinge, refuse
 from mklviz.inner.warm import start_duals, start_weights
 from mklviz.numbers import counted
 from mklviz.problem import Problem
+from mklviz.problem.bounds import relative_gap
 from mklviz.solvers._dense import dense_kernels, needs_memory
 from mklviz.solvers._words import objective_change, start_sentence
 
@@ -59,11 +60,15 @@ class OgaProxFacts(Facts):
         Steps in the average.
     shown : str
         "average" or "last": what the iterate is, whichever has the smaller gap.
+    average_gap, last_gap : float
+        Relative duality gaps of the two.
     """
 
     kernel_passes: float = math.nan
     averaged: float = math.nan
     shown: str = ""
+    average_gap: float = math.nan
+    last_gap: float = math.nan
 
 
 class OgaProx(Solver):
@@ -89,6 +94,18 @@ class OgaProx(Solver):
         doc="Step in the weights against that in the dual variables, as a multiple of the usual one.",
     )
 
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._named = "name" in options
+        self._show_balance()
+
+    @param.depends("balance", watch=True)
+    def _show_balance(self) -> None:
+        """Carry an unusual balance in the name, so that runs with several can race each other."""
+        if not self._named:
+            with param.edit_constant(self):
+                self.name = self.label if self.balance == 1.0 else f"{self.label}, balance {self.balance:g}"
+
     def supports(self, problem: Problem) -> str:
         """Return "" for SVMs with intercept, weights on the simplex and kernels that fit into memory."""
         if not problem.regularizer.on_simplex:
@@ -111,11 +128,15 @@ class OgaProx(Solver):
                 former, last = last, game.step(former, last, sigma, tau)
                 averaged += 1
                 mean = mean.towards(last, 1.0 / averaged)
-            best, other = sorted((game.judged(mean), game.judged(last)), key=lambda judged: judged.gap)
+            both = game.judged(mean), game.judged(last)
+            best, other = sorted(both, key=lambda judged: judged.gap)
+            average_gap, last_gap = (relative_gap(each.primal, each.bound, problem.least_scale) for each in both)
             facts = OgaProxFacts(
                 kernel_passes=float(game.passes),
                 averaged=float(averaged),
                 shown="last" if best.point is last else "average",
+                average_gap=average_gap,
+                last_gap=last_gap,
             )
             yield game.iterate(best, other, sigma, facts)
 

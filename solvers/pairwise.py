@@ -123,13 +123,13 @@ class PairwiseFrankWolfe(Solver):
         self._named = "name" in options
         self._show_step()
 
-    @param.depends("variant", watch=True)
+    @param.depends("variant", "first", watch=True)
     def _show_step(self) -> None:
-        """Carry the kind of step in the name and in the line's dash, so that both can race each other."""
-        self.dash = _DASHES[self.variant]  # type: ignore[misc]
+        """Carry the kinds of step in the name and in the line's dash, so that all can race each other."""
+        self.dash = "dashed" if self.first == "equal" else _DASHES[self.variant]  # type: ignore[misc]
         if not self._named:
             with param.edit_constant(self):
-                self.name = _LABELS[self.variant]
+                self.name = _LABELS[self.variant] + (", equal start" if self.first == "equal" else "")
 
     def supports(self, problem: Problem) -> str:
         """Return "" for kernel weights on the simplex, whatever the loss."""

@@ -147,6 +147,29 @@ def _risen(charts: Charts) -> int:
     return 0 if first > 1.5 * last else 1 if last > 1.5 * first else 2
 
 
+def _proved_most(charts: Charts) -> int:
+    bars = _bars(charts["proved"])
+    gaps = charts["lesson-gap"].of(LineMark)
+    own = next(drawn.columns["y"] for drawn in gaps if drawn.mark.y == "own")
+    averages = next(
+        drawn.columns["y"] for drawn in gaps if drawn.mark.table == "gap-pairwise" and drawn.mark.y == "gap"
+    )
+    assert all(proved <= alone for proved, alone in zip(averages, own, strict=True))
+    return int(np.argmin([bars["equal weights"], bars["one kernel"], bars["their average"]]))
+
+
+def _passes(charts: Charts) -> int:
+    bars = _bars(charts["passes"])
+    ends = {
+        name: {drawn.mark.y: drawn.columns["y"][-1] for drawn in charts[f"steps-{name}"].of(LineMark)}
+        for name in ("ogaprox", "OGAProx, balance 100")
+    }
+    assert ends["ogaprox"]["last"] < 0.5 * ends["ogaprox"]["average"]
+    assert ends["OGAProx, balance 100"]["average"] < 0.5 * ends["OGAProx, balance 100"]["last"]
+    ratio = bars["OGAProx"] / bars["Level"]
+    return (ratio >= 1.0) + (ratio > 10.0)
+
+
 _READ: Mapping[str, Callable[[Charts], int]] = {
     "silp-oscillates": _moved,
     "best-response": _moved_most,
@@ -156,6 +179,8 @@ _READ: Mapping[str, Callable[[Charts], int]] = {
     "spg-parts": _parts,
     "noisy-svms": _in_vain,
     "second-order": _newton,
+    "certificate": _proved_most,
+    "without-svms": _passes,
     "silp-is-fine": _most,
     "objective-and-accuracy": _accurate,
     "three-groups": _used,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import sys
+from importlib.machinery import ModuleSpec
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import cvxpy as cp
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 from _problems import blobs
 
 from mklviz.bench import learn
-from mklviz.bench._fixed import LAM, easy_weights, mklpy_weights
+from mklviz.bench._fixed import LAM, SMKL_KERNELS, easy_weights, mklpy_weights, smkl_weights
 from mklviz.bench._suite import Bench, load_suites
 from mklviz.datasets import describe_datasets, load_dataset
 from mklviz.kernels import KernelBank
@@ -21,6 +22,7 @@ from mklviz.recipe.words import read_kernels
 from mklviz.typing import Array
 
 FEW = "gauss:1,4 poly:1"
+MISSING = {**dict.fromkeys(learn.MKLPY, "MKLpy is not installed"), "xRFM": "xrfm is not installed"}
 
 
 @pytest.fixture(autouse=True)
@@ -32,22 +34,21 @@ def _few_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_rival_has_a_row_with_times_and_accuracies() -> None:
     said: list[str] = []
     rows = list(learn.measure(Bench(quick=True, repeats=2, say=said.append)))
-    plain = ["Equal weights", "EasyMKL", "SVC, grid", "LogisticRegression, grid", "HistGradientBoosting"]
-    missing, made = rows[:2], rows[2:]
-    assert [row.other for row in missing] == list(learn.MKLPY)
-    assert {row.note for row in missing} == {"MKLpy is not installed"}
+    plain = ["Equal weights", "EasyMKL", "SMKL", "SVC, grid", "LogisticRegression, grid", "HistGradientBoosting"]
+    missing, made = rows[:3], rows[3:]
+    assert {row.other: row.note for row in missing} == MISSING
     assert [row.other for row in made] == [f"{learn.OURS}, p too", *plain]
     assert {row.ours for row in rows} == {learn.OURS}
     for row in made:
         assert row.ratio > 0.0
         assert row.note.startswith("ours ")
         assert row.note.count("% right") == 2
-    assert len(said) == 2 * 7  # two folds, seven classifiers
+    assert len(said) == 2 * 8  # two folds, eight classifiers
 
 
 def test_scores_are_those_of_the_fold_left_out() -> None:
     made, reasons = learn.contestants()
-    assert reasons == dict.fromkeys(learn.MKLPY, "MKLpy is not installed")
+    assert reasons == MISSING
     scores = learn.compare("liver", 3, made, lambda words: None)
     for score in scores.values():
         assert score.accuracy.shape == score.fit.shape == score.predict.shape == (3,)
@@ -106,9 +107,46 @@ def test_mklpy_is_handed_whole_kernels_and_its_weights_are_taken(monkeypatch: py
     np.testing.assert_allclose(mklpy_weights("EasyMKL")(bank, y), bank.quad(y), rtol=1e-9)
 
 
+class Nearest:
+    """Stands in for `xrfm.xRFM`: it is handed whole numbers as classes, and is right at one width and price alone."""
+
+    def __init__(self, rfm_params: dict[str, dict[str, object]], **others: object) -> None:
+        assert others == {"device": "cpu", "n_threads": 1, "random_state": 0, "verbose": False}
+        self.settled = (rfm_params["model"]["bandwidth"], rfm_params["fit"]["reg"]) == (10.0, 1e-1)
+
+    def fit(self, X: Array, y: Array, X_val: Array, y_val: Array) -> None:
+        assert sorted(set(y)) == sorted(set(y_val)) == [0, 1]
+        assert (len(X), len(X_val)) == (30, 10)
+
+    def predict(self, X: Array) -> Array:
+        return (X[:, 0] > 0.0).astype(int) if self.settled else np.zeros(len(X))
+
+
+def test_xrfm_chooses_on_points_held_out_and_answers_with_the_classes_it_was_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stand_in = ModuleType("xrfm")
+    stand_in.__spec__ = ModuleSpec("xrfm", None)
+    stand_in.xRFM = Nearest  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "xrfm", stand_in)
+    made, reasons = learn.contestants()
+    assert "xRFM" not in reasons
+    X = np.linspace(-1.0, 1.0, 40)[:, None]
+    y = np.where(X[:, 0] > 0.0, "yes", "no")
+    assert (made["xRFM"]().fit(X, y).predict(X) == y).all()
+
+
+def test_smkl_keeps_five_kernels_at_most() -> None:
+    X, y = blobs(30, 0.2)
+    bank = KernelBank.build(X, read_kernels("gauss:2^-3...2^6 poly:1,2"), "diagonal")
+    weights = smkl_weights(bank, y)
+    assert 0 < (weights > 0.0).sum() <= SMKL_KERNELS < len(bank)
+    assert weights.sum() == pytest.approx(1.0)
+
+
 def test_the_page_on_it_has_a_row_for_every_table() -> None:
     page = (Path(__file__).resolve().parents[1] / "apps" / "docs" / "learning_kernels.md").read_text()
     made, others = learn.contestants()
-    columns = len(made) + len(others) - 1  # MKLpy's average is that of equal weights
+    columns = len((set(made) | set(others)) - {"MKLpy's AverageMKL", "xRFM", "SMKL"})
     rows = [line for line in page.splitlines() if line.count("±") == columns]
     assert sorted(row.split(" | ")[0].removeprefix("| ") for row in rows) == sorted(learn.TABLES)

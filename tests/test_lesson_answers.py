@@ -156,6 +156,28 @@ def regularization_path(o: Outcome) -> Decided:
     return Decided(0.0, (1.0, 2.0), ("at C = 1 and",))
 
 
+def certificate(o: Outcome) -> Decided:
+    run, problem = o.traces["pairwise"], o.prepared.problem
+    assert run[1].weights.max() == 1.0
+    equal, one = (problem.lower_bound(run[t].dual) for t in (0, 1))
+    assert run[1].certificate is not None
+    average = run[1].lower_bound
+    assert average <= problem.lower_bound(run[1].certificate)
+    least = min(run[0].objective, run[1].objective)
+    gaps = [(least - bound) / least for bound in (equal, one, average)]
+    if o is raced("certificate", *OWN):
+        assert sorted(gaps)[1] > MARGIN * sorted(gaps)[0]
+    equal_start = o.traces["Pairwise FW, equal start"]
+    assert run.final.svm_solves < equal_start.final.svm_solves
+    return Decided(int(np.argmin(gaps)), (0.5, 1.5), tuple(f"{100.0 * gap:.0f} %" for gap in gaps))
+
+
+def without_svms(o: Outcome) -> Decided:
+    level, played = o.traces["level"], o.traces["ogaprox"]
+    passed = [2 * level.final.svm_solves, int(played.fact("kernel_passes")[-1])]
+    return Decided(passed[1] / passed[0], (1.0 - 1e-9, 10.0), tuple(f"{count} passes" for count in passed))
+
+
 DECIDING: dict[str, Callable[[Outcome], Decided]] = {
     name.replace("_", "-"): made
     for name, made in list(globals().items())

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 
 import glossary
 import numpy as np
@@ -24,6 +26,8 @@ from mklviz.reproduce.verdicts import UNKNOWN
 from mklviz.scenarios import scenarios
 
 __all__ = ["MADE", "followed"]
+
+RECENT = Path(__file__).with_name("recent_solvers.json")
 
 
 def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
@@ -115,6 +119,19 @@ def kinds() -> str:
     labels = solver_classes()
     rows = [(kind.what, f"[{labels[kind.solver].label}]({kind.solver}.md)", kind.measured) for kind in KINDS]
     return _table(("problem", "solver", "CPU time of the others"), rows)
+
+
+def recent() -> str:
+    """Return what the solvers since 2012 cost beside others, as `.ci/measure recent` has measured it."""
+    rows: dict[str, dict[str, str]] = {}
+    for row in json.loads(RECENT.read_text(encoding="utf-8"))["rows"]:
+        solves = f"{row['solves']:,.0f} · " if row["solves"] else ""
+        cell = f"{solves}{row['passes']:,.0f} · {row['fits']:,.0f}"
+        rows.setdefault(row["table"], {})[row["solver"]] = cell
+    labels = solver_classes()
+    names = list(next(iter(rows.values())))
+    head = ("table", *(f"[{labels[name].label}]({name}.md)" for name in names))
+    return _table(head, [(table, *(found[name] for name in names)) for table, found in rows.items()])
 
 
 # -- formulations and lists
@@ -211,6 +228,7 @@ MADE: dict[str, Callable[..., str]] = {
     "solver": solver,
     "solvers": solvers,
     "kinds": kinds,
+    "recent": recent,
     "family": family,
     "scenarios": scenario_list,
     "datasets": dataset_list,

@@ -1,4 +1,4 @@
-"""A support vector machine on a sum of kernels whose weights are not learned with it: equal ones, EasyMKL's, MKLpy's.
+"""A support vector machine on a sum of kernels whose weights are found before: equal, EasyMKL's, MKLpy's, SMKL's.
 
     EasyMKL    gamma = argmin gamma'Y ((1 - lam) K + lam I) Y gamma,    d_k in proportion to gamma'Y K_k Y gamma
 
@@ -6,7 +6,8 @@ with K the mean of the kernels, over distributions gamma of weight one on either
 classes' hulls, which LIBSVM finds. Kernels have unit diagonals, as SVC's own and `MKLClassifier`'s.
 
 References: Lauriola, Aiolli, MKLpy: a python-based framework for Multiple Kernel Learning (2020), for its `EasyMKL` and
-`AverageMKL`; Aiolli, Donini, EasyMKL: a scalable multiple kernel learning algorithm, Neurocomputing 169 (2015).
+`AverageMKL`; Aiolli, Donini, EasyMKL: a scalable multiple kernel learning algorithm, Neurocomputing 169 (2015);
+Bertsimas, Iglesias, Johnson, Sparse multiple kernel learning, arXiv 2511.21890 (2025), for SMKL.
 """
 
 from __future__ import annotations
@@ -17,13 +18,17 @@ from typing import Any
 
 import numpy as np
 
+from mklviz.engine import solve
+from mklviz.inner.oracle import SvmOracle
 from mklviz.kernels import KernelBank
+from mklviz.problem import Hinge, Problem, Simplex, SimplexRidge
 from mklviz.recipe.words import read_kernels
 from mklviz.typing import Array
 
-__all__ = ["FixedWeights", "easy_weights", "equal_weights", "mklpy_weights"]
+__all__ = ["FixedWeights", "easy_weights", "equal_weights", "mklpy_weights", "smkl_weights"]
 
 LAM = 0.1
+SMKL_C, SMKL_KERNELS, SMKL_STEPS = 10.0, 5, 30
 HARD = 1e7  # C beyond which a margin is hard, for LIBSVM as for MKLpy
 
 Weights = Callable[[KernelBank, Array], Array]
@@ -56,6 +61,13 @@ def mklpy_weights(name: str) -> Weights:
         return np.asarray(method().combine_kernels(grams, tensor(signs)).weights, dtype=np.float64)
 
     return weigh
+
+
+def smkl_weights(bank: KernelBank, signs: Array) -> Array:
+    """Return the weights of the best of SMKL's first steps with so many kernels, at a price at which it settles."""
+    plain = SvmOracle(Problem(bank, signs, Hinge(SMKL_C), Simplex()), 1e-4).begin(None)
+    problem = Problem(bank, signs, Hinge(SMKL_C), SimplexRidge(float(plain.s.max())))
+    return solve(problem, "smkl", gap=None, max_iter=SMKL_STEPS, k0=SMKL_KERNELS).best.weights
 
 
 class FixedWeights:

@@ -5,6 +5,8 @@
 - *Equal weights*: an SVC on the plain mean of the same kernels, which nobody learns; C by a grid search.
 - *EasyMKL*: an SVC on the same kernels, weighted before by their share of one margin; C by a grid search.
 - *MKLpy's EasyMKL*, *MKLpy's AverageMKL*: the same SVC, with weights found by that package, where it is installed.
+- *SMKL*: an SVC on the five kernels at most that SMKL chooses, with their weights; C by a grid search.
+- *xRFM*: trees of recursive feature machines, by their authors' package, where it is installed.
 - *SVC, grid*: one Gaussian kernel, C and its width chosen by a grid search.
 - *LogisticRegression, grid*: C chosen by a grid search.
 - *HistGradientBoosting*: as scikit-learn makes it.
@@ -28,8 +30,9 @@ from typing import Any
 
 import numpy as np
 
-from mklviz.bench._fixed import FixedWeights, easy_weights, equal_weights, mklpy_weights
+from mklviz.bench._fixed import FixedWeights, easy_weights, equal_weights, mklpy_weights, smkl_weights
 from mklviz.bench._suite import Bench, Row, Suite, rival
+from mklviz.bench._xrfm import HeldOutXrfm
 from mklviz.datasets import load_dataset
 from mklviz.typing import Array
 
@@ -77,25 +80,32 @@ def contestants() -> tuple[dict[str, Callable[[], Any]], dict[str, str]]:
     cv = StratifiedKFold(INNER, shuffle=True, random_state=0)
     grid = {"C": list(CS), "gamma": [2.0**k for k in range(-9, 2, 2)]}
     plain = LogisticRegression(max_iter=2000)
-    theirs, reason = _mklpy(cv)
+    theirs, reasons = _mklpy(cv)
+    module, reason = rival("xrfm")
+    if module is None:
+        reasons["xRFM"] = reason
+    else:
+        theirs["xRFM"] = HeldOutXrfm
     return {
         OURS: lambda: MKLClassifierCV(KERNELS, Cs=CS, cv=cv),
         f"{OURS}, p too": lambda: MKLClassifierCV(KERNELS, Cs=CS, ps=PS, cv=cv),
         "Equal weights": lambda: FixedWeights(KERNELS, equal_weights, CS, cv),
         "EasyMKL": lambda: FixedWeights(KERNELS, easy_weights, CS, cv),
+        "SMKL": lambda: FixedWeights(KERNELS, smkl_weights, CS, cv),
         **theirs,
         "SVC, grid": lambda: GridSearchCV(SVC(), grid, cv=cv),
         "LogisticRegression, grid": lambda: GridSearchCV(plain, {"C": [0.01, *CS]}, cv=cv),
         "HistGradientBoosting": lambda: HistGradientBoostingClassifier(random_state=0),
-    }, {} if theirs else dict.fromkeys(MKLPY, reason)
+    }, reasons
 
 
-def _mklpy(cv: Any) -> tuple[dict[str, Callable[[], Any]], str]:
-    """Return what makes the classifiers with MKLpy's weights, or none and why."""
+def _mklpy(cv: Any) -> tuple[dict[str, Callable[[], Any]], dict[str, str]]:
+    """Return what makes the classifiers with MKLpy's weights, or none and why not."""
     module, reason = rival("MKLpy.algorithms")
+    if module is None:
+        return {}, dict.fromkeys(MKLPY, reason)
     weighers = {name: mklpy_weights(method) for name, method in MKLPY.items()}
-    made = {name: lambda weigh=weigh: FixedWeights(KERNELS, weigh, CS, cv) for name, weigh in weighers.items()}
-    return ({} if module is None else made), reason
+    return {name: lambda weigh=weigh: FixedWeights(KERNELS, weigh, CS, cv) for name, weigh in weighers.items()}, {}
 
 
 def bounded(table: str) -> tuple[Array, Any]:

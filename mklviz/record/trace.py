@@ -350,6 +350,15 @@ class Trace(Sequence[Iterate]):
         return _column([iterate.facts.known() for iterate in self._iterates], name)
 
     @property
+    def kernel_passes(self) -> Array:
+        """Passes over all kernels so far, (T,): as a method counts them itself, or else two for each SVM.
+
+        One pass forms the learned kernel of an SVM, one finds the slopes at its solution.
+        """
+        counted = self.fact("kernel_passes")
+        return np.where(np.isnan(counted), 2.0 * self.svm_solves, counted)
+
+    @property
     def motion(self) -> Motion:
         """How the weights have moved: how far, how much of that was undone, and the verdict."""
         return self._odometer.read(self._iterates)

@@ -25,7 +25,7 @@ from mklviz.views.lessons.picture import (
 )
 from mklviz.views.look.palette import RunStyle
 
-__all__ = ["accuracy", "digits", "gap", "rough", "strips"]
+__all__ = ["PERCENT", "SOLVES", "accuracy", "digits", "gap", "rough", "strips"]
 
 MOST_BARS = 8
 ABOVE = 0.4  # of the height of a curve, over its top, for a name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mklviz.scenarios import Scenario
-from mklviz.views.lessons import bars, curves, ways
+from mklviz.views.lessons import bars, curves, proofs, ways
 from mklviz.views.lessons.picture import LessonRuns, Picture, PictureMaker
 from mklviz.views.lessons.triangle import triangle
 
@@ -13,11 +13,13 @@ __all__ = ["PICTURES", "picture_of"]
 
 PICTURES: Mapping[str, PictureMaker] = {
     "accuracy": curves.accuracy,
+    "certificate": proofs.certificate,
     "digits": curves.digits,
     "few": bars.few_kernels,
     "gap": curves.gap,
     "hill": ways.hill,
     "machines": bars.machines,
+    "passes": proofs.passes,
     "path": ways.path,
     "rough": curves.rough,
     "solves": bars.svm_solves,
