@@ -21,7 +21,7 @@ from mklviz.problem import Loss, Regularizer, loss_families, regularizer_familie
 from mklviz.reproduce import ClaimAnswer
 from mklviz.reproduce.claims import all_claims
 from mklviz.reproduce.recorded import recorded_answers
-from mklviz.reproduce.texts import COLUMNS, measured_text, row_texts
+from mklviz.reproduce.texts import COLUMNS, measured_text, row_texts, splits_text
 from mklviz.reproduce.verdicts import UNKNOWN
 from mklviz.scenarios import scenarios
 
@@ -215,7 +215,7 @@ def _claim(answer: ClaimAnswer) -> str:
     if claim.untestable:
         return "\n\n".join([*said, claim.untestable])
     left = f" Of the full set {counted(answer.missing, 'run')} are left." if answer.missing else ""
-    said.append(f"{measured_text(claim)}. {counted(answer.splits, 'split')} so far.{left} {claim.note}")
+    said.append(f"{measured_text(claim)}; {splits_text(answer)}.{left} {claim.note}")
     for what, rows in {"": answer.rows, **answer.variations}.items():
         said += [f"With {what}:"] if what else []
         said.append(_table(COLUMNS, [row_texts(claim, row) for row in rows]))

@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from mklviz.cli.documents import print_document
-from mklviz.cli.exits import INTERRUPTED
+from mklviz.cli.exits import FAILED, INTERRUPTED
 from mklviz.cli.live import aligned, asked_to_stop
 from mklviz.cli.stored import store_of
 from mklviz.errors import MklvizError
@@ -15,7 +15,7 @@ from mklviz.record.store import Store
 from mklviz.reproduce import ClaimAnswer, PaperClaim, answer_stored, reproduce
 from mklviz.reproduce.claims import all_claims, load_claim
 from mklviz.reproduce.recorded import answers_document
-from mklviz.reproduce.texts import COLUMNS, NONE, measured_text, row_texts
+from mklviz.reproduce.texts import COLUMNS, NONE, measured_text, row_texts, splits_text
 
 __all__ = ["answer_claims"]
 
@@ -36,7 +36,8 @@ def answer_claims(arguments: argparse.Namespace) -> int:
         _print(answers)
     if not complete:
         print("mklviz: stopped; what has finished is kept, and is not solved again.", file=sys.stderr)
-    return 0 if complete else INTERRUPTED
+        return INTERRUPTED
+    return FAILED if not arguments.stored and any(answer.missing for answer in answers) else 0
 
 
 def _answered(
@@ -75,7 +76,7 @@ def _told(answer: ClaimAnswer) -> str:
     if claim.untestable:
         lines.append(claim.untestable)
     else:
-        lines.append(f"{measured_text(claim)}; {counted(answer.splits, 'split')}.")
+        lines.append(f"{measured_text(claim)}; {splits_text(answer)}.")
         missing = f"{counted(answer.missing, 'run')} of it have no result yet, or failed." if answer.missing else ""
         lines += [missing, claim.note, f'mklviz sweep "{claim.race.to_words()}"']
         lines.append(f"mklviz serve, and ?claim={claim.name} after the address that it says")

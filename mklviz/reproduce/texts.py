@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 
-from mklviz.reproduce.answering import ClaimRow
+from mklviz.numbers import counted
+from mklviz.reproduce.answering import ClaimAnswer, ClaimRow
 from mklviz.reproduce.claim import PaperClaim
 from mklviz.reproduce.estimates import Estimate
 
-__all__ = ["COLUMNS", "measured_text", "row_texts"]
+__all__ = ["COLUMNS", "NONE", "estimate_text", "measured_text", "row_texts", "splits_text"]
 
 COLUMNS = ("on", "paper", "ours, by its rule", "ours, certified", "verdict")
 NONE = "–"
@@ -32,7 +33,13 @@ def measured_text(claim: PaperClaim) -> str:
     """Return what is measured, and what decides it."""
     if claim.quantity is None or claim.decided_by is None:
         return ""
-    return f"{claim.quantity.label}; reproduces if {claim.decided_by.words}"
+    label = claim.quantity.label
+    return f"{label[0].upper()}{label[1:]}; reproduces if {claim.decided_by.words}"
+
+
+def splits_text(answer: ClaimAnswer) -> str:
+    """Return of how many splits the numbers are: "20 splits", or "up to 10 splits" where runs are missing."""
+    return f"{'up to ' if answer.missing else ''}{counted(answer.splits, 'split')}"
 
 
 def _number(claim: PaperClaim, value: float) -> str:

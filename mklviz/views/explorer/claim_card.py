@@ -6,13 +6,12 @@ from html import escape
 from typing import Any
 
 from mklviz.errors import UnknownName
-from mklviz.numbers import counted
 from mklviz.quoting import one_line
 from mklviz.reproduce import ClaimAnswer, PaperClaim
 from mklviz.reproduce.claims import load_claim
 from mklviz.reproduce.estimates import ALL_DATA
 from mklviz.reproduce.recorded import recorded_answers
-from mklviz.reproduce.texts import COLUMNS, measured_text, row_texts
+from mklviz.reproduce.texts import COLUMNS, measured_text, row_texts, splits_text
 from mklviz.reproduce.verdicts import DOES_NOT, PARTLY, REPRODUCES, UNKNOWN
 from mklviz.views.links.link import CLAIM, RECIPE, query_value
 from mklviz.views.look import cards
@@ -90,7 +89,7 @@ def _why(answer: ClaimAnswer, machine: str) -> str:
     if claim.untestable:
         sentences = [claim.untestable]
     else:
-        measured = f"{measured_text(claim)}; {counted(answer.splits, 'split')}, on {machine}." if answer.rows else ""
+        measured = f"{measured_text(claim)}; {splits_text(answer)}, on {machine}." if answer.rows else ""
         race = f"The controls are set to its race on {claim.race.data.title}, first split, with the paper's stop rule."
         sentences = [measured, claim.note, race, f"To measure it here: mklviz reproduce {claim.name} --quick"]
     return f'<p class="why">{escape(" ".join(filter(None, sentences)))}</p><p class="why">{escape(claim.paper)}</p>'
