@@ -34,7 +34,7 @@ class RaceCell:
 
     def __init__(self, race: Race, gap: float | None) -> None:
         self.race, self._gap = race, gap
-        self.still = Still(repr(race))
+        self.still = Still(race)
         self.widget = _widget(race, gap, self.still.id)
         self._words = NO_PACKAGE if self.widget is None else NO_WIDGETS
         self._last = threading.Lock()
@@ -43,7 +43,7 @@ class RaceCell:
     def begin(self) -> None:
         """Display the race, and begin to follow it."""
         if self.widget is not None:
-            show_below_cell(self.widget)
+            show_below_cell(self.widget, self.race)
         self.still.display(self._words)
         self._stop_hearing = after_each_cell(self._after_cell)
         threading.Thread(target=self._follow, name="mklviz-cell", daemon=True).start()
