@@ -41,7 +41,11 @@ class Still:
         self._shown.update(bundle | {"image/svg+xml": drawn}, raw=True)
 
     def _bundle(self, html: str) -> dict[str, str]:
-        return {"text/html": f'<div data-still="{self.id}">{html}</div>', "text/plain": repr(self._subject)}
+        place = f'[data-still="{self.id}"]'
+        # without a kernel JupyterLab writes in the place of the widget, just above, that it is not there
+        quiet = f".jp-OutputArea-child:has(+ .jp-OutputArea-child {place}):not(:has(.mklviz-race)) {{ display: none; }}"
+        whole = f'<style>{quiet}</style><div data-still="{self.id}">{html}</div>'
+        return {"text/html": whole, "text/plain": repr(self._subject)}
 
 
 def _folded(page: str) -> str:
