@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -95,7 +96,7 @@ def test_a_plain_process_is_no_notebook() -> None:
 
 def say(widget: Any, wish: str) -> None:
     """Say something as a page that draws the widget."""
-    widget.comm.handle_msg({"content": {"data": {"method": "custom", "content": {"wish": wish}}}})
+    widget.comm.handle_msg({"content": {"data": {"method": "custom", "content": {"wish": wish}}}, "buffers": []})
 
 
 def test_the_buttons_of_a_widget_pause_step_and_stop_the_race(problem: mv.Problem) -> None:
@@ -122,15 +123,15 @@ def test_the_buttons_of_a_widget_pause_step_and_stop_the_race(problem: mv.Proble
 def test_the_state_of_a_widget_is_the_recording_as_far_as_it_goes(problem: mv.Problem) -> None:
     from mklviz.views.notebook.race_widget import RaceWidget
 
-    race = Race(problem, ["silp", "level"])
+    race = Race(problem, ["silp", "level"], standard_rules(1e-9, 50))
     widget = RaceWidget(race, 1e-2)
     widget.update()
     assert (widget.control["state"], widget.recording) == ("ready", {})
     for run in race.runs.values():
-        for _ in range(3):
+        for _ in range(2):
             run.advance()
     widget.update()
-    assert [run["iteration"] for run in widget.recording["runs"]] == [[0, 1, 2], [0, 1, 2]]
+    assert [run["iteration"] for run in widget.recording["runs"]] == [[0, 1], [0, 1]]
     assert not widget.recording["ended"]
     race.start()
     race.wait()
@@ -153,6 +154,20 @@ def test_a_widget_waits_for_a_page_to_have_drawn_what_it_was_sent(problem: mv.Pr
     assert widget.wanted.is_set()
     widget.update()
     assert widget.wanted.is_set()  # there was nothing new to draw
+
+
+def test_in_marimo_a_race_returns_at_once_and_its_widget_stands_below_the_cell(
+    problem: mv.Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    below: list[Any] = []
+    output = SimpleNamespace(append=below.append)
+    monkeypatch.setitem(sys.modules, "marimo", SimpleNamespace(running_in_notebook=lambda: True, output=output))
+    race = mv.race(problem, ["level", "spg"], gap=1e-3)
+    [widget] = below
+    assert race._display_() is widget  # type: ignore[attr-defined]  # marimo asks what a cell ends with
+    wait_for(lambda: widget.recording.get("ended"), "the end in the figures")
+    assert widget.control["state"] == "finished"
+    assert [run["iteration"][-1] for run in widget.recording["runs"]] == [len(t) - 1 for t in race.traces.values()]
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from mklviz.engine import Race
 from mklviz.record import Trace
 from mklviz.record.files import replacing
 from mklviz.views.chart.axes import NUMBERS
-from mklviz.views.export.recording import Recorded, recorded
+from mklviz.views.export.recording import MOST_IN_ALL, Recorded, recorded
 from mklviz.views.host.beside import beside
 from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
 from mklviz.views.look.styles import run_styles
@@ -51,10 +51,10 @@ def save_html(runs: Race | Trace | Mapping[str, Trace] | Iterable[Trace], path: 
         file.write(page)
 
 
-def race_page(runs: Race | Trace | Mapping[str, Trace] | Iterable[Trace]) -> str:
-    """Return what `save_html` writes."""
+def race_page(runs: Race | Trace | Mapping[str, Trace] | Iterable[Trace], in_all: int = MOST_IN_ALL) -> str:
+    """Return what `save_html` writes; `in_all`: most steps that are kept of all runs together."""
     shown = recorded(runs)
-    data = shown.page_data()
+    data = shown.page_data(in_all=in_all)
     script = f'"use strict"\n{figures_script()}{beside(__file__, "page.js")}'
     dark = f"@media (prefers-color-scheme: dark) {{ :root {{ {colours(shown, DARK)} }} }}"
     style = f":root {{ color-scheme: light dark; {colours(shown, LIGHT)} }} {dark}\n{figures_style()}"

@@ -30,7 +30,7 @@ from mklviz.views.look.styles import run_styles, solver_of
 from mklviz.views.race.results import MEANINGS, SIGNS, STATUS_WORDS
 from mklviz.views.session.comparable import difference, recipe_of
 
-__all__ = ["Recorded", "recorded"]
+__all__ = ["MOST_IN_ALL", "Recorded", "recorded"]
 
 MOST_STEPS = 600  # that are kept of a run
 MOST_IN_ALL = 2400  # that are kept of a race: the page stays below a megabyte
@@ -67,10 +67,11 @@ class Recorded:
         """Whether all runs have."""
         return all(trace.status in FINAL for trace in self.traces.values())
 
-    def page_data(self, slots: KernelSlots | None = None) -> dict[str, Any]:
+    def page_data(self, slots: KernelSlots | None = None, in_all: int = MOST_IN_ALL) -> dict[str, Any]:
         """Return all data that a script needs to draw the runs; `null` is a hole.
 
-        `slots`: of the kernels shown, where they must keep their colours as a race goes on.
+        `slots`: of the kernels shown, where they must keep their colours as a race goes on; `in_all`: most steps that are kept of
+        all runs together.
         """
         begun = {key: trace for key, trace in self.traces.items() if len(trace)}
         kernels = max(len(trace.best.weights) for trace in begun.values())
@@ -78,7 +79,7 @@ class Recorded:
         slots.update([trace.best.weights for trace in begun.values()], exact=self.ended)
         reference = Reference.of(begun.values())
         styles = {key: page_style(style, index) for index, (key, style) in enumerate(run_styles(begun, LIGHT).items())}
-        most = max(min(MOST_STEPS, MOST_IN_ALL // len(begun)), FEWEST)
+        most = max(min(MOST_STEPS, in_all // len(begun)), FEWEST)
         runs = [
             _styled(key, styles[key]) | _run(trace, self.solvers.get(key), most, slots.slots, reference)
             for key, trace in begun.items()

@@ -35,10 +35,11 @@ def is_loaded(extension: Any) -> bool:
     return bool(getattr(extension, "_loaded", False))
 
 
-def show_below_cell(widget: object) -> None:
-    """Show a widget in the output of the cell that runs."""
+def show_below_cell(widget: object, subject: Any) -> None:
+    """Show the widget of something in the output of the cell that runs."""
     if marimo := _marimo():
         marimo.output.append(widget)
+        subject._display_ = lambda: widget  # a cell of marimo that ends with it would show nothing else
         return
     from IPython.display import display
 

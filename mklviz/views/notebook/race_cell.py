@@ -21,6 +21,7 @@ __all__ = ["RaceCell"]
 
 TICK = 0.25  # seconds between looks at the traces
 REST = 4.0  # times as long as a recording takes to be made, until the next one, but not above a second
+SAVED_STEPS = 1200  # of all runs together: five races keep a notebook below two megabytes
 PATIENCE = 2.0  # seconds to wait for a page to have drawn; there may be none
 PICTURE_SECONDS = 5.0  # between pictures of a race that goes on
 NO_WIDGETS = "This notebook shows no widgets: instead of live figures, a picture of the race is drawn every 5 seconds."
@@ -34,7 +35,7 @@ class RaceCell:
 
     def __init__(self, race: Race, gap: float | None) -> None:
         self.race, self._gap = race, gap
-        self.still = Still(repr(race))
+        self.still = Still(race)
         self.widget = _widget(race, gap, self.still.id)
         self._words = NO_PACKAGE if self.widget is None else NO_WIDGETS
         self._last = threading.Lock()
@@ -43,7 +44,7 @@ class RaceCell:
     def begin(self) -> None:
         """Display the race, and begin to follow it."""
         if self.widget is not None:
-            show_below_cell(self.widget)
+            show_below_cell(self.widget, self.race)
         self.still.display(self._words)
         self._stop_hearing = after_each_cell(self._after_cell)
         threading.Thread(target=self._follow, name="mklviz-cell", daemon=True).start()
@@ -59,7 +60,7 @@ class RaceCell:
             if not self._pictured:
                 self._pictured = True
                 begun = any(len(trace) for trace in self.race.traces.values())
-                self.still.keep(race_still(self.race, self._gap), page=race_page(self.race) if begun else "")
+                self.still.keep(race_still(self.race, self._gap), page=race_page(self.race, SAVED_STEPS) if begun else "")
 
     def _follow(self) -> None:
         try:

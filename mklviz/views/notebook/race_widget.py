@@ -45,6 +45,10 @@ class RaceWidget(anywidget.AnyWidget):
         super().__init__(still=still, control=self._control())
         self.on_msg(self._hear)
 
+    def __repr__(self) -> str:
+        """Return what stands where no widget can."""
+        return repr(self.race)
+
     def update(self) -> None:
         """Tell the pages how the race stands."""
         shown = Recorded(self.race.traces, self._solvers, self.race.problem.noun, self._gap)

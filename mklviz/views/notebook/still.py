@@ -17,11 +17,14 @@ __all__ = ["Still", "still_bundle", "still_html"]
 
 
 class Still:
-    """An output below the running cell that is hidden wherever the live figures are drawn; `name` stands for it."""
+    """An output below the running cell that is hidden wherever the live figures are drawn.
 
-    def __init__(self, name: str) -> None:
+    `subject`: what is shown; its ``repr`` stands where nothing can be drawn.
+    """
+
+    def __init__(self, subject: object) -> None:
         self.id = uuid4().hex
-        self._name = name
+        self._subject = subject
         self._shown: Any = None
 
     def display(self, words: str) -> None:
@@ -34,18 +37,22 @@ class Still:
             return
         told = f"<p>{escape(words)}</p>" if words else ""
         unfolded = _folded(page) if page else ""
-        bundle = self._bundle(f"{told}{still_html(drawn, self._name)}{unfolded}")
+        bundle = self._bundle(f"{told}{still_html(drawn, repr(self._subject))}{unfolded}")
         self._shown.update(bundle | {"image/svg+xml": drawn}, raw=True)
 
     def _bundle(self, html: str) -> dict[str, str]:
-        return {"text/html": f'<div data-still="{self.id}">{html}</div>', "text/plain": self._name}
+        place = f'[data-still="{self.id}"]'
+        # without a kernel JupyterLab writes in the place of the widget, just above, that it is not there
+        quiet = f".jp-OutputArea-child:has(+ .jp-OutputArea-child {place}):not(:has(.mklviz-race)) {{ display: none; }}"
+        whole = f'<style>{quiet}</style><div data-still="{self.id}">{html}</div>'
+        return {"text/html": whole, "text/plain": repr(self._subject)}
 
 
 def _folded(page: str) -> str:
     """Return a page within a page; where none is let in, its heading stays empty."""
     source = page.replace("&", "&amp;").replace("'", "&#39;")
     return (
-        "<details><summary>The recording, with a cursor over its steps</summary>"
+        "<details><summary>The recording, with a cursor over its steps (in a notebook that is trusted)</summary>"
         f"<iframe title='The recording' style='width: 100%; height: 720px; border: 0' srcdoc='{source}'></iframe>"
         "</details>"
     )

@@ -24,6 +24,7 @@ function render({ model, el }) {
   const whole = tag("div", { class: "recording widget" }, tag("div", { class: "controls" }, ...Object.values(buttons),
     status), place, bar)
   root.replaceChildren(tag("style", {}, model.get("sheet")), colours, whole)
+  el.classList.add("mklviz-race")
   el.dataset.lmSuppressShortcuts = "true" // or JupyterLab would take the keys
   const view = new RaceView(place, bar)
   whole.addEventListener("keydown", (event) => { if (view.data) view.key(event) })
