@@ -10,6 +10,7 @@ from typing import Any
 
 import facts
 import formulas
+import from_root
 import outputs
 import pictures
 import reference
@@ -27,11 +28,13 @@ def on_config(config: Any) -> Any:
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the pictures and the pages of the reference."""
+    """Add the pictures, the pages of the reference, and those that stand at the root."""
     for name, drawn in pictures.drawings().items():
         files.append(File.generated(config, f"pictures/{name}.svg", content=drawn))
     for name, text in reference.pages().items():
         files.append(File.generated(config, f"reference/{name}.md", content=text))
+    for place, text in from_root.pages().items():
+        files.append(File.generated(config, place, content=text))
     return files
 
 

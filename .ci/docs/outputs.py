@@ -1,7 +1,7 @@
 """What the Python of a page prints and draws, made by running it when the site is built.
 
-The blocks of a page are one program. Below a block that a line ``<!-- output -->`` follows stands what it printed, and a
-picture where its last line is a trace, a race or a path.
+The blocks of a page are one program. Where a line ``<!-- output -->`` follows a block, there stands what it printed, and
+a picture where its last line is a trace, a race or a path.
 """
 
 from __future__ import annotations
