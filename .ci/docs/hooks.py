@@ -49,7 +49,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         return maker(*mark[2].split())
 
     try:
-        return outputs.with_outputs(MARK.sub(made, markdown))
+        return outputs.with_outputs(pictures.for_both_themes(MARK.sub(made, markdown)))
     except Exception as error:
         raise PluginError(f"{page.file.src_uri}: its Python fails: {type(error).__name__}: {error}") from error
 
