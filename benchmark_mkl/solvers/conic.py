@@ -30,7 +30,7 @@ class Solver(BaseSolver):
         a, t = cp.Variable(self.problem.n), cp.Variable()
         below = [cp.sum_squares(factor.T @ cp.multiply(a, y)) / 2 <= t for factor in self.factors]
         cp.Problem(cp.Maximize(cp.sum(a) - t), [*below, a >= 0, a <= C, y @ a == 0]).solve(solver="CLARABEL")
-        weights = np.maximum([float(limit.dual_value) for limit in below], 0.0)
+        weights = np.maximum([np.asarray(limit.dual_value).item() for limit in below], 0.0)
         self.weights, self.dual = weights / weights.sum(), np.clip(a.value, 0.0, C)
 
     def get_result(self) -> dict[str, Any]:
