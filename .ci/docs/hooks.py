@@ -5,6 +5,7 @@ A line ``<!-- made: NAME WORDS -->`` of a page is replaced by what `facts.MADE` 
 
 from __future__ import annotations
 
+import os
 import re
 from typing import Any
 
@@ -21,9 +22,12 @@ MARK = re.compile(r"^<!-- made: ([\w-]+) ?(.*?) -->$", re.MULTILINE)
 
 
 def on_config(config: Any) -> Any:
-    """Put the pages of the reference first under its heading."""
+    """Put the pages of the reference first under its heading, and link pages to their sources where these are known."""
     for section in config.nav:
         section.get("Reference", [])[:0] = reference.navigation()
+    repository = os.environ.get("MKLVIZ_REPOSITORY")  # the address of the repository, where the site is published
+    if repository:
+        config.repo_url, config.repo_name, config.edit_uri = repository, "Sources", f"{repository}/blob/main/apps/docs/"
     return config
 
 
