@@ -157,7 +157,7 @@ def test_links_of_the_root_lead_to_pages_of_the_site(monkeypatch: pytest.MonkeyP
     import from_root
 
     text = "See [a](README.md#set-up), [b](CHANGELOG.md), [c](apps/docs/runs.md) and [d](LICENSE)."
-    assert from_root.led(text) == "See [a](index.md#set-up), [b](changelog.md), [c](runs.md) and d."
+    assert from_root.led(text) == "See a, [b](changelog.md), [c](runs.md) and d."
     assert set(from_root.pages()) == {"changelog.md", "contributing.md"}
 
 

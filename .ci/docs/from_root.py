@@ -9,7 +9,7 @@ __all__ = ["led", "pages"]
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = {"changelog.md": "CHANGELOG.md", "contributing.md": "CONTRIBUTING.md"}
-HOME = {"README.md": "index.md", **{file: page for page, file in FILES.items()}}
+HOME = {file: page for page, file in FILES.items()}
 LINK = re.compile(r"\[([^\[\]]+)\]\((?![a-z]+:)([\w./-]+)(#[\w-]+)?\)")
 
 
