@@ -55,6 +55,13 @@ def test_every_change_is_tested_on_three_systems_and_all_pythons_by_the_readme_s
     assert {each["python"] for each in others} == {PYTHONS[0], PYTHONS[-1]}
 
 
+def test_bounds_that_are_lifted_weekly_are_those_of_the_project_but_for_their_ends() -> None:
+    lines = (ROOT / ".ci" / "uncapped.txt").read_text(encoding="utf-8").splitlines()
+    bounded = [line.partition(",")[0] for line in PROJECT["optional-dependencies"]["app"]]
+    assert {line for line in lines if not line.startswith("#")} <= set(bounded)
+    assert "--override .ci/uncapped.txt" in (GITHUB / "workflows" / "tests.yml").read_text(encoding="utf-8")
+
+
 def test_a_release_is_published_without_a_password() -> None:
     release = read(GITHUB / "workflows" / "release.yml")["jobs"]["publish"]
     assert release["permissions"] == {"id-token": "write"}
