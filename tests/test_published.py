@@ -55,6 +55,13 @@ def test_every_change_is_tested_on_three_systems_and_all_pythons_by_the_readme_s
     assert {each["python"] for each in others} == {PYTHONS[0], PYTHONS[-1]}
 
 
+def test_bounds_that_are_lifted_weekly_are_those_of_the_project_but_for_their_ends() -> None:
+    lines = (ROOT / ".ci" / "uncapped.txt").read_text(encoding="utf-8").splitlines()
+    bounded = [line.partition(",")[0] for line in PROJECT["optional-dependencies"]["app"]]
+    assert {line for line in lines if not line.startswith("#")} <= set(bounded)
+    assert "--override .ci/uncapped.txt" in (GITHUB / "workflows" / "tests.yml").read_text(encoding="utf-8")
+
+
 def test_a_release_is_published_without_a_password() -> None:
     release = read(GITHUB / "workflows" / "release.yml")["jobs"]["publish"]
     assert release["permissions"] == {"id-token": "write"}
@@ -138,3 +145,35 @@ def test_what_an_index_shows_leads_into_the_repository(addresses: Any, tmp_path:
         assert there in (link, f"https://host.example/owner/mklviz/{kind}/v0.1.0/{link}")
         assert there.startswith(("https:", "http:", "#"))
     assert addresses.main([]) == 2
+
+
+def test_the_benchmark_names_a_solver_of_each_kind_that_there_is() -> None:
+    benchmark = ROOT / "benchmark_mkl"
+    for folder, base in (("datasets", "Dataset"), ("solvers", "Solver"), (".", "Objective")):
+        files = sorted((benchmark / folder).glob("*.py"))
+        assert files
+        for file in files:
+            assert f"class {base}(Base{base}):" in file.read_text(encoding="utf-8")
+    named = re.search(r'"method": \[(.*)\]', (benchmark / "solvers" / "of_mklviz.py").read_text(encoding="utf-8"))
+    assert named is not None
+    assert set(named[1].replace('"', "").split(", ")) <= set(mv.available_solvers())
+
+
+def test_links_of_the_root_lead_to_pages_of_the_site(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / ".ci" / "docs"))
+    import from_root
+
+    text = "See [a](README.md#set-up), [b](CHANGELOG.md), [c](apps/docs/runs.md) and [d](LICENSE)."
+    assert from_root.led(text) == "See a, [b](changelog.md), [c](runs.md) and d."
+    assert set(from_root.pages()) == {"changelog.md", "contributing.md"}
+
+
+def test_every_picture_of_the_library_stands_on_its_page_light_and_dark() -> None:
+    shown = re.findall(
+        r"\(plots/(\w+)\.png#only-light\)!\[[^\]]*\]\(plots/(\w+)-dark\.png#only-dark\)",
+        (ROOT / "apps" / "docs" / "plot.md").read_text(encoding="utf-8"),
+    )
+    assert {light for light, dark in shown if light == dark} == set(mv.plot.__all__) - {"save"}
+    for name, _ in shown:
+        for ending in ("", "-dark"):
+            assert (ROOT / "apps" / "docs" / "plots" / f"{name}{ending}.png").stat().st_size < 150_000

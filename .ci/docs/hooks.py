@@ -5,11 +5,13 @@ A line ``<!-- made: NAME WORDS -->`` of a page is replaced by what `facts.MADE` 
 
 from __future__ import annotations
 
+import os
 import re
 from typing import Any
 
 import facts
 import formulas
+import from_root
 import outputs
 import pictures
 import reference
@@ -20,18 +22,23 @@ MARK = re.compile(r"^<!-- made: ([\w-]+) ?(.*?) -->$", re.MULTILINE)
 
 
 def on_config(config: Any) -> Any:
-    """Put the pages of the reference first under its heading."""
+    """Put the pages of the reference first under its heading, and link pages to their sources where these are known."""
     for section in config.nav:
         section.get("Reference", [])[:0] = reference.navigation()
+    repository = os.environ.get("MKLVIZ_REPOSITORY")  # the address of the repository, where the site is published
+    if repository:
+        config.repo_url, config.repo_name, config.edit_uri = repository, "Sources", f"{repository}/blob/main/apps/docs/"
     return config
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the pictures and the pages of the reference."""
+    """Add the pictures, the pages of the reference, and those that stand at the root."""
     for name, drawn in pictures.drawings().items():
         files.append(File.generated(config, f"pictures/{name}.svg", content=drawn))
     for name, text in reference.pages().items():
         files.append(File.generated(config, f"reference/{name}.md", content=text))
+    for place, text in from_root.pages().items():
+        files.append(File.generated(config, place, content=text))
     return files
 
 
@@ -46,7 +53,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         return maker(*mark[2].split())
 
     try:
-        return outputs.with_outputs(MARK.sub(made, markdown))
+        return outputs.with_outputs(pictures.for_both_themes(MARK.sub(made, markdown)))
     except Exception as error:
         raise PluginError(f"{page.file.src_uri}: its Python fails: {type(error).__name__}: {error}") from error
 

@@ -1,7 +1,7 @@
 """What the Python of a page prints and draws, made by running it when the site is built.
 
-The blocks of a page are one program. Below a block that a line ``<!-- output -->`` follows stands what it printed, and
-a picture where its last line is a trace, a race or a path.
+The blocks of a page are one program. Where a line ``<!-- output -->`` follows a block, there stands what it printed,
+and a picture where its last line is a trace, a race or a path.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ import os
 import re
 import tempfile
 from base64 import b64encode
+from collections.abc import Callable
 from typing import Any
 
 import mklviz as mv
 from mklviz.engine import Path, Race
 from mklviz.views.chart.svg_pictures import path_still, race_still, trace_still
+from mklviz.views.look.palette import DARK, LIGHT
 
 __all__ = ["MARK", "with_outputs"]
 
@@ -61,16 +63,17 @@ def _run(code: str, names: dict[str, Any]) -> str:
     with contextlib.redirect_stdout(printed):
         exec(compile(tree, "<page>", "exec"), names)
         value = eval(compile(last, "<page>", "eval"), names) if last else None
-    still = next((draw(value) for kind, draw in STILLS.items() if isinstance(value, kind)), None)
+    draw = next((draw for kind, draw in STILLS.items() if isinstance(value, kind)), None)
     text = printed.getvalue().rstrip()
-    if value is not None and still is None:
+    if value is not None and draw is None:
         text = f"{text}\n{value!r}".strip()
-    return "\n\n".join(
-        [*([f"```text\n{text}\n```"] if text else []), *([_picture(still, repr(value))] if still else [])]
-    )
+    parts = [f"```text\n{text}\n```" if text else "", _pictures(draw, value) if draw else ""]
+    return "\n\n".join(filter(None, parts))
 
 
-def _picture(svg: str, words: str) -> str:
-    """Return a picture that stands in the page itself."""
-    words = re.sub(r"[\[\]\n]", " ", words)
-    return f"![{words}](data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}){{.still}}"
+def _pictures(draw: Callable[..., str], value: object) -> str:
+    """Return a picture that stands in the page itself, for light pages and for dark ones."""
+    words = re.sub(r"[\[\]\n]", " ", repr(value))
+    drawn = {"light": draw(value, theme=LIGHT), "dark": draw(value, theme=DARK)}
+    coded = {name: b64encode(svg.encode()).decode() for name, svg in drawn.items()}
+    return "".join(f"![{words}](data:image/svg+xml;base64,{code}#only-{name})" for name, code in coded.items())

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 
 import mklviz as mv
 from mklviz.engine import Race, solver_classes, standard_rules
 from mklviz.views.chart.svg_pictures import path_still, race_still, trace_still
+from mklviz.views.look.palette import DARK, LIGHT
 
-__all__ = ["drawings", "example"]
+__all__ = ["drawings", "example", "for_both_themes"]
 
-Made = Callable[[], str]
+Drawn = Callable[..., str]  # by a theme
 MOST = 200  # steps
+PICTURE = re.compile(r"(!\[[^\]]*\]\()((?:\.\./)*pictures/[\w-]+)\.svg\)")
+THEMES = {"": LIGHT, "-dark": DARK}
 
 
 @cache
@@ -52,45 +56,45 @@ def example(solver: str) -> tuple[str, mv.Trace]:
     raise LookupError(f"No example of the documentation is a problem that {solver} can follow: add one to _examples.")
 
 
-def _race(problem: mv.Problem, solvers: list[str], x: str = "svm_solves", most: int = MOST) -> str:
+def _race(problem: mv.Problem, solvers: list[str], x: str = "svm_solves", most: int = MOST) -> Drawn:
     race = Race(problem, solvers, standard_rules(1e-2, most))
     race.start()
     race.wait()
-    return race_still(race, 1e-2, x)
+    return partial(race_still, race, 1e-2, x)
 
 
-def _oscillation() -> str:
+def _oscillation() -> Drawn:
     return _race(_problem("ionosphere", mv.Hinge(C=100.0), mv.Simplex()), ["silp", "level", "spg"])
 
 
-def _vote() -> str:
+def _vote() -> Drawn:
     return _race(_problem("vote", mv.Hinge(C=100.0), mv.Simplex()), ["silp", "level", "spg"])
 
 
-def _norms() -> str:
+def _norms() -> Drawn:
     return _race(
         _problem("heart", mv.Hinge(C=10.0), mv.LpPenalty(p=4 / 3)), ["closed-form", "spg", "smo-mkl"], "seconds"
     )
 
 
-def _blocks() -> str:
+def _blocks() -> Drawn:
     return _race(
         _problem("heart", mv.Logistic(C=1.0), mv.BlockL1(lam=1.0)), ["spicymkl", "closed-form", "spg"], "seconds"
     )
 
 
-def _classes() -> str:
+def _classes() -> Drawn:
     train, _ = mv.load_dataset("iris").split(train=0.5, seed=0)
     problem = mv.Problem(mv.paper_bank(train.X), train.y, mv.MulticlassHinge(C=10.0), mv.LpBall(p=1.5))
     return _race(problem, ["closed-form", "spg"], "iteration")
 
 
-def _path() -> str:
+def _path() -> Drawn:
     problem = _problem("liver", mv.Logistic(C=1.0), mv.BlockL1(lam=1.0))
-    return path_still(mv.path(problem, "spicymkl", lam=mv.path_values(problem, "lam", count=20)))
+    return partial(path_still, mv.path(problem, "spicymkl", lam=mv.path_values(problem, "lam", count=20)))
 
 
-GALLERY: dict[str, Made] = {
+GALLERY: dict[str, Callable[[], Drawn]] = {
     "silp-level-spg": _oscillation,
     "vote": _vote,
     "norms": _norms,
@@ -102,6 +106,12 @@ GALLERY: dict[str, Made] = {
 
 @cache
 def drawings() -> dict[str, str]:
-    """Return every picture as SVG, by the name of its file."""
-    solvers = {f"solver-{name}": trace_still(example(name)[1]) for name in solver_classes()}
-    return {**solvers, **{name: make() for name, make in GALLERY.items()}}
+    """Return every picture as SVG for light pages and for dark ones, by the name of its file."""
+    made = {f"solver-{name}": partial(trace_still, example(name)[1]) for name in solver_classes()}
+    made |= {name: make() for name, make in GALLERY.items()}
+    return {f"{name}{ending}": draw(theme=theme) for name, draw in made.items() for ending, theme in THEMES.items()}
+
+
+def for_both_themes(markdown: str) -> str:
+    """Return the text of a page with each picture that is drawn here in its light and its dark form."""
+    return PICTURE.sub(r"\1\2.svg#only-light)\1\2-dark.svg#only-dark)", markdown)

@@ -55,11 +55,11 @@ class _ShownRuns:
         return {key: trace for key, trace in self.traces.items() if len(trace)}
 
 
-def race_still(race: Race, gap: float | None = None, x: str = "iteration") -> str:
+def race_still(race: Race, gap: float | None = None, x: str = "iteration", theme: Theme = LIGHT) -> str:
     """Draw a race as it is now: objective, gap and weights over the column `x`, and the `gap` at which runs stop."""
     problem = race.problem
     options = ChartOptions(
-        LIGHT,
+        theme,
         x,
         gap_tolerance=gap,
         signed=not problem.regularizer.conjugated,
@@ -67,19 +67,19 @@ def race_still(race: Race, gap: float | None = None, x: str = "iteration") -> st
         noun=problem.noun,
     )
     traces = {key: run.trace for key, run in race.runs.items()}
-    return _draw(_ShownRuns(repr(race), traces, race_styles(race, LIGHT), options))
+    return _draw(_ShownRuns(repr(race), traces, race_styles(race, theme), options))
 
 
-def trace_still(trace: Trace) -> str:
+def trace_still(trace: Trace, theme: Theme = LIGHT) -> str:
     """Draw one run."""
-    colour, dash = LIGHT.accent, "solid"
+    colour, dash = theme.accent, "solid"
     if trace.solver in available_solvers():
         own = style_of(type(make_solver(trace.solver)))
-        colour, dash = readable(own.colour, LIGHT.card), own.dash
+        colour, dash = readable(own.colour, theme.card), own.dash
     style = RunStyle(trace.label, colour, dash, "circle")
     boundless = bool(len(trace)) and math.isnan(trace.gap_at(len(trace) - 1))
     signed = any(value <= 0 for value in trace.objective)
-    options = ChartOptions(LIGHT, gap_tolerance=None, signed=signed, no_bound=NO_BOUND if boundless else "")
+    options = ChartOptions(theme, gap_tolerance=None, signed=signed, no_bound=NO_BOUND if boundless else "")
     return _draw(_ShownRuns(repr(trace), {trace.solver: trace}, {trace.solver: style}, options))
 
 
@@ -174,9 +174,9 @@ def _kernels(subject: _ShownRuns, slots: Sequence[int]) -> list[tuple[str, str, 
     return [(names[k], colour, "solid") for k, colour in zip(slots, colours, strict=False) if k < len(names)]
 
 
-def path_still(path: Path, cold: Path | None = None) -> str:
+def path_still(path: Path, cold: Path | None = None, theme: Theme = LIGHT) -> str:
     """Draw a path: the largest kernel weights, the kernels in use and what each value cost."""
-    (weights, *low), tables = path_charts(path, cold, LIGHT, NAMED)
+    (weights, *low), tables = path_charts(path, cold, theme, NAMED)
     lines = [mark for mark in weights.marks if isinstance(mark, LineMark) and mark.label]
     names = [(line.label, str(line.colour), str(line.dash)) for line in lines]
-    return drawing([([weights], 300), Legend("", names), (low, SMALL)], tables, repr(path), LIGHT)
+    return drawing([([weights], 300), Legend("", names), (low, SMALL)], tables, repr(path), theme)
