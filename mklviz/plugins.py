@@ -4,7 +4,7 @@
     frank-wolfe = "my_package.frank_wolfe"
 
 makes the module a file of the folder in all but place. The groups are mklviz.solvers, .kernels, .losses, .regularizers,
-.datasets, .scenarios and .tabs. What cannot be used is left out, with a sentence that names it; the rest works.
+.datasets, .scenarios, .claims and .tabs. What cannot be used is left out, with a sentence on it; the rest works.
 
 Data sets are found by this as well, so it stands on the standard library alone.
 """
@@ -41,6 +41,7 @@ _GROUPS = {
     "mklviz.kernels.families": "mklviz.kernels",
     "mklviz.problem.losses": "mklviz.losses",
     "mklviz.problem.regularizers": "mklviz.regularizers",
+    "mklviz.reproduce.claims": "mklviz.claims",
     "mklviz.views.tabs": "mklviz.tabs",
 }
 """Groups of entry points that are not called by the package."""

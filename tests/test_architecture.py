@@ -170,6 +170,7 @@ FLOORS = (
     "mklviz.recipe",
     "mklviz.scenarios",
     "mklviz.sweeps",
+    "mklviz.reproduce",
     "mklviz.learn",
     *(f"mklviz.views.{room}" for room in (*ROOMS, "lessons", "export", "notebook", "tabs", "explorer", "start")),
     "mklviz.views",

@@ -15,13 +15,14 @@ from _sources import SOURCES
 from test_architecture import tree
 
 import mklviz as mv
-from mklviz import contract, inner
+from mklviz import contract, inner, reproduce
 from mklviz.bench._suite import Suite
 from mklviz.contract import Facts, Solver
 from mklviz.datasets import Dataset
 from mklviz.engine import KINDS, solver_classes
 from mklviz.kernels import KernelFamily, ParametricKernel
 from mklviz.problem import Loss, Regularizer
+from mklviz.reproduce import PaperClaim
 from mklviz.scenarios import Scenario
 from mklviz.views.tabs import Tab
 
@@ -97,8 +98,9 @@ def test_every_command_of_the_readme_is_known() -> None:
     from mklviz.cli.commands import main
 
     words = {line.split()[1] for line in re.split(r"\n| \| ", blocks("text")[0]) if line.startswith("mklviz ")}
-    lists = {"datasets", "losses", "regularizers", "solvers", "scenarios"}
-    assert words == {"serve", "run", "race", "path", "sweep", "runs", "check", "bench", "warmup", "completion"} | lists
+    lists = {"claims", "datasets", "losses", "regularizers", "solvers", "scenarios"}
+    others = {"path", "sweep", "reproduce", "runs", "check", "bench", "warmup", "completion"}
+    assert words == {"serve", "run", "race"} | others | lists
     for word in words:
         with pytest.raises(SystemExit) as ended:
             main([word, "--help"])
@@ -132,7 +134,18 @@ def test_the_changelog_has_what_is_unreleased_and_below_it_the_version_with_its_
     assert set(headings) <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 
 
-PLUG_INS = (Dataset, KernelFamily, Loss, ParametricKernel, Regularizer, Scenario, Solver, Suite, Tab)  # the bases
+PLUG_INS = (
+    Dataset,
+    KernelFamily,
+    Loss,
+    PaperClaim,
+    ParametricKernel,
+    Regularizer,
+    Scenario,
+    Solver,
+    Suite,
+    Tab,
+)  # the bases
 
 
 def public_documents() -> set[str]:
@@ -140,7 +153,7 @@ def public_documents() -> set[str]:
 
     The contract asks every solver for an entry of each of its facts.
     """
-    packages = (mv, mv.plot, contract, inner)
+    packages = (mv, mv.plot, contract, inner, reproduce)
     solver_classes()
     named = [getattr(package, name) for package in packages for name in package.__all__]
     facts = Facts.__subclasses__()

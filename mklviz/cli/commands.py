@@ -1,4 +1,4 @@
-"""The command line: ``mklviz serve | run | race | path | sweep | runs | check | bench | warmup``, and lists.
+"""The command line: ``mklviz serve | run | race | path | sweep | reproduce | runs | check | bench``, and more.
 
 Only ``serve`` and what draws (``--html``, ``--svg``) load the screen. Errors are one sentence on the error stream;
 `mklviz.cli.exits` has the exit codes.
@@ -123,6 +123,12 @@ def _sweep(arguments: argparse.Namespace) -> int:
     return solve_sweep(arguments)
 
 
+def _reproduce(arguments: argparse.Namespace) -> int:
+    from mklviz.cli.reproduce import answer_claims
+
+    return answer_claims(arguments)
+
+
 def _runs(arguments: argparse.Namespace) -> int:
     from mklviz.cli.runs import ACTIONS
 
@@ -172,6 +178,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "race": _race,
     "path": _path,
     "sweep": _sweep,
+    "reproduce": _reproduce,
     "runs": _runs,
     "check": _check,
     "bench": _bench,

@@ -1,4 +1,4 @@
-"""What there is to choose from, one list each: ``mklviz datasets | losses | regularizers | solvers | scenarios``.
+"""What there is to choose from: ``mklviz claims | datasets | losses | regularizers | solvers | scenarios``.
 
 Each list is gathered as values, which ``--json`` writes and people read as lines.
 """
@@ -24,6 +24,13 @@ def show(name: str) -> None:
     """Print the list of that name."""
     gather, lines = LISTS[name]
     lines(gather())
+
+
+def _claims() -> dict[str, Any]:
+    from mklviz.reproduce.claims import all_claims
+
+    keys = ("name", "paper", "place", "sentence", "untestable")
+    return {"claims": [{key: getattr(claim, key) for key in keys} for claim in all_claims().values()]}
 
 
 def _datasets() -> dict[str, Any]:
@@ -94,6 +101,13 @@ def _scenarios() -> dict[str, Any]:
     return {"scenarios": entries}
 
 
+def _claim_lines(document: dict[str, Any]) -> None:
+    width = 2 + max(len(entry["name"]) for entry in document["claims"])
+    for entry in document["claims"]:
+        said = f"{entry['sentence']} ({entry['paper']}, {entry['place']})"
+        print(_filled(said, f"{entry['name']:<{width}}", width))
+
+
 def _dataset_lines(document: dict[str, Any]) -> None:
     for info in document["datasets"]:
         size = f"{info['n_samples']:>7,} x {info['n_features']:<4}"
@@ -134,6 +148,7 @@ def _filled(text: str, begin: str, indent: int) -> str:
 
 
 LISTS: dict[str, tuple[Callable[[], dict[str, Any]], Callable[[dict[str, Any]], None]]] = {
+    "claims": (_claims, _claim_lines),
     "datasets": (_datasets, _dataset_lines),
     "losses": (_losses, _family_lines),
     "regularizers": (_regularizers, _family_lines),

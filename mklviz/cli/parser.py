@@ -16,6 +16,7 @@ from mklviz.quoting import one_line
 __all__ = ["LISTS", "make_parser"]
 
 LISTS = {
+    "claims": "list the papers' claims that mklviz reproduce answers",
     "datasets": "list the data sets",
     "losses": "list the losses and their options",
     "regularizers": "list the regularizers of the kernel weights and their options",
@@ -29,12 +30,13 @@ examples:
   mklviz race --scenario silp-oscillates           a race of several solvers
   mklviz path --data liver --vary C=1000:0.01:100  one solver along 100 values of C
   mklviz sweep "data=sonar,heart; split=0...19"    all runs of a recipe with lists, which nothing finished repeats
+  mklviz reproduce --quick                         which claims of the papers reproduce
   mklviz runs list --where "sonar gap<1e-3"        the runs so far, searched
   mklviz check my_solver.py                        whether a plug-in of yours keeps what its kind promises
   mklviz bench svm --quick                         how fast it is, and against what
   mklviz warmup                                    compile everything now, so that nobody waits for it later
-  mklviz datasets | losses | regularizers | solvers | scenarios
-run, race, path, sweep, runs and these lists write a document for programs with --json
+  mklviz claims | datasets | losses | regularizers | solvers | scenarios
+run, race, path, sweep, reproduce, runs and these lists write a document for programs with --json
 """
 RUN_EXAMPLES = """\
 examples:
@@ -66,6 +68,14 @@ examples:
   mklviz sweep "data=sonar,heart; split=0...19" --shard 3/20 --store /scratch/runs     one job of twenty
   mklviz sweep "data=sonar,heart; split=0...19" --dask tcp://head:8786
   mklviz sweep "data=sonar,heart; split=0...19" --dry-run                              what is left to do
+What has finished in the store is not repeated: after Ctrl-C or a crash, give the same words again.
+"""
+REPRODUCE_EXAMPLES = """\
+examples:
+  mklviz reproduce --quick                         all claims on small data and few splits, some minutes
+  mklviz claims                                    their names, and what they say
+  mklviz reproduce level-table-2-silp              20 splits of eight data sets
+  mklviz reproduce --json > verdicts.json
 What has finished in the store is not repeated: after Ctrl-C or a crash, give the same words again.
 """
 CHECK_EXAMPLES = """\
@@ -124,6 +134,8 @@ def make_parser() -> argparse.ArgumentParser:
     _add_path(_command(added, "path", path_help, PATH_EXAMPLES))
     sweep_help = "solve all runs of a recipe with lists, and print means and spreads"
     _add_sweep(_command(added, "sweep", sweep_help, SWEEP_EXAMPLES))
+    reproduce_help = "answer for the papers' claims: their values, ours by two stop rules, and a verdict"
+    _add_reproduce(_command(added, "reproduce", reproduce_help, REPRODUCE_EXAMPLES))
     runs_help = "list, show, export, import, merge, describe and delete the runs that are kept, and go on from one"
     add_runs(_command(added, "runs", runs_help, RUNS_EXAMPLES), _command)
     check_help = "try whether a solver, loss, regularizer or kernel family of yours keeps what its kind promises"
@@ -231,6 +243,14 @@ def _add_sweep(parser: argparse.ArgumentParser) -> None:
     out("--parquet", metavar="FILE", type=Path, help="write the same table as Parquet (needs pyarrow)")
 
 
+def _add_reproduce(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("claims", nargs="*", metavar="CLAIM", help="claims by name, see mklviz claims (default: all)")
+    parser.add_argument("--quick", action="store_true", help="few splits of small data sets: minutes instead of hours")
+    parser.add_argument("--workers", type=int, metavar="N", help="processes that solve (default: one for each core)")
+    add_store(parser)
+    _add_json(parser)
+
+
 def _add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON document for programs instead of the table")
 
@@ -321,6 +341,8 @@ def _add_solving(parser: argparse.ArgumentParser, solvers: str, text: str) -> No
         help="projected gradient, relative to the objective, at which a problem without a gap stops, or none"
         " (default: 0.001)",
     )
+    how("--iterate-gap", help="gap of an iterate's own weights and dual variables to stop at (default: none)")
+    how("--weight-change", help="largest change of a kernel weight in a step to stop at, a rule that proves nothing")
     how("--max-iter", help="steps to stop at, or none (default: 500)")
     how("--max-seconds", help="CPU seconds to stop at (default: none)")
 

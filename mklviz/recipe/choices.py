@@ -9,7 +9,7 @@ from typing import Any, Self
 from mklviz.contract import Solver
 from mklviz.datasets import MISSING_CHOICES, Dataset, TableOptions
 from mklviz.engine import FLAT, make_solver, standard_rules
-from mklviz.engine.stop import StopRule
+from mklviz.engine.stop import IterateGap, StopRule, WeightChange
 from mklviz.errors import ProblemError, UnknownName
 from mklviz.kernels import CACHE_MB, KernelFamily, LearnedPolynomial, Nystrom, paper_families
 from mklviz.kernels.evaluation.normalize import check_normalization
@@ -20,6 +20,7 @@ from mklviz.recipe.sources import OWN, digest
 
 __all__ = [
     "COMBINATIONS",
+    "LATER",
     "DataChoice",
     "KernelChoice",
     "ProblemChoice",
@@ -34,6 +35,9 @@ COMBINATIONS = {
     "product": "A product of kernels",
     "polynomial": "A polynomial of weighted features",
 }
+
+LATER = {"later": True}
+"""Marks fields that came later: they are written where they differ from their defaults, so that keys stay the same."""
 
 
 @dataclass(frozen=True)
@@ -223,13 +227,15 @@ class StopChoice:
     """When a run ends; None leaves a rule out.
 
     `projected_gradient`: the rule that takes the place of the gap where the problem has none, as with a product of
-    kernels.
+    kernels; `iterate_gap`, `weight_change`: rules of the papers, see `IterateGap` and `WeightChange`.
     """
 
     gap: float | None = 1e-2
     max_iter: int | None = 500
     max_seconds: float | None = None
     projected_gradient: float | None = FLAT
+    iterate_gap: float | None = field(default=None, metadata=LATER)
+    weight_change: float | None = field(default=None, metadata=LATER)
 
     def __post_init__(self) -> None:
         for convex in (True, False):
@@ -237,7 +243,9 @@ class StopChoice:
 
     def rules(self, convex: bool) -> tuple[StopRule, ...]:
         """Return the rules for problems that are convex, or not."""
-        return standard_rules(self.gap, self.max_iter, self.max_seconds, (), convex, self.projected_gradient)
+        papers = {IterateGap: self.iterate_gap, WeightChange: self.weight_change}
+        also = [rule(tol) for rule, tol in papers.items() if tol is not None]
+        return standard_rules(self.gap, self.max_iter, self.max_seconds, also, convex, self.projected_gradient)
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,9 @@ def _plain(value: Any) -> Any:
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    return {name: _plain(getattr(value, name)) for name in _written(value)}
+    later = {field.name: field.default for field in dataclasses.fields(value) if field.metadata.get("later")}
+    named = {name: getattr(value, name) for name in _written(value)}
+    return {name: _plain(part) for name, part in named.items() if name not in later or part != later[name]}
 
 
 def _written(kind: Any) -> list[str]:

@@ -351,6 +351,8 @@ WORDS: dict[str, Word] = dict(  # in the order they are read and written: some d
         ),
         _limit("gap", "gap", fraction, "The gap to stop at"),
         _limit("projected-gradient", "projected_gradient", number, "The projected gradient to stop at"),
+        _limit("iterate-gap", "iterate_gap", fraction, "The gap of an iterate to stop at"),
+        _limit("weight-change", "weight_change", number, "The weight change to stop at"),
         _limit("max-iter", "max_iter", lambda text, what: whole(text, what, low=1), "The number of iterations"),
         _limit("max-seconds", "max_seconds", number, "The number of seconds"),
     ]

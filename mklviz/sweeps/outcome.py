@@ -21,8 +21,8 @@ class MemberOutcome:
     """How a member ended, and what it took.
 
     Numbers are nan where a run had none. `results` has what the trace does not know: "score" on the test part and
-    "score_label", "fit_seconds" of one SVM fit of the mean kernel, "samples" trained on, "bank" (its kernels) and the
-    "machine".
+    "score_label", "moved" (full moves of the weights), "fit_seconds" of one SVM fit of the mean kernel, "samples"
+    trained on, "bank" (its kernels) and the "machine".
     """
 
     key: str

@@ -93,6 +93,7 @@ def _results(member: Member, prepared: Prepared, trace: Trace) -> dict[str, Any]
     known: dict[str, Any] = {"samples": prepared.problem.n, "bank": prepared.problem.m}
     if len(trace):
         known |= {"score": prepared.score(trace.best), "score_label": prepared.score_label}
+        known |= {"moved": trace.motion.moved}
     return {**known, "fit_seconds": _fit_seconds(member, prepared)}
 
 

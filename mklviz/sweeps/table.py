@@ -53,8 +53,8 @@ class SweepTable:
         Its columns are data, split, solver, whatever else varies (gap and kernels as "gap (set)" and
         "kernels (set)"), status, gap, objective, svm_solves, seconds (of
         CPU), fits (the same in fits of one SVM with the mean kernel on the same machine), score (on the test part),
-        kernels (in use), steps, machine, run (key in the store), samples (trained on), m (kernels in the bank) and
-        reason.
+        kernels (in use), steps, moved (full moves of the weights, see `Motion`), machine, run (key in the store),
+        samples (trained on), m (kernels in the bank) and reason.
         """
         import pandas as pd
 
@@ -78,6 +78,7 @@ class SweepTable:
             "score": results.get("score", math.nan),
             "kernels": outcome.kernels,
             "steps": outcome.steps,
+            "moved": results.get("moved", math.nan),
             "machine": results.get("machine", ""),
             "run": outcome.run,
             "samples": results.get("samples", 0),

@@ -42,6 +42,7 @@ MEASURES: Mapping[str, Measure] = {
         Measure("fits", "mean-kernel fits"),
         Measure("seconds", "CPU seconds", timed=True),
         Measure("steps", "steps"),
+        Measure("moved", "full moves of the weights"),
         Measure("score", "test score", cost=False),
         Measure("objective", "objective", cost=False),
         Measure("kernels", "kernels kept", cost=False),

@@ -26,7 +26,7 @@ __all__ = ["NOT_SETTINGS", "Case", "Outcomes"]
 
 NOT_SETTINGS = (  # the columns that every table of results has
     *("data", "split", "solver", "status", "reason", "gap", "objective", "svm_solves", "seconds", "fits", "score"),
-    *("score_label", "kernels", "steps", "machine", "run", "samples", "m", "member"),
+    *("score_label", "kernels", "steps", "moved", "machine", "run", "samples", "m", "member"),
 )
 _NEEDED = ("data", "split", "solver", "status", "machine")
 

@@ -181,20 +181,47 @@ class StopPanel(Section):
             doc="A problem without a lower bound, such as a product of kernels, has no gap. The projected"
             " gradient, here relative to the objective, is zero at every minimum; empty: no such rule",
         )
-        self.flat.box.visible = False
-        boxes = (field.box for field in (self.gap, self.flat, self.iterations, self.seconds))
-        self.body = Group(Heading(object=self.title), *boxes)
-        for field in (self.gap, self.flat, self.iterations, self.seconds):
+        self.iterate_gap = ValueField(
+            "iterate's gap below",
+            "The gap of an iterate",
+            optional(percent),
+            show_percent,
+            placeholder="no rule",
+            doc="The gap of an iterate's own weights and dual variables, which is SimpleMKL's and Level's rule",
+        )
+        self.weight_change = ValueField(
+            "weights move less than",
+            "The weight change",
+            optional(positive),
+            show_number,
+            placeholder="no rule",
+            doc="The largest change of a kernel weight in one step: a rule of the papers, which proves nothing",
+        )
+        self.fields = (self.gap, self.flat, self.iterate_gap, self.weight_change, self.iterations, self.seconds)
+        self.body = Group(Heading(object=self.title), *(field.box for field in self.fields))
+        for field in self.fields:
             field.param.watch(self.touched, "revision")
+        for field in self.fields[1:4]:
+            field.box.visible = False
 
     def load(self, recipe: Recipe) -> None:
         self.gap.set(recipe.stop.gap)
         self.flat.set(recipe.stop.projected_gradient)
+        for field, value in (
+            (self.iterate_gap, recipe.stop.iterate_gap),
+            (self.weight_change, recipe.stop.weight_change),
+        ):
+            field.set(value)
+            field.box.visible = value is not None  # rules of the papers come with their races alone
         self.iterations.set(recipe.stop.max_iter)
         self.seconds.set(recipe.stop.max_seconds)
 
     def parts(self) -> Mapping[str, Any]:
-        return {"stop": StopChoice(self.gap.value, self.iterations.value, self.seconds.value, self.flat.value)}
+        values = [
+            field.value
+            for field in (self.gap, self.iterations, self.seconds, self.flat, self.iterate_gap, self.weight_change)
+        ]
+        return {"stop": StopChoice(*values)}
 
     def suit(self, convex: bool) -> None:
         """Offer the rule that the problem has: without convexity there is no gap."""

@@ -37,7 +37,7 @@ __all__ = ["SweepTab"]
 LOOK = 0.5  # seconds between two looks at a sweep under way
 LIVE = 4.0  # seconds between two drawings of its results
 MEASURES = {
-    **{"Time": None, "SVM solves": "svm_solves", "Mean-kernel fits": "fits", "Steps": "steps"},
+    **{"Time": None, "SVM solves": "svm_solves", "Mean-kernel fits": "fits", "Steps": "steps", "Moves": "moved"},
     **{"Test score": "score", "Objective": "objective", "Kernels kept": "kernels"},
 }
 ALL = "the best of all"

@@ -1,0 +1,31 @@
+"""The claims of the papers: what each says, what comes out here by two stop rules, and a verdict.
+
+from mklviz.reproduce import reproduce
+from mklviz.reproduce.claims import load_claim
+
+for answer in reproduce([load_claim("level-table-2-silp")], open_store(), quick=True):
+    print(answer.verdict, answer.rows)
+"""
+
+from mklviz.reproduce.answering import ClaimAnswer, ClaimRow, answer_stored
+from mklviz.reproduce.claim import PaperClaim
+from mklviz.reproduce.estimates import Estimate, Mean, MeanDifference, Quantity, Ratio
+from mklviz.reproduce.running import reproduce
+from mklviz.reproduce.verdicts import Alike, AtLeast, MoreThan, VerdictRule
+
+__all__ = [
+    "Alike",
+    "AtLeast",
+    "ClaimAnswer",
+    "ClaimRow",
+    "Estimate",
+    "Mean",
+    "MeanDifference",
+    "MoreThan",
+    "PaperClaim",
+    "Quantity",
+    "Ratio",
+    "VerdictRule",
+    "answer_stored",
+    "reproduce",
+]

@@ -1,0 +1,97 @@
+"""What the runs of a claim say: for each data set the paper's value, ours by either stop rule, and a verdict."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from mklviz.record.store import Store
+from mklviz.reproduce.claim import PaperClaim
+from mklviz.reproduce.estimates import ALL_DATA, Estimate
+from mklviz.reproduce.verdicts import UNKNOWN, UNTESTABLE, together
+from mklviz.sweeps import Sweep, SweepTable
+
+__all__ = ["ClaimAnswer", "ClaimRow", "answer_from", "answer_stored"]
+
+Tables = Callable[[Sweep], SweepTable]
+
+
+@dataclass(frozen=True)
+class ClaimRow:
+    """A claim on one data set.
+
+    `published`: the paper's value, nan where there is none; `by_paper_rule`, `certified`: ours, by the paper's stop
+    rule and by the certified one, nan where that was not measured; both are the same where the rules are.
+    """
+
+    title: str
+    published: float
+    by_paper_rule: Estimate
+    certified: Estimate
+    verdict: str
+
+
+@dataclass(frozen=True)
+class ClaimAnswer:
+    """What came of a claim.
+
+    `splits`: how many each data set had; `missing`: runs that have not ended, or failed; `variations`: the rows with
+    settings that the paper leaves open, by what was varied.
+    """
+
+    claim: PaperClaim
+    verdict: str
+    rows: tuple[ClaimRow, ...] = ()
+    quick: bool = False
+    splits: int = 0
+    missing: int = 0
+    variations: Mapping[str, tuple[ClaimRow, ...]] = field(default_factory=dict)
+
+    def varied(self, variations: Mapping[str, tuple[ClaimRow, ...]]) -> ClaimAnswer:
+        """Return the same with what other settings gave."""
+        return ClaimAnswer(self.claim, self.verdict, self.rows, self.quick, self.splits, self.missing, variations)
+
+
+def answer_stored(claim: PaperClaim, store: Store, quick: bool = False) -> ClaimAnswer:
+    """Return what a store knows of a claim; nothing is solved."""
+    return answer_from(claim, lambda sweep: SweepTable.of(store, sweep), quick)
+
+
+def answer_from(claim: PaperClaim, tables: Tables, quick: bool = False) -> ClaimAnswer:
+    """Return the answer that the tables of a claim's sweeps give."""
+    if claim.untestable:
+        return ClaimAnswer(claim, UNTESTABLE, quick=quick)
+    found = [tables(claim.sweep(rule, quick)) for rule in claim.rules]
+    rows = rows_of(claim, found)
+    members = found[0].sweep.members
+    missing = sum(len(table.sweep.members) - sum(outcome.done for _, outcome in table) for table in found)
+    verdict = together([row.verdict for row in rows if row.title != ALL_DATA])
+    return ClaimAnswer(claim, verdict, rows, quick, len({member.split for member in members}), missing)
+
+
+def rows_of(claim: PaperClaim, tables: list[SweepTable]) -> tuple[ClaimRow, ...]:
+    """Return the rows that the tables by each of the claim's rules give."""
+    assert claim.quantity is not None
+    first, *rest = [claim.quantity.estimates(table.frame) if len(table) else {} for table in tables]
+    second = rest[0] if rest else first if claim.paper_rule in ("", claim.certified_rule) else {}
+    published = _published(claim, [*first])
+    return tuple(
+        _row(claim, title, published.get(title, math.nan), first.get(title, Estimate()), second.get(title, Estimate()))
+        for title in dict.fromkeys([*first, *second])
+    )
+
+
+def _published(claim: PaperClaim, titles: list[str]) -> Mapping[str, float]:
+    """Return the paper's values, with their geometric mean for all of several data sets where ratios are averaged."""
+    known = [claim.published[title] for title in titles if title in claim.published]
+    whole = ALL_DATA in titles and len(known) == len(titles) - 1 and all(value > 0.0 for value in known)
+    mean = {ALL_DATA: math.exp(math.fsum(map(math.log, known)) / len(known))} if whole else {}
+    return {**mean, **claim.published}
+
+
+def _row(claim: PaperClaim, title: str, published: float, by_paper_rule: Estimate, certified: Estimate) -> ClaimRow:
+    assert claim.decided_by is not None
+    verdicts = [claim.decided_by.verdict(estimate, published) for estimate in (by_paper_rule, certified)]
+    verdict = together(verdicts) if {*verdicts} != {UNKNOWN} else UNKNOWN
+    return ClaimRow(title, published, by_paper_rule, certified, verdict)

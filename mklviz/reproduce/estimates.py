@@ -1,0 +1,177 @@
+"""Numbers with an interval over splits, and how they are taken from the table of a sweep.
+
+An estimate is made for each data set (and setting, where a sweep varies more), from the runs of the splits. What a run
+that ended at a limit took is less than it would have taken: an estimate made of it is a bound, and says so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from mklviz.errors import ProblemError
+from mklviz.sweeps.statistics import MEASURES, Outcomes, paired_differences
+from mklviz.sweeps.statistics.bootstrap import Resampling
+from mklviz.sweeps.statistics.outcomes import NOT_SETTINGS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ALL_DATA", "Estimate", "Mean", "MeanDifference", "Quantity", "Ratio"]
+
+ALL_DATA = "all of these"  # what the estimate over several data sets is called
+TIME = "time"  # CPU seconds, or the same in fits of a mean kernel where runs are of several machines
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value, the ends of its interval, nan where there are too few splits, and of how many cases it was made.
+
+    `bound`: "≥" or "≤" where it is one, as some runs ended at a limit.
+    """
+
+    value: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    cases: int = 0
+    bound: str = ""
+
+    @property
+    def least(self) -> float:
+        """The lower end of the interval, or the value where there is none."""
+        return self.value if math.isnan(self.low) else self.low
+
+    @property
+    def most(self) -> float:
+        """The upper end of the interval, or the value where there is none."""
+        return self.value if math.isnan(self.high) else self.high
+
+
+class Quantity(Protocol):
+    """What a claim is about, and how it is measured."""
+
+    @property
+    def label(self) -> str:
+        """What is measured, in words."""
+
+    def estimates(self, frame: pd.DataFrame) -> dict[str, Estimate]:
+        """Return an estimate for each title, see `titled`, from the frame of a `SweepTable`.
+
+        With several data sets `ALL_DATA` may be among the titles.
+        """
+
+    def text(self, value: float) -> str:
+        """Return a value as people read it."""
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """How many times the cost of one solver is that of another, on the same data and splits: a geometric mean.
+
+    `measure`: a cost among `mklviz.sweeps.statistics.MEASURES`, or "time"; `first`, `second`: solvers, with their
+    options as the words of a recipe have them.
+    """
+
+    measure: str
+    first: str
+    second: str
+
+    @property
+    def label(self) -> str:
+        return f"{_label(self.measure)}, {self.first} over {self.second}"
+
+    def estimates(self, frame: pd.DataFrame) -> dict[str, Estimate]:
+        return _paired(frame, self.measure, self.first, self.second)
+
+    def text(self, value: float) -> str:
+        return f"{value:.3g}×"
+
+
+@dataclass(frozen=True)
+class MeanDifference:
+    """By how much a measure of one solver exceeds that of another, on the same data and splits: a mean.
+
+    `measure`: none of the costs: "score", "kernels" or "objective".
+    """
+
+    measure: str
+    first: str
+    second: str
+
+    @property
+    def label(self) -> str:
+        return f"{_label(self.measure)}, {self.first} less {self.second}"
+
+    def estimates(self, frame: pd.DataFrame) -> dict[str, Estimate]:
+        return _paired(frame, self.measure, self.first, self.second)
+
+    def text(self, value: float) -> str:
+        return f"{100 * value:+.2f} points" if self.measure == "score" else f"{value:+.3g}"
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The mean over splits of a column of the table, of one solver."""
+
+    measure: str
+    solver: str
+
+    @property
+    def label(self) -> str:
+        return f"{_label(self.measure)} of {self.solver}"
+
+    def estimates(self, frame: pd.DataFrame) -> dict[str, Estimate]:
+        own = frame[(frame["solver"] == self.solver) & (frame["status"] != "failed")]
+        return {title: self._mean(part) for title, part in titled(own)}
+
+    def _mean(self, part: pd.DataFrame) -> Estimate:
+        values = part[self.measure].to_numpy(dtype=np.float64)
+        drawn = Resampling.of(np.arange(len(values)), np.zeros(len(values), dtype=np.intp))
+        low, high = drawn.interval(drawn.counts @ values / max(len(values), 1))
+        bound = "≥" if self.measure in _GROWING and (part["status"] == "limit").any() else ""
+        return Estimate(float(values.mean()), float(low), float(high), len(values), bound)
+
+    def text(self, value: float) -> str:
+        return f"{100 * value:.1f} %" if self.measure == "score" else f"{value:.3g}"
+
+
+_GROWING = ("svm_solves", "seconds", "fits", "steps", "moved")
+
+
+def titled(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield the parts of a frame on one data set with one setting, with its title: "heart", or "heart, C = 10"."""
+    settings = [name for name in frame.columns if name not in NOT_SETTINGS]
+    for values, part in frame.groupby(["data", *settings], sort=False):
+        said = [
+            f"{name} = {value:g}" if isinstance(value, float) else f"{name} = {value}"
+            for name, value in zip(settings, values[1:], strict=True)
+        ]
+        yield ", ".join([str(values[0]), *said]), part
+
+
+def _label(measure: str) -> str:
+    return "CPU time" if measure == TIME else MEASURES[measure].label
+
+
+def _paired(frame: pd.DataFrame, measure: str, first: str, second: str) -> dict[str, Estimate]:
+    """Return how the first solver differs from the second, for each title and for all of several."""
+    both = frame[frame["solver"].isin([first, second])]
+    found = {title: _difference(part, measure, first, second) for title, part in titled(both)}
+    return found if len(found) < 2 else {**found, ALL_DATA: _difference(both, measure, first, second)}
+
+
+def _difference(part: pd.DataFrame, measure: str, first: str, second: str) -> Estimate:
+    ended = part[part["status"] != "failed"]
+    limited = set(ended["solver"][ended["status"] == "limit"])
+    try:
+        outcomes = Outcomes.of(ended.assign(status="converged"), None if measure == TIME else measure)
+        (found,) = paired_differences(outcomes.among([first, second]), against=second)
+    except ProblemError:  # one of them has no run yet, or no such number
+        return Estimate()
+    bound = {(True, False): "≥", (False, True): "≤"}.get((first in limited, second in limited), "")
+    costs = outcomes.measure.cost
+    return Estimate(found.value, found.low, found.high, found.pairs, bound if costs else "")

@@ -1,0 +1,55 @@
+"""Answer claims: their sweeps are solved one after another, and what a store knows is not solved again."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+
+from mklviz.record.store import Store
+from mklviz.reproduce.answering import ClaimAnswer, answer_from, rows_of
+from mklviz.reproduce.claim import PaperClaim
+from mklviz.reproduce.verdicts import DOES_NOT
+from mklviz.sweeps import Sweep, SweepRun, SweepTable
+from mklviz.sweeps.following import follow
+
+__all__ = ["reproduce"]
+
+
+def reproduce(
+    claims: Iterable[PaperClaim],
+    store: Store,
+    quick: bool = False,
+    workers: int | None = None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Iterator[ClaimAnswer]:
+    """Yield the answer to each claim, as its runs have ended; progress is said on the error stream.
+
+    What a store knows is not solved again, so that it goes on where it was ended. The settings that a paper leaves open
+    are tried where a claim does not reproduce, in the full set.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        On Ctrl-C, or where `stopped` says so; what had finished is in the store.
+    """
+    known: dict[str, SweepTable] = {}
+
+    def solved(sweep: Sweep) -> SweepTable:
+        if sweep.key not in known:
+            run = SweepRun(sweep, store, workers=workers)
+            follow(run, stopped)
+            known[sweep.key] = run.table()
+        return known[sweep.key]
+
+    for claim in claims:
+        if not claim.untestable:
+            print(f"{claim.name}: {claim.sentence}", file=sys.stderr, flush=True)
+        answer = answer_from(claim, solved, quick)
+        if answer.verdict == DOES_NOT and claim.variations and not quick:
+            answer = answer.varied(
+                {
+                    what: rows_of(claim, [solved(claim.sweep(rule, varied=words)) for rule in claim.rules])
+                    for what, words in claim.variations.items()
+                }
+            )
+        yield answer
