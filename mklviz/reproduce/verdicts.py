@@ -15,7 +15,7 @@ from mklviz.reproduce.estimates import Estimate
 
 __all__ = [
     *("DOES_NOT", "PARTLY", "REPRODUCES", "UNKNOWN", "UNTESTABLE", "VERDICTS"),
-    *("Alike", "AtLeast", "MoreThan", "VerdictRule", "together"),
+    *("Alike", "AtLeast", "AtMost", "MoreThan", "VerdictRule", "together"),
 ]
 
 REPRODUCES, PARTLY, DOES_NOT = "reproduces", "partly", "does not"
@@ -51,6 +51,22 @@ class MoreThan:
         return (
             REPRODUCES if estimate.least > self.threshold else PARTLY if estimate.value > self.threshold else DOES_NOT
         )
+
+
+@dataclass(frozen=True)
+class AtMost:
+    """A bound: the whole interval lies at it or below; partly if the value alone does."""
+
+    bound: float
+
+    @property
+    def words(self) -> str:
+        return f"the interval lies at {self.bound:g} or below"
+
+    def verdict(self, estimate: Estimate, published: float) -> str:
+        if math.isnan(estimate.value):
+            return UNKNOWN
+        return REPRODUCES if estimate.most <= self.bound else PARTLY if estimate.value <= self.bound else DOES_NOT
 
 
 @dataclass(frozen=True)
