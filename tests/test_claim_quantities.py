@@ -1,4 +1,4 @@
-"""What claims measure beyond pairs of solvers: growth, and runs on different problems; and the verdict of a bound."""
+"""What claims measure beyond pairs of solvers: growth, and runs on different problems."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mklviz.reproduce import AtMost, Estimate, GrowthExponent, RatioAcross
-from mklviz.reproduce.verdicts import DOES_NOT, PARTLY, REPRODUCES, UNKNOWN
+from mklviz.reproduce import GrowthExponent, RatioAcross
 
 
 def row(**values: object) -> dict[str, object]:
@@ -51,11 +50,3 @@ def test_a_ratio_across_problems_pairs_the_splits_that_both_have() -> None:
 def test_without_a_split_in_common_a_ratio_across_problems_is_not_known() -> None:
     frame = pd.DataFrame([row(solver="silp", regularizer="simplex")])
     assert math.isnan(RatioAcross("seconds", ("silp", "simplex"), ("ufo", "simplex")).estimates(frame)["sonar"].value)
-
-
-def test_a_bound_holds_if_the_whole_interval_lies_below() -> None:
-    rule = AtMost(10.0)
-    said = [rule.verdict(Estimate(value, *ends), math.nan) for value, *ends in ((5, 4, 6), (9, 8, 11), (12, 11, 13))]
-    assert said == [REPRODUCES, PARTLY, DOES_NOT]
-    assert rule.verdict(Estimate(9.0), math.nan) == REPRODUCES
-    assert rule.verdict(Estimate(), math.nan) == UNKNOWN

@@ -16,7 +16,13 @@ import mklviz as mv
 from mklviz.contract import Solver
 from mklviz.datasets import describe_datasets
 from mklviz.engine import KINDS, solver_classes
+from mklviz.numbers import counted
 from mklviz.problem import Loss, Regularizer, loss_families, regularizer_families
+from mklviz.reproduce import ClaimAnswer
+from mklviz.reproduce.claims import all_claims
+from mklviz.reproduce.recorded import recorded_answers
+from mklviz.reproduce.texts import COLUMNS, measured_text, row_texts
+from mklviz.reproduce.verdicts import UNKNOWN
 from mklviz.scenarios import scenarios
 
 __all__ = ["MADE", "followed"]
@@ -176,6 +182,42 @@ def citation() -> str:
 ```"""
 
 
+# -- claims
+
+
+def claim_list() -> str:
+    """Return what came of the claims of each paper: a table of verdicts, and below it the numbers."""
+    recorded = recorded_answers()
+    found = {name: recorded.answers.get(name, ClaimAnswer(claim, UNKNOWN)) for name, claim in all_claims().items()}
+    papers: dict[str, list[ClaimAnswer]] = {}
+    for answer in found.values():
+        papers.setdefault(answer.claim.paper, []).append(answer)
+    versions = ", ".join(f"{name} {version}" for name, version in recorded.versions.items())
+    parts = [f"Measured on {recorded.machine}, with {versions}."]
+    for paper, answers in papers.items():
+        rows = [
+            (f"[{answer.claim.name}](#{answer.claim.name})", answer.claim.sentence, answer.verdict)
+            for answer in answers
+        ]
+        parts += [f"## {paper}", _table(("claim", "what it says", "verdict"), rows), *map(_claim, answers)]
+    return "\n\n".join(parts)
+
+
+def _claim(answer: ClaimAnswer) -> str:
+    claim = answer.claim
+    said = [f"### {claim.name}", f"**{answer.verdict}**: {claim.sentence} ({claim.place})"]
+    if claim.untestable:
+        return "\n\n".join([*said, claim.untestable])
+    left = f" Of the full set {counted(answer.missing, 'run')} are left." if answer.missing else ""
+    said.append(f"{measured_text(claim)}. {counted(answer.splits, 'split')} so far.{left} {claim.note}")
+    for what, rows in {"": answer.rows, **answer.variations}.items():
+        said += [f"With {what}:"] if what else []
+        said.append(_table(COLUMNS, [row_texts(claim, row) for row in rows]))
+    rules = {"the paper's rule": claim.paper_rule or claim.certified_rule, "certified": claim.certified_rule}
+    said.append("; ".join(f"{name}: `{rule}`" for name, rule in rules.items() if rule) + ".")
+    return "\n\n".join([*said, f"`mklviz reproduce {claim.name}`; its race: `?claim={claim.name}`."])
+
+
 MADE: dict[str, Callable[..., str]] = {
     "solver": solver,
     "solvers": solvers,
@@ -186,5 +228,6 @@ MADE: dict[str, Callable[..., str]] = {
     "citation": citation,
     "glossary": glossary_list,
     "readme": readme,
+    "claims": claim_list,
 }
 """By the name that pages write."""

@@ -246,6 +246,7 @@ def _add_sweep(parser: argparse.ArgumentParser) -> None:
 def _add_reproduce(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("claims", nargs="*", metavar="CLAIM", help="claims by name, see mklviz claims (default: all)")
     parser.add_argument("--quick", action="store_true", help="few splits of small data sets: minutes instead of hours")
+    parser.add_argument("--stored", action="store_true", help="answer from the runs that there are, and solve none")
     parser.add_argument("--workers", type=int, metavar="N", help="processes that solve (default: one for each core)")
     add_store(parser)
     _add_json(parser)

@@ -10,15 +10,15 @@ for answer in reproduce([load_claim("level-table-2-silp")], open_store(), quick=
 from mklviz.reproduce.across import RatioAcross
 from mklviz.reproduce.answering import ClaimAnswer, ClaimRow, answer_stored
 from mklviz.reproduce.claim import PaperClaim
-from mklviz.reproduce.estimates import Estimate, Mean, MeanDifference, Quantity, Ratio
+from mklviz.reproduce.estimates import BetweenSettings, Estimate, Mean, MeanDifference, Quantity, Ratio
 from mklviz.reproduce.growth import GrowthExponent
 from mklviz.reproduce.running import reproduce
-from mklviz.reproduce.verdicts import Alike, AtLeast, AtMost, MoreThan, VerdictRule
+from mklviz.reproduce.verdicts import Alike, AtLeast, MoreThan, VerdictRule, Within
 
 __all__ = [
     "Alike",
     "AtLeast",
-    "AtMost",
+    "BetweenSettings",
     "ClaimAnswer",
     "ClaimRow",
     "Estimate",
@@ -31,6 +31,7 @@ __all__ = [
     "Ratio",
     "RatioAcross",
     "VerdictRule",
+    "Within",
     "answer_stored",
     "reproduce",
 ]

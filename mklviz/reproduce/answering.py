@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mklviz.record.store import Store
 from mklviz.reproduce.claim import PaperClaim
 from mklviz.reproduce.estimates import ALL_DATA, Estimate
-from mklviz.reproduce.verdicts import UNKNOWN, UNTESTABLE, together
+from mklviz.reproduce.verdicts import DOES_NOT, PARTLY, REPRODUCES, UNKNOWN, UNTESTABLE, together
 from mklviz.sweeps import Sweep, SweepTable
 
 __all__ = ["ClaimAnswer", "ClaimRow", "answer_from", "answer_stored"]
@@ -36,7 +36,7 @@ class ClaimRow:
 class ClaimAnswer:
     """What came of a claim.
 
-    `splits`: how many each data set had; `missing`: runs that have not ended, or failed; `variations`: the rows with
+    `splits`: how many splits have results; `missing`: runs that have not ended, or failed; `variations`: the rows with
     settings that the paper leaves open, by what was varied.
     """
 
@@ -64,10 +64,18 @@ def answer_from(claim: PaperClaim, tables: Tables, quick: bool = False) -> Claim
         return ClaimAnswer(claim, UNTESTABLE, quick=quick)
     found = [tables(claim.sweep(rule, quick)) for rule in claim.rules]
     rows = rows_of(claim, found)
-    members = found[0].sweep.members
-    missing = sum(len(table.sweep.members) - sum(outcome.done for _, outcome in table) for table in found)
-    verdict = together([row.verdict for row in rows if row.title != ALL_DATA])
-    return ClaimAnswer(claim, verdict, rows, quick, len({member.split for member in members}), missing)
+    done = [[member for member, outcome in table if outcome.done] for table in found]
+    missing = sum(len(table.sweep) for table in found) - sum(map(len, done))
+    splits = len({member.split for members in done for member in members})
+    return ClaimAnswer(claim, verdict_of(rows), rows, quick, splits, missing)
+
+
+def verdict_of(rows: Sequence[ClaimRow]) -> str:
+    """Return the verdict over all data sets: that of the whole, unless one of them says the contrary."""
+    single = [row.verdict for row in rows if row.title != ALL_DATA]
+    whole = next((row.verdict for row in rows if row.title == ALL_DATA), together(single))
+    contrary = {REPRODUCES: DOES_NOT, DOES_NOT: REPRODUCES}.get(whole)
+    return PARTLY if contrary in single else whole
 
 
 def rows_of(claim: PaperClaim, tables: list[SweepTable]) -> tuple[ClaimRow, ...]:
@@ -78,7 +86,7 @@ def rows_of(claim: PaperClaim, tables: list[SweepTable]) -> tuple[ClaimRow, ...]
     published = _published(claim, [*first])
     return tuple(
         _row(claim, title, published.get(title, math.nan), first.get(title, Estimate()), second.get(title, Estimate()))
-        for title in dict.fromkeys([*first, *second])
+        for title in sorted(dict.fromkeys([*first, *second]), key=ALL_DATA.__eq__)  # the whole last
     )
 
 

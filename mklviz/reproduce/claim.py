@@ -9,9 +9,10 @@ quantity, published, decided_by   what is measured, the paper's value for each d
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mklviz.errors import ProblemError
+from mklviz.recipe import Recipe
 from mklviz.recipe.words import WORDS, split_words
 from mklviz.reproduce.estimates import Quantity
 from mklviz.reproduce.verdicts import VerdictRule
@@ -53,8 +54,8 @@ class PaperClaim:
     certified_rule : str
         Words of the stop rule by which every run proves its gap; "" where there is none.
     variations : mapping
-        Words that change settings which the paper leaves open, by what they try: solved where the claim does not
-        reproduce.
+        Words that change settings which the paper leaves open, or the stop rule, by what they try: solved in the full
+        set where the claim does not reproduce.
     note : str
         What differs here from the paper's experiment, in a sentence or two.
     """
@@ -89,12 +90,13 @@ class PaperClaim:
 
     def sweep(self, rule: str, quick: bool = False, varied: str = "") -> Sweep:
         """Return the runs that answer it by a stop rule; `varied` is one of the words of `variations`."""
-        return Sweep.from_words(_merged(self.setup, self.quick if quick else "", varied, rule))
+        return Sweep.from_words(_merged(self.setup, self.quick if quick else "", rule, varied))
 
-    def race(self) -> Sweep:
-        """Return what shows it: the first data set of the quick set on one split, by the first rule."""
+    @property
+    def race(self) -> Recipe:
+        """What shows it: the first data set of the quick set on its first split, until the first rule stops it."""
         sweep = self.sweep(self.rules[0], quick=True)
-        return Sweep.from_words(_merged(sweep.to_words(), f"data={sweep.members[0].recipe.data.source}; split=0"))
+        return replace(sweep.members[0].recipe, solvers=sweep.recipe.solvers)
 
 
 def _merged(*parts: str) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from mklviz.errors import ProblemError
+from mklviz.errors import MklvizError
 from mklviz.sweeps.statistics import MEASURES, Outcomes, paired_differences
 from mklviz.sweeps.statistics.bootstrap import Resampling
 from mklviz.sweeps.statistics.outcomes import NOT_SETTINGS
@@ -21,7 +21,7 @@ from mklviz.sweeps.statistics.outcomes import NOT_SETTINGS
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ALL_DATA", "Estimate", "Mean", "MeanDifference", "Quantity", "Ratio"]
+__all__ = ["ALL_DATA", "BetweenSettings", "Estimate", "Mean", "MeanDifference", "Quantity", "Ratio"]
 
 ALL_DATA = "all of these"  # what the estimate over several data sets is called
 TIME = "time"  # CPU seconds, or the same in fits of a mean kernel where runs are of several machines
@@ -110,7 +110,34 @@ class MeanDifference:
         return _paired(frame, self.measure, self.first, self.second)
 
     def text(self, value: float) -> str:
-        return f"{100 * value:+.2f} points" if self.measure == "score" else f"{value:+.3g}"
+        return _difference_text(self.measure, value)
+
+
+@dataclass(frozen=True)
+class BetweenSettings:
+    """By how much a measure of one solver exceeds, at one value of a setting, that at another, on the same splits.
+
+    `setting`: a key of a recipe's words that the sweep lists, such as "C"; `measure`: as in `MeanDifference`.
+    """
+
+    measure: str
+    solver: str
+    setting: str
+    first: float
+    second: float
+
+    @property
+    def label(self) -> str:
+        return f"{_label(self.measure)} of {self.solver}, {self.setting} = {self.first:g} less {self.second:g}"
+
+    def estimates(self, frame: pd.DataFrame) -> dict[str, Estimate]:
+        own = frame[frame["solver"] == self.solver]
+        values = [f"{value:g}" for value in own[self.setting]]
+        paired = own.assign(solver=values).drop(columns=[self.setting])
+        return _paired(paired, self.measure, f"{self.first:g}", f"{self.second:g}")
+
+    def text(self, value: float) -> str:
+        return _difference_text(self.measure, value)
 
 
 @dataclass(frozen=True)
@@ -136,7 +163,7 @@ class Mean:
         return Estimate(float(values.mean()), float(low), float(high), len(values), bound)
 
     def text(self, value: float) -> str:
-        return f"{100 * value:.1f} %" if self.measure == "score" else f"{value:.3g}"
+        return f"{100 * value:.1f}" if self.measure == "score" else f"{value:.3g}"
 
 
 _GROWING = ("svm_solves", "seconds", "fits", "steps", "moved")
@@ -153,8 +180,12 @@ def titled(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
         yield ", ".join([str(values[0]), *said]), part
 
 
+def _difference_text(measure: str, value: float) -> str:
+    return f"{100 * value:+.2f}" if measure == "score" else f"{value:+.3g}"
+
+
 def _label(measure: str) -> str:
-    return "CPU time" if measure == TIME else MEASURES[measure].label
+    return {TIME: "CPU time", "score": "test score in per cent"}.get(measure) or MEASURES[measure].label
 
 
 def _paired(frame: pd.DataFrame, measure: str, first: str, second: str) -> dict[str, Estimate]:
@@ -170,7 +201,7 @@ def _difference(part: pd.DataFrame, measure: str, first: str, second: str) -> Es
     try:
         outcomes = Outcomes.of(ended.assign(status="converged"), None if measure == TIME else measure)
         (found,) = paired_differences(outcomes.among([first, second]), against=second)
-    except ProblemError:  # one of them has no run yet, or no such number
+    except MklvizError:  # one of them has no run yet, or no such number
         return Estimate()
     bound = {(True, False): "≥", (False, True): "≤"}.get((first in limited, second in limited), "")
     costs = outcomes.measure.cost

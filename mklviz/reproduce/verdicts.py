@@ -15,7 +15,7 @@ from mklviz.reproduce.estimates import Estimate
 
 __all__ = [
     *("DOES_NOT", "PARTLY", "REPRODUCES", "UNKNOWN", "UNTESTABLE", "VERDICTS"),
-    *("Alike", "AtLeast", "AtMost", "MoreThan", "VerdictRule", "together"),
+    *("Alike", "AtLeast", "MoreThan", "VerdictRule", "Within", "together"),
 ]
 
 REPRODUCES, PARTLY, DOES_NOT = "reproduces", "partly", "does not"
@@ -51,22 +51,6 @@ class MoreThan:
         return (
             REPRODUCES if estimate.least > self.threshold else PARTLY if estimate.value > self.threshold else DOES_NOT
         )
-
-
-@dataclass(frozen=True)
-class AtMost:
-    """A bound: the whole interval lies at it or below; partly if the value alone does."""
-
-    bound: float
-
-    @property
-    def words(self) -> str:
-        return f"the interval lies at {self.bound:g} or below"
-
-    def verdict(self, estimate: Estimate, published: float) -> str:
-        if math.isnan(estimate.value):
-            return UNKNOWN
-        return REPRODUCES if estimate.most <= self.bound else PARTLY if estimate.value <= self.bound else DOES_NOT
 
 
 @dataclass(frozen=True)
@@ -107,6 +91,25 @@ class Alike:
         if max(map(abs, ends)) <= self.within:
             return REPRODUCES
         return PARTLY if abs(estimate.value - centre) <= self.within else DOES_NOT
+
+
+@dataclass(frozen=True)
+class Within:
+    """Between two values: the interval lies there; partly if the value alone does."""
+
+    low: float
+    high: float
+
+    @property
+    def words(self) -> str:
+        return f"the interval lies between {self.low:g} and {self.high:g}"
+
+    def verdict(self, estimate: Estimate, published: float) -> str:
+        if math.isnan(estimate.value):
+            return UNKNOWN
+        if self.low <= estimate.least and estimate.most <= self.high:
+            return REPRODUCES
+        return PARTLY if self.low <= estimate.value <= self.high else DOES_NOT
 
 
 def together(verdicts: Sequence[str]) -> str:

@@ -1,12 +1,12 @@
 """Level method, table 2: what Level saves of the time of SILP and of SD, which is SimpleMKL's toolbox.
 
-Published are shares of time saved; a share of 90 % is a ratio of 10.
+Published are shares of time saved; a share of 90 % is a ratio of 10. The text counts SVM solves, too.
 """
 
 from mklviz.reproduce import AtLeast, PaperClaim, Ratio
-from mklviz.reproduce.claims._level import PAPER, SETTING
+from mklviz.reproduce.claims._level import level_claim
 
-_SAVED = {  # by SILP and by SD
+_SAVED = {  # against SILP and against SD
     "ionosphere": (0.994, 0.789),
     "breast": (0.916, 0.904),
     "pima": (0.854, 0.770),
@@ -16,27 +16,51 @@ _SAVED = {  # by SILP and by SD
     "vote": (0.845, 0.828),
     "wdbc": (0.894, 0.874),
 }
-_NOTE = (
-    "The paper's times are those of MATLAB and MOSEK, which solves SILP's linear programs and Level's projections; here"
-    " both are much cheaper, so a smaller share of the time is SILP's."
+_TOOLBOX = (
+    "The paper ran SimpleMKL's toolbox in MATLAB, and MOSEK for SILP's linear programs and Level's projections. A"
+    " linear program is much cheaper here, where SVMs of a hundred samples take a tenth of a millisecond."
 )
+_IONOSPHERE = {  # the only data set of which the text tells counts
+    "setup": "data=ionosphere; split=0...19; solvers=silp,level,simplemkl; C=100",
+    "quick": "split=0...4",
+}
+_VARIATIONS = {"C = 10": "C=10", "C = 1": "C=1"}
 
 
-def _claim(name: str, solver: str, measure: str, sentence: str, column: int) -> PaperClaim:
-    return PaperClaim(
+def _time(name: str, solver: str, column: int) -> PaperClaim:
+    ratios = {data: 1.0 / (1.0 - saved[column]) for data, saved in _SAVED.items()}
+    average = {"silp": 91.9, "sd": 70.3}[name]
+    return level_claim(
         name=f"level-table-2-{name}",
         place="Table 2",
-        sentence=sentence,
-        quantity=Ratio(measure, solver, "level"),
+        sentence=f"Level saves {average} % of the time of {name.upper()} on average.",
+        quantity=Ratio("time", solver, "level"),
         decided_by=AtLeast(0.5),
-        published={data: 1.0 / (1.0 - saved[column]) for data, saved in _SAVED.items()},
-        note=_NOTE,
-        paper=PAPER,
-        **SETTING,
+        published=ratios,
+        variations=_VARIATIONS,
+        note=_TOOLBOX,
     )
 
 
 CLAIMS = (
-    _claim("silp", "silp", "time", "Level takes 8 % of SILP's time on average.", 0),
-    _claim("sd", "simplemkl", "time", "Level takes 30 % of the time of SD (SimpleMKL) on average.", 1),
+    _time("silp", "silp", 0),
+    _time("sd", "simplemkl", 1),
+    level_claim(
+        name="level-text-svm-solves-sd",
+        place="Section 4.2",
+        sentence="On Ionosphere SD solves 1,231 SVMs where Level solves 47.",
+        quantity=Ratio("svm_solves", "simplemkl", "level"),
+        decided_by=AtLeast(0.5),
+        published={"ionosphere": 1231 / 47},
+        **_IONOSPHERE,
+    ),
+    level_claim(
+        name="level-text-svm-solves-silp",
+        place="Section 4.2, Figure 2",
+        sentence="On Ionosphere SILP needs 500 steps, which is the limit, and Level 47 SVMs.",
+        quantity=Ratio("svm_solves", "silp", "level"),
+        decided_by=AtLeast(0.5),
+        published={"ionosphere": 500 / 47},
+        **_IONOSPHERE,
+    ),
 )

@@ -1,6 +1,6 @@
 """SPG-GMKL, figure 2 and section 5.5: SPG's time grows linearly with kernels, less than quadratically with samples."""
 
-from mklviz.reproduce import Alike, AtMost, GrowthExponent, PaperClaim
+from mklviz.reproduce import Alike, GrowthExponent, PaperClaim, Within
 from mklviz.reproduce.claims._spg import PAPER
 
 CLAIMS = (
@@ -29,7 +29,7 @@ CLAIMS = (
         quick="kernels=gauss@random:30|gauss@random:100|gauss@random:300",
         certified_rule="gap=1e-2; max-iter=200",
         quantity=GrowthExponent("seconds", "spg", "kernels"),
-        decided_by=AtMost(1.1),
+        decided_by=Within(0.0, 1.1),
         published={"sonar": 1.0},
         note="Up to 30,000 kernels; the paper has a million. Growth that is slower than linear reproduces it as well:"
         " few kernels cost little beside the SVMs.",

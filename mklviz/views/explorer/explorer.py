@@ -18,6 +18,7 @@ from mklviz.engine.warmup import WARMUP
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
 from mklviz.scenarios import DEFAULT
+from mklviz.views.explorer.claim_card import ClaimCard
 from mklviz.views.explorer.cold_start import PLAYED, YOURS_FOLLOWS, ColdStart
 from mklviz.views.explorer.deep_link import DeepLink
 from mklviz.views.explorer.figures_ahead import FiguresAhead
@@ -97,7 +98,8 @@ class Explorer(pn.viewable.Viewer):
         self.alert = Alert(closeable=True, visible=False)
         self.controls = controls_column(self.sidebar, self.run_panel)
         self.stage = LessonStage(self.session, self.sidebar.scenario.lesson, self._stage_commands())
-        parts = (Form(self.alert), self.stage.root, self.shell.root)
+        self.claim = ClaimCard()
+        parts = (Form(self.alert), self.claim.root, self.stage.root, self.shell.root)
         self.main = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
         self._watch()
         self._paint()
@@ -357,7 +359,8 @@ class Explorer(pn.viewable.Viewer):
         """Open what the address of the page asks for; return whether there are controls beside it."""
         self.reclaim.ask()
         framing = HideAndLock()
-        wrong = [open_address(self.sidebar), self.address.open(), self.deep_link.open()]
+        opened = open_address(self.sidebar), self.claim.open(self.sidebar)
+        wrong = [*opened, self.address.open(), self.deep_link.open()]
         framing.apply(self.sidebar, self.shell.strip)
         self._say_wrong(" ".join(filter(None, [*wrong, framing.wrong])))
         self.header.fold(self.sidebar.scenario.lesson.open)

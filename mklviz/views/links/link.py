@@ -22,8 +22,21 @@ from mklviz.views.sidebar.run_panel import RunPanel
 from mklviz.views.sidebar.sidebar import Sidebar
 
 __all__ = [
-    *("FOLLOW", "GUESS", "HIDE", "LESSON", "LOCK", "ON", "PAGE", "PROJECTOR", "RACE_KEY", "SCENARIO", "STEP", "TAB"),
-    *("Address", "names_a_race", "open_address", "open_words", "query_flag", "query_value", "unusable"),
+    *(
+        "CLAIM",
+        "FOLLOW",
+        "GUESS",
+        "HIDE",
+        "LESSON",
+        "LOCK",
+        "ON",
+        "PAGE",
+        "PROJECTOR",
+        "RACE_KEY",
+        "RECIPE",
+        "SCENARIO",
+    ),
+    *("STEP", "TAB", "Address", "names_a_race", "open_address", "open_words", "query_flag", "query_value", "unusable"),
 ]
 
 VERSION, TAB, STEP = "v", "tab", "step"
@@ -31,8 +44,24 @@ NOW = "1"  # the version of the links that are written; it says what their other
 RECIPE, SCENARIO, PACE, AXIS, LOG, OBJECTIVE = "recipe", "scenario", "pace", "x", "log", "objective"
 ABOVE, PLAIN = "above", "plain"
 RACE_KEY, FOLLOW, GUESS, PROJECTOR, LESSON = "race", "follow", "guess", "projector", "lesson"
-PAGE, HIDE, LOCK = "page", "hide", "lock"
-OF_A_RACE = (RECIPE, SCENARIO, PACE, AXIS, LOG, OBJECTIVE, RACE_KEY, GUESS, LESSON, TAB, STEP, VERSION, HIDE, LOCK)
+PAGE, HIDE, LOCK, CLAIM = "page", "hide", "lock", "claim"
+OF_A_RACE = (
+    RECIPE,
+    SCENARIO,
+    PACE,
+    AXIS,
+    LOG,
+    OBJECTIVE,
+    RACE_KEY,
+    GUESS,
+    LESSON,
+    TAB,
+    STEP,
+    VERSION,
+    HIDE,
+    LOCK,
+    CLAIM,
+)
 ON, OFF = "on", ("0", "off")
 LINEAR = "-"
 MOST_LETTERS = 20_000  # of a value that is read

@@ -1,0 +1,101 @@
+"""Answers as values, and those that come with the library: ``mklviz reproduce --json`` writes both alike.
+
+`results.json` is what a machine found once, with its name, the versions and how many splits there were, so that the
+documentation and the dashboard have numbers before anybody has solved anything.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from mklviz.record.store.machine import this_machine
+from mklviz.record.versions import versions_in_use
+from mklviz.reproduce.answering import ClaimAnswer, ClaimRow
+from mklviz.reproduce.claims import all_claims
+from mklviz.reproduce.estimates import Estimate
+
+__all__ = ["RecordedAnswers", "answers_document", "recorded_answers"]
+
+RESULTS = Path(__file__).with_name("results.json")
+
+
+@dataclass(frozen=True)
+class RecordedAnswers:
+    """Answers by the names of their claims, and where they were found: a machine, and versions by name."""
+
+    answers: Mapping[str, ClaimAnswer]
+    machine: str
+    versions: Mapping[str, str]
+
+
+def answers_document(answers: list[ClaimAnswer], complete: bool) -> dict[str, Any]:
+    """Return answers as values, with the machine and the versions."""
+    return {
+        "complete": complete,
+        "machine": f"{this_machine().name}, {this_machine().cores} cores",
+        "versions": versions_in_use(),
+        "claims": [_document(answer) for answer in answers],
+    }
+
+
+def _document(answer: ClaimAnswer) -> dict[str, Any]:
+    claim = answer.claim
+    about = {key: getattr(claim, key) for key in ("name", "paper", "place", "sentence", "untestable", "note")}
+    return {
+        **about,
+        "quantity": "" if claim.quantity is None else claim.quantity.label,
+        "rules": [*claim.rules],
+        **{key: getattr(answer, key) for key in ("verdict", "quick", "splits", "missing")},
+        "rows": [dataclasses.asdict(row) for row in answer.rows],
+        "variations": {what: [dataclasses.asdict(row) for row in rows] for what, rows in answer.variations.items()},
+    }
+
+
+@cache
+def recorded_answers() -> RecordedAnswers:
+    """Return the answers that come with the library, of claims that there still are."""
+    stated = json.loads(RESULTS.read_text(encoding="utf-8"))
+    claims = all_claims()
+    known = [entry for entry in stated["claims"] if entry["name"] in claims]
+    answers = {
+        entry["name"]: ClaimAnswer(
+            claims[entry["name"]],
+            entry["verdict"],
+            _rows(entry["rows"]),
+            entry["quick"],
+            entry["splits"],
+            entry["missing"],
+            {what: _rows(rows) for what, rows in entry["variations"].items()},
+        )
+        for entry in known
+    }
+    return RecordedAnswers(answers, stated["machine"], stated["versions"])
+
+
+def _rows(stated: list[dict[str, Any]]) -> tuple[ClaimRow, ...]:
+    return tuple(
+        ClaimRow(
+            row["title"],
+            _number(row["published"]),
+            _estimate(row["by_paper_rule"]),
+            _estimate(row["certified"]),
+            row["verdict"],
+        )
+        for row in stated
+    )
+
+
+def _estimate(stated: dict[str, Any]) -> Estimate:
+    numbers = {key: _number(stated[key]) for key in ("value", "low", "high")}
+    return Estimate(**numbers, cases=stated["cases"], bound=stated["bound"])
+
+
+def _number(stated: float | None) -> float:
+    return math.nan if stated is None else stated

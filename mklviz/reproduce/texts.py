@@ -1,0 +1,39 @@
+"""Answers as people read them, on the terminal, in the documentation and on screen."""
+
+from __future__ import annotations
+
+import math
+
+from mklviz.reproduce.answering import ClaimRow
+from mklviz.reproduce.claim import PaperClaim
+from mklviz.reproduce.estimates import Estimate
+
+__all__ = ["COLUMNS", "measured_text", "row_texts"]
+
+COLUMNS = ("on", "paper", "ours, by its rule", "ours, certified", "verdict")
+NONE = "–"
+
+
+def row_texts(claim: PaperClaim, row: ClaimRow) -> tuple[str, ...]:
+    """Return the entries of `COLUMNS`."""
+    estimates = [estimate_text(claim, estimate) for estimate in (row.by_paper_rule, row.certified)]
+    return row.title, _number(claim, row.published), *estimates, row.verdict
+
+
+def estimate_text(claim: PaperClaim, estimate: Estimate) -> str:
+    """Return "3.1× (2.5× to 4.0×)"."""
+    text = f"{estimate.bound} {_number(claim, estimate.value)}".strip()
+    if math.isnan(estimate.low):
+        return text
+    return f"{text} ({_number(claim, estimate.low)} to {_number(claim, estimate.high)})"
+
+
+def measured_text(claim: PaperClaim) -> str:
+    """Return what is measured, and what decides it."""
+    if claim.quantity is None or claim.decided_by is None:
+        return ""
+    return f"{claim.quantity.label}; reproduces if {claim.decided_by.words}"
+
+
+def _number(claim: PaperClaim, value: float) -> str:
+    return NONE if math.isnan(value) or claim.quantity is None else claim.quantity.text(value)
