@@ -2,9 +2,9 @@
 
 from mklviz.reproduce import GrowthExponent, Mean, MoreThan, PaperClaim, Ratio, Within
 
-_PAPER = "Suzuki, Tomioka, SpicyMKL: a fast algorithm for multiple kernel learning with thousands of kernels, 2011"
+_PAPER = "Suzuki, Tomioka, SpicyMKL: a fast algorithm for multiple kernel learning with thousands of kernels, Machine Learning 85, 2011"
 _SETUP = "data=ionosphere; split=0...4; C=100"
-_THOUSANDS = f"{_SETUP}; kernels=gauss@random:300; solvers=spicymkl silp simplemkl"
+_THOUSANDS = "kernels=gauss@random:300"
 _SIZES = "kernels=gauss@random:30|gauss@random:100|gauss@random:300"
 _DATA_NOTE = "The introduction does not name the data; here it is half of Ionosphere, and the simplex."
 
@@ -15,12 +15,13 @@ def _faster(than: str, name: str) -> PaperClaim:
         paper=_PAPER,
         place="Abstract",
         sentence=f"With 1,000 kernels and more it is faster than {name}.",
-        setup=_THOUSANDS,
+        setup=f"{_SETUP}; {_THOUSANDS}; solvers=spicymkl silp simplemkl",
+        quick="kernels=gauss@random:100",
         certified_rule="gap=1e-2; max-iter=100",
         quantity=Ratio("time", than, "spicymkl"),
         decided_by=MoreThan(1.0),
         variations={"C = 1": "C=1", "the logistic loss": "loss=logistic"},
-        note=_DATA_NOTE,
+        note=f"{_DATA_NOTE} Full, with 3,000 kernels, quick, with 1,000.",
     )
 
 
@@ -30,7 +31,7 @@ CLAIMS = (
         paper=_PAPER,
         place="Introduction",
         sentence="A classifier with 3,000 kernels is trained in less than 10 seconds.",
-        setup=_THOUSANDS,
+        setup=f"{_SETUP}; {_THOUSANDS}; solvers=spicymkl",
         certified_rule="gap=1e-2; max-iter=100",
         quantity=Mean("seconds", "spicymkl"),
         decided_by=Within(0.0, 10.0),

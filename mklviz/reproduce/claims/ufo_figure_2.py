@@ -20,6 +20,7 @@ CLAIMS = (
         certified_rule="gap=0.5; max-iter=500",
         quantity=Ratio("time", "ufo", "obscure"),
         decided_by=MoreThan(1.0),
+        variations={"C = 1": "C=1", "a gap of 1 %": "gap=1e-2"},
         note=_NOTE,
     ),
     PaperClaim(
@@ -32,6 +33,7 @@ CLAIMS = (
         certified_rule="gap=5e-2; max-iter=500",
         quantity=Ratio("time", "obscure", "ufo"),
         decided_by=MoreThan(1.0),
+        variations={"C = 1": "C=1", "a gap of 1 %": "gap=1e-2"},
         note=_NOTE,
     ),
     PaperClaim(
