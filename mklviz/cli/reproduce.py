@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from mklviz.cli.documents import print_document
-from mklviz.cli.exits import INTERRUPTED
+from mklviz.cli.exits import FAILED, INTERRUPTED
 from mklviz.cli.live import aligned, asked_to_stop
 from mklviz.cli.stored import store_of
 from mklviz.errors import MklvizError
@@ -36,7 +36,8 @@ def answer_claims(arguments: argparse.Namespace) -> int:
         _print(answers)
     if not complete:
         print("mklviz: stopped; what has finished is kept, and is not solved again.", file=sys.stderr)
-    return 0 if complete else INTERRUPTED
+        return INTERRUPTED
+    return FAILED if not arguments.stored and any(answer.missing for answer in answers) else 0
 
 
 def _answered(

@@ -243,8 +243,8 @@ class StopChoice:
 
     def rules(self, convex: bool) -> tuple[StopRule, ...]:
         """Return the rules for problems that are convex, or not."""
-        papers = {IterateGap: self.iterate_gap, WeightChange: self.weight_change}
-        also = [rule(tol) for rule, tol in papers.items() if tol is not None]
+        also: list[StopRule] = [] if self.iterate_gap is None else [IterateGap(self.iterate_gap)]
+        also += [] if self.weight_change is None else [WeightChange(self.weight_change)]
         return standard_rules(self.gap, self.max_iter, self.max_seconds, also, convex, self.projected_gradient)
 
 

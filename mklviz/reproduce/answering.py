@@ -48,10 +48,6 @@ class ClaimAnswer:
     missing: int = 0
     variations: Mapping[str, tuple[ClaimRow, ...]] = field(default_factory=dict)
 
-    def varied(self, variations: Mapping[str, tuple[ClaimRow, ...]]) -> ClaimAnswer:
-        """Return the same with what other settings gave."""
-        return ClaimAnswer(self.claim, self.verdict, self.rows, self.quick, self.splits, self.missing, variations)
-
 
 def answer_stored(claim: PaperClaim, store: Store, quick: bool = False) -> ClaimAnswer:
     """Return what a store knows of a claim; nothing is solved."""
@@ -63,11 +59,22 @@ def answer_from(claim: PaperClaim, tables: Tables, quick: bool = False) -> Claim
     if claim.untestable:
         return ClaimAnswer(claim, UNTESTABLE, quick=quick)
     found = [tables(claim.sweep(rule, quick)) for rule in claim.rules]
-    rows = rows_of(claim, found)
+    rows = _rows(claim, found)
     done = [[member for member, outcome in table if outcome.done] for table in found]
     missing = sum(len(table.sweep) for table in found) - sum(map(len, done))
     splits = len({member.split for members in done for member in members})
-    return ClaimAnswer(claim, verdict_of(rows), rows, quick, splits, missing)
+    verdict = verdict_of(rows)
+    varied = _variations(claim, tables) if verdict in (PARTLY, DOES_NOT) and not quick else {}
+    return ClaimAnswer(claim, verdict, rows, quick, splits, missing, varied)
+
+
+def _variations(claim: PaperClaim, tables: Tables) -> Mapping[str, tuple[ClaimRow, ...]]:
+    """Return the rows with settings that the paper leaves open, as far as there are results."""
+    found = {
+        what: _rows(claim, [tables(claim.sweep(rule, varied=words)) for rule in claim.rules])
+        for what, words in claim.variations.items()
+    }
+    return {what: rows for what, rows in found.items() if rows}
 
 
 def verdict_of(rows: Sequence[ClaimRow]) -> str:
@@ -78,7 +85,7 @@ def verdict_of(rows: Sequence[ClaimRow]) -> str:
     return PARTLY if contrary in single else whole
 
 
-def rows_of(claim: PaperClaim, tables: list[SweepTable]) -> tuple[ClaimRow, ...]:
+def _rows(claim: PaperClaim, tables: list[SweepTable]) -> tuple[ClaimRow, ...]:
     """Return the rows that the tables by each of the claim's rules give."""
     assert claim.quantity is not None
     first, *rest = [claim.quantity.estimates(table.frame) if len(table) else {} for table in tables]

@@ -55,7 +55,7 @@ class PaperClaim:
         Words of the stop rule by which every run proves its gap; "" where there is none.
     variations : mapping
         Words that change settings which the paper leaves open, or the stop rule, by what they try: solved in the full
-        set where the claim does not reproduce.
+        set where the claim does not reproduce as a whole.
     note : str
         What differs here from the paper's experiment, in a sentence or two.
     """

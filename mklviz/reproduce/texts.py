@@ -32,7 +32,8 @@ def measured_text(claim: PaperClaim) -> str:
     """Return what is measured, and what decides it."""
     if claim.quantity is None or claim.decided_by is None:
         return ""
-    return f"{claim.quantity.label}; reproduces if {claim.decided_by.words}"
+    label = claim.quantity.label
+    return f"{label[0].upper()}{label[1:]}; reproduces if {claim.decided_by.words}"
 
 
 def _number(claim: PaperClaim, value: float) -> str:

@@ -217,11 +217,9 @@ class StopPanel(Section):
         self.seconds.set(recipe.stop.max_seconds)
 
     def parts(self) -> Mapping[str, Any]:
-        values = [
-            field.value
-            for field in (self.gap, self.iterations, self.seconds, self.flat, self.iterate_gap, self.weight_change)
-        ]
-        return {"stop": StopChoice(*values)}
+        papers = self.iterate_gap.value, self.weight_change.value
+        stop = StopChoice(self.gap.value, self.iterations.value, self.seconds.value, self.flat.value, *papers)
+        return {"stop": stop}
 
     def suit(self, convex: bool) -> None:
         """Offer the rule that the problem has: without convexity there is no gap."""

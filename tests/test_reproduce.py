@@ -1,0 +1,235 @@
+"""The claims of the papers: what decides them, what their runs say, and where they are shown."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+from _sweeps import table
+
+from mklviz.cli import main
+from mklviz.errors import ProblemError
+from mklviz.record.store import open_store, reset
+from mklviz.reproduce import (
+    Alike,
+    AtLeast,
+    BetweenSettings,
+    Estimate,
+    Mean,
+    MeanDifference,
+    MoreThan,
+    PaperClaim,
+    Ratio,
+    Within,
+    answer_stored,
+    reproduce,
+)
+from mklviz.reproduce.answering import ClaimRow, verdict_of
+from mklviz.reproduce.claims import all_claims, load_claim
+from mklviz.reproduce.estimates import ALL_DATA
+from mklviz.reproduce.recorded import recorded_answers
+from mklviz.reproduce.verdicts import DOES_NOT, PARTLY, REPRODUCES, UNKNOWN, UNTESTABLE
+from mklviz.sweeps import Sweep
+from mklviz.views.explorer.claim_card import ClaimCard
+from mklviz.views.links import link
+from mklviz.views.sidebar.sidebar import Sidebar
+
+TINY = PaperClaim(
+    name="tiny",
+    paper="Nobody, Nothing, 2026",
+    place="Table 1",
+    sentence="Level solves no fewer SVMs than Level.",
+    setup="data=heart,vote; train=0.2; split=0...4; solvers=level,newton; kernels=gauss:1,2@all",
+    quick="data=heart",
+    paper_rule="gap=none; iterate-gap=1e-2; max-iter=50",
+    quantity=Ratio("svm_solves", "level", "newton"),
+    decided_by=MoreThan(0.01),
+    published={"heart": 2.0},
+)
+
+
+@pytest.fixture(autouse=True)
+def _left() -> Iterator[None]:
+    yield
+    reset()
+
+
+@pytest.mark.parametrize(
+    ("rule", "estimate", "published", "verdict"),
+    [
+        (MoreThan(1.0), Estimate(2.0, 1.5, 3.0), math.nan, REPRODUCES),
+        (MoreThan(1.0), Estimate(2.0, 0.5, 3.0), math.nan, PARTLY),
+        (MoreThan(1.0), Estimate(0.9, 0.5, 3.0), math.nan, DOES_NOT),
+        (MoreThan(1.0), Estimate(2.0), math.nan, REPRODUCES),  # no interval of too few splits
+        (AtLeast(0.5), Estimate(6.0, 4.0, 9.0), 10.0, REPRODUCES),
+        (AtLeast(0.5), Estimate(4.0, 3.0, 9.0), 10.0, PARTLY),
+        (AtLeast(0.5), Estimate(0.8, 0.7, 0.9), 10.0, DOES_NOT),
+        (Alike(0.01), Estimate(0.0, -0.005, 0.005), math.nan, REPRODUCES),
+        (Alike(0.01), Estimate(0.0, -0.02, 0.02), math.nan, PARTLY),
+        (Alike(0.01), Estimate(0.03, 0.02, 0.04), math.nan, DOES_NOT),
+        (Alike(1.0, of_published=True), Estimate(7.0, 6.5, 7.5), 7.2, REPRODUCES),
+        (Within(0.5, 2.0), Estimate(1.0, 0.6, 1.5), math.nan, REPRODUCES),
+        (Within(0.5, 2.0), Estimate(1.0, 0.4, 1.5), math.nan, PARTLY),
+        (Within(0.5, 2.0), Estimate(3.0, 2.5, 3.5), math.nan, DOES_NOT),
+        *((rule, Estimate(), 1.0, UNKNOWN) for rule in (MoreThan(), AtLeast(), Alike(1.0), Within(0.0, 1.0))),
+    ],
+)
+def test_a_rule_looks_at_the_interval_and_at_the_papers_value(
+    rule: MoreThan | AtLeast | Alike | Within, estimate: Estimate, published: float, verdict: str
+) -> None:
+    assert rule.verdict(estimate, published) == verdict
+    assert rule.words
+
+
+def _rows(**verdicts: str) -> list[ClaimRow]:
+    titles = {"whole": ALL_DATA}
+    return [
+        ClaimRow(titles.get(title, title), math.nan, Estimate(), Estimate(), said) for title, said in verdicts.items()
+    ]
+
+
+def test_a_claim_holds_where_it_holds_over_all_data_and_none_contradicts() -> None:
+    assert verdict_of(_rows(heart=PARTLY, vote=REPRODUCES, whole=REPRODUCES)) == REPRODUCES
+    assert verdict_of(_rows(heart=DOES_NOT, vote=REPRODUCES, whole=REPRODUCES)) == PARTLY
+    assert verdict_of(_rows(heart=PARTLY, vote=DOES_NOT, whole=DOES_NOT)) == DOES_NOT
+    assert verdict_of(_rows(heart=DOES_NOT)) == DOES_NOT
+    assert verdict_of(_rows(heart=REPRODUCES, vote=UNKNOWN)) == REPRODUCES
+    assert verdict_of([]) == UNKNOWN
+
+
+def _costs(name: str, split: int, solver: str) -> float:
+    return {"silp": 30.0, "level": 10.0, "spg": 5.0}[solver] + split
+
+
+def _frame(**others: object) -> pd.DataFrame:
+    return table(splits=6, cost=_costs, **others).assign(moved=1.0)  # type: ignore[arg-type]
+
+
+def test_a_ratio_is_paired_by_splits_for_each_data_set_and_for_all() -> None:
+    found = Ratio("svm_solves", "silp", "level").estimates(_frame())
+    assert [*found] == ["sonar", "heart", ALL_DATA]
+    expected = math.prod((30 + k) / (10 + k) for k in range(6)) ** (1 / 6)
+    assert found["heart"].value == pytest.approx(expected)
+    assert found["heart"].low < expected < found["heart"].high
+    assert found["heart"].cases == 6
+    assert found[ALL_DATA].cases == 12
+
+
+def test_a_run_that_ended_at_a_limit_makes_a_ratio_a_bound() -> None:
+    bounds = {
+        late: Ratio("svm_solves", "silp", "level").estimates(
+            _frame(missed=lambda data, split, solver, late=late: (data, solver) == ("heart", late))
+        )["heart"]
+        for late in ("silp", "level")
+    }
+    assert {late: found.bound for late, found in bounds.items()} == {"silp": "≥", "level": "≤"}
+    assert bounds["silp"].cases == 6
+
+
+def test_differences_and_means_have_intervals_and_a_solver_without_runs_has_no_estimate() -> None:
+    frame = _frame()
+    apart = MeanDifference("kernels", "silp", "level").estimates(frame)["heart"]
+    assert (apart.value, apart.low, apart.high) == (0.0, 0.0, 0.0)
+    assert Mean("svm_solves", "silp").estimates(frame)["heart"].value == pytest.approx(32.5)
+    assert math.isnan(Ratio("time", "silp", "newton").estimates(frame)["heart"].value)
+
+
+def test_a_solver_is_compared_with_itself_at_another_setting() -> None:
+    frame = _frame(C=[1.0, 100.0])
+    frame = frame.assign(kernels=frame["C"].map({1.0: 3, 100.0: 10}))
+    found = BetweenSettings("kernels", "silp", "C", 100.0, 1.0).estimates(frame)
+    assert found["heart"].value == 7.0
+    named = [*Ratio("steps", "silp", "level").estimates(frame)]
+    assert named[:2] == ["sonar, C = 1", "sonar, C = 100"]
+
+
+def test_a_claim_is_solved_once_answered_by_both_rules_and_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = open_store(tmp_path / "store")
+    assert answer_stored(TINY, store, quick=True).verdict == UNKNOWN
+    (answer,) = reproduce([TINY], store, quick=True, workers=1)
+    (row,) = answer.rows
+    assert (row.title, row.published, answer.splits, answer.missing) == ("heart", 2.0, 5, 0)
+    assert row.by_paper_rule.value >= row.certified.value > 0.0  # an iterate's own gap is never the smaller one
+    assert answer.verdict == REPRODUCES
+    assert "10 of 10 runs" in capsys.readouterr().err
+    assert answer_stored(TINY, store, quick=True) == answer
+    assert answer_stored(TINY, store).missing == 20  # vote is not solved
+
+
+def test_every_claim_names_runs_that_can_be_made_and_its_quick_set_is_small() -> None:
+    quick: set[Sweep] = set()
+    for claim in all_claims().values():
+        assert claim.sentence.endswith(".")
+        if claim.untestable:
+            continue
+        for rule in claim.rules:
+            assert len(dict(claim.sweep(rule).lists)["seed"]) == 20, claim.name
+            quick.add(claim.sweep(rule, quick=True))
+            assert all(len(claim.sweep(rule, varied=words)) for words in claim.variations.values())
+        assert claim.race.solvers == claim.sweep(claim.rules[0]).recipe.solvers
+    assert sum(map(len, quick)) < 500
+
+
+def test_a_claim_that_says_too_little_is_refused() -> None:
+    with pytest.raises(ProblemError, match="needs a setup"):
+        replace(TINY, quantity=None)
+    with pytest.raises(ProblemError, match="needs a stop rule"):
+        replace(TINY, paper_rule="", certified_rule="")
+
+
+def test_the_answers_that_come_with_the_library_are_those_of_its_claims() -> None:
+    recorded = recorded_answers()
+    assert recorded.answers
+    assert recorded.machine
+    for name, answer in recorded.answers.items():
+        assert answer.verdict == (UNTESTABLE if answer.claim.untestable else verdict_of(answer.rows)), name
+
+
+def test_the_command_line_answers_from_stored_runs_and_names_what_there_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["reproduce", "level-table-2-silp", "--stored", "--store", str(tmp_path / "store")]
+    assert main(words) == 0
+    printed = capsys.readouterr().out
+    assert UNKNOWN in printed
+    assert "?claim=level-table-2-silp" in printed
+    assert main([*words, "--json"]) == 0
+    (entry,) = json.loads(capsys.readouterr().out)["claims"]
+    assert (entry["verdict"], entry["missing"]) == (UNKNOWN, 960)
+    assert main(["reproduce", "level-table-2-slip"]) == 2
+    assert "level-table-2-silp" in capsys.readouterr().err
+    assert main(["claims"]) == 0
+    assert "Level saves 91.9 %" in capsys.readouterr().out
+
+
+def test_a_claim_in_the_address_sets_the_controls_to_its_race_and_says_what_came_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def opened(name: str) -> tuple[str, ClaimCard]:
+        monkeypatch.setattr(link.pn, "state", SimpleNamespace(session_args={"claim": [name.encode()]}))
+        card = ClaimCard()
+        return card.open(sidebar), card
+
+    sidebar = Sidebar()
+    wrong, card = opened("level-table-2-silp")
+    assert (wrong, card.root.visible) == ("", True)
+    assert sidebar.recipe == load_claim("level-table-2-silp").race
+    assert sidebar.recipe.stop.iterate_gap == 1e-2
+    wrong, card = opened("level-table-2-slip")
+    assert "There is no claim" in wrong
+    assert not card.root.visible
+
+
+def test_a_papers_rule_is_part_of_a_recipe_and_leaves_the_keys_of_others_as_they_were() -> None:
+    recipe = TINY.sweep(TINY.paper_rule).members[0].recipe
+    assert type(recipe).from_json(recipe.to_json()) == recipe
+    assert type(recipe).from_words(recipe.to_words()) == recipe
+    assert "iterate_gap" not in recipe.changed(iterate_gap=None).to_json()
