@@ -185,17 +185,6 @@ def test_half_a_data_set_is_the_papers_problem() -> None:
     assert partial(solve, problem, "level")(gap=1e-2).status == "converged"
 
 
-def test_drawn_people_answer_every_question_once_and_a_quarter_are_positive() -> None:
-    X, y = scaling.adult_like(400)
-    assert X.shape == (400, 123)
-    first = 0
-    for count in scaling.ANSWERS:
-        np.testing.assert_array_equal(X[:, first : first + count].sum(axis=1), 1.0)
-        first += count
-    assert (y > 0).mean() == pytest.approx(0.25, abs=0.01)
-    np.testing.assert_array_equal(X, scaling.adult_like(400)[0])
-
-
 def test_drawn_pages_have_about_twelve_of_three_hundred_words() -> None:
     X, y = scaling.web_like(1000)
     assert X.shape == (1000, 300)
@@ -210,7 +199,7 @@ def test_growth_is_measured_on_problems_of_the_sizes_asked_for() -> None:
 
     def pose(n: int) -> Problem:
         posed.append(n)
-        X, y = scaling.adult_like(n)
+        X, y = scaling.web_like(n)
         return Problem(KernelBank.build(X, [Gaussian(widths=(1.0, 2.0))]), y, Hinge(C=1.0))
 
     found = scaling.slope("Level", "n", (20, 40, 80), pose, "level", ONCE, 1.98)

@@ -21,6 +21,7 @@ AT_HAND = [card.name for card in CARDS.values() if card.kind != "fetched"]
 QUICK = [name for name in AT_HAND if CARDS[name].n_samples < 100_000]
 
 PUBLISHED_SHAPES = {
+    "adult": (32561, 123),
     "australian": (690, 14),
     "breast": (683, 9),
     "diabetes": (442, 10),
@@ -42,6 +43,7 @@ PUBLISHED_SHAPES = {
     "wpbc": (198, 33),
 }
 POSITIVE_CLASSES = {  # what is +1, and how many samples of it there are
+    "adult": (">50K", 7841),
     "australian": ("positive", 307),
     "breast": ("malignant", 239),
     "german": ("bad", 300),
@@ -128,6 +130,33 @@ def test_letters_can_all_be_told_apart_instead_of_by_halves_of_the_alphabet():
     assert np.array_equal(halves.X, letters.X)
 
 
+def test_people_give_at_most_one_answer_to_each_of_fourteen_questions():
+    ds, first = load_dataset("adult"), load_dataset("adult", n=1605)
+    question = np.array([name.rpartition("_")[0] for name in ds.feature_names])
+    given = np.array([ds.X[:, question == one].sum(axis=1) for one in dict.fromkeys(question)])
+    assert given.shape == (14, 32561)
+    assert set(np.unique(given)) == {0.0, 1.0}
+    assert np.flatnonzero((given == 0.0).any(axis=1)).tolist() == [1, 6, 13]  # occupations and countries not known
+    assert (np.flatnonzero(ds.X[0]) + 1).tolist() == [
+        3,
+        11,
+        14,
+        19,
+        39,
+        42,
+        55,
+        64,
+        67,
+        73,
+        75,
+        76,
+        80,
+        83,
+    ]  # as published
+    assert np.array_equal(first.X, ds.X[:1605])
+    assert np.array_equal(first.y, ds.y[:1605])
+
+
 def test_the_regression_table_is_the_one_scikit_learn_ships():
     shipped = pytest.importorskip("sklearn.datasets").load_diabetes(scaled=False)
     diabetes = load_dataset("diabetes")
@@ -168,7 +197,7 @@ def test_a_module_with_a_load_function_is_a_data_set_even_without_a_card(monkeyp
 def test_an_unknown_name_is_answered_with_names_like_it():
     with pytest.raises(DataError, match="did you mean ionosphere"):
         load_dataset("Ionospher")
-    with pytest.raises(DataError, match="there are australian, breast"):
+    with pytest.raises(DataError, match="there are adult, australian, breast"):
         load_dataset("zzz")
 
 

@@ -171,11 +171,11 @@ def test_every_claim_names_runs_that_can_be_made_and_its_quick_set_is_small() ->
         if claim.untestable:
             continue
         for rule in claim.rules:
-            assert len(dict(claim.sweep(rule).lists)["seed"]) == 20, claim.name
-            quick.add(claim.sweep(rule, quick=True))
+            assert len(dict(claim.sweep(rule).lists)["seed"]) in (5, 20), claim.name  # some papers have five folds
+            quick.update(claim.sweeps(rule, quick=True))
             assert all(len(claim.sweep(rule, varied=words)) for words in claim.variations.values())
         assert claim.race.solvers == claim.sweep(claim.rules[0]).recipe.solvers
-    assert sum(map(len, quick)) < 500
+    assert len({member.key for sweep in quick for member in sweep.members}) < 600
 
 
 def test_a_claim_that_says_too_little_is_refused() -> None:

@@ -1,13 +1,10 @@
-"""A support vector machine on a sum of kernels whose weights are found before: equal, EasyMKL's, MKLpy's, SMKL's.
+"""A support vector machine on a sum of kernels whose weights are not learned with it: equal ones, one kernel's alone,
+those of a method in two stages, MKLpy's, SMKL's.
 
-    EasyMKL    gamma = argmin gamma'Y ((1 - lam) K + lam I) Y gamma,    d_k in proportion to gamma'Y K_k Y gamma
-
-with K the mean of the kernels, over distributions gamma of weight one on either class: the least distance between the
-classes' hulls, which LIBSVM finds. Kernels have unit diagonals, as SVC's own and `MKLClassifier`'s.
+Kernels have unit diagonals, as SVC's own and `MKLClassifier`'s.
 
 References: Lauriola, Aiolli, MKLpy: a python-based framework for Multiple Kernel Learning (2020), for its `EasyMKL` and
-`AverageMKL`; Aiolli, Donini, EasyMKL: a scalable multiple kernel learning algorithm, Neurocomputing 169 (2015);
-Bertsimas, Iglesias, Johnson, Sparse multiple kernel learning, arXiv 2511.21890 (2025), for SMKL.
+`AverageMKL`; Bertsimas, Iglesias, Johnson, Sparse multiple kernel learning, arXiv 2511.21890 (2025), for SMKL.
 """
 
 from __future__ import annotations
@@ -23,13 +20,16 @@ from mklviz.inner.oracle import SvmOracle
 from mklviz.kernels import KernelBank
 from mklviz.problem import Hinge, Problem, Simplex, SimplexRidge
 from mklviz.recipe.words import read_kernels
+from mklviz.solvers.alignf import Alignf
+from mklviz.solvers.easymkl import EasyMkl
 from mklviz.typing import Array
 
-__all__ = ["FixedWeights", "easy_weights", "equal_weights", "mklpy_weights", "smkl_weights"]
+__all__ = [
+    *("FixedWeights", "best_kernel", "decisions_left_out"),
+    *("equal_weights", "first_stage", "mklpy_weights", "smkl_weights", "unit"),
+]
 
-LAM = 0.1
 SMKL_C, SMKL_KERNELS, SMKL_STEPS = 10.0, 5, 30
-HARD = 1e7  # C beyond which a margin is hard, for LIBSVM as for MKLpy
 
 Weights = Callable[[KernelBank, Array], Array]
 
@@ -39,17 +39,42 @@ def equal_weights(bank: KernelBank, signs: Array) -> Array:
     return np.full(len(bank), 1.0 / len(bank))
 
 
-def easy_weights(bank: KernelBank, signs: Array) -> Array:
-    """Return EasyMKL's weights, which sum to one."""
+def best_kernel(cv: Any, C: float = 1.0) -> Weights:
+    """Return what gives all weight to the kernel whose own SVC is right most often on samples it has not seen."""
+
+    def weigh(bank: KernelBank, signs: Array) -> Array:
+        right = (decisions_left_out(bank, signs, C, cv) * signs[:, None] > 0.0).sum(axis=0)
+        return unit(bank, int(right.argmax()))
+
+    return weigh
+
+
+def unit(bank: KernelBank, k: int) -> Array:
+    """Return weight one for kernel k and none for others."""
+    return np.asarray(np.arange(len(bank)) == k, dtype=np.float64)
+
+
+def decisions_left_out(bank: KernelBank, signs: Array, C: float, cv: Any) -> Array:
+    """Return decisions (n, m) of an SVC for each kernel alone, on each sample by the one that has not seen its fold."""
     from sklearn.svm import SVC
 
-    n = len(signs)
-    K = bank.combine(equal_weights(bank, signs))
-    machine = SVC(C=HARD, kernel="precomputed").fit((1.0 - LAM) * K + LAM * np.eye(n), signs)
-    margins = np.zeros(n)
-    margins[machine.support_] = machine.dual_coef_[0]
-    pulls = np.maximum(bank.quad(margins), 0.0)
-    return np.asarray(pulls / pulls.sum())
+    folds, machine = list(cv.split(signs, signs)), SVC(C=C, kernel="precomputed")
+    decisions = np.empty((len(signs), len(bank)))
+    for k in range(len(bank)):
+        K = bank.combine(unit(bank, k))
+        for train, test in folds:
+            machine.fit(K[np.ix_(train, train)], signs[train])
+            decisions[test, k] = machine.decision_function(K[np.ix_(test, train)])
+    return decisions
+
+
+def first_stage(method: Alignf | EasyMkl) -> Weights:
+    """Return what gives the weights that a method in two stages chooses before its SVM."""
+
+    def weigh(bank: KernelBank, signs: Array) -> Array:
+        return method.weigh(Problem(bank, signs, Hinge(1.0), Simplex()))[0]
+
+    return weigh
 
 
 def mklpy_weights(name: str) -> Weights:

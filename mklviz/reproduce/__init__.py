@@ -7,9 +7,11 @@ for answer in reproduce([load_claim("level-table-2-silp")], open_store(), quick=
     print(answer.verdict, answer.rows)
 """
 
+from mklviz.reproduce.across import RatioAcross
 from mklviz.reproduce.answering import ClaimAnswer, ClaimRow, answer_stored
 from mklviz.reproduce.claim import PaperClaim
 from mklviz.reproduce.estimates import BetweenSettings, Estimate, Mean, MeanDifference, Quantity, Ratio
+from mklviz.reproduce.growth import GrowthExponent
 from mklviz.reproduce.running import reproduce
 from mklviz.reproduce.verdicts import Alike, AtLeast, MoreThan, VerdictRule, Within
 
@@ -20,12 +22,14 @@ __all__ = [
     "ClaimAnswer",
     "ClaimRow",
     "Estimate",
+    "GrowthExponent",
     "Mean",
     "MeanDifference",
     "MoreThan",
     "PaperClaim",
     "Quantity",
     "Ratio",
+    "RatioAcross",
     "VerdictRule",
     "Within",
     "answer_stored",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from mklviz.record.store import Store
 from mklviz.reproduce.claim import PaperClaim
-from mklviz.reproduce.estimates import ALL_DATA, Estimate
+from mklviz.reproduce.estimates import ALL_DATA, Estimate, Quantity
 from mklviz.reproduce.verdicts import DOES_NOT, PARTLY, REPRODUCES, UNKNOWN, UNTESTABLE, together
 from mklviz.sweeps import Sweep, SweepTable
 
@@ -58,10 +58,11 @@ def answer_from(claim: PaperClaim, tables: Tables, quick: bool = False) -> Claim
     """Return the answer that the tables of a claim's sweeps give."""
     if claim.untestable:
         return ClaimAnswer(claim, UNTESTABLE, quick=quick)
-    found = [tables(claim.sweep(rule, quick)) for rule in claim.rules]
+    found = [[tables(sweep) for sweep in claim.sweeps(rule, quick)] for rule in claim.rules]
     rows = _rows(claim, found)
-    done = [[member for member, outcome in table if outcome.done] for table in found]
-    missing = sum(len(table.sweep) for table in found) - sum(map(len, done))
+    every = [table for by_rule in found for table in by_rule]
+    done = [[member for member, outcome in table if outcome.done] for table in every]
+    missing = sum(len(table.sweep) for table in every) - sum(map(len, done))
     splits = len({member.split for members in done for member in members})
     verdict = verdict_of(rows)
     varied = _variations(claim, tables) if verdict in (PARTLY, DOES_NOT) and not quick else {}
@@ -71,7 +72,7 @@ def answer_from(claim: PaperClaim, tables: Tables, quick: bool = False) -> Claim
 def _variations(claim: PaperClaim, tables: Tables) -> Mapping[str, tuple[ClaimRow, ...]]:
     """Return the rows with settings that the paper leaves open, as far as there are results."""
     found = {
-        what: _rows(claim, [tables(claim.sweep(rule, varied=words)) for rule in claim.rules])
+        what: _rows(claim, [[*map(tables, claim.sweeps(rule, varied=words))] for rule in claim.rules])
         for what, words in claim.variations.items()
     }
     return {what: rows for what, rows in found.items() if rows}
@@ -85,16 +86,23 @@ def verdict_of(rows: Sequence[ClaimRow]) -> str:
     return PARTLY if contrary in single else whole
 
 
-def _rows(claim: PaperClaim, tables: list[SweepTable]) -> tuple[ClaimRow, ...]:
+def _rows(claim: PaperClaim, tables: list[list[SweepTable]]) -> tuple[ClaimRow, ...]:
     """Return the rows that the tables by each of the claim's rules give."""
     assert claim.quantity is not None
-    first, *rest = [claim.quantity.estimates(table.frame) if len(table) else {} for table in tables]
+    first, *rest = [_estimates(claim.quantity, [table for table in by_rule if len(table)]) for by_rule in tables]
     second = rest[0] if rest else first if claim.paper_rule in ("", claim.certified_rule) else {}
     published = _published(claim, [*first])
     return tuple(
         _row(claim, title, published.get(title, math.nan), first.get(title, Estimate()), second.get(title, Estimate()))
         for title in sorted(dict.fromkeys([*first, *second]), key=ALL_DATA.__eq__)  # the whole last
     )
+
+
+def _estimates(quantity: Quantity, tables: list[SweepTable]) -> dict[str, Estimate]:
+    """Return what all runs by one rule give."""
+    import pandas as pd
+
+    return quantity.estimates(pd.concat([table.frame for table in tables], ignore_index=True)) if tables else {}
 
 
 def _published(claim: PaperClaim, titles: list[str]) -> Mapping[str, float]:

@@ -41,6 +41,8 @@ class PaperClaim:
         Why it cannot be tested here; then it needs none of what follows.
     setup : str
         Words of a sweep, see `Sweep.from_words`, without stop rules.
+    beside : str
+        Words that change it for further runs, where methods were made for different problems: those of both count.
     quick : str
         Words that the quick set changes in it.
     quantity : Quantity
@@ -66,6 +68,7 @@ class PaperClaim:
     sentence: str
     untestable: str = ""
     setup: str = ""
+    beside: str = ""
     quick: str = ""
     quantity: Quantity | None = None
     decided_by: VerdictRule | None = None
@@ -91,6 +94,11 @@ class PaperClaim:
     def sweep(self, rule: str, quick: bool = False, varied: str = "") -> Sweep:
         """Return the runs that answer it by a stop rule; `varied` is one of the words of `variations`."""
         return Sweep.from_words(_merged(self.setup, self.quick if quick else "", rule, varied))
+
+    def sweeps(self, rule: str, quick: bool = False, varied: str = "") -> tuple[Sweep, ...]:
+        """Return all runs that answer it by a stop rule, those `beside` the setup in a sweep of their own."""
+        both = (varied, f"{varied}; {self.beside}") if self.beside else (varied,)
+        return tuple(self.sweep(rule, quick, words) for words in both)
 
     @property
     def race(self) -> Recipe:

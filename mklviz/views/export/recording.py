@@ -70,8 +70,8 @@ class Recorded:
     def page_data(self, slots: KernelSlots | None = None, in_all: int = MOST_IN_ALL) -> dict[str, Any]:
         """Return all data that a script needs to draw the runs; `null` is a hole.
 
-        `slots`: of the kernels shown, where they must keep their colours as a race goes on; `in_all`: most steps that are kept of
-        all runs together.
+        `slots`: of the kernels shown, where they must keep their colours as a race goes on; `in_all`: most steps that
+        are kept of all runs together.
         """
         begun = {key: trace for key, trace in self.traces.items() if len(trace)}
         kernels = max(len(trace.best.weights) for trace in begun.values())

@@ -60,7 +60,9 @@ class RaceCell:
             if not self._pictured:
                 self._pictured = True
                 begun = any(len(trace) for trace in self.race.traces.values())
-                self.still.keep(race_still(self.race, self._gap), page=race_page(self.race, SAVED_STEPS) if begun else "")
+                self.still.keep(
+                    race_still(self.race, self._gap), page=race_page(self.race, SAVED_STEPS) if begun else ""
+                )
 
     def _follow(self) -> None:
         try:

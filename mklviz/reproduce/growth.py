@@ -1,0 +1,42 @@
+"""How a cost grows with samples or kernels, as a quantity of a claim: the exponent b of cost ~ size^b."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mklviz.reproduce.estimates import Estimate
+from mklviz.sweeps.statistics import MEASURES, Outcomes, growths
+from mklviz.sweeps.statistics.growth import Along
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["GrowthExponent"]
+
+
+@dataclass(frozen=True)
+class GrowthExponent:
+    """The exponent with which a cost of one solver grows, over runs that converged.
+
+    `measure`: a cost among `mklviz.sweeps.statistics.MEASURES`; `along`: what grows, "samples" or "kernels".
+    """
+
+    measure: str
+    solver: str
+    along: Along
+
+    @property
+    def label(self) -> str:
+        return f"exponent of the {MEASURES[self.measure].label} of {self.solver} in {self.along}"
+
+    def estimates(self, frame: pd.DataFrame) -> dict[str, Estimate]:
+        own = frame[frame["solver"] == self.solver]
+        return {str(data): found for data, part in own.groupby("data", sort=False) for found in self._found(part)}
+
+    def _found(self, part: pd.DataFrame) -> list[Estimate]:
+        grown = growths(Outcomes.of(part, self.measure), self.along)
+        return [Estimate(one.exponent, one.low, one.high, len(one.sizes)) for one in grown]
+
+    def text(self, value: float) -> str:
+        return f"{value:.2f}"
