@@ -161,8 +161,10 @@ def _proved_most(charts: Charts) -> int:
 def _passes(charts: Charts) -> int:
     bars = _bars(charts["passes"])
     ends = {
-        name: {drawn.mark.y: drawn.columns["y"][-1] for drawn in charts[f"steps-{name}"].of(LineMark)}
-        for name in ("ogaprox", "OGAProx, balance 100")
+        key: {
+            drawn.mark.y: drawn.columns["y"][-1] for drawn in charts[f"steps-{key}"].of(LineMark) if drawn.mark.colour
+        }
+        for key in ("ogaprox", "OGAProx, balance 100")
     }
     assert ends["ogaprox"]["last"] < 0.5 * ends["ogaprox"]["average"]
     assert ends["OGAProx, balance 100"]["average"] < 0.5 * ends["OGAProx, balance 100"]["last"]

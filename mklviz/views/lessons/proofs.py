@@ -26,7 +26,7 @@ from mklviz.views.look.palette import Theme
 __all__ = ["certificate", "passes"]
 
 PASSES = Axis("passes over the kernels", whole=True)
-BELOW, BESIDE = -20.0, -8.0  # pixels over a curve
+BELOW, BESIDE = -42.0, -8.0  # pixels over a curve
 ROOM = 2.0  # times the largest gap, for names above it
 THIN = 0.5  # times the width of the line that counts
 
@@ -47,7 +47,7 @@ def certificate(runs: LessonRuns) -> Picture:
         if trace.options.get("first") == "corner":
             lines.insert(0, _thin(run_line(f"gap-{key}", "solves", "own", runs.styles[key], theme), theme))
             above.append(_least_proved(table, "each SVM alone", theme.muted))
-            below.append(_named(table, "solves", "averages", colour))
+            below.append(_named(table, "solves", "averages", colour, place=0.2))
         else:
             above.append(_named(table, "solves", "equal start", colour))
     tables |= {**name_table("above", above), **name_table("below", below), "room": _room("solves", "own", tables)}
