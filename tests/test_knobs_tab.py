@@ -147,7 +147,7 @@ def test_what_takes_long_is_drawn_coarsely_while_the_slider_moves_and_solved_to_
     until(tab, lambda: settled(tab))
     first = tab.now
     monkeypatch.setattr(knobs, "REST", 1e9)
-    races = races_of(monkeypatch, pace=20.0)
+    races = races_of(monkeypatch, pace=5.0)  # so that no run has ended by then
     for place in (0, 1):
         tab.slider.value = place
         until(tab, lambda place=place: tab.now.position == place and not tab.outdated)  # type: ignore[misc]

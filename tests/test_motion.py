@@ -150,6 +150,8 @@ def test_the_badge_says_the_word_and_the_rule_behind_it(theme: object) -> None:
 SEEN = {
     "silp-oscillates": {"silp": "oscillates", "pgd": "settles", "spg": "stable", "level": "stable"},
     "best-response": {"smkl": "oscillates", "SMKL, averaged": "stable", "spg": ""},
+    "certificate": {"pairwise": "settles", "Pairwise FW, equal start": "stable"},
+    "without-svms": {"level": "stable", "ogaprox": "settles", "OGAProx, balance 100": "oscillates"},
     "silp-is-fine": {"silp": "oscillates", "simplemkl": "", "level": "stable", "spg": "stable"},
     "spg-parts": {"pgd": "settles", "PGD+N": "settles", "PGD+S": "stable", "PGD+N+S": "settles", "spg": "settles"},
     "products": {"spg": "settles", "SPG, start 1": "settles", "SPG, start 7": "settles", "pgd": "settles"},

@@ -51,6 +51,7 @@ def test_a_style_sheet_is_made_of_rules(sheet: Path) -> None:
 
 @pytest.mark.parametrize("path", [*SCRIPTS, *SHEETS], ids=names([*SCRIPTS, *SHEETS]))
 def test_whatever_a_page_needs_is_used_beside_it_and_packaged(path: Path) -> None:
-    assert any(f'beside(__file__, "{path.name}")' in module.read_text("utf-8") for module in path.parent.glob("*.py"))
+    modules = [module.read_text(encoding="utf-8") for module in path.parent.glob("*.py")]
+    assert any("beside(__file__" in text and re.search(f"[\"']{re.escape(path.name)}[\"']", text) for text in modules)
     setup = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
     assert f"*/*{path.suffix}" in setup["package-data"]["mklviz.views"]

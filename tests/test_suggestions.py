@@ -67,7 +67,7 @@ def test_without_a_suggestion_all_names_are_listed() -> None:
         ("kernels=rbf", "There is no kernel family 'rbf'; did you mean gaussian?"),
         ("loss=svc", "There is no loss 'svc'; did you mean hinge?"),
         ("regularizer=lasso", "There is no regularizer 'lasso'; did you mean simplex or l1-penalty?"),
-        ("data=nosuch", "There is no data set 'nosuch'; there are australian, "),
+        ("data=nosuch", "There is no data set 'nosuch'; there are adult, australian, "),
     ],
 )
 def test_recipes_say_which_name_was_meant(words: str, said: str) -> None:
