@@ -1,4 +1,4 @@
-"""The command line: ``mklviz serve | run | race | path | sweep | runs | check | bench | warmup``, and lists.
+"""The command line: ``mklviz serve | run | race | path | lab | sweep | runs | check | bench | warmup``, and lists.
 
 Only ``serve`` and what draws (``--html``, ``--svg``) load the screen. Errors are one sentence on the error stream;
 `mklviz.cli.exits` has the exit codes.
@@ -117,6 +117,15 @@ def _path(arguments: argparse.Namespace) -> int:
     return solve_path(arguments)
 
 
+def _lab(arguments: argparse.Namespace) -> int:
+    from mklviz.views.host.installed import need_screen
+
+    need_screen()
+    from mklviz.cli.lab import solve_lab
+
+    return solve_lab(arguments)
+
+
 def _sweep(arguments: argparse.Namespace) -> int:
     from mklviz.cli.sweep import solve_sweep
 
@@ -171,6 +180,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "run": _run,
     "race": _race,
     "path": _path,
+    "lab": _lab,
     "sweep": _sweep,
     "runs": _runs,
     "check": _check,

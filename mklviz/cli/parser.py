@@ -7,7 +7,15 @@ from pathlib import Path
 from typing import NoReturn
 
 from mklviz._version import __version__
-from mklviz.cli.arguments import KERNELS_HELP, LOSS_HELP, NYSTROM_HELP, REGULARIZER_HELP, SWEEP_HELP, VARY_HELP
+from mklviz.cli.arguments import (
+    KERNELS_HELP,
+    KNOB_HELP,
+    LOSS_HELP,
+    NYSTROM_HELP,
+    REGULARIZER_HELP,
+    SWEEP_HELP,
+    VARY_HELP,
+)
 from mklviz.cli.exits import BAD_INPUT, EXIT_CODES
 from mklviz.cli.runs_parser import RUNS_EXAMPLES, add_runs, add_store
 from mklviz.plugins import names
@@ -28,6 +36,7 @@ examples:
   mklviz run --data sonar --solvers level          one solve
   mklviz race --scenario silp-oscillates           a race of several solvers
   mklviz path --data liver --vary C=1000:0.01:100  one solver along 100 values of C
+  mklviz lab --data sonar --knob level.lam         one page in which the knob turns, for a browser without a server
   mklviz sweep "data=sonar,heart; split=0...19"    all runs of a recipe with lists, which nothing finished repeats
   mklviz runs list --where "sonar gap<1e-3"        the runs so far, searched
   mklviz check my_solver.py                        whether a plug-in of yours keeps what its kind promises
@@ -57,6 +66,13 @@ examples:
   mklviz path --data ionosphere --vary C=1000:0.01:100 --output path.csv
   mklviz path --data liver --regularizer block-l1:lam=1 --solver spicymkl --vary lam
   mklviz path --data heart --regularizer lp-ball:p=2 --solver spg --vary p=4,2,1.5,1.2,1.1 --cold
+"""
+LAB_EXAMPLES = """\
+examples:
+  mklviz lab --data ionosphere --knob level.lam --output lab.html
+  mklviz lab --data sonar --solvers silp,level,spg --knob C=1000:0.1:9 --output lab.html
+  mklviz lab --data heart --solvers level --knob level.lam=0.1,0.5,0.9 --knob C=1,10,100 --output lab.html
+What has finished in the store is not repeated: after Ctrl-C, give the same words again.
 """
 SWEEP_EXAMPLES = """\
 examples:
@@ -122,6 +138,8 @@ def make_parser() -> argparse.ArgumentParser:
     _add_run(_command(added, "race", race_help, race_examples), "silp,level,spg, or those that can follow the problem")
     path_help = "solve for several values of one number, each from the solution before"
     _add_path(_command(added, "path", path_help, PATH_EXAMPLES))
+    lab_help = "solve at every position of a knob, and write one page in which the knob turns, without a server"
+    _add_lab(_command(added, "lab", lab_help, LAB_EXAMPLES))
     sweep_help = "solve all runs of a recipe with lists, and print means and spreads"
     _add_sweep(_command(added, "sweep", sweep_help, SWEEP_EXAMPLES))
     runs_help = "list, show, export, import, merge, describe and delete the runs that are kept, and go on from one"
@@ -214,6 +232,15 @@ def _add_path(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cold", action="store_true", help="begin anew at every value (default: warm starts)")
     _add_json(parser)
     parser.add_argument("--output", metavar="FILE", type=Path, help="write a row per value, with all kernel weights")
+
+
+def _add_lab(parser: argparse.ArgumentParser) -> None:
+    _add_problem(parser)
+    _add_solving(parser, "--solvers", "names separated by commas (default: those that the tab Knobs turns)")
+    add = parser.add_argument
+    add("--knob", required=True, action="append", metavar="NAME[=VALUES]", help=KNOB_HELP)
+    add("--output", metavar="FILE", type=Path, default=Path("lab.html"), help="the page (default: lab.html)")
+    add_store(parser, switch=True)
 
 
 def _add_sweep(parser: argparse.ArgumentParser) -> None:

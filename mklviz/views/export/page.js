@@ -1,11 +1,19 @@
-// The page of a recorded race: figures, what each solver did at the step chosen, and the results as of that step.
+// The page of recorded runs: figures, what each solver did at the step chosen, and the results as of that step. The
+// file after this one says which runs are shown and what the bar below is: `hold` stops it, `moved` is called by `tell`.
 
 const data = JSON.parse(document.getElementById("data").textContent)
-const last = Math.max(...data.runs.map((run) => run.iteration.at(-1)))
-const FRAMES = 100, FRAME_MS = 200 // from the first step to the last, and between two of them
 const AXES = Object.fromEntries(Object.entries(data.axes).map(([column, axis]) => [column, axis.label]))
-const tables = Object.fromEntries([["stop", data.stop], ...data.runs.map((run) => [run.table, run])])
-const state = { x: "iteration", log: false, above: data.squashed, cursor: last, playing: null, hidden: new Set() }
+const state = { x: data.x ?? "iteration", log: false, above: data.squashed, cursor: 0, hidden: new Set() }
+let runs = [], tables = {}, last = 0 // what is shown now, its columns by the names of charts, and its last step
+let before = [], everywhere = [] // runs drawn faintly behind, and all runs whose numbers the axes have room for
+
+function show(some) {
+  runs = some
+  tables = Object.fromEntries([["stop", data.stop], ...runs.map((run) => [run.table, run])])
+  last = Math.max(...runs.map((run) => run.iteration.at(-1)))
+  state.cursor = last
+}
+
 // where a run stood at the step chosen: the last one kept that is not later
 function standing(run) {
   let low = 0, high = run.iteration.length - 1
@@ -25,24 +33,43 @@ function swatch(run) {
   return svg("svg", { width: 22, height: 12, viewBox: "0 0 22 12", "aria-hidden": "true" }, line, mark)
 }
 
-const shown = () => data.runs.filter((run) => !state.hidden.has(run.key))
+const seen = (run) => !state.hidden.has(run.key)
+const shown = () => runs.filter(seen)
 
 function horizontal() { // the same in every figure
-  const values = (shown().length ? shown() : [data.runs[0]]).flatMap((run) => run[state.x])
+  const ended = everywhere.filter((run) => run.status.name !== "limit") // others are as long as they were allowed to be
+  const some = ended.length ? ended : runs
+  const values = (shown().length ? some.filter(seen) : some).flatMap((run) => run.reach?.[state.x] ?? run[state.x])
   return { ...data.axes[state.x], values, log: state.log }
+}
+
+const NEAR = ["above", "gap", "own_gap"] // far below where runs stop nobody looks
+// the numbers that a vertical axis has room for, where these are not those drawn alone
+function vertical(marks) {
+  if (marks.some((mark) => data.apart?.includes(mark.column))) return {}
+  const floor = data.stop.y[0] / 10 || 0
+  const least = (column) => (value) => (NEAR.includes(column) && value > 0 ? Math.max(value, floor) : value)
+  const ends = marks.flatMap((mark) => everywhere.filter((run) => run.table === mark.table && mark.column in run.reach)
+    .flatMap((run) => run.reach[mark.column].map(least(mark.column))))
+  return ends.length ? { values: [...ends, ...marks.filter((mark) => mark.across).flatMap((mark) => mark.y)] } : {}
 }
 
 // what a chart shows now of some runs: its marks with their columns, and a line and a marker where each run stands
 function drawn(chart, runs) {
   const some = new Set(["stop", ...runs.map((run) => run.table)])
   const known = chart.marks.filter((mark) => some.has(mark.table) && mark.column in tables[mark.table])
-  const marks = known.map((mark) => ({ ...mark, x: tables[mark.table][state.x], y: tables[mark.table][mark.column] }))
+  const lines = (table) => (mark) => ({ ...mark, x: table(mark)[state.x], y: table(mark)[mark.column] })
+  const marks = known.map(lines((mark) => tables[mark.table]))
+  const former = (mark) => before.find((run) => run.table === mark.table && run !== tables[mark.table])
+  const behind = known.filter((mark) => mark.marker && former(mark)).map(lines(former))
   const places = runs.map((run) => {
     const at = standing(run), mark = marks.find((each) => each.table === run.table && each.marker)
     return { x: run[state.x][at], y: mark?.y[at], line: state.cursor < last, marker: mark?.marker,
       look: `stroke: ${run.colour}`, fill: `fill: ${run.colour}` }
   })
-  return { marks, places, x: horizontal(), y: chart.y }
+  const faint = behind.map((mark) => ({ ...mark, marker: undefined, alpha: 0.35 }))
+  return { marks: [...faint, ...marks], places, x: horizontal(), y: { ...chart.y, ...vertical(known.map((mark, place) => (
+    { ...mark, y: marks[place].y }))) } }
 }
 
 const objective = () => data.charts[state.above ? "above" : "objective"]
@@ -64,7 +91,7 @@ function menu(label, options, value, change) {
 }
 
 function toolbar() {
-  const chips = data.runs.map((run) => {
+  const chips = runs.map((run) => {
     const chip = tag("button", { class: "chip", type: "button", "aria-pressed": "true" }, swatch(run), run.label)
     chip.title = "Hide or show"
     chip.addEventListener("click", () => {
@@ -108,20 +135,24 @@ function largeFigures() {
     largeCard(gap, `${gap.title} of each solver, step by step`), largeCard(step, "Step sizes of each solver"))
 }
 
+const heads = data.weights.map(() => tag("div", { class: "head" }))
+function headed() {
+  data.weights.forEach((chart, place) => {
+    const { enlarged, verdict } = runs[place]
+    const scale = enlarged ? [tag("span", { class: "pill scale" }, enlarged)] : []
+    const said = verdict ? [tag("span", { class: `pill ${verdict}` }, verdict)] : []
+    heads[place].replaceChildren(swatch(runs[place]), chart.title, ...scale, ...said)
+  })
+}
+
 function multiples() {
   const named = data.kernels.map((name, slot) => {
     const patch = tag("i", {})
     patch.style.background = `var(--kernel-${slot})`
     return tag("span", {}, patch, name)
   })
-  const cells = data.weights.map((chart, place) => {
-    const verdict = chart.beside ? [tag("span", { class: `pill ${chart.beside}` }, chart.beside)] : []
-    const run = data.runs[place]
-    const scale = run.enlarged ? [tag("span", { class: "pill scale" }, run.enlarged)] : []
-    return tag("div", { class: "multiple" },
-      tag("div", { class: "head" }, swatch(run), chart.title, ...scale, ...verdict),
-      plot(() => drawn(chart, [run]), `Largest weights of ${chart.title}`))
-  })
+  const cells = data.weights.map((chart, place) => tag("div", { class: "multiple" }, heads[place],
+    plot(() => drawn(chart, [runs[place]]), `Largest weights of ${chart.title}`)))
   const names = tag("span", { class: "legend" }, ...named)
   return card(heading(data.weights_title), "", tag("div", { class: "grid" }, ...cells), names)
 }
@@ -138,13 +169,15 @@ function results() {
   return tag("section", { class: "card" }, tableTitle, tag("div", { class: "scroll" }, table), ...milestones())
 }
 
+const reached = tag("tbody", {})
+const milestone = (run) => tag("tr", {}, tag("th", { scope: "row" }, swatch(run), run.label),
+  ...run.milestones.map((said) => tag("td", {}, said)))
+
 // what it took to come most of the way down
 function milestones() {
   const heads = ["Solver", ...data.parts.map((part) => `${NUMBERS.percent(part)} of the way`)]
   const head = tag("thead", {}, tag("tr", {}, ...heads.map((name) => tag("th", { scope: "col" }, name))))
-  const body = tag("tbody", {}, ...data.runs.map((run) => tag("tr", {},
-    tag("th", { scope: "row" }, swatch(run), run.label), ...run.milestones.map((said) => tag("td", {}, said)))))
-  const table = tag("table", { class: "milestones", "aria-label": "Milestones of the solvers" }, head, body)
+  const table = tag("table", { class: "milestones", "aria-label": "Milestones of the solvers" }, head, reached)
   return [why("What it took to come down most of the way to the least objective."),
     tag("div", { class: "scroll" }, table)]
 }
@@ -186,56 +219,15 @@ function deed(run) {
   return [tag("dt", {}, swatch(run), run.label), tag("dd", {}, said)]
 }
 
-// -- the cursor
-
-const slider = tag("input", { type: "range", min: 0, max: last, "aria-label": "Step" })
-const where = tag("output", {})
-const playButton = tag("button", { class: "play", type: "button" }, "Play")
-
-function button(text, act) {
-  const made = tag("button", { type: "button" }, text)
-  made.addEventListener("click", act)
-  return made
-}
-
-function scrubber() {
-  playButton.addEventListener("click", play)
-  slider.addEventListener("input", () => { hold(); go(Number(slider.value)) })
-  return tag("div", { class: "scrubber" }, tag("div", {}, playButton, button("Back", () => { hold(); go(nextKept(-1)) }),
-    button("On", () => { hold(); go(nextKept(1)) }), slider, where))
-}
-
-// the next step at which something is known
-function nextKept(way) {
-  const known = data.runs.flatMap((run) => run.iteration.filter((at) => way * (at - state.cursor) > 0))
-  return known.length ? state.cursor + way * Math.min(...known.map((at) => way * (at - state.cursor))) : state.cursor
-}
-
-function hold() {
-  clearInterval(state.playing)
-  state.playing = null
-  playButton.textContent = "Play"
-}
-
-function play() {
-  if (state.playing !== null) { hold(); return }
-  if (state.cursor >= last) go(0)
-  playButton.textContent = "Hold"
-  state.playing = setInterval(() => {
-    go(state.cursor + Math.ceil(last / FRAMES))
-    if (state.cursor >= last) hold()
-  }, FRAME_MS)
-}
-
 // a place on the horizontal axis was pointed at: the latest step that any shown run had reached there
 function choose(x) {
   hold()
-  const reached = shown().map((run) => {
+  const arrived = shown().map((run) => {
     const along = run[state.x]
     const after = along.findIndex((value) => value > x)
     return run.iteration[after < 0 ? along.length - 1 : Math.max(after - 1, 0)]
   })
-  go(state.x === "iteration" ? Math.round(x) : Math.max(0, ...reached))
+  go(state.x === "iteration" ? Math.round(x) : Math.max(0, ...arrived))
 }
 
 function go(step) {
@@ -245,37 +237,34 @@ function go(step) {
 }
 
 function tell() {
-  slider.value = state.cursor
-  where.textContent = `step ${count(state.cursor)} of ${count(last)}`
-  slider.setAttribute("aria-valuetext", where.textContent)
   toldTitle.textContent = `What each solver did at step ${count(state.cursor)}`
   told.replaceChildren(...shown().flatMap(deed))
   tableTitle.textContent = state.cursor < last ? `As of step ${count(state.cursor)}.` : "At the end of each run."
-  rows.replaceChildren(...data.runs.map(row))
+  rows.replaceChildren(...runs.map(row))
+  moved()
 }
 
 function draw() {
   objectiveTitle.textContent = objective().title
   objectiveWhy.textContent = objective().note
   objectiveWhy.title = objective().more
+  headed()
+  reached.replaceChildren(...runs.map(milestone))
   for (const figure of figures) figure.draw()
   tell()
 }
 
-document.addEventListener("keydown", (event) => {
+function button(text, act, attributes = {}) {
+  const made = tag("button", { type: "button", ...attributes }, text)
+  made.addEventListener("click", act)
+  return made
+}
+
+function pressed(event, keys, act) {
   const inField = event.target.matches("input, select, button")
-  const keys = { ArrowLeft: () => go(nextKept(-1)), ArrowRight: () => go(nextKept(1)), Home: () => go(0),
-    End: () => go(last) }
   if (event.ctrlKey || event.altKey || event.metaKey || event.target.matches("select")) return
   if (event.key === " " && !inField) play()
-  else if (event.key in keys) { hold(); keys[event.key]() }
+  else if (event.key in keys) act(keys[event.key])
   else return
   event.preventDefault()
-})
-
-document.getElementById("race").append(toolbar(), largeFigures(),
-  tag("section", { class: "card" }, tag("div", { class: "title" }, toldTitle), told), multiples(), results(),
-  tag("p", { class: "why foot" }, "Arrow keys go from step to step, the space bar plays. Point into a figure to go to a "
-    + "place in it. ", data.left_out))
-document.body.append(scrubber())
-draw()
+}

@@ -19,12 +19,12 @@ from mklviz.engine import Race
 from mklviz.record import Trace
 from mklviz.record.files import replacing
 from mklviz.views.chart.axes import NUMBERS
-from mklviz.views.export.recording import Recorded, recorded
+from mklviz.views.export.recording import recorded
 from mklviz.views.host.beside import beside
 from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
 from mklviz.views.look.styles import run_styles
 
-__all__ = ["race_page", "save_html"]
+__all__ = ["data_title", "page", "race_page", "save_html"]
 
 _MORE = "Open it with scripts switched on: the figures are drawn by a script in this file, which loads nothing."
 
@@ -55,18 +55,35 @@ def race_page(runs: Race | Trace | Mapping[str, Trace] | Iterable[Trace]) -> str
     """Return what `save_html` writes."""
     shown = recorded(runs)
     data = shown.page_data()
-    sheet = beside(__file__, "page.css")
-    script = _numbers() + beside(__file__, "figure.js") + beside(__file__, "page.js")
     heading = "A race" if len(data["runs"]) > 1 else "A run"
-    title = f"{heading} on {shown.data.replace('_', ' ').capitalize()}" if shown.data else f"{heading} of mklviz"
+    title = f"{heading} on {data_title(shown.data)}" if shown.data else f"{heading} of mklviz"
     names = ", ".join(run["label"] for run in data["runs"])
+    begun = {key: trace for key, trace in shown.traces.items() if len(trace)}
+    return page(title, f"{title}: {names}", shown.problem, data, begun, "race.js")
+
+
+def data_title(name: str) -> str:
+    """Return what a data set is called in headings."""
+    return name.replace("_", " ").capitalize()
+
+
+def page(
+    title: str, long_title: str, problem: str, data: Mapping[str, Any], traces: Mapping[str, Trace], last_script: str
+) -> str:
+    """Return a page of recorded runs.
+
+    `long_title`: its title in a list of windows; `data`: what the scripts draw, `last_script` the last of them;
+    `traces`: runs by whose solvers the colours are.
+    """
+    sheet = beside(__file__, "page.css")
+    script = _numbers() + "".join(beside(__file__, name) for name in ("figure.js", "page.js", last_script))
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_policy(script)}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<meta name="generator" content="mklviz {escape(__version__)}"><title>{escape(f"{title}: {names}")}</title>'
-        f"<style>{_colours(shown)}\n{sheet}</style></head>\n<body>"
-        f"<header><h1>{escape(title)}</h1><p>{escape(shown.problem)}</p></header>"
+        f'<meta name="generator" content="mklviz {escape(__version__)}"><title>{escape(long_title)}</title>'
+        f"<style>{_colours(traces)}\n{sheet}</style></head>\n<body>"
+        f"<header><h1>{escape(title)}</h1><p>{escape(problem)}</p></header>"
         f'<main id="race"><noscript><p class="card">{escape(_MORE)}</p></noscript></main>'
         f'\n<script type="application/json" id="data">{_json(data)}</script>\n<script>{script}</script></body></html>\n'
     )
@@ -90,20 +107,20 @@ def _json(data: Mapping[str, Any]) -> str:
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def _colours(shown: Recorded) -> str:
+def _colours(traces: Mapping[str, Trace]) -> str:
     """Return the colours of light and dark pages as CSS variables."""
     return (
-        f":root {{ color-scheme: light dark; --font: {FONT}; {_variables(shown, LIGHT)} }}"
-        f" @media (prefers-color-scheme: dark) {{ :root {{ {_variables(shown, DARK)} }} }}"
+        f":root {{ color-scheme: light dark; --font: {FONT}; {_variables(traces, LIGHT)} }}"
+        f" @media (prefers-color-scheme: dark) {{ :root {{ {_variables(traces, DARK)} }} }}"
     )
 
 
-def _variables(shown: Recorded, theme: Theme) -> str:
+def _variables(traces: Mapping[str, Trace], theme: Theme) -> str:
     plain = ("page", "card", "border", "text", "muted", "grid", "axis", "accent")
     colours = {name: getattr(theme, name) for name in plain}
     for name in ("good", "bad", "neutral"):
         colours[f"{name}-fill"], colours[name] = getattr(theme, name)
-    styles = run_styles({key: trace for key, trace in shown.traces.items() if len(trace)}, theme)
+    styles = run_styles(traces, theme)
     colours |= {f"run-{index}": style.colour for index, style in enumerate(styles.values())}
     colours |= {f"kernel-{index}": colour for index, colour in enumerate(theme.kernels)}
     return " ".join(f"--{name}: {colour};" for name, colour in colours.items())
