@@ -15,6 +15,8 @@ import reference
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
+from mklviz.views.export.gallery import gallery_pages
+
 MARK = re.compile(r"^<!-- made: ([\w-]+) ?(.*?) -->$", re.MULTILINE)
 
 
@@ -26,11 +28,13 @@ def on_config(config: Any) -> Any:
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the pictures and the pages of the reference."""
+    """Add the pictures, the pages of the reference, and those of lessons and laboratories."""
     for name, drawn in pictures.drawings().items():
         files.append(File.generated(config, f"pictures/{name}.svg", content=drawn))
     for name, text in reference.pages().items():
         files.append(File.generated(config, f"reference/{name}.md", content=text))
+    for name, html in gallery_pages("none").items():
+        files.append(File.generated(config, f"pages/{name}", content=html))
     return files
 
 

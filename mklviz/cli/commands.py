@@ -1,4 +1,5 @@
-"""The command line: ``mklviz serve | run | race | path | lab | sweep | runs | check | bench | warmup``, and lists.
+"""The command line: ``mklviz serve | run | race | path | lab | gallery | sweep | runs |
+check | bench | warmup``, and lists.
 
 Only ``serve`` and what draws (``--html``, ``--svg``) load the screen. Errors are one sentence on the error stream;
 `mklviz.cli.exits` has the exit codes.
@@ -126,6 +127,18 @@ def _lab(arguments: argparse.Namespace) -> int:
     return solve_lab(arguments)
 
 
+def _gallery(arguments: argparse.Namespace) -> int:
+    from mklviz.views.host.installed import need_screen
+
+    need_screen()
+    from mklviz.cli.stored import folder_of
+    from mklviz.views.export.gallery import save_gallery
+
+    files = save_gallery(arguments.folder, folder_of(arguments) or None)
+    print(f"{files[0]}: the index of {len(files) - 1} pages")
+    return 0
+
+
 def _sweep(arguments: argparse.Namespace) -> int:
     from mklviz.cli.sweep import solve_sweep
 
@@ -181,6 +194,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "race": _race,
     "path": _path,
     "lab": _lab,
+    "gallery": _gallery,
     "sweep": _sweep,
     "runs": _runs,
     "check": _check,

@@ -140,6 +140,10 @@ def make_parser() -> argparse.ArgumentParser:
     _add_path(_command(added, "path", path_help, PATH_EXAMPLES))
     lab_help = "solve at every position of a knob, and write one page in which the knob turns, without a server"
     _add_lab(_command(added, "lab", lab_help, LAB_EXAMPLES))
+    gallery_help = "write all lessons and some laboratories as pages that need no server, with an index"
+    gallery = _command(added, "gallery", gallery_help, "examples:\n  mklviz gallery pages\n")
+    gallery.add_argument("folder", metavar="DIR", type=Path, help="where the pages go; it is made if need be")
+    add_store(gallery, switch=True)
     sweep_help = "solve all runs of a recipe with lists, and print means and spreads"
     _add_sweep(_command(added, "sweep", sweep_help, SWEEP_EXAMPLES))
     runs_help = "list, show, export, import, merge, describe and delete the runs that are kept, and go on from one"

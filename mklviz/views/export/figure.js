@@ -131,7 +131,7 @@ class Figure {
       if (place.x === null || place.x > this.horizontal.high || (this.horizontal.log && place.x <= 0)) continue
       const x = this.x(place.x)
       if (place.line) parts.push(svg("path", { class: "at", style: place.look, d: `M${x} ${EDGE.top}V${this.bottom}` }))
-      if (!(place.y >= this.vertical.low) || place.y === null) continue
+      if (place.y === null || place.y === undefined || (this.vertical.log && place.y <= 0)) continue
       const move = `translate(${x - 11 * 1.3} ${this.y(place.y) - 6 * 1.3}) scale(1.3)`
       parts.push(svg("path", { class: "here", style: place.fill, d: place.marker, transform: move }))
     }
@@ -140,7 +140,8 @@ class Figure {
 
   x(value) { return this.left + (this.right - this.left) * this.horizontal.at(value) }
 
-  y(value) { return this.bottom - (this.bottom - EDGE.top) * this.vertical.at(value) }
+  // what is below the axis lies on its end
+  y(value) { return this.bottom - (this.bottom - EDGE.top) * Math.max(this.vertical.at(value), 0) }
 
   xAt(share) {
     const { low, high, log } = this.horizontal
@@ -165,7 +166,7 @@ class Figure {
     let d = "", pen = "M"
     mark.x.forEach((x, place) => {
       const y = mark.y[place]
-      const drawn = y !== null && y >= vertical.low && x <= horizontal.high && (x > 0 || !horizontal.log)
+      const drawn = y !== null && (y > 0 || !vertical.log) && x <= horizontal.high && (x > 0 || !horizontal.log)
       if (drawn) d += `${pen}${Math.round(10 * this.x(x)) / 10} ${Math.round(10 * this.y(y)) / 10}`
       pen = drawn ? "L" : "M"
     })

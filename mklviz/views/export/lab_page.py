@@ -32,7 +32,7 @@ from mklviz.views.lab.grid import LabGrid, LabKnob, solve_grid
 from mklviz.views.look.palette import LIGHT, RunStyle
 from mklviz.views.look.styles import run_styles
 
-__all__ = ["Laboratory", "lab_page", "save_lab", "write_lab"]
+__all__ = ["Laboratory", "lab_page", "lab_title", "save_lab", "write_lab"]
 
 MOST_STEPS = 300  # that are kept of a run: more cannot be told apart in a figure that follows a slider
 MOST_IN_ALL = 7000  # that are kept of all runs, some 100 bytes each
@@ -93,13 +93,17 @@ def _knobs(knob: str | Sequence[str], values: Sequence[Any]) -> tuple[LabKnob, .
     return tuple(LabKnob(name, each) for name, each in zip(names, listed, strict=True))
 
 
-def lab_page(grid: LabGrid, places: Sequence[Mapping[str, Trace]]) -> str:
-    """Return what `save_lab` writes, of the traces at every position of the grid."""
-    shown = Laboratory(grid, places)
-    named = data_title("own data" if grid.recipe.data.own else grid.recipe.data.source)
-    title = f"{' and '.join(knob.title for knob in grid.knobs)} on {named}"
+def lab_page(grid: LabGrid, places: Sequence[Mapping[str, Trace]], lead: str = "") -> str:
+    """Return what `save_lab` writes, of the traces at every position of the grid; `lead`: HTML that stands first."""
+    shown, title = Laboratory(grid, places), lab_title(grid)
     problem = next(iter(places[0].values())).problem
-    return page(title, f"{title}: a laboratory", problem, shown.page_data(), places[0], "lab.js")
+    return page(title, f"{title}: a laboratory", problem, shown.page_data(), places[0], "lab.js", lead)
+
+
+def lab_title(grid: LabGrid) -> str:
+    """Return what a laboratory is called: "Level's λ on Sonar"."""
+    named = data_title("own data" if grid.recipe.data.own else grid.recipe.data.source)
+    return f"{' and '.join(knob.title for knob in grid.knobs)} on {named}"
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from mklviz.views.host.beside import beside
 from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
 from mklviz.views.look.styles import run_styles
 
-__all__ = ["data_title", "page", "race_page", "save_html"]
+__all__ = ["data_title", "page", "page_colours", "race_page", "save_html"]
 
 _MORE = "Open it with scripts switched on: the figures are drawn by a script in this file, which loads nothing."
 
@@ -51,15 +51,15 @@ def save_html(runs: Race | Trace | Mapping[str, Trace] | Iterable[Trace], path: 
         file.write(page)
 
 
-def race_page(runs: Race | Trace | Mapping[str, Trace] | Iterable[Trace]) -> str:
-    """Return what `save_html` writes."""
+def race_page(runs: Race | Trace | Mapping[str, Trace] | Iterable[Trace], title: str = "", lead: str = "") -> str:
+    """Return what `save_html` writes; with a `title` of its own and `lead`, HTML that stands first, where given."""
     shown = recorded(runs)
     data = shown.page_data()
     heading = "A race" if len(data["runs"]) > 1 else "A run"
-    title = f"{heading} on {data_title(shown.data)}" if shown.data else f"{heading} of mklviz"
+    title = title or (f"{heading} on {data_title(shown.data)}" if shown.data else f"{heading} of mklviz")
     names = ", ".join(run["label"] for run in data["runs"])
     begun = {key: trace for key, trace in shown.traces.items() if len(trace)}
-    return page(title, f"{title}: {names}", shown.problem, data, begun, "race.js")
+    return page(title, f"{title}: {names}", shown.problem, data, begun, "race.js", lead)
 
 
 def data_title(name: str) -> str:
@@ -68,12 +68,18 @@ def data_title(name: str) -> str:
 
 
 def page(
-    title: str, long_title: str, problem: str, data: Mapping[str, Any], traces: Mapping[str, Trace], last_script: str
+    title: str,
+    long_title: str,
+    problem: str,
+    data: Mapping[str, Any],
+    traces: Mapping[str, Trace],
+    last_script: str,
+    lead: str = "",
 ) -> str:
     """Return a page of recorded runs.
 
     `long_title`: its title in a list of windows; `data`: what the scripts draw, `last_script` the last of them;
-    `traces`: runs by whose solvers the colours are.
+    `traces`: runs by whose solvers the colours are; `lead`: HTML that stands first.
     """
     sheet = beside(__file__, "page.css")
     script = _numbers() + "".join(beside(__file__, name) for name in ("figure.js", "page.js", last_script))
@@ -82,8 +88,8 @@ def page(
         f'<meta http-equiv="Content-Security-Policy" content="{_policy(script)}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta name="generator" content="mklviz {escape(__version__)}"><title>{escape(long_title)}</title>'
-        f"<style>{_colours(traces)}\n{sheet}</style></head>\n<body>"
-        f"<header><h1>{escape(title)}</h1><p>{escape(problem)}</p></header>"
+        f"<style>{page_colours(traces)}\n{sheet}</style></head>\n<body>"
+        f"<header><h1>{escape(title)}</h1><p>{escape(problem)}</p>{lead}</header>"
         f'<main id="race"><noscript><p class="card">{escape(_MORE)}</p></noscript></main>'
         f'\n<script type="application/json" id="data">{_json(data)}</script>\n<script>{script}</script></body></html>\n'
     )
@@ -107,7 +113,7 @@ def _json(data: Mapping[str, Any]) -> str:
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def _colours(traces: Mapping[str, Trace]) -> str:
+def page_colours(traces: Mapping[str, Trace]) -> str:
     """Return the colours of light and dark pages as CSS variables."""
     return (
         f":root {{ color-scheme: light dark; --font: {FONT}; {_variables(traces, LIGHT)} }}"

@@ -142,7 +142,7 @@ KNOBS = (
         "p",
         "p of ℓp",
         "p",
-        "The weights have an ℓp norm of at most one. Watch the bars: at 1 few kernels have any weight, at 2 all of them"
+        "The weights have an ℓp norm of at most one. Watch the weights: at 1 few kernels have any, at 2 all of them"
         " have some, and at 4 they are nearly equal.",
         tuple(f"{p:g}" for p in POWERS),
         lambda position: make_solver("spg"),
