@@ -1,4 +1,4 @@
-"""The command line: ``mklviz serve | run | race | path | lab | gallery | sweep | runs |
+"""The command line: ``mklviz serve | desktop | run | race | path | lab | gallery | sweep | runs |
 check | bench | warmup``, and lists.
 
 Only ``serve`` and what draws (``--html``, ``--svg``) load the screen. Errors are one sentence on the error stream;
@@ -100,6 +100,19 @@ def _serve(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _desktop(arguments: argparse.Namespace) -> int:
+    from mklviz.views.host.installed import need_screen
+
+    need_screen()
+    from mklviz.cli.stored import FOLDER, folder_of
+    from mklviz.server.desktop import open_desktop
+
+    if folder := folder_of(arguments):
+        os.environ[FOLDER] = folder
+    open_desktop(arguments.file)
+    return 0
+
+
 def _run(arguments: argparse.Namespace) -> int:
     from mklviz.cli.race import solve_race
 
@@ -190,6 +203,7 @@ def _list(arguments: argparse.Namespace) -> int:
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "serve": _serve,
+    "desktop": _desktop,
     "run": _run,
     "race": _race,
     "path": _path,

@@ -115,6 +115,15 @@ examples:
 """
 
 
+DESKTOP_EXAMPLES = """\
+examples:
+  mklviz desktop
+  mklviz desktop runs.zip                                  a race that was saved
+  mklviz desktop mine.csv                                  a table of your own
+With pip install "mklviz[desktop]" the window is the system's own, else that of a Chromium, Chrome or Edge.
+"""
+
+
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.exit(BAD_INPUT, f"{self.prog}: {one_line(message)} (see: {self.prog} --help)\n")
@@ -132,6 +141,10 @@ def make_parser() -> argparse.ArgumentParser:
     added = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
     _add_serve(_command(added, "serve", "serve the dashboard and open it in the browser", SERVE_EXAMPLES))
     run_help = "run one solver, or race several, and print what came out"
+    desktop_help = "open the dashboard in a window of its own, which ends it when it is closed"
+    desktop = _command(added, "desktop", desktop_help, DESKTOP_EXAMPLES)
+    desktop.add_argument("file", metavar="FILE", nargs="?", type=Path, help="a file of runs, or a table, to open")
+    add_store(desktop, switch=True)
     _add_run(_command(added, "run", run_help, RUN_EXAMPLES), "the one recommended for the problem")
     race_help = "the same as run, with several solvers where none is named"
     race_examples = RUN_EXAMPLES.replace("mklviz run", "mklviz race")
