@@ -93,7 +93,8 @@ def test_a_browser_without_bars_takes_its_place_and_has_a_profile_of_its_own(
         error = sys.modules["webview.errors"].WebViewException
         native(monkeypatch, error())
         sys.modules["webview.errors"].WebViewException = error
-    called = program(tmp_path, "google-chrome", 'mkdir -p "${2#--user-data-dir=}/Default"', monkeypatch)
+    left = 'd="${2#--user-data-dir=}/Default"; mkdir -p "$d"; echo app_window_placement > "$d/Preferences"'
+    called = program(tmp_path, "google-chrome", left, monkeypatch)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     monkeypatch.setattr(window, "BROWSERS", ("google-chrome",))
     window.show_window(ADDRESS, lambda: True)

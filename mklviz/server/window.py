@@ -14,6 +14,7 @@ import time
 import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -61,8 +62,7 @@ def show_window(address: str, served: Served) -> None:
 def _show_native(address: str) -> bool:
     """Show the page by pywebview, where that is installed and the system has what it draws with; return whether."""
     try:
-        import webview
-        from webview.errors import WebViewException
+        webview, errors = import_module("webview"), import_module("webview.errors")
     except ImportError:
         return False
     width, height = size = [*_remembered()]
@@ -74,7 +74,7 @@ def _show_native(address: str) -> bool:
     window.events.resized += resized
     try:
         webview.start(icon=str(ICON_FILE))
-    except WebViewException:
+    except errors.WebViewException:
         return False
     _remember(size)
     return True
@@ -106,7 +106,7 @@ def _show_in(browser: str, address: str, served: Served) -> None:
     with _profile() as profile:
         command = [browser, f"--app={address}", f"--user-data-dir={profile}", f"--class={NAME}"]
         command += ["--no-first-run", "--no-default-browser-check"]
-        if not (profile / "Default").exists():  # later it knows by itself how large it was
+        if not _has_size(profile):
             command.append(f"--window-size={SIZE[0]},{SIZE[1]}")
         window = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
@@ -118,6 +118,14 @@ def _show_in(browser: str, address: str, served: Served) -> None:
                 window.wait(END_SECONDS)
             except subprocess.TimeoutExpired:
                 window.kill()
+
+
+def _has_size(profile: Path) -> bool:
+    """Return whether the browser knows how large its window was left."""
+    try:
+        return "app_window_placement" in (profile / "Default" / "Preferences").read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return False
 
 
 @contextmanager
