@@ -85,6 +85,7 @@ from .sweeps.sweeping import sweep as sweep
 from .views import Explorer as Explorer
 from .views import path_figure as path_figure
 from .views import save_html as save_html
+from .views import save_lab as save_lab
 from .views.notebook.show_race import race as race
 from .views.notebook.show_race import resume as resume
 

@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 from _browser import chromium  # noqa: F401
 from _problems import problem
+from test_lab_page import LAM, solved
 
 import mklviz as mv
 from mklviz.engine import Gap, MaxIter, Race
 from mklviz.views.chart.description import Axis
 from mklviz.views.chart.ticks import axis_ticks, tick_text
+from mklviz.views.export.lab_page import lab_page
 
 pytestmark = pytest.mark.browser
 
@@ -112,3 +114,26 @@ def test_axes_and_solvers_can_be_chosen_and_pages_are_dark_where_they_are(page: 
     light = page.evaluate("getComputedStyle(document.body).backgroundColor")
     page.emulate_media(color_scheme="dark")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") != light
+
+
+def test_a_laboratory_is_drawn_anew_at_every_position_of_its_knob(chromium: Any, tmp_path: Path) -> None:  # noqa: F811
+    from playwright.sync_api import expect
+
+    grid, places = solved(LAM)
+    path = tmp_path / "lab.html"
+    path.write_text(lab_page(grid, places), encoding="utf-8")
+    opened, asked, errors = chromium.new_page(), [], []
+    opened.on("pageerror", lambda error: errors.append(str(error)))
+    opened.on("request", lambda request: asked.append(request.url))
+    opened.goto(path.as_uri())
+    slider, row = opened.get_by_role("slider", name="Level's λ"), opened.locator("tbody tr").nth(1)
+    assert slider.get_attribute("aria-valuetext") == "λ = 0.9"
+    for position, place in enumerate(places):
+        slider.fill(str(position))
+        trace = place["level"]
+        expect(row.locator("td").nth(2)).to_have_text(f"{trace.final.svm_solves}")
+        expect(row.locator("td").nth(5)).to_have_text(f"{100 * trace.gap[-1]:.2f} %")
+        if position == 0:
+            assert opened.locator(".plot").first.locator("path[style*='opacity: 0.35']").count() == 1  # of 0.9, before
+    assert (asked, errors) == ([path.as_uri()], [])
+    opened.close()

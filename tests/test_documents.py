@@ -95,8 +95,8 @@ def test_every_command_of_the_page_of_commands_is_known() -> None:
     page = (ROOT / "apps" / "docs" / "commands.md").read_text(encoding="utf-8")
     words = {line.split()[1] for line in re.split(r"\n| \| ", page) if line.startswith("mklviz ")}
     lists = {"claims", "datasets", "losses", "regularizers", "solvers", "scenarios"}
-    others = {"path", "sweep", "reproduce", "runs", "check", "bench", "warmup", "completion"}
-    assert words == {"serve", "run", "race"} | others | lists
+    others = {"path", "lab", "gallery", "sweep", "reproduce", "runs", "check", "bench", "warmup", "completion"}
+    assert words == {"serve", "desktop", "run", "race"} | others | lists
     for word in words:
         with pytest.raises(SystemExit) as ended:
             main([word, "--help"])

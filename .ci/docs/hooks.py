@@ -18,6 +18,8 @@ import reference
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
+from mklviz.views.export.gallery import gallery_pages
+
 MARK = re.compile(r"^<!-- made: ([\w-]+) ?(.*?) -->$", re.MULTILINE)
 
 
@@ -32,13 +34,15 @@ def on_config(config: Any) -> Any:
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the pictures, the pages of the reference, and those that stand at the root."""
+    """Add the pictures, the pages of the reference, those at the root, and those of lessons and laboratories."""
     for name, drawn in pictures.drawings().items():
         files.append(File.generated(config, f"pictures/{name}.svg", content=drawn))
     for name, text in reference.pages().items():
         files.append(File.generated(config, f"reference/{name}.md", content=text))
     for place, text in from_root.pages().items():
         files.append(File.generated(config, place, content=text))
+    for name, html in gallery_pages("none").items():
+        files.append(File.generated(config, f"pages/{name}", content=html))
     return files
 
 

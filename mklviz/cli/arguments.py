@@ -29,6 +29,11 @@ VARY_HELP = (
     " 100 values, prices from where all kernel weights are zero, C from 1000 down to 0.01. NAME is C or another number"
     " of --loss or --regularizer"
 )
+KNOB_HELP = (
+    "what turns, twice for a grid: an option of a solver, as level.lam, the SVM tolerance of all, tol, or C, p or"
+    " another number of --loss or --regularizer; with its positions, VALUE,VALUE,... or FROM:TO:COUNT evenly on a log"
+    " scale (default: those of the tab Knobs)"
+)
 SWEEP_HELP = (
     "a recipe with lists, KEY=VALUES parts with semicolons between them: commas or ranges (0...19) list names and"
     " numbers, vertical bars whole values (simplex|lp-ball:p=2), braces alternatives within one (level:lam={0.3,0.5});"

@@ -1,4 +1,4 @@
-"""The command line: ``mklviz serve | run | race | path | sweep | reproduce | runs | check | bench``, and more.
+"""The command line: ``mklviz serve | desktop | run | race | path | lab | gallery | sweep | reproduce | runs``...
 
 Only ``serve`` and what draws (``--html``, ``--svg``) load the screen. Errors are one sentence on the error stream;
 `mklviz.cli.exits` has the exit codes.
@@ -99,6 +99,19 @@ def _serve(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _desktop(arguments: argparse.Namespace) -> int:
+    from mklviz.views.host.installed import need_screen
+
+    need_screen()
+    from mklviz.cli.stored import FOLDER, folder_of
+    from mklviz.server.desktop import open_desktop
+
+    if folder := folder_of(arguments):
+        os.environ[FOLDER] = folder
+    open_desktop(arguments.file)
+    return 0
+
+
 def _run(arguments: argparse.Namespace) -> int:
     from mklviz.cli.race import solve_race
 
@@ -115,6 +128,27 @@ def _path(arguments: argparse.Namespace) -> int:
     from mklviz.cli.path import solve_path
 
     return solve_path(arguments)
+
+
+def _lab(arguments: argparse.Namespace) -> int:
+    from mklviz.views.host.installed import need_screen
+
+    need_screen()
+    from mklviz.cli.lab import solve_lab
+
+    return solve_lab(arguments)
+
+
+def _gallery(arguments: argparse.Namespace) -> int:
+    from mklviz.views.host.installed import need_screen
+
+    need_screen()
+    from mklviz.cli.stored import folder_of
+    from mklviz.views.export.gallery import save_gallery
+
+    files = save_gallery(arguments.folder, folder_of(arguments) or None)
+    print(f"{files[0]}: the index of {len(files) - 1} pages")
+    return 0
 
 
 def _sweep(arguments: argparse.Namespace) -> int:
@@ -174,9 +208,12 @@ def _list(arguments: argparse.Namespace) -> int:
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "serve": _serve,
+    "desktop": _desktop,
     "run": _run,
     "race": _race,
     "path": _path,
+    "lab": _lab,
+    "gallery": _gallery,
     "sweep": _sweep,
     "reproduce": _reproduce,
     "runs": _runs,

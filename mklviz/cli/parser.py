@@ -7,7 +7,15 @@ from pathlib import Path
 from typing import NoReturn
 
 from mklviz._version import __version__
-from mklviz.cli.arguments import KERNELS_HELP, LOSS_HELP, NYSTROM_HELP, REGULARIZER_HELP, SWEEP_HELP, VARY_HELP
+from mklviz.cli.arguments import (
+    KERNELS_HELP,
+    KNOB_HELP,
+    LOSS_HELP,
+    NYSTROM_HELP,
+    REGULARIZER_HELP,
+    SWEEP_HELP,
+    VARY_HELP,
+)
 from mklviz.cli.exits import BAD_INPUT, EXIT_CODES
 from mklviz.cli.runs_parser import RUNS_EXAMPLES, add_runs, add_store
 from mklviz.plugins import names
@@ -29,6 +37,7 @@ examples:
   mklviz run --data sonar --solvers level          one solve
   mklviz race --scenario silp-oscillates           a race of several solvers
   mklviz path --data liver --vary C=1000:0.01:100  one solver along 100 values of C
+  mklviz lab --data sonar --knob level.lam         one page in which the knob turns, for a browser without a server
   mklviz sweep "data=sonar,heart; split=0...19"    all runs of a recipe with lists, which nothing finished repeats
   mklviz reproduce --quick                         which claims of the papers reproduce
   mklviz runs list --where "sonar gap<1e-3"        the runs so far, searched
@@ -59,6 +68,13 @@ examples:
   mklviz path --data ionosphere --vary C=1000:0.01:100 --output path.csv
   mklviz path --data liver --regularizer block-l1:lam=1 --solver spicymkl --vary lam
   mklviz path --data heart --regularizer lp-ball:p=2 --solver spg --vary p=4,2,1.5,1.2,1.1 --cold
+"""
+LAB_EXAMPLES = """\
+examples:
+  mklviz lab --data ionosphere --knob level.lam --output lab.html
+  mklviz lab --data sonar --solvers silp,level,spg --knob C=1000:0.1:9 --output lab.html
+  mklviz lab --data heart --solvers level --knob level.lam=0.1,0.5,0.9 --knob C=1,10,100 --output lab.html
+What has finished in the store is not repeated: after Ctrl-C, give the same words again.
 """
 SWEEP_EXAMPLES = """\
 examples:
@@ -109,6 +125,15 @@ examples:
 """
 
 
+DESKTOP_EXAMPLES = """\
+examples:
+  mklviz desktop
+  mklviz desktop runs.zip                                  a race that was saved
+  mklviz desktop mine.csv                                  a table of your own
+With pip install "mklviz[desktop]" the window is the system's own, else that of a Chromium, Chrome or Edge.
+"""
+
+
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.exit(BAD_INPUT, f"{self.prog}: {one_line(message)} (see: {self.prog} --help)\n")
@@ -126,12 +151,22 @@ def make_parser() -> argparse.ArgumentParser:
     added = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
     _add_serve(_command(added, "serve", "serve the dashboard and open it in the browser", SERVE_EXAMPLES))
     run_help = "run one solver, or race several, and print what came out"
+    desktop_help = "open the dashboard in a window of its own, which ends it when it is closed"
+    desktop = _command(added, "desktop", desktop_help, DESKTOP_EXAMPLES)
+    desktop.add_argument("file", metavar="FILE", nargs="?", type=Path, help="a file of runs, or a table, to open")
+    add_store(desktop, switch=True)
     _add_run(_command(added, "run", run_help, RUN_EXAMPLES), "the one recommended for the problem")
     race_help = "the same as run, with several solvers where none is named"
     race_examples = RUN_EXAMPLES.replace("mklviz run", "mklviz race")
     _add_run(_command(added, "race", race_help, race_examples), "silp,level,spg, or those that can follow the problem")
     path_help = "solve for several values of one number, each from the solution before"
     _add_path(_command(added, "path", path_help, PATH_EXAMPLES))
+    lab_help = "solve at every position of a knob, and write one page in which the knob turns, without a server"
+    _add_lab(_command(added, "lab", lab_help, LAB_EXAMPLES))
+    gallery_help = "write all lessons and some laboratories as pages that need no server, with an index"
+    gallery = _command(added, "gallery", gallery_help, "examples:\n  mklviz gallery pages\n")
+    gallery.add_argument("folder", metavar="DIR", type=Path, help="where the pages go; it is made if need be")
+    add_store(gallery, switch=True)
     sweep_help = "solve all runs of a recipe with lists, and print means and spreads"
     _add_sweep(_command(added, "sweep", sweep_help, SWEEP_EXAMPLES))
     reproduce_help = "answer for the papers' claims: their values, ours by two stop rules, and a verdict"
@@ -226,6 +261,15 @@ def _add_path(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cold", action="store_true", help="begin anew at every value (default: warm starts)")
     _add_json(parser)
     parser.add_argument("--output", metavar="FILE", type=Path, help="write a row per value, with all kernel weights")
+
+
+def _add_lab(parser: argparse.ArgumentParser) -> None:
+    _add_problem(parser)
+    _add_solving(parser, "--solvers", "names separated by commas (default: those that the tab Knobs turns)")
+    add = parser.add_argument
+    add("--knob", required=True, action="append", metavar="NAME[=VALUES]", help=KNOB_HELP)
+    add("--output", metavar="FILE", type=Path, default=Path("lab.html"), help="the page (default: lab.html)")
+    add_store(parser, switch=True)
 
 
 def _add_sweep(parser: argparse.ArgumentParser) -> None:

@@ -33,7 +33,7 @@ MOST_VALUES = 10_000
 REDRAW_SECONDS, PLAIN_SECONDS = 0.2, 10.0
 
 
-def read_vary(text: str) -> tuple[str, Array | None]:
+def read_vary(text: str, flag: str = "--vary") -> tuple[str, Array | None]:
     """Return the parameter and the values of ``C=1000:0.01:100`` or ``C=100,10,1``, None for ``C`` alone.
 
     Raises `MklvizError` if the text is none of these.
@@ -54,7 +54,7 @@ def read_vary(text: str) -> tuple[str, Array | None]:
     except ValueError:
         pass
     raise MklvizError(
-        f"--vary {text:.80} is not understood: write NAME=FROM:TO:COUNT with positive numbers and a count of at most"
+        f"{flag} {text:.80} is not understood: write NAME=FROM:TO:COUNT with positive numbers and a count of at most"
         f" {MOST_VALUES:,}, such as C=1000:0.01:100, or NAME=VALUE,VALUE, such as C=100,10,1."
     )
 

@@ -10,6 +10,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from mklviz.views.explorer.header import Header
+from mklviz.views.host.icon import ICON
 from mklviz.views.host.kernel import is_loaded
 from mklviz.views.host.markup import Markup
 from mklviz.views.host.page_session import follow_session
@@ -52,6 +53,7 @@ def build_page(
     page = pmui.Page(
         template=template,
         meta_title=TITLE,
+        favicon=ICON,
         header=[brand, *parts, *header.parts],
         sidebar=list(controls),
         main=[pn.Column(main, stylesheets=[_AS_HIGH_AS_IT_IS], sizing_mode="stretch_width", margin=(4, 20, 24, 20))],

@@ -1,6 +1,7 @@
 // A line chart as SVG: lines once, and a layer above them that follows the cursor.
 
 const SVG = "http://www.w3.org/2000/svg"
+const PATHS = new WeakMap() // lines by their numbers
 const EDGE = { left: 54, right: 12, top: 10, bottom: 38 }
 
 function svg(name, attributes, ...children) {
@@ -69,30 +70,41 @@ class Figure {
     }
     this.root.addEventListener("pointerdown", (event) => { this.root.setPointerCapture(event.pointerId); pick(event) })
     this.root.addEventListener("pointermove", (event) => { if (event.buttons & 1) pick(event) })
-    new ResizeObserver(() => this.draw()).observe(this.root)
+    new ResizeObserver(() => { this.box = null; this.draw() }).observe(this.root)
   }
 
   draw() {
-    const { width, height } = this.root.getBoundingClientRect()
+    this.box ??= this.root.getBoundingClientRect() // to ask for it lays the whole page out
+    const { width, height } = this.box
     if (!width) return
     const spec = this.spec()
     this.horizontal = axis(spec.x.values, { ...spec.x, padding: 0 })
-    this.vertical = axis(spec.marks.flatMap((mark) => mark.y), { ...spec.y, padding: 0.06 })
+    this.vertical = axis(spec.y.values ?? spec.marks.flatMap((mark) => mark.y), { ...spec.y, padding: 0.06 })
     this.left = EDGE.left
     this.right = width - EDGE.right
     this.bottom = height - EDGE.bottom
-    const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" })
-    root.append(...this.frame(spec))
-    for (const mark of spec.marks.filter((each) => each.colour)) {
-      const style = `stroke: ${mark.colour}; stroke-width: ${mark.width}; stroke-dasharray: ${mark.dash || "none"};`
-        + ` opacity: ${mark.alpha}`
-      const d = mark.across ? this.rules(mark) : this.path(mark)
-      if (d) root.append(svg("path", { d, style }))
-    }
-    this.cursor = svg("g", {})
-    root.append(this.cursor)
-    this.root.replaceChildren(root)
+    this.begin(spec, width, height)
+    this.lines.replaceChildren(...spec.marks.filter((mark) => mark.colour).flatMap((mark) => this.drawn(mark)))
     this.mark()
+  }
+
+  // a picture with axes; one whose axes are the same stays, for words are what takes a browser longest
+  begin(spec, width, height) {
+    const { low, high } = this.vertical, ends = [low, high, this.horizontal.low, this.horizontal.high]
+    const axes = [width, height, this.vertical.log, this.horizontal.log, spec.x.label, spec.y.numbers, ...ends].join()
+    if (axes === this.axes) return
+    this.axes = axes
+    this.lines = svg("g", {})
+    this.cursor = svg("g", {})
+    this.root.replaceChildren(svg("svg", { viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
+      ...this.frame(spec), this.lines, this.cursor))
+  }
+
+  drawn(mark) {
+    const style = `stroke: ${mark.colour}; stroke-width: ${mark.width}; stroke-dasharray: ${mark.dash || "none"};`
+      + ` opacity: ${mark.alpha}`
+    const d = mark.across ? this.rules(mark) : this.path(mark)
+    return d ? [svg("path", { d, style })] : []
   }
 
   frame(spec) {
@@ -116,7 +128,7 @@ class Figure {
     if (!this.cursor) return
     const parts = []
     for (const place of this.spec().places) {
-      if (place.x === null || (this.horizontal.log && place.x <= 0)) continue
+      if (place.x === null || place.x > this.horizontal.high || (this.horizontal.log && place.x <= 0)) continue
       const x = this.x(place.x)
       if (place.line) parts.push(svg("path", { class: "at", style: place.look, d: `M${x} ${EDGE.top}V${this.bottom}` }))
       if (place.y === null || place.y === undefined || (this.vertical.log && place.y <= 0)) continue
@@ -128,7 +140,8 @@ class Figure {
 
   x(value) { return this.left + (this.right - this.left) * this.horizontal.at(value) }
 
-  y(value) { return this.bottom - (this.bottom - EDGE.top) * this.vertical.at(value) }
+  // what is below the axis lies on its end
+  y(value) { return this.bottom - (this.bottom - EDGE.top) * Math.max(this.vertical.at(value), 0) }
 
   xAt(share) {
     const { low, high, log } = this.horizontal
@@ -140,12 +153,21 @@ class Figure {
     return heights.map((value) => `M${this.left} ${this.y(value)}H${this.right}`).join("")
   }
 
+  // the line of a mark, which stays what it was as long as its numbers and the axes do
   path(mark) {
+    const known = PATHS.get(mark.y) ?? new Map()
+    PATHS.set(mark.y, known)
+    if (known.get(this.axes)?.x !== mark.x) known.set(this.axes, { x: mark.x, d: this.line(mark) })
+    return known.get(this.axes).d
+  }
+
+  line(mark) {
+    const { horizontal, vertical } = this
     let d = "", pen = "M"
     mark.x.forEach((x, place) => {
       const y = mark.y[place]
-      const drawn = y !== null && (y > 0 || !this.vertical.log) && (x > 0 || !this.horizontal.log)
-      if (drawn) d += `${pen}${this.x(x).toFixed(1)} ${this.y(y).toFixed(1)}`
+      const drawn = y !== null && (y > 0 || !vertical.log) && x <= horizontal.high && (x > 0 || !horizontal.log)
+      if (drawn) d += `${pen}${Math.round(10 * this.x(x)) / 10} ${Math.round(10 * this.y(y)) / 10}`
       pen = drawn ? "L" : "M"
     })
     return d

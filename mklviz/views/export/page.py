@@ -19,12 +19,12 @@ from mklviz.engine import Race
 from mklviz.record import Trace
 from mklviz.record.files import replacing
 from mklviz.views.chart.axes import NUMBERS
-from mklviz.views.export.recording import MOST_IN_ALL, Recorded, recorded
+from mklviz.views.export.recording import MOST_IN_ALL, recorded
 from mklviz.views.host.beside import beside
 from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
 from mklviz.views.look.styles import run_styles
 
-__all__ = ["colours", "figures_script", "figures_style", "race_page", "save_html"]
+__all__ = ["colours", "data_title", "figures_script", "figures_style", "page", "page_colours", "race_page", "save_html"]
 
 _MORE = "Open it with scripts switched on: the figures are drawn by a script in this file, which loads nothing."
 
@@ -51,23 +51,52 @@ def save_html(runs: Race | Trace | Mapping[str, Trace] | Iterable[Trace], path: 
         file.write(page)
 
 
-def race_page(runs: Race | Trace | Mapping[str, Trace] | Iterable[Trace], in_all: int = MOST_IN_ALL) -> str:
-    """Return what `save_html` writes; `in_all`: most steps that are kept of all runs together."""
+def race_page(
+    runs: Race | Trace | Mapping[str, Trace] | Iterable[Trace],
+    title: str = "",
+    lead: str = "",
+    in_all: int = MOST_IN_ALL,
+) -> str:
+    """Return what `save_html` writes.
+
+    `title`: one of its own; `lead`: HTML that stands first; `in_all`: most steps that are kept of all runs together.
+    """
     shown = recorded(runs)
     data = shown.page_data(in_all=in_all)
-    script = f'"use strict"\n{figures_script()}{beside(__file__, "page.js")}'
-    dark = f"@media (prefers-color-scheme: dark) {{ :root {{ {colours(shown, DARK)} }} }}"
-    style = f":root {{ color-scheme: light dark; {colours(shown, LIGHT)} }} {dark}\n{figures_style()}"
     heading = "A race" if len(data["runs"]) > 1 else "A run"
-    title = f"{heading} on {shown.data.replace('_', ' ').capitalize()}" if shown.data else f"{heading} of mklviz"
+    title = title or (f"{heading} on {data_title(shown.data)}" if shown.data else f"{heading} of mklviz")
     names = ", ".join(run["label"] for run in data["runs"])
+    return page(title, f"{title}: {names}", shown.problem, data, shown.traces, beside(__file__, "page.js"), lead)
+
+
+def data_title(name: str) -> str:
+    """Return what a data set is called in headings."""
+    return name.replace("_", " ").capitalize()
+
+
+def page(
+    title: str,
+    long_title: str,
+    problem: str,
+    data: Mapping[str, Any],
+    traces: Mapping[str, Trace],
+    shows: str,
+    lead: str = "",
+) -> str:
+    """Return a page of recorded runs.
+
+    `long_title`: its title in a list of windows; `data`: what the script `shows` draws by the figures; `traces`: runs
+    by whose solvers the colours are; `lead`: HTML that stands first.
+    """
+    script = f'"use strict"\n{figures_script()}{shows}'
+    style = f"{page_colours(traces)}\n{figures_style()}"
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_policy(script)}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<meta name="generator" content="mklviz {escape(__version__)}"><title>{escape(f"{title}: {names}")}</title>'
+        f'<meta name="generator" content="mklviz {escape(__version__)}"><title>{escape(long_title)}</title>'
         f'<style>{style}</style></head>\n<body class="recording">'
-        f"<header><h1>{escape(title)}</h1><p>{escape(shown.problem)}</p></header>"
+        f"<header><h1>{escape(title)}</h1><p>{escape(problem)}</p>{lead}</header>"
         f'<main id="race"><noscript><p class="card">{escape(_MORE)}</p></noscript></main>'
         f'\n<script type="application/json" id="data">{_json(data)}</script>\n<script>{script}</script></body></html>\n'
     )
@@ -96,13 +125,19 @@ def _json(data: Mapping[str, Any]) -> str:
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def colours(shown: Recorded, theme: Theme) -> str:
+def page_colours(traces: Mapping[str, Trace]) -> str:
+    """Return the colours of light and dark pages of these runs."""
+    dark = f"@media (prefers-color-scheme: dark) {{ :root {{ {colours(traces, DARK)} }} }}"
+    return f":root {{ color-scheme: light dark; {colours(traces, LIGHT)} }} {dark}"
+
+
+def colours(traces: Mapping[str, Trace], theme: Theme) -> str:
     """Return the colours of a page of these runs as CSS variables."""
     plain = ("page", "card", "border", "text", "muted", "grid", "axis", "accent")
     named = {name: getattr(theme, name) for name in plain} | {"font": FONT}
     for name in ("good", "bad", "neutral"):
         named[f"{name}-fill"], named[name] = getattr(theme, name)
-    styles = run_styles({key: trace for key, trace in shown.traces.items() if len(trace)}, theme)
+    styles = run_styles({key: trace for key, trace in traces.items() if len(trace)}, theme)
     named |= {f"run-{index}": style.colour for index, style in enumerate(styles.values())}
     named |= {f"kernel-{index}": colour for index, colour in enumerate(theme.kernels)}
     return " ".join(f"--{name}: {value};" for name, value in named.items())

@@ -28,13 +28,11 @@ def page_style(style: RunStyle, index: int) -> RunStyle:
     return replace(style, colour=f"var(--run-{index})")
 
 
-def page_charts(
-    styles: Mapping[str, RunStyle], gap: float | None, signed: bool, no_bound: str, verdicts: Mapping[str, str]
-) -> dict[str, Any]:
+def page_charts(styles: Mapping[str, RunStyle], gap: float | None, signed: bool, no_bound: str) -> dict[str, Any]:
     """Return the charts of all runs by their names, those of each run's weights, and the horizontal axes."""
     options = ChartOptions(_THEME, gap_tolerance=gap, signed=signed, no_bound=no_bound)
     charts = race_charts(styles, options)
-    weights = [weights_chart(key, style, options, verdicts[key]) for key, style in styles.items()]
+    weights = [weights_chart(key, style, options) for key, style in styles.items()]
     return {
         "axes": {column: _axis(x_axis(replace(options, x=column))) for column in X_AXES},
         "charts": {name: _chart(charts[name]) for name in LARGE}

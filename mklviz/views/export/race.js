@@ -48,7 +48,6 @@ class RaceView {
     this.tables = Object.fromEntries([["stop", data.stop], ...data.runs.map((run) => [run.table, run])])
     if (runs !== this.runs) this.build()
     this.runs = runs
-    this.slider.max = this.last
     this.draw()
   }
 
@@ -85,8 +84,11 @@ class RaceView {
       return { x: run[state.x][at], y: mark?.y[at], line: this.cursor < this.last, marker: mark?.marker,
         look: `stroke: ${run.colour}`, fill: `fill: ${run.colour}` }
     })
-    return { marks, places, x: this.horizontal(), y: chart.y }
+    return { marks: [...this.behind(known), ...marks], places, x: this.horizontal(), y: { ...chart.y, ...this.vertical(marks) } }
   }
+
+  behind() { return [] } // marks drawn faintly, of those of a chart
+  vertical() { return {} } // numbers that a vertical axis has room for, where these are not those drawn alone
 
   // -- the parts of the page
 
@@ -99,11 +101,15 @@ class RaceView {
     this.toldTitle = heading("")
     this.told = tag("dl", { class: "told" })
     this.leftOut = tag("span", {})
-    this.place.replaceChildren(this.toolbar(), this.largeFigures(),
+    this.place.replaceChildren(...this.parts())
+    this.bar.replaceChildren(...this.scrubber())
+  }
+
+  parts() {
+    return [this.toolbar(), this.largeFigures(),
       tag("section", { class: "card" }, tag("div", { class: "title" }, this.toldTitle), this.told), this.multiples(),
       this.results(), tag("p", { class: "why foot" }, "Arrow keys go from step to step, the space bar plays. Point into a"
-        + " figure to go to a place in it. ", this.leftOut))
-    this.bar.replaceChildren(...this.scrubber())
+        + " figure to go to a place in it. ", this.leftOut)]
   }
 
   plot(spec, label) {
@@ -270,11 +276,15 @@ class RaceView {
     for (const figure of this.figures) figure.mark()
   }
 
+  keys() {
+    return { ArrowLeft: () => this.go(this.nextKept(-1)), ArrowRight: () => this.go(this.nextKept(1)),
+      Home: () => this.go(0), End: () => this.go(this.last) }
+  }
+
   // go where a key says, unless it is meant for a control
   key(event) {
     const at = event.composedPath()[0], inField = at.matches("input, select, button")
-    const keys = { ArrowLeft: () => this.go(this.nextKept(-1)), ArrowRight: () => this.go(this.nextKept(1)),
-      Home: () => this.go(0), End: () => this.go(this.last) }
+    const keys = this.keys()
     if (event.ctrlKey || event.altKey || event.metaKey || at.matches("select")) return
     if (event.key === " " && !inField) this.play()
     else if (event.key in keys) { this.hold(); keys[event.key]() }
@@ -282,11 +292,17 @@ class RaceView {
     event.preventDefault()
   }
 
+  // say in the bar where the cursor is
+  moved() {
+    this.slider.max = this.last
+    this.slider.value = this.cursor
+    this.where.textContent = `step ${count(this.cursor)} of ${count(this.last)}`
+    this.slider.setAttribute("aria-valuetext", this.where.textContent)
+  }
+
   tell() {
     const { data, cursor, last } = this
-    this.slider.value = cursor
-    this.where.textContent = `step ${count(cursor)} of ${count(last)}`
-    this.slider.setAttribute("aria-valuetext", this.where.textContent)
+    this.moved()
     this.toldTitle.textContent = `What each solver did at step ${count(cursor)}`
     this.told.replaceChildren(...this.shown.flatMap((run) => this.deed(run)))
     const end = data.ended ? "At the end of each run." : "So far."
@@ -309,7 +325,7 @@ class RaceView {
     }))
     data.weights.forEach((chart, place) => {
       const run = data.runs[place]
-      const verdict = chart.beside ? [tag("span", { class: `pill ${chart.beside}` }, chart.beside)] : []
+      const verdict = run.verdict ? [tag("span", { class: `pill ${run.verdict}` }, run.verdict)] : []
       const scale = run.enlarged ? [tag("span", { class: "pill scale" }, run.enlarged)] : []
       this.heads[place].replaceChildren(swatch(run), chart.title, ...scale, ...verdict)
     })

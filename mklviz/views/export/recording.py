@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,7 +30,19 @@ from mklviz.views.look.styles import run_styles, solver_of
 from mklviz.views.race.results import MEANINGS, SIGNS, STATUS_WORDS
 from mklviz.views.session.comparable import difference, recipe_of
 
-__all__ = ["MOST_IN_ALL", "Recorded", "recorded"]
+__all__ = [
+    "MOST_IN_ALL",
+    "Recorded",
+    "kept_steps",
+    "kernel_names",
+    "recorded",
+    "rounded",
+    "run_data",
+    "styled",
+    "thinned",
+]
+
+Numbers = Callable[[Iterable[float], int], Any]  # writes numbers of so many digits for a script
 
 MOST_STEPS = 600  # that are kept of a run
 MOST_IN_ALL = 2400  # that are kept of a race: the page stays below a megabyte
@@ -81,7 +93,7 @@ class Recorded:
         styles = {key: page_style(style, index) for index, (key, style) in enumerate(run_styles(begun, LIGHT).items())}
         most = max(min(MOST_STEPS, in_all // len(begun)), FEWEST)
         runs = [
-            _styled(key, styles[key]) | _run(trace, self.solvers.get(key), most, slots.slots, reference)
+            styled(key, styles[key]) | run_data(trace, self.solvers.get(key), most, slots.slots, reference, rounded)
             for key, trace in begun.items()
         ]
         shown = WEIGHT_COLUMNS[: len(slots.slots)]
@@ -89,20 +101,19 @@ class Recorded:
         enlarged = enlargements(tops)
         objectives = [[math.nan if value is None else value for value in run["objective"]] for run in runs]
         signed = any(value <= 0.0 for column in objectives for value in column)
-        verdicts = {key: trace.motion.verdict or "" for key, trace in begun.items()}
-        names = _names(begun, slots.slots)
+        names = kernel_names(begun, slots.slots)
         return {
             "noun": self.noun,
             "ended": self.ended,
             "boundless": not reference,
             "squashed": bool(reference) and not signed and squashed(objectives),
             "parts": PARTS,
-            "left_out": _thinned(begun, most),
+            "left_out": thinned(begun, most),
             "kernels": names,
             "weights_title": weights_title(self.noun, len(names), kernels),
             "runs": [run | {"top": [tops[run["table"]]], "enlarged": enlarged[run["table"]]} for run in runs],
             STOP: {"y": [self.gap]},
-            **page_charts(styles, self.gap, signed, "" if reference else NO_BOUND, verdicts),
+            **page_charts(styles, self.gap, signed, "" if reference else NO_BOUND),
         }
 
 
@@ -144,46 +155,51 @@ def _by_key(shown: Trace | Mapping[str, Trace] | Iterable[Trace]) -> dict[str, T
     return traces
 
 
-def _names(traces: Mapping[str, Trace], slots: Iterable[int]) -> list[str]:
+def kernel_names(traces: Mapping[str, Trace], slots: Iterable[int]) -> list[str]:
+    """Return the names of some kernels of runs on one bank."""
     names = next(iter(traces.values())).kernel_names
     return [names[k] if k < len(names) else f"kernel {k + 1}" for k in slots]
 
 
-def _thinned(traces: Mapping[str, Trace], most: int) -> str:
+def thinned(traces: Mapping[str, Trace], most: int) -> str:
     """Say how many steps are left out of the longest run, where any are."""
     longest = max(traces.values(), key=len)
-    steps = len(_kept(len(longest), most))
+    steps = len(kept_steps(len(longest), most))
     return f"Of {len(longest):,} steps of {longest.label} this page keeps {steps:,}." if steps < len(longest) else ""
 
 
-def _styled(key: str, style: RunStyle) -> dict[str, Any]:
+def styled(key: str, style: RunStyle) -> dict[str, Any]:
+    """Return the key of a run and how it is drawn."""
     marker = MARKERS.get(style.marker, MARKERS["circle"])
     drawn = {"key": key, "table": run_table(key), "label": style.label, "colour": style.colour}
     return drawn | {"dash": DASHES[style.dash], "marker": marker}
 
 
-def _run(trace: Trace, solver: Solver | None, most: int, kernels: list[int], reference: Reference) -> dict[str, Any]:
-    """Return the columns of one run at the steps that are kept, and how it ended."""
+def run_data(
+    trace: Trace, solver: Solver | None, most: int, kernels: list[int], reference: Reference, numbers: Numbers
+) -> dict[str, Any]:
+    """Return the columns of one run at the steps that are kept, as `numbers` writes them, and how it ended."""
     status, length = trace.status, len(trace)  # in this order: a final status makes the trace final
-    steps = _kept(length, most)
+    steps = kept_steps(length, most)
     bests = [trace[trace.best_index_at(t)] for t in steps]
     motions = [trace.motion_at(t) for t in steps]
     lines, weights = line_columns(trace, steps, reference), weight_columns(trace, steps, kernels)
     return {
         "status": {"word": STATUS_WORDS.get(status, status), "sign": SIGNS.get(status, ""), "name": status}
         | {"meaning": MEANINGS.get(status, ""), "reason": trace.reason},
+        "verdict": trace.motion.verdict or "",
         "milestones": [str(milestone or "–") for milestone in milestones(trace, reference)],
-        **{column: _rounded(lines[column], digits) for column, digits in DIGITS.items()},
-        **{column: _rounded(weights[column], 3) for column in WEIGHT_COLUMNS[: len(kernels)]},
-        "least": _rounded((best.objective for best in bests), 7),
-        "kept": [best.active for best in bests],
-        "moved": _rounded((motion.moved for motion in motions), 3),
-        "vain": _rounded((motion.share_in_vain for motion in motions), 2),
+        **{column: numbers(lines[column], digits) for column, digits in DIGITS.items()},
+        **{column: numbers(weights[column], 3) for column in WEIGHT_COLUMNS[: len(kernels)]},
+        "least": numbers((best.objective for best in bests), 7),
+        "kept": numbers((best.active for best in bests), 15),
+        "moved": numbers((motion.moved for motion in motions), 3),
+        "vain": numbers((motion.share_in_vain for motion in motions), 2),
         "narration": [] if solver is None else [narrated(solver, trace, t) for t in steps],
     }
 
 
-def _kept(length: int, most: int) -> list[int]:
+def kept_steps(length: int, most: int) -> list[int]:
     """Return the steps that are kept, the last one always among them."""
     thinning = Thinning()
     while len(thinning.select(0, length, -1)) > most:
@@ -192,7 +208,7 @@ def _kept(length: int, most: int) -> list[int]:
     return steps if steps[-1] == length - 1 else [*steps, length - 1]
 
 
-def _rounded(values: Iterable[float], digits: int) -> list[float | None]:
+def rounded(values: Iterable[float], digits: int) -> list[float | None]:
     """Return numbers with so many digits, None for what cannot be drawn; whole ones without a point."""
     return [_short(float(f"{value:.{digits}g}")) if abs(value) <= LARGEST_DRAWN else None for value in values]
 

@@ -12,13 +12,15 @@ from mklviz.contract import Solver
 from mklviz.engine import make_solver, why_not, with_parameter
 from mklviz.errors import MklvizError
 from mklviz.numbers import counted, share_text
-from mklviz.problem import LpBall, Problem, Simplex
+from mklviz.problem import LpBall, Problem, Regularizer, Simplex
 from mklviz.record import SOLVED, Trace
 from mklviz.record.verdict import Verdict
 from mklviz.views.lab.lab_charts import Bar, LabCurve
 from mklviz.views.look.palette import RunStyle
 
-__all__ = ["GOAL", "KNOBS", "Knob", "MaxSolves", "Turn", "bars", "lines", "outcome", "too_large"]
+__all__ = [
+    *("GOAL", "KNOBS", "Knob", "MaxSolves", "Turn", "bars", "lines", "outcome", "too_large", "with_power"),
+]
 
 GOAL = 1e-2  # gap that is solved to
 SAMPLES, KERNELS = 300, 1000  # up to which a solve follows the slider
@@ -55,6 +57,7 @@ class MaxSolves:
 class Knob:
     """Something that can be turned."""
 
+    name: str  # as it is written: "level.lam", "C"
     title: str  # on its button
     symbol: str  # before the names of its positions
     watch: str  # what to look at while it turns, in a sentence
@@ -63,6 +66,7 @@ class Knob:
     usual: Callable[[Problem], int]  # the position to begin with
     problem: Callable[[Problem, int], Problem] = lambda problem, position: problem  # at a position, from the race's
     rival: str = ""  # the registry name of a solver to compare with, which the knob does not turn
+    values: tuple[float, ...] = ()  # at its positions, where these are numbers
 
     def said(self, position: int) -> str:
         """Return a position in words: "λ = 0.9"."""
@@ -81,13 +85,14 @@ def _nearest(values: Sequence[float], wanted: float) -> int:
     return int(np.argmin(np.abs(np.log(np.maximum(values, 1e-12)) - np.log(max(wanted, 1e-12)))))
 
 
-def _with_power(problem: Problem, position: int) -> Problem:
-    p = POWERS[position]
-    return replace(problem, regularizer=Simplex() if p == 1.0 else LpBall(p))
+def with_power(p: float) -> Regularizer:
+    """Return the constraint on the lp norm of the weights."""
+    return Simplex() if p == 1.0 else LpBall(p)
 
 
 KNOBS = (
     Knob(
+        "level.lam",
         "Level's λ",
         "λ",
         "At 0 Level asks for all that its cutting planes promise, as SILP does (dashed), and its gap comes down in"
@@ -97,8 +102,10 @@ KNOBS = (
         lambda position: make_solver("level", lam=LAMBDAS[position]),
         lambda problem: LAMBDAS.index(0.9),
         rival="silp",
+        values=LAMBDAS,
     ),
     Knob(
+        "parts",
         "Parts of SPG",
         "",
         "N lets the objective rise now and then, S takes the step size from the last move, and SPG solves its first"
@@ -108,6 +115,7 @@ KNOBS = (
         lambda problem: 0,
     ),
     Knob(
+        "tol",
         "SVM tolerance",
         "tolerance",
         "Rough SVMs give slopes a little wrong. Watch PGD's gap stay level where its line search finds nothing lower"
@@ -116,8 +124,10 @@ KNOBS = (
         lambda position: make_solver("pgd", svm_tolerance=TOLERANCES[position]),
         lambda problem: TOLERANCES.index(1e-6),
         rival="spg",
+        values=TOLERANCES,
     ),
     Knob(
+        "C",
         "C",
         "C",
         "C is what an error costs. Watch how many more SVM solves a large one takes, and how weight gathers on the"
@@ -126,16 +136,19 @@ KNOBS = (
         lambda position: make_solver("spg"),
         lambda problem: _nearest(CS, problem.loss.C),
         problem=lambda problem, position: with_parameter(problem, "C", CS[position]),
+        values=CS,
     ),
     Knob(
+        "p",
         "p of ℓp",
         "p",
-        "The weights have an ℓp norm of at most one. Watch the bars: at 1 few kernels have any weight, at 2 all of them"
+        "The weights have an ℓp norm of at most one. Watch the weights: at 1 few kernels have any, at 2 all of them"
         " have some, and at 4 they are nearly equal.",
         tuple(f"{p:g}" for p in POWERS),
         lambda position: make_solver("spg"),
         lambda problem: _nearest(POWERS, getattr(problem.regularizer, "p", 1.0)),
-        problem=_with_power,
+        problem=lambda problem, position: replace(problem, regularizer=with_power(POWERS[position])),
+        values=POWERS,
     ),
 )
 

@@ -14,7 +14,7 @@ from mklviz.views.lessons.pictures import picture_of
 from mklviz.views.look.palette import LIGHT, Theme
 from mklviz.views.look.styles import run_styles
 
-__all__ = ["recorded_picture", "recorded_runs", "thumbnail"]
+__all__ = ["recorded_picture", "recorded_runs", "small_picture", "thumbnail"]
 
 WIDTH, HEIGHT = 320, 180  # pixels
 _LEFT_OUT = {"numbers", "corners"}
@@ -29,6 +29,11 @@ def thumbnail(scenario: str, theme: Theme = LIGHT) -> str:
     title, picture = load_scenario(scenario).title, recorded_picture(scenario, theme)
     if picture is None:
         return ""
+    return small_picture(title, picture, theme)
+
+
+def small_picture(title: str, picture: Picture, theme: Theme) -> str:
+    """Return the first chart of a picture as small SVG."""
     label = f"{title}: {picture.charts[0].title.lower() or 'a map of three kernels'}"
     return drawing([([_small(picture.charts[0])], HEIGHT)], picture.tables, label, theme, WIDTH)
 

@@ -61,7 +61,7 @@ class RaceCell:
                 self._pictured = True
                 begun = any(len(trace) for trace in self.race.traces.values())
                 self.still.keep(
-                    race_still(self.race, self._gap), page=race_page(self.race, SAVED_STEPS) if begun else ""
+                    race_still(self.race, self._gap), page=race_page(self.race, in_all=SAVED_STEPS) if begun else ""
                 )
 
     def _follow(self) -> None:

@@ -84,4 +84,4 @@ class RaceWidget(anywidget.AnyWidget):
 def _colours(shown: Recorded) -> dict[str, str]:
     """Return the style sheets of light and of dark notebooks."""
     themes = {"light": LIGHT, "dark": DARK}
-    return {name: f":host {{ color-scheme: {name}; {colours(shown, theme)} }}" for name, theme in themes.items()}
+    return {name: f":host {{ color-scheme: {name}; {colours(shown.traces, theme)} }}" for name, theme in themes.items()}

@@ -22,6 +22,7 @@ from mklviz.views.look import cards
 from mklviz.views.look.theme import PAGE_SX, WITHOUT_DRAWER
 from mklviz.views.start.dragged_start import DraggedStart
 from mklviz.views.start.front import front_html
+from mklviz.views.start.given_file import open_given
 
 __all__ = ["FrontPage"]
 
@@ -117,6 +118,7 @@ class FrontPage:
         self._ticks.start()
         if self.explorer is not None:
             self.explorer.start()
+            open_given(self.explorer)
 
     async def tick(self) -> None:
         """Give a sign of life."""

@@ -1,0 +1,134 @@
+"""A folder of pages that need no server: every lesson from its recording, some laboratories, and an index of pictures.
+
+Lessons are drawn from what comes with the package; laboratories are solved, unless the store knows their runs.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from html import escape
+from pathlib import Path
+
+from mklviz._version import __version__
+from mklviz.recipe import Recipe
+from mklviz.record import Trace
+from mklviz.record.files import replacing
+from mklviz.record.recordings import recording
+from mklviz.record.store import Store
+from mklviz.scenarios import GROUPS, Question, scenarios
+from mklviz.views.export.lab_page import lab_page, lab_title
+from mklviz.views.export.page import page_colours, race_page
+from mklviz.views.host.beside import beside
+from mklviz.views.lab.grid import LabGrid, LabKnob, solve_grid
+from mklviz.views.lessons.picture import LessonRuns
+from mklviz.views.lessons.pictures import PICTURES
+from mklviz.views.lessons.thumbnail import small_picture, thumbnail
+from mklviz.views.look.palette import DARK, LIGHT, Theme
+from mklviz.views.look.styles import run_styles
+
+__all__ = ["LABORATORIES", "gallery_pages", "save_gallery"]
+
+LABORATORIES = (  # each with its file's name, its recipe, its knob, and the picture of it at one position
+    ("level-lambda", "data=ionosphere; solvers=silp,level", "level.lam", "gap", 0.9),
+    ("lp-norm", "data=heart; C=1; solvers=spg; gap=1e-4", "p", "few", 1.0),
+)
+INDEX = "index.html"
+_ABOUT = (
+    "Races of multiple kernel learning solvers, step by step, and laboratories with a knob to turn. Every page is one"
+    " file with its numbers in it: it needs no server, loads nothing, and can be handed on."
+)
+_LABS = "Laboratories"
+_BACK = f'<p><a href="{INDEX}">All pages</a></p>'
+
+
+@dataclass(frozen=True)
+class GalleryPage:
+    """A page with its file's name, and what the index says of it."""
+
+    name: str
+    group: str
+    title: str
+    about: str
+    picture: Callable[[Theme], str]  # returns a small picture in the colours of a theme
+    html: str
+
+
+def save_gallery(folder: str | Path, store: Store | str | Path | None = None) -> list[Path]:
+    """Write the gallery, and return its files, the index first; `store` as for `save_lab`."""
+    where = Path(folder)
+    where.mkdir(parents=True, exist_ok=True)
+    files = gallery_pages(store)
+    for name, html in files.items():
+        with replacing(where / name) as file:
+            file.write(html.encode())
+    return [where / name for name in files]
+
+
+def gallery_pages(store: Store | str | Path | None = None) -> dict[str, str]:
+    """Return the pages of the gallery by the names of their files."""
+    pages = [*_lessons(), *_laboratories(store)]
+    return {INDEX: _index(pages), **{f"{page.name}.html": page.html for page in pages}}
+
+
+def _lessons() -> Iterator[GalleryPage]:
+    for name, scenario in scenarios().items():
+        runs = recording(name)
+        question = scenario.question
+        if question is not None and runs:
+            html = race_page(runs, scenario.title, _lead(question, scenario.teaches))
+            picture = partial(thumbnail, name)
+            yield GalleryPage(name, scenario.group, scenario.title, question.text, picture, html)
+
+
+def _lead(question: Question, teaches: str) -> str:
+    """Return what a lesson asks, with what is to be learned from it behind a fold."""
+    choices = "".join(f"<li>{escape(choice)}</li>" for choice in question.choices)
+    return (
+        f'{_BACK}<div class="lead"><p><b>{escape(question.text)}</b></p><ul>{choices}</ul>'
+        f"<details><summary>What it teaches</summary><p>{escape(teaches)}</p></details></div>"
+    )
+
+
+def _laboratories(store: Store | str | Path | None) -> Iterator[GalleryPage]:
+    for name, words, turned, drawn, value in LABORATORIES:
+        knob = LabKnob(turned)
+        grid = LabGrid(Recipe.from_words(words), (knob,))
+        places, title = solve_grid(grid, store), lab_title(grid)
+        shown = partial(_small, title, drawn, places[[*knob.values].index(value)])
+        yield GalleryPage(name, _LABS, title, knob.watch, shown, lab_page(grid, places, _BACK))
+
+
+def _small(title: str, drawn: str, traces: Mapping[str, Trace], theme: Theme) -> str:
+    return small_picture(title, PICTURES[drawn](LessonRuns(traces, run_styles(traces, theme), {}, theme)), theme)
+
+
+def _index(pages: list[GalleryPage]) -> str:
+    sections = "".join(_section(group, [page for page in pages if page.group == group]) for group in (_LABS, *GROUPS))
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" '
+        "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'\">"
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta name="generator" content="mklviz {escape(__version__)}"><title>mklviz: gallery</title>'
+        f"<style>{page_colours({})}\n{beside(__file__, 'gallery.css')}</style></head>\n<body><header>"
+        f"<h1>Gallery of mklviz</h1><p>{escape(_ABOUT)}</p></header><main>{sections}</main></body></html>\n"
+    )
+
+
+def _section(group: str, pages: list[GalleryPage]) -> str:
+    cards = "".join(map(_card, pages))
+    return f"<section><h2>{escape(group)}</h2><div>{cards}</div></section>" if pages else ""
+
+
+def _card(page: GalleryPage) -> str:
+    light, dark = (_address(page.picture(theme)) for theme in (LIGHT, DARK))
+    return (
+        f'<a href="{page.name}.html"><picture><source media="(prefers-color-scheme: dark)" srcset="{dark}">'
+        f'<img src="{light}" alt=""></picture><b>{escape(page.title)}</b><span>{escape(page.about)}</span></a>'
+    )
+
+
+def _address(svg: str) -> str:
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"

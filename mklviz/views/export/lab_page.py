@@ -1,0 +1,181 @@
+"""A recorded laboratory: one HTML file with the runs at every position of a knob or two, solved before, and a slider.
+
+The figures are those of a recorded race. Numbers are of single precision, packed; the page stays below a megabyte.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mklviz.cached import cached_property
+from mklviz.errors import MklvizError
+from mklviz.recipe import Recipe
+from mklviz.record import Trace
+from mklviz.record.files import replacing
+from mklviz.record.milestones import PARTS
+from mklviz.record.reference import Reference
+from mklviz.record.store import Store
+from mklviz.views.chart.columns import LARGEST_DRAWN, WEIGHT_COLUMNS, KernelSlots
+from mklviz.views.chart.race_charts import NO_BOUND, STOP, weights_title
+from mklviz.views.chart.squashed import squashed
+from mklviz.views.export.page import data_title, page
+from mklviz.views.export.page_charts import page_charts, page_style
+from mklviz.views.export.recording import kernel_names, run_data, styled, thinned
+from mklviz.views.host.beside import beside
+from mklviz.views.lab.grid import LabGrid, LabKnob, solve_grid
+from mklviz.views.look.palette import LIGHT, RunStyle
+from mklviz.views.look.styles import run_styles
+
+__all__ = ["Laboratory", "lab_page", "lab_title", "save_lab", "write_lab"]
+
+MOST_STEPS = 300  # that are kept of a run: more cannot be told apart in a figure that follows a slider
+MOST_IN_ALL = 7000  # that are kept of all runs, some 100 bytes each
+
+
+def save_lab(
+    recipe: Recipe | str,
+    knob: str | Sequence[str],
+    values: Sequence[Any] = (),
+    path: str | Path = "lab.html",
+    store: Store | str | Path | None = None,
+) -> None:
+    """Solve a recipe at every position of a knob, and write one HTML page in which the knob turns, without a server.
+
+    What has finished before, in this store, is not solved again. It says how far it is; Ctrl-C ends it and loses
+    nothing that has finished.
+
+    Parameters
+    ----------
+    recipe : Recipe or str
+        What is solved, or its words, such as ``"data=sonar; solvers=silp,level"``.
+    knob : str or pair of str
+        What turns, as in the tab Knobs: an option of a solver, ``"level.lam"``; ``"C"``, ``"p"`` or another number of
+        the loss or the regularizer; or ``"tol"``, the SVM tolerance of all solvers. A pair makes a grid.
+    values : sequence, or pair of sequences
+        The positions; for level.lam, C, p and tol by default those of the tab Knobs.
+    path : str or Path
+        A file that was there is replaced whole.
+    store : Store, str or Path, optional
+        Where runs are kept and looked for; the user's store by default. "none" keeps none.
+
+    Raises
+    ------
+    MklvizError
+        If a knob does not fit the recipe, or there are more than 250 runs.
+    SolverError
+        If a run fails.
+    OSError
+        If the file cannot be written.
+    KeyboardInterrupt
+        On Ctrl-C; no page is written.
+    """
+    described = Recipe.from_words(recipe) if isinstance(recipe, str) else recipe
+    write_lab(LabGrid(described, _knobs(knob, values)), path, store)
+
+
+def write_lab(grid: LabGrid, path: str | Path, store: Store | str | Path | None = None) -> None:
+    """Solve a grid and write its page, see `save_lab`."""
+    text = lab_page(grid, solve_grid(grid, store)).encode()
+    with replacing(path) as file:
+        file.write(text)
+
+
+def _knobs(knob: str | Sequence[str], values: Sequence[Any]) -> tuple[LabKnob, ...]:
+    names, listed = ([knob], [values]) if isinstance(knob, str) else ([*knob], [*values] or [()] * len(knob))
+    if len(names) != len(listed):
+        raise MklvizError(f"Of {len(names)} knobs there must be {len(names)} lists of values, but {len(listed)} came.")
+    return tuple(LabKnob(name, each) for name, each in zip(names, listed, strict=True))
+
+
+def lab_page(grid: LabGrid, places: Sequence[Mapping[str, Trace]], lead: str = "") -> str:
+    """Return what `save_lab` writes, of the traces at every position of the grid; `lead`: HTML that stands first."""
+    shown, title = Laboratory(grid, places), lab_title(grid)
+    problem = next(iter(places[0].values())).problem
+    return page(
+        title, f"{title}: a laboratory", problem, shown.page_data(), places[0], beside(__file__, "lab.js"), lead
+    )
+
+
+def lab_title(grid: LabGrid) -> str:
+    """Return what a laboratory is called: "Level's λ on Sonar"."""
+    named = data_title("own data" if grid.recipe.data.own else grid.recipe.data.source)
+    return f"{' and '.join(knob.title for knob in grid.knobs)} on {named}"
+
+
+@dataclass(frozen=True)
+class Laboratory:
+    """Runs at every position of a grid, as data for the scripts of the page."""
+
+    grid: LabGrid
+    places: Sequence[Mapping[str, Trace]]
+
+    @cached_property
+    def runs(self) -> dict[int, tuple[str, Trace]]:
+        """The runs that differ, with their keys; one that the knobs do not turn stands in many places."""
+        return {id(trace): (key, trace) for place in self.places for key, trace in place.items()}
+
+    def page_data(self) -> dict[str, Any]:
+        """Return all data that the scripts need."""
+        first, traces = self.places[0], [trace for _, trace in self.runs.values()]
+        kernels = max(len(trace.best.weights) for trace in traces)
+        slots = KernelSlots(kernels)
+        slots.update([trace.best.weights for trace in traces], exact=True)
+        styles = {key: page_style(style, at) for at, (key, style) in enumerate(run_styles(first, LIGHT).items())}
+        most = min(MOST_STEPS, MOST_IN_ALL // len(traces))
+        signed = any(objective <= 0.0 for trace in traces for objective in trace.objective)
+        boundless = not Reference.of(traces)
+        apart = self.grid.turns_problem
+        names, goal = kernel_names(first, slots.slots), self.grid.recipe.goal
+        return {
+            "noun": "kernel",
+            "x": "svm_solves",
+            "knobs": [self._knob(knob) for knob in self.grid.knobs],
+            "boundless": boundless,
+            "squashed": not (boundless or signed)
+            and (apart or squashed([trace.objective.tolist() for trace in first.values()])),
+            "apart": ["objective"] if apart else [],
+            "parts": PARTS,
+            "left_out": thinned({str(at): trace for at, trace in enumerate(traces)}, most),
+            "kernels": names,
+            "weights_title": weights_title("kernel", len(names), kernels),
+            "runs": self._runs(styles, most, slots.slots),
+            "places": [self._place(place) for place in self.places],
+            STOP: {"y": [goal]},
+            **page_charts(styles, goal, signed, NO_BOUND if boundless else ""),
+        }
+
+    def _knob(self, knob: LabKnob) -> dict[str, Any]:
+        words = {name: getattr(knob, name) for name in ("name", "title", "symbol", "watch", "names")}
+        return words | {"usual": knob.current(self.grid.recipe)}
+
+    def _place(self, place: Mapping[str, Trace]) -> dict[str, Any]:
+        order = [*self.runs]
+        problem = next(iter(place.values())).problem
+        return {"runs": [order.index(id(trace)) for trace in place.values()], "problem": problem}
+
+    def _runs(self, styles: Mapping[str, RunStyle], most: int, kernels: list[int]) -> list[dict[str, Any]]:
+        """Return the runs that differ; objectives stand above the best bound of all runs on their problem."""
+        posed: dict[Any, dict[int, Trace]] = {}
+        for recipe, place in zip(self.grid.recipes, self.places, strict=True):
+            posed.setdefault(recipe.problem, {}).update((id(trace), trace) for trace in place.values())
+        best = {at: Reference.of(group.values()) for group in posed.values() for at in group}
+        shown = WEIGHT_COLUMNS[: len(kernels)]
+        found = []
+        for at, (key, trace) in self.runs.items():
+            run = styled(key, styles[key]) | run_data(trace, None, most, kernels, best[at], packed)
+            top = max((float(trace.weights[:, kernels].max()) if shown else 0.0), 0.0)
+            found.append(run | {"top": [top], "enlarged": ""})
+        return found
+
+
+def packed(values: Iterable[float], digits: int) -> dict[str, str]:
+    """Return numbers of single precision, little end first, in base 64; what cannot be drawn is nan."""
+    drawn = [float(value) if abs(value) <= LARGEST_DRAWN else math.nan for value in values]
+    return {"single": base64.b64encode(np.array(drawn, "<f4").tobytes()).decode()}

@@ -1,0 +1,36 @@
+"""The file that ``mklviz desktop FILE`` opens with: a race of its runs, or a table as data of one's own."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from mklviz.errors import MklvizError
+from mklviz.record.bundle import read_bundle
+from mklviz.record.store import open_store
+from mklviz.views.explorer.explorer import Explorer
+from mklviz.views.session.comparable import recipe_of
+
+__all__ = ["GIVEN", "open_given"]
+
+GIVEN = "MKLVIZ_OPEN"  # in the environment: the file's path
+_NO_RECIPE = "These runs are kept under Runs, but without a recipe they cannot be shown here."
+
+
+def open_given(explorer: Explorer) -> None:
+    """Open the file that this process was given, once; what is wrong with it stands on the page."""
+    path = Path(os.environ.pop(GIVEN, ""))
+    if not path.name:
+        return
+    content = path.read_bytes()
+    try:
+        traces = read_bundle(content, path.name)
+    except MklvizError:  # a table, which says by itself what is wrong with it
+        explorer.sidebar.data.file.param.update(filename=path.name, size=len(content), value=content)
+        return
+    store = open_store()
+    keys = store.import_file(content, path.name) if store.enabled else []
+    recipe = next(filter(None, map(recipe_of, traces.values())), None)
+    begun = {key: trace for key, trace in traces.items() if len(trace)}
+    said = _NO_RECIPE if recipe is None else explorer.open_race(recipe, begun, keys[0] if keys else "")
+    explorer.alert.param.update(object=said, visible=bool(said))

@@ -1,0 +1,41 @@
+"""The gallery: a page for every lesson that is recorded, laboratories, and an index that leads to all."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from test_export import numbers
+
+import mklviz as mv
+from mklviz.record.recordings import FOLDER, recording
+from mklviz.views.export import gallery
+from mklviz.views.export.gallery import LABORATORIES, save_gallery
+from mklviz.views.lab.grid import LabGrid, LabKnob
+
+
+def test_the_index_leads_to_a_page_of_every_recorded_lesson(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gallery, "LABORATORIES", ())
+    files = save_gallery(tmp_path / "pages", store="none")
+    index = files[0].read_text(encoding="utf-8")
+    assert files[0].name == "index.html"
+    assert sorted(re.findall(r'href="([^"]+)"', index)) == sorted(file.name for file in files[1:])
+    assert {file.stem for file in files[1:]} == {path.stem for path in FOLDER.glob("*.zip")}
+    for file in files[1:]:
+        page = file.read_text(encoding="utf-8")
+        assert 'href="index.html"' in page
+        assert not re.search(r'(?:src|href)="(?!index\.html|data:)', page)  # nothing else is loaded, or led to
+        traces = recording(file.stem)
+        assert {run["key"] for run in numbers(page)["runs"]} == set(traces)
+
+
+@pytest.mark.parametrize(("name", "words", "knob", "picture", "value"), LABORATORIES)
+def test_a_laboratory_of_the_gallery_can_be_turned_to_its_picture(
+    name: str, words: str, knob: str, picture: str, value: float
+) -> None:
+    grid = LabGrid(mv.Recipe.from_words(words), (LabKnob(knob),))
+    assert value in grid.knobs[0].values
+    assert len(grid.sweep) <= 20  # quick to solve
+    assert picture in gallery.PICTURES
+    assert name == name.lower()
