@@ -41,7 +41,7 @@ for name in mv.__all__:
 """)
     assert done.returncode == 0, done.stderr
     said = dict(line.split(": ", 1) for line in done.stdout.splitlines())
-    assert set(said) == {"Explorer", "path_figure", "plot", "save_html"} <= set(mv.__all__)
+    assert set(said) == {"Explorer", "path_figure", "plot", "save_html", "save_lab"} <= set(mv.__all__)
     assert all(ASKED in sentence and "panel" in sentence for sentence in said.values())
 
 
