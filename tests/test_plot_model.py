@@ -9,6 +9,8 @@ import holoviews as hv
 import numpy as np
 import pytest
 from _problems import blobs, random_grams, small_bank
+from bokeh.document import Document
+from bokeh.io.doc import patch_curdoc
 
 import mklviz as mv
 from mklviz.engine import Race
@@ -22,6 +24,7 @@ from mklviz.views.model.held_out import confusion, roc
 from mklviz.views.model.held_out_picture import draw_confusion, draw_predicted, draw_roc
 from mklviz.views.model.similarity_picture import ABOVE, BELOW, ROW
 from mklviz.views.model.surface import plane_of, solution_of, surface
+from mklviz.views.pictures.style import rendered
 
 
 def centred_alignment(K: Array, L: Array) -> float:
@@ -395,3 +398,12 @@ def test_predictions_are_drawn_over_the_whole_range_of_both() -> None:
     drawn = hv.render(draw_predicted(np.array([0.0, 1.0]), np.array([-0.5, 0.75]), "#ff0000", DARK))
     for axis in (drawn.x_range, drawn.y_range):
         assert (axis.start, axis.end) == pytest.approx((-0.56, 1.06))
+
+
+def test_a_picture_drawn_beside_a_session_leaves_its_document_alone() -> None:
+    held = Document()
+    before = held.theme
+    with patch_curdoc(held):  # for all threads, as a page that is built does
+        figure = rendered(hv.Curve([1.0, 2.0]))
+    assert held.theme is before
+    assert figure.document is None

@@ -26,7 +26,8 @@ if set(hv.Store.renderers) == {"bokeh"}:  # another extension that is already lo
 
 def rendered(picture: Any) -> Any:
     """Return a picture as a Bokeh figure or grid of figures; nothing keeps a reference to it."""
-    plot = hv.renderer("bokeh").get_plot(picture, doc=Document())
+    # in another mode HoloViews takes the document that some session holds just then, and changes its theme
+    plot = hv.renderer("bokeh").instance(mode="server").get_plot(picture, doc=Document())
     figure = plot.state
     plot.cleanup()  # else the document of the process would keep every picture ever drawn
     return figure
