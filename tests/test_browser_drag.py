@@ -48,7 +48,7 @@ def test_the_paths_follow_the_start_while_it_is_dragged(open_app: Open) -> None:
     app.screenshot("drag-start-1280")
     app.page.mouse.up()
     app.button("Undo").wait_for()
-    assert len(table(app, "map-ghosts")["along"]) == 3
+    app.until(lambda: len(table(app, "map-ghosts")["along"]) == 3, "the former paths")
     app.press("Undo")
     app.until(lambda: not table(app, "map-ghosts")["along"], "the race of before, without former paths")
     app.until(lambda: len(table(app, "map-path-silp")["along"]) == len(before["along"]), "its paths")

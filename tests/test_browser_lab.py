@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -56,6 +57,11 @@ def test_a_knob_that_is_turned_draws_its_curve_before_the_one_that_was_there(ope
     app.screenshot("knobs-1280")
 
 
+def in_words(rows: Any) -> list[float]:
+    """Return the steps that the rows of the table name."""
+    return sorted(map(float, re.findall(r"at step (\d+) of", " ".join(rows.all_inner_texts()))))
+
+
 def test_a_stop_rule_says_when_each_run_would_have_stopped(open_app: Open) -> None:
     app = raced(open_app)
     app.page.get_by_role("tab", name="Stopping").click()
@@ -66,10 +72,8 @@ def test_a_stop_rule_says_when_each_run_would_have_stopped(open_app: Open) -> No
     slider = app.page.get_by_role("slider", name="Threshold")
     slider.fill("14")
     app.until(lambda: slider.get_attribute("aria-valuetext") == "0.05", "the words of the threshold")
-    app.until(lambda: len(drawn(app, "stop-seen-marks")["x"]) >= 1, "a mark where the rule fires")
-    steps = drawn(app, "stop-seen-marks")["x"]
-    said = app.until(lambda: re.findall(r"at step (\d+) of", " ".join(rows.all_inner_texts())), "the steps in words")
-    assert sorted(map(float, said)) == sorted(steps)
+    marks = partial(drawn, app, "stop-seen-marks")
+    app.until(lambda: marks()["x"] and sorted(marks()["x"]) == in_words(rows), "the steps of the marks in words")
     assert canvases(app) == 3
     app.screenshot("stopping-1280")
 

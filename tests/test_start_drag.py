@@ -63,7 +63,8 @@ def test_let_go_the_handle_begins_a_race_there_and_undo_leads_back() -> None:
     assert ground is not None
     x, y = ground.drawn_at((8, 12))
     dragged(tab, x, y)
-    dragged(tab, x, y, ended=True)
+    tab.map.start.handle.receive({"at": [x, y], "ended": True})
+    assert tab.map.start.ghosts == [first.traces]  # until the race from there has steps to show
     until(tab, lambda: session.race is not first and session.race.finished, "the race from there")
     second = session.race
     assert all(trace[0].weights == pytest.approx(ground.weights_at((8, 12))) for trace in second.traces.values())

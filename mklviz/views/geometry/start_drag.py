@@ -84,9 +84,10 @@ class StartDrag:
 
     @property
     def ghosts(self) -> Sequence[Mapping[str, Trace]]:
-        """The former paths, and while the handle is dragged those of the race."""
+        """The former paths, and those of the race as long as others are drawn in their place."""
         former = [race.traces for race in self._former[self._cleared :]]
-        return [*former, self._race.traces] if self.held and self._race is not None else former
+        replaced = self.held or self.paths is not None
+        return [*former, self._race.traces] if replaced and self._race is not None else former
 
     # -- what is done to it
 
