@@ -11,7 +11,6 @@ from pathlib import Path
 import glossary
 import numpy as np
 import pictures
-from markdown.extensions.toc import slugify
 
 import mklviz as mv
 from mklviz.contract import Solver
@@ -203,7 +202,7 @@ def claim_list() -> str:
     parts = [f"Measured on {recorded.machine}, with {versions}."]
     for paper, answers in papers.items():
         rows = [
-            (f"[{answer.claim.name}](#{slugify(answer.claim.name, '-')})", answer.claim.sentence, answer.verdict)
+            (f"[{answer.claim.name}](#{answer.claim.name})", answer.claim.sentence, answer.verdict)
             for answer in answers
         ]
         parts += [f"## {paper}", _table(("claim", "what it says", "verdict"), rows), *map(_claim, answers)]
