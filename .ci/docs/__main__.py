@@ -9,15 +9,15 @@ import sources
 from sphinx.cmd.build import build_main
 
 HERE = Path(__file__).resolve().parent
-BUILD = HERE.parents[1] / "build"
 
 
-def main(folder: str = str(BUILD / "site")) -> int:
-    """Put the pages together and build the site from them."""
-    pages, beside = BUILD / "docs", BUILD / "beside"
-    sources.gather(pages, beside)
-    strict = ["-W", "--keep-going", "-E", "-q", "-d", str(BUILD / "doctrees")]
-    return build_main([*strict, "-c", str(HERE), "-D", f"html_extra_path={beside}", str(pages), folder])
+def main(folder: str = str(HERE.parents[1] / "build" / "site")) -> int:
+    """Put the pages together beside the site, and build it from them."""
+    parts = Path(f"{folder}-parts").absolute()
+    sources.gather(parts / "pages", parts / "ready")
+    strict = ["-W", "--keep-going", "-E", "-q"]
+    places = ["-c", str(HERE), "-d", str(parts / "doctrees"), "-D", f"html_extra_path={parts / 'ready'}"]
+    return build_main([*strict, *places, str(parts / "pages"), folder])
 
 
 if __name__ == "__main__":

@@ -176,6 +176,13 @@ def _folded(pair: tuple[str, str]) -> str:
     return pair[0].casefold()
 
 
+def plots() -> str:
+    """Return a small picture of each function of `mv.plot`, which leads to its place."""
+    names = [name for name in mv.plot.__all__ if name != "save"]
+    linked = [f"[![mv.plot.{name}](plots/{name}.png)](plot.md#{name})" for name in names]
+    return "\n".join(["```{container} thumbnails", *linked, "```"])
+
+
 def citation() -> str:
     """Return how to cite this version."""
     return f"""```bibtex
@@ -232,6 +239,7 @@ MADE: dict[str, Callable[..., str]] = {
     "family": family,
     "scenarios": scenario_list,
     "datasets": dataset_list,
+    "plots": plots,
     "citation": citation,
     "glossary": glossary_list,
     "claims": claim_list,

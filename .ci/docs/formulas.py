@@ -7,8 +7,11 @@ from typing import Any
 
 from docutils.nodes import SkipNode
 from latex2mathml.converter import convert
+from sphinx.util.logging import getLogger
 
 __all__ = ["as_mathml", "display", "inline"]
+
+LOGGER = getLogger(__name__)
 
 
 def as_mathml(latex: str, display: str = "inline") -> str:
@@ -28,11 +31,17 @@ def as_mathml(latex: str, display: str = "inline") -> str:
 
 def inline(translator: Any, node: Any) -> None:
     """Write a formula within a line, as Sphinx asks for it."""
-    translator.body.append(as_mathml(node.astext()))
-    raise SkipNode
+    _write(translator, node, "inline")
 
 
 def display(translator: Any, node: Any) -> None:
-    """Write a formula that stands alone."""
-    translator.body.append(f'<div class="formula">{as_mathml(node.astext(), "block")}</div>')
+    """Write a formula that stands alone, and scrolls where it is wider than the page."""
+    _write(translator, node, "block", '<div class="scrolls">', "</div>\n")
+
+
+def _write(translator: Any, node: Any, kind: str, before: str = "", after: str = "") -> None:
+    try:
+        translator.body.append(f"{before}{as_mathml(node.astext(), kind)}{after}")
+    except ValueError as error:
+        LOGGER.warning(str(error), location=node)
     raise SkipNode

@@ -99,7 +99,7 @@ def _moving(pictures: dict[str, Any]) -> str:
     """Return a picture of `mv.plot` as its page draws it, in both its forms by their classes."""
     script, parts = components({name: rendered(picture) for name, picture in pictures.items()})
     shown = "".join(f'<div class="{name}">{part}</div>' for name, part in parts.items())
-    return f"```{{raw}} html\n{shown}{script}\n```"
+    return f'```{{raw}} html\n<div class="scrolls">{shown}</div>{script}\n```'
 
 
 class InDark(ast.NodeTransformer):

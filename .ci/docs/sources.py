@@ -32,15 +32,15 @@ READ = {  # as code hosts show it: as Sphinx reads it
 }
 
 
-def gather(folder: Path, beside: Path) -> None:
-    """Write what Sphinx makes pages of into a folder, in the place of what was there, and what are pages already beside."""
-    for made in (folder, beside):
+def gather(folder: Path, ready: Path) -> None:
+    """Write what Sphinx makes pages of into one folder, and pages that are ready into another, both made anew."""
+    for made in (folder, ready):
         shutil.rmtree(made, ignore_errors=True)
     shutil.copytree(DOCS, folder, ignore=shutil.ignore_patterns("*.md"))
     for name, drawn in pictures.drawings().items():
         _write(folder / "pictures" / f"{name}.svg", drawn)
     for name, html in gallery_pages("none").items():
-        _write(beside / "pages" / name, html)
+        _write(ready / "pages" / name, html)
     for name, text in _texts():
         _write(folder / name, _finished(text, name, folder))
 
