@@ -11,7 +11,6 @@ from pathlib import Path
 import glossary
 import numpy as np
 import pictures
-from markdown.extensions.toc import slugify
 
 import mklviz as mv
 from mklviz.contract import Solver
@@ -177,6 +176,13 @@ def _folded(pair: tuple[str, str]) -> str:
     return pair[0].casefold()
 
 
+def plots() -> str:
+    """Return a small picture of each function of `mv.plot`, which leads to its place."""
+    names = [name for name in mv.plot.__all__ if name != "save"]
+    linked = [f"[![mv.plot.{name}](plots/{name}.png)](plot.md#{name})" for name in names]
+    return "\n".join(["```{container} thumbnails", *linked, "```"])
+
+
 def citation() -> str:
     """Return how to cite this version."""
     return f"""```bibtex
@@ -203,7 +209,7 @@ def claim_list() -> str:
     parts = [f"Measured on {recorded.machine}, with {versions}."]
     for paper, answers in papers.items():
         rows = [
-            (f"[{answer.claim.name}](#{slugify(answer.claim.name, '-')})", answer.claim.sentence, answer.verdict)
+            (f"[{answer.claim.name}](#{answer.claim.name})", answer.claim.sentence, answer.verdict)
             for answer in answers
         ]
         parts += [f"## {paper}", _table(("claim", "what it says", "verdict"), rows), *map(_claim, answers)]
@@ -233,6 +239,7 @@ MADE: dict[str, Callable[..., str]] = {
     "family": family,
     "scenarios": scenario_list,
     "datasets": dataset_list,
+    "plots": plots,
     "citation": citation,
     "glossary": glossary_list,
     "claims": claim_list,

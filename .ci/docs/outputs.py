@@ -9,34 +9,43 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
+import itertools
 import os
 import re
 import tempfile
-from base64 import b64encode
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+from bokeh.embed import components
+from holoviews.core import Dimensioned
+from pictures import THEMES
+
 import mklviz as mv
-from mklviz.engine import Path, Race
+from mklviz import engine
 from mklviz.views.chart.svg_pictures import path_still, race_still, trace_still
-from mklviz.views.look.palette import DARK, LIGHT
+from mklviz.views.pictures.style import rendered
 
 __all__ = ["MARK", "with_outputs"]
 
 MARK = "<!-- output -->"
 BLOCK = re.compile(rf"^```python\n(.*?)^```\n({MARK}\n)?", re.DOTALL | re.MULTILINE)
-STILLS = {mv.Trace: trace_still, Race: race_still, Path: path_still}
+STILLS = {mv.Trace: trace_still, engine.Race: race_still, engine.Path: path_still}
 
 
-def with_outputs(markdown: str) -> str:
-    """Return the text of a page with outputs in the place of its marks; a page without marks is not run."""
+def with_outputs(markdown: str, page: Path) -> str:
+    """Return the text of a page with outputs in the place of its marks, whose pictures are written beside the page.
+
+    A page without marks is not run.
+    """
     if MARK not in markdown:
         return markdown
     names: dict[str, Any] = {"__name__": "__main__"}
+    count = itertools.count(1)
 
     def run(block: re.Match[str]) -> str:
-        shown = _run(block[1], names)
-        return block[0].replace(MARK, shown) if block[2] else block[0]
+        shown = _run(block[1], names, page.absolute().with_name(f"{page.stem}-{next(count)}"))
+        return block[0].replace(MARK, f"\n{shown}") if block[2] else block[0]
 
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), _store(folder):
         return BLOCK.sub(run, markdown)
@@ -55,7 +64,7 @@ def _store(folder: str) -> Any:
             os.environ["MKLVIZ_STORE"] = before
 
 
-def _run(code: str, names: dict[str, Any]) -> str:
+def _run(code: str, names: dict[str, Any], picture: Path) -> str:
     """Run a block and return what it shows: what it printed, then the value of its last line as a notebook has it."""
     tree = ast.parse(code)
     last = ast.Expression(tree.body.pop().value) if isinstance(tree.body[-1], ast.Expr) else None  # type: ignore[attr-defined]
@@ -63,17 +72,41 @@ def _run(code: str, names: dict[str, Any]) -> str:
     with contextlib.redirect_stdout(printed):
         exec(compile(tree, "<page>", "exec"), names)
         value = eval(compile(last, "<page>", "eval"), names) if last else None
-    draw = next((draw for kind, draw in STILLS.items() if isinstance(value, kind)), None)
     text = printed.getvalue().rstrip()
-    if value is not None and draw is None:
-        text = f"{text}\n{value!r}".strip()
-    parts = [f"```text\n{text}\n```" if text else "", _pictures(draw, value) if draw else ""]
-    return "\n\n".join(filter(None, parts))
+    draw = next((draw for kind, draw in STILLS.items() if isinstance(value, kind)), None)
+    if draw:
+        shown = _still(draw, value, picture)
+    elif last and isinstance(value, Dimensioned):
+        dark = eval(compile(ast.fix_missing_locations(InDark().visit(last)), "<page>", "eval"), names)
+        shown = _moving({"only-light": value, "only-dark": dark})
+    elif hasattr(value, "_repr_html_"):
+        shown = f"```{{raw}} html\n{value._repr_html_()}\n```"
+    else:
+        text, shown = f"{text}\n{value!r}".strip() if value is not None else text, ""
+    return "\n\n".join(filter(None, [f"```text\n{text}\n```" if text else "", shown]))
 
 
-def _pictures(draw: Callable[..., str], value: object) -> str:
-    """Return a picture that stands in the page itself, for light pages and for dark ones."""
+def _still(draw: Callable[..., str], value: object, picture: Path) -> str:
+    """Write a picture for light pages and for dark ones, and return the words that show it."""
+    picture.parent.mkdir(parents=True, exist_ok=True)
+    for ending, theme in THEMES.items():
+        picture.with_name(f"{picture.name}{ending}.svg").write_text(draw(value, theme=theme), encoding="utf-8")
     words = re.sub(r"[\[\]\n]", " ", repr(value))
-    drawn = {"light": draw(value, theme=LIGHT), "dark": draw(value, theme=DARK)}
-    coded = {name: b64encode(svg.encode()).decode() for name, svg in drawn.items()}
-    return "".join(f"![{words}](data:image/svg+xml;base64,{code}#only-{name})" for name, code in coded.items())
+    return f"![{words}]({picture.name}.svg)"
+
+
+def _moving(pictures: dict[str, Any]) -> str:
+    """Return a picture of `mv.plot` as its page draws it, in both its forms by their classes."""
+    script, parts = components({name: rendered(picture) for name, picture in pictures.items()})
+    shown = "".join(f'<div class="{name}">{part}</div>' for name, part in parts.items())
+    return f'```{{raw}} html\n<div class="scrolls">{shown}</div>{script}\n```'
+
+
+class InDark(ast.NodeTransformer):
+    """Turns each call of a function of `mv.plot` into one for dark pages."""
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        self.generic_visit(node)
+        if ast.unparse(node.func).startswith("mv.plot."):
+            node.keywords.append(ast.keyword("dark", ast.Constant(True)))
+        return node

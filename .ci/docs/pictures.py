@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache, partial
+from pathlib import Path
 
 import mklviz as mv
 from mklviz.engine import Race, solver_classes, standard_rules
@@ -15,7 +16,7 @@ __all__ = ["drawings", "example", "for_both_themes"]
 
 Drawn = Callable[..., str]  # by a theme
 MOST = 200  # steps
-PICTURE = re.compile(r"(!\[[^\]]*\]\()((?:\.\./)*pictures/[\w-]+)\.svg\)")
+PICTURE = re.compile(r"!\[([^\]]*)\]\(([\w./-]+)\.(svg|png)\)")
 THEMES = {"": LIGHT, "-dark": DARK}
 
 
@@ -112,6 +113,13 @@ def drawings() -> dict[str, str]:
     return {f"{name}{ending}": draw(theme=theme) for name, draw in made.items() for ending, theme in THEMES.items()}
 
 
-def for_both_themes(markdown: str) -> str:
-    """Return the text of a page with each picture that is drawn here in its light and its dark form."""
-    return PICTURE.sub(r"\1\2.svg#only-light)\1\2-dark.svg#only-dark)", markdown)
+def for_both_themes(markdown: str, page: Path) -> str:
+    """Return the text of a page with a picture that has a dark form beside it in both."""
+
+    def both(shown: re.Match[str]) -> str:
+        words, name, ending = shown.groups()
+        if not (page.parent / f"{name}-dark.{ending}").exists():
+            return shown[0]
+        return f"![{words}]({name}.{ending}){{.only-light}}![{words}]({name}-dark.{ending}){{.only-dark}}"
+
+    return PICTURE.sub(both, markdown)

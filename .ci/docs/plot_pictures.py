@@ -17,7 +17,7 @@ from typing import Any
 import mklviz as mv
 
 DOCS = Path(__file__).resolve().parents[2] / "apps" / "docs"
-PART = re.compile(r"^```python\n(.*?)^```$|\(plots/(\w+)\.png#only-light\)", re.DOTALL | re.MULTILINE)
+PART = re.compile(r"^```python\n(.*?)^```$|\(plots/(\w+)\.png\)", re.DOTALL | re.MULTILINE)
 
 
 def main(folder: str = "") -> None:

@@ -15,7 +15,7 @@ from types import ModuleType
 import mklviz
 from mklviz.cli.commands import main
 
-__all__ = ["homes", "navigation", "pages"]
+__all__ = ["homes", "index", "pages"]
 
 HEADINGS = {
     "datasets": "Data",
@@ -46,15 +46,18 @@ def pages() -> dict[str, str]:
     """Return the text of every page, by name."""
     made = {}
     for home, names in homes().items():
-        entries = [entry for name in sorted(names) for entry in _entries(import_module(home), name, f"mv.{name}")]
+        entries = [entry for name in sorted(names) for entry in _entries(import_module(home), name, f"mklviz.{name}")]
         made[_page(home)] = "\n".join([f"# {_heading(home)}\n", *entries])
     return {**made, "command-line": _commands()}
 
 
-def navigation() -> list[dict[str, str]]:
-    """Return the titles and files of the pages, in their order."""
-    named = [{_heading(home): f"reference/{_page(home)}.md"} for home in homes()]
-    return [*named, {"Command line": "reference/command-line.md"}]
+def index() -> str:
+    """Return the page above them, which names what each describes."""
+    rows = [
+        f"- [{_heading(home)}]({_page(home)}.md): {', '.join(f'`mv.{name}`' for name in sorted(names))}"
+        for home, names in homes().items()
+    ]
+    return "\n".join(["# Reference\n", *rows, "- [Command line](command-line.md)", ""])
 
 
 def _page(home: str) -> str:
@@ -66,13 +69,14 @@ def _heading(home: str) -> str:
 
 
 def _entries(home: ModuleType, name: str, shown: str) -> Iterator[str]:
-    """Yield the directive of a name, or of each name in it; things are documented where they are defined."""
+    """Yield the directive of a name, or of each name in it."""
     entry = home if home.__name__.endswith(f".{name}") else getattr(home, name)
     if isinstance(entry, ModuleType):
         for inner in entry.__all__:
             yield from _entries(entry, inner, f"{shown}.{inner}")
     else:
-        yield f"::: {entry.__module__}.{entry.__qualname__}\n    options:\n      heading: {shown}\n"
+        kind = "class" if isinstance(entry, type) else "function"
+        yield f"```{{eval-rst}}\n.. auto{kind}:: {shown}\n```\n"
 
 
 def _commands() -> str:

@@ -251,7 +251,7 @@ class Problem:
         return max(bound, self.loss.dual_value(nothing, self.y) - self.regularizer.conjugate(np.zeros(self.m)))
 
     def gap(self, weights: Array, dual: Array) -> float:
-        """Return the relative certified duality gap (P - D) / |P|; nan where the problem is not convex, infinity
+        """Return the relative certified duality gap ``(P - D) / |P|``; nan where the problem is not convex, infinity
         outside r's domain."""
         objective, bound = self.objective(weights, dual), self.lower_bound(dual)
         return objective if np.isinf(objective) else relative_gap(objective, bound, self.least_scale)

@@ -50,7 +50,7 @@ class EpsilonInsensitive(Loss):
         check_numbers(y, self.label)
 
     def value(self, decisions: Array, y: Array) -> float:
-        """Return C sum_i [|y_i - decisions_i| - epsilon]_+."""
+        """Return ``C sum_i [|y_i - decisions_i| - epsilon]_+``."""
         return self.total(np.maximum(np.abs(y - decisions) - self.epsilon, 0.0))
 
     def best_bias(self, scores: Array, y: Array) -> float:

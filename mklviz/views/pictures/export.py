@@ -35,7 +35,7 @@ _SCRIPT = beside(__file__, "export.js")
 
 
 def save(picture: Any, path: str | Path) -> None:
-    """Write a picture, or several composed with + and *, to a file.
+    """Write a picture, or several composed with ``+`` and ``*``, to a file.
 
     Parameters
     ----------

@@ -1,0 +1,70 @@
+"""How Sphinx builds the site from the pages that `sources.py` has put together. Nothing is loaded from elsewhere."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import bokeh  # noqa: E402
+import formulas  # noqa: E402
+from sources import DOCS  # noqa: E402
+
+import mklviz as mv  # noqa: E402
+
+project, author, copyright = "mklviz", "The mklviz developers", "The mklviz developers"
+version = release = mv.__version__
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode", "sphinx_copybutton"]
+
+myst_enable_extensions = ["attrs_inline", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+html_math_renderer = "mathml"
+
+default_role = "code"  # in docstrings, as in Markdown
+ROUTED = ("fit", "partial_fit", "predict", "score", "transform")  # for which scikit-learn adds methods of its own
+autodoc_default_options = {
+    "members": True,
+    "member-order": "bysource",
+    "exclude-members": ",".join(f"set_{method}_request" for method in ROUTED),
+}
+autodoc_typehints_format = "short"
+napoleon_custom_sections = [("Attributes", "params_style")]
+maximum_signature_line_length = 88
+toc_object_entries_show_parents = "hide"
+
+html_theme = "furo"
+html_title = f"mklviz {release}"
+html_static_path = ["static", str(Path(bokeh.__file__).with_name("server") / "static" / "js" / "bokeh.min.js")]
+html_css_files = ["look.css"]
+html_use_index = html_copy_source = html_show_sphinx = False
+templates_path = ["templates"]
+html_sidebars = {
+    "**": [
+        "sidebar/brand.html",
+        "sidebar/search.html",
+        "versions.html",
+        "sidebar/scroll-start.html",
+        "sidebar/navigation.html",
+        "sidebar/scroll-end.html",
+    ]
+}
+repository = os.environ.get("MKLVIZ_REPOSITORY")  # the address of the repository, where the site is published
+html_theme_options = {"source_directory": "apps/docs/", "source_branch": "main", "source_repository": repository or ""}
+
+
+def setup(app: Any) -> None:
+    """Write formulas as MathML, and give each page what it alone needs."""
+    app.add_html_math_renderer("mathml", (formulas.inline, None), (formulas.display, None))
+    app.connect("html-page-context", finish)
+
+
+def finish(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """Load what draws the pictures of `mv.plot` where there are any, and link to sources where there are any."""
+    if "data-root-id" in context.get("body", ""):
+        app.add_js_file("bokeh.min.js", priority=100)
+    if not (DOCS / f"{page}.md").exists():
+        context["page_source_suffix"] = ""

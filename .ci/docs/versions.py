@@ -1,0 +1,36 @@
+"""Put the versions of the site beside each other: python .ci/docs/versions.py FOLDER
+
+Each folder in FOLDER is the site of a version, such as 0.2.0, or of the main branch. Every one of them learns of the
+others, for its menu, and FOLDER/index.html leads to the newest release, or to main where there is none.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+__all__ = ["link"]
+
+MAIN = "main"
+
+
+def link(folder: Path) -> list[str]:
+    """Write the menu of versions into each site, and return their names, the newest first and main at the end."""
+    sites = [site.parent.name for site in folder.glob("*/index.html")]
+    names = sorted((name for name in sites if name != MAIN), key=_numbers, reverse=True)
+    names += [MAIN] if MAIN in sites else []
+    for name in names:
+        menu = folder / name / "_static" / "versions.js"
+        menu.write_text(f"window.versions = {json.dumps(names)};\n", encoding="utf-8")
+    first = f'<!doctype html><title>mklviz</title><meta http-equiv="refresh" content="0; url={names[0]}/index.html">'
+    (folder / "index.html").write_text(first, encoding="utf-8")
+    return names
+
+
+def _numbers(name: str) -> list[int]:
+    return [int(part) for part in name.split(".")]
+
+
+if __name__ == "__main__":
+    print(*link(Path(sys.argv[1])), sep="\n")
