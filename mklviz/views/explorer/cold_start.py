@@ -1,7 +1,7 @@
-"""The page until a solver can begin: a recording of the chosen race, marked as a recording.
+"""The page until a race begins: a recording of the chosen race, dimmed and marked as a recording.
 
-Solvers are compiled once on a machine, which takes half a minute. A race that is not exactly a recorded scenario waits
-without a recording.
+Solvers are compiled once on a machine, which takes half a minute: until then the recording plays. Later it stands there
+as a whole. A race that is not exactly a recorded scenario waits without a recording.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ YOURS_FOLLOWS = "A recording of this race: yours begins when the first solver is
 
 
 class ColdStart:
-    """Plays the recording of a scenario as long as its solvers are being compiled, and on until its race begins."""
+    """Shows the recording of a scenario until its race begins: it plays where solvers are being compiled."""
 
     def __init__(self, sidebar: Sidebar, view: RaceView) -> None:
         self._sidebar, self._view = sidebar, view
@@ -31,26 +31,36 @@ class ColdStart:
         return self._view.playback is not None
 
     @property
+    def bridges(self) -> bool:
+        """Whether a recording is on the page while solvers are being compiled."""
+        return self.playing and WARMUP.running
+
+    @property
     def set_up(self) -> str:
         """The scenario that the controls set up, if its race has been recorded; "" otherwise."""
         scenario = self._sidebar.scenario
         as_it_is = not (scenario.changed or self._sidebar.blocked)
         return scenario.choice.value if as_it_is and recording(scenario.choice.value) else ""
 
-    def update(self, pace: float) -> None:
-        """Begin, or end where another race has been set up; to be called while there is no race."""
+    def update(self, pace: float, drawable: bool) -> None:
+        """Begin, or end where another race has been set up; to be called while there is no race.
+
+        `drawable` says whether the figures are there, for which nobody is to wait.
+        """
         scenario, playback = self.set_up, self._view.playback
         if playback is None:
-            if WARMUP.running and scenario:
-                self._begin(scenario, pace)
+            if scenario and (drawable or WARMUP.running):
+                self._begin(scenario, pace, drawable)
         elif scenario == self._scenario:
             playback.pace = pace
         else:
             self._view.clear()
 
-    def _begin(self, scenario: str, pace: float) -> None:
+    def _begin(self, scenario: str, pace: float, drawable: bool) -> None:
         recipe = self._sidebar.recipe
-        if WARMUP.delays([choice.name for choice in recipe.solvers]):
+        delayed = WARMUP.delays([choice.name for choice in recipe.solvers])
+        if delayed or drawable:
             self._scenario = scenario
             solvers = [choice.make(recipe.split.seed) for choice in recipe.solvers]
-            self._view.play(Playback(recording(scenario), solvers, recipe.problem.regularizer, pace))
+            regularizer = recipe.problem.regularizer
+            self._view.play(Playback(recording(scenario), solvers, regularizer, pace, whole=not delayed))

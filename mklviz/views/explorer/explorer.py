@@ -252,7 +252,7 @@ class Explorer(pn.viewable.Viewer):
                 self._tick_launch(self.launch)
             if self.session.race is None:
                 self.session.preview = self._cold_start.set_up
-                self._cold_start.update(self.run_panel.pace.value)
+                self._cold_start.update(self.run_panel.pace.value, self._figures_ahead.built)
             self.lesson.update()
             self.stage.tick()
             self.shell.tick(monotonic())  # figures may have been built since
@@ -272,7 +272,7 @@ class Explorer(pn.viewable.Viewer):
             if self._ticks_of_launch > SOON:
                 self.run_panel.show_progress(preparation.fraction, preparation.stage)
             self.session.give_way(preparation.waits)
-            if self._cold_start.playing:
+            if self._cold_start.bridges:
                 self.status = YOURS_FOLLOWS
             return
         self.session.give_way(False)

@@ -20,6 +20,11 @@ class FiguresAhead:
         self._sidebar, self._figures = sidebar, figures
         self._touched_at = 0.0
 
+    @property
+    def built(self) -> bool:
+        """Whether the figures of what is set up are there, or on their way to the browser."""
+        return math.isinf(self._touched_at)
+
     def touch(self) -> None:
         """Wait, for something has changed."""
         self._touched_at = monotonic()

@@ -1,4 +1,4 @@
-"""A recording that is played: its traces grow again, some steps a second, like those of a race."""
+"""A recording that is shown: its traces grow again, some steps a second, like those of a race, or are whole."""
 
 from __future__ import annotations
 
@@ -17,10 +17,18 @@ _FASTEST = 50.0  # steps per second; at full speed nobody would see anything
 
 
 class Playback:
-    """Runs of a recording, which begin again from their first steps, `pace` steps a second, or 50 at full speed."""
+    """Runs of a recording, which begin again from their first steps, `pace` steps a second, or 50 at full speed.
+
+    With `whole` they are at their end at once.
+    """
 
     def __init__(
-        self, recording: Mapping[str, Trace], solvers: Sequence[Solver], regularizer: Regularizer, pace: float
+        self,
+        recording: Mapping[str, Trace],
+        solvers: Sequence[Solver],
+        regularizer: Regularizer,
+        pace: float,
+        whole: bool = False,
     ) -> None:
         by_key = entered(solvers)
         self.pace = pace
@@ -31,7 +39,7 @@ class Playback:
         }
         names = next(iter(self._whole.values())).kernel_names
         self.drawn = DrawnRuns(self._grown, self._states, names, by_key, regularizer, recorded=True)
-        self._played, self._at = 0.0, math.nan
+        self._played, self._at = float(max(map(len, self._whole.values()))) if whole else 0.0, math.nan
 
     def _states(self) -> list[str]:
         """The status of the runs; a run that is played to its end has its recorded status."""

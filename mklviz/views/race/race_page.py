@@ -21,7 +21,7 @@ from mklviz.views.race.time_bars import TimeBars
 
 __all__ = ["RacePage"]
 
-_RECORDED = '<p class="recorded">Recording</p>'  # beside the name of the axis, where it covers nothing
+_RECORDED = '<div class="recorded"><p>Recording</p></div>'  # dimmed; the word is beside the name of the axis
 _LARGE = {"objective": "objective", "gap": "certified gap", "step": "step size"}
 _FIGURES = ("objective", "gap", "step", "active", "tolerance")
 _THIRDS = "auto-fit, minmax(260px, 1fr)"  # all figures of a race stand in one row, but on a phone
