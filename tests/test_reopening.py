@@ -17,7 +17,8 @@ from mklviz.recipe import Recipe, SolverChoice
 from mklviz.record import Trace
 from mklviz.record.store import Store
 from mklviz.views.explorer.explorer import Explorer
-from mklviz.views.session.launcher import branch_at
+from mklviz.views.session.launcher import begin_at, branch_at
+from mklviz.views.tabs import tab_classes
 
 RECIPE = Recipe().changed(source="two_moons", solvers=[SolverChoice("silp"), SolverChoice("level")], max_iter=4)
 
@@ -89,11 +90,35 @@ def test_a_race_is_repeated_by_the_controls_and_gives_the_same_steps(explorer: E
         np.testing.assert_array_equal(explorer.session.traces[name].weights, trace.weights)
 
 
-def test_a_race_on_a_file_of_ones_own_asks_for_the_file_again(explorer: Explorer, tmp_path: Path) -> None:
+def test_a_race_whose_data_are_missing_opens_in_the_tabs_which_show_what_its_steps_say(explorer: Explorer) -> None:
+    prepared = RECIPE.prepare()
+    race = mv.race(prepared.problem, ["silp", "level"], max_iter=4)
+    assert explorer.open_race(None, race.traces, "") == ""
+    assert explorer.state == "finished"
+    session, tabs = explorer.session, tab_classes()
+    unable = [tab.title for tab in tabs if tab.supports(session) == session.unposed]
+    assert "Nobody said which data" in session.unposed
+    assert unable == ["Your mix", "Model", "Knobs"]
+    for title in explorer.shell.titles:
+        explorer.shell.turn_to(title)
+        follow(explorer, lambda: not explorer.alert.visible)
+    assert session.traces == race.traces
+    assert session.unposed in branch_at(session, "silp", 2, make_solver("spg"))
+    assert session.unposed in begin_at(session, race.traces["silp"].final.weights)
+    explorer.session.cursor = 1
+    explorer.reset()
+    assert explorer.state == "empty"
+
+
+def test_a_race_on_a_file_of_ones_own_is_shown_and_repeated_where_the_file_is_opened_again(
+    explorer: Explorer, tmp_path: Path
+) -> None:
     file = tmp_path / "mine.csv"
     file.write_text("a,b,y\n" + "\n".join(f"{k % 7},{k % 5},{k % 2}" for k in range(30)))
     own = RECIPE.on(mv.read_dataset(file))
     stored = Recipe.from_json(own.to_json())  # which knows the digest alone
-    assert "open that file under Data" in explorer.open_race(stored, {"silp": Trace("silp", "SILP")}, "")
     assert "open that file under Data" in explorer.repeat(stored)
     assert explorer.state == "empty"
+    assert "nothing to show" in explorer.open_race(stored, {"silp": Trace("silp", "SILP")}, "")
+    assert explorer.open_race(stored, mv.race(RECIPE.prepare().problem, ["silp"], max_iter=4).traces, "") == ""
+    assert "open that file under Data" in explorer.session.unposed

@@ -64,12 +64,13 @@ class Opened:
     """Stands in for the dashboard: keeps what it is asked to open and to repeat."""
 
     def __init__(self) -> None:
-        self.opened: list[tuple[Recipe, Mapping[str, Trace], str]] = []
+        self.opened: list[tuple[Recipe | None, Mapping[str, Trace], str]] = []
+        self.taken = ""  # why nothing can be opened
         self.repeated: list[Recipe] = []
 
-    def open(self, recipe: Recipe, traces: Mapping[str, Trace], stored: str) -> str:
+    def open(self, recipe: Recipe | None, traces: Mapping[str, Trace], stored: str) -> str:
         self.opened.append((recipe, traces, stored))
-        return ""
+        return self.taken
 
     def repeat(self, recipe: Recipe) -> str:
         self.repeated.append(recipe)
@@ -148,7 +149,7 @@ def test_a_stored_race_opens_as_if_it_had_just_ended() -> None:
     asyncio.run(tab.show())
     ((recipe, traces, stored),) = dashboard.opened
     assert (recipe, stored) == (RECIPE, key)
-    race = ReopenedRace(recipe.prepare().problem, traces, stored=stored)
+    race = ReopenedRace(RECIPE.prepare().problem, traces, stored=stored)
     assert race.status == "finished"
     for name, trace in raced().traces.items():
         assert race.traces[name].weights == pytest.approx(trace.weights)
@@ -181,7 +182,7 @@ def test_two_races_on_one_problem_open_over_each_other_and_on_two_problems_are_r
     assert len(dashboard.opened) == 1
 
 
-def test_a_race_without_a_recipe_is_shown_from_its_steps_alone_and_says_why() -> None:
+def test_a_race_without_a_recipe_opens_in_the_tabs_and_where_they_are_taken_in_a_page_below() -> None:
     race = Race(RECIPE.prepare().problem, ["level"])
     race.start()
     assert race.wait(60)
@@ -189,8 +190,12 @@ def test_a_race_without_a_recipe_is_shown_from_its_steps_alone_and_says_why() ->
     dashboard, tab = at_the_tab(1)
     tab.list.chosen = [key]
     asyncio.run(tab.show())
-    assert dashboard.opened == []
-    assert "Nobody said which data" in tab.trouble.object
+    ((recipe, traces, stored),) = dashboard.opened
+    assert (recipe, list(traces), stored) == (None, ["level"], key)
+    assert tab.shown_page == ""
+    dashboard.taken = "A race is going on."
+    asyncio.run(tab.show())
+    assert tab.trouble.object == "A race is going on."
     assert "Level" in tab.shown_page
 
 

@@ -1,4 +1,7 @@
-"""A recorded race on its problem, posed anew: it can be shown as if it had just ended, and gone on from."""
+"""A recorded race on its problem, posed anew: it can be shown as if it had just ended, and gone on from.
+
+On an `UnposedProblem`, whose data are missing, it can only be shown.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,8 @@ from mklviz.engine.registry import make_solver
 from mklviz.engine.run import Run
 from mklviz.engine.scheduler import Party
 from mklviz.engine.stop import StopRule
-from mklviz.errors import MklvizError
+from mklviz.engine.unposed import NO_STEP
+from mklviz.errors import MklvizError, UnsupportedProblem
 from mklviz.problem import Problem
 from mklviz.record.trace import Trace
 
@@ -24,13 +28,13 @@ class _ReopenedRun(Run):
     def __init__(
         self, problem: Problem, solver: Solver, trace: Trace, rules: Sequence[StopRule] | None, party: Party
     ) -> None:
-        super().__init__(problem, solver, rules, party=party)
-        self.trace, self._status = trace, trace.status
+        self._set_up(problem, solver, trace, rules, party=party)
+        self._status = trace.status
         self._ended.set()
 
 
 class ReopenedRace(Race):
-    """Recorded runs of one problem, which is posed anew.
+    """Recorded runs of one problem, which is posed anew, or unposed.
 
     `traces`: by the keys of the runs, which have ended or were cut off; `rules`: for branches; `stored`: key of the
     race in the store, "" where it came from elsewhere. Raises `MklvizError` if a run has other kernels or samples than
@@ -45,12 +49,15 @@ class ReopenedRace(Race):
         stored: str = "",
     ) -> None:
         if not any(len(trace) for trace in traces.values()):
-            raise MklvizError("No step of this race was recorded: there is nothing to show.")
+            raise MklvizError(NO_STEP)
         self.problem, self.stored, party = problem, stored, Party()
         self.runs = {}
         for key, trace in traces.items():
             _check_sizes(problem, trace)
             solver = make_solver(trace.solver, **{**trace.options, "name": trace.label})
+            reason = "" if problem.unposed else solver.refusal(problem)
+            if reason:
+                raise UnsupportedProblem(reason)
             if trace.origin is not None:
                 solver.dash = BRANCH_DASH  # type: ignore[misc]
             self.runs[key] = _ReopenedRun(problem, solver, trace, rules, party)

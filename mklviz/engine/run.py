@@ -103,17 +103,10 @@ class Run:
         check_threads(threads)
         check_problem(problem)
         _check_types(solver, pace, start)
-        reason = solver.refusal(problem)
+        reason = problem.unposed or solver.refusal(problem)
         if reason:
             raise UnsupportedProblem(reason)
-        self.problem, self.solver = problem, solver
-        self.rules = standard_rules(convex=problem.convex) if rules is None else tuple(rules)
-        certified = [rule for rule in self.rules if isinstance(rule, GapRule)]
-        self._goal = max((rule.goal for rule in certified), default=0.0)
-        self._resolution = min((UNSEEN * rule.tol for rule in certified), default=FINEST)
-        self._pace = pace
-        self.error: BaseException | None = None
-        self.trace = Trace(
+        trace = Trace(
             solver.name_,
             str(solver.name),
             solver.options(),
@@ -122,6 +115,27 @@ class Run:
             versions=versions_in_use(),
             origin=origin,
         )
+        self._set_up(problem, solver, trace, rules, pace, start, threads, party)
+
+    def _set_up(
+        self,
+        problem: Problem,
+        solver: Solver,
+        trace: Trace,
+        rules: Sequence[StopRule] | None = None,
+        pace: float = 0.0,
+        start: Iterate | None = None,
+        threads: int = 1,
+        party: Party | None = None,
+    ) -> None:
+        """Make it ready, whatever has been checked."""
+        self.problem, self.solver, self.trace = problem, solver, trace
+        self.rules = standard_rules(convex=problem.convex) if rules is None else tuple(rules)
+        certified = [rule for rule in self.rules if isinstance(rule, GapRule)]
+        self._goal = max((rule.goal for rule in certified), default=0.0)
+        self._resolution = min((UNSEEN * rule.tol for rule in certified), default=FINEST)
+        self._pace = pace
+        self.error: BaseException | None = None
         self._solved_again = 0  # SVMs of the start, which the run before has solved as well
         self._status = "ready"
         self._meter, self._progress = Meter(), Progress()

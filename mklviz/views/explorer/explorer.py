@@ -47,7 +47,7 @@ from mklviz.views.race.hold_unseen import PAGE_CLOSED
 from mklviz.views.race.race_text import WORDS_EVERY
 from mklviz.views.race.results import race_sentence
 from mklviz.views.session.launcher import Launch
-from mklviz.views.session.reopening import Reopening
+from mklviz.views.session.reopening import NO_RECIPE, Reopening, show_unposed
 from mklviz.views.sidebar.run_panel import STATES, RunPanel
 from mklviz.views.sidebar.sidebar import Sidebar
 
@@ -146,34 +146,49 @@ class Explorer(pn.viewable.Viewer):
         self.launch, self._ticks_of_launch = launch, 0
         self.param.update(state="preparing", status=status)
 
-    def open_race(self, recipe: Recipe, traces: Mapping[str, Trace], stored: str) -> str:
-        """Show a race of the past in all tabs, once its problem is prepared; return why that is impossible, or ""."""
-        wrong = self._refusal(recipe)
-        if wrong:
-            return wrong
+    def open_race(self, recipe: Recipe | None, traces: Mapping[str, Trace], stored: str) -> str:
+        """Show a race of the past in all tabs, once its problem is prepared; return why that is impossible, or "".
+
+        Where its data are not at hand, tabs show what its steps say alone.
+        """
+        if self.state not in ("empty", "finished"):
+            return _BUSY
+        missing = "" if recipe is None else self._missing(recipe)
+        if recipe is None or missing:
+            return self._open_unposed(traces, stored, missing or NO_RECIPE)
         if recipe.data.own and recipe.data.dataset is None:
             recipe = recipe.changed(data=self.sidebar.data.own(recipe.data))
         self._say_wrong("")
         self.sidebar.load(recipe)  # Run repeats it
         self._begin(Reopening(recipe, traces, stored), "Preparing the problem of a race of the past.")
+        self._turn_to_race()
+        return ""
+
+    def _open_unposed(self, traces: Mapping[str, Trace], stored: str, missing: str) -> str:
+        """Show what the steps of a race say without its data."""
+        wrong = show_unposed(self.session, traces, stored, missing)
+        if not wrong:
+            self._say_wrong("")
+            self._turn_to_race()
+            self._follow()
+        return wrong
+
+    def _turn_to_race(self) -> None:
         self.turn_to_tabs()
         self.shell.turn_to(self.shell.titles[0])
-        return ""
 
     def repeat(self, recipe: Recipe) -> str:
         """Set the controls to a recipe, and run it; return why that is impossible, or ""."""
-        wrong = self._refusal(recipe) or open_words(self.sidebar, recipe.to_words())
+        busy = _BUSY if self.state not in ("empty", "finished") else ""
+        wrong = busy or self._missing(recipe) or open_words(self.sidebar, recipe.to_words())
         if wrong or self.sidebar.blocked:
             return wrong or self.sidebar.blocked
-        self.turn_to_tabs()
-        self.shell.turn_to(self.shell.titles[0])
+        self._turn_to_race()
         self.run()
         return ""
 
-    def _refusal(self, recipe: Recipe) -> str:
-        """Return why no race can begin now, or none of this recipe."""
-        if self.state not in ("empty", "finished"):
-            return _BUSY
+    def _missing(self, recipe: Recipe) -> str:
+        """Return "" or why the data of a recipe are not at hand."""
         data = recipe.data
         return _OWN_DATA if data.own and data.dataset is None and self.sidebar.data.own(data) is None else ""
 
@@ -227,7 +242,8 @@ class Explorer(pn.viewable.Viewer):
         self.shell.turn_to(scenario.tab)
         if self.launch is not None:
             self.launch.cancel()
-        if self.session.recipe is not None and not self.session.recipe.same_race(scenario.recipe):
+        shown = self.session.recipe
+        if self.session.race is not None and not (shown is not None and shown.same_race(scenario.recipe)):
             self._drop_race()
 
     async def tick(self) -> None:
@@ -343,7 +359,8 @@ class Explorer(pn.viewable.Viewer):
         if session.race is None:
             self.shell.turn_to("Sweep")
             return
-        self.sidebar.built(session.recipe, session.prepared)
+        if session.recipe is not None:
+            self.sidebar.built(session.recipe, session.prepared)
         session.race.pace = self.run_panel.pace.value
         self._follow()
 

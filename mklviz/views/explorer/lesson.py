@@ -67,7 +67,8 @@ class Lesson:
         self._race = race
         traces = {key: trace for key, trace in race.traces.items() if trace.origin is None}
         made = all(trace.recipe for trace in traces.values())  # and not begun at a point of the map
-        if not made or not self._session.recipe.same_race(scenario.recipe):
+        recipe = self._session.recipe
+        if not made or recipe is None or not recipe.same_race(scenario.recipe):
             return  # the lesson says nothing about other races
         if any(trace.status not in _WHOLE for trace in traces.values()):
             self._tell(LessonResult(left_open=OPEN))

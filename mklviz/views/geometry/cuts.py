@@ -17,7 +17,7 @@ import numpy as np
 from mklviz.problem import Problem
 from mklviz.typing import Array
 
-__all__ = ["Cuts", "edge", "envelope", "level_interval", "level_polygon", "lowest"]
+__all__ = ["Cuts", "cuts_known", "edge", "envelope", "level_interval", "level_polygon", "lowest"]
 
 
 class Cuts:
@@ -44,6 +44,11 @@ class Cuts:
         if not self._kernels:  # formed once, as every step asks for them
             self._kernels = [bank.combine(corner) for corner in self._corners]
         return [kernel @ signed for kernel in self._kernels]
+
+
+def cuts_known(problem: Problem) -> bool:
+    """Return whether the cuts of solvers that work on them can be computed."""
+    return problem.regularizer.on_simplex and not problem.unposed
 
 
 def envelope(cuts: Array, shares: Array) -> Array:

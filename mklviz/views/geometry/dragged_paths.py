@@ -61,6 +61,8 @@ class DraggedPaths:
 
 def why_no_start(problem: Problem) -> str:
     """Return "" or why paths cannot begin at weights that are given alone, in a sentence."""
+    if problem.unposed:
+        return problem.unposed
     if problem.regularizer.closed_form and problem.convex and not problem.regularizer.on_simplex:
         return "Here solvers begin at functions, not at kernel weights, so that there is no start to be dragged."
     return ""

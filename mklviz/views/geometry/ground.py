@@ -31,15 +31,10 @@ MARGIN = 0.07  # of a plane beyond the paths, on each side
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])  # of the triangle as it is drawn
 
 
-_STAR = (
-    "The star is the best point found; small rings are what the line search of the step shown has tried. Drag the"
-    " start, or click: every solver begins there."
-)
-_PLANE = (
-    "Seen along the two directions in which the weights moved most, {share} of all movement. The shade is the"
-    " objective at the nearest feasible weights. "
-) + _STAR
-_SLICE = ("Each point is one mix of the three kernels{others}. The shade is the objective there. ") + _STAR
+_STAR = "The star is the best point found; small rings are what the line search of the step shown has tried."
+_START = "Drag the start, or click: every solver begins there."
+_PLANE = "Seen along the two directions in which the weights moved most, {share} of all movement."
+_SLICE = "Each point is one mix of the three kernels{others}."
 
 
 class Ground:
@@ -61,9 +56,18 @@ class Ground:
         return None
 
     @property
-    def sentence(self) -> str:
-        """What the map shows, in words."""
+    def seen(self) -> str:
+        """What the map is, in a sentence."""
         raise NotImplementedError
+
+    @property
+    def shaded(self) -> str:
+        """What the shade is, in a sentence."""
+        raise NotImplementedError
+
+    def words(self, posed: bool) -> str:
+        """Return what the map shows; there is no shade and no start to drag where the problem is not `posed`."""
+        return " ".join((self.seen, self.shaded, _STAR, _START) if posed else (self.seen, _STAR))
 
     def position(self, weights: Array) -> Array:
         """Return the position of weights (m,) on the map, (2,)."""
@@ -111,8 +115,12 @@ class Plane(Ground):
         return self.low, self.high
 
     @property
-    def sentence(self) -> str:
+    def seen(self) -> str:
         return _PLANE.format(share=_percent(self.explained))
+
+    @property
+    def shaded(self) -> str:
+        return "The shade is the objective at the nearest feasible weights."
 
     def position(self, weights: Array) -> Array:
         """Return the coordinates along the two axes."""
@@ -174,7 +182,11 @@ class Slice(Ground):
         return self.corners
 
     @property
-    def sentence(self) -> str:
+    def shaded(self) -> str:
+        return "The shade is the objective there."
+
+    @property
+    def seen(self) -> str:
         if self.corners.shape[1] == len(self.kernels):
             return _SLICE.format(others="")
         held = _percent(float(self.corners[0, self.kernels[0]]))

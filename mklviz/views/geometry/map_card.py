@@ -186,7 +186,7 @@ class MapCard(pn.viewable.Viewer):
         if self.figure is not None:
             self.start.lie(ground, self.figure.plot.id)
         self._draw_ground()
-        self._words.object = paragraph(ground.sentence)
+        self._words.object = paragraph(ground.words(posed=not race.problem.unposed))
 
     def _slice_of(self, race: Race) -> Slice:
         if self._whole(race):

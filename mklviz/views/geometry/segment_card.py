@@ -13,7 +13,7 @@ from mklviz.engine import Race
 from mklviz.record import Trace
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.form import Form
-from mklviz.views.geometry.cuts import Cuts
+from mklviz.views.geometry.cuts import Cuts, cuts_known
 from mklviz.views.geometry.ground import Slice, slice_through
 from mklviz.views.geometry.map_card import EVERY, best_of
 from mklviz.views.geometry.segment_chart import height_axis, objective_table, segment_chart, segment_tables
@@ -116,7 +116,7 @@ class SegmentCard(pn.viewable.Viewer):
             return
         last = len(trace) - 1 if cursor is None else max(trace.index_at(cursor), 0)
         values = self._values[key]
-        cut = self._race is not None and self._race.problem.regularizer.on_simplex and keeps_cuts(trace[:2])
+        cut = self._race is not None and cuts_known(self._race.problem) and keeps_cuts(trace[:2])
         for t in range(len(values), last + 1 if cut else 0):
             values.append(self._cuts.of(trace[t].dual))
         shown, figure = step_of(trace[: last + 1], self._ground, values[: last + 1], self._height), self.figures[key]

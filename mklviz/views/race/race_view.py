@@ -103,7 +103,7 @@ class RaceView(pn.viewable.Viewer):
             self.clear()
         elif session.race is not self.race:
             self.gap_tolerance = session.tolerance
-            self.show(session.race, session.score, session.prepared.test.task == "regression")
+            self.show(session.race, session.score, session.fits_numbers)
         if self.figures.pin(session.pinned):
             self._write(monotonic())
         self.cursor = session.cursor

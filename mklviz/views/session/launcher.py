@@ -82,6 +82,8 @@ def race_from(race: Race | None, weights: Array) -> Race:
         raise MklvizError(
             "Every solver can start from a point of the map when the race has ended: let it end, or press Stop."
         )
+    if race.problem.unposed:
+        raise MklvizError(race.problem.unposed)
     known = next((trace.best.dual for trace in race.traces.values() if len(trace)), None)
     if known is None:
         raise MklvizError("No solver has taken a step yet that another start could be made from.")

@@ -43,7 +43,8 @@ class Session(param.Parameterized):
     the query of an address that opens all this, from a tab's name, a step or None, and more words; `on_points` takes
     points that were drawn, as a file and its name, and returns their digest; `on_key` takes a key that was pressed:
     " ", "s", "x" or "r". Two more begin what a past race allows, and return a sentence where that is impossible:
-    `on_open` takes a recipe, the traces and the key in the store of a race to show, and `on_repeat` a recipe to run.
+    `on_open` takes a recipe, None where it is not known, the traces and the key in the store of a race to show, and
+    `on_repeat` a recipe to run.
     """
 
     recipe = param.Parameter(default=None, doc="Recipe or None")
@@ -72,8 +73,18 @@ class Session(param.Parameterized):
         self.chosen: Callable[[], Recipe | None] | None = None
         self.on_points: Callable[[bytes, str], str] | None = None
         self.on_key: Callable[[str], None] | None = None
-        self.on_open: Callable[[Recipe, Mapping[str, Trace], str], str] | None = None
+        self.on_open: Callable[[Recipe | None, Mapping[str, Trace], str], str] | None = None
         self.on_repeat: Callable[[Recipe], str] | None = None
+
+    @property
+    def unposed(self) -> str:
+        """Why the problem of the race shown is not at hand, a sentence; "" where it is, or there is no race."""
+        return "" if self.race is None else self.race.problem.unposed
+
+    @property
+    def fits_numbers(self) -> bool:
+        """Whether the problem is a regression, as far as it is known."""
+        return self.prepared is not None and self.prepared.test.task == "regression"
 
     def show(self, recipe: Recipe, prepared: Prepared, race: Race) -> None:
         """Turn to another race, which is recorded from now on; the caller ends the one before."""
@@ -98,6 +109,12 @@ class Session(param.Parameterized):
         head = replace(head_for(recipe, "dashboard", owner=self.owner), race=race.stored)
         self.recorded = RecordedRace(race, head, prepared, self.score, stored=race.runs)
         self.param.update(recipe=recipe, prepared=prepared, race=race, cursor=None)
+
+    def reopen_unposed(self, race: ReopenedRace) -> None:
+        """Turn to a race of the past whose problem cannot be posed again; the caller ends the one before."""
+        self._kept = weakref.ref(race)
+        self.score = self.recorded = None
+        self.param.update(recipe=None, prepared=None, race=race, cursor=None)
 
     def keep(self) -> None:
         """Add the race, which has ended, to the history; once, for somebody may forget it."""
@@ -164,8 +181,8 @@ class Session(param.Parameterized):
 
     @property
     def tolerance(self) -> float | None:
-        """The gap at which runs stop, or the projected gradient where the problem is not convex."""
-        return self.recipe.goal
+        """The gap at which runs stop, or the projected gradient where the problem is not convex; None if unknown."""
+        return None if self.recipe is None else self.recipe.goal
 
 
 def _once(score: Callable[[Iterate], float]) -> Callable[[Iterate], float]:

@@ -16,6 +16,7 @@ import panel_material_ui as pmui
 from mklviz.contract import Array
 from mklviz.engine import Race
 from mklviz.views.form import Form, FormRow, Select
+from mklviz.views.geometry.cuts import cuts_known
 from mklviz.views.geometry.map_card import MapCard, best_of
 from mklviz.views.geometry.segment_card import SegmentCard
 from mklviz.views.geometry.step_facts import keeps_cuts
@@ -123,7 +124,7 @@ class Geometry(Tab):
         self.pins.max_width = round(SLICE * session.theme.scale)
         on_segment = len(kernels) == 2
         self.segment.root.visible, self.map.root.visible = on_segment, not on_segment
-        self.model.visible = len(kernels) == 3
+        self.model.visible = race is not None and len(kernels) == 3 and cuts_known(race.problem)
         self.pins.visible = race is not None and _sliced(race) and race.problem.m > 3
         hidden = self.map if on_segment else self.segment
         hidden.clear()
@@ -196,7 +197,8 @@ class Geometry(Tab):
             heaviest = np.argsort(-best_of(race.traces.values()).best.weights, kind="stable")[:OFFERED]
             offered = {names[k]: int(k) for k in [*self.pins.value, *heaviest]}
             self.pins.options = offered
-        cutting = {str(run.trace.label): key for key, run in race.runs.items() if keeps_cuts(run.trace[:2])}
+        runs = race.runs.items() if cuts_known(race.problem) else ()
+        cutting = {str(run.trace.label): key for key, run in runs if keeps_cuts(run.trace[:2])}
         if self.model.options != {**cutting, NO_MODEL: ""}:
             self.model.param.update(options={**cutting, NO_MODEL: ""}, value=next(reversed(cutting.values()), ""))
 

@@ -101,7 +101,7 @@ class Knobs(Tab):
             return "Press Run first: the knobs turn the problem of the race that is shown."
         if session.follows:
             return "This page follows somebody else's race. The knobs are on a dashboard of your own."
-        return session.race.problem.no_bound
+        return session.unposed or session.race.problem.no_bound
 
     # -- what is turned
 

@@ -28,7 +28,8 @@ class RaceTab(Tab):
 
     def follow(self, session: Session) -> None:
         """Show the session's race, in its colours, with the step it stands at."""
-        self._cards = () if session.follows else (self.minima, self.equivalence, self.path)
+        shown_alone = session.follows or session.unposed
+        self._cards = () if shown_alone else (self.minima, self.equivalence, self.path)
         self.path.colours = session.kernel_colours
         for part in (self.minima, self.path):
             part.set_dark(session.theme.dark)

@@ -54,10 +54,7 @@ _SEARCH = (
 _KEEP = "Whether new races are kept on this computer. Those that are kept already stay."
 _MOST = f"{LIMITS.upload_bytes / 2**20:.0f} MB"
 _FILE = f"Or drop it anywhere here: one run, or a zip archive of several, of Export or mklviz --save; up to {_MOST}"
-_NO_RECIPE = (
-    "Nobody said which data and kernels this race had, so that its problem cannot be posed again. Its steps are shown"
-    " below; the tabs stay as they are."
-)
+_FOLLOWS = "This page follows somebody else's race, which its tabs show: the steps of this one are below."
 _STYLE = "width: 100%; height: max(560px, calc(100vh - 130px)); border: 0; color-scheme: "
 
 
@@ -65,8 +62,8 @@ class Runs(Tab):
     """The history: a search, the list of races, what can be done with those that are chosen, and words on one of them.
 
     `list`: the rows; `search`, `state`, `lesson`, `pinned`, `order`: which races are listed, and how; `words`: name,
-    tags and note of the race chosen; `trouble`: what went wrong; `shown_page`: the page of a race whose problem cannot
-    be posed again, "" where there is none.
+    tags and note of the race chosen; `trouble`: what went wrong; `shown_page`: the page of a race that the tabs cannot
+    take now, "" where there is none.
     """
 
     title, order = "Runs", 30
@@ -238,7 +235,7 @@ class Runs(Tab):
             raise MklvizError(apart)
         recipe = shared_recipe(traces.values())
         opens = None if self._session is None else self._session.on_open
-        said = opens(recipe, traces, stored) if opens is not None and recipe is not None else _NO_RECIPE
+        said = opens(recipe, traces, stored) if opens is not None else _FOLLOWS
         self.shown_page = race_page(traces) if said else ""
         self._draw()
         self._say_wrong(said)

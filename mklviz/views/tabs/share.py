@@ -57,13 +57,14 @@ class Share(Tab):
             Button(self._making(task, make), label=label, description=why)
             for task, (label, why, make) in zip(self._tasks, KINDS, strict=True)
         ]
+        self._opening = FormRow(self.tab, self.hide, self.lock, wrap=True)
         for part in (self.tab, self.hide, self.lock):
             part.param.watch(lambda _event: self._tell_link(), "value")
         self._files = Form(self._trouble, FormRow(*self.buttons, wrap=True), margin=(6, 0, 4, 0))
         self.root = pn.Column(
             cards.card(
                 cards.html(cards.title("Link")),
-                Form(self._said, self.link, FormRow(self.tab, self.hide, self.lock, wrap=True)),
+                Form(self._said, self.link, self._opening),
             ),
             cards.card(cards.html(cards.title(PROGRAM)), Form(self.code, margin=(6, 0, 4, 0))),
             cards.card(cards.html(cards.title("Files of this race")), self._files),
@@ -86,7 +87,9 @@ class Share(Tab):
         """Share the session's race."""
         self._session = session
         self.root.stylesheets = [cards.variables(session.theme)]
-        if session.recipe is not None:
+        if session.unposed:
+            self.code.object = f"# {session.unposed}"
+        elif session.recipe is not None:
             try:
                 self.code.object = as_python(session.recipe)
             except MklvizError as error:
@@ -107,9 +110,10 @@ class Share(Tab):
 
     def _tell_link(self) -> None:
         session = self._session
-        if session is None or session.link is None:
-            self.link.visible = False
-            self._said.object = _FOLLOWS
+        untold = _FOLLOWS if session is None or session.link is None else session.unposed
+        self.link.visible = self._opening.visible = not untold
+        if session is None or session.link is None or untold:
+            self._said.object = untold
             return
         own = session.recipe is not None and session.recipe.data.own
         self._said.object = f"{_LINK} {_OWN}" if own else _LINK

@@ -183,7 +183,7 @@ class Stopping(Tab):
     def _table(self, judgement: Judgement, session: Session) -> str:
         score = ""
         if self.race.value == SHOWN and session.prepared is not None:
-            score = "Test R²" if session.prepared.test.task == "regression" else "Test accuracy"
+            score = "Test R²" if session.fits_numbers else "Test accuracy"
         table = replay_table(judgement.replays, judgement.traces, self._styles, score, judgement.silent)
         unscored = "" if score else '<p class="why">Held-out samples are at hand for the race shown only.</p>'
         proved = judgement.reference

@@ -70,6 +70,8 @@ class YourMix(Tab):
             return "Press Run first: here you mix the kernels by hand, and try to get lower than the solvers."
         if session.follows:
             return "This page follows somebody else's race. Your mix is on a dashboard of your own."
+        if session.unposed:
+            return session.unposed
         problem = session.race.problem
         if problem.m < 2:
             return f"There is one {problem.noun} only: nothing can be mixed."
