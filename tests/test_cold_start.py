@@ -160,13 +160,33 @@ def test_who_opens_a_page_while_solvers_are_compiled_sees_a_recording(explorer: 
     assert [item["label"] for item in view.chips.items] == ["SILP", "PGD", "SPG", "Level"]
 
 
-def test_where_nothing_is_compiled_the_page_is_as_it_was(explorer: Explorer, cold: Cold) -> None:
+def test_where_nothing_is_compiled_the_whole_recording_waits_for_run(explorer: Explorer, cold: Cold) -> None:
     cold.ready = "silp"
-    for _ in range(5):
+    view = explorer.race_view
+    asyncio.run(explorer.tick())
+    assert view.playback is None  # a page opens faster without
+    follow(explorer, lambda: view.playback is not None and explorer.status == PLAYED)
+    assert points(view) == {key: len(trace) for key, trace in recording(DEFAULT).items()}
+    assert (explorer.state, marks(view), explorer.session.traces) == ("empty", {True}, {})
+    figures = view.charts.objective
+    explorer.run()
+    follow(explorer, lambda: explorer.launch is not None or view.race is not None)
+    assert explorer.status != YOURS_FOLLOWS
+    follow(explorer, lambda: view.race is not None and points(view)["silp"] > 1)
+    assert (view.playback, marks(view)) == (None, {False})
+    assert view.charts.objective is figures
+    explorer.stop()
+
+
+def test_no_recording_stands_where_something_else_is_set_up(explorer: Explorer, cold: Cold) -> None:
+    cold.ready = "silp"
+    explorer.sidebar.data.seed.box.value = "7"
+    figures = explorer.race_view.figures
+    follow(explorer, lambda: figures.charts is not None)
+    for _ in range(3):
         asyncio.run(explorer.tick())
     assert explorer.race_view.playback is None
-    assert marks(explorer.race_view) == {False}
-    assert explorer.status.startswith("Press Run")
+    assert all("Press Run" in str(pane.object) for pane in explorer.race_view.page.covers)
 
 
 def test_the_race_takes_the_place_of_its_recording_and_the_axes_stay(explorer: Explorer, cold: Cold) -> None:

@@ -73,6 +73,25 @@ def test_type_and_lines_are_larger_and_all_is_as_before_when_it_is_turned_off() 
     assert folded(page) == []
 
 
+def test_the_weights_are_high_enough_for_the_room_and_leave_the_name_of_the_axis_to_the_objective() -> None:
+    explorer = Explorer()
+    explorer.session.project(True)
+    prepared = RECIPE.prepare()
+    explorer.session.show(RECIPE, prepared, RECIPE.race(prepared))
+    charts = explorer.race_view.charts
+    assert charts is not None
+    drawn = charts.weights["level"]
+    assert (charts.objective.xaxis[0].axis_label, drawn.xaxis[0].axis_label) == ("iteration", "")
+    rows_below = 50  # pixels: numbers along the axis at this size, and what is above the frame
+    assert drawn.height - rows_below >= 160
+
+
+def test_maps_of_weights_grow_with_the_type_below_them() -> None:
+    grid = Grid(("age",), ("gauss",), np.array([[0.5]]), 1.0)
+    usual, large = (rendered(draw_grid(grid, theme_for(False, projected), "By feature")) for projected in (False, True))
+    assert large.height >= 1.6 * usual.height
+
+
 def test_the_drawer_is_folded_and_comes_back_as_it_was() -> None:
     for was in (True, False):
         page, header = SimpleNamespace(sidebar_open=was), Header(Session(), {})

@@ -76,7 +76,7 @@ def draw_similarity(alignments: Alignments, theme: Theme, title: str) -> hv.Heat
     signed = bool(alignments.values.min() < -0.05)
     drawn = hv.HeatMap(fields, [hv.Dimension("one", label="kernel"), hv.Dimension("other")], "alignment")
     named = len(names) <= NAMED
-    size = max(ABOVE + ROW * len(names), 180) + (BELOW if named else 0)
+    size = round(theme.scale * (max(ABOVE + ROW * len(names), 180) + (BELOW if named else 0)))
     return dressed(
         drawn,
         theme,

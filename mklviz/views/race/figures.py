@@ -54,7 +54,7 @@ __all__ = ["Charts", "Extent", "add_weights", "build_charts"]
 BIG, SMALL = 190, 160  # heights in pixels: with them the weights are above the fold of 1280 x 720
 HEIGHTS = {"active": SMALL, "tolerance": SMALL}
 Y_TICKS, NARROW_TICKS = 4, 3
-FEWEST = 160  # pixels of a figure that grows with the screen of a room
+FEWEST = 210  # pixels of a figure that grows with the screen of a room, 160 of them inside its axes
 # found at run time by their common range: figures that name each other are walked through at every change of one
 _RESET = beside(__file__, "reset.js")
 
@@ -309,7 +309,8 @@ def _figure(chart: Chart, options: ChartOptions, x_range: DataRange1d, height: i
 
 def _style_x(plot: figure, options: ChartOptions) -> None:
     axis = x_axis(options)
-    plot.xaxis.axis_label = axis.label
+    # where type is large, only the objective beside the weights has room for it
+    plot.xaxis.axis_label = "" if options.theme.projected and plot.name != "objective" else axis.label
     style_ticks(plot.xaxis, axis, 3 if axis.log else 5)
 
 
