@@ -52,6 +52,24 @@ def test_a_race_goes_on_in_memory_where_the_disk_has_gone_and_is_written_when_it
     assert len(store.trace(recording.ids["level"])) == len(trace)
 
 
+def test_a_race_that_has_ended_in_memory_alone_says_so_and_is_exported(store: Store, tmp_path: Path) -> None:
+    store.folder.rename(tmp_path / "away")
+    store.folder.write_text("not a folder")
+    trace = growing()
+    recording = store.record({"level": trace}, RunHead(name="by night"))
+    trace.finish(Verdict("converged", "It has ended."))
+    recording.finish({"level": {"score": 1.0}})
+    (run,) = store.runs()
+    assert (run.status, run.results) == ("converged", {"score": 1.0})
+    assert "go on in memory" in store.trouble  # and not what is wrong with the index
+    store.export([run.race], tmp_path / "runs.zip")
+    other = open_store(tmp_path / "other")
+    assert other.import_file(tmp_path / "runs.zip") == [run.race]
+    assert [(each.status, each.name, each.results) for each in other.runs()] == [("converged", "by night", run.results)]
+    assert len(other.trace(run.id)) == len(trace)
+    store.folder.unlink()
+
+
 def test_a_run_whose_folder_was_lost_is_written_anew_from_memory(store: Store) -> None:
     trace = growing()
     recording = store.record({"level": trace}, RunHead())

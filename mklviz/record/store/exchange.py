@@ -26,7 +26,7 @@ from mklviz.record.store.folder import ABOUT, END, HEAD, PACKED, read_json, writ
 from mklviz.record.store.frames import numbers_at
 from mklviz.record.store.head import RunHead, is_id, new_id, owned_key
 from mklviz.record.store.reading import read_run
-from mklviz.record.store.recorder import head_of
+from mklviz.record.store.recorder import Recorder, head_of
 from mklviz.record.store.stored import StoredRun
 from mklviz.record.store.uniting import take_in
 from mklviz.record.trace import Trace
@@ -46,16 +46,24 @@ class Merged:
     unreadable: int = 0
 
 
-def export_runs(runs: Sequence[StoredRun], folder: Path, file: IO[bytes]) -> None:
-    """Write runs, each under the name of its race where there are several races."""
+def export_runs(runs: Sequence[StoredRun], folder: Path, file: IO[bytes], live: Mapping[str, Recorder]) -> None:
+    """Write runs, each under the name of its race where there are several races.
+
+    Those that are `live` are written from memory, as the disk may not have all of them, or nothing.
+    """
     several = len({run.race for run in runs}) > 1
     known: dict[str, Any] = {}
     with zipfile.ZipFile(file, "w") as archive:
         for run in runs:
             name = _free_name(f"{run.name or run.race}-{run.key}" if several else run.key, known)
+            recorder = live.get(run.id)
             with archive.open(name, "w", force_zip64=True) as member:
-                _write_packed(folder / run.id, member)
-            told = {what: read_json(folder / run.id / path) for what, path in _FILES.items()}
+                if recorder is None:
+                    _write_packed(folder / run.id, member)
+                else:
+                    recorder.trace.snapshot().save(member)
+            written = {what: read_json(folder / run.id / path) for what, path in _FILES.items()}
+            told = written if recorder is None else recorder.told
             known[name] = {"id": run.id, **told}
         archive.writestr(KNOWN, json.dumps({"version": 1, "runs": known}, ensure_ascii=False))
 

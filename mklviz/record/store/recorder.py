@@ -55,6 +55,11 @@ class Recorder:
         return run_of(self.folder.name, self.head, self._end, numbers, self.said, seen, self._bytes)
 
     @property
+    def told(self) -> dict[str, dict[str, Any]]:
+        """What a store knows of the run beside its steps: its head, its end if it has come to one, and what is said."""
+        return {"head": dict(self.head), "end": self._end, "about": self.said}
+
+    @property
     def said(self) -> dict[str, Any]:
         """What people say of the run, here or in another process."""
         theirs = read_json(self.folder / ABOUT)
@@ -72,12 +77,15 @@ class Recorder:
             return
         ended = self.trace.status != "running"  # before the length, as every reader must
         length, now = len(self.trace), time.monotonic()
+        if ended or self.left:
+            self._end = self._ending(ended, length)  # known from now on, whether or not the disk takes it
         self._begin()
         while self._written < length:
             self._written, size = write_frame(self.folder, self.trace, self._written, length)
             self._bytes += size
-        if ended or self.left:
-            self._finish(ended, length)
+        if self._end:
+            self._bytes += write_json(self.folder / END, self._end)
+            self._seen, self.done = time.time(), True
         elif now - self._last_seen >= SEEN_SECONDS:
             self._seen, self._last_seen = write_seen(self.folder), now
 
@@ -99,14 +107,12 @@ class Recorder:
             write_json(self.folder / ABOUT, self.about)
         self._begun = True
 
-    def _finish(self, ended: bool, length: int) -> None:
-        """Say how the run ended, or that it was left."""
-        self._end = {
+    def _ending(self, ended: bool, length: int) -> dict[str, Any]:
+        """Return how the run ended, or that it was left."""
+        return {
             "status": self.trace.status if ended else CUT_OFF,
             "reason": self.trace.reason if ended else self.left,
-            "ended": time.time(),
+            "ended": self._end.get("ended", time.time()),
             "results": self.results,
             "numbers": numbers_at(self.trace, length),
         }
-        self._bytes += write_json(self.folder / END, self._end)
-        self._seen, self.done = time.time(), True

@@ -65,7 +65,8 @@ class Store:
         """What is wrong with the store, in a sentence; "" where all is well."""
         if not self._exists:
             return SWITCHED_OFF
-        return next(filter(None, self._catalogue.troubles.values()), "")
+        troubles = self._catalogue.troubles
+        return next(filter(None, map(troubles.get, ("writing", "reading", "index"))), "")  # runs at risk come first
 
     @property
     def revision(self) -> int:
@@ -235,7 +236,7 @@ class Store:
 
         Raises `MklvizError` if the disk does not take it.
         """
-        runs = [run for run in self._catalogue.runs() if run.id not in self._packed]
+        runs = [run for run in self._catalogue.runs() if run.id not in self._packed | {*self._catalogue.live}]
         try:
             for run in settled(runs, at_once):
                 pack(self._runs / run.id)
@@ -250,11 +251,11 @@ class Store:
         """
         runs = [run for race_id in race_ids for run in self._race(race_id)]
         if not isinstance(path, (str, Path)):
-            export_runs(runs, self._runs, path)
+            export_runs(runs, self._runs, path, self._catalogue.live)
             return
         try:
             with replacing(path) as file:
-                export_runs(runs, self._runs, file)
+                export_runs(runs, self._runs, file, self._catalogue.live)
         except OSError as error:
             raise MklvizError(f"{named(str(path))} could not be written: {said_by(error)}.") from error
 

@@ -149,7 +149,8 @@ class Runs(Tab):
         if self._session is None or not self.shown:
             return
         said = self.store.trouble
-        self._store_trouble.param.update(object=said, visible=bool(said))
+        told = self.trouble.visible and self.trouble.object == said  # of what somebody has just tried
+        self._store_trouble.param.update(object=said, visible=bool(said) and not told)
         if self.found.taken(now):
             self._list()
 
@@ -284,9 +285,12 @@ class Runs(Tab):
         if not stored:
             self._say_wrong("These races are in memory alone: save them in the tab Share while they are shown.")
             return
-        self._try(lambda: self.store.export(stored, file))
-        if file.tell():
+        if self._try(lambda: self._exported(stored, file)):
             self._bottom.hand_over("races.zip", file.getvalue())
+
+    def _exported(self, keys: list[str], file: io.BytesIO) -> bool:
+        self.store.export(keys, file)
+        return True
 
     def _delete(self, *_: Any) -> None:
         """Delete the races chosen; it can be undone."""
