@@ -211,6 +211,8 @@ def _claim(answer: ClaimAnswer) -> str:
         return "\n\n".join([*said, claim.untestable])
     left = f" Of the full set {counted(answer.missing, 'run')} are left." if answer.missing else ""
     said.append(f"{measured_text(claim)}; {splits_text(answer)}.{left} {claim.note}")
+    if answer.rows:
+        said.append(f"![The paper's values and ours: {claim.quantity.label}](pictures/claim-{claim.name}.svg)")
     for what, rows in {"": answer.rows, **answer.variations}.items():
         said += [f"With {what}:"] if what else []
         said.append(_table(COLUMNS, [row_texts(claim, row) for row in rows]))
