@@ -36,8 +36,15 @@ from mklviz.reproduce.estimates import ALL_DATA
 from mklviz.reproduce.recorded import recorded_answers
 from mklviz.reproduce.verdicts import DOES_NOT, PARTLY, REPRODUCES, UNKNOWN, UNTESTABLE
 from mklviz.sweeps import Sweep
-from mklviz.views.explorer.claim_card import ClaimCard
+from mklviz.views.chart.claim_chart import claim_chart, claim_height, claim_signs, claim_tables
+from mklviz.views.chart.description import PointMark
+from mklviz.views.chart.none import draw_none
+from mklviz.views.chart.svg import drawing
+from mklviz.views.explorer.explorer import Explorer
+from mklviz.views.form import Note
 from mklviz.views.links import link
+from mklviz.views.look.palette import LIGHT
+from mklviz.views.sidebar.scenario_panel import CHANGED, CHANGED_CLAIM, OF_CLAIM
 from mklviz.views.sidebar.sidebar import Sidebar
 
 TINY = PaperClaim(
@@ -213,19 +220,63 @@ def test_the_command_line_answers_from_stored_runs_and_names_what_there_is(
 def test_a_claim_in_the_address_sets_the_controls_to_its_race_and_says_what_came_of_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def opened(name: str) -> tuple[str, ClaimCard]:
-        monkeypatch.setattr(link.pn, "state", SimpleNamespace(session_args={"claim": [name.encode()]}))
-        card = ClaimCard()
-        return card.open(sidebar), card
+    def opened(name: str) -> Explorer:
+        state = SimpleNamespace(session_args={"claim": [name.encode()]})
+        monkeypatch.setattr(link, "pn", SimpleNamespace(state=state))
+        explorer = Explorer()
+        explorer.open()
+        return explorer
 
+    explorer = opened("level-table-2-silp")
+    assert explorer.claim.root.visible
+    assert explorer.sidebar.recipe == load_claim("level-table-2-silp").race
+    assert explorer.sidebar.recipe.stop.iterate_gap == 1e-2
+    explorer = opened("level-table-2-slip")
+    assert "There is no claim" in explorer.alert.object
+    assert not explorer.claim.root.visible
+
+
+def test_the_sidebar_speaks_of_the_claim_whose_race_it_sets_up() -> None:
     sidebar = Sidebar()
-    wrong, card = opened("level-table-2-silp")
-    assert (wrong, card.root.visible) == ("", True)
+    panel = sidebar.scenario
+    panel.claim = load_claim("level-table-2-silp")
+    panel.restore()
+
+    def said() -> list[str]:
+        hidden = {each for part in panel.body.every() if not part.visible for each in part.every()}
+        return [part.object for part in panel.body.every() if isinstance(part, Note) and part not in hidden]
+
+    assert said() == [OF_CLAIM]
+    sidebar.load(panel.recipe.changed(train=0.3))
+    assert CHANGED_CLAIM in said()
+    assert CHANGED not in said()
+    panel.restore()
     assert sidebar.recipe == load_claim("level-table-2-silp").race
-    assert sidebar.recipe.stop.iterate_gap == 1e-2
-    wrong, card = opened("level-table-2-slip")
-    assert "There is no claim" in wrong
-    assert not card.root.visible
+
+
+def test_the_picture_of_a_claim_has_the_papers_values_and_ours_with_their_intervals() -> None:
+    answer = recorded_answers().answers["level-table-2-silp"]
+    chart, tables = claim_chart(answer, LIGHT), claim_tables(answer)
+    drawn = draw_none(chart, tables)
+    rows = {row.title: row for row in answer.rows}
+    assert dict(zip(tables["paper"]["title"], tables["paper"]["x"], strict=True)) == {
+        title: row.published for title, row in rows.items()
+    }
+    assert tables["ours"]["x"] == [rows[title].by_paper_rule.value for title in tables["ours"]["title"]]
+    assert tables["certified-spans"]["x"][0] == [answer.rows[-2].certified.low, answer.rows[-2].certified.high]
+    assert chart.x.log
+    assert chart.y.names[-1].endswith(ALL_DATA)
+    assert all(len(drawn.points(mark)) == len(rows) for mark in drawn.of(PointMark))
+    svg = drawing([([chart], claim_height(answer))], tables, "Level", LIGHT)
+    assert all(title in svg for title in rows)
+
+
+def test_a_claim_with_one_stop_rule_draws_its_value_once() -> None:
+    answer = recorded_answers().answers["spg-table-4-silp"]
+    tables = claim_tables(answer)
+    assert len(tables["ours"]["x"]) == len(answer.rows)
+    assert tables["certified"]["x"] == []
+    assert len(claim_signs(answer.claim)) == 2
 
 
 def test_a_papers_rule_is_part_of_a_recipe_and_leaves_the_keys_of_others_as_they_were() -> None:

@@ -13,8 +13,9 @@ from _waits import wait_for
 
 from mklviz.bench.screen import opened
 from mklviz.record.recordings import recorded_evidence, recording
+from mklviz.reproduce.claims import all_claims, load_claim
 from mklviz.scenarios import DEFAULT, load_scenario
-from mklviz.views.explorer.navigation import EXPLORE, LESSONS, RUNS, SECTIONS, START
+from mklviz.views.explorer.navigation import CLAIMS, EXPLORE, LESSONS, RUNS, SECTIONS, START
 from mklviz.views.lessons.triangle import kernel_titles
 from mklviz.views.links import link
 from mklviz.views.start import dragged_start, open_page
@@ -121,6 +122,26 @@ def test_keys_of_the_race_do_nothing_where_it_is_not_seen() -> None:
     front.close()
 
 
+def test_every_claim_is_a_line_that_leads_to_its_picture_and_its_race() -> None:
+    html = front_html(CLAIMS)
+    assert re.findall(r'data-claim="(.*?)"', html) == [*all_claims()]
+    assert html.count('<a href="?claim=') == len(all_claims())
+    front = FrontPage(CLAIMS)
+    front.page()
+    front.navigation.receive({"section": EXPLORE, "claim": "level-table-2-silp"})
+    built = front.explorer
+    assert built is not None
+    assert built.sidebar.recipe == load_claim("level-table-2-silp").race
+    assert built.claim.root.visible
+    assert "claim=level-table-2-silp" in built.address.text("")
+    front.navigation.receive({"section": EXPLORE, "scenario": "three-kernels"})
+    assert not built.claim.root.visible
+    assert "claim=" not in built.address.text("")
+    front.navigation.receive({"section": EXPLORE, "claim": "<b>"})
+    assert "There is no claim" in built.alert.object
+    front.close()
+
+
 def test_what_is_no_section_and_no_lesson_changes_nothing() -> None:
     front = FrontPage(START)
     front.page()
@@ -149,7 +170,7 @@ def test_a_table_of_ones_own_is_asked_for_where_files_are_opened() -> None:
 def test_the_html_leads_to_all_sections_and_to_every_lesson_in_order(section: str) -> None:
     html = front_html(section)
     assert f'data-open="{section}"' in html
-    assert re.findall(r"<nav.*?</nav>", html)[0].count("href=") == 4
+    assert re.findall(r"<nav.*?</nav>", html)[0].count("href=") == len(SECTIONS)
     names = [lesson.name for lesson in lessons()]
     assert re.findall(r'<li><a href="\?scenario=([\w-]+)&amp;lesson=on"', html) == names * 2
     assert all(load_scenario(name).question is not None for name in names)

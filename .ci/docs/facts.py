@@ -19,10 +19,8 @@ from mklviz.engine import KINDS, solver_classes
 from mklviz.numbers import counted
 from mklviz.problem import Loss, Regularizer, loss_families, regularizer_families
 from mklviz.reproduce import ClaimAnswer
-from mklviz.reproduce.claims import all_claims
-from mklviz.reproduce.recorded import recorded_answers
+from mklviz.reproduce.recorded import answers_by_paper, recorded_answers
 from mklviz.reproduce.texts import COLUMNS, measured_text, row_texts, splits_text
-from mklviz.reproduce.verdicts import UNKNOWN
 from mklviz.scenarios import scenarios
 
 __all__ = ["MADE", "followed"]
@@ -201,13 +199,9 @@ def citation() -> str:
 def claim_list() -> str:
     """Return what came of the claims of each paper: a table of verdicts, and below it the numbers."""
     recorded = recorded_answers()
-    found = {name: recorded.answers.get(name, ClaimAnswer(claim, UNKNOWN)) for name, claim in all_claims().items()}
-    papers: dict[str, list[ClaimAnswer]] = {}
-    for answer in found.values():
-        papers.setdefault(answer.claim.paper, []).append(answer)
     versions = ", ".join(f"{name} {version}" for name, version in recorded.versions.items())
     parts = [f"Measured on {recorded.machine}, with {versions}."]
-    for paper, answers in papers.items():
+    for paper, answers in answers_by_paper().items():
         rows = [
             (f"[{answer.claim.name}](#{answer.claim.name})", answer.claim.sentence, answer.verdict)
             for answer in answers
@@ -223,6 +217,8 @@ def _claim(answer: ClaimAnswer) -> str:
         return "\n\n".join([*said, claim.untestable])
     left = f" Of the full set {counted(answer.missing, 'run')} are left." if answer.missing else ""
     said.append(f"{measured_text(claim)}; {splits_text(answer)}.{left} {claim.note}")
+    if answer.rows:
+        said.append(f"![The paper's values and ours: {claim.quantity.label}](pictures/claim-{claim.name}.svg)")
     for what, rows in {"": answer.rows, **answer.variations}.items():
         said += [f"With {what}:"] if what else []
         said.append(_table(COLUMNS, [row_texts(claim, row) for row in rows]))

@@ -9,13 +9,18 @@ from pathlib import Path
 
 import mklviz as mv
 from mklviz.engine import Race, solver_classes, standard_rules
+from mklviz.reproduce import ClaimAnswer
+from mklviz.reproduce.recorded import recorded_answers
+from mklviz.views.chart.claim_chart import claim_chart, claim_height, claim_tables
+from mklviz.views.chart.svg import drawing
 from mklviz.views.chart.svg_pictures import path_still, race_still, trace_still
-from mklviz.views.look.palette import DARK, LIGHT
+from mklviz.views.look.palette import DARK, LIGHT, Theme
 
 __all__ = ["drawings", "example", "for_both_themes"]
 
 Drawn = Callable[..., str]  # by a theme
 MOST = 200  # steps
+CLAIM_WIDTH = 640  # pixels
 PICTURE = re.compile(r"!\[([^\]]*)\]\(([\w./-]+)\.(svg|png)\)")
 THEMES = {"": LIGHT, "-dark": DARK}
 
@@ -95,6 +100,11 @@ def _path() -> Drawn:
     return partial(path_still, mv.path(problem, "spicymkl", lam=mv.path_values(problem, "lam", count=20)))
 
 
+def _claim(answer: ClaimAnswer, theme: Theme) -> str:
+    chart, words = claim_chart(answer, theme), f"{answer.claim.sentence} The paper's values and ours"
+    return drawing([([chart], claim_height(answer))], claim_tables(answer), words, theme, CLAIM_WIDTH)
+
+
 GALLERY: dict[str, Callable[[], Drawn]] = {
     "silp-level-spg": _oscillation,
     "vote": _vote,
@@ -110,6 +120,8 @@ def drawings() -> dict[str, str]:
     """Return every picture as SVG for light pages and for dark ones, by the name of its file."""
     made = {f"solver-{name}": partial(trace_still, example(name)[1]) for name in solver_classes()}
     made |= {name: make() for name, make in GALLERY.items()}
+    answers = recorded_answers().answers.values()
+    made |= {f"claim-{answer.claim.name}": partial(_claim, answer) for answer in answers if answer.rows}
     return {f"{name}{ending}": draw(theme=theme) for name, draw in made.items() for ending, theme in THEMES.items()}
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mklviz.reproduce.estimates import Estimate
+from mklviz.reproduce.estimates import Estimate, OneMeasure, ratio_text
 from mklviz.sweeps.statistics import MEASURES
 from mklviz.sweeps.statistics.bootstrap import Resampling
 
@@ -19,14 +19,15 @@ __all__ = ["RatioAcross"]
 
 
 @dataclass(frozen=True)
-class RatioAcross:
+class RatioAcross(OneMeasure):
     """How many times a number of one run is that of another on the same split: a geometric mean over the splits.
 
     `measure`: one of `mklviz.sweeps.statistics.MEASURES`; `first`, `second`: the solver and the regularizer of each, as
     the table of the sweep has them, which varies the regularizer. Runs that ended at a limit count with what they had.
     """
 
-    measure: str
+    even = 1.0
+
     first: tuple[str, str]
     second: tuple[str, str]
 
@@ -55,4 +56,4 @@ class RatioAcross:
         return values[values > 0.0]
 
     def text(self, value: float) -> str:
-        return f"{value:.3g}×"
+        return ratio_text(value)

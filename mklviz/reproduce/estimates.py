@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 
@@ -21,7 +21,10 @@ from mklviz.sweeps.statistics.outcomes import NOT_SETTINGS
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ALL_DATA", "BetweenSettings", "Estimate", "Mean", "MeanDifference", "Quantity", "Ratio"]
+__all__ = [
+    *("ALL_DATA", "BetweenSettings", "Estimate", "Mean", "MeanDifference", "OneMeasure", "Quantity", "Ratio"),
+    *("ratio_text", "titled"),
+]
 
 ALL_DATA = "all of these"  # what the estimate over several data sets is called
 TIME = "time"  # CPU seconds, or the same in fits of a mean kernel where runs are of several machines
@@ -67,60 +70,79 @@ class Quantity(Protocol):
     def text(self, value: float) -> str:
         """Return a value as people read it."""
 
+    @property
+    def even(self) -> float:
+        """The value at which what is compared is alike: 1 of a ratio, 0 of a difference, nan of what is neither."""
+
+    @property
+    def percent(self) -> bool:
+        """Whether values are shares, which people read in per cent."""
+
 
 @dataclass(frozen=True)
-class Ratio:
+class OneMeasure:
+    """What is made of one measure: a column of the table of a sweep, or "time"."""
+
+    even: ClassVar[float] = math.nan
+
+    measure: str
+
+    @property
+    def percent(self) -> bool:
+        return self.measure == "score"
+
+
+@dataclass(frozen=True)
+class _Paired(OneMeasure):
+    first: str
+    second: str
+
+    def estimates(self, frame: pd.DataFrame) -> dict[str, Estimate]:
+        return _paired(frame, self.measure, self.first, self.second)
+
+
+class Ratio(_Paired):
     """How many times the cost of one solver is that of another, on the same data and splits: a geometric mean.
 
     `measure`: a cost among `mklviz.sweeps.statistics.MEASURES`, or "time"; `first`, `second`: solvers, with their
     options as the words of a recipe have them.
     """
 
-    measure: str
-    first: str
-    second: str
+    even = 1.0
 
     @property
     def label(self) -> str:
         return f"{_label(self.measure)}, {self.first} over {self.second}"
 
-    def estimates(self, frame: pd.DataFrame) -> dict[str, Estimate]:
-        return _paired(frame, self.measure, self.first, self.second)
-
     def text(self, value: float) -> str:
-        return f"{value:.3g}×"
+        return ratio_text(value)
 
 
-@dataclass(frozen=True)
-class MeanDifference:
+class MeanDifference(_Paired):
     """By how much a measure of one solver exceeds that of another, on the same data and splits: a mean.
 
     `measure`: none of the costs: "score", "kernels" or "objective".
     """
 
-    measure: str
-    first: str
-    second: str
+    even = 0.0
 
     @property
     def label(self) -> str:
         return f"{_label(self.measure)}, {self.first} less {self.second}"
-
-    def estimates(self, frame: pd.DataFrame) -> dict[str, Estimate]:
-        return _paired(frame, self.measure, self.first, self.second)
 
     def text(self, value: float) -> str:
         return _difference_text(self.measure, value)
 
 
 @dataclass(frozen=True)
-class BetweenSettings:
+class BetweenSettings(OneMeasure):
     """By how much a measure of one solver exceeds, at one value of a setting, that at another, on the same splits.
 
     `setting`: a key of a recipe's words that the sweep lists, such as "C"; `measure`: as in `MeanDifference`.
     """
 
-    measure: str
+    even = 0.0
+
     solver: str
     setting: str
     first: float
@@ -141,10 +163,9 @@ class BetweenSettings:
 
 
 @dataclass(frozen=True)
-class Mean:
+class Mean(OneMeasure):
     """The mean over splits of a column of the table, of one solver."""
 
-    measure: str
     solver: str
 
     @property
@@ -163,7 +184,7 @@ class Mean:
         return Estimate(float(values.mean()), float(low), float(high), len(values), bound)
 
     def text(self, value: float) -> str:
-        return f"{100 * value:.1f}" if self.measure == "score" else f"{value:.3g}"
+        return f"{100 * value:.1f}" if self.percent else f"{value:.3g}"
 
 
 _GROWING = ("svm_solves", "seconds", "fits", "steps", "moved")
@@ -178,6 +199,11 @@ def titled(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
             for name, value in zip(settings, values[1:], strict=True)
         ]
         yield ", ".join([str(values[0]), *said]), part
+
+
+def ratio_text(value: float) -> str:
+    """Return a ratio as people read it."""
+    return f"{value:.3g}×"
 
 
 def _difference_text(measure: str, value: float) -> str:

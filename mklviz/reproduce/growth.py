@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mklviz.reproduce.estimates import Estimate
+from mklviz.reproduce.estimates import Estimate, OneMeasure
 from mklviz.sweeps.statistics import MEASURES, Outcomes, growths
 from mklviz.sweeps.statistics.growth import Along
 
@@ -16,13 +16,12 @@ __all__ = ["GrowthExponent"]
 
 
 @dataclass(frozen=True)
-class GrowthExponent:
+class GrowthExponent(OneMeasure):
     """The exponent with which a cost of one solver grows, over runs that converged.
 
     `measure`: a cost among `mklviz.sweeps.statistics.MEASURES`; `along`: what grows, "samples" or "kernels".
     """
 
-    measure: str
     solver: str
     along: Along
 

@@ -20,8 +20,9 @@ from mklviz.record.versions import versions_in_use
 from mklviz.reproduce.answering import ClaimAnswer, ClaimRow
 from mklviz.reproduce.claims import all_claims
 from mklviz.reproduce.estimates import Estimate
+from mklviz.reproduce.verdicts import UNKNOWN
 
-__all__ = ["RecordedAnswers", "answers_document", "recorded_answers"]
+__all__ = ["RecordedAnswers", "answers_by_paper", "answers_document", "recorded_answers"]
 
 RESULTS = Path(__file__).with_name("results.json")
 
@@ -77,6 +78,15 @@ def recorded_answers() -> RecordedAnswers:
         for entry in known
     }
     return RecordedAnswers(answers, stated["machine"], stated["versions"])
+
+
+def answers_by_paper() -> dict[str, list[ClaimAnswer]]:
+    """Return what is known of every claim that there is, by papers."""
+    recorded = recorded_answers().answers
+    papers: dict[str, list[ClaimAnswer]] = {}
+    for name, claim in all_claims().items():
+        papers.setdefault(claim.paper, []).append(recorded.get(name, ClaimAnswer(claim, UNKNOWN)))
+    return papers
 
 
 def _rows(stated: list[dict[str, Any]]) -> tuple[ClaimRow, ...]:

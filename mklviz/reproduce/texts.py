@@ -8,11 +8,13 @@ from mklviz.numbers import counted
 from mklviz.reproduce.answering import ClaimAnswer, ClaimRow
 from mklviz.reproduce.claim import PaperClaim
 from mklviz.reproduce.estimates import Estimate
+from mklviz.reproduce.verdicts import DOES_NOT, PARTLY, REPRODUCES, UNKNOWN, UNTESTABLE
 
-__all__ = ["COLUMNS", "NONE", "estimate_text", "measured_text", "row_texts", "splits_text"]
+__all__ = ["COLUMNS", "NONE", "VERDICT_SIGNS", "estimate_text", "measured_text", "row_texts", "splits_text"]
 
 COLUMNS = ("on", "paper", "ours, by its rule", "ours, certified", "verdict")
 NONE = "–"
+VERDICT_SIGNS = {REPRODUCES: "✓", PARTLY: "≈", DOES_NOT: "✕", UNTESTABLE: "◇", UNKNOWN: "◇"}
 
 
 def row_texts(claim: PaperClaim, row: ClaimRow) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bokeh.models import CategoricalAxis, CustomJS, CustomJSTickFormatter, Legend, NoOverlap
+from bokeh.models import CategoricalAxis, CustomJS, CustomJSTickFormatter, FixedTicker, Legend, NoOverlap
 from bokeh.plotting import figure
 
 from mklviz.views.chart.description import Axis, NumberFormat
@@ -61,7 +61,11 @@ def counted(value: float, x: str) -> str:
 
 
 def style_ticks(drawn: Any, axis: Axis, about: int) -> None:
-    """Give an axis that Bokeh draws about so many ticks, none between whole numbers where it counts."""
+    """Give an axis that Bokeh draws about so many ticks, none between whole numbers where it counts, or its names."""
+    if axis.names:
+        drawn.ticker = FixedTicker(ticks=list(range(len(axis.names))))
+        drawn.major_label_overrides = dict(enumerate(axis.names))
+        return
     drawn.ticker.desired_num_ticks, drawn.ticker.num_minor_ticks = about, 0
     if not axis.log:
         drawn.ticker.min_interval = 1 if axis.whole else 0

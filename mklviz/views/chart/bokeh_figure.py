@@ -151,7 +151,7 @@ def _figure(chart: Chart, theme: Theme, height: int, tools: str, x_range: Any) -
     style_ticks(plot.xaxis, chart.x, TICKS)
     if not bars:
         style_ticks(plot.yaxis, chart.y, TICKS)
-    else:
+    if bars or chart.y.names:
         plot.ygrid.grid_line_color, plot.xgrid.grid_line_color = None, theme.grid
     mapped = any(isinstance(mark, ContourMark) for mark in chart.marks)
     plot.xgrid.visible, plot.ygrid.visible = chart.x.visible and not mapped, chart.y.visible and not mapped

@@ -46,7 +46,8 @@ class Axis:
     """One axis of a chart; a `start` or `end` of nan goes with the data.
 
     Lines are cut at `limit`, where the axis ends at the latest. A `whole` one counts: it has no ticks between whole
-    numbers. One that is not `visible` has neither ticks nor a label.
+    numbers. One that is not `visible` has neither ticks nor a label. With `names` these stand at 0, 1, 2, ..., and no
+    numbers.
     """
 
     label: str = ""
@@ -57,6 +58,7 @@ class Axis:
     numbers: NumberFormat = "short"
     whole: bool = False
     visible: bool = True
+    names: Sequence[str] = ()
 
     @property
     def log(self) -> bool:

@@ -90,7 +90,8 @@ class _Axes:
         bars = [mark for mark in chart.marks if isinstance(mark, BarMark)]
         self.names = [str(name) for mark in bars[:1] for name in tables[mark.table][mark.y]]
         self._letters = int(NAMED * width / NAME)
-        self.left = max([self.left, *(left + NAME * min(len(name), self._letters) + 12 for name in self.names)])
+        named = [*self.names, *chart.y.names]
+        self.left = max([self.left, *(left + NAME * min(len(name), self._letters) + 12 for name in named)])
         self.band = (self.bottom - self.top) / max(len(self.names), 1)
         x = [min(value, chart.x.limit) for value in self._reached("x")]
         self.x_span = axis_span([value for value in x if chart.x.shows(value)], chart.x, 0.0)
@@ -130,11 +131,16 @@ class _Axes:
             yield mark_svg(mark, self.tables[mark.table], self)
 
     def _names(self) -> Iterator[str]:
-        for name in self.names:
-            short = name if len(name) <= self._letters else f"{name[: self._letters - 1]}…"
-            yield f'<text class="e n" x="{self.left - 6:.1f}" y="{self.y(name) + 4:.1f}">{escape(short)}</text>'
+        return (self._name(name, self.y(name)) for name in self.names)
+
+    def _name(self, name: str, y: float) -> str:
+        short = name if len(name) <= self._letters else f"{name[: self._letters - 1]}…"
+        return f'<text class="e n" x="{self.left - 6:.1f}" y="{y + 4:.1f}">{escape(short)}</text>'
 
     def _ticks_up(self) -> Iterator[str]:
+        if self.chart.y.names:
+            yield from (self._name(name, self.y(place)) for place, name in enumerate(self.chart.y.names))
+            return
         for value in axis_ticks(self.y_span, self.chart.y, 5) if self.chart.y.visible else ():
             y, text = self.y(value), tick_text(value, self.chart.y.numbers)
             yield f'<path class="g" d="M{self.left:.1f} {y:.1f}H{self.right:.1f}"/>'

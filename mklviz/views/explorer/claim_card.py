@@ -1,9 +1,12 @@
-"""The claim of a paper that the address names, ``?claim=level-table-2-silp``: what it says, what came out, its race."""
+"""The claim of a paper that is open, ``?claim=level-table-2-silp``: what it says, what came out, its race."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from html import escape
 from typing import Any
+
+import panel as pn
 
 from mklviz.errors import UnknownName
 from mklviz.quoting import one_line
@@ -11,85 +14,132 @@ from mklviz.reproduce import ClaimAnswer, PaperClaim
 from mklviz.reproduce.claims import load_claim
 from mklviz.reproduce.estimates import ALL_DATA
 from mklviz.reproduce.recorded import recorded_answers
-from mklviz.reproduce.texts import COLUMNS, measured_text, row_texts, splits_text
+from mklviz.reproduce.texts import COLUMNS, VERDICT_SIGNS, measured_text, row_texts, splits_text
 from mklviz.reproduce.verdicts import DOES_NOT, PARTLY, REPRODUCES, UNKNOWN
-from mklviz.views.links.link import CLAIM, RECIPE, query_value
+from mklviz.views.chart.bokeh_figure import ChartFigure
+from mklviz.views.chart.claim_chart import claim_chart, claim_height, claim_signs, claim_tables
+from mklviz.views.host.plot_pane import PlotPane
 from mklviz.views.look import cards
-from mklviz.views.sidebar.sidebar import Sidebar
+from mklviz.views.look.palette import LIGHT, Theme
+from mklviz.views.sidebar.scenario_panel import ScenarioPanel
 
-__all__ = ["ClaimCard", "claim_html"]
+__all__ = ["ClaimCard", "authors", "verdict_html"]
 
-_LOOKS = {REPRODUCES: ("converged", "✓"), PARTLY: ("limit", "≈"), DOES_NOT: ("failed", "✕")}
-_OTHER_LOOK = "rule", "◇"
+_ACROSS = "auto-fit, minmax(min(400px * var(--mk-scale, 1), 100%), 1fr)"
+_LOOKS = {REPRODUCES: "converged", PARTLY: "limit", DOES_NOT: "failed"}  # classes of words; "rule" for others
 
 
 class ClaimCard:
-    """A card above the tabs, which is there only where the address names a claim."""
+    """A card above the tabs, which is there as long as the controls are those of a claim."""
 
-    def __init__(self) -> None:
-        self._text = cards.html()
-        self.root: Any = cards.card(self._text, visible=False)
+    def __init__(self, scenario: ScenarioPanel) -> None:
+        self._scenario = scenario
+        self._theme: Theme = LIGHT
+        self._said, self._why = cards.html(), cards.html()
+        self._picture = pn.Column(sizing_mode="stretch_width", margin=0)
+        both = cards.grid(self._picture, self._why, columns=_ACROSS)
+        self.root: Any = cards.card(self._said, both, visible=False)
+        scenario.param.watch(self._show, "claim")
 
-    def open(self, sidebar: Sidebar) -> str:
-        """Show the claim that the address names, and set the controls to its race unless the address says another.
+    @property
+    def claim(self) -> PaperClaim | None:
+        """The claim that is shown."""
+        return self._scenario.claim
 
-        Returns a sentence where there is none of that name, else "".
-        """
-        name = query_value(CLAIM)
-        if not name:
-            return ""
+    def open(self, name: str) -> str:
+        """Show a claim; return a sentence where there is none of that name, else ""."""
         try:
-            claim = load_claim(name)
+            self._scenario.claim = load_claim(name)
         except UnknownName as error:
             return one_line(str(error))
-        answer = recorded_answers().answers.get(name, ClaimAnswer(claim, UNKNOWN))
-        self._text.object = claim_html(answer, recorded_answers().machine)
-        self.root.visible = True
-        if not claim.untestable and not query_value(RECIPE):
-            sidebar.load(claim.race)
         return ""
 
+    def paint(self, theme: Theme) -> None:
+        """Use the colours of a theme."""
+        if theme is not self._theme:
+            self._theme = theme
+            self._show()
 
-def claim_html(answer: ClaimAnswer, machine: str) -> str:
-    """Return what a claim says, the paper's values and ours side by side, and how they were measured."""
+    def _show(self, *_: Any) -> None:
+        claim = self.claim
+        self.root.visible = claim is not None
+        if claim is None:
+            return
+        answer = recorded_answers().answers.get(claim.name, ClaimAnswer(claim, UNKNOWN))
+        self._said.object = said_html(answer)
+        self._why.object = why_html(answer, recorded_answers().machine) + table_html(answer)
+        self._picture.param.update(objects=[*self._drawn(answer)], visible=bool(answer.rows))
+
+    def _drawn(self, answer: ClaimAnswer) -> Iterator[Any]:
+        """Yield the picture of an answer and what its signs are, where it has numbers."""
+        if not answer.rows:
+            return
+        height = round(claim_height(answer) * self._theme.scale)
+        chart = claim_chart(answer, self._theme)
+        figure = ChartFigure(chart, self._theme, height, tools="")
+        figure.show(claim_tables(answer))
+        yield cards.html(f"<b>{escape(chart.title)}</b><br>{legend_html(answer)}")
+        yield PlotPane(figure.plot, sizing_mode="stretch_width", margin=0, height=height)
+
+
+def said_html(answer: ClaimAnswer) -> str:
+    """Return what a claim says, and the verdict."""
     claim = answer.claim
-    heading = cards.title(f"Is it true? {claim.place} of {_authors(claim)}", beside=_word(answer.verdict))
-    return f"{heading}<p>{escape(claim.sentence)}</p>{_table(answer)}{_why(answer, machine)}"
+    heading = cards.title(f"Is it true? {claim.place} of {authors(claim)}", beside=verdict_html(answer.verdict))
+    return f"{heading}<p>{escape(claim.sentence)}</p>"
 
 
-def _authors(claim: PaperClaim) -> str:
+def legend_html(answer: ClaimAnswer) -> str:
+    """Return what the signs of the picture are."""
+    colours = ("text", "accent", "accent")
+    entries = "".join(
+        f'<span><b style="color: var(--mk-{colour})">{sign}</b> {escape(words)}</span>'
+        for colour, (sign, words) in zip(colours, claim_signs(answer.claim), strict=False)
+    )
+    return f'<span class="legend">{entries}</span>'
+
+
+def authors(claim: PaperClaim) -> str:
+    """Return who claims it, in short."""
     return claim.paper.partition(",")[0] + " et al."
 
 
-def _word(verdict: str) -> str:
-    look, sign = _LOOKS.get(verdict, _OTHER_LOOK)
-    return f'<span class="word {look}"><i data-sign="{sign}"></i>{escape(verdict)}</span>'
+def verdict_html(verdict: str) -> str:
+    """Return a verdict as a word with its sign."""
+    sign = f'<i data-sign="{VERDICT_SIGNS[verdict]}"></i>'
+    return f'<span class="word {_LOOKS.get(verdict, "rule")}">{sign}{escape(verdict)}</span>'
 
 
-def _table(answer: ClaimAnswer) -> str:
+def table_html(answer: ClaimAnswer) -> str:
+    """Return the paper's values and ours as numbers, folded away."""
     if not answer.rows:
         return ""
     head = "".join(f"<th>{escape(text)}</th>" for text in COLUMNS)
     whole_first = sorted(answer.rows, key=lambda row: row.title != ALL_DATA)
     body = "".join(_row(row_texts(answer.claim, row)) for row in whole_first)
     return (
-        '<div class="scroll low"><table class="results milestones">'
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+        '<details><summary>The numbers</summary><div class="scroll"><table class="results milestones">'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div></details>"
     )
 
 
 def _row(texts: tuple[str, ...]) -> str:
     first, *middle, verdict = texts
     cells = "".join(f"<td>{escape(text)}</td>" for text in middle)
-    return f"<tr><th>{escape(first)}</th>{cells}<td>{_word(verdict)}</td></tr>"
+    return f"<tr><th>{escape(first)}</th>{cells}<td>{verdict_html(verdict)}</td></tr>"
 
 
-def _why(answer: ClaimAnswer, machine: str) -> str:
+def why_html(answer: ClaimAnswer, machine: str) -> str:
+    """Return how a claim was measured, or why it cannot be."""
     claim = answer.claim
     if claim.untestable:
-        sentences = [claim.untestable]
-    else:
-        measured = f"{measured_text(claim)}; {splits_text(answer)}, on {machine}." if answer.rows else ""
-        race = f"The controls are set to its race on {claim.race.data.title}, first split, with the paper's stop rule."
-        sentences = [measured, claim.note, race, f"To measure it here: mklviz reproduce {claim.name} --quick"]
-    return f'<p class="why">{escape(" ".join(filter(None, sentences)))}</p><p class="why">{escape(claim.paper)}</p>'
+        return _paragraphs(claim.untestable, claim.paper)
+    measured = f"{measured_text(claim)}; {splits_text(answer)}, on {machine}." if answer.rows else ""
+    race = f"The controls are set to its race on {claim.race.data.title}, first split, with the paper's stop rule."
+    return _paragraphs(
+        measured, claim.note, f"{race} To measure it here: mklviz reproduce {claim.name} --quick", claim.paper
+    )
+
+
+def _paragraphs(*texts: str) -> str:
+    return "".join(f'<p class="why">{escape(text)}</p>' for text in texts if text)

@@ -41,7 +41,7 @@ from mklviz.views.host.frame_rate import FRAME_RATE
 from mklviz.views.host.ticks import Ticks
 from mklviz.views.lessons.stage import LessonStage
 from mklviz.views.links.hide_and_lock import HideAndLock
-from mklviz.views.links.link import Address, open_address, open_words
+from mklviz.views.links.link import CLAIM, RECIPE, Address, open_address, open_words, query_value
 from mklviz.views.look import cards
 from mklviz.views.race.hold_unseen import PAGE_CLOSED
 from mklviz.views.race.race_text import WORDS_EVERY
@@ -98,7 +98,7 @@ class Explorer(pn.viewable.Viewer):
         self.alert = Alert(closeable=True, visible=False)
         self.controls = controls_column(self.sidebar, self.run_panel)
         self.stage = LessonStage(self.session, self.sidebar.scenario.lesson, self._stage_commands())
-        self.claim = ClaimCard()
+        self.claim = ClaimCard(self.sidebar.scenario)
         parts = (Form(self.alert), self.claim.root, self.stage.root, self.shell.root)
         self.main = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
         self._watch()
@@ -109,6 +109,7 @@ class Explorer(pn.viewable.Viewer):
         """Let the address and the buttons follow what is chosen."""
         scenario = self.sidebar.scenario
         self.run_panel.pace.param.watch(self._change_pace, "value")
+        scenario.param.watch(self._touched, "claim")
         scenario.param.watch(self._set_stage, "chosen")  # after the sidebar has loaded the recipe
         self.race_view.param.watch(self._touched, ["x_axis", "log_x", "log_y", "above"])
         self.session.param.watch(self._touched, ["theme", "sweep"])
@@ -128,6 +129,13 @@ class Explorer(pn.viewable.Viewer):
         scenario.choice.value = name
         scenario.open_lesson()
         self.header.fold(scenario.lesson.open)
+
+    def open_claim(self, name: str) -> None:
+        """Show a claim of a paper above the tabs, and set the controls to its race."""
+        scenario = self.sidebar.scenario
+        scenario.lesson.open = False
+        self._say_wrong(self.claim.open(name))
+        scenario.restore()
 
     # -- the commands
 
@@ -159,6 +167,7 @@ class Explorer(pn.viewable.Viewer):
         if recipe.data.own and recipe.data.dataset is None:
             recipe = recipe.changed(data=self.sidebar.data.own(recipe.data))
         self._say_wrong("")
+        self.sidebar.scenario.claim = None
         self.sidebar.load(recipe)  # Run repeats it
         self._begin(Reopening(recipe, traces, stored), "Preparing the problem of a race of the past.")
         self._turn_to_race()
@@ -169,6 +178,7 @@ class Explorer(pn.viewable.Viewer):
         wrong = show_unposed(self.session, traces, stored, missing)
         if not wrong:
             self._say_wrong("")
+            self.sidebar.scenario.claim = None
             self._turn_to_race()
             self._follow()
         return wrong
@@ -183,6 +193,7 @@ class Explorer(pn.viewable.Viewer):
         wrong = busy or self._missing(recipe) or open_words(self.sidebar, recipe.to_words())
         if wrong or self.sidebar.blocked:
             return wrong or self.sidebar.blocked
+        self.sidebar.scenario.claim = None
         self._turn_to_race()
         self.run()
         return ""
@@ -237,13 +248,13 @@ class Explorer(pn.viewable.Viewer):
 
     def _set_stage(self, *_: Any) -> None:
         """Set tab and pace to those of the scenario chosen, and clear another race: its curves must not stand there."""
-        scenario = self.sidebar.scenario.scenario
-        self.run_panel.pace.value = scenario.pace
-        self.shell.turn_to(scenario.tab)
+        panel = self.sidebar.scenario
+        self.run_panel.pace.value = panel.scenario.pace
+        self.shell.turn_to(self.shell.titles[0] if panel.races_claim else panel.scenario.tab)
         if self.launch is not None:
             self.launch.cancel()
         shown = self.session.recipe
-        if self.session.race is not None and not (shown is not None and shown.same_race(scenario.recipe)):
+        if self.session.race is not None and not (shown is not None and shown.same_race(panel.recipe)):
             self._drop_race()
 
     async def tick(self) -> None:
@@ -382,13 +393,19 @@ class Explorer(pn.viewable.Viewer):
         """Open what the address of the page asks for; return whether there are controls beside it."""
         self.reclaim.ask()
         framing = HideAndLock()
-        opened = open_address(self.sidebar), self.claim.open(self.sidebar)
-        wrong = [*opened, self.address.open(), self.deep_link.open()]
+        wrong = [open_address(self.sidebar), self._open_claim(), self.address.open(), self.deep_link.open()]
         framing.apply(self.sidebar, self.shell.strip)
         self._say_wrong(" ".join(filter(None, [*wrong, framing.wrong])))
         self.header.fold(self.sidebar.scenario.lesson.open)
         WARMUP.start()
         return framing.sidebar
+
+    def _open_claim(self) -> str:
+        """Open the claim of the address, and its race unless the address says another; return what is wrong with it."""
+        wrong = self.claim.open(query_value(CLAIM)) if query_value(CLAIM) else ""
+        if self.sidebar.scenario.races_claim and not query_value(RECIPE):
+            self.sidebar.load(self.sidebar.scenario.recipe)
+        return wrong
 
     def page(self) -> pmui.Page:
         """Return the dashboard as a page of its own; to be called once in each session."""
@@ -422,6 +439,7 @@ class Explorer(pn.viewable.Viewer):
         sheet = cards.variables(self.session.theme)
         narrow = [sheet, ":host { min-width: 0; }"]
         self.main.stylesheets = narrow
+        self.claim.paint(self.session.theme)
         self.frame.status.dress(narrow)
         self.controls.stylesheets = [sheet, ":host { --mk-scale: 1; }"]  # as wide as ever, and put away
 

@@ -1,6 +1,7 @@
-// Turns the page between what stands in its HTML, Start and Lessons, and what the server builds. A link that is opened
-// in another tab or window, or before the page is loaded, is an ordinary link.
-const STANDING = ["start", "lessons"]
+// Turns the page between what stands in its HTML, Start, Lessons and Claims, and what the server builds. A link that is
+// opened in another tab or window, or before the page is loaded, is an ordinary link.
+const STANDING = ["start", "lessons", "claims"]
+const WORDS = ["scenario", "claim", "own"]
 
 export function render({ model, el }) {
   const front = document.getElementById("mklviz-front")
@@ -43,11 +44,11 @@ export function render({ model, el }) {
     if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return
     event.preventDefault()
     history.pushState({}, "", link.getAttribute("href"))
-    turn(link.dataset.page, { ...link.dataset.scenario && { scenario: link.dataset.scenario }, ...link.dataset.own && { own: link.dataset.own } })
+    turn(link.dataset.page, Object.fromEntries(WORDS.filter((name) => link.dataset[name]).map((name) => [name, link.dataset[name]])))
   }
   const back = () => {
-    const words = new URLSearchParams(location.search), scenario = words.get("scenario")
-    const section = words.get("page") ?? (scenario ? "explore" : "start")
+    const words = new URLSearchParams(location.search)
+    const section = words.get("page") ?? (words.has("scenario") || words.has("claim") ? "explore" : "start")
     if (section in links) turn(section)
   }
   const painted = () => {

@@ -1,7 +1,7 @@
-"""The row of links that leads a page: Start, Lessons, Explore and Runs.
+"""The row of links that leads a page: Start, Lessons, Claims, Explore and Runs.
 
-Start and Lessons stand in the HTML of the page, so the browser turns to them by itself and tells the server. Explore
-and Runs are built by the server when they are first asked for.
+Start, Lessons and Claims stand in the HTML of the page, so the browser turns to them by itself and tells the server.
+Explore and Runs are built by the server when they are first asked for.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from mklviz.views.host.beside import beside
 from mklviz.views.host.component import ScriptedComponent
 from mklviz.views.links.link import PAGE
 
-__all__ = ["EXPLORE", "LESSONS", "RUNS", "SECTIONS", "START", "Navigation", "address_of"]
+__all__ = ["CLAIMS", "EXPLORE", "LESSONS", "RUNS", "SECTIONS", "START", "Navigation", "address_of"]
 
-START, LESSONS, EXPLORE, RUNS = "start", "lessons", "explore", "runs"
-SECTIONS = {START: "Start", LESSONS: "Lessons", EXPLORE: "Explore", RUNS: "Runs"}
+START, LESSONS, CLAIMS, EXPLORE, RUNS = "start", "lessons", "claims", "explore", "runs"
+SECTIONS = {START: "Start", LESSONS: "Lessons", CLAIMS: "Claims", EXPLORE: "Explore", RUNS: "Runs"}
 """What the links say, by the names that stand in addresses."""
 
 
@@ -31,7 +31,7 @@ class Navigation(ScriptedComponent):
     """The links; `section` is the one that is open.
 
     `turn` is called with the section that somebody asks for and with more words: `scenario` is the name of a lesson,
-    `own` is set where a table of one's own is to be opened.
+    `claim` that of a paper's claim, `own` is set where a table of one's own is to be opened.
     """
 
     section = param.Selector(default=START, objects=list(SECTIONS))
@@ -50,5 +50,5 @@ class Navigation(ScriptedComponent):
         """Turn to the section that somebody asks for; what is no section is not answered."""
         section = message.get("section") if isinstance(message, dict) else None
         if isinstance(section, str) and section in SECTIONS:
-            words = {name: str(message[name]) for name in ("scenario", "own") if message.get(name)}
+            words = {name: str(message[name]) for name in ("scenario", "claim", "own") if message.get(name)}
             self._turn(section, words)

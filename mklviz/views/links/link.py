@@ -147,7 +147,7 @@ class Address:
         query = {name: values[-1] for name, values in parse_qs(self.text("", keep=False)[1:]).items()}
         for own in (GUESS, LESSON):  # everybody has their own
             query.pop(own, None)
-        recipe = query.pop(RECIPE, "") or self.sidebar.scenario.scenario.recipe.to_words()  # scenarios may change
+        recipe = query.pop(RECIPE, "") or self.sidebar.scenario.recipe.to_words()  # scenarios may change
         query |= {VERSION: NOW, TAB: tab, STEP: "" if step is None else str(step), **more}
         return _query({RECIPE: recipe, **query})
 
@@ -157,17 +157,19 @@ class Address:
         `key` is that of a page with a race; `keep` is whether values of other names in the address stay; `page` is what
         the links in the header have opened.
         """
-        scenario, view = self.sidebar.scenario.scenario, self.view
+        panel, view = self.sidebar.scenario, self.view
+        scenario, claim = panel.scenario, panel.claim
         logs = ("x" if view.log_x else "") + ("y" if view.log_y else "")
         query = {
             SCENARIO: "" if scenario.name == DEFAULT else scenario.name,
-            RECIPE: self._recipe_words(scenario.recipe),
+            CLAIM: "" if claim is None else claim.name,
+            RECIPE: self._recipe_words(panel.recipe),
             PACE: "" if self.run_panel.pace.value == scenario.pace else f"{self.run_panel.pace.value:g}",
             AXIS: "" if view.x_axis == view.param.x_axis.default else view.x_axis,
             LOG: "" if logs == "y" else logs or LINEAR,
             OBJECTIVE: "" if not view.above_chosen else ABOVE if view.above else PLAIN,
-            GUESS: self.sidebar.scenario.lesson.chosen,
-            LESSON: ON if self.sidebar.scenario.lesson.open else "",
+            GUESS: panel.lesson.chosen,
+            LESSON: ON if panel.lesson.open else "",
             PROJECTOR: ON if view.theme.projected else "",
             RACE_KEY: key,
             PAGE: page,

@@ -14,7 +14,19 @@ from mklviz.views.host.beside import beside
 from mklviz.views.host.markup import Markup
 from mklviz.views.look.palette import FONT, RunStyle, Theme, swatch
 
-__all__ = ["GAP", "TEXT_CSS", "card", "grid", "heading", "help_mark", "html", "legend", "title", "variables"]
+__all__ = [
+    "GAP",
+    "TEXT_CSS",
+    "card",
+    "grid",
+    "heading",
+    "help_mark",
+    "html",
+    "legend",
+    "title",
+    "variables",
+    "word_variables",
+]
 
 GAP = 12  # pixels between cards
 _CARD = """
@@ -35,9 +47,14 @@ def variables(theme: Theme) -> str:
     tokens = "".join(f"--mk-{name}: {getattr(theme, name)};" for name in names)
     pairs = zip(PARTS, theme.parts, strict=True)
     tokens += "".join(f"--mk-{part}: {fill}; --mk-on-{part}: {text};" for part, (fill, text) in pairs)
-    words = {"good": theme.good, "bad": theme.bad, "neutral": theme.neutral}
-    tokens += "".join(f"--mk-{name}-fill: {fill}; --mk-{name}: {text};" for name, (fill, text) in words.items())
+    tokens += word_variables(theme)
     return f":host {{ {tokens} --mk-font: {FONT}; {_size(theme)} }}"
+
+
+def word_variables(theme: Theme) -> str:
+    """Return the colours of words such as "converged" as CSS variables."""
+    words = {"good": theme.good, "bad": theme.bad, "neutral": theme.neutral}
+    return "".join(f"--mk-{name}-fill: {fill}; --mk-{name}: {text};" for name, (fill, text) in words.items())
 
 
 def _size(theme: Theme) -> str:

@@ -47,6 +47,7 @@ class Sidebar(pn.viewable.Viewer):
         self._loading = False
         self._built: tuple[object, tuple[str, str]] | None = None
         self.scenario.param.watch(self._load_scenario, "chosen")
+        self.scenario.param.watch(self._refresh, "claim")
         self.data.proposal.param.watch(lambda *_: self.problem.use_fitting(self.data.task), "clicks")
         for section in self.sections:
             section.param.watch(self._refresh, "revision")
@@ -73,7 +74,7 @@ class Sidebar(pn.viewable.Viewer):
         self.solvers.set_dark(dark)
 
     def _load_scenario(self, *_: Any) -> None:
-        self.load(self.scenario.scenario.recipe)
+        self.load(self.scenario.recipe)
 
     def _refresh(self, *_: Any) -> None:
         """Bring what depends on several sections up to date: sizes, solvers offered, what stands in the way."""

@@ -1,4 +1,4 @@
-"""The pages Start and Lessons as HTML that stands in the page itself: it is seen before any script is loaded.
+"""The pages Start, Lessons and Claims as HTML that stands in the page itself: it is seen before any script is loaded.
 
 What it says of the race that plays is counted from the recording of that race.
 """
@@ -22,8 +22,10 @@ from mklviz.views.host.beside import beside
 from mklviz.views.lessons.thumbnail import thumbnail
 from mklviz.views.lessons.triangle import kernel_titles
 from mklviz.views.links.link import LESSON, ON
+from mklviz.views.look.cards import word_variables
 from mklviz.views.look.palette import DARK, DASHES, FONT, LIGHT, Theme, readable
 from mklviz.views.look.styles import run_styles
+from mklviz.views.start.claim_list import claims_html
 from mklviz.views.start.triangle import (
     FOOT,
     LEFT,
@@ -60,7 +62,7 @@ def lessons() -> list[Scenario]:
 
 @cache
 def front_html(section: str) -> str:
-    """Return both pages, of which the one that `section` names is seen."""
+    """Return all three pages, of which the one that `section` names is seen."""
     traces, first = recording(RECORDED), lessons()[0]
     titles = kernel_titles(traces)
     return _PAGE.substitute(
@@ -76,6 +78,7 @@ def front_html(section: str) -> str:
         first_title=escape(first.title),
         thumbnails="".join(_small(number, lesson) for number, lesson in enumerate(lessons(), 1)),
         lessons=_groups(),
+        claims=claims_html(),
         data=json.dumps(_script_data(traces, titles)).replace("<", "\\u003c"),
         script=_SCRIPT,
     )
@@ -179,9 +182,8 @@ def _variables(theme: Theme) -> str:
     colours |= {f"lesson-{k}": _address(thumbnail(lesson.name, theme)) for k, lesson in enumerate(lessons(), 1)}
     colours |= {f"run-{key}": style.colour for key, style in styles.items()}
     colours |= {f"word-{key}": readable(style.colour, theme.page, OF_TEXT) for key, style in styles.items()}
-    return f"color-scheme: {'dark' if theme.dark else 'light'};" + "".join(
-        f"--{name}: {c};" for name, c in colours.items()
-    )
+    scheme = f"color-scheme: {'dark' if theme.dark else 'light'};{word_variables(theme)}"
+    return scheme + "".join(f"--{name}: {c};" for name, c in colours.items())
 
 
 def _address(svg: str) -> str:

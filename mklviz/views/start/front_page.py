@@ -1,4 +1,4 @@
-"""The page of one visitor: Start and Lessons, which stand in its HTML, and the dashboard once it is asked for."""
+"""The page of one visitor: what stands in its HTML, as Start and Lessons, and the dashboard once it is asked for."""
 
 from __future__ import annotations
 
@@ -64,12 +64,14 @@ class FrontPage:
         return self._page
 
     def turn(self, section: str, words: Mapping[str, str]) -> None:
-        """Open a section; `words` say which lesson, or that a table of one's own is to be opened."""
+        """Open a section; `words` say which lesson or claim, or that a table of one's own is to be opened."""
         if section in (EXPLORE, RUNS) and self.explorer is None:
             self._build().start()
         self._show(section, words)
         if self.explorer is not None and words.get("scenario") in scenarios():
             self.explorer.open_lesson(words["scenario"])
+        if self.explorer is not None and words.get("claim"):
+            self.explorer.open_claim(words["claim"])
 
     def _build(self) -> Explorer:
         self.explorer = Explorer(frame=self.frame)
