@@ -21,13 +21,12 @@ def test_the_index_leads_to_a_page_of_every_recorded_lesson(tmp_path: Path, monk
     index = files[0].read_text(encoding="utf-8")
     assert files[0].name == "index.html"
     assert sorted(re.findall(r'href="([^"]+)"', index)) == sorted(file.name for file in files[1:])
-    assert {file.stem for file in files[1:]} == {path.stem for path in FOLDER.glob("*.zip")}
+    assert {file.stem for file in files[1:]} == {"viewer", *(path.stem for path in FOLDER.glob("*.zip"))}
     for file in files[1:]:
         page = file.read_text(encoding="utf-8")
         assert 'href="index.html"' in page
         assert not re.search(r'(?:src|href)="(?!index\.html|data:)', page)  # nothing else is loaded, or led to
-        traces = recording(file.stem)
-        assert {run["key"] for run in numbers(page)["runs"]} == set(traces)
+        assert {run["key"] for run in numbers(page).get("runs", ())} == set(recording(file.stem))
 
 
 @pytest.mark.parametrize(("name", "words", "knob", "picture", "value"), LABORATORIES)
