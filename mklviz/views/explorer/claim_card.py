@@ -7,20 +7,18 @@ from typing import Any
 
 from mklviz.errors import UnknownName
 from mklviz.quoting import one_line
-from mklviz.reproduce import ClaimAnswer, PaperClaim
+from mklviz.reproduce import ClaimAnswer
 from mklviz.reproduce.claims import load_claim
 from mklviz.reproduce.estimates import ALL_DATA
 from mklviz.reproduce.recorded import recorded_answers
 from mklviz.reproduce.texts import COLUMNS, measured_text, row_texts, splits_text
-from mklviz.reproduce.verdicts import DOES_NOT, PARTLY, REPRODUCES, UNKNOWN
+from mklviz.reproduce.verdicts import UNKNOWN
 from mklviz.views.links.link import CLAIM, RECIPE, query_value
 from mklviz.views.look import cards
+from mklviz.views.look.verdicts import verdict_look
 from mklviz.views.sidebar.sidebar import Sidebar
 
 __all__ = ["ClaimCard", "claim_html"]
-
-_LOOKS = {REPRODUCES: ("converged", "✓"), PARTLY: ("limit", "≈"), DOES_NOT: ("failed", "✕")}
-_OTHER_LOOK = "rule", "◇"
 
 
 class ClaimCard:
@@ -53,16 +51,12 @@ class ClaimCard:
 def claim_html(answer: ClaimAnswer, machine: str) -> str:
     """Return what a claim says, the paper's values and ours side by side, and how they were measured."""
     claim = answer.claim
-    heading = cards.title(f"Is it true? {claim.place} of {_authors(claim)}", beside=_word(answer.verdict))
+    heading = cards.title(f"Is it true? {claim.place} of {claim.authors}", beside=_word(answer.verdict))
     return f"{heading}<p>{escape(claim.sentence)}</p>{_table(answer)}{_why(answer, machine)}"
 
 
-def _authors(claim: PaperClaim) -> str:
-    return claim.paper.partition(",")[0] + " et al."
-
-
 def _word(verdict: str) -> str:
-    look, sign = _LOOKS.get(verdict, _OTHER_LOOK)
+    look, sign = verdict_look(verdict)
     return f'<span class="word {look}"><i data-sign="{sign}"></i>{escape(verdict)}</span>'
 
 
