@@ -1,9 +1,10 @@
-"""Record the races of scenarios anew, for `mklviz.record.recordings`.
+"""Record the races of scenarios and of papers' claims anew, for `mklviz.record.recordings`.
 
-    python .ci/recordings.py                   those that the package has
+    python .ci/recordings.py                   those of scenarios that the package has
     python .ci/recordings.py silp-oscillates   these
+    python .ci/recordings.py claims            those of the claims, which takes minutes
 
-Runs a scenario's recipe at full speed and writes what is drawn of it: dual variables and certificates are left out, and
+Runs a recipe at full speed and writes what is drawn of it: dual variables and certificates are left out, and
 weights and facts have few digits, so that a race of 442 kernels takes some 80 kB. Version and recipe stand in the
 files, and of a lesson what was computed for its picture.
 """
@@ -13,18 +14,21 @@ from __future__ import annotations
 import json
 import sys
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from mklviz.contract import Array, Iterate
+from mklviz.recipe import Recipe
+from mklviz.recipe.prepared import Prepared
 from mklviz.record import Trace
 from mklviz.record.bundle import SUFFIX
 from mklviz.record.recordings import EVIDENCE, FOLDER
 from mklviz.record.saved import SavedFacts
 from mklviz.record.verdict import Verdict
+from mklviz.reproduce.races import claim_races
 from mklviz.scenarios import Evidence, Outcome, load_scenario
 
 DIGITS = 5  # of facts, and of what was computed for a picture
@@ -33,30 +37,45 @@ NOTHING = np.empty(0)
 
 
 def main(names: Sequence[str]) -> None:
-    """Write the recordings of these scenarios, or of all that have one."""
-    for name in names or sorted(path.stem for path in FOLDER.glob("*.zip")):
-        path = FOLDER / f"{name}.zip"
-        traces, evidence = recorded(name)
-        with zipfile.ZipFile(path, "w") as archive:
-            for key, trace in traces.items():  # keys as they are, by which recordings are asked for
-                with archive.open(f"{key}{SUFFIX}", "w") as member:
-                    trace.save(member)
-            if evidence:
-                archive.writestr(EVIDENCE, json.dumps(_short(evidence)), zipfile.ZIP_DEFLATED)
-        print(f"{path}: {path.stat().st_size:,} bytes")
+    """Write the recordings of these scenarios, or of all that have one; or, if asked, those of the claims."""
+    if [*names] == ["claims"]:
+        for shown in claim_races():
+            _, traces = raced(shown.recipe)
+            write(shown.name, traces, {})
+    else:
+        for name in names or sorted(path.stem for path in FOLDER.glob("*.zip")):
+            write(name, *recorded(name))
 
 
-def recorded(name: str) -> tuple[dict[str, Trace], Evidence]:
-    """Run a scenario's race and return its traces, thinned, and what its answer is drawn from."""
+def write(name: str, traces: Mapping[str, Trace], evidence: Evidence) -> None:
+    """Write the file of a recording, of traces that are thinned for it."""
+    path = FOLDER / f"{name}.zip"
+    path.parent.mkdir(exist_ok=True)
+    with zipfile.ZipFile(path, "w") as archive:
+        for key, trace in traces.items():  # keys as they are, by which recordings are asked for
+            with archive.open(f"{key}{SUFFIX}", "w") as member:
+                thinned(trace).save(member)
+        if evidence:
+            archive.writestr(EVIDENCE, json.dumps(_short(evidence)), zipfile.ZIP_DEFLATED)
+    print(f"{path}: {path.stat().st_size:,} bytes", flush=True)
+
+
+def recorded(name: str) -> tuple[Mapping[str, Trace], Evidence]:
+    """Run a scenario's race and return its traces, and what its answer is drawn from."""
     scenario = load_scenario(name)
-    prepared = scenario.recipe.prepare()
-    race = scenario.recipe.race(prepared)
+    prepared, traces = raced(scenario.recipe)
+    question = scenario.question
+    return traces, {} if question is None else question.answer(Outcome(prepared, traces)).evidence
+
+
+def raced(recipe: Recipe) -> tuple[Prepared, Mapping[str, Trace]]:
+    """Run a race, and return its problem and its traces."""
+    prepared = recipe.prepare()
+    race = recipe.race(prepared)
     for run in race.runs.values():  # one after the other: their clocks are not to disturb each other
         while run.advance():
             pass
-    question, traces = scenario.question, race.traces
-    evidence = {} if question is None else question.answer(Outcome(prepared, traces)).evidence
-    return {key: thinned(trace) for key, trace in traces.items()}, evidence
+    return prepared, race.traces
 
 
 def _short(value: Any) -> Any:

@@ -54,5 +54,5 @@ def __dir__() -> list[str]:
     return sorted([*__all__, "__version__"])
 
 
-if "IPython" in sys.modules:
+if "IPython" in sys.modules or "marimo" in sys.modules:
     importlib.import_module("mklviz.views.notebook.rich_display").register()

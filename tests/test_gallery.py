@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,8 @@ from test_export import numbers
 
 import mklviz as mv
 from mklviz.record.recordings import FOLDER, recording
+from mklviz.reproduce.races import claim_races
+from mklviz.reproduce.recorded import recorded_answers
 from mklviz.views.export import gallery
 from mklviz.views.export.gallery import LABORATORIES, save_gallery
 from mklviz.views.lab.grid import LabGrid, LabKnob
@@ -21,13 +25,31 @@ def test_the_index_leads_to_a_page_of_every_recorded_lesson(tmp_path: Path, monk
     index = files[0].read_text(encoding="utf-8")
     assert files[0].name == "index.html"
     assert sorted(re.findall(r'href="([^"]+)"', index)) == sorted(file.name for file in files[1:])
-    assert {file.stem for file in files[1:]} == {path.stem for path in FOLDER.glob("*.zip")}
+    claims = {race.name.replace("/", "-"): race for race in claim_races() if race.traces}
+    assert {file.stem for file in files[1:]} == {"viewer", *claims, *(path.stem for path in FOLDER.glob("*.zip"))}
     for file in files[1:]:
         page = file.read_text(encoding="utf-8")
         assert 'href="index.html"' in page
         assert not re.search(r'(?:src|href)="(?!index\.html|data:)', page)  # nothing else is loaded, or led to
-        traces = recording(file.stem)
-        assert {run["key"] for run in numbers(page)["runs"]} == set(traces)
+        traces = claims[file.stem].traces if file.stem in claims else recording(file.stem)
+        assert {run["key"] for run in numbers(page).get("runs", ())} == set(traces)
+        for answer in claims[file.stem].answers if file.stem in claims else ():
+            assert escape(answer.claim.sentence) in page
+            assert f"</i>{answer.verdict}</span> {answer.claim.place}" in page
+
+
+def test_recorded_races_of_claims_are_those_that_show_them() -> None:
+    races = claim_races()
+    answers = [answer.claim.name for race in races for answer in race.answers]
+    testable = [name for name, answer in recorded_answers().answers.items() if not answer.claim.untestable]
+    assert sorted(answers) == sorted(testable)
+    for race in races:
+        for trace in race.traces.values():
+            made = mv.Recipe.from_json(trace.recipe)
+            assert replace(made, solvers=race.recipe.solvers) == race.recipe, (
+                f"python .ci/recordings.py claims: {race.name}"
+            )
+    assert {path.stem for path in (FOLDER / "claims").glob("*.zip")} <= {race.name.split("/")[1] for race in races}
 
 
 @pytest.mark.parametrize(("name", "words", "knob", "picture", "value"), LABORATORIES)

@@ -25,7 +25,9 @@ from _waits import wait_for, wait_until_still
 import mklviz as mv
 from mklviz.engine import Race, standard_rules
 from mklviz.errors import MklvizError, UnsupportedProblem
+from mklviz.record import Trace
 from mklviz.views.host.kernel import in_notebook
+from mklviz.views.notebook.rich_display import register
 
 ROOT = Path(__file__).resolve().parents[1]
 QUICKSTART = ROOT / "apps" / "notebooks" / "quickstart.ipynb"
@@ -168,6 +170,20 @@ def test_in_marimo_a_race_returns_at_once_and_its_widget_stands_below_the_cell(
     wait_for(lambda: widget.recording.get("ended"), "the end in the figures")
     assert widget.control["state"] == "finished"
     assert [run["iteration"][-1] for run in widget.recording["runs"]] == [len(t) - 1 for t in race.traces.values()]
+
+
+def test_in_marimo_traces_and_paths_show_a_picture_below_their_table(
+    problem: mv.Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "marimo", SimpleNamespace(running_in_notebook=lambda: True, Html=str))
+    for shown in (Trace, mv.Path, Race):
+        monkeypatch.setattr(shown, "_display_", None, raising=False)  # what is registered goes with the test
+    register()
+    for found in (mv.solve(problem, "level"), mv.path(problem, "level", C=[1.0, 10.0])):
+        html = found._display_()  # type: ignore[attr-defined]
+        assert html.startswith(found._repr_html_())
+        assert html.count("<img") == 1
+    assert "<img" not in Trace("level", "Level")._display_()  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="module")

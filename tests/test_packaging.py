@@ -70,7 +70,7 @@ def test_the_wheel_holds_everything_under_one_name(wheel: Path) -> None:
             "notebooks/*.ipynb",
             "py.typed",
             "__init__.pyi",
-            "record/races/*.zip",
+            "record/races/**/*.zip",
         )
         for file in (ROOT / folder).glob(pattern)
         if not (folder == "mklviz" and file.relative_to(ROOT / folder).parts[0] in ("solvers", "datasets", "apps"))

@@ -23,11 +23,11 @@ from mklviz.record.archive import Arrays, read_header, write_archive
 from mklviz.record.origin import Origin
 from mklviz.record.verdict import FINAL
 
-__all__ = ["Step", "columns_of", "opened_run", "write_run"]
+__all__ = ["FORMAT", "Step", "columns_of", "opened_run", "write_run"]
 
 Step = tuple[Iterate, float, "dict[str, float] | None"]  # with the CPU seconds so far, in all and by part
 
-_FORMAT = 1
+FORMAT = 1
 _SCALARS = ("objective", "lower_bound", "step")
 _SPLIT = {part: f"split_{part}" for part in PARTS}  # saved under these names; files from before have none of them
 _CERTIFICATES = ("dual_bound", "least_scale", "certified", "certificate")  # nor these
@@ -53,7 +53,7 @@ def columns_of(
     columns["svm_solves"] = np.array([iterate.svm_solves for iterate in iterates], dtype=np.int64)
     columns |= {"dual": np.array([iterate.dual for iterate in iterates]), "seconds": seconds}
     columns |= _certificates(iterates) | {_SPLIT[part]: spent for part, spent in split.items()}
-    return {"format": _FORMAT, **header, "facts": [_told(iterate) for iterate in iterates]}, columns
+    return {"format": FORMAT, **header, "facts": [_told(iterate) for iterate in iterates]}, columns
 
 
 @contextmanager
@@ -69,7 +69,7 @@ def opened_run(
     try:
         with closing(kind(path)) as archive:
             stored = read_header(archive)
-            if stored.get("format") != _FORMAT:
+            if stored.get("format") != FORMAT:
                 raise MklvizError(f"{path} was written by another version of mklviz and cannot be read.")
             header, facts = _header(stored), [_facts(said) for said in _typed(stored["facts"], list, "facts")]
             yield header, _steps(archive, facts, len(header["kernel_names"]))

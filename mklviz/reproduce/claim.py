@@ -87,6 +87,11 @@ class PaperClaim:
             raise ProblemError(f"The claim {self.name} needs a stop rule: the paper's, the certified one, or both.")
 
     @property
+    def authors(self) -> str:
+        """The first of the paper's authors, and that there are others."""
+        return self.paper.partition(",")[0] + " et al."
+
+    @property
     def rules(self) -> tuple[str, ...]:
         """The stop rules by which it is answered: the paper's first; one of them where they are the same."""
         return tuple(dict.fromkeys(filter(None, (self.paper_rule, self.certified_rule))))

@@ -10,23 +10,23 @@ import panel as pn
 
 from mklviz.errors import UnknownName
 from mklviz.quoting import one_line
-from mklviz.reproduce import ClaimAnswer, PaperClaim
+from mklviz.reproduce import ClaimAnswer
 from mklviz.reproduce.claims import load_claim
 from mklviz.reproduce.estimates import ALL_DATA
 from mklviz.reproduce.recorded import recorded_answers
-from mklviz.reproduce.texts import COLUMNS, VERDICT_SIGNS, measured_text, row_texts, splits_text
-from mklviz.reproduce.verdicts import DOES_NOT, PARTLY, REPRODUCES, UNKNOWN
+from mklviz.reproduce.texts import COLUMNS, measured_text, row_texts, splits_text
+from mklviz.reproduce.verdicts import UNKNOWN
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.claim_chart import claim_chart, claim_height, claim_signs, claim_tables
 from mklviz.views.host.plot_pane import PlotPane
 from mklviz.views.look import cards
 from mklviz.views.look.palette import LIGHT, Theme
+from mklviz.views.look.verdicts import verdict_look
 from mklviz.views.sidebar.scenario_panel import ScenarioPanel
 
-__all__ = ["ClaimCard", "authors", "verdict_html"]
+__all__ = ["ClaimCard", "verdict_html"]
 
 _ACROSS = "auto-fit, minmax(min(400px * var(--mk-scale, 1), 100%), 1fr)"
-_LOOKS = {REPRODUCES: "converged", PARTLY: "limit", DOES_NOT: "failed"}  # classes of words; "rule" for others
 
 
 class ClaimCard:
@@ -85,7 +85,7 @@ class ClaimCard:
 def said_html(answer: ClaimAnswer) -> str:
     """Return what a claim says, and the verdict."""
     claim = answer.claim
-    heading = cards.title(f"Is it true? {claim.place} of {authors(claim)}", beside=verdict_html(answer.verdict))
+    heading = cards.title(f"Is it true? {claim.place} of {claim.authors}", beside=verdict_html(answer.verdict))
     return f"{heading}<p>{escape(claim.sentence)}</p>"
 
 
@@ -99,15 +99,10 @@ def legend_html(answer: ClaimAnswer) -> str:
     return f'<span class="legend">{entries}</span>'
 
 
-def authors(claim: PaperClaim) -> str:
-    """Return who claims it, in short."""
-    return claim.paper.partition(",")[0] + " et al."
-
-
 def verdict_html(verdict: str) -> str:
     """Return a verdict as a word with its sign."""
-    sign = f'<i data-sign="{VERDICT_SIGNS[verdict]}"></i>'
-    return f'<span class="word {_LOOKS.get(verdict, "rule")}">{sign}{escape(verdict)}</span>'
+    look, sign = verdict_look(verdict)
+    return f'<span class="word {look}"><i data-sign="{sign}"></i>{escape(verdict)}</span>'
 
 
 def table_html(answer: ClaimAnswer) -> str:

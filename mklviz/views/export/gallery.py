@@ -1,6 +1,7 @@
-"""A folder of pages that need no server: every lesson from its recording, some laboratories, and an index of pictures.
+"""A folder of pages that need no server: lessons, laboratories, races of papers' claims, and an index of pictures.
 
-Lessons are drawn from what comes with the package; laboratories are solved, unless the store knows their runs.
+Lessons and claims are drawn from recordings that come with the package; laboratories are solved, unless the store knows
+their runs.
 """
 
 from __future__ import annotations
@@ -13,14 +14,20 @@ from html import escape
 from pathlib import Path
 
 from mklviz._version import __version__
+from mklviz.numbers import counted
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
 from mklviz.record.files import replacing
 from mklviz.record.recordings import recording
+from mklviz.record.reference import Reference
 from mklviz.record.store import Store
+from mklviz.reproduce import ClaimAnswer
+from mklviz.reproduce.races import ClaimRace, claim_races
+from mklviz.reproduce.texts import splits_text
 from mklviz.scenarios import GROUPS, Question, scenarios
 from mklviz.views.export.lab_page import lab_page, lab_title
-from mklviz.views.export.page import page_colours, race_page
+from mklviz.views.export.page import data_title, page_colours, race_page
+from mklviz.views.export.viewer import viewer_page
 from mklviz.views.host.beside import beside
 from mklviz.views.lab.grid import LabGrid, LabKnob, solve_grid
 from mklviz.views.lessons.picture import LessonRuns
@@ -28,6 +35,7 @@ from mklviz.views.lessons.pictures import PICTURES
 from mklviz.views.lessons.thumbnail import small_picture, thumbnail
 from mklviz.views.look.palette import DARK, LIGHT, Theme
 from mklviz.views.look.styles import run_styles
+from mklviz.views.look.verdicts import verdict_look
 
 __all__ = ["LABORATORIES", "gallery_pages", "save_gallery"]
 
@@ -35,7 +43,7 @@ LABORATORIES = (  # each with its file's name, its recipe, its knob, and the pic
     ("level-lambda", "data=ionosphere; solvers=silp,level", "level.lam", "gap", 0.9),
     ("lp-norm", "data=heart; C=1; solvers=spg; gap=1e-4", "p", "few", 1.0),
 )
-INDEX = "index.html"
+INDEX, VIEWER = "index.html", "viewer.html"
 _ABOUT = (
     "Races of multiple kernel learning solvers, step by step, and laboratories with a knob to turn. Every page is one"
     " file with its numbers in it: it needs no server, loads nothing, and can be handed on."
@@ -69,8 +77,8 @@ def save_gallery(folder: str | Path, store: Store | str | Path | None = None) ->
 
 def gallery_pages(store: Store | str | Path | None = None) -> dict[str, str]:
     """Return the pages of the gallery by the names of their files."""
-    pages = [*_lessons(), *_laboratories(store)]
-    return {INDEX: _index(pages), **{f"{page.name}.html": page.html for page in pages}}
+    pages = [*_laboratories(store), *_lessons(), *_claims()]
+    return {INDEX: _index(pages), VIEWER: viewer_page(_BACK), **{f"{page.name}.html": page.html for page in pages}}
 
 
 def _lessons() -> Iterator[GalleryPage]:
@@ -101,19 +109,56 @@ def _laboratories(store: Store | str | Path | None) -> Iterator[GalleryPage]:
         yield GalleryPage(name, _LABS, title, knob.watch, shown, lab_page(grid, places, _BACK))
 
 
+def _claims() -> Iterator[GalleryPage]:
+    """Yield the races of papers' claims that the package has recorded, each with all claims that it shows."""
+    for race in claim_races():
+        if traces := race.traces:
+            claims = [answer.claim for answer in race.answers]
+            places = dict.fromkeys(part for claim in claims for part in claim.place.split(", "))
+            title = f"{', '.join(places)}, on {data_title(race.recipe.data.source)}"
+            picture = partial(_small, title, "gap" if Reference.of(traces.values()) else "solves", traces)
+            html = race_page(traces, f"{claims[0].authors}: {title}", _claimed(race))
+            yield GalleryPage(race.name.replace("/", "-"), claims[0].paper, title, _about(race), picture, html)
+
+
+def _claimed(race: ClaimRace) -> str:
+    """Return the claims that a race shows, with what came out."""
+    said = "".join(
+        f"<p>{_verdict(answer)} {escape(answer.claim.place)}: {escape(answer.claim.sentence)}</p>"
+        for answer in race.answers
+    )
+    splits = ", ".join(dict.fromkeys(map(splits_text, race.answers)))
+    measured = f"Verdicts are of {splits} of all data sets; the race is of one, by the stop rule of the paper."
+    return f'{_BACK}<div class="lead">{said}<p>{escape(measured)} {escape(race.answers[0].claim.paper)}.</p></div>'
+
+
+def _verdict(answer: ClaimAnswer) -> str:
+    look, sign = verdict_look(answer.verdict)
+    return f'<span class="pill {look}"><i aria-hidden="true">{sign}</i>{escape(answer.verdict)}</span>'
+
+
+def _about(race: ClaimRace) -> str:
+    first, *others = race.answers
+    more = f" And {counted(len(others), 'other claim')}." if others else ""
+    return f"{first.verdict.capitalize()}: {first.claim.sentence}{more}"
+
+
 def _small(title: str, drawn: str, traces: Mapping[str, Trace], theme: Theme) -> str:
     return small_picture(title, PICTURES[drawn](LessonRuns(traces, run_styles(traces, theme), {}, theme)), theme)
 
 
 def _index(pages: list[GalleryPage]) -> str:
-    sections = "".join(_section(group, [page for page in pages if page.group == group]) for group in (_LABS, *GROUPS))
+    groups = dict.fromkeys([_LABS, *GROUPS, *(page.group for page in pages)])
+    sections = "".join(_section(group, [page for page in pages if page.group == group]) for group in groups)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" '
         "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'\">"
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta name="generator" content="mklviz {escape(__version__)}"><title>mklviz: gallery</title>'
         f"<style>{page_colours({})}\n{beside(__file__, 'gallery.css')}</style></head>\n<body><header>"
-        f"<h1>Gallery of mklviz</h1><p>{escape(_ABOUT)}</p></header><main>{sections}</main></body></html>\n"
+        f"<h1>Gallery of mklviz</h1><p>{escape(_ABOUT)}</p>"
+        f'<p><a href="{VIEWER}">Open a file of runs of your own</a></p></header>'
+        f"<main>{sections}</main></body></html>\n"
     )
 
 

@@ -25,7 +25,7 @@ from mklviz.record.store import Store
 from mklviz.views.chart.columns import LARGEST_DRAWN, WEIGHT_COLUMNS, KernelSlots
 from mklviz.views.chart.race_charts import NO_BOUND, STOP, weights_title
 from mklviz.views.chart.squashed import squashed
-from mklviz.views.export.page import data_title, page
+from mklviz.views.export.page import data_title, page, page_colours
 from mklviz.views.export.page_charts import page_charts, page_style
 from mklviz.views.export.recording import kernel_names, run_data, styled, thinned
 from mklviz.views.host.beside import beside
@@ -98,9 +98,8 @@ def lab_page(grid: LabGrid, places: Sequence[Mapping[str, Trace]], lead: str = "
     """Return what `save_lab` writes, of the traces at every position of the grid; `lead`: HTML that stands first."""
     shown, title = Laboratory(grid, places), lab_title(grid)
     problem = next(iter(places[0].values())).problem
-    return page(
-        title, f"{title}: a laboratory", problem, shown.page_data(), places[0], beside(__file__, "lab.js"), lead
-    )
+    colours, shows = page_colours(places[0]), beside(__file__, "lab.js")
+    return page(title, f"{title}: a laboratory", problem, shown.page_data(), colours, shows, lead)
 
 
 def lab_title(grid: LabGrid) -> str:

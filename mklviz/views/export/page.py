@@ -9,7 +9,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,10 @@ from mklviz.views.host.beside import beside
 from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
 from mklviz.views.look.styles import run_styles
 
-__all__ = ["colours", "data_title", "figures_script", "figures_style", "page", "page_colours", "race_page", "save_html"]
+__all__ = [
+    *("both_themes", "colours", "data_title", "figures_script", "figures_style", "page", "page_colours", "race_page"),
+    "save_html",
+]
 
 _MORE = "Open it with scripts switched on: the figures are drawn by a script in this file, which loads nothing."
 
@@ -66,7 +70,8 @@ def race_page(
     heading = "A race" if len(data["runs"]) > 1 else "A run"
     title = title or (f"{heading} on {data_title(shown.data)}" if shown.data else f"{heading} of mklviz")
     names = ", ".join(run["label"] for run in data["runs"])
-    return page(title, f"{title}: {names}", shown.problem, data, shown.traces, beside(__file__, "page.js"), lead)
+    style, shows = page_colours(shown.traces), beside(__file__, "page.js")
+    return page(title, f"{title}: {names}", shown.problem, data, style, shows, lead)
 
 
 def data_title(name: str) -> str:
@@ -79,17 +84,17 @@ def page(
     long_title: str,
     problem: str,
     data: Mapping[str, Any],
-    traces: Mapping[str, Trace],
+    colours: str,
     shows: str,
     lead: str = "",
 ) -> str:
     """Return a page of recorded runs.
 
-    `long_title`: its title in a list of windows; `data`: what the script `shows` draws by the figures; `traces`: runs
-    by whose solvers the colours are; `lead`: HTML that stands first.
+    `long_title`: its title in a list of windows; `data`: what the script `shows` draws by the figures; `colours`: a
+    style sheet with them; `lead`: HTML that stands first.
     """
     script = f'"use strict"\n{figures_script()}{shows}'
-    style = f"{page_colours(traces)}\n{figures_style()}"
+    style = f"{colours}\n{figures_style()}"
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_policy(script)}">'
@@ -127,8 +132,13 @@ def _json(data: Mapping[str, Any]) -> str:
 
 def page_colours(traces: Mapping[str, Trace]) -> str:
     """Return the colours of light and dark pages of these runs."""
-    dark = f"@media (prefers-color-scheme: dark) {{ :root {{ {colours(traces, DARK)} }} }}"
-    return f":root {{ color-scheme: light dark; {colours(traces, LIGHT)} }} {dark}"
+    return both_themes(partial(colours, traces))
+
+
+def both_themes(variables: Callable[[Theme], str]) -> str:
+    """Return the style sheet of pages that are light or dark where they are read, of CSS variables for each theme."""
+    dark = f"@media (prefers-color-scheme: dark) {{ :root {{ {variables(DARK)} }} }}"
+    return f":root {{ color-scheme: light dark; {variables(LIGHT)} }} {dark}"
 
 
 def colours(traces: Mapping[str, Trace], theme: Theme) -> str:

@@ -6,7 +6,10 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["after_each_cell", "in_notebook", "is_loaded", "notebook_shell", "show_below_cell", "show_bundle"]
+__all__ = [
+    *("after_each_cell", "in_notebook", "is_loaded", "marimo_html", "notebook_shell", "show_below_cell"),
+    "show_bundle",
+]
 
 
 def notebook_shell() -> Any:
@@ -33,6 +36,12 @@ def _marimo() -> Any:
 def is_loaded(extension: Any) -> bool:
     """Return whether a notebook has the extension of Panel or HoloViews already."""
     return bool(getattr(extension, "_loaded", False))
+
+
+def marimo_html() -> Callable[[str], Any] | None:
+    """Return what makes an output of marimo of HTML, if one of its notebooks runs here."""
+    marimo = _marimo()
+    return None if marimo is None else marimo.Html
 
 
 def show_below_cell(widget: object, subject: Any) -> None:

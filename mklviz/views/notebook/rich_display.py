@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
+from functools import partial, partialmethod
 from importlib import import_module
 from typing import Any
 
 from mklviz.views.host.installed import missing
-from mklviz.views.host.kernel import notebook_shell
+from mklviz.views.host.kernel import marimo_html, notebook_shell
 
 __all__ = ["register"]
 
@@ -20,12 +21,20 @@ _PICTURED: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
 
 def register() -> None:
     """Tell the kernel of a notebook how to show them; outside notebooks, do nothing."""
+    if in_html := marimo_html():
+        for module, name, draw, options in _PICTURED:
+            shows = partialmethod(_in_marimo, in_html, draw=draw, options=options)
+            getattr(import_module(module), name)._display_ = shows  # which marimo asks for
     shell = notebook_shell()
     if shell is None:
         return
     html = shell.display_formatter.formatters["text/html"]
     for module, name, draw, options in _PICTURED:
         html.for_type_by_name(module, name, partial(_html, draw=draw, options=options))
+
+
+def _in_marimo(shown: Any, in_html: Callable[[str], Any], draw: str, options: dict[str, Any]) -> Any:
+    return in_html(_html(shown, draw, options) or repr(shown))
 
 
 def _html(shown: Any, draw: str, options: dict[str, Any]) -> str | None:

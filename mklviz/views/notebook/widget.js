@@ -29,7 +29,10 @@ function render({ model, el }) {
   const view = new RaceView(place, bar)
   whole.addEventListener("keydown", (event) => { if (view.data) view.key(event) })
 
-  const shade = () => { colours.textContent = model.get("colours")[dark(el) ? "dark" : "light"] ?? "" }
+  const shade = () => {
+    const sheet = model.get("colours")[dark(el) ? "dark" : "light"] ?? ""
+    if (colours.textContent !== sheet) colours.textContent = sheet
+  }
   const control = () => {
     const { state, words, paced } = model.get("control")
     status.textContent = words
@@ -39,6 +42,7 @@ function render({ model, el }) {
   }
   const grow = () => {
     const recording = model.get("recording")
+    shade() // a page may not have had its colours when this was put in it
     bar.hidden = !recording.runs
     if (recording.runs) view.show(recording)
     requestAnimationFrame(() => model.send({ wish: "more" }))

@@ -1,0 +1,106 @@
+// A page that shows the runs of files that are chosen or dropped. They are read here, and sent nowhere.
+
+const KIT = JSON.parse(document.getElementById("data").textContent)
+
+class Refusal extends Error {} // a sentence for people
+
+// -- files
+
+async function runsOf(file) {
+  try {
+    if (file.size > KIT.most_bytes) throw tooLarge(file)
+    const outer = members(new Uint8Array(await file.arrayBuffer()))
+    const inside = [...outer].filter(([name]) => name.endsWith(KIT.suffix))
+    if (!inside.length && !outer.has("header.npy")) throw new Refusal(`“${file.name}” holds no runs: choose a file that mklviz has saved.`)
+    const packed = inside.length ? inside : [[KIT.suffix, null]]
+    if (packed.length > KIT.most_runs) throw tooLarge(file)
+    return await Promise.all(packed.map(async ([name, member]) => (
+      runOf(file, name.slice(0, -KIT.suffix.length), member ? members(await unpacked(member)) : outer))))
+  } catch (error) {
+    if (error instanceof Refusal) throw error
+    throw new Refusal(`“${file.name}” is no file of runs, or is damaged: choose one that mklviz has saved.`)
+  }
+}
+
+function tooLarge(file) {
+  return new Refusal(`“${file.name}” holds more than can be opened here: open it in Python, with mv.Trace.load.`)
+}
+
+async function runOf(file, key, archive) {
+  const asked = ["header", ...ARCHIVED].map((name) => archive.get(`${name}.npy`)).filter(Boolean)
+  if (asked.reduce((whole, { size }) => whole + size, 0) > KIT.most_bytes) throw tooLarge(file)
+  const { header: said, ...columns } = await arrays(archive, ["header", ...ARCHIVED])
+  const header = words(said)
+  if (header.format !== KIT.format) throw new Refusal(`“${file.name}” was written by another version of mklviz: open it there.`)
+  return new SavedRun(key, header, columns)
+}
+
+// runs of one problem, each with a key of its own
+function together(runs) {
+  const posed = ({ recipe }) => JSON.stringify(recipe && [recipe.data, recipe.split, recipe.kernels, recipe.problem])
+  const recipes = new Set(runs.filter((run) => run.recipe).map(posed))
+  if (new Set(runs.map((run) => run.header.problem)).size > 1 || recipes.size > 1) {
+    throw new Refusal("These runs solved different problems, and their objectives cannot be compared: choose runs on one"
+      + " problem.")
+  }
+  const seen = new Map()
+  for (const run of runs) {
+    const again = (seen.get(run.key) ?? 0) + 1
+    seen.set(run.key, again)
+    if (again > 1) run.key = run.label = `${run.key} ${again}`
+  }
+  return runs
+}
+
+// -- the page
+
+class SavedView extends RaceView {
+  parts() { // what a solver says of a step only the solver knows
+    return [this.toolbar(), this.largeFigures(), this.multiples(), this.results(),
+      tag("p", { class: "why foot" }, "Arrow keys go from step to step, the space bar plays. Point into a figure to go to a"
+        + " place in it. What each solver did at a step is told where it is installed: mklviz desktop FILE. ", this.leftOut)]
+  }
+}
+
+const main = document.getElementById("race")
+const bar = tag("div", { class: "scrubber" })
+const place = tag("div", {})
+const wrong = tag("p", { class: "wrong", role: "alert" })
+const chooser = tag("input", { type: "file", multiple: "", accept: ".zip,.npz", "aria-label": "Files of runs" })
+const opener = tag("section", { class: "card opener" }, heading("Drop a file of runs here"), tag("label", {}, "or choose it: ", chooser),
+  why("What mklviz run --save, the dashboard’s Export or trace.save wrote. Several files on one problem are shown"
+    + " together. They are read on this computer, and sent nowhere."), wrong)
+let view = null
+
+async function openFiles(files) {
+  wrong.textContent = ""
+  try {
+    const read = await Promise.all(Array.from(files, runsOf))
+    show(together(read.flat()))
+  } catch (error) {
+    wrong.textContent = error instanceof Refusal ? error.message : "This cannot be shown: choose a file that mklviz has saved."
+  }
+}
+
+function show(runs) {
+  const data = recording(runs), source = runs[0].recipe?.data.source
+  view?.hold()
+  view = new SavedView(place, bar)
+  view.show(data)
+  const named = source && !source.includes(":") ? ` on ${source[0].toUpperCase()}${source.slice(1).replaceAll("_", " ")}` : ""
+  document.querySelector("h1").textContent = `${runs.length > 1 ? "A race" : "A run"}${named}`
+  document.querySelector("header p").textContent = runs[0].header.problem
+  document.body.append(bar)
+  opener.classList.add("again")
+}
+
+main.replaceChildren(opener, place)
+chooser.addEventListener("change", () => { if (chooser.files.length) openFiles(chooser.files) })
+document.addEventListener("keydown", (event) => view?.key(event))
+for (const name of ["dragenter", "dragover", "dragleave", "drop"]) {
+  document.addEventListener(name, (event) => {
+    event.preventDefault()
+    document.body.classList.toggle("dropping", name !== "dragleave" && name !== "drop")
+  })
+}
+document.addEventListener("drop", (event) => { if (event.dataTransfer.files.length) openFiles(event.dataTransfer.files) })
