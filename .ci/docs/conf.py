@@ -55,7 +55,9 @@ html_sidebars = {
     ]
 }
 repository = os.environ.get("MKLVIZ_REPOSITORY")  # the address of the repository, where the site is published
-html_theme_options = {"source_directory": "apps/docs/", "source_branch": "main", "source_repository": repository or ""}
+html_theme_options = {"top_of_page_buttons": ["view"]}
+if repository:
+    html_theme_options["source_view_link"] = f"{repository}/blob/main/apps/docs/{{filename}}"
 
 
 def setup(app: Any) -> None:
