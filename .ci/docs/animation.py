@@ -13,7 +13,7 @@ import numpy as np
 
 import mklviz as mv
 from mklviz.engine import solver_classes
-from mklviz.views.look.palette import LIGHT, readable
+from mklviz.views.look.palette import LIGHT, Theme, readable
 
 __all__ = ["animated", "recorded"]
 
@@ -33,7 +33,7 @@ def recorded() -> list[mv.Trace]:
     return [mv.solve(problem, name, gap=1e-2, max_iter=300) for name in ("silp", "level")]
 
 
-def animated(traces: Sequence[mv.Trace]) -> str:
+def animated(traces: Sequence[mv.Trace], theme: Theme = LIGHT) -> str:
     """Return an SVG in which runs on one problem are replayed, each in a panel."""
     shown = _heaviest(traces)
     solves = max(trace.final.svm_solves for trace in traces)
@@ -44,12 +44,12 @@ def animated(traces: Sequence[mv.Trace]) -> str:
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {HEIGHT:g}" role="img" '
         f'aria-label="{html.escape(label)}: kernel weights and duality gap, step by step">',
-        f"<style>text {{ font: 12px sans-serif; fill: {LIGHT.muted} }} .name {{ font: bold 15px sans-serif }}</style>",
-        f'<rect width="{width:g}" height="{HEIGHT:g}" fill="#fff"/>',
+        f"<style>text {{ font: 12px sans-serif; fill: {theme.muted} }} .name {{ font: bold 15px sans-serif }}</style>",
+        f'<rect width="{width:g}" height="{HEIGHT:g}" fill="{theme.card}"/>',
     ]
     for index, trace in enumerate(traces):
         parts.append(f'<g transform="translate({index * WIDTH:g},0)">')
-        parts += _panel(trace, shown, tallest, solves, seconds)
+        parts += _panel(trace, shown, tallest, solves, seconds, theme)
         parts.append("</g>")
     return "\n".join([*parts, "</svg>", ""])
 
@@ -60,15 +60,17 @@ def _heaviest(traces: Sequence[mv.Trace]) -> list[int]:
     return sorted(np.argsort(-weight, kind="stable")[:BARS].tolist())
 
 
-def _panel(trace: mv.Trace, shown: list[int], tallest: float, solves: int, seconds: float) -> Iterator[str]:
-    colour = readable(solver_classes()[trace.solver].colour, LIGHT.card)
+def _panel(
+    trace: mv.Trace, shown: list[int], tallest: float, solves: int, seconds: float, theme: Theme
+) -> Iterator[str]:
+    colour = readable(solver_classes()[trace.solver].colour, theme.card)
     summary = f"{trace.final.svm_solves} SVM solves, weights: {trace.motion.verdict}"
     yield f'<text class="name" x="{MARGIN:g}" y="24" style="fill:{colour}">{html.escape(trace.label)}</text>'
     yield f'<text x="{WIDTH - 12:g}" y="24" text-anchor="end">{summary}</text>'
     yield f'<text x="{MARGIN:g}" y="44">Kernel weights, the {len(shown)} largest</text>'
-    yield from _bars(trace, shown, tallest, colour, seconds)
+    yield from _bars(trace, shown, tallest, colour, seconds, theme)
     yield f'<text x="{MARGIN:g}" y="{GAP_TOP - 10:g}">Duality gap over SVM solves</text>'
-    yield from _gap(trace, solves, colour, seconds)
+    yield from _gap(trace, solves, colour, seconds, theme)
 
 
 def _times(trace: mv.Trace, seconds: float) -> str:
@@ -76,10 +78,12 @@ def _times(trace: mv.Trace, seconds: float) -> str:
     return ";".join(f"{(count - 1) / PACE / seconds:.4f}" for count in trace.svm_solves) + ";1"
 
 
-def _bars(trace: mv.Trace, shown: list[int], tallest: float, colour: str, seconds: float) -> Iterator[str]:
+def _bars(
+    trace: mv.Trace, shown: list[int], tallest: float, colour: str, seconds: float, theme: Theme
+) -> Iterator[str]:
     across = (WIDTH - MARGIN - 12.0) / len(shown)
     times = _times(trace, seconds)
-    yield f'<line x1="{MARGIN:g}" x2="{WIDTH - 12:g}" y1="{BAR_LOW:g}" y2="{BAR_LOW:g}" stroke="{LIGHT.axis}"/>'
+    yield f'<line x1="{MARGIN:g}" x2="{WIDTH - 12:g}" y1="{BAR_LOW:g}" y2="{BAR_LOW:g}" stroke="{theme.axis}"/>'
     yield f'<text x="{MARGIN - 6:g}" y="{BAR_TOP + 10:g}" text-anchor="end">{tallest:.2g}</text>'
     yield f'<text x="{MARGIN - 6:g}" y="{BAR_LOW:g}" text-anchor="end">0</text>'
     yield f'<g transform="translate({MARGIN:g},{BAR_LOW:g}) scale(1,-1)" fill="{colour}">'
@@ -95,7 +99,7 @@ def _bars(trace: mv.Trace, shown: list[int], tallest: float, colour: str, second
     yield "</g>"
 
 
-def _gap(trace: mv.Trace, solves: int, colour: str, seconds: float) -> Iterator[str]:
+def _gap(trace: mv.Trace, solves: int, colour: str, seconds: float, theme: Theme) -> Iterator[str]:
     """Draw the run's gap on a log scale, uncovered from left to right as it was found."""
     left, right = MARGIN, WIDTH - 12.0
     low, high = math.log10(0.008), 1.0
@@ -106,7 +110,7 @@ def _gap(trace: mv.Trace, solves: int, colour: str, seconds: float) -> Iterator[
 
     for gap, words in ((1.0, "100 %"), (0.01, "1 %")):
         height = point(0.0, gap).split(",")[1]
-        yield f'<line x1="{left:g}" x2="{right:g}" y1="{height}" y2="{height}" stroke="{LIGHT.grid}"/>'
+        yield f'<line x1="{left:g}" x2="{right:g}" y1="{height}" y2="{height}" stroke="{theme.grid}"/>'
         yield f'<text x="{left - 6:g}" y="{float(height) + 4:g}" text-anchor="end">{words}</text>'
     points = " ".join(point(count, gap) for count, gap in zip(trace.svm_solves, trace.gap, strict=True))
     run, width = (solves - 1) / PACE / seconds, right - left + 4

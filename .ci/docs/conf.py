@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+import bokeh
+import formulas
+from sources import DOCS
+from sphinx.util.inspect import TypeAliasForwardRef
 
-import bokeh  # noqa: E402
-import formulas  # noqa: E402
-from sources import DOCS  # noqa: E402
-
-import mklviz as mv  # noqa: E402
+import mklviz as mv
+import mklviz.typing
 
 project, author, copyright = "mklviz", "The mklviz developers", "The mklviz developers"
 version = release = mv.__version__
@@ -32,6 +30,10 @@ autodoc_default_options = {
     "exclude-members": ",".join(f"set_{method}_request" for method in ROUTED),
 }
 autodoc_typehints_format = "short"
+autodoc_type_aliases = {name: name for name in (*mklviz.typing.__all__, "ArrayLike")}
+TypeAliasForwardRef.__repr__ = lambda alias: alias.name  # type: ignore[method-assign]  # within unions, too
+autodoc_preserve_defaults = True
+napoleon_use_param = napoleon_use_rtype = False
 napoleon_custom_sections = [("Attributes", "params_style")]
 maximum_signature_line_length = 88
 toc_object_entries_show_parents = "hide"
@@ -53,7 +55,9 @@ html_sidebars = {
     ]
 }
 repository = os.environ.get("MKLVIZ_REPOSITORY")  # the address of the repository, where the site is published
-html_theme_options = {"source_directory": "apps/docs/", "source_branch": "main", "source_repository": repository or ""}
+html_theme_options = {"top_of_page_buttons": ["view"]}
+if repository:
+    html_theme_options["source_view_link"] = f"{repository}/blob/main/apps/docs/{{filename}}"
 
 
 def setup(app: Any) -> None:

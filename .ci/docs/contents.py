@@ -26,7 +26,7 @@ HOME = {
         "howto/classroom",
         "howto/pages",
     ),
-    "Mathematics": ("mathematics", "losses", "regularizers", "kernels", "solvers/index"),
+    "Mathematics": ("mathematics", "losses", "regularizers", "kernels", "Solvers <solvers/index>"),
     "Runs": ("runs", "sweeps", "commands"),
     "To see": ("gallery", "plot", "claims", "learning_kernels", "comparison"),
     "Reference": ("reference/index", "glossary", "security", "cite", "contributing", "changelog"),

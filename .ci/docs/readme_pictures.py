@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import animation
+from pictures import THEMES
 from PIL import Image
 from playwright.sync_api import Error, sync_playwright
 
@@ -32,7 +33,9 @@ PATIENCE = 300.0  # seconds, where everything may have to be compiled first
 def main(folder: str = "") -> None:
     """Write all pictures."""
     docs = Path(folder) if folder else ROOT / "apps" / "docs"
-    docs.joinpath("silp-level.svg").write_text(animation.animated(animation.recorded()), encoding="utf-8")
+    traces = animation.recorded()
+    for ending, theme in THEMES.items():
+        docs.joinpath(f"silp-level{ending}.svg").write_text(animation.animated(traces, theme), encoding="utf-8")
     with _served() as address, _browser() as browser:
         page = browser.new_page(viewport=SIZE)
         _open(page, address)
