@@ -10,7 +10,7 @@ import panel as pn
 
 from mklviz.errors import UnknownName
 from mklviz.quoting import one_line
-from mklviz.reproduce import ClaimAnswer
+from mklviz.reproduce import ClaimAnswer, PaperClaim
 from mklviz.reproduce.claims import load_claim
 from mklviz.reproduce.estimates import ALL_DATA
 from mklviz.reproduce.recorded import recorded_answers
