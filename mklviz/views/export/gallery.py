@@ -24,6 +24,7 @@ from mklviz.record.store import Store
 from mklviz.reproduce import ClaimAnswer
 from mklviz.reproduce.races import ClaimRace, claim_races
 from mklviz.reproduce.texts import splits_text
+from mklviz.reproduce.verdicts import DOES_NOT
 from mklviz.scenarios import GROUPS, Question, scenarios
 from mklviz.views.export.lab_page import lab_page, lab_title
 from mklviz.views.export.page import data_title, page_colours, race_page
@@ -116,9 +117,16 @@ def _claims() -> Iterator[GalleryPage]:
             claims = [answer.claim for answer in race.answers]
             places = dict.fromkeys(part for claim in claims for part in claim.place.split(", "))
             title = f"{', '.join(places)}, on {data_title(race.recipe.data.source)}"
-            picture = partial(_small, title, "gap" if Reference.of(traces.values()) else "solves", traces)
+            picture = partial(_small, title, _drawn(traces), traces)
             html = race_page(traces, f"{claims[0].authors}: {title}", _claimed(race))
             yield GalleryPage(race.name.replace("/", "-"), claims[0].paper, title, _about(race), picture, html)
+
+
+def _drawn(traces: Mapping[str, Trace]) -> str:
+    """Return the name of the picture of a race; some have no gap, some methods solve no SVM."""
+    if not all(trace.final.svm_solves for trace in traces.values()):
+        return "strips"
+    return "gap" if Reference.of(traces.values()) else "solves"
 
 
 def _claimed(race: ClaimRace) -> str:
@@ -140,7 +148,8 @@ def _verdict(answer: ClaimAnswer) -> str:
 def _about(race: ClaimRace) -> str:
     first, *others = race.answers
     more = f" And {counted(len(others), 'other claim')}." if others else ""
-    return f"{first.verdict.capitalize()}: {first.claim.sentence}{more}"
+    verdict = "Does not reproduce" if first.verdict == DOES_NOT else first.verdict.capitalize()
+    return f"{verdict}: {first.claim.sentence}{more}"
 
 
 def _small(title: str, drawn: str, traces: Mapping[str, Trace], theme: Theme) -> str:
