@@ -23,17 +23,12 @@ class ColdStart:
 
     def __init__(self, sidebar: Sidebar, view: RaceView) -> None:
         self._sidebar, self._view = sidebar, view
-        self._scenario = ""
-
-    @property
-    def playing(self) -> bool:
-        """Whether a recording is on the page."""
-        return self._view.playback is not None
+        self._scenario, self._delayed = "", False
 
     @property
     def bridges(self) -> bool:
-        """Whether a recording is on the page while solvers are being compiled."""
-        return self.playing and WARMUP.running
+        """Whether a recording plays because its solvers are being compiled."""
+        return self._view.playback is not None and self._delayed and WARMUP.running
 
     @property
     def set_up(self) -> str:
@@ -60,7 +55,7 @@ class ColdStart:
         recipe = self._sidebar.recipe
         delayed = WARMUP.delays([choice.name for choice in recipe.solvers])
         if delayed or drawable:
-            self._scenario = scenario
+            self._scenario, self._delayed = scenario, delayed
             solvers = [choice.make(recipe.split.seed) for choice in recipe.solvers]
             regularizer = recipe.problem.regularizer
             self._view.play(Playback(recording(scenario), solvers, regularizer, pace, whole=not delayed))

@@ -322,7 +322,7 @@ class Explorer(pn.viewable.Viewer):
             if state == "finished":
                 self.session.keep()
             self.header.show_state(state)
-            self.param.update(state=state, status=PLAYED if self._cold_start.playing else race_sentence(race))
+            self.param.update(state=state, status=PLAYED if self._cold_start.bridges else race_sentence(race))
 
     @param.depends("state", watch=True)
     def _refresh(self, *_: Any) -> None:
