@@ -11,10 +11,13 @@ from typing import Any
 import pytest
 from _waits import PATIENCE, wait_for
 
+import mklviz as mv
+from mklviz.engine import Race
 from mklviz.errors import MklvizError
 from mklviz.record.store import open_store, reset
-from mklviz.sweeps import DaskCluster, Sweep, SweepRun, SweepTable
+from mklviz.sweeps import DaskCluster, Sweep, SweepRun, SweepTable, dask_cluster
 from mklviz.sweeps.dask_cluster import import_distributed
+from mklviz.sweeps.dask_race import on_cluster
 
 try:
     distributed = import_distributed()
@@ -85,3 +88,52 @@ def test_an_address_where_no_scheduler_is_is_a_sentence(monkeypatch: pytest.Monk
     assert "no Dask scheduler" in str(run.error)
     with pytest.raises(MklvizError, match="address or a client"):
         DaskCluster(3)
+
+
+def posed() -> mv.Problem:
+    train, _ = mv.load_dataset("heart").split(train=0.5, seed=0)
+    bank = mv.KernelBank.build(train.X, [mv.Gaussian(widths=(1.0, 2.0))])
+    return mv.Problem(bank, train.y, mv.Hinge(100.0), mv.Simplex())
+
+
+def test_a_race_on_a_cluster_takes_the_same_steps_by_the_same_controls(client: Any) -> None:
+    problem = posed()
+    here = {key: mv.solve(problem, key) for key in ("level", "spg")}
+    race = Race(problem, ["level", "spg"])
+    on_cluster(race, client)
+    race.step(2)
+    wait_for(lambda: race.status == "paused", "two steps")
+    assert [len(trace) for trace in race.traces.values()] == [2, 2]
+    race.pace = 50.0
+    race.resume()
+    assert race.wait(PATIENCE)
+    for key, trace in race.traces.items():
+        assert (trace.status, trace.reason) == (here[key].status, here[key].reason)
+        assert trace.objective.tolist() == here[key].objective.tolist()
+        assert trace.split_at(len(trace) - 1)["svm"] > 0.0
+    wait_for(lambda: not client.futures, "released runs")
+
+
+def test_a_race_on_a_cluster_is_stopped_in_the_middle_of_a_step_and_survives_the_loss_of_a_worker(client: Any) -> None:
+    race = Race(posed(), ["silp", "level"], rules=())
+    on_cluster(race, client)
+    race.start()
+    wait_for(lambda: all(len(trace) > 2 for trace in race.traces.values()), "steps")
+    race.runs["level"].cancel()
+    assert race.runs["level"].wait(PATIENCE)
+    pids = client.run(os.getpid)
+    os.kill(pids[sorted(pids)[0]], signal.SIGKILL)  # the worker of the first run
+    assert race.runs["silp"].wait(PATIENCE)
+    assert race.traces["level"].status == "stopped"
+    assert race.traces["silp"].status == "failed"
+    assert "The Dask worker that computed SILP was lost." in race.traces["silp"].reason
+    assert len(race.traces["silp"]) > 2
+
+
+def test_no_scheduler_at_the_address_is_a_sentence_in_the_race(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask_cluster, "CONNECT_SECONDS", 0.5)
+    race = Race(posed(), ["level"])
+    on_cluster(race, "tcp://127.0.0.1:1")
+    race.start()
+    assert race.wait(PATIENCE)
+    assert "There is no Dask scheduler at tcp://127.0.0.1:1" in race.traces["level"].reason

@@ -82,9 +82,14 @@ def _serve(arguments: argparse.Namespace) -> int:
     need_screen()  # before its packages are looked for
     from mklviz.cli.stored import FOLDER, folder_of
     from mklviz.server import processes_for, serve
+    from mklviz.sweeps import DaskCluster
+    from mklviz.sweeps.dask_race import CLUSTER
 
     if folder := folder_of(arguments):  # its processes and its pages read it there
         os.environ[FOLDER] = folder
+    if arguments.dask:
+        DaskCluster(arguments.dask)  # a sentence now, where its package is missing
+        os.environ[CLUSTER] = arguments.dask
     serve(
         arguments.port,
         arguments.address,

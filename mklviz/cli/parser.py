@@ -122,6 +122,7 @@ examples:
   mklviz serve --classroom --allow-websocket-origin lab.example.org:5006     under another name as well
   mklviz serve --classroom --shared-runs                   everybody sees all runs, and not their own alone
   mklviz serve --store /data/runs
+  mklviz serve --dask tcp://head:8786                      races are computed on a cluster
 """
 
 
@@ -204,6 +205,7 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     add("--classroom", action="store_true", help="let everybody on the network in who has the code, and say the link")
     add("--address", help="address to listen on, such as 0.0.0.0 for all (default: this machine only)")
     add("--no-show", action="store_true", help="do not open a browser")
+    add("--dask", metavar="ADDRESS", help="compute races on the Dask cluster whose scheduler is at this address")
     add(
         "--num-procs",
         type=int,

@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from functools import wraps
 from typing import ParamSpec, Protocol, TypeVar
 
-__all__ = ["PARTS", "Clock", "metered", "spending"]
+__all__ = ["PARTS", "Clock", "metered", "spending", "spent"]
 
 PARTS = {
     "svm": "the inner problem at fixed weights: a support vector machine, or what the loss asks for instead",
@@ -33,6 +33,9 @@ class Clock(Protocol):
 
     def switch(self, part: str) -> str:
         """Count what follows as `part`, a key of `PARTS`; return what was counted until now."""
+
+    def add(self, seconds: float) -> None:
+        """Count what others spent on the part that is being counted."""
 
 
 _CLOCK: ContextVar[Clock | None] = ContextVar("clock", default=None)
@@ -66,6 +69,14 @@ class spending:
                 return function(*arguments, **keywords)
 
         return counted
+
+
+def spent(part: str, seconds: float) -> None:
+    """Count what was computed elsewhere as one of `PARTS`."""
+    clock = _CLOCK.get()
+    if clock is not None:
+        with spending(part):
+            clock.add(seconds)
 
 
 @contextmanager

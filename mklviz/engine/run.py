@@ -82,6 +82,9 @@ class Run:
         "ready", "running", "paused", or how the trace says that it ended.
     error : BaseException or None
         What broke a failed run.
+    source : callable
+        ``source(problem, start)`` yields the iterates. It is the solver's own, unless another one is set before the
+        run begins.
 
     Raises
     ------
@@ -130,6 +133,7 @@ class Run:
     ) -> None:
         """Make it ready, whatever has been checked."""
         self.problem, self.solver, self.trace = problem, solver, trace
+        self.source: Callable[[Problem, Iterate | None], Iterator[Iterate]] = solver.iterates
         self.rules = standard_rules(convex=problem.convex) if rules is None else tuple(rules)
         certified = [rule for rule in self.rules if isinstance(rule, GapRule)]
         self._goal = max((rule.goal for rule in certified), default=0.0)
@@ -313,7 +317,7 @@ class Run:
         self._progress.start()
         try:
             if self._iterates is None:
-                self._iterates = self.solver.iterates(self.problem, self._start)
+                self._iterates = self.source(self.problem, self._start)
             supervised = interruptible(self._checkpoint, self._progress.report, spread, self._watch)
             with supervised, metered(self._meter), resolving(self._resolution):
                 return looked_at(next(self._iterates), self.problem, self.solver.label)

@@ -92,18 +92,22 @@ class DaskCluster:
         if not isinstance(self.cluster, str):
             yield self.cluster
             return
-        from distributed import Client
-
-        try:
-            client = Client(self.cluster, timeout=CONNECT_SECONDS, set_as_default=False)
-        except (OSError, ValueError, TimeoutError) as error:
-            raise MklvizError(
-                f"There is no Dask scheduler at {self.cluster:.80}: {said_by(error) or 'nobody answers'}."
-            ) from None
+        client = self.client()
         try:
             yield client
         finally:
             client.close()
+
+    def client(self) -> Any:
+        """Return a new client that is connected to the address; raises `MklvizError` where nobody answers."""
+        from distributed import Client
+
+        try:
+            return Client(self.cluster, timeout=CONNECT_SECONDS, set_as_default=False)
+        except (OSError, ValueError, TimeoutError) as error:
+            raise MklvizError(
+                f"There is no Dask scheduler at {self.cluster:.80}: {said_by(error) or 'nobody answers'}."
+            ) from None
 
 
 class _ClusterTasks:

@@ -6,6 +6,7 @@ In a notebook the cell ends at once; solvers and picture go on in threads of the
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from mklviz.contract import Solver
 from mklviz.datasets import Dataset
@@ -18,6 +19,7 @@ from mklviz.recipe.recorded import RecordedRace
 from mklviz.recipe.resuming import resume_run
 from mklviz.record.history import FoundRun, run_named
 from mklviz.record.store import RunHead, StoredRun, open_store
+from mklviz.sweeps.dask_race import on_cluster
 from mklviz.views.host.installed import need_screen
 from mklviz.views.host.kernel import in_notebook
 
@@ -37,6 +39,7 @@ def race(
     pace: float = 0.0,
     stop: Sequence[StopRule] = (),
     projected_gradient: float | None = FLAT,
+    dask: Any = None,
 ) -> Race:
     """Race several solvers on one problem.
 
@@ -59,6 +62,9 @@ def race(
         Further stop rules.
     projected_gradient : float or None
         The rule in place of the gap where the problem is not convex: projected gradient, relative to the objective.
+    dask : str or distributed.Client, optional
+        A Dask cluster whose workers compute the steps: its scheduler's address, such as ``"tcp://head:8786"``, or a
+        client. The controls stay the same; a run whose worker is lost ends with what it had found.
 
     Returns
     -------
@@ -78,6 +84,8 @@ def race(
     names = [solvers] if isinstance(solvers, str | Solver) else solvers
     rules = standard_rules(gap, max_iter, max_seconds, stop, problem.convex, projected_gradient)
     race = Race(problem, names, rules, pace, seed)
+    if dask is not None:
+        on_cluster(race, dask)
     recorded = RecordedRace(race, RunHead(made_by=_made_by()))
     return _shown(race, recorded, gap if problem.convex else projected_gradient)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -12,6 +13,7 @@ from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
 from mklviz.recipe import Recipe
 from mklviz.recipe.prepared import Prepared
+from mklviz.sweeps.dask_race import CLUSTER, on_cluster
 from mklviz.typing import Array
 from mklviz.views.session.entry import Entry
 from mklviz.views.session.session import Session
@@ -37,6 +39,8 @@ class Launch(Entry):
     def show(self, session: Session, prepared: Prepared, threads: int, pace: float) -> None:
         """Start the race and show it."""
         race = bounded(self.recipe).race(prepared, pace, threads)
+        if cluster := os.environ.get(CLUSTER):
+            on_cluster(race, cluster)
         self.preparation.hold(race)
         if self._steps:
             race.step(self._steps)
