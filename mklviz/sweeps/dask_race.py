@@ -74,8 +74,9 @@ class StepsThere:
 def _iterates(cluster: Any, number: int, solver: Solver, problem: Problem, start: Iterate | None) -> Iterator[Iterate]:
     """Yield what a solver yields on a worker, and count its seconds there as those of this run."""
     client = _connected(cluster)
-    there = _begun(client, number, solver, problem, start)
+    made = _begun(client, number, solver, problem, start)
     try:
+        there = _answered(client, solver, lambda: made)
         while True:
             iterate, seconds = _answered(client, solver, there.step)
             for part, cost in seconds.items():
@@ -84,8 +85,8 @@ def _iterates(cluster: Any, number: int, solver: Solver, problem: Problem, start
                 return
             yield iterate
     finally:
-        with suppress(Exception), client.as_current():  # the cluster may be gone
-            there.stop()
+        with suppress(Exception):  # the cluster may be gone
+            _left(client, made)
 
 
 def _connected(cluster: Any) -> Any:
@@ -99,15 +100,22 @@ def _connected(cluster: Any) -> Any:
 
 
 def _begun(client: Any, number: int, solver: Solver, problem: Problem, start: Iterate | None) -> Any:
-    """Return the steps of a solver on a worker; the runs of a race are spread over all."""
+    """Return the future of a solver's steps on a worker; the runs of a race are spread over all."""
     workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
     if not workers:
         raise SolverError("The Dask cluster has no worker that could compute this run: start one, then press Run.")
     worker = workers[number % len(workers)]
     there = client.scatter(problem, workers=[worker], hash=False)
     place = {"workers": [worker], "allow_other_workers": True}
-    made = client.submit(StepsThere, there, solver, start, resolution(), actor=True, pure=False, **place)
-    return _answered(client, solver, lambda: made)
+    return client.submit(StepsThere, there, solver, start, resolution(), actor=True, pure=False, **place)
+
+
+def _left(client: Any, made: Any) -> None:
+    """End the step under way, and let the worker forget the run."""
+    if made.status == "finished":
+        with client.as_current():
+            made.result().stop()
+    made.cancel()
 
 
 def _answered(client: Any, solver: Solver, ask: Callable[[], Any]) -> Any:
