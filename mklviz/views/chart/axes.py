@@ -20,6 +20,7 @@ __all__ = [
     "X_AXES",
     "bare",
     "counted",
+    "keep_size",
     "style_axes",
     "style_legend",
     "style_ticks",
@@ -47,10 +48,10 @@ NUMBERS: Mapping[NumberFormat, str] = {
 }
 
 
-# the shell of the page gives axes sizes of its own, which are not those of a room
+# the shell of the page gives axes and colour bars sizes of its own, which are not those of a room
 _LARGE = (
     'for (const name of ["axis_label_text_font_size", "major_label_text_font_size"])'
-    " if (cb_obj[name] !== size) cb_obj[name] = size"
+    " if (name in cb_obj && cb_obj[name] !== size) cb_obj[name] = size"
 )
 
 
@@ -74,6 +75,12 @@ def style_ticks(drawn: Any, axis: Axis, about: int) -> None:
         drawn.formatter = CustomJSTickFormatter(code=code)
 
 
+def keep_size(labelled: Any, size: str, theme: Theme) -> None:
+    """Keep the type of an axis or a colour bar as large on a projector as it was made."""
+    if theme.projected:
+        labelled.js_on_change("major_label_text_font_size", CustomJS(args={"size": size}, code=_LARGE))
+
+
 def style_axes(plot: figure, theme: Theme) -> None:
     """Give a figure the colours and the font of `theme`."""
     plot.background_fill_color = plot.border_fill_color = theme.card
@@ -86,9 +93,8 @@ def style_axes(plot: figure, theme: Theme) -> None:
     axes.axis_label_text_color = axes.major_label_text_color = theme.muted
     axes.axis_label_text_font = axes.major_label_text_font = FONT
     size = axes.axis_label_text_font_size = axes.major_label_text_font_size = f"{12 * theme.scale:g}px"
-    if theme.projected:
-        for axis in axes:
-            axis.js_on_change("major_label_text_font_size", CustomJS(args={"size": size}, code=_LARGE))
+    for axis in axes:
+        keep_size(axis, size, theme)
     axes.axis_label_text_font_style = "normal"
     for axis in axes:
         if not isinstance(axis, CategoricalAxis):

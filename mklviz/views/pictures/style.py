@@ -11,7 +11,7 @@ import holoviews.plotting.bokeh  # registers the backend without a word to a not
 from bokeh.document import Document
 from bokeh.models import BasicTicker, ColorBar, CustomJSTickFormatter, FactorRange, HoverTool, Legend, Title
 
-from mklviz.views.chart.axes import SHORT, bare, style_axes, style_legend
+from mklviz.views.chart.axes import SHORT, bare, keep_size, style_axes, style_legend
 from mklviz.views.chart.readout import tip_html
 from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
 
@@ -91,6 +91,7 @@ def _dress(theme: Theme, formats: Mapping[str, str], grid: bool, drawn: Any, _: 
     for bar in plot.select({"type": ColorBar}):
         bar.background_fill_color, bar.border_line_color, bar.bar_line_color = theme.card, None, None
         bar.title, bar.major_label_text_color, bar.major_label_text_font = None, theme.muted, FONT
-        bar.major_label_text_font_size = f"{12 * theme.scale:g}px"
+        bar.major_label_text_font_size = size = f"{12 * theme.scale:g}px"
+        keep_size(bar, size, theme)
         bar.major_tick_line_color, bar.width, bar.padding = None, 10, 6
         bar.formatter = CustomJSTickFormatter(code=SHORT)
