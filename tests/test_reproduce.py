@@ -252,6 +252,18 @@ def test_the_sidebar_speaks_of_the_claim_whose_race_it_sets_up() -> None:
     assert CHANGED not in said()
     panel.restore()
     assert sidebar.recipe == load_claim("level-table-2-silp").race
+    panel.leave_claim()
+    assert sidebar.recipe == panel.scenario.recipe
+
+
+def test_the_lesson_that_is_chosen_already_takes_the_place_of_a_claim() -> None:
+    explorer = Explorer()
+    scenario = explorer.sidebar.scenario
+    explorer.open_claim("level-table-2-silp")
+    explorer.open_lesson(scenario.choice.value)
+    assert scenario.claim is None
+    assert explorer.sidebar.recipe == scenario.scenario.recipe
+    explorer.close()
 
 
 def test_the_picture_of_a_claim_has_the_papers_values_and_ours_with_their_intervals() -> None:

@@ -252,13 +252,13 @@ def entries(trees: str) -> list[str]:
 
 
 def test_versions_of_the_site_know_one_another_and_the_newest_release_comes_first(maker: Maker, tmp_path: Path) -> None:
-    for name in ("main", "0.9.0", "0.10.0"):
+    for name in ("main", "0.9.0", "0.10.0", "0.11.0rc1"):
         (tmp_path / name / "_static").mkdir(parents=True)
         (tmp_path / name / "index.html").touch()
-    assert maker("versions").link(tmp_path) == ["0.10.0", "0.9.0", "main"]
+    assert maker("versions").link(tmp_path) == ["0.11.0rc1", "0.10.0", "0.9.0", "main"]
     for name in ("main", "0.9.0", "0.10.0"):
         menu = (tmp_path / name / "_static" / "versions.js").read_text(encoding="utf-8")
-        assert menu == 'window.versions = ["0.10.0", "0.9.0", "main"];\n'
+        assert menu == 'window.versions = ["0.11.0rc1", "0.10.0", "0.9.0", "main"];\n'
     assert "url=0.10.0/index.html" in (tmp_path / "index.html").read_text(encoding="utf-8")
 
 

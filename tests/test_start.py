@@ -137,8 +137,12 @@ def test_every_claim_is_a_line_that_leads_to_its_picture_and_its_race() -> None:
     front.navigation.receive({"section": EXPLORE, "scenario": "three-kernels"})
     assert not built.claim.root.visible
     assert "claim=" not in built.address.text("")
-    front.navigation.receive({"section": EXPLORE, "claim": "<b>"})
-    assert "There is no claim" in built.alert.object
+    changed = built.sidebar.recipe.changed(max_iter=7)
+    built.sidebar.load(changed)
+    for name, said in (("<b>", "There is no claim"), ("ufo-figure-3", "")):  # the second has no race
+        front.navigation.receive({"section": EXPLORE, "claim": name})
+        assert said in built.alert.object
+        assert built.sidebar.recipe == changed
     front.close()
 
 

@@ -114,6 +114,11 @@ def test_a_race_on_a_cluster_takes_the_same_steps_by_the_same_controls(client: A
     wait_for(lambda: not client.futures, "released runs")
 
 
+def holders(client: Any) -> list[str]:
+    """Return the workers that hold a run."""
+    return [held[0] for key, held in client.who_has().items() if key.startswith("StepsThere") and held]
+
+
 def test_a_race_on_a_cluster_is_stopped_in_the_middle_of_a_step_and_survives_the_loss_of_a_worker(client: Any) -> None:
     race = Race(posed(), ["silp", "level"], rules=())
     on_cluster(race, client)
@@ -121,8 +126,8 @@ def test_a_race_on_a_cluster_is_stopped_in_the_middle_of_a_step_and_survives_the
     wait_for(lambda: all(len(trace) > 2 for trace in race.traces.values()), "steps")
     race.runs["level"].cancel()
     assert race.runs["level"].wait(PATIENCE)
-    pids = client.run(os.getpid)
-    os.kill(pids[sorted(pids)[0]], signal.SIGKILL)  # the worker of the first run
+    wait_for(lambda: len(holders(client)) == 1, "the one run that is left")
+    os.kill(client.run(os.getpid)[holders(client)[0]], signal.SIGKILL)
     assert race.runs["silp"].wait(PATIENCE)
     assert race.traces["level"].status == "stopped"
     assert race.traces["silp"].status == "failed"

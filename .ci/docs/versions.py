@@ -10,6 +10,8 @@ import json
 import sys
 from pathlib import Path
 
+from packaging.version import Version
+
 __all__ = ["link"]
 
 MAIN = "main"
@@ -18,18 +20,15 @@ MAIN = "main"
 def link(folder: Path) -> list[str]:
     """Write the menu of versions into each site, and return their names, the newest first and main at the end."""
     sites = [site.parent.name for site in folder.glob("*/index.html")]
-    names = sorted((name for name in sites if name != MAIN), key=_numbers, reverse=True)
-    names += [MAIN] if MAIN in sites else []
+    releases = sorted((Version(name) for name in sites if name != MAIN), reverse=True)
+    names = [*map(str, releases), *([MAIN] if MAIN in sites else [])]
+    newest = next((f"{release}" for release in releases if not release.is_prerelease), names[-1])
     for name in names:
         menu = folder / name / "_static" / "versions.js"
         menu.write_text(f"window.versions = {json.dumps(names)};\n", encoding="utf-8")
-    first = f'<!doctype html><title>mklviz</title><meta http-equiv="refresh" content="0; url={names[0]}/index.html">'
+    first = f'<!doctype html><title>mklviz</title><meta http-equiv="refresh" content="0; url={newest}/index.html">'
     (folder / "index.html").write_text(first, encoding="utf-8")
     return names
-
-
-def _numbers(name: str) -> list[int]:
-    return [int(part) for part in name.split(".")]
 
 
 if __name__ == "__main__":

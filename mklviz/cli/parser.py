@@ -205,7 +205,11 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     add("--classroom", action="store_true", help="let everybody on the network in who has the code, and say the link")
     add("--address", help="address to listen on, such as 0.0.0.0 for all (default: this machine only)")
     add("--no-show", action="store_true", help="do not open a browser")
-    add("--dask", metavar="ADDRESS", help="compute races on the Dask cluster whose scheduler is at this address")
+    add(
+        "--dask",
+        metavar="ADDRESS",
+        help="compute races, but not branches, on the Dask cluster whose scheduler is at this address",
+    )
     add(
         "--num-procs",
         type=int,

@@ -1,6 +1,6 @@
 """What recorded steps say of a problem whose data are missing: its sizes, the names of its kernels, where weights were.
 
-Nothing of it can be computed, and whoever wants to asks `Problem.unposed` first.
+Nothing of it can be computed: whoever wants to compute something asks `Problem.unposed` first.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class UnposedProblem(Problem):
             "_bounded": any(np.isfinite(trace.best_bound.lower_bound) for trace in begun),
         }
         for name, value in known.items():
-            object.__setattr__(self, name, value)  # what a frozen problem checks can not be checked here
+            object.__setattr__(self, name, value)  # what a frozen problem checks cannot be checked here
 
     @property
     def unposed(self) -> str:

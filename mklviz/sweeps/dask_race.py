@@ -1,26 +1,31 @@
 """A live race whose solvers compute their steps on the workers of a Dask cluster.
 
 The race stays here and asks for one step after another, so that pause, step, pace, stop and stop rules are those of any
-race. The seconds of a step are those of the worker that computed it. A worker holds a solver's run from its first step
-to its last (an actor): where it is lost, the run ends with what was found.
+race. The seconds of a step are those of the worker that computed it, and the few that asking for it takes here. A
+worker holds a solver's run from its first step to its last (an actor): where it is lost, the run ends with what was
+found. Runs wait for their steps in turn, like all runs here: a race of many solvers is no faster than with as many
+workers as this machine has cores to spare.
 """
 
 from __future__ import annotations
 
+import itertools
+import random
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from mklviz.context import checkpoint, interruptible, metered, resolution, resolving, spent
+from mklviz.context import checkpoint, interruptible, metered, resolution, resolving, spent, uninterrupted
 from mklviz.context.blas import one_blas_thread
 from mklviz.context.meter import Meter
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import Race
-from mklviz.errors import Interrupted, SolverError
+from mklviz.errors import Interrupted, MklvizError, SolverError
 from mklviz.problem import Problem
+from mklviz.quoting import said_by
 from mklviz.sweeps.dask_cluster import DaskCluster
 
 __all__ = ["CLUSTER", "on_cluster"]
@@ -30,17 +35,18 @@ LOOK_SECONDS = 0.005
 
 _lock = threading.Lock()
 _clients: dict[str, Any] = {}  # by the scheduler's address, for all races of this process
+_turns = itertools.count(random.randrange(1000))  # of the workers, which many races share
 
 
 def on_cluster(race: Race, cluster: Any) -> None:
-    """Let a race that has not begun compute its steps on a Dask cluster, its solvers on its workers in turn.
+    """Let a race that has not begun compute its steps on a Dask cluster, its runs on the workers in turn.
 
     `cluster`: the scheduler's address, such as "tcp://head:8786", or a client that is connected to it. Raises
     `MissingPackage` without distributed, and `MklvizError` if `cluster` is neither.
     """
     DaskCluster(cluster)
-    for number, run in enumerate(race.runs.values()):
-        run.source = partial(_iterates, cluster, number, run.solver)
+    for run in race.runs.values():
+        run.source = partial(_iterates, cluster, run.solver)
 
 
 class StepsThere:
@@ -51,16 +57,18 @@ class StepsThere:
         self._fineness = fineness
         self._wanted = True
 
-    def step(self) -> tuple[Iterate | None, Mapping[str, float]]:
-        """Return the next step, None after the last one, and its CPU seconds by part."""
+    def step(self) -> tuple[Iterate | Exception | None, Mapping[str, float]]:
+        """Return the next step, None after the last one or what broke the solver, and its CPU seconds by part."""
         meter = Meter()
         meter.start()
+        found: Iterate | Exception | None
         try:
             with interruptible(self._check), metered(meter), resolving(self._fineness), one_blas_thread():
-                iterate = next(self._iterates, None)
-        finally:
-            meter.stop()
-        return iterate, meter.seconds
+                found = next(self._iterates, None)
+        except Exception as error:  # a value, so that it is not taken for one of the network
+            found = error
+        meter.stop()
+        return found, meter.seconds
 
     async def stop(self) -> None:
         """End the step under way, beside which this is called, and all that follow."""
@@ -71,22 +79,25 @@ class StepsThere:
             raise Interrupted("The run was cancelled.")
 
 
-def _iterates(cluster: Any, number: int, solver: Solver, problem: Problem, start: Iterate | None) -> Iterator[Iterate]:
+def _iterates(cluster: Any, solver: Solver, problem: Problem, start: Iterate | None) -> Iterator[Iterate]:
     """Yield what a solver yields on a worker, and count its seconds there as those of this run."""
-    client = _connected(cluster)
-    made = _begun(client, number, solver, problem, start)
+    client = uninterrupted(partial(_connected, cluster))
+    made = uninterrupted(partial(_begun, client, solver, problem, start, resolution()))
+    there = None
     try:
-        there = _answered(client, solver, lambda: made)
+        _wait_for(client, made)
+        there = _actor(client, solver, made)
         while True:
-            iterate, seconds = _answered(client, solver, there.step)
+            found, seconds = _step(client, solver, there)
             for part, cost in seconds.items():
                 spent(part, cost)
-            if iterate is None:
+            if found is None:
                 return
-            yield iterate
-    finally:
-        with suppress(Exception):  # the cluster may be gone
-            _left(client, made)
+            if isinstance(found, Exception):
+                raise found
+            yield found
+    finally:  # nobody waits for the cluster, which may be gone
+        threading.Thread(target=_leave, args=(made, there), daemon=True).start()
 
 
 def _connected(cluster: Any) -> Any:
@@ -99,40 +110,72 @@ def _connected(cluster: Any) -> Any:
         return _clients[cluster]
 
 
-def _begun(client: Any, number: int, solver: Solver, problem: Problem, start: Iterate | None) -> Any:
-    """Return the future of a solver's steps on a worker; the runs of a race are spread over all."""
-    workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
-    if not workers:
-        raise SolverError("The Dask cluster has no worker that could compute this run: start one, then press Run.")
-    worker = workers[number % len(workers)]
-    there = client.scatter(problem, workers=[worker], hash=False)
-    place = {"workers": [worker], "allow_other_workers": True}
-    return client.submit(StepsThere, there, solver, start, resolution(), actor=True, pure=False, **place)
+def _begun(client: Any, solver: Solver, problem: Problem, start: Iterate | None, fineness: float) -> Any:
+    """Return the future of a solver's steps on the worker whose turn it is."""
+    try:
+        workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
+        if not workers:
+            raise SolverError("The Dask cluster has no worker that could compute this run: start one, then press Run.")
+        worker = workers[next(_turns) % len(workers)]
+        there = client.scatter(problem, workers=[worker], hash=False)
+        place = {"workers": [worker], "allow_other_workers": True}
+        return client.submit(StepsThere, there, solver, start, fineness, actor=True, pure=False, **place)
+    except MklvizError:
+        raise
+    except Exception as error:
+        raise _unanswered(solver, error) from error
 
 
-def _left(client: Any, made: Any) -> None:
+def _actor(client: Any, solver: Solver, made: Any) -> Any:
+    """Return what the steps are asked of; it keeps the client that is the current one as it arrives."""
+    try:
+        with _lock, client.as_current():
+            return made.result()
+    except Exception as error:
+        raise _unanswered(solver, error) from error
+
+
+def _step(client: Any, solver: Solver, there: Any) -> Any:
+    """Return what the worker answers to the question for a step."""
+    try:
+        answer = there.step()
+        _wait_for(client, answer)
+        return answer.result()
+    except (Interrupted, SolverError):
+        raise
+    except Exception:
+        raise SolverError(
+            f"The Dask worker that computed {solver.label} was lost. What it had found is kept; press Run to begin anew"
+            " on another one."
+        ) from None
+
+
+def _wait_for(client: Any, future: Any) -> None:
+    """Wait for an answer; meanwhile the run may be cancelled, reach its time limit or learn that nobody answers."""
+    waited = 0.0
+    try:
+        while not future.done():
+            checkpoint()
+            if client.status != "running":
+                raise SolverError("The scheduler of the Dask cluster was lost. What had been found is kept.")
+            time.sleep(LOOK_SECONDS)
+            waited += LOOK_SECONDS
+            spent("other", LOOK_SECONDS)
+    finally:
+        spent("other", -waited)  # the worker's own clock counts
+
+
+def _unanswered(solver: Solver, error: Exception) -> SolverError:
+    why = said_by(error) or type(error).__name__
+    return SolverError(
+        f"The Dask cluster could not begin {solver.label}. Its workers need mklviz in the version that is here. It"
+        f" said: {why}"
+    )
+
+
+def _leave(made: Any, there: Any) -> None:
     """End the step under way, and let the worker forget the run."""
-    if made.status == "finished":
-        with client.as_current():
-            made.result().stop()
-    made.cancel()
-
-
-def _answered(client: Any, solver: Solver, ask: Callable[[], Any]) -> Any:
-    """Return the answer to a question to a worker; meanwhile the run may be cancelled, or learn that nobody answers."""
-    with client.as_current():  # an actor asks by the current client
-        try:
-            future = ask()
-            while not future.done():
-                checkpoint()
-                if client.status != "running":
-                    raise OSError
-                time.sleep(LOOK_SECONDS)
-            return future.result()
-        except (OSError, RuntimeError) as error:
-            if isinstance(error, RuntimeError) and "Actor was lost" not in str(error):
-                raise  # of the solver
-            raise SolverError(
-                f"The Dask worker that computed {solver.label} was lost. What it had found is kept; press Run to begin"
-                " anew on another one."
-            ) from None
+    with suppress(Exception):
+        if there is not None:
+            there.stop()
+        made.cancel()

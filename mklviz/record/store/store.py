@@ -236,7 +236,8 @@ class Store:
 
         Raises `MklvizError` if the disk does not take it.
         """
-        runs = [run for run in self._catalogue.runs() if run.id not in self._packed | {*self._catalogue.live}]
+        left = self._packed | {*self._catalogue.live}
+        runs = [run for run in self._catalogue.runs() if run.id not in left]
         try:
             for run in settled(runs, at_once):
                 pack(self._runs / run.id)

@@ -130,7 +130,7 @@ def why_html(answer: ClaimAnswer, machine: str) -> str:
     if claim.untestable:
         return _paragraphs(claim.untestable, claim.paper)
     measured = f"{measured_text(claim)}; {splits_text(answer)}, on {machine}." if answer.rows else ""
-    race = f"The controls are set to its race on {claim.race.data.title}, first split, with the paper's stop rule."
+    race = f"Its race here is the first split of {claim.race.data.title}, with the paper's stop rule."
     return _paragraphs(
         measured, claim.note, f"{race} To measure it here: mklviz reproduce {claim.name} --quick", claim.paper
     )

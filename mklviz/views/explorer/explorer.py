@@ -126,16 +126,21 @@ class Explorer(pn.viewable.Viewer):
     def open_lesson(self, name: str) -> None:
         """Put a lesson on the stage, and fold away the controls that set it up."""
         scenario = self.sidebar.scenario
+        if scenario.choice.value == name:  # choosing it says nothing new
+            scenario.leave_claim()
         scenario.choice.value = name
         scenario.open_lesson()
         self.header.fold(scenario.lesson.open)
 
     def open_claim(self, name: str) -> None:
-        """Show a claim of a paper above the tabs, and set the controls to its race."""
+        """Show a claim of a paper above the tabs, and set the controls to its race, where it has one."""
         scenario = self.sidebar.scenario
-        scenario.lesson.open = False
-        self._say_wrong(self.claim.open(name))
-        scenario.restore()
+        wrong = self.claim.open(name)
+        self._say_wrong(wrong)
+        if not wrong:
+            scenario.lesson.open = False
+        if not wrong and scenario.races_claim:
+            scenario.restore()
 
     # -- the commands
 

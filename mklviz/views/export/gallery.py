@@ -136,7 +136,8 @@ def _claimed(race: ClaimRace) -> str:
         for answer in race.answers
     )
     splits = ", ".join(dict.fromkeys(map(splits_text, race.answers)))
-    measured = f"Verdicts are of {splits} of all data sets; the race is of one, by the stop rule of the paper."
+    shown = f"the first split of {data_title(race.recipe.data.source)}, with the stop rule of the paper"
+    measured = f"The verdicts come from {splits} of each data set. The race shown is {shown}."
     return f'{_BACK}<div class="lead">{said}<p>{escape(measured)} {escape(race.answers[0].claim.paper)}.</p></div>'
 
 
@@ -147,7 +148,7 @@ def _verdict(answer: ClaimAnswer) -> str:
 
 def _about(race: ClaimRace) -> str:
     first, *others = race.answers
-    more = f" And {counted(len(others), 'other claim')}." if others else ""
+    more = f" The race shows {counted(len(others), 'other claim')}, too." if others else ""
     verdict = "Does not reproduce" if first.verdict == DOES_NOT else first.verdict.capitalize()
     return f"{verdict}: {first.claim.sentence}{more}"
 

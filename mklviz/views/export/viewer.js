@@ -13,7 +13,8 @@ async function runsOf(file) {
     const inside = [...outer].filter(([name]) => name.endsWith(KIT.suffix))
     if (!inside.length && !outer.has("header.npy")) throw new Refusal(`“${file.name}” holds no runs: choose a file that mklviz has saved.`)
     const packed = inside.length ? inside : [[KIT.suffix, null]]
-    if (packed.length > KIT.most_runs) throw tooLarge(file)
+    const size = inside.reduce((whole, [, member]) => whole + member.size, 0)
+    if (packed.length > KIT.most_runs || size > KIT.most_bytes) throw tooLarge(file)
     return await Promise.all(packed.map(async ([name, member]) => (
       runOf(file, name.slice(0, -KIT.suffix.length), member ? members(await unpacked(member)) : outer))))
   } catch (error) {
@@ -58,7 +59,8 @@ class SavedView extends RaceView {
   parts() { // what a solver says of a step only the solver knows
     return [this.toolbar(), this.largeFigures(), this.multiples(), this.results(),
       tag("p", { class: "why foot" }, "Arrow keys go from step to step, the space bar plays. Point into a figure to go to a"
-        + " place in it. What each solver did at a step is told where it is installed: mklviz desktop FILE. ", this.leftOut)]
+        + " place in it. To read what each solver did at a step, open the file in mklviz: mklviz desktop FILE. ",
+        this.leftOut)]
   }
 }
 
@@ -95,7 +97,11 @@ function show(runs) {
 }
 
 main.replaceChildren(opener, place)
-chooser.addEventListener("change", () => { if (chooser.files.length) openFiles(chooser.files) })
+chooser.addEventListener("change", () => {
+  const files = [...chooser.files]
+  chooser.value = "" // so that the same file can be chosen again when it has changed
+  if (files.length) openFiles(files)
+})
 document.addEventListener("keydown", (event) => view?.key(event))
 for (const name of ["dragenter", "dragover", "dragleave", "drop"]) {
   document.addEventListener(name, (event) => {

@@ -17,7 +17,7 @@ __all__ = ["ScenarioPanel"]
 
 CHANGED = "You changed the scenario's settings; its text may no longer fit."
 CHANGED_CLAIM = "You changed the settings of the claim's race."
-OF_CLAIM = "The controls are set to the race of the claim above the tabs. A scenario takes its place."
+OF_CLAIM = "The controls are set to the race of the claim above the tabs."
 
 
 class ScenarioPanel(param.Parameterized):
@@ -40,9 +40,11 @@ class ScenarioPanel(param.Parameterized):
         self.lesson = LessonPanel(self.scenario)
         self._open = Button(self.open_lesson, label="Open this lesson", variant="outlined")
         self._of_claim, self._changed = note(OF_CLAIM), note(visible=True)
+        leave = Button(self.leave_claim, label="Close the claim", variant="text")
+        self._leave = FormRow(leave, visible=False)
         restore = Button(self.restore, label="Restore", variant="text")
         self._difference = FormRow(self._changed, restore, visible=False)
-        parts = self.choice, self._open, self.lesson.told, self._of_claim, self._difference
+        parts = self.choice, self._open, self.lesson.told, self._of_claim, self._difference, self._leave
         self.body = Group(Heading(object="Scenario"), *parts)
         self.choice.param.watch(self._choose, "value")
         self.lesson.param.watch(self._offer, "open")
@@ -68,6 +70,12 @@ class ScenarioPanel(param.Parameterized):
         """Ask for the controls to be set to the scenario or the claim."""
         self.chosen += 1
 
+    def leave_claim(self, *_: Any) -> None:
+        """Put the claim away, and set the controls to the scenario if they were set to the claim's race."""
+        raced, self.claim = self.races_claim, None
+        if raced:
+            self.restore()
+
     def open_lesson(self, *_: Any) -> None:
         """Put the question of the scenario on the stage, where it has one."""
         self.lesson.open = self.scenario.question is not None
@@ -85,6 +93,7 @@ class ScenarioPanel(param.Parameterized):
         self._open.visible = alone and asks and not self.lesson.open
         self.lesson.told.visible = alone and not asks
         self._of_claim.visible = not alone
+        self._leave.visible = self.claim is not None
 
     def compare(self, recipe: Recipe | None) -> None:
         """Compare the controls with the scenario or the claim; None stands for controls that cannot be read."""

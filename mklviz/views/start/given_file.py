@@ -14,7 +14,6 @@ from mklviz.views.session.comparable import recipe_of
 __all__ = ["GIVEN", "open_given"]
 
 GIVEN = "MKLVIZ_OPEN"  # in the environment: the file's path
-_NO_RECIPE = "These runs are kept under Runs, but without a recipe they cannot be shown here."
 
 
 def open_given(explorer: Explorer) -> None:
@@ -32,5 +31,5 @@ def open_given(explorer: Explorer) -> None:
     keys = store.import_file(content, path.name) if store.enabled else []
     recipe = next(filter(None, map(recipe_of, traces.values())), None)
     begun = {key: trace for key, trace in traces.items() if len(trace)}
-    said = _NO_RECIPE if recipe is None else explorer.open_race(recipe, begun, keys[0] if keys else "")
+    said = explorer.open_race(recipe, begun, keys[0] if keys else "")
     explorer.alert.param.update(object=said, visible=bool(said))

@@ -51,7 +51,6 @@ _ABOUT = (
 _NONE = "Nothing of this sweep has finished yet: means, profiles and differences appear here as its runs end."
 _RUNS = "Every run stands in the tab Runs as well, under made:sweep."
 _OPEN = "Show what every solver did on this problem; so does a click on a dot of the spread over splits"
-_NO_RECIPE = "These runs do not say which data and kernels they had: they cannot be opened."
 
 
 class SweepTab(Tab):
@@ -304,8 +303,7 @@ class SweepTab(Tab):
             return
         try:
             traces, stored = await asyncio.to_thread(race_of, table, self.race.value, open_store())
-            recipe = shared_recipe(traces.values())
-            say(self.trouble, _NO_RECIPE if recipe is None else opens(recipe, traces, stored))
+            say(self.trouble, opens(shared_recipe(traces.values()), traces, stored))
         except MklvizError as error:
             say(self.trouble, str(error))
 
