@@ -164,7 +164,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_path(_command(added, "path", path_help, PATH_EXAMPLES))
     lab_help = "solve at every position of a knob, and write one page in which the knob turns, without a server"
     _add_lab(_command(added, "lab", lab_help, LAB_EXAMPLES))
-    gallery_help = "write all lessons and some laboratories as pages that need no server, with an index"
+    gallery_help = "write lessons, laboratories and the races of papers' claims as pages that need no server"
     gallery = _command(added, "gallery", gallery_help, "examples:\n  mklviz gallery pages\n")
     gallery.add_argument("folder", metavar="DIR", type=Path, help="where the pages go; it is made if need be")
     add_store(gallery, switch=True)

@@ -31,9 +31,9 @@ from mklviz.record.words import shares_text
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FINAL", "SOLVED", "Trace"]
+__all__ = ["CUT_OFF", "FINAL", "SOLVED", "Trace"]
 
-_CUT_OFF = "The recording ends here, while the run was still going."
+CUT_OFF = "The recording ends here, while the run was still going."
 _HEAVIEST = 5  # kernels that a notebook names
 _TOLD = ("solver", "label", "options", "problem", "status", "reason", "recipe", "versions")  # saved as words
 _COLUMNS = ("svm_solves", "seconds", "objective", "lower_bound", "gap", "iterate_gap", "step", "active")
@@ -386,7 +386,7 @@ class Trace(Sequence[Iterate]):
         """Return a copy that no longer grows; of a run that goes on, it says that the recording ends there."""
         now = self._as_of_now()
         if now.status not in FINAL:
-            now.finish(Verdict("stopped", _CUT_OFF))
+            now.finish(Verdict("stopped", CUT_OFF))
         return now
 
     def __getstate__(self) -> dict[str, Any]:
@@ -427,5 +427,5 @@ class Trace(Sequence[Iterate]):
             trace = cls(**header)
             for iterate, seconds, split in steps:
                 trace.append(iterate, seconds, split)
-            trace.finish(Verdict(status, reason) if status in FINAL else Verdict("stopped", _CUT_OFF))
+            trace.finish(Verdict(status, reason) if status in FINAL else Verdict("stopped", CUT_OFF))
         return trace

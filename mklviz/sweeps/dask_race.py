@@ -115,7 +115,9 @@ def _begun(client: Any, solver: Solver, problem: Problem, start: Iterate | None,
     try:
         workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
         if not workers:
-            raise SolverError("The Dask cluster has no worker that could compute this run: start one, then press Run.")
+            raise SolverError(
+                "The Dask cluster has no worker that could compute this run. Start one, then the race anew."
+            )
         worker = workers[next(_turns) % len(workers)]
         there = client.scatter(problem, workers=[worker], hash=False)
         place = {"workers": [worker], "allow_other_workers": True}
@@ -145,8 +147,8 @@ def _step(client: Any, solver: Solver, there: Any) -> Any:
         raise
     except Exception:
         raise SolverError(
-            f"The Dask worker that computed {solver.label} was lost. What it had found is kept; press Run to begin anew"
-            " on another one."
+            f"The Dask worker that computed {solver.label} was lost. What it had found is kept; run the race again for"
+            " another worker."
         ) from None
 
 

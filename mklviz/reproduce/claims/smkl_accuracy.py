@@ -26,8 +26,8 @@ _claim = partial(
     variations={"C = 10": "C=10"},
     note=(
         f"At most {_K0} kernels of those of the Level paper, where the paper has its own and chooses C, the price and"
-        " the number of kernels by cross-validation; features are standardized. An SVM whose C and kernel are chosen"
-        " stands beside SMKL in Does learning the kernel pay?, with C chosen for both."
+        " the number of kernels by cross-validation; features are standardized. Does learning the kernel pay?"
+        " compares SMKL with an SVM whose C and kernel are chosen."
     ),
 )
 

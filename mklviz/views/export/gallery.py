@@ -46,8 +46,9 @@ LABORATORIES = (  # each with its file's name, its recipe, its knob, and the pic
 )
 INDEX, VIEWER = "index.html", "viewer.html"
 _ABOUT = (
-    "Races of multiple kernel learning solvers, step by step, and laboratories with a knob to turn. Every page is one"
-    " file with its numbers in it: it needs no server, loads nothing, and can be handed on."
+    "Races of multiple kernel learning solvers, step by step, those of papers' claims among them, laboratories with a"
+    " knob to turn, and a page that opens files of runs. Every page is one file with its numbers in it: it needs no"
+    " server, loads nothing, and can be handed on."
 )
 _LABS = "Laboratories"
 _BACK = f'<p><a href="{INDEX}">All pages</a></p>'

@@ -11,6 +11,9 @@ const finite = (values) => values.filter(Number.isFinite)
 class SavedRun {
   // `key`: its name in the file, "" where it has none
   constructor(key, header, archived) {
+    if (!KIT.final.includes(header.status)) { // saved while it went on
+      Object.assign(header, { status: "stopped", reason: KIT.cut_off })
+    }
     this.header = header
     this.length = header.facts.length
     if (!this.length || NEEDED.some((name) => !archived[name])) throw new Error("the run has no steps")

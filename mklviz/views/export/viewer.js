@@ -15,8 +15,11 @@ async function runsOf(file) {
     const packed = inside.length ? inside : [[KIT.suffix, null]]
     const size = inside.reduce((whole, [, member]) => whole + member.size, 0)
     if (packed.length > KIT.most_runs || size > KIT.most_bytes) throw tooLarge(file)
-    return await Promise.all(packed.map(async ([name, member]) => (
+    const runs = await Promise.all(packed.map(async ([name, member]) => (
       runOf(file, name.slice(0, -KIT.suffix.length), member ? members(await unpacked(member)) : outer))))
+    const begun = runs.filter(Boolean)
+    if (!begun.length) throw new Refusal(`No run in “${file.name}” has taken a step yet.`)
+    return begun
   } catch (error) {
     if (error instanceof Refusal) throw error
     throw new Refusal(`“${file.name}” is no file of runs, or is damaged: choose one that mklviz has saved.`)
@@ -24,7 +27,7 @@ async function runsOf(file) {
 }
 
 function tooLarge(file) {
-  return new Refusal(`“${file.name}” holds more than can be opened here: open it in Python, with mv.Trace.load.`)
+  return new Refusal(`“${file.name}” holds more than can be opened here: keep it with mklviz runs import FILE, and open it in the tab Runs.`)
 }
 
 async function runOf(file, key, archive) {
@@ -33,7 +36,7 @@ async function runOf(file, key, archive) {
   const { header: said, ...columns } = await arrays(archive, ["header", ...ARCHIVED])
   const header = words(said)
   if (header.format !== KIT.format) throw new Refusal(`“${file.name}” was written by another version of mklviz: open it there.`)
-  return new SavedRun(key, header, columns)
+  return header.facts.length ? new SavedRun(key, header, columns) : null // one that ended before its first step
 }
 
 // runs of one problem, each with a key of its own
@@ -72,15 +75,26 @@ const chooser = tag("input", { type: "file", multiple: "", accept: ".zip,.npz", 
 const opener = tag("section", { class: "card opener" }, heading("Drop a file of runs here"), tag("label", {}, "or choose it: ", chooser),
   why("What mklviz run --save, the dashboard’s Export or trace.save wrote. Several files on one problem are shown"
     + " together. They are read on this computer, and sent nowhere."), wrong)
-let view = null
+let view = null, latest = 0
 
 async function openFiles(files) {
+  const turn = ++latest // what was chosen last is shown, however long each takes
   wrong.textContent = ""
   try {
+    new DecompressionStream("deflate-raw")
+  } catch {
+    wrong.textContent = "This browser cannot unpack files: take one of 2023 or later, or open the file with mklviz desktop FILE."
+    return
+  }
+  main.setAttribute("aria-busy", "true")
+  try {
     const read = await Promise.all(Array.from(files, runsOf))
-    show(together(read.flat()))
+    if (turn === latest) show(together(read.flat()))
   } catch (error) {
+    if (turn !== latest) return
     wrong.textContent = error instanceof Refusal ? error.message : "This cannot be shown: choose a file that mklviz has saved."
+  } finally {
+    if (turn === latest) main.removeAttribute("aria-busy")
   }
 }
 
@@ -90,7 +104,7 @@ function show(runs) {
   view = new SavedView(place, bar)
   view.show(data)
   const named = source && !source.includes(":") ? ` on ${source[0].toUpperCase()}${source.slice(1).replaceAll("_", " ")}` : ""
-  document.querySelector("h1").textContent = `${runs.length > 1 ? "A race" : "A run"}${named}`
+  document.title = document.querySelector("h1").textContent = `${runs.length > 1 ? "A race" : "A run"}${named}`
   document.querySelector("header p").textContent = runs[0].header.problem
   document.body.append(bar)
   opener.classList.add("again")

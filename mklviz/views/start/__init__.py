@@ -1,1 +1,1 @@
-"""The pages Start and Lessons, which stand in the HTML before anything is loaded, and the way to the dashboard."""
+"""Start, Lessons and Claims, which stand in the HTML before anything is loaded, and the way to the dashboard."""
