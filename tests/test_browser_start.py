@@ -34,11 +34,16 @@ def loaded(page: Any) -> None:
 
 
 def serious(page: Any) -> list[str]:
-    """Return what axe-core calls serious or critical."""
+    """Return what axe-core calls serious or critical, once colours have faded to those that stay."""
     from axe_playwright_python.sync_playwright import Axe
 
-    found = Axe().run(page).response["violations"]
-    return [f"{v['id']}: {v['nodes'][0]['html'][:150]}" for v in found if v["impact"] in ("serious", "critical")]
+    for _ in range(5):
+        found = Axe().run(page).response["violations"]
+        grave = [f"{v['id']}: {v['nodes'][0]['html'][:150]}" for v in found if v["impact"] in ("serious", "critical")]
+        if not grave:
+            break
+        page.wait_for_timeout(1000)
+    return grave
 
 
 def turn(page: Any, title: str) -> None:
