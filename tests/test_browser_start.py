@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from _browser import Server, chromium, events_of, server  # noqa: F401
-from _waits import wait_for
+from _waits import wait_for, wait_until_still
 
 pytestmark = pytest.mark.browser
 
@@ -37,13 +37,12 @@ def serious(page: Any) -> list[str]:
     """Return what axe-core calls serious or critical, once colours have faded to those that stay."""
     from axe_playwright_python.sync_playwright import Axe
 
-    for _ in range(5):
-        found = Axe().run(page).response["violations"]
-        grave = [f"{v['id']}: {v['nodes'][0]['html'][:150]}" for v in found if v["impact"] in ("serious", "critical")]
-        if not grave:
-            break
-        page.wait_for_timeout(1000)
-    return grave
+    def found() -> list[str]:
+        violations = Axe().run(page).response["violations"]
+        grave = (v for v in violations if v["impact"] in ("serious", "critical"))
+        return [f"{v['id']}: {v['nodes'][0]['html'][:150]}" for v in grave]
+
+    return wait_until_still(found, "colours that stay", events_of(page))
 
 
 def turn(page: Any, title: str) -> None:
