@@ -158,12 +158,15 @@ def test_a_torn_frame_costs_its_steps_and_no_others(store: Store, harm: str) -> 
     assert "10 steps of it are damaged" in trace.reason
 
 
-def test_a_frame_that_is_torn_at_the_end_costs_only_itself(store: Store) -> None:
+def test_a_frame_that_is_torn_at_the_end_costs_only_itself(store: Store, caplog: pytest.LogCaptureFixture) -> None:
     run_id = unfinished(store.folder, growing(steps=30), seen=0.0, frames=3)
     last = store.folder / "runs" / run_id / "00000020.frame"
     last.write_bytes(last.read_bytes()[:-100])
     assert [iterate.svm_solves for iterate in store.trace(run_id)] == [*range(20)]
     assert store.runs()[0].steps == 9 + 10
+    warned = [record for record in caplog.records if "00000020.frame" in record.getMessage()]
+    assert warned
+    assert [record.exc_info for record in warned] == [None] * len(warned)  # a sentence, without a traceback
 
 
 def test_of_a_million_kernels_the_heaviest_keep_their_names(store: Store) -> None:

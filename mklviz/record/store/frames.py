@@ -18,6 +18,7 @@ import numpy as np
 
 from mklviz.context import PARTS
 from mklviz.errors import MklvizError
+from mklviz.quoting import said_by
 from mklviz.record.archive import Arrays, archive_in_memory, read_header
 from mklviz.record.saved import Step, columns_of, opened_run
 from mklviz.record.store.folder import FRAME, write_durably
@@ -109,7 +110,7 @@ def read_frames(folder: Path, begin: int) -> Iterator[tuple[int, Step]]:
         except MklvizError as error:
             if not path.exists():
                 raise FileNotFoundError(path) from error
-            _log.warning("The frame %s cannot be read", path, exc_info=error)
+            _log.warning("The frame %s cannot be read: %s", path, said_by(error))
 
 
 def kernel_names(folder: Path) -> Sequence[str]:

@@ -226,8 +226,8 @@ class Store:
             self.pack()
             self._clean(self.limit)
             clear_leftovers(self._runs)
-        except (MklvizError, OSError):
-            _log.warning("The store %s could not be tidied", self.folder, exc_info=True)
+        except (MklvizError, OSError) as error:
+            _log.warning("The store %s could not be tidied: %s", self.folder, said_by(error))
         finally:
             self._upkeep.release()
 
