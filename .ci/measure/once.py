@@ -1,7 +1,7 @@
 """SMKL on the simplex with ridge, and the points that ALIGNF and EasyMKL choose, on the nine tables of two classes.
 
-``python .ci/measure once [--splits N] [--json FILE]`` takes half of the samples, the papers' bank and C = 100, and prints, for each
-table, medians over the splits.
+``python .ci/measure once [--splits N] [--json FILE]`` takes half of the samples, the papers' bank and
+C = 100, and prints, for each table, medians over the splits.
 
 SMKL     SVM solves to a certified gap of 1 %, of SMKL, SMKL against averages and SPG, at a price of ten times the
          largest s_k of the SVM at equal weights (high), and at the largest s_k (low); - where one takes more than 300
