@@ -15,10 +15,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from statistics import median
 
-from measure.report import Row, parser, print_rows, write_json
+from measure.report import Row, measure_splits
 from measure.which import TABLES
 from mklviz.datasets import load_dataset
 from mklviz.engine import solve
@@ -73,10 +72,4 @@ def _solves(trace: Trace) -> float:
 
 def main(arguments: Sequence[str]) -> None:
     """Measure and print."""
-    known = parser("once", __doc__)
-    known.add_argument("--splits", type=int, default=3, help="splits of every table (default: 3)")
-    known.add_argument("--json", type=Path, help="file to write the rows to")
-    asked = known.parse_args(arguments)
-    rows = print_rows(measure(splits=asked.splits))
-    if asked.json:
-        write_json(asked.json, {"rows": rows})
+    measure_splits("once", __doc__ or "", measure, arguments)
