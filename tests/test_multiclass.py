@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from _formulations import block_form
+from _reference import by_clarabel
 from _shown import html_of
 
 from mklviz.datasets import DataError, load_dataset
@@ -105,6 +107,17 @@ def test_two_classes_under_the_multiclass_hinge_are_a_hinge_problem_with_twice_t
     two = solve(Problem(BANK, labels, MulticlassHinge(10.0)), solver, gap=1e-6).best
     plain = solve(Problem(doubled, 2.0 * labels - 1.0, Hinge(10.0, bias=False)), solver, gap=1e-6).best
     assert two.objective == pytest.approx(plain.objective, rel=2e-6)
+
+
+def test_silp_on_the_multiclass_hinge_ends_at_the_optimum_of_a_clarabel() -> None:
+    """MC-MKL: all three classes at once on the simplex, in the block form, which shares no code with the solver."""
+    posed = Problem(BANK, np.arange(12) % 3, MulticlassHinge(10.0))
+    trace = solve(posed, "silp", gap=1e-8, max_iter=500)
+    assert trace.status == "converged"
+    value = by_clarabel(block_form(posed))
+    assert value is not None
+    assert trace.objective.min() == pytest.approx(value, rel=1e-6)
+    assert trace.lower_bound.max() == pytest.approx(value, rel=1e-6)
 
 
 TAKEN: list[tuple[str, Loss]] = [

@@ -200,6 +200,15 @@ def test_the_answers_that_come_with_the_library_are_those_of_its_claims() -> Non
         assert answer.verdict == (UNTESTABLE if answer.claim.untestable else verdict_of(answer.rows)), name
 
 
+def test_all_data_are_held_to_the_mean_of_the_papers_values_where_most_sets_have_one() -> None:
+    """The paper has no time of PGD on two of six sets: those do not make a direction out of a factor."""
+    answer = recorded_answers().answers["spg-table-9"]
+    whole, stated = answer.rows[-1], answer.claim.published.values()
+    assert len(stated) == 4
+    assert whole.published == pytest.approx(math.prod(stated) ** 0.25)
+    assert (answer.splits, answer.verdict) == (5, PARTLY)
+
+
 def test_the_command_line_answers_from_stored_runs_and_names_what_there_is(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

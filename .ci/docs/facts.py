@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import glossary
 import numpy as np
@@ -20,12 +21,16 @@ from mklviz.numbers import counted
 from mklviz.problem import Loss, Regularizer, loss_families, regularizer_families
 from mklviz.reproduce import ClaimAnswer
 from mklviz.reproduce.recorded import answers_by_paper, recorded_answers
-from mklviz.reproduce.texts import COLUMNS, measured_text, row_texts, splits_text
+from mklviz.reproduce.texts import COLUMNS, measured_text, race_text, row_texts, splits_text
 from mklviz.scenarios import scenarios
 
 __all__ = ["MADE", "followed"]
 
 RECENT = Path(__file__).with_name("recent_solvers.json")
+ONCE = Path(__file__).with_name("weights_once.json")
+
+
+_PLAYED = ("smkl", "averages", "spg")
 
 
 def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
@@ -132,6 +137,24 @@ def recent() -> str:
     return _table(head, [(table, *(found[name] for name in names)) for table, found in rows.items()])
 
 
+def once() -> str:
+    """Return what SMKL takes at two prices, and where ALIGNF and EasyMKL end, as `.ci/measure once` has measured it."""
+    head = ("table", "SMKL, averages, SPG at a high price", "at a low one", "ALIGNF", "EasyMKL", "optimum")
+    return _table(head, [*map(_once, json.loads(ONCE.read_text(encoding="utf-8"))["rows"])])
+
+
+def _once(row: dict[str, Any]) -> tuple[str, ...]:
+    played = (
+        " · ".join("–" if row[f"{price}_{name}"] is None else f"{row[f'{price}_{name}']:.0f}" for name in _PLAYED)
+        for price in ("high", "low")
+    )
+    points = (
+        f"{row[f'{name}_times']:.2f}× · {row[f'{name}_fits']:,.0f} · {100 * row[f'{name}_score']:.1f} %"
+        for name in ("alignf", "easymkl")
+    )
+    return row["table"], *played, *points, f"{100 * row['optimum_score']:.1f} %"
+
+
 # -- formulations and lists
 
 
@@ -224,7 +247,7 @@ def _claim(answer: ClaimAnswer) -> str:
         said.append(_table(COLUMNS, [row_texts(claim, row) for row in rows]))
     rules = {"the paper's rule": claim.paper_rule or claim.certified_rule, "certified": claim.certified_rule}
     said.append("; ".join(f"{name}: `{rule}`" for name, rule in rules.items() if rule) + ".")
-    return "\n\n".join([*said, f"`mklviz reproduce {claim.name}`; its race: `?claim={claim.name}`."])
+    return "\n\n".join([*said, f"`mklviz reproduce {claim.name}`; `?claim={claim.name}`. {race_text(claim)}"])
 
 
 MADE: dict[str, Callable[..., str]] = {
@@ -232,6 +255,7 @@ MADE: dict[str, Callable[..., str]] = {
     "solvers": solvers,
     "kinds": kinds,
     "recent": recent,
+    "once": once,
     "family": family,
     "scenarios": scenario_list,
     "datasets": dataset_list,

@@ -10,10 +10,9 @@ writes the table of the documentation, *Which solver when*.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from statistics import median
 
-from measure.report import Row, parser, print_rows, write_json
+from measure.report import Row, measure_splits
 from measure.which import TABLES
 from mklviz.datasets import load_dataset
 from mklviz.engine import solve
@@ -57,10 +56,4 @@ def _row(table: str, solver: str, traces: Sequence[Trace], fits: Sequence[float]
 
 def main(arguments: Sequence[str]) -> None:
     """Measure and print."""
-    known = parser("recent", __doc__)
-    known.add_argument("--splits", type=int, default=3, help="splits of every table (default: 3)")
-    known.add_argument("--json", type=Path, help="file to write the rows to")
-    asked = known.parse_args(arguments)
-    rows = print_rows(measure(splits=asked.splits))
-    if asked.json:
-        write_json(asked.json, {"rows": rows})
+    measure_splits("recent", __doc__ or "", measure, arguments)

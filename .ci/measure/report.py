@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Row", "parser", "print_rows", "write_json"]
+__all__ = ["Row", "measure_splits", "parser", "print_rows", "write_json"]
 
 Row = dict[str, Any]  # the columns of a table, in order; all rows of a table have the same ones
 
@@ -59,3 +59,14 @@ def write_json(path: Path, tables: Mapping[str, Sequence[Row]]) -> None:
 
 def _plain(row: Row) -> Row:
     return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in row.items()}
+
+
+def measure_splits(name: str, about: str, measure: Callable[..., Iterable[Row]], arguments: Sequence[str]) -> None:
+    """Print what a module measures on some splits of every table, and write it to a file where one is named."""
+    known = parser(name, about)
+    known.add_argument("--splits", type=int, default=3, help="splits of every table (default: 3)")
+    known.add_argument("--json", type=Path, help="file to write the rows to")
+    asked = known.parse_args(arguments)
+    rows = print_rows(measure(splits=asked.splits))
+    if asked.json:
+        write_json(asked.json, {"rows": rows})

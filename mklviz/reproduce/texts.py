@@ -7,10 +7,13 @@ import math
 from mklviz.numbers import counted
 from mklviz.reproduce.answering import ClaimAnswer, ClaimRow
 from mklviz.reproduce.claim import PaperClaim
-from mklviz.reproduce.estimates import Estimate
+from mklviz.reproduce.estimates import Estimate, Ratio
 from mklviz.reproduce.verdicts import DOES_NOT, PARTLY, REPRODUCES, UNKNOWN, UNTESTABLE
 
-__all__ = ["COLUMNS", "NONE", "VERDICT_SIGNS", "estimate_text", "measured_text", "row_texts", "splits_text"]
+__all__ = [
+    *("COLUMNS", "NONE", "VERDICT_SIGNS"),
+    *("estimate_text", "measured_text", "race_text", "row_texts", "splits_text"),
+]
 
 COLUMNS = ("on", "paper", "ours, by its rule", "ours, certified", "verdict")
 NONE = "–"
@@ -37,6 +40,13 @@ def measured_text(claim: PaperClaim) -> str:
         return ""
     label = claim.quantity.label
     return f"{label[0].upper()}{label[1:]}; reproduces if {claim.decided_by.words}"
+
+
+def race_text(claim: PaperClaim) -> str:
+    """Return what the race of a claim is: a ratio of its solvers shows there, but no growth and no mean over splits."""
+    rule = "the paper's stop rule" if claim.paper_rule else "the stop rule of the claim"
+    example = "" if isinstance(claim.quantity, Ratio) else " It is an example: what is measured takes all of the runs."
+    return f"The race shown is the first split of {claim.race.data.title}, with {rule}.{example}"
 
 
 def splits_text(answer: ClaimAnswer) -> str:

@@ -23,7 +23,7 @@ from mklviz.record.reference import Reference
 from mklviz.record.store import Store
 from mklviz.reproduce import ClaimAnswer
 from mklviz.reproduce.races import ClaimRace, claim_races
-from mklviz.reproduce.texts import splits_text
+from mklviz.reproduce.texts import race_text, splits_text
 from mklviz.reproduce.verdicts import DOES_NOT
 from mklviz.scenarios import GROUPS, Question, scenarios
 from mklviz.views.export.lab_page import lab_page, lab_title
@@ -137,8 +137,7 @@ def _claimed(race: ClaimRace) -> str:
         for answer in race.answers
     )
     splits = ", ".join(dict.fromkeys(map(splits_text, race.answers)))
-    shown = f"the first split of {data_title(race.recipe.data.source)}, with the stop rule of the paper"
-    measured = f"The verdicts come from {splits} of each data set. The race shown is {shown}."
+    measured = f"The verdicts come from {splits} of each data set. {race_text(race.answers[0].claim)}"
     return f'{_BACK}<div class="lead">{said}<p>{escape(measured)} {escape(race.answers[0].claim.paper)}.</p></div>'
 
 
