@@ -109,7 +109,7 @@ def test_two_classes_under_the_multiclass_hinge_are_a_hinge_problem_with_twice_t
     assert two.objective == pytest.approx(plain.objective, rel=2e-6)
 
 
-def test_silp_on_the_multiclass_hinge_ends_at_the_optimum_of_a_clarabel() -> None:
+def test_silp_on_the_multiclass_hinge_ends_at_the_optimum_of_a_conic_solver() -> None:
     """MC-MKL: all three classes at once on the simplex, in the block form, which shares no code with the solver."""
     posed = Problem(BANK, np.arange(12) % 3, MulticlassHinge(10.0))
     trace = solve(posed, "silp", gap=1e-8, max_iter=500)

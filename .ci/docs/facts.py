@@ -28,8 +28,6 @@ __all__ = ["MADE", "followed"]
 
 RECENT = Path(__file__).with_name("recent_solvers.json")
 ONCE = Path(__file__).with_name("weights_once.json")
-
-
 _PLAYED = ("smkl", "averages", "spg")
 
 
