@@ -29,7 +29,7 @@ _SIGNATURES = (
 _OFFICE = (("xl/", "an Excel file"), ("word/", "a Word document"), ("ppt/", "a presentation"))
 _OLD_OFFICE = (("Workbook", "an old Excel file (.xls)"), ("WordDocument", "an old Word document"))
 _PHOTOS = (b"heic", b"heix", b"mif1", b"msf1", b"avif")
-_EXPECTED = "choose a table: CSV, Excel (.xlsx), Parquet, LIBSVM text or NumPy arrays (.npz)"
+_EXPECTED = "Choose a table (CSV, Excel or Parquet), LIBSVM text or NumPy arrays (.npz)"
 
 
 def table_format(data: bytes, name: str) -> str:
@@ -45,7 +45,7 @@ def table_format(data: bytes, name: str) -> str:
     if found == "an old Excel file (.xls)":
         raise DataError(f"{name} is {found}. Save it as CSV, or as an Excel workbook (.xlsx).")
     if found:
-        raise DataError(f"{name} is {found}, not a table: {_EXPECTED}.")
+        raise DataError(f"{name} is {found}, not a table. {_EXPECTED}.")
     return ""
 
 

@@ -51,14 +51,22 @@ def _check_names(names: Sequence[str], name: str) -> None:
 def header_is_first(table: TableRows) -> bool:
     """Whether the first row looks as if it held names: words above numbers, or words that do not come again below.
 
-    Numbers above numbers say that it does not.
+    Numbers above numbers say that it does not, unless they count the columns beside one whose name is a word.
     """
     first, *rows = table.cells[: LOOKED_AT + 1]
     below = [[row[j] for row in rows if j < len(row)] for j in range(len(first))]
-    votes = [_by_kind(cell, others) for cell, others in zip(first, below, strict=True)]
+    counts = _counts_columns(first)
+    asked = [(cell, others) for cell, others in zip(first, below, strict=True) if not (counts and is_number(cell))]
+    votes = [_by_kind(cell, others) for cell, others in asked]
     if not any(votes):
-        votes = [_by_word(cell, others) for cell, others in zip(first, below, strict=True)]
+        votes = [_by_word(cell, others) for cell, others in asked]
     return sum(votes) >= 0 and not all(map(is_number, first))
+
+
+def _counts_columns(first: list[str]) -> bool:
+    """Whether the numbers of a row go 0, 1, 2 or 1, 2, 3 and so on, as pandas names columns that have no names."""
+    numbers = [cell for cell in first if is_number(cell)]
+    return len(numbers) > 2 and any(numbers == [f"{start + k}" for k in range(len(numbers))] for start in (0, 1))
 
 
 def _by_kind(cell: str, below: list[str]) -> int:

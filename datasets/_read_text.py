@@ -19,6 +19,8 @@ from ._dataset import DataError, Dataset
 from ._labels import code_labels
 from ._table_options import Progress, TableRows, reported
 
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 LIBSVM_LINE = re.compile(r"\S+(\s+\d+:\S+)+\s*(#.*)?")
 
 
@@ -28,7 +30,7 @@ def read_rows(data: bytes, name: str, progress: Progress) -> TableRows:
     The columns are separated by commas, semicolons or tabs, whichever the first row has most of; where those are no
     commas, numbers may have decimal commas.
     """
-    text = decode(data, name)
+    text, notes = _any_text(data, name)
     separator = _separator(text)
     cells: list[list[str]] = []
     numbers: list[int] = []
@@ -36,7 +38,7 @@ def read_rows(data: bytes, name: str, progress: Progress) -> TableRows:
         check_size(name, len(cells), len(row))
         cells.append(row)
         numbers.append(number)
-    notes = _with_points(cells) if separator != "," else ()
+    notes += _with_points(cells) if separator != "," else ()
     return TableRows(cells, numbers, notes=notes)
 
 
@@ -76,6 +78,21 @@ def decode(data: bytes, name: str) -> str:
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise DataError(f"Row {line} of {name} is not UTF-8 text; save the file as UTF-8.") from None
+
+
+def _any_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
+    """Text of a table, which older programs on Windows do not write as UTF-8, and a note where it is not."""
+    try:
+        return decode(data, name), ()
+    except DataError:
+        coding, called = ("utf-16", "UTF-16") if data.startswith(_UTF_16) else ("cp1252", "Windows-1252")
+        try:
+            text = data.decode(coding)
+        except UnicodeDecodeError:
+            text = "\0"
+        if _CONTROL.search(text):  # no text at all
+            raise
+    return text, (f"The file is not UTF-8 text: its letters are read as {called}.",)
 
 
 def _separator(text: str) -> str:

@@ -132,7 +132,8 @@ def test_what_is_written_as_an_archive_comes_back(name):
         (b"a,y\n1,x\n2,\n", 'Every label in column "y" is "x"'),
         (b"a,y\n1,x\n2,x\n", 'Every label in column "y" is "x"'),
         (b"a,b\n1,2\n2,\n", "Every label"),
-        (b"a,y\n1,x\n2,\xff\n", "Row 3 of bad.csv is not UTF-8"),
+        (b"a,y\n1,x\n2,\x8f\n", "Row 3 of bad.csv is not UTF-8"),  # nor Windows-1252
+        (b"a,y\n1,x\n2,\xff\x01\n", "Row 3 of bad.csv is not UTF-8"),
         (b'a,y\n1,"x\n', "cannot be read as a table"),
         (b"a,y\n1,\x00\n2,y\n" + b"\x00" * 10, "Row [234]"),
     ],

@@ -446,7 +446,7 @@ def test_a_race_draws_itself_and_stop_stops_it_also_on_a_page_loaded_again(page:
     until(lambda: steps(page) > again + 5, "growing curves on a page loaded again")
     assert page.locator("[data-still]").is_hidden()
     page.get_by_role("button", name="Stop", exact=True).click()
-    ended = re.compile(r"^(Stopped: \d of 2 solvers had ended before|All 2 solvers (were stopped|have finished))\.$")
+    ended = re.compile(r"^(Stopped: \d of 2 solvers had finished before|All 2 solvers (were stopped|have finished))\.$")
     until(lambda: page.get_by_text(ended).count() > 0, "the end of the race")  # some may have been as exact as can be
     # their last points may come after the words
     wait_until_still(lambda: steps(page), "curves that grow no more", events_of(page))

@@ -140,6 +140,8 @@ def test_rows_without_a_target_are_left_out_whatever_is_filled_in() -> None:
         ("name,2019,2020,kind\n" + "x,1,2,u\nx,2,1,v\n" * 2, False),  # and said, as it may well be names
         ("a;class\n1,5;u\n2,5;v\n", True),
         ("a,class\n?,u\n2,v\n3,v\n", True),
+        ("0,1,2,y\n" + "5,7,1,0\n6,8,2,1\n" * 2, True),  # as pandas writes columns without names
+        ("1,2,3,yes\n" + "5,7,1,no\n6,8,2,yes\n" * 2, False),
     ],
 )
 def test_whether_the_first_row_holds_names_is_guessed_and_said(text: str, header: bool) -> None:
@@ -147,6 +149,14 @@ def test_whether_the_first_row_holds_names_is_guessed_and_said(text: str, header
     assert found.table.options.header is header
     said = "names of columns" if header else "values, as the others do"
     assert f"The first row is taken to hold {said}." in found.notes
+
+
+@pytest.mark.parametrize(("coding", "called"), [("cp1252", "Windows-1252"), ("utf-16", "UTF-16")])
+def test_text_of_older_programs_is_read_and_said(coding: str, called: str) -> None:
+    text = "größe,ort,class\n" + "1,Zürich,u\n2,Genève,v\n" * 2
+    found = read_dataset_bytes(text.encode(coding), "mine.csv")
+    assert found.feature_names == table(text).feature_names == ("größe", "ort=Zürich")
+    assert f"The file is not UTF-8 text: its letters are read as {called}." in found.notes
 
 
 def test_the_guess_can_be_put_right() -> None:

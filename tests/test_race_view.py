@@ -617,7 +617,7 @@ def test_a_race_that_was_stopped_says_so_and_not_that_it_has_finished() -> None:
     rest(race)
     race.cancel()
     assert race.wait(30)
-    assert race_sentence(race) == "Stopped: 1 of 2 solvers had ended before; Walker failed."
+    assert race_sentence(race) == "Stopped: 1 of 2 solvers had finished before; Walker failed."
     alone = race_of(Walker(), steps=10**6)
     alone.step(3)
     rest(alone)

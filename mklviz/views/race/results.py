@@ -229,7 +229,7 @@ def _ended_sentence(total: int, stopped: int, trouble: str) -> str:
         return f"{solvers} {'has' if total == 1 else 'have'} finished{trouble}."
     if stopped == total:
         return f"{solvers} {'was' if total == 1 else 'were'} stopped."
-    return f"Stopped: {total - stopped} of {total} solvers had ended before{trouble}."
+    return f"Stopped: {total - stopped} of {total} solvers had finished before{trouble}."
 
 
 def badge(motion: Motion, theme: Theme) -> str:

@@ -49,8 +49,8 @@ _KERNEL = (
     " at {second}, one at {third}."
 )
 _WEIGHT = (
-    "A <b>weight</b> says how much a kernel counts. Every point of the triangle is one mix, its weights sum to one; the"
-    " fainter the point, the lower the objective of an SVM trained with that mix."
+    "A <b>weight</b> says how much a kernel counts. Each point of the triangle is one mix of the three kernels,"
+    " whose weights sum to one. Lighter means lower: the objective of an SVM trained with that mix."
 )
 _STAR = "The <b>star</b> is the best mix found: {mix}. From equal weights {ways}."
 
