@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from _problems import problem
 from _waits import wait_for
+from bokeh.models import HoverTool
 from test_tabs import Prepared, raced
 
 import mklviz as mv
@@ -21,6 +22,7 @@ from mklviz.problem import LpBall, Simplex
 from mklviz.recipe import Recipe
 from mklviz.views.lab import knobs as lab
 from mklviz.views.lab.knobs import CS, GOAL, KNOBS, LAMBDAS, POWERS, MaxSolves, too_large
+from mklviz.views.lab.lab_charts import bars_chart, curves_chart, lab_figure
 from mklviz.views.look.palette import DARK
 from mklviz.views.session.session import Session
 from mklviz.views.tabs import knobs
@@ -274,3 +276,14 @@ def test_the_theme_is_followed_and_a_new_race_begins_anew() -> None:
     until(tab, lambda: settled(tab))
     assert tab.now.trace.problem != race().traces["level"].problem
     tab.close()
+
+
+def test_the_mouse_reads_curves_and_bars_of_the_laboratory_as_those_of_a_race() -> None:
+    curves = lab_figure(curves_chart("knob-gap", "SVM solves", DARK), DARK).plot
+    (shown,) = curves.js_event_callbacks["mousemove"]
+    assert shown.args["shares"] is True
+    assert not curves.select(HoverTool)  # which would show a box of each curve
+    bars = lab_figure(bars_chart("knob-weights", DARK), DARK).plot
+    (hover,) = bars.select(HoverTool)
+    assert "@name" in hover.tooltips
+    assert "weight @weight" in hover.tooltips

@@ -139,3 +139,17 @@ def test_all_lessons_are_summed_up_when_the_last_one_is_done() -> None:
     assert score.summary.visible
     assert score.right == len(LESSONS[::2])
     assert not score.next.visible
+
+
+def test_on_a_projector_reasons_stand_below_a_picture_of_few_charts_which_leaves_no_empty_card(
+    explorer: Explorer,
+) -> None:
+    reasons = explorer.stage.reasons
+    raced(explorer)
+    assert reasons.css_classes == ["reasons"]
+    explorer.session.project(True)
+    explorer.stage.tick()
+    assert reasons.css_classes == ["reasons", "below"]
+    explorer.session.project(False)
+    explorer.stage.tick()
+    assert reasons.css_classes == ["reasons"]

@@ -297,7 +297,18 @@ def test_a_claim_with_one_stop_rule_draws_its_value_once() -> None:
     tables = claim_tables(answer)
     assert len(tables["ours"]["x"]) == len(answer.rows)
     assert tables["certified"]["x"] == []
-    assert len(claim_signs(answer.claim)) == 2
+    assert [sign for sign, _ in claim_signs(answer)] == ["○", "●"]
+
+
+def test_the_legend_of_a_claim_names_the_signs_that_are_drawn_and_no_others() -> None:
+    names = {"○": "paper", "●": "ours", "◇": "certified"}
+    answers = [answer for answer in recorded_answers().answers.values() if answer.rows]
+    for answer in answers:
+        tables = claim_tables(answer)
+        assert {names[sign] for sign, _ in claim_signs(answer)} == {
+            name for name in names.values() if tables[name]["x"]
+        }
+    assert min(len(claim_signs(answer)) for answer in answers) < 2  # of some, the paper has no value
 
 
 def test_a_papers_rule_is_part_of_a_recipe_and_leaves_the_keys_of_others_as_they_were() -> None:

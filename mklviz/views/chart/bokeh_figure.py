@@ -79,7 +79,7 @@ class ChartFigure:
                 self.renderers.setdefault(mark.table, []).extend(drawn)
             if isinstance(mark, PointMark) and mark.tips:
                 points += [(each, mark.tips) for each in drawn]
-            elif isinstance(mark, LineMark) and mark.tips:
+            elif isinstance(mark, (LineMark, BarMark)) and mark.tips:
                 said = tip_html(mark.tips, theme)
                 self.plot.add_tools(HoverTool(renderers=drawn, tooltips=said, show_arrow=False, limit=1))
         if points:

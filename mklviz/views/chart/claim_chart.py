@@ -19,11 +19,12 @@ _BESIDE = 0.2  # of a row lies what has no bound of its own above the middle, an
 _TIPS = (("", "@title"), ("", "@said"))
 
 
-def claim_signs(claim: PaperClaim) -> tuple[tuple[str, str], ...]:
-    """Return the markers of the chart as text, and what they are."""
-    if _certified_alone(claim):
-        return ("○", "the paper's value"), ("●", "ours, certified")
-    return ("○", "the paper's value"), ("●", "ours, by the paper's stop rule"), ("◇", "ours, certified")
+def claim_signs(answer: ClaimAnswer) -> tuple[tuple[str, str], ...]:
+    """Return the markers that the chart of an answer draws, as text, and what they are."""
+    ours = "ours, certified" if _certified_alone(answer.claim) else "ours, by the paper's stop rule"
+    signs = {"paper": ("○", "the paper's value"), "ours": ("●", ours), "certified": ("◇", "ours, certified")}
+    tables = claim_tables(answer)
+    return tuple(sign for name, sign in signs.items() if tables[name]["x"])
 
 
 def _certified_alone(claim: PaperClaim) -> bool:

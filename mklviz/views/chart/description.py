@@ -148,6 +148,7 @@ class BarMark(Mark):
     colour: str | Column | None = None
     alpha: float = 1.0
     height: float = 0.8  # of the room of a name
+    tips: Tips = ()
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,15 @@ const x = cb_obj.x
 const view = Bokeh.index.find_one(plot)
 const rows = []
 let at = null
-for (const {visible, glyph, data_source, name} of plot.renderers) {
-  if (!visible || glyph.type !== "Line" || glyph.line_color.value == null || glyph.line_alpha.value < 1) continue
-  const xs = data_source.data[glyph.x.field], ys = data_source.data[glyph.y.field]
+// what lies behind, drawn faintly or not at all, says nothing
+const curves = plot.renderers.filter(({visible}) => visible).flatMap(({glyph, data_source: {data}, name}) => {
+  if (glyph.type === "MultiLine" && "label" in data) return data.label.flatMap((label, k) => data.alpha[k] < 1 ? []
+    : [{xs: data.xs[k], ys: data.ys[k], name: label, colour: data.colour[k], share: shares}])
+  if (glyph.type !== "Line" || glyph.line_color.value == null || glyph.line_alpha.value < 1) return []
+  const share = plot.name === "gap" || glyph.y.field === "above"
+  return [{xs: data[glyph.x.field], ys: data[glyph.y.field], name, colour: glyph.line_color.value, share}]
+})
+for (const {xs, ys, name, colour, share} of curves) {
   let low = 0, high = xs.length - 1
   if (high < 0 || x > xs[high] + 0.03 * (plot.x_range.end - plot.x_range.start)) continue
   while (high - low > 1) {
@@ -14,8 +20,7 @@ for (const {visible, glyph, data_source, name} of plot.renderers) {
   }
   const nearest = Math.abs(xs[low] - x) < Math.abs(xs[high] - x) ? low : high
   if (at === null || Math.abs(xs[nearest] - x) < Math.abs(at - x)) at = xs[nearest]
-  const share = plot.name === "gap" || glyph.y.field === "above"
-  if (Number.isFinite(ys[nearest])) rows.push([ys[nearest], name, glyph.line_color.value, share])
+  if (Number.isFinite(ys[nearest])) rows.push([ys[nearest], name, colour, share])
 }
 const box = readoutBox()
 const {x_range, y_range} = plot

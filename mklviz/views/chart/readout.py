@@ -25,9 +25,12 @@ _POINTS = _BOX + beside(__file__, "point_readout.js")
 _HIDE = 'const box = document.getElementById("mk-readout"); if (box !== null) box.style.display = "none"'
 
 
-def add_readout(plots: Sequence[figure], theme: Theme) -> None:
-    """Show the values of the lines of each plot beside the mouse; a line's name is its renderer's."""
-    _follow_mouse(plots, CustomJS(args=_look(theme), code=_LINES))
+def add_readout(plots: Sequence[figure], theme: Theme, shares: bool = False) -> None:
+    """Show the values of the lines of each plot beside the mouse, as per cent where a source of many has `shares`.
+
+    A line's name is its renderer's, or the label in a source of many.
+    """
+    _follow_mouse(plots, CustomJS(args={**_look(theme), "shares": shares}, code=_LINES))
 
 
 def add_point_readout(plot: figure, tips: Sequence[tuple[GlyphRenderer, Tips]], theme: Theme) -> None:

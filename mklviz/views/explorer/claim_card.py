@@ -91,10 +91,9 @@ def said_html(answer: ClaimAnswer) -> str:
 
 def legend_html(answer: ClaimAnswer) -> str:
     """Return what the signs of the picture are."""
-    colours = ("text", "accent", "accent")
     entries = "".join(
-        f'<span><b style="color: var(--mk-{colour})">{sign}</b> {escape(words)}</span>'
-        for colour, (sign, words) in zip(colours, claim_signs(answer.claim), strict=False)
+        f'<span><b style="color: var(--mk-{"text" if sign == "○" else "accent"})">{sign}</b> {escape(words)}</span>'
+        for sign, words in claim_signs(answer)
     )
     return f'<span class="legend">{entries}</span>'
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.description import Axis, BarMark, Chart, Column, LineMark, PointMark, RuleMark, Table
+from mklviz.views.chart.readout import add_readout
 from mklviz.views.look.palette import Theme
 
 __all__ = ["Bar", "LabCurve", "bar_table", "bars_chart", "curve_tables", "curves_chart", "lab_figure"]
@@ -41,17 +42,19 @@ class Bar:
 
 
 def lab_figure(chart: Chart, theme: Theme) -> ChartFigure:
-    """Draw a chart of the laboratory in Bokeh, without tools."""
-    return ChartFigure(chart, theme, round(HEIGHT * theme.scale), tools="")
+    """Draw a chart of the laboratory in Bokeh, without tools; its curves are read beside the mouse."""
+    drawn = ChartFigure(chart, theme, round(HEIGHT * theme.scale), tools="")
+    if any(isinstance(mark, LineMark) for mark in chart.marks):
+        add_readout([drawn.plot], theme, shares=True)
+    return drawn
 
 
 def curves_chart(name: str, x_label: str, theme: Theme) -> Chart:
     """Describe shares over steps or SVM solves."""
     colour, dash, width, alpha = (Column(name) for name in ("colour", "dash", "width", "alpha"))
-    tips = (("", "@label"), (x_label, "$x{0,0}"))
     marks = (
         RuleMark("threshold", y="y", colour=theme.muted, dash="dashed"),
-        LineMark("lines", "xs", "ys", colour, dash, width, alpha, many=True, tips=tips),
+        LineMark("lines", "xs", "ys", colour, dash, width, alpha, many=True),
         PointMark("marks", colour=theme.card, fill=colour, marker=Column("marker"), size=11.0, width=1.5),
     )
     return Chart(name, x=Axis(x_label), y=Axis(scale="log", numbers="percent"), marks=marks)
@@ -86,7 +89,7 @@ def bars_chart(name: str, theme: Theme) -> Chart:
     colour = Column("colour")
     marks = (
         BarMark("bars", "before", "name", theme.axis, alpha=0.55, height=0.82),
-        BarMark("bars", "weight", "name", colour, height=0.42),
+        BarMark("bars", "weight", "name", colour, height=0.42, tips=(("", "@name"), ("weight", "@weight{0.0000}"))),
         PointMark("bars", "third", "name", colour, size=9.0, width=2.0),
     )
     return Chart(name, x=Axis("kernel weight", start=0.0), marks=marks)

@@ -30,6 +30,7 @@ from mklviz.views.sidebar.lesson_panel import LessonPanel
 
 __all__ = ["LessonStage"]
 
+FEW = 2  # charts, above which those of a projector are as high as the answer with its reasons
 EVERY = 0.25  # seconds between pictures of a race that goes on
 CHANGED = "You changed this lesson's set-up, so its question waits."
 GUESS = "Guess, and press Run lesson: the picture grows here while the race runs."
@@ -136,7 +137,12 @@ class LessonStage(pn.viewable.Viewer):
             nothing = Picture(picture.rows, emptied(picture.tables))
             return self.picture.show(nothing, theme, "" if self.changed.visible else GUESS)
         picture = gap(runs) if self._foreign else picture_of(scenario, runs)
+        self._place_reasons(theme.projected and len(picture.charts) <= FEW)
         return self.picture.show(picture, theme, "" if _has_rows(picture) else LATER)
+
+    def _place_reasons(self, below: bool) -> None:
+        """Put the reasons below picture and answer, where large type makes them higher than the picture, or beside."""
+        self.reasons.css_classes = ["reasons", "below"] if below else ["reasons"]
 
     def _runs(self) -> LessonRuns:
         session = self._session
