@@ -60,6 +60,14 @@ def test_a_file_of_runs_is_shown_as_their_exported_page_and_a_bad_one_gets_a_sen
     refused(page, zipped("notes.txt", b"nothing"), "holds no runs: choose a file that mklviz has saved.")
     refused(page, bundled({**traces, "other": recording("products")["spg"]}), "These runs solved different problems")
     assert page.locator("h1").inner_text() == "A race on Heart"  # which is still there
+    choose(page, *([f"{day}.zip", content] for day in ("monday", "tuesday", *"abcd")))  # twelve runs of two solvers
+    page.wait_for_function("() => view.data.runs.length === 12")
+    labels = page.evaluate("view.data.runs.map((run) => run.label)")
+    assert labels[:4] == [f"{name}, {day}" for day in ("monday", "tuesday") for name in ("SILP", "Level")]
+    assert page.evaluate("new Set(view.data.runs.map((run) => run.colour + run.dash)).size") == 12
+    page.evaluate("most => { KIT.most_bytes = most }", len(content) + 1)
+    choose(page, ["monday.zip", content], ["tuesday.zip", content])
+    page.locator(".wrong", has_text="These files hold more together than can be opened here").wait_for()
     assert (asked, errors) == ([path.as_uri()], [])
     page.close()
 
@@ -86,6 +94,11 @@ def zipped(name: str, content: bytes) -> bytes:
 
 def drop(page: Any, name: str, content: bytes) -> None:
     page.evaluate(DROP, [name, base64.b64encode(content).decode()])
+
+
+def choose(page: Any, *files: list[Any]) -> None:
+    chosen = [{"name": name, "mimeType": "application/zip", "buffer": content} for name, content in files]
+    page.get_by_label("Files of runs").set_input_files(chosen)
 
 
 def refused(page: Any, content: bytes, sentence: str) -> None:

@@ -6,7 +6,6 @@ import os
 import stat
 import sys
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -28,32 +27,36 @@ def own_folders(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setattr(window.platformdirs, f"user_{kind}_path", lambda *_, kind=kind, **__: tmp_path / kind)
 
 
-def native(monkeypatch: pytest.MonkeyPatch, ends: Any = None) -> list[dict[str, Any]]:
-    """Put a stand-in in the place of pywebview, whose windows are made 900 by 700 before they are closed."""
-    made: list[dict[str, Any]] = []
-    resized: list[Any] = []
+def installed(folder: Path, start: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Put a stand-in for pywebview where processes import it; return where it writes what it was asked to show.
 
-    class Resized:
-        def __iadd__(self, hear: Any) -> Resized:
-            resized.append(hear)
-            return self
+    `start`: what it does, where `hear` is told of sizes.
+    """
+    package, asked = folder / "packages" / "webview", folder / "asked"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(
+        "import os, time\nfrom types import SimpleNamespace\n"
+        "heard = []\n"
+        "class Event:\n    def __iadd__(self, hear): heard.append(hear)\n"
+        f"def create_window(title, address, width, height):\n"
+        f"    open({str(asked)!r}, 'a').write(f'{{title}} {{address}} {{width}} {{height}}\\n')\n"
+        "    return SimpleNamespace(events=SimpleNamespace(resized=Event()))\n"
+        f"def start(icon):\n    [hear] = heard\n    assert os.path.isfile(icon)\n    {start}\n"
+    )
+    monkeypatch.syspath_prepend(package.parent)
+    monkeypatch.setenv("PYTHONPATH", str(package.parent))
+    return asked
 
-    def create_window(title: str, address: str, **size: int) -> Any:
-        made.append({"title": title, "address": address, **size})
-        return SimpleNamespace(events=SimpleNamespace(resized=Resized()))
 
-    def start(icon: str) -> None:
-        assert Path(icon).is_file()
-        if ends is not None:
-            raise ends
-        resized[-1](900, 700)
-
-    webview, errors = ModuleType("webview"), ModuleType("webview.errors")
-    errors.WebViewException = type("WebViewException", (Exception,), {})  # type: ignore[attr-defined]
-    webview.create_window, webview.start = create_window, start  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "webview", webview)
-    monkeypatch.setitem(sys.modules, "webview.errors", errors)
-    return made
+@pytest.mark.parametrize("ended", [False, True])
+def test_a_native_window_is_preferred_and_is_closed_when_its_server_has_ended(
+    ended: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    installed(tmp_path, "time.sleep(600)" if ended else "pass", monkeypatch)
+    monkeypatch.setattr(window, "BROWSERS", ())
+    monkeypatch.setattr(window.webbrowser, "open", lambda _: pytest.fail("a browser opened, too"))
+    window.show_window(ADDRESS, lambda: not ended)
+    assert capfd.readouterr().err == ""
 
 
 def program(folder: Path, name: str, script: str, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -65,34 +68,31 @@ def program(folder: Path, name: str, script: str, monkeypatch: pytest.MonkeyPatc
     return called
 
 
-def test_a_native_window_is_preferred_and_opens_as_large_as_the_last_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = native(monkeypatch)
+def test_a_native_window_opens_as_large_as_the_last_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    asked = installed(tmp_path, "hear(900.0, 700.0)", monkeypatch)
     for _ in range(2):
         window.show_window(ADDRESS, lambda: True)
-    assert made[0] == {"title": "mklviz", "address": ADDRESS, "width": 1280, "height": 860}
-    assert (made[1]["width"], made[1]["height"]) == (900, 700)
+    assert asked.read_text().splitlines() == [f"mklviz {ADDRESS} 1280 860", f"mklviz {ADDRESS} 900 700"]
 
 
 @pytest.mark.parametrize("kept", ["[1, 2]", "{", "[900]", '["a", 3]', "[true, 1e99]"])
 def test_a_size_that_no_window_has_is_forgotten(kept: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = native(monkeypatch)
+    asked = installed(tmp_path, "pass", monkeypatch)
     (tmp_path / "config").mkdir()
     (tmp_path / "config" / "window.json").write_text(kept)
     window.show_window(ADDRESS, lambda: True)
-    assert (made[0]["width"], made[0]["height"]) == window.SIZE
+    assert asked.read_text() == f"mklviz {ADDRESS} 1280 860\n"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the stand-in for a browser is a shell script")
-@pytest.mark.parametrize("installed", [False, True])
+@pytest.mark.parametrize("start", ["", "raise OSError", "os.abort()"])
 def test_a_browser_without_bars_takes_its_place_and_has_a_profile_of_its_own(
-    installed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    start: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(sys.modules, "webview", None)
-    if installed:  # but the system has nothing that it could draw with
-        native(monkeypatch)
-        error = sys.modules["webview.errors"].WebViewException
-        native(monkeypatch, error())
-        sys.modules["webview.errors"].WebViewException = error
+    if start:  # it is installed, but the system has nothing that it could draw with: then Qt ends its process
+        installed(tmp_path, start, monkeypatch)
+    else:
+        monkeypatch.setitem(sys.modules, "webview", None)
     left = 'd="${2#--user-data-dir=}/Default"; mkdir -p "$d"; echo app_window_placement > "$d/Preferences"'
     called = program(tmp_path, "google-chrome", left, monkeypatch)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
@@ -102,6 +102,10 @@ def test_a_browser_without_bars_takes_its_place_and_has_a_profile_of_its_own(
     assert f"--app={ADDRESS}" in words
     assert f"--user-data-dir={tmp_path / 'cache' / 'window'}" in words
     assert "--window-size=1280,860" in words
+    said = capfd.readouterr().err
+    assert said == (
+        "mklviz: pywebview cannot open a window on this system, so a browser takes its place.\n" if start else ""
+    )
     window.show_window(ADDRESS, lambda: True)
     assert "--window-size" not in called.read_text()  # the browser remembers its own
 

@@ -55,9 +55,10 @@ html_sidebars = {
     ]
 }
 repository = os.environ.get("MKLVIZ_REPOSITORY")  # the address of the repository, where the site is published
+revision = os.environ.get("MKLVIZ_REVISION", "main")  # the branch or tag of which this is the site
 html_theme_options = {"top_of_page_buttons": ["view"]}
 if repository:
-    html_theme_options["source_view_link"] = f"{repository}/blob/main/apps/docs/{{filename}}"
+    html_theme_options["source_view_link"] = f"{repository}/blob/{revision}/apps/docs/{{filename}}"
 
 
 def setup(app: Any) -> None:

@@ -1,11 +1,13 @@
 """A window for a page of this machine's: a native one, one of a browser without its bars, or else the browser itself.
 
-Its size is remembered: of a native window in a file, of a browser's by the browser, which has a profile for it.
+Its size is remembered: of a native window in a file, of a browser's by the browser, which has a profile for it. A
+native window has a process of its own: Qt ends the process where the system lacks a part of what it draws with.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -14,14 +16,14 @@ import time
 import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import platformdirs
 
 from mklviz.record.files import replacing
 from mklviz.record.store.owner import Owner
+from mklviz.server.native_window import GIVEN_WINDOW
 from mklviz.views.host.icon import ICON_FILE
 
 __all__ = ["show_window"]
@@ -42,12 +44,13 @@ _NO_WINDOW = (
     "mklviz: there is no Chromium, Chrome or Edge for a window of its own, so your browser opens; with"
     ' pip install "mklviz[desktop]" there is one. Ctrl-C ends mklviz.'
 )
+_NOT_NATIVE = "mklviz: pywebview cannot open a window on this system, so a browser takes its place."
 Served = Callable[[], bool]  # returns whether the page is still there
 
 
 def show_window(address: str, served: Served) -> None:
     """Show a page in a window until that is closed, or the page is no longer `served`."""
-    if _show_native(address):
+    if _is_shown_natively(address, served):
         return
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is not None:
@@ -59,24 +62,26 @@ def show_window(address: str, served: Served) -> None:
         time.sleep(LOOK_SECONDS)
 
 
-def _show_native(address: str) -> bool:
-    """Show the page by pywebview, where that is installed and the system has what it draws with; return whether."""
-    try:
-        webview, errors = import_module("webview"), import_module("webview.errors")
-    except ImportError:
+def _is_shown_natively(address: str, served: Served) -> bool:
+    """Show the page in a native window, where pywebview is installed, and say so if none opens; return whether."""
+    if find_spec("webview") is None:
         return False
-    width, height = size = [*_remembered()]
-    window: Any = webview.create_window(NAME, address, width=width, height=height)
-
-    def resized(width: float, height: float) -> None:
-        size[:] = int(width), int(height)
-
-    window.events.resized += resized
-    try:
-        webview.start(icon=str(ICON_FILE))
-    except errors.WebViewException:
+    shown = {"title": NAME, "address": address, "icon": str(ICON_FILE), "size": _remembered()}
+    with tempfile.TemporaryFile() as said:
+        window = subprocess.Popen(
+            [sys.executable, "-P", str(Path(__file__).with_name("native_window.py"))],
+            env={**os.environ, GIVEN_WINDOW: json.dumps(shown)},
+            stdout=said,
+            stderr=subprocess.DEVNULL,
+        )
+        _wait_for(window, served)
+        said.seek(0)
+        left = said.read()
+    if window.returncode == 0:
+        _remember(left)
+    elif served():
+        print(_NOT_NATIVE, file=sys.stderr, flush=True)
         return False
-    _remember(size)
     return True
 
 
@@ -94,11 +99,12 @@ def _remembered() -> tuple[int, int]:
     return (width, height) if fits else SIZE
 
 
-def _remember(size: list[int]) -> None:
+def _remember(said: bytes) -> None:
+    """Keep the size that a window has said at its end."""
     with suppress(OSError):  # then the next window has the usual size
         _size_file().parent.mkdir(parents=True, exist_ok=True)
         with replacing(_size_file()) as file:
-            file.write(json.dumps(size).encode())
+            file.write(said)
 
 
 def _show_in(browser: str, address: str, served: Served) -> None:
@@ -109,15 +115,20 @@ def _show_in(browser: str, address: str, served: Served) -> None:
         if not _has_size(profile):
             command.append(f"--window-size={SIZE[0]},{SIZE[1]}")
         window = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _wait_for(window, served)
+
+
+def _wait_for(window: subprocess.Popen[bytes], served: Served) -> None:
+    """Wait until a window is closed, and close it when the page is no longer `served`."""
+    try:
+        while window.poll() is None and served():
+            time.sleep(LOOK_SECONDS)
+    finally:
+        window.terminate()
         try:
-            while window.poll() is None and served():
-                time.sleep(LOOK_SECONDS)
-        finally:
-            window.terminate()
-            try:
-                window.wait(END_SECONDS)
-            except subprocess.TimeoutExpired:
-                window.kill()
+            window.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:
+            window.kill()
 
 
 def _has_size(profile: Path) -> bool:

@@ -6,17 +6,19 @@ class Refusal extends Error {} // a sentence for people
 
 // -- files
 
-async function runsOf(file) {
+// `room`: what all files together may still take
+async function runsOf(file, room) {
   try {
-    if (file.size > KIT.most_bytes) throw tooLarge(file)
+    take(room, "bytes", file.size, file)
     const outer = members(new Uint8Array(await file.arrayBuffer()))
     const inside = [...outer].filter(([name]) => name.endsWith(KIT.suffix))
     if (!inside.length && !outer.has("header.npy")) throw new Refusal(`“${file.name}” holds no runs: choose a file that mklviz has saved.`)
     const packed = inside.length ? inside : [[KIT.suffix, null]]
     const size = inside.reduce((whole, [, member]) => whole + member.size, 0)
-    if (packed.length > KIT.most_runs || size > KIT.most_bytes) throw tooLarge(file)
+    take(room, "runs", packed.length, file)
+    take(room, "inside", size, file)
     const runs = await Promise.all(packed.map(async ([name, member]) => (
-      runOf(file, name.slice(0, -KIT.suffix.length), member ? members(await unpacked(member)) : outer))))
+      runOf(file, name.slice(0, -KIT.suffix.length), member ? members(await unpacked(member)) : outer, room))))
     const begun = runs.filter(Boolean)
     if (!begun.length) throw new Refusal(`No run in “${file.name}” has taken a step yet.`)
     return begun
@@ -26,20 +28,25 @@ async function runsOf(file) {
   }
 }
 
-function tooLarge(file) {
-  return new Refusal(`“${file.name}” holds more than can be opened here: keep it with mklviz runs import FILE, and open it in the tab Runs.`)
+function take(room, word, amount, file) {
+  room[word] -= amount
+  if (room[word] >= 0) return
+  const whole = room.files > 1 ? "These files hold more together than can be opened here: choose fewer, or keep each"
+    : `“${file.name}” holds more than can be opened here: keep it`
+  throw new Refusal(`${whole} with mklviz runs import FILE, and open it in the tab Runs.`)
 }
 
-async function runOf(file, key, archive) {
+async function runOf(file, key, archive, room) {
   const asked = ["header", ...ARCHIVED].map((name) => archive.get(`${name}.npy`)).filter(Boolean)
-  if (asked.reduce((whole, { size }) => whole + size, 0) > KIT.most_bytes) throw tooLarge(file)
+  take(room, "unpacked", asked.reduce((whole, { size }) => whole + size, 0), file)
   const { header: said, ...columns } = await arrays(archive, ["header", ...ARCHIVED])
   const header = words(said)
   if (header.format !== KIT.format) throw new Refusal(`“${file.name}” was written by another version of mklviz: open it there.`)
-  return header.facts.length ? new SavedRun(key, header, columns) : null // one that ended before its first step
+  if (!header.facts.length) return null // it ended before its first step
+  return Object.assign(new SavedRun(key, header, columns), { file: file.name })
 }
 
-// runs of one problem, each with a key of its own
+// runs of one problem, each with a key and a label of its own
 function together(runs) {
   const posed = ({ recipe }) => JSON.stringify(recipe && [recipe.data, recipe.split, recipe.kernels, recipe.problem])
   const recipes = new Set(runs.filter((run) => run.recipe).map(posed))
@@ -47,13 +54,21 @@ function together(runs) {
     throw new Refusal("These runs solved different problems, and their objectives cannot be compared: choose runs on one"
       + " problem.")
   }
-  const seen = new Map()
-  for (const run of runs) {
-    const again = (seen.get(run.key) ?? 0) + 1
-    seen.set(run.key, again)
-    if (again > 1) run.key = run.label = `${run.key} ${again}`
-  }
-  return runs
+  const alike = (run) => runs.some((other) => other.label === run.label && other.file !== run.file)
+  const labels = runs.map((run) => (alike(run) ? `${run.label}, ${run.file.replace(/\.(zip|npz)$/, "")}` : run.label))
+  const keys = numbered(runs.map((run) => run.key)), named = numbered(labels)
+  return runs.map((run, place) => Object.assign(run, { key: keys[place], label: named[place] }))
+}
+
+// the names, with a number where one comes again
+function numbered(names) {
+  const taken = new Set()
+  return names.map((name) => {
+    let own = name
+    for (let again = 2; taken.has(own); again++) own = `${name} ${again}`
+    taken.add(own)
+    return own
+  })
 }
 
 // -- the page
@@ -72,7 +87,7 @@ const bar = tag("div", { class: "scrubber" })
 const place = tag("div", {})
 const wrong = tag("p", { class: "wrong", role: "alert" })
 const chooser = tag("input", { type: "file", multiple: "", accept: ".zip,.npz", "aria-label": "Files of runs" })
-const opener = tag("section", { class: "card opener" }, heading("Drop a file of runs here"), tag("label", {}, "or choose it: ", chooser),
+const opener = tag("section", { class: "card opener", "aria-label": "Open a file of runs" }, heading("Drop a file of runs here"), tag("label", {}, "or choose it: ", chooser),
   why("What mklviz run --save, the dashboard’s Export or trace.save wrote. Several files on one problem are shown"
     + " together. They are read on this computer, and sent nowhere."), wrong)
 let view = null, latest = 0
@@ -88,7 +103,8 @@ async function openFiles(files) {
   }
   main.setAttribute("aria-busy", "true")
   try {
-    const read = await Promise.all(Array.from(files, runsOf))
+    const most = KIT.most_bytes, room = { files: files.length, runs: KIT.most_runs, bytes: most, inside: most, unpacked: most }
+    const read = await Promise.all(Array.from(files, (file) => runsOf(file, room)))
     if (turn === latest) show(together(read.flat()))
   } catch (error) {
     if (turn !== latest) return

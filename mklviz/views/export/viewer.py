@@ -30,7 +30,7 @@ from mklviz.views.race.results import MEANINGS, SIGNS, STATUS_WORDS
 __all__ = ["viewer_page"]
 
 SCRIPTS = ("unpack.js", "saved_run.js", "saved_race.js", "viewer.js")
-ENTRIES = 5  # runs of one solver that differ in their looks
+ENTRIES = 15  # runs of one solver that differ in their looks: dashes times shades
 _PLACEHOLDER = RunStyle("", "of-the-run", "dashed", "circle")  # of which a script makes the marks of each run
 _TITLE = "Runs from a file"
 
