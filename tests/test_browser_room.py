@@ -40,7 +40,11 @@ def test_a_projector_shows_objective_and_weights_alone_and_large_and_then_all_is
     app.until(lambda: not app.button("Reset").is_visible(), "the drawer to be folded")
     app.until(lambda: "projector=on" in app.page.url, "the address")
     app.until(lambda: app.points() and min(app.points().values()) >= 2, "the curves")
-    app.until(lambda: max(app.figures(".", BOTTOM).values()) <= 720, "all of it on the screen")
+    app.settled()
+    app.until(lambda: set(seen(app)) == alone, "all figures in their places, which are laid out anew for large type")
+    bottoms = app.figures(".", BOTTOM)
+    assert all(0 < bottoms[name] <= 720 for name in alone), bottoms
+    assert min(seen(app).values()) >= 160
     assert seen(app)["objective"] > 1.8 * before["objective"]
     app.screenshot("projector-1280")
     switch.uncheck()

@@ -54,7 +54,7 @@ __all__ = ["Charts", "Extent", "add_weights", "build_charts"]
 BIG, SMALL = 190, 160  # heights in pixels: with them the weights are above the fold of 1280 x 720
 HEIGHTS = {"active": SMALL, "tolerance": SMALL}
 Y_TICKS, NARROW_TICKS = 4, 3
-FEWEST = 200  # pixels of a figure that grows with the screen of a room, 36 of them for its large numbers
+FEWEST = 160  # pixels of a figure that grows with the screen of a room: two rows of them end at 720
 # found at run time by their common range: figures that name each other are walked through at every change of one
 _RESET = beside(__file__, "reset.js")
 
