@@ -23,17 +23,17 @@ def main(words: list[str], root: Path = ROOT) -> int:
         return 2
     repository, tag = words[0].rstrip("/"), words[1]
     project, readme = root / "pyproject.toml", root / "README.md"
-    project.write_text(with_urls(project.read_text(encoding="utf-8"), repository), encoding="utf-8")
+    project.write_text(with_urls(project.read_text(encoding="utf-8"), repository, tag), encoding="utf-8")
     readme.write_text(with_addresses(readme.read_text(encoding="utf-8"), repository, tag), encoding="utf-8")
     return 0
 
 
-def with_urls(project: str, repository: str) -> str:
-    """Return the text of pyproject.toml with `[project.urls]`, before the table of its scripts."""
+def with_urls(project: str, repository: str, tag: str) -> str:
+    """Return the text of pyproject.toml with `[project.urls]` of a tag, before the table of its scripts."""
     urls = {
         "Repository": repository,
-        "Documentation": f"{repository}/blob/main/apps/docs/index.md",
-        "Changelog": f"{repository}/blob/main/CHANGELOG.md",
+        "Documentation": f"{repository}/blob/{tag}/apps/docs/index.md",
+        "Changelog": f"{repository}/blob/{tag}/CHANGELOG.md",
         "Issues": f"{repository}/issues",
     }
     table = "".join(f'{name} = "{address}"\n' for name, address in urls.items())

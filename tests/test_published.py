@@ -136,6 +136,7 @@ def test_what_an_index_shows_leads_into_the_repository(addresses: Any, tmp_path:
     assert addresses.main(["https://host.example/owner/mklviz", "v0.1.0"], tmp_path) == 0
     urls = tomllib.loads((tmp_path / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
     assert {"Repository", "Documentation", "Changelog", "Issues"} == set(urls)
+    assert urls["Changelog"] == "https://host.example/owner/mklviz/blob/v0.1.0/CHANGELOG.md"
     before, after = ((folder / "README.md").read_text(encoding="utf-8") for folder in (ROOT, tmp_path))
     links = re.findall(r"\]\(([^)]+)\)", before)
     led = re.findall(r"\]\(([^)]+)\)", after)

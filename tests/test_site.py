@@ -260,6 +260,8 @@ def test_versions_of_the_site_know_one_another_and_the_newest_release_comes_firs
         menu = (tmp_path / name / "_static" / "versions.js").read_text(encoding="utf-8")
         assert menu == 'window.versions = ["0.11.0rc1", "0.10.0", "0.9.0", "main"];\n'
     assert "url=0.10.0/index.html" in (tmp_path / "index.html").read_text(encoding="utf-8")
+    missing = (tmp_path / "404.html").read_text(encoding="utf-8")
+    assert 'versions = ["0.11.0rc1", "0.10.0", "0.9.0", "main"];' in missing
 
 
 def test_every_mark_of_an_output_follows_a_block_of_python() -> None:

@@ -1,7 +1,8 @@
 """Put the versions of the site beside each other: python .ci/docs/versions.py FOLDER
 
 Each folder in FOLDER is the site of a version, such as 0.2.0, or of the main branch. Every one of them learns of the
-others, for its menu, and FOLDER/index.html leads to the newest release, or to main where there is none.
+others, for its menu, and FOLDER/index.html leads to the newest release, or to main where there is none. A host shows
+FOLDER/404.html for an address that leads nowhere.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from packaging.version import Version
 __all__ = ["link"]
 
 MAIN = "main"
+NOT_FOUND = Path(__file__).with_name("not_found.html")
 
 
 def link(folder: Path) -> list[str]:
@@ -28,6 +30,8 @@ def link(folder: Path) -> list[str]:
         menu.write_text(f"window.versions = {json.dumps(names)};\n", encoding="utf-8")
     first = f'<!doctype html><title>mklviz</title><meta http-equiv="refresh" content="0; url={newest}/index.html">'
     (folder / "index.html").write_text(first, encoding="utf-8")
+    missing = NOT_FOUND.read_text(encoding="utf-8").replace("VERSIONS", json.dumps(names))
+    (folder / "404.html").write_text(missing, encoding="utf-8")
     return names
 
 
