@@ -355,6 +355,8 @@ def test_a_dark_page_gets_other_colours_and_keeps_the_curves() -> None:
     assert view.figures.styles["walker"] != light
     assert len(source(view, "walker")["iteration"]) == 13
     assert DARK.card in view.page.root.stylesheets[0]
+    # a browser that has drawn them with their anchors keeps the ranges, as nothing new comes of runs that have ended
+    assert not any(anchor.visible for anchor in view.charts.weight_anchors.values())
 
 
 def test_the_score_is_asked_for_once_for_each_run_that_has_ended() -> None:

@@ -28,6 +28,10 @@ ROOT = Path(__file__).resolve().parents[2]
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
 SIZE = {"width": 1440, "height": 1000}
 PATIENCE = 300.0  # seconds, where everything may have to be compiled first
+COLOURED = """(colour) => {
+  const drawn = [...Bokeh.documents[0].all_models].filter((m) => m.type === "Figure" && Bokeh.index.find_one(m) !== null)
+  return drawn.length > 0 && drawn.every((m) => m.below[0].axis_label_text_color.value === colour)
+}"""
 
 
 def main(folder: str = "") -> None:
@@ -42,12 +46,12 @@ def main(folder: str = "") -> None:
         page.locator("button:visible").filter(has_text="Run").first.click(timeout=1e3 * PATIENCE)
         page.get_by_role("status").filter(has_text="finished.").wait_for(timeout=1e3 * PATIENCE)
         page.get_by_text("Warming up the solvers").wait_for(state="hidden", timeout=1e3 * PATIENCE)
-        _take(page, docs / "screenshot.png")
+        _take(page, docs, "screenshot")
         page.get_by_role("tab", name="Geometry").click()
         page.get_by_text("Paths of the kernel weights").wait_for(timeout=1e3 * PATIENCE)
         page.wait_for_timeout(3000)  # the map is being computed then
         page.get_by_text("Stop refining").wait_for(state="hidden", timeout=1e3 * PATIENCE)
-        _take(page, docs / "geometry.png")
+        _take(page, docs, "geometry")
 
 
 @contextmanager
@@ -90,13 +94,17 @@ def _open(page: Any, address: str) -> None:
             time.sleep(0.5)
 
 
-def _take(page: Any, path: Path) -> None:
-    """Save what is seen, in 256 colours: a third of the bytes, and thin lines keep theirs."""
+def _take(page: Any, docs: Path, name: str) -> None:
+    """Save what is seen, light and dark, in 256 colours: a third of the bytes, and thin lines keep theirs."""
     page.mouse.move(0, 0)
-    page.wait_for_timeout(1500)  # the last frames
-    picture = Image.open(io.BytesIO(page.screenshot(animations="disabled"))).convert("RGB")
-    few = picture.quantize(256, method=Image.Quantize.MAXCOVERAGE, kmeans=3, dither=Image.Dither.NONE)
-    few.save(path, optimize=True)
+    for ending, theme in THEMES.items():
+        page.emulate_media(color_scheme="dark" if theme.dark else "light")
+        page.wait_for_function(COLOURED, arg=theme.muted, timeout=1e3 * PATIENCE)
+        page.wait_for_timeout(1500)  # the last frames
+        picture = Image.open(io.BytesIO(page.screenshot(animations="disabled"))).convert("RGB")
+        few = picture.quantize(256, method=Image.Quantize.MAXCOVERAGE, kmeans=3, dither=Image.Dither.NONE)
+        few.save(docs / f"{name}{ending}.png", optimize=True)
+    page.emulate_media(color_scheme="light")
 
 
 if __name__ == "__main__":

@@ -248,6 +248,8 @@ def add_weights(charts: Charts) -> None:
             charts.by_slot.setdefault(slot, []).append(line)
         charts.marks.draw(plot, key)
         charts.weights[key], charts.weight_anchors[key] = plot, _anchor(plot)
+        # a run that has ended sends nothing more, after which the browser would look for a smaller range
+        charts.weight_anchors[key].visible = not any(number > 0 for number in charts.sources[run_table(key)].data["top"])
         # the largest weight there ever was: no jump leaves it, nothing shrinks it
         plot.y_range.renderers = [top, charts.weight_anchors[key]]
     charts.zooms.keep({plot.name: plot.y_range for plot in charts.weights.values()})
