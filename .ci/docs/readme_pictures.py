@@ -29,7 +29,8 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-backgroun
 SIZE = {"width": 1440, "height": 1000}
 PATIENCE = 300.0  # seconds, where everything may have to be compiled first
 COLOURED = """(colour) => {
-  const drawn = [...Bokeh.documents[0].all_models].filter((m) => m.type === "Figure" && Bokeh.index.find_one(m) !== null)
+  const figures = [...Bokeh.documents[0].all_models].filter((m) => m.type === "Figure")
+  const drawn = figures.filter((m) => Bokeh.index.find_one(m) !== null)
   return drawn.length > 0 && drawn.every((m) => m.below[0].axis_label_text_color.value === colour)
 }"""
 
