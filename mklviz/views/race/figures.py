@@ -248,9 +248,8 @@ def add_weights(charts: Charts) -> None:
             charts.by_slot.setdefault(slot, []).append(line)
         charts.marks.draw(plot, key)
         charts.weights[key], charts.weight_anchors[key] = plot, _anchor(plot)
-        largest = max(charts.sources[run_table(key)].data["top"], default=0.0)
         # a run that has ended sends nothing more, after which the browser would look for a smaller range
-        charts.weight_anchors[key].visible = not largest > 0
+        charts.weight_anchors[key].visible = max(charts.sources[run_table(key)].data["iteration"], default=0) == 0
         # the largest weight there ever was: no jump leaves it, nothing shrinks it
         plot.y_range.renderers = [top, charts.weight_anchors[key]]
     charts.zooms.keep({plot.name: plot.y_range for plot in charts.weights.values()})
