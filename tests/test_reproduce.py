@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,11 +21,13 @@ from mklviz.reproduce import (
     AtLeast,
     BetweenSettings,
     Estimate,
+    FirstOverRest,
     Mean,
     MeanDifference,
     MoreThan,
     PaperClaim,
     Ratio,
+    WholePath,
     Within,
     answer_stored,
     reproduce,
@@ -154,6 +156,35 @@ def test_a_solver_is_compared_with_itself_at_another_setting() -> None:
     assert found["heart"].value == 7.0
     named = [*Ratio("steps", "silp", "level").estimates(frame)]
     assert named[:2] == ["sonar, C = 1", "sonar, C = 100"]
+
+
+def _path(cost: Callable[[str, float], float], **others: object) -> pd.DataFrame:
+    """Return the table of a path of three values of C, whose runs cost what `cost` says."""
+    frame = _frame(C=[100.0, 10.0, 1.0], **others)
+    solves = [cost(*each) for each in zip(frame["solver"], frame["C"], strict=True)]
+    return frame.assign(svm_solves=solves, seconds=solves)
+
+
+def test_the_runs_of_a_path_count_together() -> None:
+    frame = _path(lambda solver, C: {"silp": C, "level": 2.0, "spg": 1.0}[solver])
+    whole = WholePath(Ratio("svm_solves", "silp", "level"))
+    assert [*whole.estimates(frame)] == ["sonar", "heart", ALL_DATA]
+    assert whole.estimates(frame)["heart"].value == pytest.approx(111.0 / 6.0)
+    assert whole.estimates(frame)["heart"].cases == 6
+    assert WholePath(Mean("kernels", "silp")).estimates(frame.assign(kernels=frame["C"]))["heart"].value == 37.0
+    cut = frame[(frame["split"] > 0) | (frame["C"] > 1.0)]  # of one split the last value is missing
+    assert whole.estimates(cut)["heart"].cases == 5
+    late = frame.assign(status=["limit" if row else "converged" for row in (frame["solver"] == "silp")])
+    assert whole.estimates(late)["heart"].bound == "≥"
+    assert (whole.even, whole.percent, whole.text(2.0)) == (1.0, False, "2×")
+
+
+def test_the_first_run_of_a_path_is_compared_with_the_mean_of_the_others() -> None:
+    frame = _path(lambda solver, C: C + 1.0)
+    found = FirstOverRest("time", "silp").estimates(frame)
+    assert found["sonar"].value == pytest.approx(101.0 / 6.5)
+    assert found[ALL_DATA].cases == 12
+    assert FirstOverRest("time", "newton").estimates(frame) == {}
 
 
 def test_a_claim_is_solved_once_answered_by_both_rules_and_kept(

@@ -97,6 +97,24 @@ def test_a_members_run_is_in_the_store_with_all_its_steps(store: Store) -> None:
     assert set(store.traces(sweep.members[0].race)) == {"level", "newton"}
 
 
+def test_a_path_is_solved_with_warm_starts_and_goes_on_where_it_was_ended(tmp_path: Path, store: Store) -> None:
+    words = "data=heart; kernels=gauss:1,2@all+each; C=100,50,10; solvers=level,newton; gap=1e-4; path=C"
+    sweep = Sweep.from_words(words)
+    table = ended(SweepRun(sweep, store, workers=2)).table()
+    problem = sweep.recipe.prepare().problem
+    for solver, rows in table.frame.groupby("solver"):
+        path = mv.path(problem, str(solver), gap=1e-4, C=[100, 50, 10])
+        assert rows.svm_solves.tolist() == path.svm_solves.tolist()
+        assert rows.objective.tolist() == path.objective.tolist()
+    fits = {outcome.results["fit_seconds"] for _, outcome in table}
+    assert len(fits) == 1  # one unit for the whole path
+    begun = open_store(tmp_path / "begun")
+    ended(SweepRun(Sweep.from_words(words.replace("100,50,10", "100,50")), begun, workers=1))
+    run = ended(SweepRun(sweep, begun, workers=1))
+    assert run.progress.skipped == 4
+    assert run.table().frame.objective.tolist() == table.frame.objective.tolist()
+
+
 def test_a_killed_worker_costs_its_run_alone(store: Store) -> None:
     engine = Processes(1)
     run = SweepRun(Sweep.from_words(LONG.replace("600", "2")), store, engine)

@@ -38,6 +38,7 @@ def test_members_are_the_product_of_the_lists_and_the_solvers() -> None:
         "data=wdbc; kernels=gauss:1,2@all poly:1...3@each | paper; seed=3; solvers=spg",
         "data=sonar; gap=1e-2,1e-3; C=2^-1...2^3; solvers=pgd:spectral={true,false}",
         "data=sonar",
+        "data=sonar; split=0,1; C=100,10,1; solvers=silp level; path=C",
     ],
 )
 def test_words_and_json_give_the_sweep_back(words: str) -> None:
@@ -70,6 +71,8 @@ def test_bars_commas_ranges_and_braces_list_values() -> None:
         ("foo=1; C=1,x", "no part “foo”.*C must be a number"),
         ("split=0...3; seed=1", "split is another word for seed"),
         ("C=1,,2", "A value of C is missing"),
+        ("C=10; path=C", "several values of C"),
+        ("C=10,1; gap=.1,.2; path=gap", "several values of C"),
         ("solvers=levl", "Did you mean level"),
         ("solvers=level:lam={0.3", "braces"),
         ("split=0...9999; C=1,2,3; gap=.1,.2,.3,.4,.5", "at most 100,000 runs"),
@@ -100,6 +103,21 @@ def test_a_key_depends_on_all_that_changes_a_result_and_on_the_version_of_result
     assert Member(Recipe.from_words("solvers=level; data=sonar")).key == before
     monkeypatch.setattr("mklviz.sweeps.member.RESULT_VERSION", 999)
     assert Member(recipe).key != before
+
+
+def test_a_member_of_a_path_is_known_by_what_comes_before_it() -> None:
+    path = Sweep.from_words("data=sonar; C=100,10,1; solvers=silp,level; path=C")
+    members = {(member.solver, member.settings["C"]): member for member in path.members}
+    assert [*members] == [(solver, C) for C in (100.0, 10.0, 1.0) for solver in ("silp", "level")]
+    last, alone = members["level", 1.0], Sweep.from_words("data=sonar; C=100,10,1; solvers=silp,level").members
+    assert last.before == members["level", 10.0]
+    assert last.before.before == members["level", 100.0]
+    assert last.first == members["level", 100.0].recipe
+    assert {member.key for member in path.members} & {member.key for member in alone} == {
+        members[solver, 100.0].key for solver in ("silp", "level")
+    }
+    assert last.race == members["silp", 1.0].race
+    assert last.race not in {member.race for member in alone}
 
 
 def test_members_on_the_same_problem_make_a_race() -> None:
@@ -141,6 +159,13 @@ def test_a_worker_gets_what_is_on_its_kernels_and_helps_others_at_the_end() -> N
     assert helped is not None
     assert helped.data == second.data
     assert len(queue) == 1
+
+
+def test_nobody_helps_at_the_end_of_a_path() -> None:
+    queue = MemberQueue(Sweep.from_words("data=sonar; C=100,10,1; solvers=silp; path=C").members)
+    assert queue.take("a") is not None
+    assert queue.take("b") is None
+    assert [len(queue), queue.take("a") is None] == [2, False]
 
 
 def test_a_member_whose_worker_was_lost_is_handed_out_again_but_not_for_ever() -> None:

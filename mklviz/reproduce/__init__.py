@@ -8,6 +8,7 @@ for answer in reproduce([load_claim("level-table-2-silp")], open_store(), quick=
 """
 
 from mklviz.reproduce.across import RatioAcross
+from mklviz.reproduce.along import FirstOverRest, WholePath
 from mklviz.reproduce.answering import ClaimAnswer, ClaimRow, answer_stored
 from mklviz.reproduce.claim import PaperClaim
 from mklviz.reproduce.estimates import BetweenSettings, Estimate, Mean, MeanDifference, Quantity, Ratio
@@ -22,6 +23,7 @@ __all__ = [
     "ClaimAnswer",
     "ClaimRow",
     "Estimate",
+    "FirstOverRest",
     "GrowthExponent",
     "Mean",
     "MeanDifference",
@@ -31,6 +33,7 @@ __all__ = [
     "Ratio",
     "RatioAcross",
     "VerdictRule",
+    "WholePath",
     "Within",
     "answer_stored",
     "reproduce",

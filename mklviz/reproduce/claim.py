@@ -13,10 +13,11 @@ from dataclasses import dataclass, field, replace
 
 from mklviz.errors import ProblemError
 from mklviz.recipe import Recipe
-from mklviz.recipe.words import WORDS, split_words
+from mklviz.recipe.words import split_words
 from mklviz.reproduce.estimates import Quantity
 from mklviz.reproduce.verdicts import VerdictRule
 from mklviz.sweeps import Sweep
+from mklviz.sweeps.definition import KEYS
 
 __all__ = ["CERTIFIED", "PaperClaim"]
 
@@ -116,7 +117,7 @@ def _merged(*parts: str) -> str:
     """Return words in which later parts take the place of earlier ones."""
     merged: dict[str, str] = {}
     for part in parts:
-        texts, wrong = split_words(part, [*WORDS, "split"], "A claim")
+        texts, wrong = split_words(part, KEYS, "A claim")
         if wrong:
             raise ProblemError(" ".join(wrong))
         merged |= texts

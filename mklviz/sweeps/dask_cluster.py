@@ -165,8 +165,8 @@ class _ClusterTasks:
             busy = sum(worker == address for _, _, worker in self._tasks.values())
             for _ in range(threads - busy):
                 member = self._work.queue.take(address)
-                if member is None:
-                    return
+                if member is None:  # what is left is a path of another worker
+                    break
                 self._submit(member, address)
 
     def _submit(self, member: Member, address: str) -> None:

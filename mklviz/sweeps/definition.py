@@ -2,7 +2,8 @@
 
     Sweep.from_words("data=sonar,heart; split=0...19; solvers=silp,level,newton; C=1,10,100; gap=1e-3")
 
-It is frozen and hashable, as a recipe is; `mklviz.sweeps.lists` says how lists are written.
+It is frozen and hashable, as a recipe is; `mklviz.sweeps.lists` says how lists are written. With ``path=C`` each run
+begins at the solution at the value of C before, in the order of the list.
 """
 
 from __future__ import annotations
@@ -25,12 +26,13 @@ from mklviz.recipe.words import WORDS, read_solvers, split_words
 from mklviz.sweeps.lists import alternatives, join
 from mklviz.sweeps.member import Member
 
-__all__ = ["Sweep"]
+__all__ = ["KEYS", "Sweep"]
 
 MOST_MEMBERS = 100_000
 VERSION = 1
 SPLIT = "split"  # what a sweep calls the seed
-_KEYS = [*WORDS, SPLIT]
+PATH, ALONG = "path", "C"
+KEYS = [*WORDS, SPLIT, PATH]
 
 Lists = tuple[tuple[str, tuple[str, ...]], ...]
 
@@ -45,7 +47,8 @@ class Sweep:
         What all members share; its solvers are tried one by one.
     lists : mapping
         What varies, by the keys of a recipe's words (the seed is also called split): a text such as ``"1,10,100"``,
-        or a sequence of numbers and texts. A single value becomes part of the recipe.
+        or a sequence of numbers and texts. A single value becomes part of the recipe. ``path="C"`` makes a path of the
+        list of C: each run begins at the solution of the one before.
 
     Raises
     ------
@@ -109,7 +112,7 @@ class Sweep:
         MklvizError
             With a sentence for each part that cannot be read.
         """
-        texts, wrong = split_words(text, _KEYS, "A sweep")
+        texts, wrong = split_words(text, KEYS, "A sweep")
         recipe, lists, faults = _told_apart(Recipe(), texts)
         if wrong or faults:
             raise MklvizError(" ".join(wrong + faults))
@@ -147,21 +150,25 @@ class Sweep:
 
 
 def _place(key: str) -> int:
-    return [*WORDS].index("seed" if key == SPLIT else key)
+    return [*WORDS, PATH].index("seed" if key == SPLIT else key)
 
 
 def _told_apart(recipe: Recipe, lists: Mapping[str, Any]) -> tuple[Recipe, Lists, list[str]]:
     """Return the recipe with all that does not vary, the lists of what does, and a sentence for each fault."""
-    wrong = [f"A sweep has no list “{key!s:.80}”." for key in lists if key not in _KEYS]
+    wrong = [f"A sweep has no list “{key!s:.80}”." for key in lists if key not in KEYS]
     if "seed" in lists and SPLIT in lists:
         wrong.append("split is another word for seed: give one of them.")
-    known = {"seed" if key == SPLIT else key: value for key, value in lists.items() if key in _KEYS}
+    known = {"seed" if key == SPLIT else key: value for key, value in lists.items() if key in KEYS}
     found: dict[str, tuple[str, ...]] = {}
     for key in sorted(known, key=_place):
         try:
             values = _texts(key, known[key])
             if key == "solvers":
                 recipe = replace(recipe, solvers=tuple(choice for value in values for choice in read_solvers(value)))
+            elif key == PATH:
+                if values != (ALONG,) or ALONG not in found:
+                    raise MklvizError("a path goes along several values of C, as in C=100,10,1; path=C.")
+                found[key] = values
             elif len(values) == 1:
                 recipe = WORDS[key].read(recipe, values[0])
             else:
@@ -188,17 +195,19 @@ def _canonical(recipe: Recipe, key: str, value: str) -> str:
 
 @lru_cache(maxsize=16)
 def _members(sweep: Sweep) -> tuple[Member, ...]:
-    keys = [key for key, _ in sweep._lists]
+    lists = dict(sweep._lists)
+    path = lists[ALONG] if lists.pop(PATH, ()) else ()
+    keys = [*lists]
     first = [key for key in keys if key in _BUILT]  # the same kernels next to one another
     ordered = first + [key for key in keys if key not in first]
-    lists = dict(sweep._lists)
     found = []
     for values in product(*(lists[key] for key in ordered)):
         chosen, recipe = dict(zip(ordered, values, strict=True)), sweep.recipe
         for key in sorted(chosen, key=_place):
             recipe = WORDS[key].read(recipe, chosen[key])
         settings = {key: _setting(chosen[key]) for key in keys if key not in ("data", "seed")}
-        found += [Member(replace(recipe, solvers=(solver,)), settings) for solver in sweep.recipe.solvers]
+        earlier = path[: path.index(chosen[ALONG])] if path else ()
+        found += [Member(replace(recipe, solvers=(solver,)), settings, earlier) for solver in sweep.recipe.solvers]
     return tuple({member.key: member for member in found}.values())
 
 

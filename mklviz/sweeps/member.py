@@ -25,16 +25,32 @@ class Member:
         With this solver alone.
     settings : mapping
         What varies beside data, split and solver, by the keys of a recipe's words: a number, or a text.
+    earlier : tuple of str
+        On a path the values of C before its own: it begins at the solution at the last of them.
     key : str
-        SHA-256 digest of the recipe, its solver with options, its seed, and `RESULT_VERSION`.
+        SHA-256 digest of the recipe, its solver with options, its seed, what is earlier, and `RESULT_VERSION`.
     """
 
     recipe: Recipe
     settings: Mapping[str, float | str] = field(default_factory=dict, compare=False)
+    earlier: tuple[str, ...] = ()
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "key", key_of(self.recipe))
+        object.__setattr__(self, "key", key_of(self.recipe, self.earlier))
+
+    @property
+    def before(self) -> Member | None:
+        """The member whose solution it begins at; None where it begins by itself."""
+        if not self.earlier:
+            return None
+        *earlier, last = self.earlier
+        return Member(WORDS["C"].read(self.recipe, last), earlier=tuple(earlier))
+
+    @property
+    def first(self) -> Recipe:
+        """Its recipe at the first value of its path: in fits of that problem the time of the whole path is told."""
+        return WORDS["C"].read(self.recipe, self.earlier[0]) if self.earlier else self.recipe
 
     @property
     def data(self) -> str:
@@ -55,10 +71,11 @@ class Member:
     @property
     def race(self) -> str:
         """A key that the members on the same problem share, which makes a race of them."""
-        return f"sweep-{key_of(replace(self.recipe, solvers=()))[:16]}"
+        return f"sweep-{key_of(replace(self.recipe, solvers=()), self.earlier)[:16]}"
 
 
-def key_of(recipe: Recipe) -> str:
-    """Return the digest of a recipe and `RESULT_VERSION`."""
+def key_of(recipe: Recipe, earlier: tuple[str, ...] = ()) -> str:
+    """Return the digest of a recipe, of what is earlier on its path, and `RESULT_VERSION`."""
     parts = {"result": RESULT_VERSION, "recipe": json.loads(recipe.to_json())}
+    parts |= {"earlier": earlier} if earlier else {}  # without a path the key is that of older versions
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

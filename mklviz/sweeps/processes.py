@@ -175,8 +175,8 @@ class _Pool:
         while len(self._work.queue) and (idle or len(self._processes) < self._count):
             process = idle.pop() if idle else self._another()
             process.member = self._work.queue.take(process)
-            if process.member is None:
-                return
+            if process.member is None:  # what is left is a path of another process
+                continue
             self._work.begun(process.member)
             store = self._work.store
             folder = store.folder if store is not None and store.enabled else None

@@ -42,7 +42,8 @@ class MemberQueue:
             if self._waiting:
                 group = self._own[worker] = self._waiting.popleft()
             else:  # at its end, far from where its own worker is
-                largest = max(self._own.values(), key=len, default=None)
+                others = (group for group in self._own.values() if not (group and group[-1].earlier))
+                largest = max(others, key=len, default=None)  # a path stays with the worker that knows where to begin
                 return largest.pop() if largest else None
         return group.popleft()
 

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from mklviz.context.blas import one_blas_thread
+from mklviz.contract import Iterate
 from mklviz.datasets import DataError
 from mklviz.engine import Run
 from mklviz.errors import Interrupted, MklvizError
 from mklviz.quoting import said_by
+from mklviz.recipe import Recipe
 from mklviz.recipe.banks import BankStore
 from mklviz.recipe.prepared import Prepared
 from mklviz.record import Trace
@@ -26,6 +28,8 @@ __all__ = ["head_of", "solve_member"]
 _BANKS = BankStore(max_count=2, at_once=1)  # those of this process; members on the same kernels come one after another
 _FITS: dict[object, float] = {}  # seconds of a fit, by data and kernels, and by the loss
 MOST_FITS = 100
+_ENDS: dict[str, Iterate] = {}  # where runs on paths ended, by their keys, for those that begin there
+MOST_ENDS = 8  # a path holds one: of a worker's paths, those of different solvers go side by side
 
 Watch = Callable[[Trace], None]
 
@@ -39,11 +43,16 @@ def solve_member(member: Member, command: SweepCommand, begun: Watch, stepped: W
     machine = {"machine": this_machine().id, "calibration": this_machine().calibration}
     try:
         with one_blas_thread():
-            prepared = _prepared(member, command)
-            run = _run_of(member, prepared)
+            prepared = _prepared(member.recipe, command)
+            run = _run_of(member, prepared, _start(member, command))
             begun(run.trace)
             _solve(run, command, stepped)
-            return run.trace, {**machine, **_results(member, prepared, run.trace)}
+            _keep_end(member, run.trace)
+            return run.trace, {
+                **machine,
+                **_results(prepared, run.trace),
+                "fit_seconds": _fit_seconds(member.first, command),
+            }
     except Interrupted:
         verdict = Verdict("stopped", "The sweep was stopped.")
     except (MklvizError, DataError, MemoryError, OSError) as error:
@@ -60,15 +69,34 @@ def head_of(member: Member, sweep: str, owner: str = "") -> RunHead:
     return RunHead(race, words, member.data, made_by="sweep", owner=owner, sweep=sweep, member=member.key)
 
 
-def _prepared(member: Member, command: SweepCommand) -> Prepared:
-    recipe = member.recipe
+def _prepared(recipe: Recipe, command: SweepCommand) -> Prepared:
     built = _BANKS.take(recipe.bank_key, lambda progress: recipe.build(progress=progress), lambda _: command.check())
     return recipe.posed(built)
 
 
-def _run_of(member: Member, prepared: Prepared) -> Run:
+def _start(member: Member, command: SweepCommand) -> Iterate | None:
+    """Return where a member of a path begins; runs before it whose ends are not known here are solved once more."""
+    missing, before, start = list[Member](), member.before, None
+    while before is not None and (start := _ENDS.pop(before.key, None)) is None:
+        missing.append(before)
+        before = before.before
+    for earlier in reversed(missing):
+        run = _run_of(earlier, _prepared(earlier.recipe, command), start)
+        _solve(run, command, lambda trace: None)
+        start = run.trace.best_start if len(run.trace) else None
+    return start
+
+
+def _keep_end(member: Member, trace: Trace) -> None:
+    while len(_ENDS) >= MOST_ENDS:
+        _ENDS.pop(next(iter(_ENDS)), None)
+    if len(trace):
+        _ENDS[member.key] = trace.best_start
+
+
+def _run_of(member: Member, prepared: Prepared, start: Iterate | None) -> Run:
     recipe = member.recipe
-    run = Run(prepared.problem, recipe.solvers[0].make(member.split), recipe.stop.rules(recipe.convex))
+    run = Run(prepared.problem, recipe.solvers[0].make(member.split), recipe.stop.rules(recipe.convex), start=start)
     run.trace.recipe = recipe.to_json()
     return run
 
@@ -90,19 +118,19 @@ def _solve(run: Run, command: SweepCommand, stepped: Watch) -> None:
         command.on_cancel(None)
 
 
-def _results(member: Member, prepared: Prepared, trace: Trace) -> dict[str, Any]:
+def _results(prepared: Prepared, trace: Trace) -> dict[str, Any]:
     known: dict[str, Any] = {"samples": prepared.problem.n, "bank": prepared.problem.m}
     if len(trace):
         known |= {"score": prepared.score(trace.best), "score_label": prepared.score_label}
         known |= {"moved": trace.motion.moved}
-    return {**known, "fit_seconds": _fit_seconds(member, prepared)}
+    return known
 
 
-def _fit_seconds(member: Member, prepared: Prepared) -> float:
+def _fit_seconds(recipe: Recipe, command: SweepCommand) -> float:
     """Return what one fit takes on this machine, measured once for all who share the problem's fit."""
-    key = (member.recipe.bank_key, member.recipe.problem.loss, member.recipe.problem.class_weight)
+    key = (recipe.bank_key, recipe.problem.loss, recipe.problem.class_weight)
     if key not in _FITS:
         while len(_FITS) >= MOST_FITS:
             _FITS.pop(next(iter(_FITS)), None)
-        _FITS[key] = mean_fit_seconds(prepared.problem)
+        _FITS[key] = mean_fit_seconds(_prepared(recipe, command).problem)
     return _FITS[key]

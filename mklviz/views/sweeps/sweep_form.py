@@ -13,6 +13,7 @@ from mklviz.recipe import Recipe
 from mklviz.recipe.parsing import show_number
 from mklviz.recipe.words import WORDS, split_words
 from mklviz.sweeps import Sweep
+from mklviz.sweeps.definition import KEYS
 from mklviz.views.form import Code, FormRow, Group, TextBox
 
 __all__ = ["SweepForm"]
@@ -60,7 +61,7 @@ class SweepForm(param.Parameterized):
         def edit(event: Any) -> None:
             if self._showing:
                 return
-            texts, _ = split_words(self.words.value, [*WORDS, "split"], "A sweep")
+            texts, _ = split_words(self.words.value, KEYS, "A sweep")
             texts = {name: text for name, text in texts.items() if name != key and (name, key) != ("seed", "split")}
             if event.new.strip():
                 texts[key] = event.new.strip()
@@ -93,7 +94,7 @@ class SweepForm(param.Parameterized):
         words = sweep.to_words()
         self._write(words, "")
         self._showing = True
-        texts, _ = split_words(words, [*WORDS, "split"], "A sweep")
+        texts, _ = split_words(words, KEYS, "A sweep")
         usual = {
             "split": str(sweep.recipe.split.seed),
             "solvers": WORDS["solvers"].write(sweep.recipe),
