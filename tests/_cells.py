@@ -1,12 +1,26 @@
-"""A race in the output of a cell, as a page of any notebook shows it."""
+"""Cells that are run in a fresh kernel, and a race in the output of one, as a page of any notebook shows it."""
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
-__all__ = ["PATIENCE", "opens", "rows", "steps"]
+__all__ = ["PATIENCE", "executed", "opens", "rows", "steps"]
 
+ROOT = Path(__file__).resolve().parents[1]
 PATIENCE = 400.0  # seconds, against hanging for ever: a server starts, a kernel starts, numba may compile
+
+
+def executed(*lines: str, **options: Any) -> Any:
+    """Return a notebook of cells with what they put out; `options` are those of nbclient."""
+    import nbclient  # loading them takes seconds, which every process that collects tests would pay
+    import nbformat
+
+    document = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in lines])
+    with_path = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))}
+    nbclient.NotebookClient(document, timeout=300, kernel_name="python3", **options).execute(env=with_path)
+    return document
 
 
 def opens(page: Any, address: str) -> bool:

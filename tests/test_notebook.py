@@ -18,7 +18,7 @@ from xml.etree import ElementTree
 
 import pytest
 from _browser import events_of, free_port
-from _cells import PATIENCE, opens, rows, steps
+from _cells import PATIENCE, executed, opens, rows, steps
 from _problems import problem as named_problem
 from _shown import html_of
 from _waits import wait_for, wait_until_still
@@ -159,6 +159,29 @@ def test_a_widget_waits_for_a_page_to_have_drawn_what_it_was_sent(problem: mv.Pr
     assert widget.wanted.is_set()  # there was nothing new to draw
 
 
+def test_no_picture_on_the_way_takes_the_place_of_the_recording(
+    problem: mv.Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from mklviz.views.notebook import race_cell
+
+    race = Race(problem, ["level"])
+    cell = race_cell.RaceCell(race, 1e-2)
+    pages: list[str] = []
+
+    def end_meanwhile(patience: float = 0.0) -> float:
+        race.start()
+        race.wait()
+        cell._after_cell()  # as the kernel does, in a thread of its own, when a cell has run
+        return 0.0
+
+    monkeypatch.setattr(race_cell, "PICTURE_SECONDS", -1.0)
+    monkeypatch.setattr(cell, "_update", end_meanwhile)
+    monkeypatch.setattr(cell, "_stop_hearing", lambda: None, raising=False)
+    monkeypatch.setattr(cell.still, "keep", lambda drawn, words="", page="": pages.append(page))
+    cell._follow()
+    assert [bool(page) for page in pages] == [True]
+
+
 def test_in_marimo_a_race_returns_at_once_and_its_widget_stands_below_the_cell(
     problem: mv.Problem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -266,13 +289,7 @@ def test_an_export_shows_the_pictures_without_a_script_from_elsewhere(quickstart
 
 def run(*lines: str) -> list[list[Any]]:
     """Return the outputs of cells, run in a fresh kernel."""
-    import nbclient
-    import nbformat
-
-    document = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in lines])
-    with_path = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))}
-    nbclient.NotebookClient(document, timeout=300, kernel_name="python3").execute(env=with_path)
-    return [cell.outputs for cell in document.cells]
+    return [cell.outputs for cell in executed(*lines).cells]
 
 
 def test_a_path_and_its_figure_keep_a_picture_in_a_notebook() -> None:
