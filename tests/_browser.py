@@ -30,6 +30,7 @@ __all__ = [
     "events_of",
     "find_browser",
     "free_port",
+    "not_driven",
     "open_app",
     "server",
 ]
@@ -257,7 +258,8 @@ class Pages:
             page.close()
 
 
-def _no_browser(reason: str) -> None:
+def not_driven(reason: str) -> None:
+    """Skip a test that cannot drive a browser, or fail it where it must not be skipped."""
     if os.environ.get("MKLVIZ_REQUIRE_BROWSER") == "1":
         pytest.fail(reason)
     pytest.skip(reason)
@@ -268,7 +270,7 @@ def find_browser() -> str:
     names = ("chromium", "chromium-browser", "google-chrome")
     found = os.environ.get("MKLVIZ_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
     if found is None:
-        _no_browser(f"No browser: neither MKLVIZ_CHROMIUM nor any of {', '.join(names)} is there.")
+        not_driven(f"No browser: neither MKLVIZ_CHROMIUM nor any of {', '.join(names)} is there.")
     return str(found)
 
 
@@ -279,7 +281,7 @@ def chromium() -> Iterator[Any]:
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
-        _no_browser("No browser: playwright is not installed.")
+        not_driven("No browser: playwright is not installed.")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=list(FLAGS))
         yield browser.new_context(reduced_motion="reduce")

@@ -117,6 +117,17 @@ def test_constraints_are_names_and_exact_versions_of_everything_needed() -> None
     assert names - pinned == set()
 
 
+def test_marimo_is_pinned_in_an_environment_of_its_own_before_its_browser_test() -> None:
+    script = (ROOT / ".ci" / "run").read_text()
+    lines = [line for line in (ROOT / ".ci" / "marimo.txt").read_text().splitlines() if not line.startswith("#")]
+    assert [line for line in lines if not re.fullmatch(r"[A-Za-z0-9._-]+==[0-9][0-9A-Za-z.]*", line)] == []
+    others = (ROOT / ".ci" / "constraints.txt").read_text() + (ROOT / "pyproject.toml").read_text()
+    assert [name for name in (line.split("==")[0] for line in lines) if re.search(rf"\b{name}\b[=>]", others)] == []
+    steps = ('venv "$work/marimo"', ".ci/marimo.txt", 'export MKLVIZ_MARIMO="$work/marimo', 'run_tests "browser')
+    places = [script.index(step) for step in steps]
+    assert places == sorted(places)
+
+
 def _canonical(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 

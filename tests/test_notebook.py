@@ -18,6 +18,7 @@ from xml.etree import ElementTree
 
 import pytest
 from _browser import events_of, free_port
+from _cells import PATIENCE, executed, opens, rows, steps
 from _problems import problem as named_problem
 from _shown import html_of
 from _waits import wait_for, wait_until_still
@@ -158,6 +159,29 @@ def test_a_widget_waits_for_a_page_to_have_drawn_what_it_was_sent(problem: mv.Pr
     assert widget.wanted.is_set()  # there was nothing new to draw
 
 
+def test_no_picture_on_the_way_takes_the_place_of_the_recording(
+    problem: mv.Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from mklviz.views.notebook import race_cell
+
+    race = Race(problem, ["level"])
+    cell = race_cell.RaceCell(race, 1e-2)
+    pages: list[str] = []
+
+    def end_meanwhile(patience: float = 0.0) -> float:
+        race.start()
+        race.wait()
+        cell._after_cell()  # as the kernel does, in a thread of its own, when a cell has run
+        return 0.0
+
+    monkeypatch.setattr(race_cell, "PICTURE_SECONDS", -1.0)
+    monkeypatch.setattr(cell, "_update", end_meanwhile)
+    monkeypatch.setattr(cell, "_stop_hearing", lambda: None, raising=False)
+    monkeypatch.setattr(cell.still, "keep", lambda drawn, words="", page="": pages.append(page))
+    cell._follow()
+    assert [bool(page) for page in pages] == [True]
+
+
 def test_in_marimo_a_race_returns_at_once_and_its_widget_stands_below_the_cell(
     problem: mv.Problem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -184,6 +208,32 @@ def test_in_marimo_traces_and_paths_show_a_picture_below_their_table(
         assert html.startswith(found._repr_html_())
         assert html.count("<img") == 1
     assert "<img" not in Trace("level", "Level")._display_()  # type: ignore[attr-defined]
+
+
+def test_in_marimo_pictures_are_pages_that_load_nothing_and_those_with_sliders_are_marimo_s(
+    problem: mv.Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import holoviews as hv
+
+    from mklviz.views.pictures.holoviews_extension import show_in_notebooks
+
+    ui = SimpleNamespace(panel=lambda shown: ("with sliders", shown))
+    asked = {"running_in_notebook": lambda: True, "iframe": str, "Html": str, "ui": ui}
+    monkeypatch.setitem(sys.modules, "marimo", SimpleNamespace(**asked))
+    for shown in (hv.core.ViewableElement, hv.core.ViewableTree):
+        monkeypatch.setattr(shown, "_display_", None, raising=False)  # what is registered goes with the test
+    show_in_notebooks()
+    trace = mv.solve(problem, "level")
+    gap, weights = mv.plot.gap(trace), mv.plot.weights(trace)
+    for picture in (gap, weights, gap + weights):
+        page = picture._display_()
+        assert "Bokeh" in page
+        assert not re.search(r"<(script|link)[^>]+(src|href)=", page)
+    turned = hv.HoloMap({step: mv.plot.weights(trace, step=step) for step in (0, 1)}, kdims="step")
+    both = gap + turned
+    assert both._display_() == ("with sliders", both)
+    figure = mv.path_figure(mv.path(problem, "level", C=[1.0, 10.0]))
+    assert figure._display_() == figure._repr_mimebundle_()["text/html"]
 
 
 @pytest.fixture(scope="module")
@@ -239,13 +289,7 @@ def test_an_export_shows_the_pictures_without_a_script_from_elsewhere(quickstart
 
 def run(*lines: str) -> list[list[Any]]:
     """Return the outputs of cells, run in a fresh kernel."""
-    import nbclient
-    import nbformat
-
-    document = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in lines])
-    with_path = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))}
-    nbclient.NotebookClient(document, timeout=300, kernel_name="python3").execute(env=with_path)
-    return [cell.outputs for cell in document.cells]
+    return [cell.outputs for cell in executed(*lines).cells]
 
 
 def test_a_path_and_its_figure_keep_a_picture_in_a_notebook() -> None:
@@ -379,7 +423,6 @@ FULL_SPEED = (
 )
 FOLDERS = {"jupyterlab": "lab/tree", "notebook": "notebooks"}  # where each opens a file
 IDLE = '.jp-Notebook-ExecutionIndicator[data-status="idle"]'
-PATIENCE = 400.0  # seconds, against hanging for ever: JupyterLab starts, a kernel starts, numba may compile
 
 
 @pytest.fixture(params=["jupyterlab", "notebook"])
@@ -407,18 +450,6 @@ def lab(request: Any, tmp_path: Path) -> Iterator[str]:
     process.wait(60)
 
 
-def rows(page: Any) -> list[int]:
-    """Return at which step each solver is, in the table below the figures."""
-    cells = page.locator('table[aria-label="Results of the solvers"] tbody td:nth-child(3)').all_inner_texts()
-    return [int(text.replace(",", "")) for text in cells]
-
-
-def steps(page: Any) -> int:
-    """Return up to which step the curves of all solvers go; 0 as long as there are none."""
-    drawn = page.locator(".multiple .plot svg").count()
-    return min(rows(page), default=0) if drawn == 2 else 0
-
-
 @pytest.fixture
 def page(chromium: Any) -> Iterator[Any]:
     """A page in a classroom without internet."""
@@ -433,7 +464,7 @@ def test_a_race_draws_itself_and_stop_stops_it_also_on_a_page_loaded_again(page:
     def until(found: Callable[[], Any], what: str) -> Any:
         return wait_for(found, what, events_of(page), PATIENCE)
 
-    until(lambda: _opens(page, f"{lab}/slow.ipynb?reset"), "the notebook server")
+    until(lambda: opens(page, f"{lab}/slow.ipynb?reset"), "the notebook server")
     page.locator(".jp-Notebook .jp-CodeCell").first.click(timeout=1e3 * PATIENCE)
     until(lambda: _runs(page), "the cell to run")
     first = until(lambda: steps(page), "the first points")
@@ -457,7 +488,7 @@ def test_a_race_at_full_speed_is_complete_on_a_slow_page_under_run_all(page: Any
     def until(found: Callable[[], Any], what: str) -> Any:
         return wait_for(found, what, events_of(page), PATIENCE)
 
-    until(lambda: _opens(page, f"{lab}/fast.ipynb?reset"), "the notebook server")
+    until(lambda: opens(page, f"{lab}/fast.ipynb?reset"), "the notebook server")
     page.locator(".jp-Notebook .jp-CodeCell").first.click(timeout=1e3 * PATIENCE)
     until(lambda: page.locator(IDLE).count() > 0, "a kernel")
     page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 6})
@@ -487,13 +518,3 @@ def _runs(page: Any) -> bool:
         with contextlib.suppress(AssertionError):
             wait_for(runs, "an answer to the keys", events_of(page), patience=2.0)
     return runs()
-
-
-def _opens(page: Any, address: str) -> bool:
-    from playwright.sync_api import Error
-
-    try:
-        page.goto(address)
-    except Error:  # nobody listens yet
-        return False
-    return True

@@ -231,6 +231,7 @@ def test_a_picture_is_saved_as_a_page_that_needs_no_network(tmp_path: Path) -> N
     page = (tmp_path / "gap.html").read_text()
     outside = re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL) + "".join(re.findall(r"<script[^>]*>", page))
     assert "http" not in outside
+    assert not re.search(r"<(script|link)[^>]+(src|href)=", outside)
     assert "relative duality gap" in page
 
 

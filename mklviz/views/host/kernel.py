@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 __all__ = [
-    *("after_each_cell", "in_notebook", "is_loaded", "marimo_html", "notebook_shell", "show_below_cell"),
+    *("after_each_cell", "in_notebook", "is_loaded", "notebook_shell", "running_marimo", "show_below_cell"),
     "show_bundle",
 ]
 
@@ -24,10 +24,10 @@ def notebook_shell() -> Any:
 
 def in_notebook() -> bool:
     """Return whether this process is the kernel of a notebook."""
-    return notebook_shell() is not None or _marimo() is not None
+    return notebook_shell() is not None or running_marimo() is not None
 
 
-def _marimo() -> Any:
+def running_marimo() -> Any:
     """Return marimo, if one of its notebooks runs here."""
     marimo = sys.modules.get("marimo")
     return marimo if marimo is not None and marimo.running_in_notebook() else None
@@ -38,15 +38,9 @@ def is_loaded(extension: Any) -> bool:
     return bool(getattr(extension, "_loaded", False))
 
 
-def marimo_html() -> Callable[[str], Any] | None:
-    """Return what makes an output of marimo of HTML, if one of its notebooks runs here."""
-    marimo = _marimo()
-    return None if marimo is None else marimo.Html
-
-
 def show_below_cell(widget: object, subject: Any) -> None:
     """Show the widget of something in the output of the cell that runs."""
-    if marimo := _marimo():
+    if marimo := running_marimo():
         marimo.output.append(widget)
         subject._display_ = lambda: widget  # a cell of marimo that ends with it would show nothing else
         return

@@ -9,6 +9,7 @@ import panel as pn
 from mklviz.engine import Path
 from mklviz.views.chart.path_picture import PathPicture
 from mklviz.views.chart.svg_pictures import path_still
+from mklviz.views.host.kernel import running_marimo
 from mklviz.views.look.palette import LIGHT, Theme
 from mklviz.views.notebook.still import still_bundle
 
@@ -51,6 +52,10 @@ class PathFigure(pn.viewable.Viewer):
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         """Show it below a cell as a picture, which is saved with the notebook."""
         return still_bundle(path_still(self._path, self._cold), repr(self._path))
+
+    def _display_(self) -> Any:
+        """Return what marimo shows below a cell: the same picture."""
+        return running_marimo().Html(self._repr_mimebundle_()["text/html"])
 
     def __panel__(self) -> Any:
         return pn.pane.Bokeh(self.layout, sizing_mode="stretch_width")

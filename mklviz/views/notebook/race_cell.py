@@ -64,13 +64,18 @@ class RaceCell:
                     race_still(self.race, self._gap), page=race_page(self.race, in_all=SAVED_STEPS) if begun else ""
                 )
 
+    def _picture_on_the_way(self) -> None:
+        with self._last:
+            if not self._pictured:  # the race may have ended since this thread has looked
+                self.still.keep(race_still(self.race, self._gap), self._words)
+
     def _follow(self) -> None:
         try:
             pictured = time.monotonic()
             while not self.race.finished:
                 time.sleep(self._update())
                 if time.monotonic() - pictured > PICTURE_SECONDS:
-                    self.still.keep(race_still(self.race, self._gap), self._words)
+                    self._picture_on_the_way()
                     pictured = time.monotonic()
             self._update(patience=0.0)
             self._picture_end()

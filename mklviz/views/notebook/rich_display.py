@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from mklviz.views.host.installed import missing
-from mklviz.views.host.kernel import marimo_html, notebook_shell
+from mklviz.views.host.kernel import notebook_shell, running_marimo
 
 __all__ = ["register"]
 
@@ -21,9 +21,9 @@ _PICTURED: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
 
 def register() -> None:
     """Tell the kernel of a notebook how to show them; outside notebooks, do nothing."""
-    if in_html := marimo_html():
+    if marimo := running_marimo():
         for module, name, draw, options in _PICTURED:
-            shows = partialmethod(_in_marimo, in_html, draw=draw, options=options)
+            shows = partialmethod(_in_marimo, marimo.Html, draw=draw, options=options)
             getattr(import_module(module), name)._display_ = shows  # which marimo asks for
     shell = notebook_shell()
     if shell is None:

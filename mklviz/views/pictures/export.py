@@ -16,13 +16,12 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
-from bokeh.embed import file_html
 from bokeh.model import Model
-from bokeh.resources import INLINE
 
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.record.files import replacing
 from mklviz.views.host.beside import beside
+from mklviz.views.pictures.picture_page import picture_page
 from mklviz.views.pictures.style import rendered
 
 __all__ = ["save"]
@@ -63,7 +62,7 @@ def save(picture: Any, path: str | Path) -> None:
     if ending not in FORMATS:
         raise ProblemError(f"A picture is saved as .html, .svg or .png, but {target.name!r:.60} ends in neither.")
     figure = rendered(picture)
-    content = file_html(figure, INLINE, title="mklviz").encode() if ending == "html" else _drawn(figure, ending)
+    content = picture_page(figure).encode() if ending == "html" else _drawn(figure, ending)
     with replacing(target) as file:
         file.write(content)
 
@@ -74,7 +73,7 @@ def _drawn(figure: Model, kind: str) -> bytes:
         if hasattr(part, "toolbar_location"):
             part.toolbar_location = None
     script = _SCRIPT.replace("FORMAT", f'"{kind}"')
-    page = file_html(figure, INLINE, title="mklviz").replace("</body>", f"<script>{script}</script></body>")
+    page = picture_page(figure).replace("</body>", f"<script>{script}</script></body>")
     browser = _browser(kind)
     with tempfile.TemporaryDirectory(prefix="mklviz-", ignore_cleanup_errors=True) as folder:
         file = Path(folder) / "picture.html"

@@ -1,18 +1,34 @@
-"""Notebooks show HoloViews pictures once its extension is loaded; this module loads it."""
+"""Pictures in notebooks: Jupyter shows them once HoloViews' extension is loaded, and marimo asks each of them."""
 
 from __future__ import annotations
 
+from functools import partialmethod
+from typing import Any
+
 import holoviews as hv
 
-from mklviz.views.host.kernel import is_loaded, notebook_shell
+from mklviz.views.host.kernel import is_loaded, notebook_shell, running_marimo
+from mklviz.views.pictures.picture_page import picture_page
+from mklviz.views.pictures.style import rendered
 
 __all__ = ["show_in_notebooks"]
 
 
 def show_in_notebooks() -> None:
-    """Load HoloViews' extension for Bokeh in a notebook kernel that has loaded none; elsewhere do nothing.
+    """Let the notebook that runs here show pictures; elsewhere do nothing.
 
-    BokehJS comes with it, so that pictures need no network, as nothing of mklviz does.
+    BokehJS comes with them, so that pictures need no network, as nothing of mklviz does. In Jupyter an extension that
+    is loaded already stays in use.
     """
-    if notebook_shell() is not None and not is_loaded(hv.extension):
+    if marimo := running_marimo():
+        for kind in (hv.core.ViewableElement, hv.core.ViewableTree):
+            kind._display_ = partialmethod(_in_marimo, marimo)  # which marimo asks for
+    elif notebook_shell() is not None and not is_loaded(hv.extension):
         hv.extension("bokeh", logo=False, inline=True)
+
+
+def _in_marimo(picture: Any, marimo: Any) -> Any:
+    """Return a picture as a page in a frame; one with sliders, or of another backend, as marimo would show it."""
+    if hv.Store.current_backend != "bokeh" or picture.traverse(lambda part: part, [hv.HoloMap]):
+        return marimo.ui.panel(picture)
+    return marimo.iframe(picture_page(rendered(picture)))

@@ -1,0 +1,46 @@
+"""Cells that are run in a fresh kernel, and a race in the output of one, as a page of any notebook shows it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+__all__ = ["PATIENCE", "executed", "opens", "rows", "steps"]
+
+ROOT = Path(__file__).resolve().parents[1]
+PATIENCE = 400.0  # seconds, against hanging for ever: a server starts, a kernel starts, numba may compile
+
+
+def executed(*lines: str, **options: Any) -> Any:
+    """Return a notebook of cells with what they put out; `options` are those of nbclient."""
+    import nbclient  # loading them takes seconds, which every process that collects tests would pay
+    import nbformat
+
+    document = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in lines])
+    with_path = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))}
+    nbclient.NotebookClient(document, timeout=300, kernel_name="python3", **options).execute(env=with_path)
+    return document
+
+
+def opens(page: Any, address: str) -> bool:
+    """Open an address, and return whether anybody answers there yet."""
+    from playwright.sync_api import Error
+
+    try:
+        page.goto(address)
+    except Error:  # nobody listens yet
+        return False
+    return True
+
+
+def rows(page: Any) -> list[int]:
+    """Return at which step each solver is, in the table below the figures."""
+    cells = page.locator('table[aria-label="Results of the solvers"] tbody td:nth-child(3)').all_inner_texts()
+    return [int(text.replace(",", "")) for text in cells]
+
+
+def steps(page: Any) -> int:
+    """Return up to which step the curves of all solvers go; 0 as long as there are none."""
+    drawn = page.locator(".multiple .plot svg").count()
+    return min(rows(page), default=0) if drawn == 2 else 0
