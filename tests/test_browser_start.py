@@ -133,6 +133,21 @@ def test_the_start_follows_pointer_and_keys_and_former_paths_stay_until_cleared(
     assert page.evaluate("document.querySelectorAll('#mklviz-front .ghosts path').length") == 0
 
 
+def test_a_click_on_the_start_moves_nothing_and_what_was_undone_draws_nothing_any_more(page: Any) -> None:
+    lines = "[...document.querySelectorAll('#mklviz-front .paths .line')].map((line) => line.getAttribute('d'))"
+    recorded = page.evaluate(lines)
+    page.locator(".handle .knob").click()
+    assert not page.get_by_role("button", name="Undo").is_visible()
+    assert page.evaluate("document.querySelectorAll('#mklviz-front .ghosts path').length") == 0
+    page.get_by_role("slider", name="Start of the solvers").press("ArrowUp")
+    page.get_by_role("button", name="Undo").click()
+    late = "{ said: 'late', paths: { silp: [[1, 0, 0], [0, 0, 1]], level: [[1, 0, 0]], spg: [[1, 0, 0]] } }"
+    page.evaluate(f"""() => document.getElementById("mklviz-front")
+      .dispatchEvent(new CustomEvent("mklviz-paths", {{ detail: {late} }}))""")
+    assert page.evaluate(lines) == recorded
+    assert page.locator("#mklviz-front .hint").inner_text() != "late"
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(("width", "words"), [(1280, ""), (390, ""), (1280, "?projector")])
 def test_it_fits_its_screen(chromium: Any, server: Server, scheme: str, width: int, words: str) -> None:  # noqa: F811

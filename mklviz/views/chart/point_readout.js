@@ -21,4 +21,4 @@ const texts = lines.map(([words, column]) => [words, written(data[column][i])]).
 box.replaceChildren(...texts.map(([words, text], place) => Object.assign(document.createElement("div"),
   {textContent: words ? `${words} ${text}` : text,
     style: words ? "" : place === 0 ? "font-weight: 700" : `color: ${muted}`})))
-showReadout(box, view, cb_obj, "max-width: 340px")
+showReadout(box, view, cb_obj, "max-width: min(340px, calc(100vw - 16px))")

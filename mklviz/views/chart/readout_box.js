@@ -1,4 +1,5 @@
 // one box for all figures, in the colours and the type of the page
+const EDGE = 8  // pixels between it and the edges of the window
 function readoutBox() {
   const found = document.getElementById("mk-readout")
   if (found !== null) return found
@@ -8,12 +9,16 @@ function readoutBox() {
 }
 function showReadout(box, view, event, look) {
   box.style.cssText = `position: fixed; z-index: 2000; pointer-events: none; padding: 6px 10px; border-radius: 6px;
+    left: 0; top: 0; max-width: calc(100vw - 16px);
     font: ${font}; color: ${text}; background: ${card}; border: 1px solid ${border};
-    box-shadow: 0 2px 8px rgba(0, 0, 0, 0.18); ${look}`
-  const frame = view.el.getBoundingClientRect()
-  const left = frame.left + event.sx, right = left + 16 + box.offsetWidth > innerWidth
-  box.style.left = `${right ? left - 16 - box.offsetWidth : left + 16}px`
-  box.style.top = `${Math.min(frame.top + event.sy + 12, innerHeight - box.offsetHeight - 8)}px`
+    box-sizing: border-box; box-shadow: 0 2px 8px rgba(0, 0, 0, 0.18); ${look}`
+  const frame = view.el.getBoundingClientRect(), x = frame.left + event.sx, y = frame.top + event.sy
+  const { offsetWidth: width, offsetHeight: height } = box
+  const room = innerWidth - width - EDGE, low = innerHeight - height - EDGE
+  const beside = [x + 16, x - 16 - width].find((left) => left >= EDGE && left <= room)
+  const under = y + 24 <= low ? y + 24 : y - 24 - height  // or above, where neither side has room, as on a phone
+  box.style.left = `${beside ?? Math.max(room, EDGE)}px`
+  box.style.top = `${beside === undefined ? under : Math.min(y + 12, low)}px`
 }
 const number = (value, digits) => value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e7)
   ? power(value, 2) : value.toLocaleString("en-US", {maximumSignificantDigits: digits})

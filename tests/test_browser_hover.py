@@ -1,0 +1,88 @@
+"""What lies under the mouse: one box beside it says the value of every curve, or of a bar, and goes when it leaves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+from _browser import App
+
+pytestmark = pytest.mark.browser
+Open = Callable[..., App]
+
+FRAME = """(name) => {
+  const view = [...Bokeh.documents[0].all_models].filter((m) => m.type === "Figure" && m.name === name)
+    .map((m) => Bokeh.index.find_one(m)).find((view) => view?.el.getBoundingClientRect().width > 0)
+  if (view === undefined) return null
+  view.el.scrollIntoView({ block: "nearest" })
+  const { left, top } = view.el.getBoundingClientRect(), frame = view.frame.bbox
+  return [left + frame.left, top + frame.top, frame.width, frame.height]
+}"""
+BOX = """() => {
+  const box = document.getElementById("mk-readout")
+  if (box === null || box.style.display === "none") return null
+  const { left, top, right, bottom } = box.getBoundingClientRect()
+  const whole = left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight
+  return { said: box.innerText.split("\\n"), whole }
+}"""
+
+
+def hover(app: App, figure: str, across: float, down: float) -> Any:
+    """Move the mouse to a place of a figure, in shares of its frame; return the box, if there is one."""
+    left, top, width, height = app.until(lambda: app.page.evaluate(FRAME, figure), f"the figure {figure}")
+    app.page.mouse.move(left + across * width, top + down * height, steps=2)
+    return app.page.evaluate(BOX)
+
+
+def leave(app: App) -> None:
+    """Move the mouse off all figures, and wait until nothing is said any more."""
+    app.page.mouse.move(2, 2, steps=2)
+    app.until(lambda: app.page.evaluate(BOX) is None, "the box to go")
+
+
+def raced(open_app: Open, width: int = 1280) -> App:
+    app = open_app(solvers="silp,level,spg", iterations=40, width=width)
+    app.page.keyboard.press("Space")  # on a phone Run is put away
+    app.until_finished()
+    app.settled()
+    return app
+
+
+FIGURES = {
+    "Knobs": ("knob-gap", "SVM solves", {"λ = 0.9", "SILP"}, "knob-weights"),
+    "Stopping": ("stop-seen", "iteration", {"SILP", "Level", "SPG"}, "stop-weights"),
+    "Your mix": ("mix-above", "step", {"SILP", "Level", "SPG", "Your mix"}, None),
+}
+
+
+def test_every_curve_of_the_laboratory_is_read_beside_the_mouse(open_app: Open) -> None:
+    app = raced(open_app)
+    for tab, (figure, axis, names, bars) in FIGURES.items():
+        app.page.get_by_role("tab", name=tab).click()
+        box = app.until(partial(hover, app, figure, 0.15, 0.5), f"the values of {figure}")
+        assert re.match(rf"{axis} \d+$", box["said"][0])
+        assert set(box["said"][1::2]) == names
+        assert all(re.fullmatch(r"[\d.]+ %", value) for value in box["said"][2::2])
+        for across, down in ((0.99, 0.5), (0.15, 0.97), (0.99, 0.97)):
+            box = hover(app, figure, across, down)
+            assert box["whole"]
+        leave(app)
+        if bars is not None:
+            hover(app, bars, 0.05, 0.05)
+            app.page.get_by_text(re.compile(r"weight 0\.\d{4}$")).wait_for()
+            leave(app)
+    app.screenshot("hover-1280")
+
+
+def test_the_box_stays_in_a_window_that_is_narrower_than_two_of_it(open_app: Open) -> None:
+    app = raced(open_app, width=390)
+    for across in (0.05, 0.5, 0.95):
+        for down in (0.1, 0.9):
+            box = app.until(partial(hover, app, "weights-silp", across, down), "the weights of SILP")
+            assert len(box["said"]) > 10
+            assert box["whole"], (across, down)
+    app.screenshot("hover-390")
+    leave(app)
