@@ -125,7 +125,7 @@ def _read(data: bytes, filename: str, options: TableOptions, gram_cells: int, pr
     except MemoryError:
         raise DataError(f"There is not enough memory to read {name}: leave rows or columns out.") from None
     stem = named(PurePath(filename).stem)
-    return replace(dataset, name=stem, title=stem)
+    return replace(dataset, name=stem, title=stem, source=filename if filename == name else "")
 
 
 def _shown(path: Path) -> str:

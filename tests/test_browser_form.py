@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from _browser import App
@@ -49,3 +50,38 @@ def test_a_solver_that_cannot_follow_keeps_the_focus_and_says_why(open_app: Open
     app.page.get_by_text("Options of each solver").click()
     app.page.get_by_role("combobox", name="preset").wait_for()  # an option of the solver that has come
     assert chip.get_attribute("aria-pressed") == "false"
+
+
+def test_the_help_of_a_file_goes_when_one_is_chosen_and_comes_back_when_it_is_pointed_at_again(
+    open_app: Open, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.csv").write_text("a,b,class\n1,2,u\n2,1,v\n3,3,u\n1,3,v\n")
+    app = open_app(solvers="level", iterations=4)
+    button = app.page.locator("label.file").filter(has_text="Use a file of your own")
+    tip = app.page.locator(".tip:popover-open").filter(has_text="NumPy arrays")
+    with app.page.expect_file_chooser() as chooser:
+        button.click()
+    button.locator("input").dispatch_event("pointerover", {"bubbles": True})  # as the system's window goes
+    tip.wait_for()
+    chooser.value.set_files(tmp_path / "mine.csv")
+    tip.wait_for(state="detached")
+    app.page.get_by_text("4 samples, 2 features").wait_for()
+    app.page.mouse.move(640, 700)
+    button.hover()
+    tip.wait_for()
+
+
+def test_what_is_being_typed_is_not_taken_away_by_an_answer_to_another_field(open_app: Open) -> None:
+    app = open_app(solvers="level", iterations=4)
+    app.page.get_by_role("tab", name="Sweep").click()
+    splits, line = (app.page.get_by_role("textbox", name=name, exact=True) for name in ("Splits", "Sweep"))
+    app.until(lambda: "split=0...4" in line.input_value(), "the words of the sweep")
+    splits.fill("0...2")
+    line.evaluate("(line) => { line.focus(); line.select() }")  # which sends what was written into the other field
+    words = "data=heart; split=0...7; solvers=level,spg"
+    app.page.keyboard.type(words, delay=40)
+    app.until(lambda: splits.input_value() == "0...2", "the other field")
+    assert line.input_value() == words
+    app.page.keyboard.press("Enter")
+    app.until(lambda: splits.input_value() == "0...7", "the words to be read")
+    app.until(lambda: line.input_value().startswith("data=heart; split=0...7"), "the words as they are written")

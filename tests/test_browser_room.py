@@ -120,10 +120,14 @@ SMALL_TYPE = r"""() => {
     return x >= 0 && width > 0 && height > 0 && look.visibility !== "hidden" && look.clipPath === "none"
   }
   const written = (node) => [...node.childNodes].some((part) => part.nodeType === 3 && part.textContent.trim())
-  return all.filter((node) => !["STYLE", "SCRIPT", "OPTION"].includes(node.tagName) && written(node) && seen(node))
-    .filter((node) => parseFloat(getComputedStyle(node).fontSize) < 20)
+  const behind = (node) => getComputedStyle(node, "::after")  // such as the sign of a help
+  const small = (node) => (written(node) && parseFloat(getComputedStyle(node).fontSize) < 20)
+    || (/\w|\?/.test(behind(node).content.replace("none", "")) && behind(node).display !== "none"
+      && parseFloat(behind(node).fontSize) < 20)
+  return all.filter((node) => !["STYLE", "SCRIPT", "OPTION"].includes(node.tagName) && seen(node) && small(node))
     .map((node) => `${getComputedStyle(node).fontSize} ${node.textContent.trim().slice(0, 40)}`)
 }"""
+UNCUT = "(node) => node.scrollHeight <= node.clientHeight && node.scrollWidth <= node.clientWidth"
 HIGH = "(figure) => Bokeh.index.find_one(figure)?.el?.getBoundingClientRect().height ?? 0"
 
 
@@ -134,7 +138,10 @@ def test_on_a_projector_every_tab_can_be_read_from_the_last_row(open_app: Open) 
     run = app.page.get_by_role("banner").get_by_role("button", name="Run")
     run.click()
     app.until_finished()
-    for tab in ("Race", "Timeline", "Geometry", "Model", "Knobs", "Stopping", "Runs"):
+    status = app.page.get_by_role("banner").get_by_role("status")
+    app.until(lambda: status.inner_text() == "All 2 solvers have finished.", "the end in the header")
+    assert status.evaluate(UNCUT), "the sentence in the header is cut"
+    for tab in ("Race", "Timeline", "Geometry", "Your mix", "Model", "Knobs", "Stopping", "Sweep", "Runs", "Share"):
         app.page.get_by_role("tab", name=tab, exact=True).click()
         app.until(lambda: app.page.evaluate(SMALL_TYPE) == [], f"large type in the tab {tab}")
         heights = [height for height in app.figures(".", HIGH).values() if height]

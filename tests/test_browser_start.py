@@ -174,6 +174,9 @@ def test_it_fits_its_screen(chromium: Any, server: Server, scheme: str, width: i
         assert [way["y"] + way["height"] < 720 for way in ways] == [True] * 3
         sizes = "[...document.querySelectorAll('#mklviz-front .start :is(p, h2, .said, .hint, b, button)')]"
         assert page.evaluate(f"Math.min(...{sizes}.map((node) => parseFloat(getComputedStyle(node).fontSize)))") >= 20
+        drawn = "[...document.querySelectorAll('#mklviz-front .map text')]"
+        seen = "parseFloat(getComputedStyle(node).fontSize) * node.getScreenCTM().a"
+        assert page.evaluate(f"Math.min(...{drawn}.map((node) => {seen}))") >= 20
     assert serious(page) == []
     turn(page, "Lessons")
     assert serious(page) == []

@@ -13,10 +13,13 @@ from bokeh.models import ColorBar, Text
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.views.explorer import key_help
 from mklviz.views.explorer.explorer import Explorer
+from mklviz.views.explorer.follower import Follower
 from mklviz.views.explorer.header import Header
+from mklviz.views.explorer.page import status_html
 from mklviz.views.host import heartbeat
 from mklviz.views.host.beside import beside
 from mklviz.views.links import link
+from mklviz.views.look import cards
 from mklviz.views.look.palette import DARK, LIGHT, theme_for
 from mklviz.views.model.held_out_picture import draw_confusion
 from mklviz.views.model.learned import Grid
@@ -156,3 +159,28 @@ def test_run_stands_in_the_header_where_the_drawer_is_folded_away() -> None:
     assert any("(min-width: 600px) { .button { display: none" in str(sheet) for sheet in form.stylesheets)
     explorer.header.projector.answer({"value": True})
     assert not any(".button { display: none" in str(sheet) for sheet in form.stylesheets)
+
+
+def test_the_header_of_a_projector_has_room_for_the_first_words_of_a_sentence() -> None:
+    html = status_html("Paused: 1 of 2 solvers finished; SILP at iteration 1,234.")
+    first, detail = html.split("<span style=")
+    assert first.endswith(">Paused")
+    assert detail == (
+        '"display: var(--mk-detail, inline)">: 1 of 2 solvers finished; SILP at iteration 1,234.</span></span>'
+    )
+    assert "--mk-detail: none" in cards.variables(theme_for(dark=False, projected=True))
+    assert "--mk-detail" not in status_html("Ready to run.")
+
+
+def test_what_stands_around_a_race_that_is_followed_is_as_large_as_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    visit(monkeypatch, projector="on")
+    follower = Follower("nobody")
+    assert all("--mk-scale: 1.7" in sheets[0] for sheets in follower_sheets(follower))
+    follower.header.projector.answer({"value": False})
+    assert all("--mk-scale: 1;" in sheets[0] for sheets in follower_sheets(follower))
+    follower.close()
+
+
+def follower_sheets(follower: Follower) -> list[list[str]]:
+    """Return the style sheets of the page and of the sentence in its header."""
+    return [follower._main.stylesheets, follower._status_line.stylesheets]

@@ -64,6 +64,8 @@ class Follower(pn.viewable.Viewer):
         self._said_at = 0.0
         self._ticks = Ticks(TICK, self.tick)
         self.session.param.watch(self._tell_address, "theme")
+        self.session.param.watch(self._paint, "theme")
+        self._paint()
         self._look()
 
     @property
@@ -130,8 +132,13 @@ class Follower(pn.viewable.Viewer):
     def set_dark(self, dark: bool) -> None:
         """Use the colours for dark or light pages."""
         self.session.set_dark(dark)
+
+    def _paint(self, *_: Any) -> None:
+        """Apply colours and size to what stands around the tabs."""
+        sheet = cards.variables(self.session.theme)
         for box in (self._side, self._main):
-            box.stylesheets = [cards.variables(self.session.theme)]
+            box.stylesheets = [sheet]
+        self._status_line.dress([sheet, ":host { min-width: 0; }"])
 
     def page(self) -> pmui.Page:
         """Return the page to serve; to be called once in each session."""

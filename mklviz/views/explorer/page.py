@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
@@ -104,19 +105,21 @@ def status_line() -> Markup:
 
 
 def status_html(sentence: str) -> str:
-    """Return a sentence that screen readers say when it changes."""
+    """Return a sentence that screen readers say when it changes; on a projector there is room for its first words."""
+    first, *rest = re.split(r"(?=[;:]|\. )", sentence, maxsplit=1)
+    detail = f'<span style="display: var(--mk-detail, inline)">{escape(rest[0])}</span>' if rest else ""
     return (
         '<span role="status" aria-live="polite" style="font-family: var(--bokeh-base-font); line-height: 1.2;'
         " font-size: calc(13px * var(--mk-scale, 1)); overflow: hidden;"
         " display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2;"
-        f' color: var(--mui-palette-text-secondary)">{escape(sentence)}</span>'
+        f' color: var(--mui-palette-text-secondary)">{escape(first)}{detail}</span>'
     )
 
 
 def _brand() -> Markup:
     """The name of the app, which is also the page's heading."""
     return Markup(
-        f'<h1 style="margin: 0 24px 0 0; font: 700 calc(17px * var(--mk-scale, 1)) var(--bokeh-base-font);'
+        f'<h1 style="margin: 0 16px 0 0; font: 700 calc(17px * var(--mk-scale, 1)) var(--bokeh-base-font);'
         f' white-space: nowrap; color: var(--mui-palette-text-primary)">{TITLE}</h1>',
         margin=0,
         align="center",

@@ -43,6 +43,7 @@ export function render({ model, el }) {
     if (tip.about !== undefined && !tip.about.isConnected) hide()
   }
 
+  let used = null  // what has been changed needs no help until another control was pointed at
   const hide = () => {
     clearTimeout(tip.timer)
     if (tip.matches(":popover-open")) tip.hidePopover()
@@ -51,7 +52,8 @@ export function render({ model, el }) {
     const about = event.target.closest("[data-tip]")
     if (about === tip.about && tip.matches(":popover-open")) return
     hide()
-    if (!about?.dataset.tip) return
+    if (about !== used) used = null
+    if (!about?.dataset.tip || about === used) return
     tip.about = about
     tip.timer = setTimeout(() => {
       if (!about.isConnected) return
@@ -65,7 +67,14 @@ export function render({ model, el }) {
   }
   form.addEventListener("pointerover", explain)
   form.addEventListener("focusin", (event) => { if (event.target.matches(":focus-visible")) explain(event) })
-  form.addEventListener("pointerleave", hide)
+  form.addEventListener("pointerleave", () => {
+    used = null
+    hide()
+  })
+  form.addEventListener("change", (event) => {
+    used = event.target.closest("[data-tip]")
+    hide()
+  })
   form.addEventListener("focusout", hide)
   form.addEventListener("pointerdown", hide)
   form.addEventListener("keydown", (event) => { if (event.key === "Escape") hide() })

@@ -186,11 +186,21 @@ const KINDS = {
   text(say, key) {
     const input = make("input", "", { type: "text", autocomplete: "off", spellcheck: false })
     const { node, show } = line(input, key)
-    input.addEventListener("change", () => say({ value: input.value }))
+    let typed = false, told = ""  // what is being typed stays; what the server said meanwhile waits for its end
+    input.addEventListener("input", () => { typed = true })
+    input.addEventListener("change", () => {
+      typed = false
+      say({ value: input.value })
+    })
+    input.addEventListener("blur", () => {  // without a change, if it reads as it did before
+      if (typed) input.value = told
+      typed = false
+    })
     return { node, show: (part, before) => {
       show(part)
       put(input, "placeholder", part.placeholder)
-      if ((part.value ?? "") !== (before.value ?? "")) input.value = part.value ?? ""
+      told = part.value ?? ""
+      if (told !== (before.value ?? "") && !typed) input.value = told
     } }
   },
 

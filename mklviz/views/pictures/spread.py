@@ -59,7 +59,7 @@ def draw_spread(outcomes: Outcomes, theme: Theme, **options: Any) -> hv.Overlay:
     """Draw the spreads in the colours of `theme`."""
     found, styles = spreads(outcomes), written_styles(outcomes.solvers, theme)
     titles, rows = _titles(found), _rows(found, outcomes.solvers)
-    height = AROUND + len(titles) * (LINE * len(styles) + BETWEEN)
+    height = round(theme.scale * (AROUND + len(titles) * (LINE * len(styles) + BETWEEN)))
     parts = []
     for solver in outcomes.solvers:
         own = [(y, each) for y, each in rows if each.solver == solver]

@@ -91,7 +91,9 @@ class Share(Tab):
             self.code.object = f"# {session.unposed}"
         elif session.recipe is not None:
             try:
-                self.code.object = as_python(session.recipe)
+                own = session.recipe.data.dataset
+                file = "" if own is None or session.follows else own.source  # whose name is not others' to know
+                self.code.object = as_python(session.recipe, file)
             except MklvizError as error:
                 self.code.object = f"# {error}"
         self._tell_link()
