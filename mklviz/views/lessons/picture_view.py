@@ -20,7 +20,7 @@ __all__ = ["PictureView", "emptied"]
 HEIGHT, LEAST, LEAST_PROJECTED = 430, 185, 230  # pixels of the whole picture with its headings, and of a chart
 HEADING = 30  # pixels above each row of charts
 # on a phone, where charts stand one below the other, the next one is to be seen, too
-_LOWER = "@media (max-width: 700px) { :host { height: 290px !important; } }"
+_LOWER = "@media (max-width: 700px) { :host { height: 290px !important; flex-basis: 290px !important; } }"
 # in the first chart, where it lies over no heading
 _OVER = {
     "position": "absolute",
