@@ -19,7 +19,7 @@ from mklviz.views.look.palette import Theme
 
 __all__ = ["Named", "with_names"]
 
-NARROW, WIDE, BESIDE = 255.0, 690.0, 305.0  # pixels across the axes: on a phone, of one chart in a row, and of two
+NARROW, WIDE, BESIDE = 250.0, 675.0, 290.0  # pixels across the axes: on a phone, of one chart in a row, and of two
 PROJECTED = 600.0
 HIGH, HIGH_IN_ROWS, HIGH_PROJECTED = 250.0, 115.0, 130.0  # pixels up the axes: of one row of charts, and of more
 LETTER, LINE = 0.68, 1.2  # width of a letter and height of a line, times the size of type
@@ -66,8 +66,8 @@ def _written(
     chart: Chart, tables: Tables, names: Sequence[Named], frames: Sequence[Array], size: float
 ) -> Iterator[CurveName]:
     """Yield the names of curves that have points, with their places."""
-    axes = _Axes(chart, tables)
-    curves = {_key(mark): axes.curve(mark) for mark in chart.marks if _painted(mark)}
+    shares = _Shares(chart, tables)
+    curves = {_key(mark): shares.curve(mark) for mark in chart.marks if _painted(mark)}
     drawn = [{key: _along(curve * frame) for key, curve in curves.items()} for frame in frames]
     for named in names:
         key, box = (named.table, named.y), np.array([LETTER * len(named.name), LINE]) * size
@@ -76,7 +76,7 @@ def _written(
             point, offset = _best(beside, key, box, drawn, frames)
             for each, frame in zip(drawn, frames, strict=True):
                 each["", named.name] = point * frame + offset + box / 2.0 * np.vstack([_SIDES, np.zeros(2)])
-            (x, y), (right, up) = axes.values(point), offset.tolist()
+            (x, y), (right, up) = shares.values(point), offset.tolist()
             yield CurveName(x, y, named.name, named.colour, right, up)
 
 
@@ -123,7 +123,7 @@ def _key(mark: Mark) -> tuple[str, str]:
     return type(mark).__name__ * isinstance(mark, RuleMark) + mark.table, getattr(mark, "y", "")
 
 
-class _Axes:
+class _Shares:
     """The axes of a chart, along which places are shares, from 0 to 1."""
 
     def __init__(self, chart: Chart, tables: Tables) -> None:
