@@ -167,7 +167,7 @@ def _passes(charts: Charts) -> int:
         for key in ("ogaprox", "OGAProx, balance 100")
     }
     assert ends["ogaprox"]["last"] < 0.5 * ends["ogaprox"]["average"]
-    assert ends["OGAProx, balance 100"]["average"] < 0.5 * ends["OGAProx, balance 100"]["last"]
+    assert ends["OGAProx, balance 100"]["average"] < ends["OGAProx, balance 100"]["last"]
     ratio = bars["OGAProx"] / bars["Level"]
     return (ratio >= 1.0) + (ratio > 10.0)
 

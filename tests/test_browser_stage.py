@@ -56,12 +56,28 @@ def test_the_answer_of_a_lesson_is_on_the_screen_after_its_run(classroom: Classr
     picture = app.page.get_by_role("heading", name="SVM solves", exact=True).bounding_box()
     assert picture is not None
     assert picture["y"] < height
+    chart = app.page.locator(".bk-Canvas:visible").first.bounding_box()
+    assert chart is not None
+    assert chart["height"] == (290 if width < 600 else 400)  # on a phone the next one is not far below
     app.screenshot(f"stage-{width}")
     again = classroom.open(width, height, scenario="silp-is-fine", lesson="on")
     again.page.get_by_text(f"1 of {LESSONS} done, 0 guessed right.").wait_for()
     again.page.get_by_role("button", name="Forget").click()
     again.page.get_by_text(f"1 of {LESSONS} done").wait_for(state="hidden")
     assert again.page.evaluate("localStorage.getItem('mklviz-guesses')") is None
+
+
+def test_the_longest_reasons_and_the_picture_beside_them_are_on_the_screen_of_a_laptop(classroom: Classroom) -> None:
+    app = classroom.open(scenario="certificate", lesson="on")
+    app.press("Run lesson")
+    source = app.page.get_by_text(f"From: {scenarios()['certificate'].source}.")
+    source.wait_for()
+    app.until(lambda: app.figures("^proved$", BARS) == {"proved": 3}, "the bars of three bounds")
+    for part in (source, app.page.locator(".bk-Canvas:visible").nth(1)):
+        place = part.bounding_box()
+        assert place is not None
+        assert place["y"] + place["height"] < 720
+    app.screenshot("stage-reasons")
 
 
 def test_a_changed_set_up_says_so_and_is_put_back_by_one_button(classroom: Classroom) -> None:

@@ -10,7 +10,10 @@ import pytest
 from mklviz.recipe.prepared import Prepared
 from mklviz.scenarios import Answer, scenarios
 from mklviz.views.explorer.explorer import Explorer
+from mklviz.views.lessons.picture_view import PictureView
 from mklviz.views.lessons.score import LessonScore
+from mklviz.views.lessons.thumbnail import recorded_picture
+from mklviz.views.look.palette import LIGHT
 from mklviz.views.session.session import LessonResult
 from mklviz.views.sidebar.lesson_panel import LessonPanel
 
@@ -51,6 +54,16 @@ def test_an_open_lesson_shows_the_axes_of_its_picture_and_nothing_of_the_answer(
     assert all(not any(table.values()) for figure in explorer.stage.picture.figures for table in figure.tables.values())
     explorer.stage.close.clicks += 1
     assert not explorer.stage.root.visible
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_charts_of_a_picture_are_high_enough_and_end_on_the_screen_of_a_laptop(name: str) -> None:
+    picture, view = recorded_picture(name, LIGHT), PictureView()
+    assert picture is not None
+    view.show(picture, LIGHT)
+    heights = {figure.chart.name: figure.plot.height for figure in view.figures}
+    assert min(heights.values()) >= 185  # 120 pixels of them within the axes
+    assert sum(heights[row[0].name] + 30 for row in picture.rows) <= 440  # each with its title
 
 
 def test_a_scenario_without_a_question_has_no_stage(explorer: Explorer) -> None:

@@ -56,6 +56,8 @@ def test_there_are_twelve_lessons_at_least_and_some_in_every_group() -> None:
 def test_a_lesson_says_what_it_teaches_and_where_it_is_from(name: str) -> None:
     lesson = LESSONS[name]
     assert lesson.teaches.endswith(".")
+    assert lesson.in_short.endswith(".")
+    assert len(lesson.in_short) <= 60  # three lines of a small card
     assert lesson.look_for.endswith(".")
     assert lesson.source
     assert not lesson.source.endswith(".")

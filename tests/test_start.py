@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from html import unescape
 from types import SimpleNamespace
 from typing import Any
 
@@ -179,6 +180,16 @@ def test_the_html_leads_to_all_sections_and_to_every_lesson_in_order(section: st
     assert re.findall(r'<li><a href="\?scenario=([\w-]+)&amp;lesson=on"', html) == names * 2
     assert all(load_scenario(name).question is not None for name in names)
     assert "http" not in html.replace("http://www.w3.org/2000/svg", "")  # nothing is loaded from elsewhere
+
+
+@pytest.mark.parametrize("shown", ["small", "large"])
+def test_the_card_of_each_lesson_says_what_it_teaches(shown: str) -> None:
+    lists = re.findall(rf'<ol class="lessons {shown}">(.*?)</ol>', front_html(START))
+    said = re.findall(r"<b>(\d+) ([^<]*)</b><span>([^<]+)</span>", "".join(lists))
+    assert [unescape(f"{title}: {words}") for _, title, words in said] == [
+        f"{lesson.title}: {lesson.in_short}" for lesson in lessons()
+    ]
+    assert [int(number) for number, *_ in said] == list(range(1, len(said) + 1))
 
 
 def test_what_is_said_of_the_recording_is_so() -> None:

@@ -73,6 +73,8 @@ class Scenario:
     recipe : Recipe
     question : Question, optional
         What to guess before the race.
+    in_short : str
+        What it teaches, in one short sentence for its card among others; every lesson has one.
     teaches : str
         What is to be learned from it, true whatever comes out; shown after the race.
     source : str
@@ -94,6 +96,7 @@ class Scenario:
     look_for: str
     recipe: Recipe
     question: Question | None = None
+    in_short: str = ""
     teaches: str = ""
     source: str = ""
     group: str = GROUPS[-1]

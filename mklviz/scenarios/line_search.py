@@ -34,6 +34,7 @@ SCENARIO = Scenario(
     look_for=(
         "Each point that a line search tries is one more SVM. The table counts steps and SVM solves side by side."
     ),
+    in_short="A direction is cheap, an SVM is not.",
     teaches=(
         "A direction is cheap and an SVM is not. SimpleMKL spends its SVMs on finding the exact lowest point along a"
         " direction that will be another one at the next step anyway. Level needs one to move, and SPG takes the first"

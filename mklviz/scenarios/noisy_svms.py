@@ -50,6 +50,7 @@ SCENARIO = Scenario(
         "The first PGD solves its SVMs to 0.1, the second to 0.000001. Where the gap of the first stays level and its"
         " step size is zero, its line search found no lower point."
     ),
+    in_short="Rough SVMs mislead a search that insists on going down.",
     teaches=(
         "SPG begins as roughly, but lets the value rise a little, and solves its SVMs more exactly as it comes near."
         " Both are what the paper means by robust."

@@ -42,6 +42,7 @@ SCENARIO = Scenario(
         "Open the tab Timeline when the race has ended, and step back: the table shows the test accuracy of the"
         " solution at each step. The solvers differ in how fast they come to the optimum, not in what it is worth."
     ),
+    in_short="The lowest objective need not predict best.",
     teaches=(
         "The objective is the fit to the training samples plus a price for its size; nobody asked the test samples."
         " Exactness is for comparing methods and for trusting them."

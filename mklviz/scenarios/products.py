@@ -59,6 +59,7 @@ SCENARIO = Scenario(
         "One Gaussian kernel per feature, multiplied: the weights are the widths. There is no lower bound, so compare"
         " the objectives in the table, and which features are kept."
     ),
+    in_short="Products of kernels have hills, and no certificate.",
     teaches=(
         "A sum of kernels makes a bowl; a product can make hills and valleys. A method then finds the bottom of a"
         " valley, and nothing certifies that there is no deeper one: no dual, no gap."

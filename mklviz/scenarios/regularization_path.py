@@ -53,6 +53,7 @@ SCENARIO = Scenario(
         "The race shows one value of C. To see the answer, a solver then goes from one value to the next, each time"
         " from where it was; “Follow the path of C”, below the table of the race, does so for others."
     ),
+    in_short="What an error costs decides how many kernels are used.",
     teaches=(
         "Once every training sample is fitted, C no longer matters. A start at the last solution makes the next value"
         " of C cheap."

@@ -47,6 +47,7 @@ SCENARIO = Scenario(
         "Watch the gap, and how many digits are right after each step of Newton's. In the tab Race, choose “CPU"
         " seconds” as the horizontal axis to see what a Newton step costs."
     ),
+    in_short="Knowing the curvature doubles the digits near the end.",
     teaches=(
         "Cuts and slopes say how the objective falls, the second derivative also how soon it stops falling. A Newton"
         " step goes to the minimum of a curved model. It has a price: a system of equations over the free support"

@@ -55,6 +55,7 @@ SCENARIO = Scenario(
         "Watch how soon each gap reaches 1 %, over steps and then over SVM solves, and which solver takes few steps but"
         " many SVMs."
     ),
+    in_short="Jumping costs little where a few cuts say it all.",
     teaches=(
         "Jumping costs little where a few cuts describe the objective well. Where the SVM has several solutions, each"
         " has a slope of its own, and a line search along one of them may find nothing lower. “Better” depends on the"

@@ -39,6 +39,7 @@ SCENARIO = Scenario(
         "Watch the largest weight of each solver, step by step: its colour says which kernel has it. The curve above"
         " counts how often all the weight was moved."
     ),
+    in_short="Cuts alone send SILP far past the goal and back.",
     teaches=(
         "A linear model promises most where nobody has looked. SILP believes it and goes to its lowest point. Level"
         " asks less: the nearest point that the model finds good enough, so it stays near its cuts."

@@ -52,6 +52,7 @@ SCENARIO = Scenario(
         "See “Kernels in use”, at the bottom, and the column “Kernels kept” of the table. Then choose the simplex under"
         " Problem, and race once more."
     ),
+    in_short="The simplex sets weights to zero, a ball spreads them.",
     teaches=(
         "Few kernels are easy to read. Which weights predict better depends on the data: dense ones may where many"
         " kernels know a little, sparse ones where a few know all."

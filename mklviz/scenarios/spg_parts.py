@@ -47,6 +47,7 @@ SCENARIO = Scenario(
         "N accepts steps that raise the objective for a while, S takes its step size from the last move. SPG adds a"
         " loose SVM at the start."
     ),
+    in_short="A step size from the last move can save most trials.",
     teaches=(
         "PGD tries the step 1 and shortens it, an SVM each time, at every step anew. Which part pays depends on the"
         " data: in the paper's table S alone was worse than PGD on Australian."

@@ -35,6 +35,7 @@ SCENARIO = Scenario(
         "In the tab Race, see where the time goes, in the bars below the table: how much the slopes of so many kernels"
         " cost beside the SVMs."
     ),
+    in_short="Few kernels keep weight, however many there are.",
     teaches=(
         "No more kernels can have weight than the SVM has free support vectors, roughly. All others are only looked at,"
         " once per step, and that time grows in proportion to their number."

@@ -50,6 +50,7 @@ SCENARIO = Scenario(
         "Here one machine learns all classes together. UFO-MKL's threshold sets weights to exactly zero, while the"
         " closed form only lets them fade."
     ),
+    in_short="One machine for all classes can share one kernel.",
     teaches=("The scenario “One class against the rest needs two kernels” shows one of the three machines."),
     source="Orabona and Luo, Ultra-fast optimization algorithm for sparse multi kernel learning, section 5.2, figure 1",
     recipe=Recipe(

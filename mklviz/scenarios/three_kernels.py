@@ -44,6 +44,7 @@ SCENARIO = Scenario(
         "The darker, the higher the objective; the star is the lowest point found. In the tab Geometry, choose SILP or"
         " Level above the map to see their cuts. Step back below the map, and read what each solver did."
     ),
+    in_short="Linear programs end in corners, the best mix may lie inside.",
     teaches=(
         "A linear program has a solution at a corner, so SILP's first step goes to one wherever the optimum lies. Its"
         " cuts have to fence the optimum in from all sides, and with hundreds of kernels there are many sides."

@@ -51,6 +51,7 @@ SCENARIO = Scenario(
         "A pass multiplies every kernel once. An SVM takes two: one forms the learned kernel, one finds the slopes."
         " The second OGAProx takes longer steps in the weights: compare its last step with the average of all."
     ),
+    in_short="A step without an SVM is cheap, and many are needed.",
     teaches=(
         "Between two passes Level solves an SVM to its end, and keeps all it has found in its cuts; OGAProx takes one"
         " step. Steps of weights and dual variables that are too long circle round the solution, and an average lies"

@@ -10,6 +10,7 @@ from typing import Any
 from bokeh.models import (
     Arrow,
     ColumnDataSource,
+    CustomJSTransform,
     DataRange1d,
     FactorRange,
     Glyph,
@@ -54,7 +55,7 @@ from mklviz.views.look.palette import FONT, Theme
 __all__ = ["TOOLS", "ChartFigure", "glyph_of"]
 
 TOOLS = "pan,box_zoom,wheel_zoom,reset,save"
-LEFT, AROUND = 54, 14  # pixels beside the axes
+LEFT, AROUND, OVER = 54, 14, 7  # pixels beside the axes, and over them for half of the number at their end
 TICKS = 5  # about so many on an axis
 
 
@@ -137,7 +138,7 @@ def _figure(chart: Chart, theme: Theme, height: int, tools: str, x_range: Any) -
         match_aspect=chart.equal_units,
         min_border_left=LEFT,
         min_border_right=0 if tools else AROUND,
-        min_border_top=AROUND if tools else 0,
+        min_border_top=AROUND if tools else OVER,
         tools=tools,
         active_drag="box_zoom" if "box_zoom" in tools else None,
         active_scroll=None,
@@ -212,11 +213,17 @@ def _bar(mark: BarMark) -> HBar:
 
 
 def _text(mark: TextMark) -> Text:
-    drawn = Text(x=mark.x, y=mark.y, text=mark.text, x_offset=mark.right, y_offset=-mark.up, text_align=mark.align)
+    drawn = Text(x=mark.x, y=mark.y, text=mark.text, text_align=mark.align, x_offset=_spec(mark.right))
+    drawn.y_offset = {**_spec(mark.up), "transform": _negated()} if isinstance(mark.up, Column) else -mark.up
     drawn.update(text_color=_spec(mark.colour), text_font={"value": FONT}, text_font_size=f"{mark.size}px")
     drawn.update(text_font_style="bold" if mark.bold else "normal")
     drawn.text_baseline = "middle" if mark.align == "center" else "bottom"
     return drawn
+
+
+def _negated() -> CustomJSTransform:
+    """Return what turns pixels up into pixels down."""
+    return CustomJSTransform(func="return -x", v_func="return xs.map((x) => -x)")
 
 
 def _rule(mark: RuleMark) -> HSpan:

@@ -164,8 +164,8 @@ class TextMark(Mark):
     size: int = 12
     bold: bool = False
     align: Literal["left", "center"] = "left"
-    right: float = 0.0
-    up: float = 0.0
+    right: float | Column = 0.0
+    up: float | Column = 0.0
 
 
 @dataclass(frozen=True)

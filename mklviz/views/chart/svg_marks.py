@@ -147,14 +147,14 @@ def _bar_mark(mark: BarMark, table: Table, axes: MarkAxes) -> Iterator[str]:
 
 
 def _text_mark(mark: TextMark, table: Table, axes: MarkAxes) -> Iterator[str]:
-    colours = _each(mark.colour, table, len(table[mark.x]))
+    colours, right, high = (_each(each, table, len(table[mark.x])) for each in (mark.colour, mark.right, mark.up))
     middle, weight = mark.align == "center", 700 if mark.bold else 400
     for row, x, y in _places(mark, table, axes):
         look = f"fill:{colours[row]};font-size:{mark.size}px;font-weight:{weight}"
         anchor = ' class="m"' if middle else ""
-        down = y - mark.up + mark.size * (0.35 if middle else -0.25)  # from the middle, or from the bottom, to the line
+        line = mark.size * (0.35 if middle else -0.25)  # below the middle, or above the bottom
         words = escape(str(table[mark.text][row]))
-        yield f'<text{anchor} x="{x + mark.right:.1f}" y="{down:.1f}" style="{look}">{words}</text>'
+        yield f'<text{anchor} x="{x + right[row]:.1f}" y="{y - high[row] + line:.1f}" style="{look}">{words}</text>'
 
 
 def _area_mark(mark: AreaMark, table: Table, axes: MarkAxes) -> Iterator[str]:

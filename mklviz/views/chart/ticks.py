@@ -11,7 +11,7 @@ from decimal import Decimal
 
 from mklviz.views.chart.description import Axis, NumberFormat
 
-__all__ = ["Span", "axis_share", "axis_span", "axis_ticks", "power_text", "tick_text"]
+__all__ = ["Span", "axis_share", "axis_span", "axis_ticks", "axis_value", "power_text", "tick_text"]
 
 DIGITS: Mapping[NumberFormat, int] = {"short": 4, "exact": 6, "percent": 3}  # significant ones
 Span = tuple[float, float]
@@ -38,6 +38,12 @@ def axis_share(value: float, span: Span, log: bool) -> float:
     """Return the position of a value on an axis, from 0 to 1."""
     low, high = span
     return (math.log(value) - math.log(low)) / (math.log(high) - math.log(low)) if log else (value - low) / (high - low)
+
+
+def axis_value(share: float, span: Span, log: bool) -> float:
+    """Return the value at a position on an axis, from 0 to 1."""
+    low, high = span
+    return low * (high / low) ** share if log else low + share * (high - low)
 
 
 def axis_ticks(span: Span, axis: Axis, most: int) -> list[float]:

@@ -68,6 +68,9 @@ const send = async (file, limit, say) => {
   }
 }
 
+// a number and its sign of percent stay in one line
+const held = (text) => (text ?? "").replace(/(\d) %/g, "$1\u00a0%")
+
 const KINDS = {
   heading: words("h2"),
 
@@ -76,7 +79,7 @@ const KINDS = {
     return { node, show: (part) => {
       node.className = `note ${part.small ? "small" : ""} ${part.strong ? "strong" : ""}`
       put(node, "role", part.spoken ? "status" : "")
-      node.textContent = part.object ?? ""
+      node.textContent = held(part.object)
     } }
   },
 
@@ -252,7 +255,7 @@ const KINDS = {
       return label
     }
     return { node, show: (part) => {
-      legend.textContent = part.label ?? ""
+      legend.textContent = held(part.label)
       if (part.options.join("\n") !== offered.join("\n")) {
         offered = part.options
         const labels = offered.map(option)

@@ -9,17 +9,8 @@ import numpy as np
 from mklviz.contract import ACTIVE_WEIGHT, Array
 from mklviz.record import Trace
 from mklviz.views.chart.description import Axis, BarMark, Chart, LineMark, Table, TextMark
-from mklviz.views.lessons.picture import (
-    NAME_SIZE,
-    CurveName,
-    LessonRuns,
-    NamedBar,
-    Picture,
-    bar_chart,
-    bar_table,
-    name_mark,
-    name_table,
-)
+from mklviz.views.lessons.curve_names import Named, with_names
+from mklviz.views.lessons.picture import NAME_SIZE, LessonRuns, NamedBar, Picture, bar_chart, bar_table
 
 __all__ = ["few_kernels", "machines", "solves_bars", "sparse_or_dense", "svm_solves"]
 
@@ -74,13 +65,11 @@ def sparse_or_dense(runs: LessonRuns) -> Picture:
     ]
     bars.append(NamedBar("all kernels", float(len(best)), f"{len(best):,}", theme.axis))
     lines = [LineMark(name, "rank", "weight", c, width=2.4 * theme.scale, label=name) for name, _, c in kinds]
-    named = {name: (len(ranked[name]["rank"]), colour) for name, _, colour in kinds if ranked[name]["rank"]}
-    ends = [(n, k - 1 if n == "simplex" else k // 2, c) for n, (k, c) in named.items()]  # where no other curve is
-    written = [CurveName(ranked[n]["rank"][at], ranked[n]["weight"][at], n, c) for n, at, c in ends]
     x, y = Axis("rank", whole=True), Axis(scale="log")
-    falls = Chart("falls", "Weights, largest first", x, y, [*lines, name_mark("falls")])
-    tables = {**ranked, "counts": bar_table(bars), **name_table("falls", written)}
-    return Picture([[bar_chart("counts", "Kernels with weight", theme), falls]], tables)
+    falls = Chart("falls", "Weights, largest first", x, y, lines)
+    tables = {**ranked, "counts": bar_table(bars)}
+    picture = Picture([[bar_chart("counts", "Kernels with weight", theme), falls]], tables)
+    return with_names(picture, "falls", [Named(name, "weight", name, c) for name, _, c in kinds], theme)
 
 
 def _ranked(weights: Array) -> dict[str, list[float]]:

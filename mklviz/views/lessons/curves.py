@@ -11,16 +11,14 @@ from mklviz.record import Trace
 from mklviz.views.chart.columns import drawable
 from mklviz.views.chart.description import Axis, Chart, Column, LineMark, PointMark, RuleMark, Table
 from mklviz.views.lessons.bars import solves_bars
+from mklviz.views.lessons.curve_names import Named, with_names
 from mklviz.views.lessons.picture import (
-    CurveName,
     LessonRuns,
     NamedBar,
     Picture,
     bar_chart,
     bar_table,
     drawn_steps,
-    name_mark,
-    name_table,
     run_line,
 )
 from mklviz.views.look.palette import RunStyle
@@ -29,7 +27,6 @@ __all__ = ["PERCENT", "SOLVES", "accuracy", "digits", "gap", "rough", "strips"]
 
 MOST_BARS = 8
 ABOVE = 0.4  # of the height of a curve, over its top, for a name
-LATE = 0.65  # of a curve, where its name stands
 STEP, SOLVES, COUNTED = Axis("step", whole=True), Axis("SVM solves", whole=True), Axis(whole=True)
 PERCENT = Axis(scale="log", numbers="percent")
 
@@ -77,15 +74,13 @@ def rough(runs: LessonRuns) -> Picture:
         PointMark(f"vain-{key}", "solves", "step", style.colour, marker="x", size=8.0 * runs.theme.scale, width=2.0)
         for key, style in named.items()
     ]
-    gaps = Chart("lesson-gap", "Duality gap", SOLVES, PERCENT, [*lines, name_mark("rough")])
-    pgd = [key for key, style in named.items() if style is not runs.styles[key]]
-    tables |= name_table("rough", [_gap_name(tables[f"gap-{key}"], named[key]) for key in pgd])
+    gaps = Chart("lesson-gap", "Duality gap", SOLVES, PERCENT, lines)
+    pgd = {key: style for key, style in named.items() if style is not runs.styles[key]}
+    names = [Named(f"gap-{key}", "gap", style.label, style.colour) for key, style in pgd.items()]
     note = "A cross at the bottom: no step at all was lower."
-    return Picture(
-        [[gaps], [Chart("step-size", "Step size", SOLVES, Axis(scale="log"), [*sizes, *vain], note=note)]],
-        tables,
-        list(named.values()),
-    )
+    step_size = Chart("step-size", "Step size", SOLVES, Axis(scale="log"), [*sizes, *vain], note=note)
+    picture = Picture([[gaps], [step_size]], tables, list(named.values()))
+    return with_names(picture, gaps.name, names, runs.theme)
 
 
 def _rough_and_exact(runs: LessonRuns) -> dict[str, RunStyle]:
@@ -98,19 +93,6 @@ def _rough_and_exact(runs: LessonRuns) -> dict[str, RunStyle]:
         name, colour = ("rough SVMs", theme.kernels[1]) if key == roughest else ("exact SVMs", theme.kernels[0])
         styles[key] = RunStyle(name, colour, "solid", "")
     return styles
-
-
-def _gap_name(table: Table, style: RunStyle) -> CurveName:
-    """Return the name of a curve of the gap, behind its middle, so that names of two stand apart on a phone."""
-    behind = LATE * max(table["solves"])
-    at = min(range(len(table["solves"])), key=lambda t: abs(table["solves"][t] - behind))
-    return CurveName(table["solves"][at], table["gap"][at], style.label, style.colour)
-
-
-def _last_name(table: Table, style: RunStyle) -> CurveName:
-    """Return the name of a curve of the gap, beside its last point but one."""
-    at = max(len(table["solves"]) - 2, 0)
-    return CurveName(table["solves"][at], table["gap"][at], style.label, style.colour)
 
 
 def _bottom(columns: Iterable[Sequence[float]]) -> float:
@@ -136,10 +118,9 @@ def digits(runs: LessonRuns) -> Picture:
     bars = [NamedBar(f"step {t}", value, f"{value:.1f}", colour) for t, value in enumerate(right)]
     table = {**_gap_tables(runs), "digits": bar_table(bars[-MOST_BARS:])}
     counts = bar_chart("digits", "Newton: digits that are right", runs.theme)
-    if trace is not None and style is not None:
-        table |= name_table("digits-gap", [_last_name(_gap_table(trace), style)])
-        chart = replace(chart, marks=[*chart.marks, name_mark("digits-gap")])
-    return Picture([[chart, counts]], table, list(runs.styles.values()))
+    names = [] if style is None else [Named("gap-newton", "gap", style.label, style.colour)]
+    picture = Picture([[chart, counts]], table, list(runs.styles.values()))
+    return with_names(picture, chart.name, names, runs.theme)
 
 
 # -- largest weights
@@ -152,22 +133,12 @@ def strips(runs: LessonRuns) -> Picture:
     tables: dict[str, Table] = {f"strip-{key}": _strip(runs.traces[key], colours, runs.theme.muted) for key in shown}
     tables |= {f"moved-{key}": _moved(trace) for key, trace in runs.traces.items()}
     lines = [run_line(f"moved-{key}", "step", "moved", runs.styles[key], runs.theme) for key in runs.traces]
-    y = Axis(start=0.0)
-    names = [_moved_name(key, runs, tables[f"moved-{key}"]) for key in shown]
+    names = [Named(f"moved-{key}", "moved", runs.styles[key].label, runs.styles[key].colour) for key in shown]
     title = "How often all the weight was moved, up to each step"
-    moved = Chart("moved", title, COUNTED, y, [*lines, name_mark("moved", up=0.0)])
-    tables |= name_table("moved", names)
+    moved = Chart("moved", title, COUNTED, Axis(start=0.0), lines)
     strips = [_strip_chart(key, runs) for key in shown]
-    return Picture([[moved], strips], tables, list(runs.styles.values()))
-
-
-def _moved_name(key: str, runs: LessonRuns, table: Table) -> CurveName:
-    """Return the name of a curve: over the middle of the longest, behind the end of a shorter one."""
-    step, moved, style = table["step"], table["moved"], runs.styles[key]
-    longest = max(trace.last_step for trace in runs.traces.values())
-    if step[-1] < longest:
-        return CurveName(step[-1], moved[-1], style.label, style.colour)
-    return CurveName(step[len(step) // 2], moved[3 * len(step) // 4], style.label, style.colour)
+    strips[1:] = [replace(strip, note="") for strip in strips[1:]]  # beside a long title it would take a line more
+    return with_names(Picture([[moved], strips], tables, list(runs.styles.values())), moved.name, names, runs.theme)
 
 
 def _strip_chart(key: str, runs: LessonRuns) -> Chart:
@@ -219,19 +190,19 @@ def accuracy(runs: LessonRuns) -> Picture:
         "accuracy": {"step": steps, "share": shares},
         "best": {"step": [steps[t] for t in best], "share": [shares[t] for t in best]},
         "room": {"step": steps[:1], "share": [max(shares) + ABOVE * (max(shares) - min(shares)) for _ in steps[:1]]},
-        **name_table("accuracy", [CurveName(steps[t], shares[t], f"best: step {steps[t]}", theme.text) for t in best]),
     }
+    names = [Named("best", "share", f"best: step {steps[t]}", theme.text) for t in best]
     line = LineMark("fall", "step", "objective", theme.kernels[0], width=2.4 * theme.scale)
     right = [
         LineMark("accuracy", "step", "share", theme.kernels[2], width=2.4 * theme.scale),
         PointMark("best", "step", "share", theme.card, theme.text, "star", 20.0 * theme.scale),
         RuleMark("best", y="share", colour=theme.muted, dash="dashed", width=1.0),
-        name_mark("accuracy", up=8.0),
         LineMark("room", "step", "share"),
     ]
     y = Axis(numbers="percent")
     tested = Chart("accuracy", "Test samples that are classified correctly", STEP, y, right)
-    return Picture([[tested], [Chart("fall", "Objective", STEP, Axis(scale="log", numbers="exact"), [line])]], tables)
+    fall = Chart("fall", "Objective", STEP, Axis(scale="log", numbers="exact"), [line])
+    return with_names(Picture([[tested], [fall]], tables), tested.name, names, theme)
 
 
 def _fall(trace: Trace) -> Table:

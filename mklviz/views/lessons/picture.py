@@ -86,17 +86,20 @@ def bar_table(bars: Sequence[NamedBar]) -> Table:
 
 @dataclass(frozen=True)
 class CurveName:
-    """The name of a curve, written beside one of its points."""
+    """The name of a curve, written so many pixels beside one of its points."""
 
     x: float
     y: float
     name: str
     colour: str
+    right: float = 0.0
+    up: float = 0.0
 
 
-def name_mark(chart: str, up: float = 4.0) -> TextMark:
-    """Describe the names of a chart's curves."""
-    return TextMark(f"names-{chart}", "x", "y", "name", Column("colour"), NAME_SIZE, bold=True, right=7.0, up=up)
+def name_mark(chart: str) -> TextMark:
+    """Describe the names of a chart's curves, each as far from its point as its table says."""
+    right, up = Column("right"), Column("up")
+    return TextMark(f"names-{chart}", "x", "y", "name", Column("colour"), NAME_SIZE, True, "center", right, up)
 
 
 def point_names(chart: str, theme: Theme, up: float) -> TextMark:
@@ -107,7 +110,7 @@ def point_names(chart: str, theme: Theme, up: float) -> TextMark:
 
 def name_table(chart: str, names: Sequence[CurveName]) -> Tables:
     """Return the names of a chart's curves as its table."""
-    columns = ("x", "y", "name", "colour")
+    columns = ("x", "y", "name", "colour", "right", "up")
     return {f"names-{chart}": {column: [getattr(name, column) for name in names] for column in columns}}
 
 

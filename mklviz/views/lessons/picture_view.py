@@ -17,8 +17,10 @@ from mklviz.views.look.palette import Theme
 
 __all__ = ["PictureView", "emptied"]
 
-HEIGHT, LEAST, LEAST_PROJECTED = 330, 150, 230  # pixels of the whole picture with its headings, and of a chart
+HEIGHT, LEAST, LEAST_PROJECTED = 430, 185, 230  # pixels of the whole picture with its headings, and of a chart
 HEADING = 30  # pixels above each row of charts
+# on a phone, where charts stand one below the other, the next one is to be seen, too
+_LOWER = "@media (max-width: 700px) { :host { height: 290px !important; flex-basis: 290px !important; } }"
 # in the first chart, where it lies over no heading
 _OVER = {
     "position": "absolute",
@@ -71,6 +73,7 @@ class PictureView(pn.viewable.Viewer):
         self.figures = [ChartFigure(chart, theme, high, tools="") for chart in picture.charts]
         for figure in self.figures:  # before they are on the page
             figure.show(_own(figure.chart, picture.tables))
+            figure.plot.stylesheets = [_LOWER] if len(rows) == 1 else []
         drawn = iter(self.figures)
         rows = [[self._drawn(next(drawn), high) for _ in row] for row in picture.rows]
         self._rows.objects = [cards.grid(*row, columns=_ACROSS) for row in rows]

@@ -7,13 +7,13 @@ from typing import Any
 
 from mklviz.views.chart.description import Axis, Chart, LineMark, PointMark, Table
 from mklviz.views.lessons.bars import solves_bars
+from mklviz.views.lessons.curve_names import Named, with_names
 from mklviz.views.lessons.picture import (
     CurveName,
     LessonRuns,
     Picture,
     bar_chart,
     bar_table,
-    name_mark,
     name_table,
     point_names,
 )
@@ -31,37 +31,23 @@ def valley(runs: LessonRuns) -> Picture:
     """Show SVM solves, and the objective on the ways from one end to the others, and to where all began."""
     theme, ways = runs.theme, runs.evidence
     colours = {style.label: style.colour for style in runs.styles.values()}
-    tables: dict[str, Table] = {"room": _EMPTY, **name_table("flat", [])}
+    tables: dict[str, Table] = {"room": _EMPTY}
     tables |= {f"way-{name}": way for name, way in ways.items()}
     thick = 2.4 * theme.scale
     lines = [
         LineMark(f"way-{name}", "place", "objective", colours.get(name, theme.muted), width=thick, label=name)
         for name in ways
     ]
-    names = [
-        CurveName(*_upper(way), f"… {name}", colours.get(name, theme.muted))
-        for name, way in ways.items()
-        if name not in colours
-    ]
+    names = [Named(f"way-{name}", "objective", f"… {name}", theme.muted) for name in ways if name not in colours]
     flat = [name for name in ways if name in colours]
     if flat:
-        low = ways[flat[0]]
-        below = CurveName(low["place"][0], low["objective"][0], f"… {', '.join(flat)}", theme.text)
-        tables |= {"room": _room_below(ways[EQUAL]), **name_table("flat", [below])}
-    words = [name_mark("valley"), name_mark("flat", up=-22.0), LineMark("room", "place", "objective")]
+        names.append(Named(f"way-{flat[0]}", "objective", f"… {', '.join(flat)}", theme.text))
+        tables["room"] = _room_below(ways[EQUAL])
     x, y = Axis(start=0.0, end=1.8, visible=False), Axis(numbers="exact")
-    chart = Chart("valley", "Objective from SILP's end to …", x, y, [*lines, *words])
+    chart = Chart("valley", "Objective from SILP's end to …", x, y, [*lines, LineMark("room", "place", "objective")])
     bars = bar_chart("solves", "SVM solves", theme)
-    tables |= {**name_table("valley", names), "solves": bar_table(solves_bars(runs))}
-    return Picture([[bars, chart]], tables)
-
-
-def _upper(way: Any) -> tuple[float, float]:
-    """Return the point of a way that is the first above the middle of its height."""
-    heights = way["objective"]
-    middle = (min(heights) + max(heights)) / 2.0
-    at = next(t for t, height in enumerate(heights) if height >= middle)
-    return way["place"][at], heights[at]
+    tables["solves"] = bar_table(solves_bars(runs))
+    return with_names(Picture([[bars, chart]], tables), "valley", names, theme)
 
 
 def hill(runs: LessonRuns) -> Picture:

@@ -76,7 +76,7 @@ def front_html(section: str) -> str:
         **_sentences(traces, titles),
         first=first.name,
         first_title=escape(first.title),
-        thumbnails="".join(_small(number, lesson) for number, lesson in enumerate(lessons(), 1)),
+        thumbnails="".join(_card(number, lesson) for number, lesson in enumerate(lessons(), 1)),
         lessons=_groups(),
         claims=claims_html(),
         data=json.dumps(_script_data(traces, titles)).replace("<", "\\u003c"),
@@ -132,13 +132,10 @@ def _way(key: str, trace: Trace) -> str:
     return f'<b style="color: var(--word-{key})">{escape(trace.label)}</b> moved {much} in {len(trace) - 1} steps'
 
 
-def _small(number: int, lesson: Scenario) -> str:
-    return f"<li><a {_opens(number, lesson)}><b>{number} {escape(lesson.title)}</b></a></li>"
-
-
-def _large(number: int, lesson: Scenario) -> str:
-    teaches = escape(lesson.teaches.split(". ")[0].rstrip(".") + ".")
-    return f"<li><a {_opens(number, lesson)}><b>{number} {escape(lesson.title)}</b><span>{teaches}</span></a></li>"
+def _card(number: int, lesson: Scenario) -> str:
+    """Return a lesson as a small picture with its title and what it teaches."""
+    words = f"<b>{number} {escape(lesson.title)}</b><span>{escape(lesson.in_short)}</span>"
+    return f"<li><a {_opens(number, lesson)}>{words}</a></li>"
 
 
 def _opens(number: int, lesson: Scenario) -> str:
@@ -151,7 +148,7 @@ def _groups() -> str:
     """Return all lessons under the headings under which they are taught, with what each teaches."""
     parts = []
     for group, found in groupby(enumerate(lessons(), 1), key=lambda entry: entry[1].group):
-        cards = "".join(_large(number, lesson) for number, lesson in found)
+        cards = "".join(_card(number, lesson) for number, lesson in found)
         parts.append(f'<h3>{escape(group)}</h3><ol class="lessons large">{cards}</ol>')
     return "".join(parts)
 
