@@ -106,8 +106,8 @@ def test_a_path_is_solved_with_warm_starts_and_goes_on_where_it_was_ended(tmp_pa
         path = mv.path(problem, str(solver), gap=1e-4, C=[100, 50, 10])
         assert rows.svm_solves.tolist() == path.svm_solves.tolist()
         assert rows.objective.tolist() == path.objective.tolist()
-    fits = {outcome.results["fit_seconds"] for _, outcome in table}
-    assert len(fits) == 1  # one unit for the whole path
+    fits = {(member.path, outcome.results["fit_seconds"]) for member, outcome in table}
+    assert len(fits) == 2  # one unit for the whole path
     begun = open_store(tmp_path / "begun")
     ended(SweepRun(Sweep.from_words(words.replace("100,50,10", "100,50")), begun, workers=1))
     run = ended(SweepRun(sweep, begun, workers=1))

@@ -14,6 +14,7 @@ from mklviz.sweeps.lists import alternatives
 from mklviz.sweeps.queue import MemberQueue
 from mklviz.sweeps.summary import machines_text, summary_rows
 
+PATHS = "data=sonar; C=100,10,1; solvers=silp,level; path=C"
 WORDS = "data=sonar,heart; split=0...19; solvers=silp,level,newton; C=1,10,100; gap=1e-3"
 
 
@@ -108,7 +109,7 @@ def test_a_key_depends_on_all_that_changes_a_result_and_on_the_version_of_result
 def test_a_member_of_a_path_is_known_by_what_comes_before_it() -> None:
     path = Sweep.from_words("data=sonar; C=100,10,1; solvers=silp,level; path=C")
     members = {(member.solver, member.settings["C"]): member for member in path.members}
-    assert [*members] == [(solver, C) for C in (100.0, 10.0, 1.0) for solver in ("silp", "level")]
+    assert [*members] == [(solver, C) for solver in ("silp", "level") for C in (100.0, 10.0, 1.0)]
     last, alone = members["level", 1.0], Sweep.from_words("data=sonar; C=100,10,1; solvers=silp,level").members
     assert last.before == members["level", 10.0]
     assert last.before.before == members["level", 100.0]
@@ -141,6 +142,11 @@ def test_more_shards_than_kernel_banks_divide_single_members() -> None:
     assert [len(Shard(f"{k}/4").share(members)) for k in range(1, 5)] == [1, 1, 1, 1]
 
 
+def test_more_shards_than_kernel_banks_leave_paths_whole() -> None:
+    members = Sweep.from_words(PATHS).members
+    assert [Shard(f"{k}/3").share(members) for k in range(1, 4)] == [members[:3], members[3:], ()]
+
+
 @pytest.mark.parametrize("text", ["", "0/3", "4/3", "a/b", "1", "1/0"])
 def test_a_share_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(MklvizError, match="K/N"):
@@ -162,10 +168,61 @@ def test_a_worker_gets_what_is_on_its_kernels_and_helps_others_at_the_end() -> N
 
 
 def test_nobody_helps_at_the_end_of_a_path() -> None:
-    queue = MemberQueue(Sweep.from_words("data=sonar; C=100,10,1; solvers=silp; path=C").members)
-    assert queue.take("a") is not None
+    queue = MemberQueue(Sweep.from_words(PATHS.replace(",level", "")).members)
+    first = queue.take("a")
+    assert first is not None
     assert queue.take("b") is None
-    assert [len(queue), queue.take("a") is None] == [2, False]
+    queue.ended(first)
+    assert queue.take("b") is None  # "a" knows where to begin
+    assert queue.take("a") is not None
+    assert len(queue) == 1
+
+
+def test_the_threads_of_one_worker_are_on_different_paths() -> None:
+    members = Sweep.from_words(PATHS).members
+    queue = MemberQueue(members)
+    taken = [queue.take("a") for _ in range(3)]
+    assert taken == [members[0], members[3], None]
+    queue.ended(members[3])
+    assert [queue.take("a") for _ in range(2)] == [members[4], None]
+
+
+def test_a_worker_helps_with_a_path_that_is_not_begun_and_solves_all_of_it() -> None:
+    members = Sweep.from_words(PATHS).members
+    queue = MemberQueue(members)
+    solved: dict[str, list[Member]] = {"a": [], "b": []}
+    while len(queue):
+        for worker, own in solved.items():
+            member = queue.take(worker)
+            assert member is not None
+            queue.ended(member)
+            own.append(member)
+    assert solved == {"a": [*members[:3]], "b": [*members[3:]]}
+
+
+@pytest.mark.parametrize("order", [("leave", "again"), ("again", "leave")])
+def test_a_path_whose_worker_was_lost_stays_one(order: tuple[str, str]) -> None:
+    queue = MemberQueue(Sweep.from_words(PATHS.replace(",level", "")).members)
+    first = queue.take("lost")
+    assert first is not None
+    for what in order:
+        if what == "leave":
+            queue.leave("lost")
+        else:
+            assert queue.again(first)
+    assert queue.take("b") == first
+    assert queue.take("c") is None
+    assert len(queue) == 2
+
+
+def test_a_path_waits_while_a_member_of_it_may_still_come_back() -> None:
+    members = Sweep.from_words(PATHS.replace(",level", "")).members
+    queue = MemberQueue(members)
+    queue.take("lost")
+    queue.leave("lost")
+    assert queue.take("b") is None
+    queue.ended(members[0])
+    assert queue.take("b") == members[1]
 
 
 def test_a_member_whose_worker_was_lost_is_handed_out_again_but_not_for_ever() -> None:

@@ -165,7 +165,7 @@ class _ClusterTasks:
             busy = sum(worker == address for _, _, worker in self._tasks.values())
             for _ in range(threads - busy):
                 member = self._work.queue.take(address)
-                if member is None:  # what is left is a path of another worker
+                if member is None:  # what is left are paths that are being solved
                     break
                 self._submit(member, address)
 

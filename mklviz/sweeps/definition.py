@@ -84,7 +84,7 @@ class Sweep:
 
     @property
     def members(self) -> tuple[Member, ...]:
-        """All runs: those on the same data, split and kernels stand together.
+        """All runs: those on the same data, split and kernels stand together, and those of a path in its order.
 
         Raises `MklvizError` if values that were listed do not go together.
         """
@@ -198,17 +198,28 @@ def _members(sweep: Sweep) -> tuple[Member, ...]:
     lists = dict(sweep._lists)
     path = lists[ALONG] if lists.pop(PATH, ()) else ()
     keys = [*lists]
-    first = [key for key in keys if key in _BUILT]  # the same kernels next to one another
-    ordered = first + [key for key in keys if key not in first]
+    varied = [key for key in keys if not (path and key == ALONG)]
+    first = [key for key in varied if key in _BUILT]  # the same kernels next to one another
+    ordered = first + [key for key in varied if key not in first]
     found = []
     for values in product(*(lists[key] for key in ordered)):
-        chosen, recipe = dict(zip(ordered, values, strict=True)), sweep.recipe
-        for key in sorted(chosen, key=_place):
-            recipe = WORDS[key].read(recipe, chosen[key])
-        settings = {key: _setting(chosen[key]) for key in keys if key not in ("data", "seed")}
-        earlier = path[: path.index(chosen[ALONG])] if path else ()
-        found += [Member(replace(recipe, solvers=(solver,)), settings, earlier) for solver in sweep.recipe.solvers]
+        chosen = dict(zip(ordered, values, strict=True))
+        steps = []
+        for texts in [{**chosen, ALONG: value} for value in path] or [chosen]:
+            settings = {key: _setting(texts[key]) for key in keys if key not in ("data", "seed")}
+            steps.append((_varied(sweep.recipe, texts), settings))
+        found += [  # a path from its one end to the other, and then the next solver
+            Member(replace(recipe, solvers=(solver,)), settings, path[:k])
+            for solver in sweep.recipe.solvers
+            for k, (recipe, settings) in enumerate(steps)
+        ]
     return tuple({member.key: member for member in found}.values())
+
+
+def _varied(recipe: Recipe, texts: Mapping[str, str]) -> Recipe:
+    for key in sorted(texts, key=_place):
+        recipe = WORDS[key].read(recipe, texts[key])
+    return recipe
 
 
 _BUILT = [*WORDS][: [*WORDS].index("loss")]  # what kernels depend on

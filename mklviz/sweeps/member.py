@@ -53,6 +53,11 @@ class Member:
         return WORDS["C"].read(self.recipe, self.earlier[0]) if self.earlier else self.recipe
 
     @property
+    def path(self) -> str:
+        """A key that the members of one path share: that of the first, which is its own where it is on none."""
+        return key_of(self.first) if self.earlier else self.key
+
+    @property
     def data(self) -> str:
         """Name of the data set, or the title of somebody's own."""
         own = self.recipe.data.dataset

@@ -90,6 +90,9 @@ class _Process:
 
     def __init__(self, inbox: queue.SimpleQueue[tuple[_Process, MemberOutcome | None]]) -> None:
         self.member: Member | None = None
+        self._inbox = inbox
+
+    def start(self) -> None:
         self._popen = subprocess.Popen(
             [sys.executable, "-c", _PROGRAM],
             stdin=subprocess.PIPE,
@@ -97,7 +100,7 @@ class _Process:
             env=_environment(),
             start_new_session=True,  # Ctrl-C is for whoever has started it, which asks it to end
         )
-        threading.Thread(target=self._read, args=(inbox,), name="mklviz-sweep-worker", daemon=True).start()
+        threading.Thread(target=self._read, name="mklviz-sweep-worker", daemon=True).start()
 
     @property
     def pid(self) -> int:
@@ -117,13 +120,13 @@ class _Process:
                 if pipe is not None:
                     pipe.close()
 
-    def _read(self, inbox: queue.SimpleQueue[tuple[_Process, MemberOutcome | None]]) -> None:
+    def _read(self) -> None:
         assert self._popen.stdout is not None
         try:
             while True:
-                inbox.put((self, pickle.load(self._popen.stdout)))
+                self._inbox.put((self, pickle.load(self._popen.stdout)))
         except Exception:  # it has died, perhaps in the middle of a word
-            inbox.put((self, None))
+            self._inbox.put((self, None))
 
 
 def _environment() -> dict[str, str]:
@@ -171,21 +174,24 @@ class _Pool:
     def _hand_out(self) -> None:
         if self._word != GO_ON:
             return
-        idle = [process for process in self._processes if process.member is None]
-        while len(self._work.queue) and (idle or len(self._processes) < self._count):
-            process = idle.pop() if idle else self._another()
-            process.member = self._work.queue.take(process)
-            if process.member is None:  # what is left is a path of another process
-                continue
-            self._work.begun(process.member)
-            store = self._work.store
-            folder = store.folder if store is not None and store.enabled else None
-            process.send(Assignment(process.member, self._work.head(process.member), folder))
+        for process in self._processes:
+            if process.member is None and (member := self._work.queue.take(process)) is not None:
+                self._give(process, member)
+        while len(self._processes) < self._count:
+            another = _Process(self._inbox)
+            member = self._work.queue.take(another)
+            if member is None:  # what is left are paths of the others
+                return
+            another.start()
+            self._processes.append(another)
+            self._give(another, member)
 
-    def _another(self) -> _Process:
-        process = _Process(self._inbox)
-        self._processes.append(process)
-        return process
+    def _give(self, process: _Process, member: Member) -> None:
+        process.member = member
+        self._work.begun(member)
+        store = self._work.store
+        folder = store.folder if store is not None and store.enabled else None
+        process.send(Assignment(member, self._work.head(member), folder))
 
     def _hear(self, seconds: float) -> None:
         """Wait for a process to say something, so long at most."""

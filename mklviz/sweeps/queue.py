@@ -1,62 +1,122 @@
 """Which member is solved next, and by whom: members that share kernels go to one worker, so that it builds them once.
 
-A worker that finds no more kernels of its own takes part in the largest group that is left. A member whose worker was
-lost is handed out again, and fails when that has happened three times.
+A worker that finds no more kernels of its own takes part in the largest group that is left. Members of one path are
+solved one after another, by the worker that began the path. A member whose worker was lost is handed out again, and
+fails when that has happened three times.
 """
 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
 
 from mklviz.sweeps.member import Member
 
-__all__ = ["MemberQueue", "groups_of"]
+__all__ = ["MemberQueue", "groups_of", "paths_of"]
 
 ATTEMPTS = 3
 
 
 def groups_of(members: Iterable[Member]) -> list[list[Member]]:
     """Return the members in groups that share data, split and kernels."""
-    groups: dict[Hashable, list[Member]] = {}
+    return _by(lambda member: member.recipe.bank_key, members)
+
+
+def paths_of(members: Iterable[Member]) -> list[list[Member]]:
+    """Return the members of each path; one that is on none is by itself."""
+    return _by(lambda member: member.path, members)
+
+
+def _by(key: Callable[[Member], Hashable], members: Iterable[Member]) -> list[list[Member]]:
+    found: dict[Hashable, list[Member]] = {}
     for member in members:
-        groups.setdefault(member.recipe.bank_key, []).append(member)
-    return [*groups.values()]
+        found.setdefault(key(member), []).append(member)
+    return [*found.values()]
+
+
+@dataclass(eq=False)
+class _Path:
+    """What is left of a path; `busy` while one of its members is solved, `begun` by the worker whose it is."""
+
+    left: deque[Member]
+    busy: bool = False
+    begun: bool = False
 
 
 class MemberQueue:
-    """The members that are left."""
+    """The members that are left; one thread takes them, and any may say that one has ended."""
 
     def __init__(self, members: Iterable[Member]) -> None:
-        self._waiting = deque(deque(group) for group in groups_of(members))
-        self._own: dict[Hashable, deque[Member]] = {}
+        groups = [[_Path(deque(path)) for path in paths_of(group)] for group in groups_of(members)]
+        self._paths = {path.left[0].path: path for group in groups for path in group}
+        self._waiting = deque(deque(group) for group in groups)  # of paths with something left
+        self._own: dict[Hashable, deque[_Path]] = {}
+        self._count = sum(len(path.left) for path in self._paths.values())
         self._lost: Counter[str] = Counter()
 
     def __len__(self) -> int:
-        return sum(map(len, (*self._waiting, *self._own.values())))
+        return self._count
 
     def take(self, worker: Hashable) -> Member | None:
-        """Return the next member for a worker; None where none is left."""
-        group = self._own.get(worker)
-        if not group:
-            if self._waiting:
-                group = self._own[worker] = self._waiting.popleft()
-            else:  # at its end, far from where its own worker is
-                others = (group for group in self._own.values() if not (group and group[-1].earlier))
-                largest = max(others, key=len, default=None)  # a path stays with the worker that knows where to begin
-                return largest.pop() if largest else None
-        return group.popleft()
+        """Return the next member for a worker; None where none is left that it may solve now."""
+        path = self._own_path(worker) or self._waiting_path(worker) or self._path_of_others(worker)
+        if path is None:
+            return None
+        path.busy = path.begun = True
+        self._count -= 1
+        member = path.left.popleft()
+        if not path.left:
+            self._own[worker].remove(path)
+        return member
+
+    def ended(self, member: Member) -> None:
+        """Let the next member of its path be taken."""
+        self._paths[member.path].busy = False
 
     def again(self, member: Member) -> bool:
         """Hand a member out again whose worker was lost; return False where that has happened too often."""
         self._lost[member.key] += 1
         if self._lost[member.key] >= ATTEMPTS:
             return False
-        self._waiting.appendleft(deque([member]))
+        path = self._paths[member.path]
+        if not path.left:  # it stands in no group any more
+            path.begun = False
+            self._waiting.appendleft(deque([path]))
+        path.left.appendleft(member)
+        path.busy = False
+        self._count += 1
         return True
 
     def leave(self, worker: Hashable) -> None:
         """Let others have what a lost worker had before it."""
         group = self._own.pop(worker, None)
         if group:
+            for path in group:
+                path.begun = False
             self._waiting.appendleft(group)
+
+    def _own_path(self, worker: Hashable) -> _Path | None:
+        return _free(self._own.get(worker, ()))
+
+    def _waiting_path(self, worker: Hashable) -> _Path | None:
+        group = next((group for group in self._waiting if _free(group) is not None), None)
+        if group is None:
+            return None
+        self._waiting.remove(group)
+        self._own.setdefault(worker, deque()).extend(group)
+        return _free(group)
+
+    def _path_of_others(self, worker: Hashable) -> _Path | None:
+        """Return a path that nobody has begun, far from where its own worker is."""
+        others = (group for group in self._own.values() if group and not group[-1].begun)
+        largest = max(others, key=len, default=None)
+        if largest is None:
+            return None
+        path = largest.pop()
+        self._own.setdefault(worker, deque()).append(path)
+        return path
+
+
+def _free(paths: Iterable[_Path]) -> _Path | None:
+    return next((path for path in paths if not path.busy), None)

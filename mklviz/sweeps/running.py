@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from mklviz.errors import MklvizError
 from mklviz.record.store import RunHead, Store
@@ -148,7 +149,8 @@ class SweepRun:
             with self._lock:
                 self._known = known
             queue = MemberQueue(member for member in self.members if member.key not in known)
-            self.engine.run(Work(self._head, self.store, queue, self._command, self._on_begin, self._on_end))
+            ended = partial(self._on_end, queue)
+            self.engine.run(Work(self._head, self.store, queue, self._command, self._on_begin, ended))
         except BaseException as error:  # for whoever waits
             if not isinstance(error, MklvizError):
                 _log.exception("A sweep broke down")
@@ -165,7 +167,8 @@ class SweepRun:
         with self._lock:
             self._begun[member.key] = time.monotonic()
 
-    def _on_end(self, member: Member, outcome: MemberOutcome) -> None:
+    def _on_end(self, queue: MemberQueue, member: Member, outcome: MemberOutcome) -> None:
+        queue.ended(member)
         with self._lock:
             begun = self._begun.pop(member.key, None)
             if outcome.done or outcome.failed:

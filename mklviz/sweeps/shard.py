@@ -10,7 +10,7 @@ from mklviz.errors import MklvizError
 from mklviz.sweeps.engine import Engine, Work
 from mklviz.sweeps.member import Member
 from mklviz.sweeps.processes import Processes
-from mklviz.sweeps.queue import groups_of
+from mklviz.sweeps.queue import groups_of, paths_of
 
 __all__ = ["Shard"]
 
@@ -19,7 +19,8 @@ __all__ = ["Shard"]
 class Shard:
     """Solve one share of a sweep on this machine: the K-th of N, the same one every time.
 
-    Members on the same kernels stay together, where there are as many kernel banks as shares.
+    Members on the same kernels stay together, where there are as many kernel banks as shares. Those of a path
+    always do.
 
     Parameters
     ----------
@@ -52,7 +53,7 @@ class Shard:
         which, count = map(int, self.text.split("/"))
         groups = groups_of(members)
         if len(groups) < count:
-            groups = [[member] for member in members]
+            groups = paths_of(members)
         return tuple(member for group in groups[which - 1 :: count] for member in group)
 
     def run(self, work: Work) -> None:

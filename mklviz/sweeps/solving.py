@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from mklviz.context.blas import one_blas_thread
 from mklviz.contract import Iterate
@@ -22,15 +23,17 @@ from mklviz.record.verdict import Verdict
 from mklviz.sweeps.command import SweepCommand
 from mklviz.sweeps.fit import mean_fit_seconds
 from mklviz.sweeps.member import Member
+from mklviz.sweeps.outcome import DONE
 
 __all__ = ["head_of", "solve_member"]
 
 _BANKS = BankStore(max_count=2, at_once=1)  # those of this process; members on the same kernels come one after another
 _FITS: dict[object, float] = {}  # seconds of a fit, by data and kernels, and by the loss
-MOST_FITS = 100
-_ENDS: dict[str, Iterate] = {}  # where runs on paths ended, by their keys, for those that begin there
-MOST_ENDS = 8  # a path holds one: of a worker's paths, those of different solvers go side by side
+_ENDS: dict[object, Iterate] = {}  # where runs ended, by their keys, for those on the same path that begin there
+MOST_KEPT = 100  # of each
+_lock = threading.Lock()  # a worker of a cluster may have several threads, each with a path of its own
 
+T = TypeVar("T")
 Watch = Callable[[Trace], None]
 
 
@@ -77,7 +80,7 @@ def _prepared(recipe: Recipe, command: SweepCommand) -> Prepared:
 def _start(member: Member, command: SweepCommand) -> Iterate | None:
     """Return where a member of a path begins; runs before it whose ends are not known here are solved once more."""
     missing, before, start = list[Member](), member.before, None
-    while before is not None and (start := _ENDS.pop(before.key, None)) is None:
+    while before is not None and (start := _end_of(before)) is None:
         missing.append(before)
         before = before.before
     for earlier in reversed(missing):
@@ -87,11 +90,21 @@ def _start(member: Member, command: SweepCommand) -> Iterate | None:
     return start
 
 
+def _end_of(member: Member) -> Iterate | None:
+    with _lock:
+        return _ENDS.pop(member.key, None)
+
+
 def _keep_end(member: Member, trace: Trace) -> None:
-    while len(_ENDS) >= MOST_ENDS:
-        _ENDS.pop(next(iter(_ENDS)), None)
-    if len(trace):
-        _ENDS[member.key] = trace.best_start
+    if len(trace) and trace.status in DONE:
+        _keep(_ENDS, member.key, trace.best_start)
+
+
+def _keep(kept: dict[object, T], key: object, value: T) -> None:
+    with _lock:
+        while len(kept) >= MOST_KEPT:
+            kept.pop(next(iter(kept)))
+        kept[key] = value
 
 
 def _run_of(member: Member, prepared: Prepared, start: Iterate | None) -> Run:
@@ -129,8 +142,8 @@ def _results(prepared: Prepared, trace: Trace) -> dict[str, Any]:
 def _fit_seconds(recipe: Recipe, command: SweepCommand) -> float:
     """Return what one fit takes on this machine, measured once for all who share the problem's fit."""
     key = (recipe.bank_key, recipe.problem.loss, recipe.problem.class_weight)
-    if key not in _FITS:
-        while len(_FITS) >= MOST_FITS:
-            _FITS.pop(next(iter(_FITS)), None)
-        _FITS[key] = mean_fit_seconds(_prepared(recipe, command).problem)
-    return _FITS[key]
+    seconds = _FITS.get(key)
+    if seconds is None:
+        seconds = mean_fit_seconds(_prepared(recipe, command).problem)
+        _keep(_FITS, key, seconds)
+    return seconds
