@@ -26,6 +26,7 @@ from mklviz.reproduce import (
     MeanDifference,
     MoreThan,
     PaperClaim,
+    PathExponent,
     Ratio,
     WholePath,
     Within,
@@ -185,6 +186,38 @@ def test_the_first_run_of_a_path_is_compared_with_the_mean_of_the_others() -> No
     assert found["sonar"].value == pytest.approx(101.0 / 6.5)
     assert found[ALL_DATA].cases == 12
     assert FirstOverRest("time", "newton").estimates(frame) == {}
+
+
+@pytest.mark.parametrize(("second", "ratio"), [("one", 1.0), ("other", 3.0)])
+def test_a_path_counts_also_where_its_runs_were_made_on_two_machines(second: str, ratio: float) -> None:
+    frame = _path(lambda solver, C: C)
+    solves = frame["svm_solves"]
+    frame = frame.assign(fits=solves.where(frame["solver"] != "silp", 3.0 * solves), samples=solves, m=solves)
+    frame["machine"] = [second if C == 1.0 else "one" for C in frame["C"]]
+    found = WholePath(Ratio("time", "silp", "level")).estimates(frame)  # in fits, unless seconds compare
+    assert found["heart"].value == pytest.approx(ratio)
+    assert found["heart"].cases == 6
+
+
+def test_what_is_not_known_of_a_run_is_not_known_of_its_path() -> None:
+    frame = _path(lambda solver, C: C)
+    unknown = (frame["split"] == 0) & (frame["solver"] == "silp") & (frame["C"] == 1.0)
+    frame["fits"] = frame["svm_solves"].where(~unknown)
+    whole = WholePath(Ratio("fits", "silp", "level")).estimates(frame)["heart"]
+    assert whole.value == pytest.approx(1.0)
+    assert whole.cases == 5
+
+
+@pytest.mark.parametrize(("power", "verdict"), [(0.5, DOES_NOT), (1.0, REPRODUCES), (2.0, DOES_NOT)])
+def test_the_exponent_along_a_path_tells_powers_of_C_apart_and_leaves_out_the_first(power: float, verdict: str) -> None:
+    frame = _path(lambda solver, C: 1000.0 if C == 100.0 else C**power).assign(status="rule", gap=1e-3)
+    found = PathExponent("time", "silp").estimates(frame)
+    assert [*found] == ["sonar", "heart"]
+    assert found["heart"].value == pytest.approx(power)
+    claim = load_claim("simplemkl-figure-3-silp")
+    assert claim.decided_by is not None
+    assert claim.decided_by.verdict(found["heart"], math.nan) == verdict
+    assert PathExponent("time", "newton").estimates(frame) == {}
 
 
 def test_a_claim_is_solved_once_answered_by_both_rules_and_kept(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from _waits import PATIENCE
@@ -41,15 +42,10 @@ def test_each_member_of_many_paths_is_solved_once(monkeypatch: pytest.MonkeyPatc
         solved.append(member.key)
         return SimpleNamespace(trace=Ended([1]))
 
-    for name, other in {
-        "_run_of": run_of,
-        "_prepared": None,
-        "_solve": None,
-        "_results": {},
-        "_fit_seconds": 1.0,
-    }.items():
-        replaced = other if callable(other) else lambda *given, other=other: other
-        monkeypatch.setattr(f"mklviz.sweeps.solving.{name}", replaced)
+    replaced: dict[str, object] = {"_prepared": None, "_solve": None, "_results": {}, "_fit_seconds": 1.0}
+    for name, value in replaced.items():
+        monkeypatch.setattr(f"mklviz.sweeps.solving.{name}", Mock(return_value=value))
+    monkeypatch.setattr("mklviz.sweeps.solving._run_of", run_of)
     nine = ",".join(f"level:lam=0.{k}" for k in range(1, 10))
     members = Sweep.from_words(f"data=heart; C=100,50,20,10,5,2,1,0.5; gap=1e-2,1e-3; solvers={nine}; path=C").members
     queue = MemberQueue(members)
@@ -72,7 +68,12 @@ def test_a_run_that_was_stopped_is_no_beginning_for_the_next() -> None:
 
 def test_for_one_path_one_process_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
     started, start = list[_Process](), _Process.start
-    monkeypatch.setattr(_Process, "start", lambda self: [started.append(self), start(self)])
+
+    def start_counted(process: _Process) -> None:
+        started.append(process)
+        start(process)
+
+    monkeypatch.setattr(_Process, "start", start_counted)
     run = SweepRun(Sweep.from_words(ONE), None, workers=2)
     run.start()
     assert run.wait(PATIENCE)

@@ -8,7 +8,7 @@ for answer in reproduce([load_claim("level-table-2-silp")], open_store(), quick=
 """
 
 from mklviz.reproduce.across import RatioAcross
-from mklviz.reproduce.along import FirstOverRest, WholePath
+from mklviz.reproduce.along import FirstOverRest, PathExponent, WholePath
 from mklviz.reproduce.answering import ClaimAnswer, ClaimRow, answer_stored
 from mklviz.reproduce.claim import PaperClaim
 from mklviz.reproduce.estimates import BetweenSettings, Estimate, Mean, MeanDifference, Quantity, Ratio
@@ -29,6 +29,7 @@ __all__ = [
     "MeanDifference",
     "MoreThan",
     "PaperClaim",
+    "PathExponent",
     "Quantity",
     "Ratio",
     "RatioAcross",

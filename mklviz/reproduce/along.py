@@ -1,17 +1,21 @@
-"""Paths of C as quantities of claims: what their runs took together, and how the first compares with the others."""
+"""Paths of C as quantities of claims: what their runs took together, and how their cost depends on C."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mklviz.reproduce.estimates import Estimate, OneMeasure, Quantity, Ratio, ratio_text
+from mklviz.reproduce.estimates import Estimate, OneMeasure, Quantity, Ratio, measure_label, ratio_text
+from mklviz.reproduce.growth import GrowthExponent
 from mklviz.sweeps.statistics import MEASURES
+from mklviz.sweeps.statistics.measures import AND
+from mklviz.sweeps.statistics.outcomes import NOT_SETTINGS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FirstOverRest", "WholePath"]
+__all__ = ["FirstOverRest", "PathExponent", "WholePath"]
 
 _COSTS = [name for name, measure in MEASURES.items() if measure.cost]
 _LEVELS = [name for name, measure in MEASURES.items() if not measure.cost]
@@ -63,11 +67,10 @@ class FirstOverRest(OneMeasure):
     def estimates(self, frame: pd.DataFrame) -> dict[str, Estimate]:
         import pandas as pd
 
-        own = frame[frame["solver"] == self.solver]
-        if own.empty:
+        first, rest = _apart(frame, self.solver)
+        if first.empty:
             return {}
-        at_first = own["C"] == own["C"].iloc[0]  # tables are in the order of the sweep
-        parts = {"first": _together(own[at_first], "mean"), "rest": _together(own[~at_first], "mean")}
+        parts = {"first": _together(first, "mean"), "rest": _together(rest, "mean")}
         both = pd.concat([part.assign(solver=name) for name, part in parts.items()], ignore_index=True)
         return Ratio(self.measure, *parts).estimates(both)
 
@@ -75,13 +78,54 @@ class FirstOverRest(OneMeasure):
         return ratio_text(value)
 
 
+@dataclass(frozen=True)
+class PathExponent(OneMeasure):
+    """The exponent b of cost ~ C^b along a path, over the runs of one solver that ended by their own stop rule.
+
+    The first run, which begins without a solution, does not count. `measure`: as of a `GrowthExponent`; `solver`: with
+    its options as the words of a recipe have them.
+    """
+
+    solver: str
+
+    @property
+    def label(self) -> str:
+        return f"exponent of the {measure_label(self.measure)} of {self.solver} in C, without the first C"
+
+    def estimates(self, frame: pd.DataFrame) -> dict[str, Estimate]:
+        _, rest = _apart(frame, self.solver)
+        ended = rest.replace({"status": {"rule": "converged"}})
+        return GrowthExponent(self.measure, self.solver, "samples").estimates(ended.assign(samples=ended["C"]))
+
+    def text(self, value: float) -> str:
+        return f"{value:.2f}"
+
+
+def _apart(frame: pd.DataFrame, solver: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return a solver's runs at the first value of C, and all others."""
+    own = frame[frame["solver"] == solver]
+    at_first = own["C"] == frame["C"].iloc[0]  # tables are in the order of the sweep
+    return own[at_first], own[~at_first]
+
+
 def _together(frame: pd.DataFrame, costs: str) -> pd.DataFrame:
-    """Return one row for each path that is complete: `costs` says whether they are summed or their mean is taken."""
-    made: dict[str, Any] = {**dict.fromkeys(_COSTS, costs), **dict.fromkeys(_LEVELS, "mean")}
-    made |= {"gap": "max", "status": _worst, "C": "nunique"}
-    same = [name for name in frame.columns if name not in (*made, "run", "reason")]
-    paths: pd.DataFrame = frame.groupby(same, sort=False, as_index=False).agg(made)
+    """Return one row for each path that is complete: `costs` says whether they are summed or their mean is taken.
+
+    What is not known of one of its runs is not known of the path.
+    """
+    settings = [name for name in frame.columns if name not in (*NOT_SETTINGS, "C")]
+    made: dict[str, Any] = {**dict.fromkeys(_COSTS, _whole(costs)), **dict.fromkeys(_LEVELS, _whole("mean"))}
+    made |= {"gap": "max", "status": _worst, "C": "nunique", "machine": _machines, "samples": "first", "m": "first"}
+    paths: pd.DataFrame = frame.groupby(["data", "split", "solver", *settings], sort=False, as_index=False).agg(made)
     return paths[paths["C"] == frame["C"].nunique()].drop(columns="C")
+
+
+def _whole(how: str) -> Callable[[pd.Series[float]], float]:
+    return lambda values: float(values.agg(how, skipna=False))
+
+
+def _machines(names: pd.Series[str]) -> str:
+    return AND.join(sorted({*names}))
 
 
 def _worst(statuses: pd.Series[str]) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     *("ALL_DATA", "BetweenSettings", "Estimate", "Mean", "MeanDifference", "OneMeasure", "Quantity", "Ratio"),
-    *("ratio_text", "titled"),
+    *("measure_label", "ratio_text", "titled"),
 ]
 
 ALL_DATA = "all of these"  # what the estimate over several data sets is called
@@ -112,7 +112,7 @@ class Ratio(_Paired):
 
     @property
     def label(self) -> str:
-        return f"{_label(self.measure)}, {self.first} over {self.second}"
+        return f"{measure_label(self.measure)}, {self.first} over {self.second}"
 
     def text(self, value: float) -> str:
         return ratio_text(value)
@@ -128,7 +128,7 @@ class MeanDifference(_Paired):
 
     @property
     def label(self) -> str:
-        return f"{_label(self.measure)}, {self.first} less {self.second}"
+        return f"{measure_label(self.measure)}, {self.first} less {self.second}"
 
     def text(self, value: float) -> str:
         return _difference_text(self.measure, value)
@@ -150,7 +150,7 @@ class BetweenSettings(OneMeasure):
 
     @property
     def label(self) -> str:
-        return f"{_label(self.measure)} of {self.solver}, {self.setting} = {self.first:g} less {self.second:g}"
+        return f"{measure_label(self.measure)} of {self.solver}, {self.setting} = {self.first:g} less {self.second:g}"
 
     def estimates(self, frame: pd.DataFrame) -> dict[str, Estimate]:
         own = frame[frame["solver"] == self.solver]
@@ -170,7 +170,7 @@ class Mean(OneMeasure):
 
     @property
     def label(self) -> str:
-        return f"{_label(self.measure)} of {self.solver}"
+        return f"{measure_label(self.measure)} of {self.solver}"
 
     def estimates(self, frame: pd.DataFrame) -> dict[str, Estimate]:
         own = frame[(frame["solver"] == self.solver) & (frame["status"] != "failed")]
@@ -210,7 +210,7 @@ def _difference_text(measure: str, value: float) -> str:
     return f"{100 * value:+.2f}" if measure == "score" else f"{value:+.3g}"
 
 
-def _label(measure: str) -> str:
+def measure_label(measure: str) -> str:
     return {TIME: "CPU time", "score": "test score in per cent"}.get(measure) or MEASURES[measure].label
 
 

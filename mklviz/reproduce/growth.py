@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mklviz.reproduce.estimates import Estimate, OneMeasure
-from mklviz.sweeps.statistics import MEASURES, Outcomes, growths
+from mklviz.reproduce.estimates import TIME, Estimate, OneMeasure, measure_label
+from mklviz.sweeps.statistics import Outcomes, growths
 from mklviz.sweeps.statistics.growth import Along
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ __all__ = ["GrowthExponent"]
 class GrowthExponent(OneMeasure):
     """The exponent with which a cost of one solver grows, over runs that converged.
 
-    `measure`: a cost among `mklviz.sweeps.statistics.MEASURES`; `along`: what grows, "samples" or "kernels".
+    `measure`: a cost among `mklviz.sweeps.statistics.MEASURES`, or "time"; `along`: what grows, "samples" or "kernels".
     """
 
     solver: str
@@ -27,14 +27,14 @@ class GrowthExponent(OneMeasure):
 
     @property
     def label(self) -> str:
-        return f"exponent of the {MEASURES[self.measure].label} of {self.solver} in {self.along}"
+        return f"exponent of the {measure_label(self.measure)} of {self.solver} in {self.along}"
 
     def estimates(self, frame: pd.DataFrame) -> dict[str, Estimate]:
         own = frame[frame["solver"] == self.solver]
         return {str(data): found for data, part in own.groupby("data", sort=False) for found in self._found(part)}
 
     def _found(self, part: pd.DataFrame) -> list[Estimate]:
-        grown = growths(Outcomes.of(part, self.measure), self.along)
+        grown = growths(Outcomes.of(part, None if self.measure == TIME else self.measure), self.along)
         return [Estimate(one.exponent, one.low, one.high, len(one.sizes)) for one in grown]
 
     def text(self, value: float) -> str:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["MEASURES", "Measure", "machines_of", "measure_of"]
 
 
+AND = " + "  # between the machines of a row that sums several runs
+
+
 @dataclass(frozen=True)
 class Measure:
     """One column of a table of results that is compared.
@@ -51,8 +54,8 @@ MEASURES: Mapping[str, Measure] = {
 
 
 def machines_of(frame: pd.DataFrame) -> int:
-    """Return on how many machines the runs were made."""
-    return int(frame["machine"].nunique())
+    """Return on how many machines the runs were made; a row may name several, with `AND` between them."""
+    return len({name for names in frame["machine"].dropna().unique() for name in str(names).split(AND)})
 
 
 def measure_of(frame: pd.DataFrame, name: str | None = None) -> Measure:
