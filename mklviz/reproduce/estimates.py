@@ -211,6 +211,7 @@ def _difference_text(measure: str, value: float) -> str:
 
 
 def measure_label(measure: str) -> str:
+    """Return what a measure is called, in words."""
     return {TIME: "CPU time", "score": "test score in per cent"}.get(measure) or MEASURES[measure].label
 
 

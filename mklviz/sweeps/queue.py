@@ -36,7 +36,7 @@ def _by(key: Callable[[Member], Hashable], members: Iterable[Member]) -> list[li
 
 
 @dataclass(eq=False)
-class _Path:
+class _PathLeft:
     """What is left of a path; `busy` while one of its members is solved, `begun` by the worker whose it is."""
 
     left: deque[Member]
@@ -48,10 +48,10 @@ class MemberQueue:
     """The members that are left; one thread takes them, and any may say that one has ended."""
 
     def __init__(self, members: Iterable[Member]) -> None:
-        groups = [[_Path(deque(path)) for path in paths_of(group)] for group in groups_of(members)]
+        groups = [[_PathLeft(deque(path)) for path in paths_of(group)] for group in groups_of(members)]
         self._paths = {path.left[0].path: path for group in groups for path in group}
         self._waiting = deque(deque(group) for group in groups)  # of paths with something left
-        self._own: dict[Hashable, deque[_Path]] = {}
+        self._own: dict[Hashable, deque[_PathLeft]] = {}
         self._count = sum(len(path.left) for path in self._paths.values())
         self._lost: Counter[str] = Counter()
 
@@ -96,10 +96,10 @@ class MemberQueue:
                 path.begun = False
             self._waiting.appendleft(group)
 
-    def _own_path(self, worker: Hashable) -> _Path | None:
+    def _own_path(self, worker: Hashable) -> _PathLeft | None:
         return _free(self._own.get(worker, ()))
 
-    def _waiting_path(self, worker: Hashable) -> _Path | None:
+    def _waiting_path(self, worker: Hashable) -> _PathLeft | None:
         group = next((group for group in self._waiting if _free(group) is not None), None)
         if group is None:
             return None
@@ -107,7 +107,7 @@ class MemberQueue:
         self._own.setdefault(worker, deque()).extend(group)
         return _free(group)
 
-    def _path_of_others(self, worker: Hashable) -> _Path | None:
+    def _path_of_others(self, worker: Hashable) -> _PathLeft | None:
         """Return a path that nobody has begun, far from where its own worker is."""
         others = (group for group in self._own.values() if group and not group[-1].begun)
         largest = max(others, key=len, default=None)
@@ -118,5 +118,5 @@ class MemberQueue:
         return path
 
 
-def _free(paths: Iterable[_Path]) -> _Path | None:
+def _free(paths: Iterable[_PathLeft]) -> _PathLeft | None:
     return next((path for path in paths if not path.busy), None)
