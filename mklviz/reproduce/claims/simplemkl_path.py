@@ -68,7 +68,7 @@ CLAIMS = (
         quantity=PathExponent("time", "silp"),
         decided_by=Within(0.7, 1.3),
         note=(
-            "Where the solution at the C before satisfies the stop rule at once, the time is that of a single step,"
+            "Where the solution at the C before satisfies the stop rule at once, the time is that of one SVM solve,"
             f" whatever C is. Runs that ended at a limit, on sonar at large C, do not count.{_SHORT}"
         ),
     ),
