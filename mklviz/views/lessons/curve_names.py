@@ -121,7 +121,7 @@ def _painted(mark: Mark) -> bool:
 
 
 def _key(mark: Mark) -> tuple[str, str]:
-    return type(mark).__name__ * isinstance(mark, RuleMark) + mark.table, getattr(mark, "y", "")
+    return f"rule-{mark.table}" if isinstance(mark, RuleMark) else mark.table, getattr(mark, "y", "")
 
 
 class _Shares:
@@ -158,8 +158,8 @@ class _Shares:
 
 
 def _along(points: Array) -> Array:
-    """Return places on a line through `points` that a name may not touch: its corners, and some between."""
-    return np.concatenate([points, _evenly(points, MANY)])
+    """Return places on a line through `points` that a name may not touch: corners where there are few, some between."""
+    return np.concatenate([points, _evenly(points, MANY)]) if len(points) <= MANY else _evenly(points, 2 * MANY)
 
 
 def _evenly(points: Array, count: int) -> Array:
