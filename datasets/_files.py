@@ -72,7 +72,7 @@ def read_dataset(
     """
     options = _options(target, missing, header)
     if isinstance(path_or_bytes, bytes):
-        return _read(path_or_bytes, name or "data", options, LIMITS.cells, progress)
+        return replace(_read(path_or_bytes, name or "data", options, LIMITS.cells, progress), source="")
     path = Path(path_or_bytes)
     try:
         data = path.read_bytes()

@@ -131,3 +131,54 @@ def test_the_cursor_goes_with_the_mouse_that_is_dragged_on_a_figure(open_app: Op
     app.page.mouse.up()
     app.until(lambda: 0 < int(slider.input_value()) < 15, "the step where the mouse was let go")
     app.screenshot("drag-cursor-1280")
+
+
+SEEN = """(x) => {
+  const [figure, view] = [...Bokeh.documents[0].all_models].filter((m) => m.type === "Figure" && m.name === "gap")
+    .map((m) => [m, Bokeh.index.find_one(m)]).find(([, view]) => view?.el.getBoundingClientRect().width > 0)
+  const { left, top } = view.el.getBoundingClientRect(), { data } = figure.renderers
+    .map(({ data_source }) => data_source).find(({ name }) => name === "marks")
+  return { lines: Array.from(data.get?.("svm_solves") ?? data.svm_solves), end: figure.x_range.end,
+    zooms: figure.toolbar.gestures.pan.active !== null,
+    place: [left + view.frame.x_scale.compute(x), top + view.frame.bbox.top + view.frame.bbox.height / 2] }
+}"""
+
+
+def seen(app: App, x: float = 1.0) -> dict[str, Any]:
+    """Return how the figure of the gap stands, and the place of `x` on the screen."""
+    found: dict[str, Any] = app.page.evaluate(SEEN, x)
+    return found
+
+
+def pointed(app: App, x: float) -> dict[str, Any]:
+    """Move the mouse to where `x` is now, which axes move as they are laid out; return how the figure stands."""
+    app.page.mouse.move(*seen(app, x)["place"])
+    return seen(app)
+
+
+def test_a_line_of_the_cursor_is_dragged_on_the_race_and_elsewhere_a_drag_zooms(open_app: Open) -> None:
+    app = open_app(solvers="level,spg", iterations=30)
+    app.press("Run")
+    app.until_finished()
+    app.page.get_by_role("tab", name="Timeline").click()
+    slider = app.page.get_by_role("slider", name="Step")
+    app.until(lambda: slider.input_value() == "30", "the cursor at the end")
+    slider.fill("20")
+    app.page.get_by_role("tab", name="Race").click()
+    app.press("SVM solves")
+    solves = app.curves()["spg"]["svm_solves"]
+    app.until(lambda: seen(app)["lines"][1] == solves[20], "the lines of the cursor")
+    app.until(lambda: not pointed(app, solves[20])["zooms"], "the tool that zooms to be put away")
+    app.page.mouse.down()
+    app.page.mouse.move(*seen(app, solves[10])["place"], steps=8)
+    app.until(lambda: seen(app)["lines"][1] == solves[10], "the line of SPG where the mouse is")
+    app.screenshot("drag-line-1280")
+    app.page.mouse.up()
+    app.until(lambda: pointed(app, solves[25])["zooms"], "the tool that zooms")
+    before = seen(app)["end"]
+    app.page.mouse.down()
+    across, down = seen(app, solves[15])["place"]
+    app.page.mouse.move(across, down + 40, steps=8)
+    app.page.mouse.up()
+    app.until(lambda: seen(app)["end"] < before, "the zoom")
+    assert seen(app)["lines"][1] == solves[10]

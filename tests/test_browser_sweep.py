@@ -20,6 +20,10 @@ def test_a_sweep_that_is_typed_is_solved_and_drawn(open_app: Callable[..., App])
     line.fill(WORDS)
     line.press("Enter")
     app.page.get_by_text(re.compile(r"^12 runs")).wait_for()
+    app.page.set_viewport_size({"width": 800, "height": 900})
+    command = app.page.locator("pre").filter(has_text="mklviz sweep")
+    assert command.evaluate("(node) => node.scrollWidth <= node.clientWidth"), "its end is under the button Copy"
+    app.page.set_viewport_size({"width": 1280, "height": 900})
     assert app.page.get_by_role("textbox", name="Splits").input_value() == "0...5"
     app.page.get_by_role("button", name="Start", exact=True).click()
     app.page.get_by_text("Finished: 12 of 12 runs have ended.").wait_for()

@@ -20,6 +20,7 @@ from _waits import wait_for
 from mklviz.engine import Race, standard_rules
 from mklviz.views.notebook.race_widget import RaceWidget
 
+MODULE = RaceWidget._esm
 SYNCED = ("sheet", "still", "recording", "colours", "control")
 # nothing but what the page brings may run, and nothing be loaded
 HOST = """<!doctype html><html><head><meta http-equiv="Content-Security-Policy"
@@ -96,11 +97,10 @@ def page(chromium: Any) -> Iterator[Any]:
 
 
 def test_the_module_of_the_widget_imports_nothing_and_names_no_address() -> None:
-    script = RaceWidget._esm
-    code = re.sub(r"^\s*//.*$", "", script, flags=re.MULTILINE)
+    code = re.sub(r"^\s*//.*$", "", MODULE, flags=re.MULTILINE)
     assert not re.search(r"\bimport\b|\brequire\b|\bfetch\b|XMLHttpRequest|WebSocket|Worker|sendBeacon", code)
-    assert set(re.findall(r"\w+://[^\"'`\s]+", script)) == {"http://www.w3.org/2000/svg"}  # the name of SVG's elements
-    assert re.findall(r"^export .*$", script, re.MULTILINE) == ["export default { render }"]
+    assert set(re.findall(r"\w+://[^\"'`\s]+", MODULE)) == {"http://www.w3.org/2000/svg"}  # the name of SVG's elements
+    assert re.findall(r"^export .*$", MODULE, re.MULTILINE) == ["export default { render }"]
     sheet = RaceWidget.sheet.default_value
     assert len(sheet) > 1000
     assert not re.search(r"url\(|@import|://", sheet)
@@ -109,7 +109,7 @@ def test_the_module_of_the_widget_imports_nothing_and_names_no_address() -> None
 @pytest.mark.browser
 def test_by_the_protocol_alone_a_race_grows_and_its_buttons_say_what_is_wanted(page: Any) -> None:
     widget, states = stepped()
-    page.evaluate("([esm, state]) => show(esm, state)", [RaceWidget._esm, states[0]])
+    page.evaluate("([esm, state]) => show(esm, state)", [MODULE, states[0]])
     assert page.get_by_role("button", name="Pause", exact=True).is_visible()
     assert steps(page) == 0
     for step, state in enumerate(states[1:]):

@@ -19,10 +19,22 @@ def test_the_nearest_step_is_found_on_each_axis() -> None:
     assert step_near([], "seconds", 1.0) is None
 
 
-@pytest.mark.parametrize(("told", "heard"), [([3.5], [3.5]), (["a"], []), ([float("nan")], []), ([1, 2], [])])
-def test_a_place_is_handed_on_and_answered_whatever_it_is(told: list[object], heard: list[float]) -> None:
-    drag, places = CursorDrag(), list[float]()
-    drag.on_place = places.append
-    drag.dragged.asked.data = {"x": told}
+@pytest.mark.parametrize(
+    ("told", "heard"),
+    [
+        ({"x": [3.5], "line": [-1]}, [(3.5, -1)]),
+        ({"x": [3.5], "line": [1]}, [(3.5, 1)]),
+        ({"x": [3.5]}, []),
+        ({"x": ["a"], "line": [0]}, []),
+        ({"x": [float("nan")], "line": [0]}, []),
+        ({"x": [1, 2], "line": [0, 0]}, []),
+    ],
+)
+def test_a_place_is_handed_on_and_answered_whatever_it_is(
+    told: dict[str, list[object]], heard: list[tuple[float, int]]
+) -> None:
+    drag, places = CursorDrag(), list[tuple[float, int]]()
+    drag.on_place = lambda place, line: places.append((place, line))
+    drag.dragged.asked.data = told
     assert places == heard
     assert drag.dragged.answered.data["count"] == [1]

@@ -365,3 +365,4 @@ def test_the_program_reads_the_table_in_the_same_way() -> None:
 def test_the_program_under_share_names_the_file_that_was_read() -> None:
     assert read_dataset_bytes(PEOPLE.encode(), "people.csv").source == "people.csv"
     assert read_dataset_bytes(PEOPLE.encode(), "people\x07.csv").source == ""  # no name to be written as it is
+    assert mv.read_dataset(PEOPLE.encode(), name="people").source == ""  # bytes, which no file is known to hold

@@ -161,13 +161,11 @@ def test_run_stands_in_the_header_where_the_drawer_is_folded_away() -> None:
     assert not any(".button { display: none" in str(sheet) for sheet in form.stylesheets)
 
 
-def test_the_header_of_a_projector_has_room_for_the_first_words_of_a_sentence() -> None:
-    html = status_html("Paused: 1 of 2 solvers finished; SILP at iteration 1,234.")
-    first, detail = html.split("<span style=")
-    assert first.endswith(">Paused")
-    assert detail == (
-        '"display: var(--mk-detail, inline)">: 1 of 2 solvers finished; SILP at iteration 1,234.</span></span>'
-    )
+def test_the_header_of_a_projector_has_room_for_the_first_words_of_a_sentence_and_for_failures() -> None:
+    html = status_html("Paused: 1 of 2 solvers finished; SILP & PGD failed; Level at iteration 1,234.")
+    hidden = '<span style="display: var(--mk-detail, inline)">'
+    finished, left = f"{hidden}: 1 of 2 solvers finished</span>", f"{hidden}; Level at iteration 1,234.</span>"
+    assert html.endswith(f">Paused{finished}; SILP &amp; PGD failed{left}</span>")
     assert "--mk-detail: none" in cards.variables(theme_for(dark=False, projected=True))
     assert "--mk-detail" not in status_html("Ready to run.")
 

@@ -31,8 +31,9 @@ PATIENCE = 300.0  # seconds, where everything may have to be compiled first
 COLOURED = """(colour) => {
   const figures = [...Bokeh.documents[0].all_models].filter((m) => m.type === "Figure")
   const drawn = figures.filter((m) => Bokeh.index.find_one(m) !== null)
-  return drawn.length > 0 && drawn.every((m) => m.below[0].axis_label_text_color.value === colour)
+  return drawn.length > 0 && drawn.every((m) => m.background_fill_color === colour)
 }"""
+FRAMES = "() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
 
 
 def main(folder: str = "") -> None:
@@ -100,12 +101,21 @@ def _take(page: Any, docs: Path, name: str) -> None:
     page.mouse.move(0, 0)
     for ending, theme in THEMES.items():
         page.emulate_media(color_scheme="dark" if theme.dark else "light")
-        page.wait_for_function(COLOURED, arg=theme.muted, timeout=1e3 * PATIENCE)
-        page.wait_for_timeout(1500)  # the last frames
-        picture = Image.open(io.BytesIO(page.screenshot(animations="disabled"))).convert("RGB")
+        page.wait_for_function(COLOURED, arg=theme.card, timeout=1e3 * PATIENCE)
+        picture = Image.open(io.BytesIO(_still(page))).convert("RGB")
         few = picture.quantize(256, method=Image.Quantize.MAXCOVERAGE, kmeans=3, dither=Image.Dither.NONE)
         few.save(docs / f"{name}{ending}.png", optimize=True)
     page.emulate_media(color_scheme="light")
+
+
+def _still(page: Any) -> bytes:
+    """Return the picture of a page on which nothing changes any more."""
+    before, seen = b"", page.screenshot(animations="disabled")
+    while seen != before:
+        page.wait_for_timeout(2000)
+        page.evaluate(FRAMES)
+        before, seen = seen, page.screenshot(animations="disabled")
+    return bytes(seen)
 
 
 if __name__ == "__main__":

@@ -42,7 +42,8 @@ CLAIMS = (
         decided_by=MoreThan(1.0),
         published={"australian": 5980 / 3230},
         variations=NEW_C,
-        note="On the four other sets S alone saves most of the SVMs in the paper, too: partly is what it says itself.",
+        note="On the four other sets S alone saves most of the SVMs in the paper, too: partly is what it says itself."
+        " On Australian the claim holds at C = 1, not at 100 or 1000: the paper does not tell its C.",
     ),
     PaperClaim(
         name="spg-table-7-adult",

@@ -105,14 +105,19 @@ def status_line() -> Markup:
 
 
 def status_html(sentence: str) -> str:
-    """Return a sentence that screen readers say when it changes; on a projector there is room for its first words."""
-    first, *rest = re.split(r"(?=[;:]|\. )", sentence, maxsplit=1)
-    detail = f'<span style="display: var(--mk-detail, inline)">{escape(rest[0])}</span>' if rest else ""
+    """Return a sentence that screen readers say when it changes.
+
+    On a projector there is room for its first words, and for which solvers failed.
+    """
+    first, *rest = (escape(part) for part in re.split(r"(?=[;:]|\. )", sentence))
+    detail = "".join(
+        part if "failed" in part else f'<span style="display: var(--mk-detail, inline)">{part}</span>' for part in rest
+    )
     return (
         '<span role="status" aria-live="polite" style="font-family: var(--bokeh-base-font); line-height: 1.2;'
         " font-size: calc(13px * var(--mk-scale, 1)); overflow: hidden;"
         " display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2;"
-        f' color: var(--mui-palette-text-secondary)">{escape(first)}{detail}</span>'
+        f' color: var(--mui-palette-text-secondary)">{first}{detail}</span>'
     )
 
 

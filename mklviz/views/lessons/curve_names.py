@@ -21,9 +21,10 @@ __all__ = ["Named", "with_names"]
 
 NARROW, WIDE, BESIDE = 250.0, 675.0, 290.0  # pixels across the axes: on a phone, of one chart in a row, and of two
 PROJECTED = 600.0
-HIGH, HIGH_IN_ROWS, HIGH_PROJECTED = 250.0, 115.0, 130.0  # pixels up the axes: of one row of charts, and of more
-LETTER, LINE = 0.68, 1.2  # width of a letter and height of a line, times the size of type
-AWAY = (4.0, 12.0, 26.0)  # pixels between a name and the point that it stands beside
+LOW, HIGH = 230.0, 340.0  # pixels up the axes of one row of charts: on a phone, and beside an answer
+IN_ROWS, HIGH_PROJECTED = 118.0, 130.0  # of more rows, and in a room
+LETTER, LINE = 0.7, 1.2  # width of a letter and height of a line, times the size of type
+AWAY = (6.0, 13.0, 26.0)  # pixels between a name and the point that it stands beside
 FEW, MANY = 20, 60  # points of a curve that a name may stand beside, and that it may not touch
 APART, CLEAR = 5.0, 30.0  # pixels between a name and any curve that there should be, and that are enough
 OWN = 0.35  # of a pixel nearer to its own curve, that a pixel away from the others is worth
@@ -58,8 +59,8 @@ def _frames(rows: int, beside: int, theme: Theme) -> list[Array]:
     """Return the width and height of the frames in which a chart is seen, one of `beside` in its row."""
     if theme.projected:
         return [np.array([PROJECTED, HIGH_PROJECTED])]
-    high = HIGH if rows == 1 else HIGH_IN_ROWS
-    return [np.array([wide, high]) for wide in (NARROW, WIDE if beside == 1 else BESIDE)]
+    low, high = (LOW, HIGH) if rows == 1 else (IN_ROWS, IN_ROWS)
+    return [np.array([NARROW, low]), np.array([WIDE if beside == 1 else BESIDE, high])]
 
 
 def _written(
@@ -103,7 +104,7 @@ def _cost(middles: Array, own: Array, others: Array, box: Array, frame: Array) -
     to_own, to_others = (_distances(middles, points, box) for points in (own, others))
     nearest = np.minimum(to_own, to_others)
     cut = np.any((middles < box / 2.0) | (middles > frame - box / 2.0), axis=1)
-    tight = TIGHT * np.maximum(APART - nearest, 0.0) + TIGHT * np.maximum(to_own - to_others, 0.0)
+    tight = TIGHT * np.maximum(APART - nearest, 0.0) + TIGHT * np.maximum(to_own + APART - to_others, 0.0)
     return to_own - OWN * np.minimum(to_others, CLEAR) + tight + TAKEN * ((nearest <= 0.0) + 2.0 * cut)
 
 
@@ -120,7 +121,7 @@ def _painted(mark: Mark) -> bool:
 
 
 def _key(mark: Mark) -> tuple[str, str]:
-    return type(mark).__name__ * isinstance(mark, RuleMark) + mark.table, getattr(mark, "y", "")
+    return f"rule-{mark.table}" if isinstance(mark, RuleMark) else mark.table, getattr(mark, "y", "")
 
 
 class _Shares:
@@ -157,8 +158,8 @@ class _Shares:
 
 
 def _along(points: Array) -> Array:
-    """Return places on a line through `points` that a name may not touch: its corners, and some between."""
-    return np.concatenate([points, _evenly(points, MANY)])
+    """Return places on a line through `points` that a name may not touch: corners where there are few, some between."""
+    return np.concatenate([points, _evenly(points, MANY)]) if len(points) <= MANY else _evenly(points, 2 * MANY)
 
 
 def _evenly(points: Array, count: int) -> Array:

@@ -1,4 +1,4 @@
-"""The cursor of a race is dragged on its figures: where no tool takes the drag, it goes with the mouse."""
+"""The cursor of a race is dragged on its figures: by its lines, and from anywhere where no tool takes the drag."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from bokeh.models import ColumnDataSource
 from bokeh.plotting import figure
 
 from mklviz.record import Trace
@@ -15,6 +16,7 @@ from mklviz.views.host.dragged_figure import DraggedFigure
 
 __all__ = ["CursorDrag", "step_near"]
 
+_EVENTS = ("mousemove", "panstart", "pan", "panend", "mouseleave")
 _TELL = beside(__file__, "cursor_drag.js")
 _COLUMNS: Mapping[str, Callable[[Trace], Array]] = {
     "iteration": lambda trace: np.arange(trace.first_step, trace.last_step + 1, dtype=float),
@@ -24,29 +26,35 @@ _COLUMNS: Mapping[str, Callable[[Trace], Array]] = {
 
 
 class CursorDrag:
-    """Listens to figures; `on_place` is called with a place on the horizontal axis.
+    """Listens to figures; `on_place` is called with a place on the horizontal axis and the number of the line dragged.
 
-    `first`: whether a drag moves the cursor before anybody has chosen so, by putting all tools away.
+    The number is -1 where the drag did not begin on a line. `first`: whether a drag from anywhere moves the cursor
+    before anybody has chosen so, by putting all tools away.
     """
 
     def __init__(self) -> None:
-        self.on_place: Callable[[float], None] | None = None
+        self.on_place: Callable[[float, int], None] | None = None
         self.first = False
         self.dragged = DraggedFigure("cursor", self._take)
 
-    def listen(self, plots: Sequence[figure]) -> None:
-        """Follow what is dragged on these figures."""
-        tell = self.dragged.script(_TELL)
+    def listen(self, plots: Sequence[figure], marks: ColumnDataSource) -> None:
+        """Follow what is dragged on these figures, whose lines of the cursor are drawn from `marks`."""
+        tell = self.dragged.script(_TELL, marks=marks)
         for plot in plots:
-            plot.js_on_event("pan", tell)
+            for event in _EVENTS:
+                plot.js_on_event(event, tell)
             if self.first:
                 plot.toolbar.active_drag = None
 
     def _take(self, columns: Mapping[str, Any]) -> None:
-        told: Sequence[Any] = columns.get("x", [])
-        if self.on_place is not None and len(told) == 1 and isinstance(told[0], (int, float)) and abs(told[0]) < np.inf:
-            self.on_place(float(told[0]))
+        places, lines = list(columns.get("x", [])), list(columns.get("line", []))
+        if self.on_place is not None and len(places) == len(lines) == 1 and _number(places[0]) and _number(lines[0]):
+            self.on_place(float(places[0]), int(lines[0]))
         self.dragged.answer()
+
+
+def _number(told: Any) -> bool:
+    return isinstance(told, (int, float)) and abs(told) < np.inf
 
 
 def step_near(traces: Sequence[Trace], column: str, place: float) -> int | None:

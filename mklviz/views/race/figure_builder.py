@@ -79,7 +79,7 @@ class FigureBuilder:
         self.cast, self.sources = cast, dict(sources or {key: empty_source(key) for key in cast.styles})
         options = replace(options, signed=cast.signed, by_epoch=cast.by_epoch)
         self.charts = build_charts(cast.styles, self.sources, options, self._zooms)
-        self.cursor_drag.listen(self.charts.figures)
+        self.cursor_drag.listen(self.charts.figures, self.charts.marks.source)
         self._weights_by = monotonic() + LOST_AFTER
         return self.charts
 
@@ -104,6 +104,6 @@ class FigureBuilder:
         if self.charts is not None:
             with self._sender.frozen():
                 add_weights(self.charts)
-                self.cursor_drag.listen(list(self.charts.weights.values()))
+                self.cursor_drag.listen(list(self.charts.weights.values()), self.charts.marks.source)
                 self.charts.set_hidden(hidden)
                 self._page.weights.show_charts(self.charts)

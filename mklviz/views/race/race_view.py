@@ -185,13 +185,14 @@ class RaceView(pn.viewable.Viewer):
 
     # -- what a person chooses
 
-    def drag_cursor(self, go: Callable[[int], None]) -> None:
-        """Call `go` with the step that somebody drags the cursor to, on any figure."""
-        self.figures.cursor_drag.first = True
-        self.figures.cursor_drag.on_place = lambda place: self._go_near(go, place)
+    def drag_cursor(self, go: Callable[[int], None], anywhere: bool) -> None:
+        """Call `go` with the step that somebody drags the cursor to, by its lines or from `anywhere` on a figure."""
+        self.figures.cursor_drag.first = anywhere
+        self.figures.cursor_drag.on_place = lambda place, line: self._go_near(go, place, line)
 
-    def _go_near(self, go: Callable[[int], None], place: float) -> None:
-        step = None if self.race is None else step_near(list(self.race.traces.values()), self.x_axis, place)
+    def _go_near(self, go: Callable[[int], None], place: float, line: int) -> None:
+        traces = [] if self.race is None else [self.race.traces[key] for key in self.figures.styles]
+        step = step_near(traces[line : line + 1] if line >= 0 else traces, self.x_axis, place)
         if step is not None:
             go(step)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from mklviz.views.race.equivalence_card import EquivalenceCard
@@ -36,6 +37,7 @@ class RaceTab(Tab):
         if session.race is not self.view.race:
             for card in self._cards:
                 card.clear()
+        self.view.drag_cursor(partial(setattr, session, "cursor"), anywhere=False)
         self.view.follow(session)
 
     def tick(self, now: float) -> None:

@@ -30,7 +30,7 @@ class Timeline(Tab):
         super().__init__()
         self.view, self.bar, self.branch = RaceView(), CursorBar(), BranchCard()
         self.view.heartbeat.on_step_key(self.bar.press)
-        self.view.drag_cursor(self.bar.go_to)
+        self.view.drag_cursor(self.bar.go_to, anywhere=True)
         self.root = pn.Column(self.bar, self.branch, self.view, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
 
     @classmethod
