@@ -7,6 +7,7 @@ import io
 import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -102,7 +103,10 @@ def test_what_cannot_be_read_stays_in_the_line_with_a_sentence_and_can_be_mended
 # before it begins
 
 
-def test_before_the_start_it_is_said_how_many_runs_there_are(tab: SweepTab) -> None:
+def test_before_the_start_it_is_said_how_many_runs_there_are(
+    tab: SweepTab, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("MKLVIZ_STORE", str(tmp_path))  # with no runs of other tests, which would tell the time
     swept(tab, "data=wdbc; split=0...6; solvers=level,spg")
     until(tab, lambda: tab.said.object.startswith("14 runs. How long they take is seen"))
     assert not tab.start.disabled
