@@ -1,7 +1,8 @@
 const KEYS = [" ", "s", "x", "r"]
 const STEPS = ["ArrowLeft", "ArrowRight", "Home", "End"]
-const typing = (target) => ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName) || target.isContentEditable
-const acts = (target, key) => key === " " && (["BUTTON", "A", "SUMMARY"].includes(target.tagName)
+const ticked = (target) => target.type === "checkbox"  // of all inputs the one that has no use for these keys but for Space
+const typing = (target) => !ticked(target) && ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName) || target.isContentEditable
+const acts = (target, key) => key === " " && (ticked(target) || ["BUTTON", "A", "SUMMARY"].includes(target.tagName)
   || ["button", "tab", "option", "switch", "combobox", "menuitem"].includes(target.getAttribute?.("role")))
 const moves = (target) => ["tab", "radio", "option", "combobox", "slider", "menuitem"].includes(target.getAttribute?.("role"))
 export function render({ model, el }) {
@@ -20,6 +21,14 @@ export function render({ model, el }) {
     model.key = event.key
     model.presses += 1
   }
+  const clicked = (event) => {  // who clicks a tab goes through its steps by keys, not through the tabs
+    const tab = event.composedPath().find((node) => node.getAttribute?.("role") === "tab")
+    if (tab !== undefined && !tab.matches(":focus-visible")) tab.blur()
+  }
   document.addEventListener("keydown", pressed)
-  model.on("remove", () => document.removeEventListener("keydown", pressed))
+  document.addEventListener("click", clicked)
+  model.on("remove", () => {
+    document.removeEventListener("keydown", pressed)
+    document.removeEventListener("click", clicked)
+  })
 }
