@@ -21,14 +21,6 @@ export function render({ model, el }) {
     model.key = event.key
     model.presses += 1
   }
-  const clicked = (event) => {  // who clicks a tab goes through its steps by keys, not through the tabs
-    const tab = event.composedPath().find((node) => node.getAttribute?.("role") === "tab")
-    if (tab !== undefined && !tab.matches(":focus-visible")) tab.blur()
-  }
   document.addEventListener("keydown", pressed)
-  document.addEventListener("click", clicked)
-  model.on("remove", () => {
-    document.removeEventListener("keydown", pressed)
-    document.removeEventListener("click", clicked)
-  })
+  model.on("remove", () => document.removeEventListener("keydown", pressed))
 }
