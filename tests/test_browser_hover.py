@@ -67,7 +67,7 @@ def test_every_curve_of_the_laboratory_is_read_beside_the_mouse(open_app: Open) 
         assert set(box["said"][1::2]) == names
         assert all(re.fullmatch(r"[\d.]+ %", value) for value in box["said"][2::2])
         for across, down in ((0.99, 0.5), (0.15, 0.97), (0.99, 0.97)):
-            box = hover(app, figure, across, down)
+            box = app.until(partial(hover, app, figure, across, down), f"the values of {figure}")
             assert box["whole"]
         leave(app)
         if bars is not None:
@@ -85,4 +85,8 @@ def test_the_box_stays_in_a_window_that_is_narrower_than_two_of_it(open_app: Ope
             assert len(box["said"]) > 10
             assert box["whole"], (across, down)
     app.screenshot("hover-390")
+    app.page.set_viewport_size({"width": 390, "height": 220})  # a phone that lies, where nothing is high enough
+    for down in (0.1, 0.5, 0.9):
+        app.until(partial(hover, app, "weights-silp", 0.5, down), "the weights of SILP")
+        assert app.page.evaluate("document.getElementById('mk-readout').getBoundingClientRect().top") >= 0
     leave(app)

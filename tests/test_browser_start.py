@@ -11,6 +11,11 @@ from _waits import wait_for, wait_until_still
 
 pytestmark = pytest.mark.browser
 
+# what the page asks first, and a late answer to it
+ASKED = """() => document.getElementById("mklviz-front")
+  .addEventListener("mklviz-start", ({ detail }) => { window.first = detail }, { once: true })"""
+ANSWERED = """() => document.getElementById("mklviz-front").dispatchEvent(new CustomEvent("mklviz-paths",
+  { detail: { ...window.first, said: "late", paths: { silp: [[1, 0, 0], [0, 0, 1]], level: [[1, 0, 0]] } } }))"""
 START_DRAWN = "document.querySelectorAll('#mklviz-front .paths .dot').length"
 
 
@@ -139,13 +144,29 @@ def test_a_click_on_the_start_moves_nothing_and_what_was_undone_draws_nothing_an
     page.locator(".handle .knob").click()
     assert not page.get_by_role("button", name="Undo").is_visible()
     assert page.evaluate("document.querySelectorAll('#mklviz-front .ghosts path').length") == 0
-    page.get_by_role("slider", name="Start of the solvers").press("ArrowUp")
+    handle = page.get_by_role("slider", name="Start of the solvers")
+    page.evaluate(ASKED)
+    handle.press("ArrowUp")
     page.get_by_role("button", name="Undo").click()
-    late = "{ said: 'late', paths: { silp: [[1, 0, 0], [0, 0, 1]], level: [[1, 0, 0]], spg: [[1, 0, 0]] } }"
-    page.evaluate(f"""() => document.getElementById("mklviz-front")
-      .dispatchEvent(new CustomEvent("mklviz-paths", {{ detail: {late} }}))""")
+    page.evaluate(ANSWERED)
     assert page.evaluate(lines) == recorded
+    handle.press("ArrowUp")
+    page.evaluate(ANSWERED)
     assert page.locator("#mklviz-front .hint").inner_text() != "late"
+
+
+def test_a_finger_drags_the_start_where_the_browser_says_nothing_of_how_far_it_moved(page: Any) -> None:
+    handle = page.get_by_role("slider", name="Start of the solvers")
+    words = handle.get_attribute("aria-valuetext")
+    page.evaluate("""() => { for (const name of ["movementX", "movementY"])
+      Object.defineProperty(PointerEvent.prototype, name, { get: () => 0 }) }""")
+    box = page.locator(".handle .knob").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 50, y + 50, steps=3)
+    page.mouse.up()
+    assert handle.get_attribute("aria-valuetext") != words
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

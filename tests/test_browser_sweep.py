@@ -4,12 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from urllib.parse import unquote
 
 import pytest
 from _browser import App
 
 pytestmark = pytest.mark.browser
 WORDS = "data=heart; split=0...5; solvers=level,spg; kernels=gauss:1,4@all poly:1@all"
+
+# where the runs are on the page, in the picture of their spread
+DOTS = """() => {
+  const { model, source } = [...Bokeh.documents[0].all_models].filter((m) => m.type === "Figure")
+    .flatMap((model) => model.renderers.map(({ glyph, data_source: source }) => ({ model, glyph, source })))
+    .find(({ glyph }) => glyph?.type === "Scatter" && glyph.y.field === "rows of seconds") ?? {}
+  if (model === undefined) return null
+  const { el, frame } = Bokeh.index.find_one(model)
+  el.scrollIntoView({ block: "nearest" })
+  const { left, top } = el.getBoundingClientRect(), rows = source.get_array("rows of seconds")
+  return Array.from(source.get_array("seconds"))
+    .map((x, k) => [left + frame.x_scale.compute(x), top + frame.y_scale.compute(rows[k])])
+}"""
 
 
 def test_a_sweep_that_is_typed_is_solved_and_drawn(open_app: Callable[..., App]) -> None:
@@ -31,3 +45,22 @@ def test_a_sweep_that_is_typed_is_solved_and_drawn(open_app: Callable[..., App])
     app.until(lambda: app.page.locator(".bk-Canvas:visible").count() == 2, "the profile and the spread")
     app.page.get_by_role("row", name=re.compile("Level.*SPG.*of 6")).wait_for()
     app.screenshot("sweep-1280")
+
+
+def test_a_click_on_the_dot_of_a_run_opens_its_race(open_app: Callable[..., App]) -> None:
+    app = open_app()
+    app.page.get_by_role("tab", name="Sweep").click()
+    line = app.page.get_by_role("textbox", name="Sweep", exact=True)
+    line.fill("data=heart; split=0...1; solvers=level,spg; kernels=gauss:1,4@all poly:1@all")
+    line.press("Enter")
+    app.page.get_by_text(re.compile("^4 runs")).first.wait_for()
+    app.page.get_by_role("button", name="Start", exact=True).click()
+    app.page.get_by_text("4 runs of 2 cases, 4 converged.").wait_for()
+    dots = app.until(lambda: app.page.evaluate(DOTS), "the picture of the spread")
+    assert len(dots) == 2
+    app.still(lambda: app.page.evaluate(DOTS), "dots that stay")
+    app.page.mouse.click(*app.page.evaluate(DOTS)[0])
+    app.page.get_by_role("tab", name="Race", selected=True).wait_for()
+    app.until(lambda: "All 2 solvers have finished" in app.status, "the race of the run")
+    app.until(lambda: len(app.row("level")) > 1 and len(app.row("spg")) > 1, "its solvers")
+    app.until(lambda: "data=heart" in unquote(app.page.url), "its address")

@@ -185,6 +185,17 @@ def test_the_field_is_the_decision_of_the_problem_on_all_points_on_the_side_of_i
     assert field.margins
 
 
+def test_the_weights_that_are_learned_coarsely_are_near_those_at_rest() -> None:
+    recipe, points = Recipe.from_words(MOONS), points_of(prepared())
+    coarse, fine = (
+        learned(as_file(points, ("x1", "x2")), recipe, CLASSES, points.window, fineness, lambda _: None).weights
+        for fineness in (COARSE, FINE)
+    )
+    assert len(set(fine.values())) > 1
+    apart = [abs(coarse.get(name, 0.0) - fine.get(name, 0.0)) for name in {*coarse, *fine}]
+    assert max(apart) < 0.1
+
+
 def test_of_three_classes_the_field_says_which_is_chosen() -> None:
     rng = np.random.default_rng(0)
     centres = {"c": (0.0, 4.0), "a": (-4.0, 0.0), "b": (4.0, 0.0)}

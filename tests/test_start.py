@@ -241,9 +241,10 @@ def test_what_are_no_weights_is_not_answered(weights: object, monkeypatch: pytes
 
 def test_paths_begin_where_the_handle_is_and_say_what_they_prove(monkeypatch: pytest.MonkeyPatch) -> None:
     handle, sent = dragged(monkeypatch)
-    handle.receive({"weights": [0.7, 0.2, 0.1]})
+    handle.receive({"weights": [0.7, 0.2, 0.1], "turn": 3})
     wait_for(lambda: handle.look() and "paths" in sent[-1], "the paths")
     answer = sent[-1]
+    assert answer["turn"] == 3  # by which the page tells it from an answer to what was undone
     assert list(answer["paths"]) == ["silp", "level", "spg"]
     assert all(np.allclose(path[0], [0.7, 0.2, 0.1], atol=1e-4) for path in answer["paths"].values())
     assert "Each path ends with a proof" in answer["said"]
@@ -253,10 +254,10 @@ def test_paths_begin_where_the_handle_is_and_say_what_they_prove(monkeypatch: py
 def test_the_recording_stays_while_solvers_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     handle, sent = dragged(monkeypatch)
     monkeypatch.setattr(dragged_start.WARMUP, "held", lambda problem, solver: "compiling")
-    handle.receive({"weights": [0.2, 0.2, 0.6]})
+    handle.receive({"weights": [0.2, 0.2, 0.6], "turn": 1})
     wait_for(lambda: not handle.look() and sent, "a sentence")
     assert not handle.look()
-    assert sent == [{"said": WAITS}]  # once
+    assert sent == [{"turn": 1, "said": WAITS}]  # once
     monkeypatch.setattr(dragged_start.WARMUP, "held", lambda problem, solver: "")
     wait_for(lambda: handle.look() and "paths" in sent[-1], "the paths")
     handle.close()

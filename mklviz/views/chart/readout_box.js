@@ -16,9 +16,9 @@ function showReadout(box, view, event, look) {
   const { offsetWidth: width, offsetHeight: height } = box
   const room = innerWidth - width - EDGE, low = innerHeight - height - EDGE
   const beside = [x + 16, x - 16 - width].find((left) => left >= EDGE && left <= room)
-  const under = y + 24 <= low ? y + 24 : y - 24 - height  // or above, where neither side has room, as on a phone
+  const under = y + 24 <= low ? y + 24 : Math.max(y - 24 - height, EDGE)  // or above, where neither side has room, as on a phone
   box.style.left = `${beside ?? Math.max(room, EDGE)}px`
-  box.style.top = `${beside === undefined ? under : Math.min(y + 12, low)}px`
+  box.style.top = `${beside === undefined ? under : Math.max(Math.min(y + 12, low), EDGE)}px`
 }
 const number = (value, digits) => value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e7)
   ? power(value, 2) : value.toLocaleString("en-US", {maximumSignificantDigits: digits})

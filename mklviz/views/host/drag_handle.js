@@ -8,7 +8,7 @@ export function render({ model, el }) {
   handle.setAttribute("aria-roledescription", "handle in two directions")
   handle.setAttribute("aria-valuemin", "0")
   handle.setAttribute("aria-valuemax", "100")
-  let view = null, at = [], held = false, moved = false, resting = 0, undo = () => {}
+  let view = null, at = [], held = null, moved = false, resting = 0, undo = () => {}
 
   const told = oneInFlight(model)
   const figure = () => window.Bokeh.index.query_one((one) => one.model.id === model.figure)
@@ -58,16 +58,17 @@ export function render({ model, el }) {
     if (event.button !== 0 || view === null) return
     event.stopPropagation()
     handle.setPointerCapture(event.pointerId)
-    held = true
+    held = { x: event.clientX, y: event.clientY }
   })
   handle.addEventListener("pointermove", (event) => {
-    if (!held || (event.movementX === 0 && event.movementY === 0)) return
+    if (held === null || (!moved && event.clientX === held.x && event.clientY === held.y)) return
     moved = true
     move(place(event), false)
   })
   const release = () => {
-    if (held && moved) move(at, true)  // a click alone moves nothing
-    held = moved = false
+    if (moved) move(at, true)  // a click alone moves nothing
+    held = null
+    moved = false
   }
   handle.addEventListener("pointerup", release)
   handle.addEventListener("pointercancel", release)
@@ -89,7 +90,7 @@ export function render({ model, el }) {
     handle.setAttribute("aria-valuenow", String(model.share))
     handle.dataset.hint = model.hint
   }
-  const stand = () => { if (!held && told.idle()) { at = model.place; lay() } }
+  const stand = () => { if (held === null && told.idle()) { at = model.place; lay() } }
   describe()
   attach()
   stand()

@@ -40,7 +40,7 @@ class Fineness:
 
 
 FINE = Fineness(1e-2, 80, "Learned")
-COARSE = Fineness(1e-1, 32, "Coarse: learned")  # in a few hundredths of a second
+COARSE = Fineness(2e-2, 32, "Coarse: learned")  # in some hundredths of a second; equal weights often reach 1e-1
 
 
 def learned(

@@ -6,7 +6,7 @@ export function render({ model }) {
   const send = () => {
     if (waits || newest === null) return
     waits = true
-    model.send_msg({ weights: newest })
+    model.send_msg(newest)
     newest = null
   }
   const moved = ({ detail }) => {

@@ -38,6 +38,8 @@ class DraggedStart(ScriptedComponent):
         super().__init__(width=0, height=0, margin=0)
         self._recipe = load_scenario(RECORDED).recipe
         self._wanted: Array | None = None  # weights whose paths have not been asked for yet
+        self._turn: Any = None  # the page's mark of what it asked last, which it has back with the answer
+        self._asked: Any = None  # that of the paths that are computed
         self._waits = False  # for a solver that is being compiled, as the page has been told
         self._preparing = Task[Prepared]()
         self._dragged: DraggedPaths | None = None
@@ -47,7 +49,7 @@ class DraggedStart(ScriptedComponent):
         """Let the solvers begin at the weights of the handle; what are no weights is not answered."""
         shares = _shares(message.get("weights")) if isinstance(message, dict) else None
         if shares is not None:
-            self._wanted = shares
+            self._wanted, self._turn = shares, message.get("turn")
             self._preparing.ask(self._recipe, lambda _report: self._recipe.prepare(), "The start cannot be dragged")
             self._polling.begin()
 
@@ -71,7 +73,7 @@ class DraggedStart(ScriptedComponent):
             if self._wait(self._dragged.problem):
                 return False
             self._dragged.ask(self._wanted)
-            self._wanted = None
+            self._wanted, self._asked = None, self._turn
         return not self._dragged.task.working
 
     def _prepare(self) -> bool:
@@ -80,7 +82,7 @@ class DraggedStart(ScriptedComponent):
             return not self._preparing.working
         prepared = self._preparing.take()
         if prepared is None:
-            self.send({"said": self._preparing.fault})
+            self.send({"turn": self._turn, "said": self._preparing.fault})
             self._preparing.forget()
             return True
         solvers = [choice.make(self._recipe.split.seed) for choice in self._recipe.solvers]
@@ -92,16 +94,17 @@ class DraggedStart(ScriptedComponent):
         """Return whether a solver is still being compiled, and say so."""
         waits = any(WARMUP.held(problem, choice.name) for choice in self._recipe.solvers)
         if waits and not self._waits:
-            self.send({"said": WAITS})
+            self.send({"turn": self._turn, "said": WAITS})
         self._waits = waits
         return waits
 
     def _answer(self, found: PathsFrom | None, fault: str) -> None:
         if found is None:
-            self.send({"said": fault})
+            self.send({"turn": self._asked, "said": fault})
         else:
             proved = proof(found.traces) if found.traces else ""
-            self.send({"paths": path_shares(found.traces), "said": " ".join([proved, *found.missing.values()])})
+            said = " ".join([proved, *found.missing.values()])
+            self.send({"turn": self._asked, "paths": path_shares(found.traces), "said": said})
 
 
 def _shares(weights: Any) -> Array | None:

@@ -80,7 +80,7 @@ if (STILL.matches) { step = longest(); draw(step); say() } else start()
 
 const clear = find(".clear"), undo = find(".undo"), hint = find(".hint")
 const middle = [1 / 3, 1 / 3, 1 / 3]
-let begins = middle, former = [], undone = false
+let begins = middle, former = [], turn = 0  // turned by undoing: answers to what was asked before come too late
 const handle = made("g", { class: "handle", role: "slider", tabindex: 0, "aria-label": "Start of the solvers: arrow keys move it",
   "aria-valuemin": 0, "aria-valuemax": 100 }, layer.ownerSVGElement)
 made("circle", { class: "reach", r: 24 }, handle)
@@ -102,10 +102,9 @@ const keep = () => {  // the paths so far stay as ghosts, once for each drag
   for (const { key } of runs) made("path", { d: line((paths[key] ?? []).map(at)), style: `stroke: var(--run-${key})`, "stroke-width": 2 }, ghosts)
   tidy()
 }
-const ask = () => front.dispatchEvent(new CustomEvent("mklviz-start", { detail: begins }))
+const ask = () => front.dispatchEvent(new CustomEvent("mklviz-start", { detail: { weights: begins, turn } }))
 const move = (shares) => {
   begins = shares
-  undone = false
   place()
   if (playing) stop()
   ask()
@@ -121,20 +120,20 @@ const under = (event) => {
   const third = (foot - point.y) / (side * Math.sqrt(0.75)), second = (point.x - left) / side - third / 2
   return projected([1 - second - third, second, third])
 }
-let held = false, dragged = false
+let held = null, dragged = false  // where the pointer was pressed
 handle.addEventListener("pointerdown", (event) => {
   event.preventDefault()
   handle.focus()
   handle.setPointerCapture(event.pointerId)
-  held = true
+  held = { x: event.clientX, y: event.clientY }
 })
 handle.addEventListener("pointermove", (event) => {
-  if (!held || (event.movementX === 0 && event.movementY === 0)) return
+  if (held === null || (!dragged && event.clientX === held.x && event.clientY === held.y)) return
   if (!dragged) keep()  // a click alone moves nothing
   dragged = true
   move(under(event))
 })
-for (const name of ["pointerup", "pointercancel"]) handle.addEventListener(name, () => { held = dragged = false })
+for (const name of ["pointerup", "pointercancel"]) handle.addEventListener(name, () => { held = null; dragged = false })
 const TOWARDS = { ArrowLeft: [1, -1, 0], ArrowRight: [-1, 1, 0], ArrowUp: [-0.5, -0.5, 1], ArrowDown: [0.5, 0.5, -1] }
 handle.addEventListener("keydown", (event) => {
   const towards = TOWARDS[event.key]
@@ -148,7 +147,7 @@ undo.addEventListener("click", () => {
   const before = former.pop()
   for (const _ of runs) ghosts.lastElementChild?.remove()
   ;({ begins, paths, recorded } = before)
-  undone = true
+  turn += 1
   hint.textContent = before.said
   step = longest()
   draw(step)
@@ -158,7 +157,7 @@ undo.addEventListener("click", () => {
 })
 clear.addEventListener("click", () => { ghosts.replaceChildren(); former = []; tidy() })
 front.addEventListener("mklviz-paths", ({ detail }) => {
-  if (undone) return  // they begin where the handle was before
+  if (detail.turn !== turn) return  // they begin where the handle was before
   hint.textContent = detail.said
   if (!detail.paths) return
   ({ paths } = detail)
