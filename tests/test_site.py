@@ -189,7 +189,7 @@ def test_the_pictures_are_taken_anew(tmp_path: Path) -> None:
     command = [sys.executable, str(script), str(tmp_path)]
     done = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    for name in ("screenshot.png", "geometry.png"):
+    for name in ("screenshot.png", "screenshot-dark.png", "geometry.png", "geometry-dark.png"):
         assert 20_000 < (tmp_path / name).stat().st_size < 200_000
     assert (tmp_path / "silp-level.svg").stat().st_size < 1_000_000
 
