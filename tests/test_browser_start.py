@@ -9,6 +9,7 @@ import pytest
 from _browser import Server, chromium, events_of, server  # noqa: F401
 from _waits import wait_for, wait_until_still
 
+LINES = "[...document.querySelectorAll('#mklviz-front .paths .line')].map((line) => line.getAttribute('d'))"
 pytestmark = pytest.mark.browser
 
 # what the page asks first, and a late answer to it
@@ -113,18 +114,22 @@ def test_a_table_of_ones_own_is_asked_for_with_the_focus_where_files_are_opened(
     page.wait_for_function(focused)
 
 
-def test_the_start_follows_pointer_and_keys_and_former_paths_stay_until_cleared(page: Any) -> None:
-    handle = page.get_by_role("slider", name="Start of the solvers")
-    assert handle.get_attribute("aria-valuetext") == "chest pain 33 %, vessels 33 %, thal 33 %"
-    lines = "[...document.querySelectorAll('#mklviz-front .paths .line')].map((line) => line.getAttribute('d'))"
-    recorded = page.evaluate(lines)
+def drag_start(page: Any) -> None:
+    """Drag the handle of the start with the mouse, down and to the left."""
     box = page.locator(".handle .knob").bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(x, y)
     page.mouse.down()
     page.mouse.move(x - 50, y + 50, steps=3)
     page.mouse.up()
-    wait_for(lambda: page.evaluate(lines) != recorded, "paths from there", events_of(page))
+
+
+def test_the_start_follows_pointer_and_keys_and_former_paths_stay_until_cleared(page: Any) -> None:
+    handle = page.get_by_role("slider", name="Start of the solvers")
+    assert handle.get_attribute("aria-valuetext") == "chest pain 33 %, vessels 33 %, thal 33 %"
+    recorded = page.evaluate(LINES)
+    drag_start(page)
+    wait_for(lambda: page.evaluate(LINES) != recorded, "paths from there", events_of(page))
     assert page.evaluate("document.querySelectorAll('#mklviz-front .ghosts path').length") == 3
     dragged = handle.get_attribute("aria-valuetext")
     handle.press("ArrowUp")
@@ -132,15 +137,14 @@ def test_the_start_follows_pointer_and_keys_and_former_paths_stay_until_cleared(
     page.get_by_role("button", name="Undo").click()
     assert handle.get_attribute("aria-valuetext") == dragged
     page.get_by_role("button", name="Undo").click()
-    wait_for(lambda: page.evaluate(lines) == recorded, "the recorded paths", events_of(page))
+    wait_for(lambda: page.evaluate(LINES) == recorded, "the recorded paths", events_of(page))
     handle.press("ArrowLeft")
     page.get_by_role("button", name="Clear old paths").click()
     assert page.evaluate("document.querySelectorAll('#mklviz-front .ghosts path').length") == 0
 
 
 def test_a_click_on_the_start_moves_nothing_and_what_was_undone_draws_nothing_any_more(page: Any) -> None:
-    lines = "[...document.querySelectorAll('#mklviz-front .paths .line')].map((line) => line.getAttribute('d'))"
-    recorded = page.evaluate(lines)
+    recorded = page.evaluate(LINES)
     page.locator(".handle .knob").click()
     assert not page.get_by_role("button", name="Undo").is_visible()
     assert page.evaluate("document.querySelectorAll('#mklviz-front .ghosts path').length") == 0
@@ -149,7 +153,7 @@ def test_a_click_on_the_start_moves_nothing_and_what_was_undone_draws_nothing_an
     handle.press("ArrowUp")
     page.get_by_role("button", name="Undo").click()
     page.evaluate(ANSWERED)
-    assert page.evaluate(lines) == recorded
+    assert page.evaluate(LINES) == recorded
     handle.press("ArrowUp")
     page.evaluate(ANSWERED)
     assert page.locator("#mklviz-front .hint").inner_text() != "late"
@@ -160,12 +164,7 @@ def test_a_finger_drags_the_start_where_the_browser_says_nothing_of_how_far_it_m
     words = handle.get_attribute("aria-valuetext")
     page.evaluate("""() => { for (const name of ["movementX", "movementY"])
       Object.defineProperty(PointerEvent.prototype, name, { get: () => 0 }) }""")
-    box = page.locator(".handle .knob").bounding_box()
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x - 50, y + 50, steps=3)
-    page.mouse.up()
+    drag_start(page)
     assert handle.get_attribute("aria-valuetext") != words
 
 
