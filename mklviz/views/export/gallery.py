@@ -6,7 +6,6 @@ their runs.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -26,6 +25,7 @@ from mklviz.reproduce.races import ClaimRace, claim_races
 from mklviz.reproduce.texts import race_text, splits_text
 from mklviz.reproduce.verdicts import DOES_NOT
 from mklviz.scenarios import GROUPS, Question, scenarios
+from mklviz.views.chart.svg import svg_address
 from mklviz.views.export.lab_page import lab_page, lab_title
 from mklviz.views.export.page import data_title, page_colours, race_page
 from mklviz.views.host.beside import beside
@@ -176,12 +176,8 @@ def _section(group: str, pages: list[GalleryPage]) -> str:
 
 
 def _card(page: GalleryPage) -> str:
-    light, dark = (_address(page.picture(theme)) for theme in (LIGHT, DARK))
+    light, dark = (svg_address(page.picture(theme)) for theme in (LIGHT, DARK))
     return (
         f'<a href="{page.name}.html"><picture><source media="(prefers-color-scheme: dark)" srcset="{dark}">'
         f'<img src="{light}" alt=""></picture><b>{escape(page.title)}</b><span>{escape(page.about)}</span></a>'
     )
-
-
-def _address(svg: str) -> str:
-    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
