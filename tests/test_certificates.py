@@ -215,8 +215,9 @@ def test_gaps_below_rounding_are_as_exact_as_numbers_allow_unless_that_is_exact_
 
 def test_bounds_from_two_steps_are_as_exact_as_both_together() -> None:
     posed = problem("blobs, C = 1")
-    weights, duals = posed.regularizer.start(posed.m), (np.full(posed.n, 0.25), np.full(posed.n, 0.5))
-    rounding = sum(rounding_bound(posed, weights, dual) for dual in duals)
+    weights, full = posed.regularizer.start(posed.m), posed.y * posed.loss.full_dual(posed.y)
+    duals = 0.25 * full, 0.5 * full
+    rounding = rounding_bound(posed, weights, *duals)
     for share, status in ((0.75, "precision"), (2.0, None)):
         trace = Trace()
         for dual, objective, bound in zip(duals, (1.0, 2.0), (0.0, 1.0 - share * rounding), strict=True):

@@ -13,9 +13,10 @@ from itertools import takewhile
 
 import numpy as np
 
+from mklviz.context import resolution
 from mklviz.contract import Iterate
 from mklviz.problem import Problem
-from mklviz.problem.proving import prove_if_doubtful
+from mklviz.problem.proving import prove_if_doubtful, proved_at_least
 from mklviz.problem.rounding import rounding_bound
 from mklviz.record.trace import Trace
 from mklviz.record.verdict import Verdict
@@ -44,6 +45,9 @@ def reviewed(problem: Problem, trace: Trace, verdict: Verdict | None, goal: floa
     if apart == 0.0 == problem.zero_objective:  # no function costs less than nothing, which is exact
         return verdict
     rounding = _rounding(problem, trace)
+    if apart < -rounding:
+        own = _recomputed(problem, trace)
+        apart = own if own - apart <= resolution() * scale else apart
     if apart < -rounding:
         return Verdict(
             "failed",
@@ -103,11 +107,15 @@ def _told(problem: Problem, trace: Trace, which: int) -> str:
 
 
 def _rounding(problem: Problem, trace: Trace) -> float:
-    """Return how far rounding may move the two best bounds, together, and prices of the size of the objective."""
+    """Return how far rounding may move the two best bounds, together."""
     best, proving = trace.best, trace.best_dual
-    prices = float(np.finfo(float).eps) * (problem.n + problem.m) * abs(best.objective)
-    upper = rounding_bound(problem, best.weights, best.dual) + prices
-    return upper if proving is best.dual else upper + rounding_bound(problem, best.weights, proving)
+    return rounding_bound(problem, best.weights, best.dual, None if proving is best.dual else proving)
+
+
+def _recomputed(problem: Problem, trace: Trace) -> float:
+    """Return how far the best bounds are apart by their definitions: solvers bring scores up to date step by step."""
+    best = trace.best
+    return problem.objective(best.weights, best.dual) - proved_at_least(problem, trace.best_dual)
 
 
 def _sizes(problem: Problem, trace: Trace, which: int | None = None) -> str:
