@@ -193,6 +193,5 @@ def _iterate(
         step=step,
         svm_solves=0,
         facts=facts,
-        least_scale=problem.least_scale,
         end=end,
     )

@@ -202,7 +202,6 @@ class SvmOracle:
             ),
             certificate=problem.loss.dual_from_signed(proof.signed, problem.y).copy() if proof else None,
             dual_bound=point.lower_bound if proof else None,
-            least_scale=problem.least_scale,
             end=end,
         )
 

@@ -90,4 +90,4 @@ class SvmPoint:
     @property
     def gap(self) -> float:
         """Relative certified gap of this point."""
-        return relative_gap(self.primal, self.lower_bound, self._problem.least_scale)
+        return relative_gap(self.primal, self.lower_bound)

@@ -1,11 +1,11 @@
 // A run from a file, and what figures and tables show of it; as `Trace`, `Motion`, `Reference` and `milestones` have it.
 
-const COLUMNS = ["objective", "lower_bound", "step", "seconds", "svm_solves", "dual_bound", "least_scale"]
+const COLUMNS = ["objective", "lower_bound", "step", "seconds", "svm_solves", "dual_bound"]
 const NEEDED = ["objective", "lower_bound", "step", "seconds", "svm_solves", "weights"]
 const ARCHIVED = [...COLUMNS, "dual", "weights"]
 
 const below = (value, other) => value < other || (Number.isNaN(other) && !Number.isNaN(value))
-const apart = (upper, lower, scale) => (upper - lower) / Math.max(Math.abs(upper), scale, 2 ** -1022)
+const apart = (upper, lower) => (upper - lower) / Math.max(Math.abs(upper), 2 ** -1022)
 const finite = (values) => values.filter(Number.isFinite)
 
 class SavedRun {
@@ -46,7 +46,7 @@ class SavedRun {
 
   // after each step the one of least objective, and the gap by the best bounds, which never rises
   follow() {
-    const { objective, lower_bound: lower, least_scale: scale } = this.columns
+    const { objective, lower_bound: lower } = this.columns
     let best = 0, bound = 0
     this.bests = []
     this.gaps = []
@@ -54,7 +54,7 @@ class SavedRun {
       const leftZero = this.isZero(best) && !this.isZero(t)
       if (leftZero || below(objective[t], objective[best])) best = t
       if (below(-lower[t], -lower[bound])) bound = t
-      const gap = apart(objective[best], lower[bound], scale?.[t] ?? 0)
+      const gap = apart(objective[best], lower[bound])
       this.bests.push(best)
       this.gaps.push(t && this.gaps[t - 1] < gap ? this.gaps[t - 1] : gap)
     }
@@ -112,7 +112,7 @@ class SavedRun {
 
   // the columns of the figures at some steps; `known`: the best bound and the least objective of all runs
   data(steps, kernels, { bound, least }) {
-    const { objective, lower_bound: lower, dual_bound: own, least_scale: scale, step, seconds, svm_solves } = this.columns
+    const { objective, lower_bound: lower, dual_bound: own, step, seconds, svm_solves } = this.columns
     const drawn = (values) => values.map((value) => (Math.abs(value) <= KIT.largest ? value : null))
     const at = (value) => drawn(steps.map(value))
     const gap = (t) => (Number.isNaN(this.gaps[t]) && objective[t]
@@ -120,7 +120,7 @@ class SavedRun {
     return {
       iteration: at((t) => this.firstStep + t), svm_solves: at((t) => svm_solves[t]), seconds: at((t) => seconds[t]),
       objective: at((t) => objective[t]), above: at((t) => (objective[t] - bound) / Math.abs(least)), gap: at(gap),
-      own_gap: at((t) => apart(objective[t], Number.isFinite(own?.[t]) ? own[t] : lower[t], scale?.[t] ?? 0)),
+      own_gap: at((t) => apart(objective[t], Number.isFinite(own?.[t]) ? own[t] : lower[t])),
       step: at((t) => step[t]), least: at((t) => objective[this.bests[t]]), kept: at((t) => this.active(this.bests[t])),
       moved: at((t) => this.moved[t]), vain: at((t) => (this.moved[t] > 0 ? this.inVain(0, t) / this.moved[t] : 0)),
       ...Object.fromEntries(kernels.map((kernel, slot) => [`w${slot}`, at((t) => this.row(t)[kernel])])),
