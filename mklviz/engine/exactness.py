@@ -124,8 +124,7 @@ def _rounding(problem: Problem, trace: Trace) -> float:
     """Return how far rounding may move the two best bounds, together, and prices of the size of the objective."""
     best, proving = trace.best, trace.best_dual
     prices = float(np.finfo(float).eps) * (problem.n + problem.m) * abs(best.objective)
-    upper = rounding_bound(problem, best.weights, best.dual) + prices
-    return upper if proving is best.dual else upper + rounding_bound(problem, best.weights, proving)
+    return rounding_bound(problem, best.weights, best.dual, proving) + prices
 
 
 def _sizes(problem: Problem, trace: Trace, which: int | None = None) -> str:
