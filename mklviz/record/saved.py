@@ -30,7 +30,7 @@ Step = tuple[Iterate, float, "dict[str, float] | None"]  # with the CPU seconds 
 FORMAT = 1
 _SCALARS = ("objective", "lower_bound", "step")
 _SPLIT = {part: f"split_{part}" for part in PARTS}  # saved under these names; files from before have none of them
-_CERTIFICATES = ("dual_bound", "least_scale", "certified", "certificate")  # nor these
+_CERTIFICATES = ("dual_bound", "certified", "certificate")  # nor these
 _END = "end"  # how the last step's facts in a file say why the method ended
 _WORDS = ("solver", "label", "problem", "status", "reason", "recipe")
 
@@ -183,7 +183,6 @@ def _certificates(iterates: Sequence[Iterate]) -> dict[str, NDArray[Any]]:
     certified = [t for t, iterate in enumerate(iterates) if iterate.certificate is not None]
     return {
         "dual_bound": np.array(bounds),
-        "least_scale": np.array([iterate.least_scale for iterate in iterates]),
         "certified": np.array(certified, dtype=np.int64),
         "certificate": np.array([iterates[t].certificate for t in certified]),
     }
@@ -193,7 +192,7 @@ def _read_certificates(archive: Any, length: int, shape: tuple[int, ...]) -> dic
     """Return what proves the lower bound of each step, as fields of an iterate."""
     if not all(name in archive for name in _CERTIFICATES):
         return {}
-    bounds, scales = (_column(archive, name, length) for name in ("dual_bound", "least_scale"))
+    bounds = _column(archive, "dual_bound", length)
     steps = archive["certified"]
     certified = _column(archive, "certified", steps.size, whole=True).tolist()
     if sorted({*certified} & {*range(length)}) != certified:
@@ -202,8 +201,7 @@ def _read_certificates(archive: Any, length: int, shape: tuple[int, ...]) -> dic
     if any(proof.shape != shape for proof in proofs):
         raise ValueError("its certificates are no dual variables")
     proven: dict[int, dict[str, Any]] = {
-        t: {"dual_bound": None if math.isnan(bounds[t]) else float(bounds[t]), "least_scale": float(scales[t])}
-        for t in range(length)
+        t: {"dual_bound": None if math.isnan(bound) else float(bound)} for t, bound in enumerate(bounds)
     }
     for t, proof in zip(certified, proofs, strict=True):
         proven[t]["certificate"] = proof

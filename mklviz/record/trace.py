@@ -125,7 +125,7 @@ class Trace(Sequence[Iterate]):
         if at == 0 or _below(-iterate.lower_bound, -self._iterates[bound].lower_bound):
             bound = at
         upper, lower = (iterate if index == at else self._iterates[index] for index in (best, bound))
-        gap = relative_gap(upper.objective, lower.lower_bound, iterate.least_scale)
+        gap = relative_gap(upper.objective, lower.lower_bound)
         # where the objective shrinks by more than the bound rises, a proof relative to its earlier size still holds
         self._gaps.append(gap if at == 0 or not self._gaps[-1] < gap else self._gaps[-1])
         return best, bound

@@ -129,7 +129,7 @@ def _carry_over(problem: Problem, final: Iterate, report: ProgressReport) -> lis
     for k, other in enumerate(others):
         report(k / len(others))
         objective = other.problem.objective(other.weights, other.dual)
-        gap = relative_gap(objective, other.problem.lower_bound(other.dual), other.problem.least_scale)
+        gap = relative_gap(objective, other.problem.lower_bound(other.dual))
         mapped.append(Mapped(other.problem, objective, gap))
     return mapped
 
