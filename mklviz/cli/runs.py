@@ -7,6 +7,7 @@ import dataclasses
 import json
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
@@ -22,6 +23,7 @@ from mklviz.quoting import named, one_line
 from mklviz.recipe.resuming import resume_run
 from mklviz.record.history import COLUMNS, WORDS, run_named, short_id, texts_of
 from mklviz.record.store import Store, StoredRun
+from mklviz.record.store.upkeep import ASIDE
 from mklviz.record.words import number
 
 __all__ = ["ACTIONS"]
@@ -39,7 +41,9 @@ def _opened(arguments: argparse.Namespace) -> Store:
 
 def _told(run: StoredRun) -> dict[str, Any]:
     """Return what a document says of a run."""
-    recipe = json.loads(run.recipe) if run.recipe else None
+    recipe = None
+    with suppress(ValueError, RecursionError):  # a file of others may state what is no recipe, or none
+        recipe = json.loads(run.recipe)
     return {**dataclasses.asdict(run), "short": short_id(run.id), "recipe": recipe}
 
 
@@ -161,9 +165,10 @@ def _restore(arguments: argparse.Namespace) -> int:
 def _export(arguments: argparse.Namespace) -> int:
     store = _opened(arguments)
     races = _races(store, arguments)
-    store.export(races, arguments.output)
+    damaged = store.export(races, arguments.output)
     said = f"{counted(len(races), 'race')} written to {arguments.output}."
-    return _done(arguments, said, {"file": str(arguments.output), "races": races})
+    said += f" {counted(damaged, 'damaged run')} left out: see mklviz runs repair." if damaged else ""
+    return _done(arguments, said, {"file": str(arguments.output), "races": races, "damaged": damaged})
 
 
 def _import(arguments: argparse.Namespace) -> int:
@@ -196,6 +201,16 @@ def _clean(arguments: argparse.Namespace) -> int:
     return _done(arguments, said, {**dataclasses.asdict(cleaned), "left": left})
 
 
+def _repair(arguments: argparse.Namespace) -> int:
+    store = _opened(arguments)
+    faults = store.repair()
+    lines = [f"{short_id(run_id)}: {one_line(why)}" for run_id, why in faults.items()]
+    place = (
+        f"{counted(len(faults), 'damaged run')} moved to {store.folder / ASIDE}." if faults else "All runs can be read."
+    )
+    return _done(arguments, "\n".join([*lines, place]), {"folder": str(store.folder / ASIDE), "damaged": faults})
+
+
 ACTIONS: dict[str, Callable[[argparse.Namespace], int]] = {
     "list": _list,
     "show": _show,
@@ -207,4 +222,5 @@ ACTIONS: dict[str, Callable[[argparse.Namespace], int]] = {
     "delete": _delete,
     "restore": _restore,
     "clean": _clean,
+    "repair": _repair,
 }

@@ -37,6 +37,7 @@ ACTIONS = {
     "delete": ("delete races; restore undoes it for a day", "mklviz runs delete 3fa9c2d1"),
     "restore": ("undo delete", "mklviz runs restore 3fa9c2d1"),
     "clean": ("remove deleted runs for good, and the oldest beyond the limit", "mklviz runs clean --limit-mb 500"),
+    "repair": ("read all runs, and set aside in a folder those that cannot be read", "mklviz runs repair"),
 }
 
 

@@ -19,9 +19,11 @@ from numpy.typing import NDArray
 from mklviz.context import PARTS
 from mklviz.contract import Array, End, Facts, Iterate
 from mklviz.errors import MklvizError
+from mklviz.quoting import said_by
 from mklviz.record.archive import Arrays, read_header, write_archive
 from mklviz.record.origin import Origin
 from mklviz.record.verdict import FINAL
+from mklviz.record.words import MOST_VALUES, plain_values, text_of
 
 __all__ = ["FORMAT", "Step", "columns_of", "opened_run", "write_run"]
 
@@ -78,17 +80,19 @@ def opened_run(
     except FileNotFoundError:
         raise MklvizError(f"There is no file {path}.") from None
     except Exception as error:
-        raise MklvizError(f"{path} is not a run saved by mklviz ({error}).") from error
+        called = path if isinstance(path, (str, Path)) else "The file"
+        raise MklvizError(f"{called} is not a run saved by mklviz ({said_by(error)}).") from error
 
 
 def _header(stored: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a trace says of itself in words; files from before say neither recipe nor versions nor origin."""
     stored = {"recipe": "", "versions": {}, "origin": None, **stored}
     header: dict[str, Any] = {word: _typed(stored[word], str, word) for word in _WORDS}
-    header["options"] = _typed(stored["options"], dict, "options")
+    header |= {word: text_of(header[word]) for word in _WORDS if word != "recipe"}
+    header["options"] = plain_values(_typed(stored["options"], dict, "options"))
     names, versions = _typed(stored["kernel_names"], list, "names"), _typed(stored["versions"], dict, "versions")
-    header["kernel_names"] = [_typed(name, str, "name of a kernel") for name in names]
-    header["versions"] = {name: _typed(version, str, "version") for name, version in versions.items()}
+    header["kernel_names"] = [text_of(_typed(name, str, "name of a kernel")) for name in names]
+    header["versions"] = {text_of(name): text_of(_typed(said, str, "version")) for name, said in versions.items()}
     header["origin"] = Origin.read(stored["origin"])
     if header["status"] not in ("running", *FINAL):
         raise ValueError(f"no run ends as {header['status']!r:.40}")
@@ -101,8 +105,10 @@ def _told(iterate: Iterate) -> dict[str, float | str]:
 
 
 def _facts(facts: Any) -> dict[str, float | str]:
-    said = _typed(facts, dict, "facts").items()
-    return {name: fact if isinstance(fact, str) else float(fact) for name, fact in said}
+    said = _typed(facts, dict, "facts")
+    if len(said) > MOST_VALUES:
+        raise ValueError(f"a step has {len(said):,} facts")
+    return {text_of(name): text_of(fact) if isinstance(fact, str) else float(fact) for name, fact in said.items()}
 
 
 @dataclass(frozen=True, kw_only=True)

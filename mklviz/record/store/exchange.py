@@ -11,6 +11,7 @@ import json
 import shutil
 import sys
 import tempfile
+import time
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from typing import IO, Any
 from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
 from mklviz.quoting import named, said_by
-from mklviz.record.bundle import SUFFIX, damaged_as_error, packed_runs, run_bytes
+from mklviz.record.bundle import KNOWN, SUFFIX, damaged_as_error, free_name, packed_runs, read_told, run_bytes
 from mklviz.record.store.folder import ABOUT, END, HEAD, PACKED, read_json, write_json
 from mklviz.record.store.frames import numbers_at
 from mklviz.record.store.head import RunHead, is_id, new_id, owned_key
@@ -33,7 +34,6 @@ from mklviz.record.trace import Trace
 
 __all__ = ["Merged", "export_runs", "import_runs", "merge_runs", "read_file"]
 
-KNOWN = "runs.json"  # in the file: what the store knows of each run
 _FILES = {"head": HEAD, "end": END, "about": ABOUT}
 
 
@@ -55,7 +55,7 @@ def export_runs(runs: Sequence[StoredRun], folder: Path, file: IO[bytes], live: 
     known: dict[str, Any] = {}
     with zipfile.ZipFile(file, "w") as archive:
         for run in runs:
-            name = _free_name(f"{run.name or run.race}-{run.key}" if several else run.key, known)
+            name = free_name(f"{run.name or run.race}-{run.key}" if several else run.key, [*known])
             recorder = live.get(run.id)
             with archive.open(name, "w", force_zip64=True) as member:
                 if recorder is None:
@@ -65,13 +65,7 @@ def export_runs(runs: Sequence[StoredRun], folder: Path, file: IO[bytes], live: 
             written = {what: read_json(folder / run.id / path) for what, path in _FILES.items()}
             told = written if recorder is None else recorder.told
             known[name] = {"id": run.id, **told}
-        archive.writestr(KNOWN, json.dumps({"version": 1, "runs": known}, ensure_ascii=False))
-
-
-def _free_name(wanted: str, taken: Mapping[str, Any]) -> str:
-    plain = wanted.replace(" ", "-").replace("/", "-").replace("\\", "-") or "run"
-    names = (f"{plain}{'' if count == 1 else f'-{count}'}{SUFFIX}" for count in range(1, len(taken) + 2))
-    return next(name for name in names if name not in taken)
+        archive.writestr(KNOWN, json.dumps({"version": 1, "runs": known}))
 
 
 def _write_packed(folder: Path, member: IO[bytes]) -> None:
@@ -89,7 +83,10 @@ def read_file(source: str | Path | bytes) -> tuple[bytes, datetime]:
     if isinstance(source, bytes):
         return source, datetime.now(UTC)
     try:
-        return Path(source).read_bytes(), datetime.fromtimestamp(Path(source).stat().st_mtime, UTC)
+        stated = Path(source).stat()
+        if stated.st_size > LIMITS.memory_bytes:
+            raise MklvizError(f"{named(str(source))} takes more memory than this machine has for it.")
+        return Path(source).read_bytes(), datetime.fromtimestamp(min(max(stated.st_mtime, 0.0), time.time()), UTC)
     except OSError as error:
         raise MklvizError(f"{named(str(source))} could not be read: {said_by(error)}.") from error
 
@@ -100,7 +97,8 @@ def import_runs(content: bytes, created: datetime, name: str, folder: Path, owne
     Raises `MklvizError` if it is no such file, and `OSError` if the store cannot be written to.
     """
     races: dict[str, None] = {}
-    known = _known(content)
+    opened: list[tuple[Mapping[str, Any], bytes]] = []
+    known = read_told(content, name)
     race = owned_key(f"file-{hashlib.sha256(content).hexdigest()[:16]}", owner)
     shared = RunHead(race, name=Path(name).stem.split(".")[0], made_by="file", owner=owner)
     for member, run in _runs(content, name):
@@ -108,7 +106,9 @@ def import_runs(content: bytes, created: datetime, name: str, folder: Path, owne
         told = known.get(member + SUFFIX, {})
         if not (is_id(told.get("id")) and isinstance(told.get("head"), dict)):
             told = _told_by(trace, member, run, shared, created)
-        races[_taken_in(_owned(told, owner, folder), run, folder)] = None
+        opened.append((_owned(told, owner, folder), run))
+    for told, run in opened:  # where one cannot be opened, none joins
+        races[_taken_in(told, run, folder)] = None
     return list(races)
 
 
@@ -119,16 +119,6 @@ def _runs(content: bytes, name: str) -> Iterator[tuple[str, bytes]]:
             if run_bytes(run) > LIMITS.memory_bytes:
                 raise MklvizError(f"A run in {named(name)} takes more memory than this machine has for it.")
             yield member, run
-
-
-def _known(content: bytes) -> dict[str, Any]:
-    """Return what a store has written of the runs in a file, by their names in it; nothing in files of others."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            stated = json.loads(archive.read(KNOWN))["runs"]
-            return {name: told for name, told in stated.items() if isinstance(told, dict)}
-    except Exception:  # unpackers have errors of their own
-        return {}
 
 
 def _told_by(trace: Trace, key: str, run: bytes, shared: RunHead, created: datetime) -> dict[str, Any]:

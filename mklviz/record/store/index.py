@@ -116,7 +116,7 @@ def _row(run: StoredRun, changed: int) -> tuple[Any, ...]:
     stated: dict[str, Any] = {name: getattr(run, name) for name in _FIELDS}
     stated["machine_state"] = asdict(run.machine)
     told = [stated[name] for name in _FOUND]
-    texts = {name: json.dumps(stated[name], ensure_ascii=False, default=str) for name in _AS_JSON}
+    texts = {name: json.dumps(stated[name]) for name in _AS_JSON}
     haystack = "\n".join((*told, *run.tags)).casefold()
     row = {**stated, **texts, "machine": run.machine.id, "haystack": haystack, "folder_changed": changed}
     return tuple(row[name] for name in _ROW)

@@ -14,6 +14,7 @@ from mklviz.record.store.frames import numbers_at, write_frame
 from mklviz.record.store.head import RunHead
 from mklviz.record.store.stored import CUT_OFF, StoredRun, run_of
 from mklviz.record.trace import Trace
+from mklviz.record.words import number_in
 
 __all__ = ["Recorder", "head_of"]
 
@@ -63,7 +64,7 @@ class Recorder:
     def said(self) -> dict[str, Any]:
         """What people say of the run, here or in another process."""
         theirs = read_json(self.folder / ABOUT)
-        return max(theirs, self.about, key=lambda about: about.get("changed", 0.0))
+        return max(theirs, self.about, key=lambda about: number_in(about, "changed"))
 
     def write(self) -> None:
         """Write all there is: the steps that are new, and how the run ended.
@@ -92,8 +93,9 @@ class Recorder:
     def _tell_results(self) -> None:
         """Add results that became known when the run had ended."""
         if self.results != self._end["results"]:
-            self._end["results"] = self.results
-            write_json(self.folder / END, self._end)
+            end = {**self._end, "results": self.results}
+            write_json(self.folder / END, end)
+            self._end = end  # only now, so that what a full disk does not take is tried again
 
     def _begin(self) -> None:
         """Make the folder and write the head; anew where the folder has gone: the trace is all in memory."""

@@ -20,6 +20,7 @@ from mklviz.record.store import open_store
 from mklviz.sweeps import Sweep, SweepRun, SweepTable
 from mklviz.sweeps.processes import usual_workers
 from mklviz.views.form import Alert, Button, Form, FormRow, ProgressBar, Reasons, Select
+from mklviz.views.host.document_lock import with_page_locked
 from mklviz.views.host.figure_sync import FigureSync
 from mklviz.views.look import cards
 from mklviz.views.model.model_card import ONE_SECTION
@@ -303,9 +304,11 @@ class SweepTab(Tab):
             return
         try:
             traces, stored = await asyncio.to_thread(race_of, table, self.race.value, open_store())
-            say(self.trouble, opens(shared_recipe(traces.values()), traces, stored))
         except MklvizError as error:
-            say(self.trouble, str(error))
+            with_page_locked(partial(say, self.trouble, str(error)))
+            return
+        recipe = shared_recipe(traces.values())
+        with_page_locked(lambda: say(self.trouble, opens(recipe, traces, stored)))
 
     def _saving(self, ending: str) -> Callable[..., None]:
         def save(_event: Any) -> None:
