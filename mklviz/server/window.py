@@ -22,7 +22,7 @@ from pathlib import Path
 import platformdirs
 
 from mklviz.record.files import replacing
-from mklviz.record.store.owner import Owner
+from mklviz.record.store.folder_lock import FolderLock
 from mklviz.server.native_window import GIVEN_WINDOW
 from mklviz.views.host.icon import ICON_FILE
 
@@ -145,7 +145,7 @@ def _profile() -> Iterator[Path]:
     kept = platformdirs.user_cache_path(NAME, appauthor=False) / "window"
     with suppress(OSError):
         kept.mkdir(parents=True, exist_ok=True)
-    owner = Owner(kept.with_suffix(".lock"))
+    owner = FolderLock(kept.with_suffix(".lock"))
     if owner.take():
         try:
             yield kept
