@@ -18,7 +18,7 @@ import mklviz as mv
 from mklviz.contract import End, Facts, Iterate
 from mklviz.errors import MklvizError
 from mklviz.record import Trace
-from mklviz.record.store import RunHead, Store, open_store, reset
+from mklviz.record.store import Owner, RunHead, Store, open_store, reset
 from mklviz.record.verdict import Verdict
 
 
@@ -298,7 +298,7 @@ def test_the_revision_grows_when_something_has_changed_and_only_then(store: Stor
 def test_a_session_sees_its_own_runs(store: Store) -> None:
     recorded(store, RunHead(owner="one"))
     recorded(store, RunHead(owner="other"))
-    assert len(store.runs(owner="one")) == 1
+    assert len(store.of(Owner("one")).runs()) == 1
     assert len(store.runs()) == 2
 
 

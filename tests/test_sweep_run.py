@@ -14,7 +14,7 @@ from _waits import PATIENCE, wait_for, wait_until_still
 
 import mklviz as mv
 from mklviz.errors import MklvizError, SolverError
-from mklviz.record.store import Store, open_store, reset
+from mklviz.record.store import Owner, Store, open_store, reset
 from mklviz.sweeps import Member, Processes, Shard, Sweep, SweepRun, SweepTable
 from mklviz.sweeps.command import SweepCommand
 from mklviz.sweeps.engine import Work
@@ -68,7 +68,7 @@ def ended(run: SweepRun) -> SweepRun:
 
 def test_processes_solve_every_member_and_nothing_finished_is_solved_again(store: Store) -> None:
     sweep = Sweep.from_words(QUICK)
-    run = ended(SweepRun(sweep, store, workers=2, owner="somebody"))
+    run = ended(SweepRun(sweep, store.of(Owner("somebody")), workers=2))
     assert run.error is None
     assert run.status == "finished"
     frame = run.table().frame
@@ -248,13 +248,12 @@ def test_one_fit_of_the_mean_kernel_takes_a_time() -> None:
 
 def test_on_a_shared_server_a_sweep_and_its_races_are_those_of_one_owner(store: Store) -> None:
     sweep = Sweep.from_words(QUICK)
-    for owner in ("", "one", "two"):
+    one, two = store.of(Owner("one")), store.of(Owner("two"))
+    for mine in (store, one, two):
         solver = Recorded()
-        ended(SweepRun(sweep, store, solver, owner=owner))
+        ended(SweepRun(sweep, mine, solver))
         assert len(solver.solved) == 8
-    assert ended(SweepRun(sweep, store, Recorded(), owner="one")).progress.skipped == 8
-    races = {owner: {run.race for run in store.runs(owner=owner)} for owner in ("", "one", "two")}
-    assert [len(each) for each in races.values()] == [4, 4, 4]
-    assert len(set.union(*races.values())) == 12
-    mine = {outcome.run for _, outcome in SweepTable.of(store, sweep, "one")}
-    assert mine == {run.id for run in store.runs(owner="one")}
+    assert ended(SweepRun(sweep, one, Recorded())).progress.skipped == 8
+    races = [{run.race for run in mine.runs()} for mine in (one, two, store)]
+    assert [len(each) for each in races] == [4, 4, 12]
+    assert {outcome.run for _, outcome in SweepTable.of(one, sweep)} == {run.id for run in one.runs()}

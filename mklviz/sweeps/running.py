@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from mklviz.errors import MklvizError
-from mklviz.record.store import RunHead, Store
+from mklviz.record.store import EVERYBODY, RunHead, Store
 from mklviz.sweeps.command import CANCEL, GO_ON, PAUSE, SweepCommand
 from mklviz.sweeps.definition import Sweep
 from mklviz.sweeps.engine import Engine, Work
@@ -51,15 +51,13 @@ class SweepRun:
     ----------
     sweep : Sweep
     store : Store, optional
-        Where the runs are kept, and found again; without it they are in the table alone.
+        Where the runs are kept, and found again, as its owner has them; without it they are in the table alone.
     engine : Engine, optional
         What solves the members: `Processes` by default, a `Shard` of several, or a `DaskCluster`.
     workers : int, optional
         How many processes, where no engine is given.
     retry : bool
         Whether members that failed before are solved again.
-    owner : str
-        Whose runs they are, on a server that several people share; "" where all see all.
 
     Attributes
     ----------
@@ -78,9 +76,8 @@ class SweepRun:
         engine: Engine | None = None,
         workers: int | None = None,
         retry: bool = False,
-        owner: str = "",
     ) -> None:
-        self.sweep, self.store, self.retry, self.owner = sweep, store, retry, owner
+        self.sweep, self.store, self.retry = sweep, store, retry
         self.engine: Engine = Processes(workers) if engine is None else engine
         self.error: BaseException | None = None
         self.members = self.engine.share(sweep.members)
@@ -143,7 +140,7 @@ class SweepRun:
 
     def _run(self) -> None:
         try:
-            known = {} if self.store is None else known_outcomes(self.store, self.members, self.owner)
+            known = {} if self.store is None else known_outcomes(self.store, self.members)
             if self.retry:
                 known = {key: outcome for key, outcome in known.items() if outcome.done}
             with self._lock:
@@ -161,7 +158,7 @@ class SweepRun:
             self._ended.set()
 
     def _head(self, member: Member) -> RunHead:
-        return head_of(member, self.sweep.key, self.owner)
+        return head_of(member, self.sweep.key, EVERYBODY if self.store is None else self.store.owner)
 
     def _on_begin(self, member: Member) -> None:
         with self._lock:

@@ -12,9 +12,9 @@ from typing import Any
 
 from mklviz.errors import MklvizError
 from mklviz.quoting import said_by
+from mklviz.record.store.folder_lock import FolderLock
 from mklviz.record.store.index import Index
 from mklviz.record.store.index_file import NewerIndex, copied_index, move_aside, opened_index
-from mklviz.record.store.owner import Owner
 from mklviz.record.store.recorder import Recorder
 from mklviz.record.store.runs_folder import RunsFolder
 from mklviz.record.store.stored import StoredRun, damaged, run_in
@@ -42,7 +42,7 @@ class Catalogue:
         self.troubles: dict[str, str] = {}
         self._unreadable: dict[str, str] = {}  # runs whose steps could not be read, and why
         self._lock = threading.RLock()
-        self._owner = Owner(folder / LOCK)
+        self._owner = FolderLock(folder / LOCK)
         self._process = os.getpid()
         self._look_again, self._going_on = 0.0, frozenset[str]()
         self._index: Index | None = None

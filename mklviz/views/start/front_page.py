@@ -15,6 +15,7 @@ from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.explorer.frame import Frame
 from mklviz.views.explorer.navigation import EXPLORE, RUNS, Navigation
 from mklviz.views.explorer.page import TICK, build_page, join_session
+from mklviz.views.form.inputs import follow
 from mklviz.views.host.page_shell import page_template
 from mklviz.views.host.ticks import Ticks
 from mklviz.views.links.link import RACE_KEY, query_value
@@ -26,6 +27,7 @@ from mklviz.views.start.given_file import open_given
 
 __all__ = ["FrontPage"]
 
+KEEP = "mklviz-keep"  # the cookie that says whether races of this browser are kept
 OWN = "data"  # in the address: a table of one's own is to be opened
 
 
@@ -39,6 +41,8 @@ class FrontPage:
         self.frame = Frame()
         self.explorer: Explorer | None = None
         self.navigation = Navigation(self.turn, section=section, margin=0, align="center")
+        self.frame.session.keeps = (pn.state.cookies or {}).get(KEEP) != "no"
+        follow(self.navigation, self.frame.session, "keeps", "keeps")
         self.dragged_start = DraggedStart()
         self._main = pn.Column(sizing_mode="stretch_width", margin=0)
         self._ticks = Ticks(TICK, self.tick)
