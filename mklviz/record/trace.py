@@ -20,6 +20,7 @@ from mklviz.contract import Array, Facts, Iterate
 from mklviz.errors import MklvizError
 from mklviz.html import fact_table
 from mklviz.problem.bounds import relative_gap
+from mklviz.quoting import one_line
 from mklviz.record.files import replacing
 from mklviz.record.keeping import Keeper
 from mklviz.record.motion import Motion, Odometer
@@ -87,7 +88,7 @@ class Trace(Sequence[Iterate]):
         versions: Mapping[str, str] | None = None,
         origin: Origin | None = None,
     ) -> None:
-        self.solver, self.label, self.problem, self.recipe = solver, label, problem, recipe
+        self.solver, self.label, self.problem, self.recipe = solver, one_line(label), one_line(problem), recipe
         self.origin = origin
         self.options, self.versions = dict(options or {}), dict(versions or {})
         self.kernel_names: Sequence[str] = (

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from mklviz.errors import MklvizError
 from mklviz.record.files import replacing
 from mklviz.record.store import Store
-from mklviz.record.table import require_parquet
+from mklviz.record.table import require_parquet, write_csv
 from mklviz.sweeps.definition import Sweep
 from mklviz.sweeps.member import Member
 from mklviz.sweeps.outcome import MemberOutcome
@@ -107,7 +107,7 @@ class SweepTable:
             require_parquet()
         with replacing(path) as file:
             if ending == ".csv":
-                self.frame.to_csv(file, index=False)
+                write_csv(self.frame, file)
             else:
                 file.write(self.frame.to_parquet(None, engine="pyarrow", index=False))
 

@@ -72,6 +72,7 @@ class Session(param.Parameterized):
         self.score: Callable[[Iterate], float] | None = None  # on the test samples, computed once for all tabs
         self.owner = owner or Owner(secrets.token_hex(12))  # where nobody says whose, what it records itself is all
         self.store = open_store().of(self.owner)  # whatever the page reads, changes and records goes through it
+        self.can_keep = self.store.enabled  # whether the server keeps any races
         self.recorded: RecordedRace | None = None  # the race shown, or the one before, in the store
         self.link: Callable[[str, int | None, Mapping[str, str]], str] | None = None
         self.chosen: Callable[[], Recipe | None] | None = None
@@ -83,7 +84,7 @@ class Session(param.Parameterized):
         self._turn_store()
 
     def _turn_store(self, *_: object) -> None:
-        self.store.enabled = self.keeps and open_store().enabled
+        self.store.enabled = self.keeps and self.can_keep
 
     @property
     def unposed(self) -> str:

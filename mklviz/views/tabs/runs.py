@@ -23,7 +23,7 @@ from mklviz.numbers import counted
 from mklviz.quoting import named, one_line
 from mklviz.record import Trace
 from mklviz.record.bundle import bundle_bytes, read_bundle
-from mklviz.record.store import Store, open_store
+from mklviz.record.store import Store
 from mklviz.views.export.page import race_page
 from mklviz.views.form import Alert, Button, File, Form, FormRow, Group, Heading, Note, Select, Switch, TextBox
 from mklviz.views.form.inputs import follow
@@ -146,7 +146,7 @@ class Runs(Tab):
             follow(self.keep, session, "keeps")
         self._session = self.found.session = session
         self.store = self.words.store = session.store
-        self.keep.visible = open_store().enabled and not session.follows
+        self.keep.visible = session.can_keep and not session.follows
         self.root.stylesheets = [cards.variables(session.theme)]
         self._draw()
         self.look()
