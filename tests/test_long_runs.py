@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from _problems import problem
 from _ticks import tick
+from _waits import PATIENCE
 
 from mklviz.contract import End, Iterate, Solver
 from mklviz.engine import MaxIter, Race
@@ -56,7 +57,7 @@ def ended(view: RaceView, *solvers: Solver) -> RaceView:
     race = Race(problem("blobs, C = 1"), solvers, rules=(MaxIter(1000),))
     view.show(race)
     race.start()
-    assert race.wait(60)
+    assert race.wait(PATIENCE)
     tick(view)
     return view
 

@@ -12,7 +12,7 @@ from time import monotonic
 from typing import Any
 
 import pytest
-from _waits import wait_for
+from _waits import PATIENCE, wait_for
 from bokeh.document import Document
 from panel.io.state import set_curdoc
 
@@ -158,7 +158,7 @@ def test_a_stored_race_opens_as_if_it_had_just_ended() -> None:
         assert race.runs[name].reason == trace.reason
     branch = race.branch("spg", 1, "level")
     branch.start()
-    assert branch.wait(60)
+    assert branch.wait(PATIENCE)
     assert [run.status for run in branch.runs.values()] == ["converged"] * 3
 
 
@@ -187,7 +187,7 @@ def test_two_races_on_one_problem_open_over_each_other_and_on_two_problems_are_r
 def test_a_race_without_a_recipe_opens_in_the_tabs_and_where_they_are_taken_in_a_page_below() -> None:
     race = Race(RECIPE.prepare().problem, ["level"])
     race.start()
-    assert race.wait(60)
+    assert race.wait(PATIENCE)
     key = recorded(race)
     dashboard, tab = at_the_tab(1)
     tab.list.chosen = [key]

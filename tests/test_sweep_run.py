@@ -6,8 +6,10 @@ import os
 import shutil
 import signal
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 from _stores import recorded
 from _waits import PATIENCE, wait_for, wait_until_still
@@ -104,15 +106,17 @@ def test_a_path_is_solved_with_warm_starts_and_goes_on_where_it_was_ended(tmp_pa
     problem = sweep.recipe.prepare().problem
     for solver, rows in table.frame.groupby("solver"):
         path = mv.path(problem, str(solver), gap=1e-4, C=[100, 50, 10])
-        assert rows.svm_solves.tolist() == path.svm_solves.tolist()
-        assert rows.objective.tolist() == path.objective.tolist()
+        assert rows.objective.tolist() == pytest.approx(path.objective.tolist(), rel=1e-4)  # the gap asked for
+        traces = [store.trace(run) for run in rows.run]
+        for before, after in pairwise(traces):
+            np.testing.assert_allclose(after[0].weights, before.best.weights, rtol=1e-12)
     fits = {(member.path, outcome.results["fit_seconds"]) for member, outcome in table}
     assert len(fits) == 2  # one unit for the whole path
     begun = open_store(tmp_path / "begun")
     ended(SweepRun(Sweep.from_words(words.replace("100,50,10", "100,50")), begun, workers=1))
     run = ended(SweepRun(sweep, begun, workers=1))
     assert run.progress.skipped == 4
-    assert run.table().frame.objective.tolist() == table.frame.objective.tolist()
+    assert run.table().frame.objective.tolist() == pytest.approx(table.frame.objective.tolist(), rel=1e-4)
 
 
 def test_a_killed_worker_costs_its_run_alone(store: Store) -> None:
@@ -130,7 +134,7 @@ def test_a_killed_worker_costs_its_run_alone(store: Store) -> None:
 
 def test_with_workers_killed_again_and_again_all_finish_and_nothing_finished_is_repeated(store: Store) -> None:
     """`python .ci/measure sweeps` does so for hours, with a kill every 20 seconds."""
-    sweep, engine, killed = Sweep.from_words(LONG.replace("600", "0.5")), Processes(1), 0
+    sweep, engine, killed = Sweep.from_words(LONG.replace("600", "1.5")), Processes(1), 0
     run = SweepRun(sweep, store, engine)
     run.start()
     while not run.wait(0.05):
