@@ -82,14 +82,15 @@ def opened_run(
 
 
 def _header(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a trace says of itself in words; files from before say neither recipe nor versions nor origin."""
-    stored = {"recipe": "", "versions": {}, "origin": None, **stored}
+    """Return what a trace says of itself in words; files from before lack some."""
+    stored = {"recipe": "", "versions": {}, "origin": None, "descends": None, **stored}
     header: dict[str, Any] = {word: _typed(stored[word], str, word) for word in _WORDS}
     header["options"] = _typed(stored["options"], dict, "options")
     names, versions = _typed(stored["kernel_names"], list, "names"), _typed(stored["versions"], dict, "versions")
     header["kernel_names"] = [_typed(name, str, "name of a kernel") for name in names]
     header["versions"] = {name: _typed(version, str, "version") for name, version in versions.items()}
     header["origin"] = Origin.read(stored["origin"])
+    header["descends"] = None if stored["descends"] is None else _typed(stored["descends"], bool, "descends")
     if header["status"] not in ("running", *FINAL):
         raise ValueError(f"no run ends as {header['status']!r:.40}")
     return header

@@ -44,19 +44,20 @@ class SavedRun {
     return !this.duals || this.duals.values.subarray(t * size, (t + 1) * size).every((value) => value === 0)
   }
 
-  // after each step the one of least objective, and the gap by the best bounds, which never rises
+  // after each step the solution, as `Trace.descends` says, and the gap by the best bounds, which never rises on the way down
   follow() {
     const { objective, lower_bound: lower } = this.columns
+    const descends = this.header.descends ?? !KIT.choosing.includes(this.header.solver)
     let best = 0, bound = 0
     this.bests = []
     this.gaps = []
     for (let t = 0; t < this.length; t++) {
       const leftZero = this.isZero(best) && !this.isZero(t)
-      if (leftZero || below(objective[t], objective[best])) best = t
+      if (leftZero || !descends || below(objective[t], objective[best])) best = t
       if (below(-lower[t], -lower[bound])) bound = t
       const gap = apart(objective[best], lower[bound])
       this.bests.push(best)
-      this.gaps.push(t && this.gaps[t - 1] < gap ? this.gaps[t - 1] : gap)
+      this.gaps.push(t && descends && this.gaps[t - 1] < gap ? this.gaps[t - 1] : gap)
     }
     this.best = best
     this.bound = lower[bound]
@@ -104,7 +105,7 @@ class SavedRun {
   milestone(part, least) {
     const { objective, svm_solves: solves, seconds } = this.columns
     const goal = least + (1 - part) * (objective[0] - least)
-    const at = this.bests.findIndex((best) => objective[best] <= goal)
+    const at = objective.findIndex((value) => value <= goal)
     if (at < 0 || !Number.isFinite(objective[0])) return "–"
     const counted = (value, noun) => `${count(value)} ${noun}${value === 1 ? "" : "s"}`
     return [counted(this.firstStep + at, "step"), counted(solves[at], "SVM solve"), `${seconds[at].toFixed(2)} s`].join(" · ")

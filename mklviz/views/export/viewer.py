@@ -15,7 +15,7 @@ from mklviz.record import FINAL, Trace, motion
 from mklviz.record.bundle import MOST_BYTES, MOST_RUNS, SUFFIX
 from mklviz.record.milestones import PARTS
 from mklviz.record.saved import FORMAT
-from mklviz.record.trace import CUT_OFF
+from mklviz.record.trace import CHOOSING, CUT_OFF
 from mklviz.views.chart import squashed
 from mklviz.views.chart.columns import KERNELS_SHOWN, LARGEST_DRAWN
 from mklviz.views.chart.race_charts import ENLARGED, NO_BOUND, run_table, weights_title
@@ -54,7 +54,8 @@ def _kit() -> dict[str, Any]:
             **{"last": motion.LAST, "tremor": motion.TREMOR, "search": motion.SEARCH},
         },
         "squashed": {"flat": squashed.FLAT, "fewest": squashed.FEWEST},
-        **{"statuses": {name: _status(name) for name in FINAL}, "final": FINAL, "cut_off": CUT_OFF},
+        **{"statuses": {name: _status(name) for name in FINAL}, "final": FINAL},
+        **{"cut_off": CUT_OFF, "choosing": CHOOSING},
         "weights_titles": {noun: [weights_title(noun, 1, of) for of in (1, 2)] for noun in ("kernel", "parameter")},
         "placeholder": {"table": run_table(""), "colour": _PLACEHOLDER.colour},
         "charts": [  # by whether objectives fall below zero, and whether there is no bound
