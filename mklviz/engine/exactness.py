@@ -38,12 +38,12 @@ def reviewed(problem: Problem, trace: Trace, verdict: Verdict | None, goal: floa
     stop at; 0 where none was asked for.
     """
     gap = trace.gap_at(len(trace) - 1)
-    if verdict is None or verdict.status == "limit":
+    if not trace.undecided and (verdict is None or verdict.status == "limit"):
         verdict = _stored_decides(problem, trace, verdict, goal) or verdict
     best = trace.best.objective
     apart, scale = best - trace.best_bound.lower_bound, max(abs(best), np.finfo(float).tiny)
     open_ = verdict is None and gap > SUSPICIOUS
-    if np.isnan(gap) or (open_ and apart > SUSPICIOUS * problem.zero_objective):
+    if np.isnan(gap) or trace.undecided or (open_ and apart > SUSPICIOUS * problem.zero_objective):
         return verdict
     if apart == 0.0 == problem.zero_objective:  # no function costs less than nothing, which is exact
         return verdict

@@ -85,8 +85,8 @@ def opened_run(
 
 
 def _header(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a trace says of itself in words; files from before say neither recipe nor versions nor origin."""
-    stored = {"recipe": "", "versions": {}, "origin": None, **stored}
+    """Return what a trace says of itself in words; files from before lack some."""
+    stored = {"recipe": "", "versions": {}, "origin": None, "descends": None, **stored}
     header: dict[str, Any] = {word: _typed(stored[word], str, word) for word in _WORDS}
     header |= {word: text_of(header[word]) for word in _WORDS if word != "recipe"}
     header["options"] = plain_values(_typed(stored["options"], dict, "options"))
@@ -94,6 +94,7 @@ def _header(stored: Mapping[str, Any]) -> dict[str, Any]:
     header["kernel_names"] = [text_of(_typed(name, str, "name of a kernel")) for name in names]
     header["versions"] = {text_of(name): text_of(_typed(said, str, "version")) for name, said in versions.items()}
     header["origin"] = Origin.read(stored["origin"])
+    header["descends"] = None if stored["descends"] is None else _typed(stored["descends"], bool, "descends")
     if header["status"] not in ("running", *FINAL):
         raise ValueError(f"no run ends as {header['status']!r:.40}")
     return header

@@ -147,7 +147,7 @@ def _solve_all(problems: Sequence[Problem], report: ProgressReport) -> list[Solv
             report(k / len(problems))
 
         trace = solve(problem, name, gap=CHECK_GAP, max_iter=2000, max_seconds=CHECK_SECONDS, progress=goes_on)
-        solved.append(Solved(float(trace.objective.min()), make_solver(name).label))
+        solved.append(Solved(trace.best.objective, make_solver(name).label))
     return solved
 
 
