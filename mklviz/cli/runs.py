@@ -13,9 +13,10 @@ from typing import Any
 
 from mklviz.cli.arguments import read_own_data
 from mklviz.cli.documents import print_document
-from mklviz.cli.exits import code_of
+from mklviz.cli.exits import BAD_INPUT, code_of
 from mklviz.cli.live import Building, aligned, warm_up, watch
 from mklviz.cli.race import tell_race
+from mklviz.cli.runs_parser import LISTED
 from mklviz.cli.stored import MADE_BY, store_of
 from mklviz.errors import MklvizError
 from mklviz.numbers import counted
@@ -49,14 +50,19 @@ def _told(run: StoredRun) -> dict[str, Any]:
 
 def _list(arguments: argparse.Namespace) -> int:
     store = _opened(arguments)
-    found = store.runs(arguments.words or "", arguments.order, arguments.limit or None, arguments.deleted)
+    every = store.runs(arguments.words or "", arguments.order, None, arguments.deleted)
+    usual = 0 if arguments.json else LISTED
+    found = every[: (usual if arguments.limit is None else arguments.limit) or None]
+    left_out = len(every) - len(found)
     if arguments.json:
-        print_document({"store": str(store.folder), "runs": [_told(run) for run in found]})
+        print_document({"store": str(store.folder), "runs": [_told(run) for run in found], "left_out": left_out})
         return 0
     if not found:
         print("No runs are kept that fit." if arguments.words else f"No runs are kept in {store.folder} yet.")
         return 0
     print("\n".join(aligned([COLUMNS, *map(texts_of, found)], WORDS)))
+    if left_out:
+        print(f"\n{left_out:,} more: --limit 0 lists all.")
     return 0
 
 
@@ -109,7 +115,7 @@ def _resume(arguments: argparse.Namespace) -> int:
     warm_up(prepared.problem, [run.solver for run in race.runs.values()])
     complete = watch(race, lambda _: None)
     tell_race(race, recipe, prepared, recorded, complete, arguments.json)
-    return code_of(race.traces.values(), recipe, complete)
+    return code_of(race.traces.values(), recipe, complete) or (0 if recorded.kept else BAD_INPUT)
 
 
 def _races(store: Store, arguments: argparse.Namespace, deleted: bool = False) -> list[str]:

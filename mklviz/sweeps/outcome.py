@@ -36,6 +36,7 @@ class MemberOutcome:
     gap: float = math.nan
     kernels: int = 0  # in use
     results: Mapping[str, Any] = field(default_factory=dict)
+    unkept: str = ""  # why the store has not kept it
 
     @classmethod
     def of(cls, key: str, trace: Trace, results: Mapping[str, Any], run: str = "") -> MemberOutcome:

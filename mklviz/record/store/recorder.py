@@ -57,6 +57,11 @@ class Recorder:
         return run_of(self.folder.name, self.head, self._end, numbers, self.said, seen, self._bytes)
 
     @property
+    def kept(self) -> bool:
+        """Whether all of it stands on the disk, with its results."""
+        return self.done and self._end["results"] == self.results
+
+    @property
     def told(self) -> dict[str, dict[str, Any]]:
         """What a store knows of the run beside its steps: its head, its end if it has come to one, and what is said."""
         return {"head": dict(self.head), "end": self._end, "about": self.said}

@@ -18,6 +18,7 @@ from mklviz.record.files import replacing
 from mklviz.record.store.catalogue import Catalogue
 from mklviz.record.store.exchange import Merged, export_runs, import_runs, merge_runs, read_file
 from mklviz.record.store.folder import ABOUT, read_json, write_json
+from mklviz.record.store.folder_lock import LOCKS
 from mklviz.record.store.head import RunHead, new_id
 from mklviz.record.store.machine import this_machine
 from mklviz.record.store.owner import EVERYBODY, Asker
@@ -31,6 +32,7 @@ from mklviz.record.store.upkeep import (
     KEPT_BYTES,
     Cleaned,
     clear_leftovers,
+    clear_locks,
     pack,
     remove,
     set_aside,
@@ -101,6 +103,11 @@ class Store:
         return next(filter(None, map(troubles.get, ("writing", "reading", "index"))), "")  # runs at risk come first
 
     @property
+    def not_kept(self) -> str:
+        """Why runs that go on are in memory alone, in a sentence; "" where they are written."""
+        return self._catalogue.troubles.get("writing", "") if self._exists else ""
+
+    @property
     def revision(self) -> int:
         """A number that grows whenever `runs` may answer something else; it may be asked for every second."""
         self._catalogue.look_now_and_then()
@@ -126,6 +133,7 @@ class Store:
     def _begin(self, key: str, trace: Trace, shared: RunHead, about: Mapping[str, Any]) -> Recorder:
         run_id = new_id(trace.solver)
         head = head_of(run_id, key, trace, replace(shared, machine=this_machine()))
+        head["writer"] = self._catalogue.writer
         recorder = Recorder(self._runs / run_id, head, trace, self._catalogue.make)
         recorder.about = dict(about)  # a branch is called as its race is
         self._catalogue.add(recorder)
@@ -278,6 +286,7 @@ class Store:
             self.pack()
             self._clean(self.limit)
             clear_leftovers(self._runs)
+            clear_locks(self.folder / LOCKS)
         except (MklvizError, OSError) as error:
             _log.warning("The store %s could not be tidied: %s", self.folder, said_by(error))
         finally:

@@ -13,12 +13,13 @@ from typing import Any
 
 from mklviz.quoting import one_line
 from mklviz.record.store.folder import ABOUT, CUT_OFF_SECONDS, END, HEAD, PACKED, read_json, read_seen
+from mklviz.record.store.folder_lock import LOCKS, is_gone
 from mklviz.record.store.frames import newest_numbers
 from mklviz.record.store.machine import Machine
 from mklviz.record.verdict import FINAL
 from mklviz.record.words import MOST_COUNT, MOST_VALUES, number_in, plain_values, text_in, text_of
 
-__all__ = ["CUT_OFF", "DAMAGED", "StoredRun", "bytes_of", "damaged", "run_in", "run_of", "status_now"]
+__all__ = ["CUT_OFF", "DAMAGED", "StoredRun", "bytes_of", "damaged", "is_cut_off", "run_in", "run_of", "status_now"]
 
 _SAID = ("key", "solver", "label", "status", "reason", "words", "data", "problem", "name", "note", "lesson", "made_by")
 CUT_OFF = "cut off"  # the status of a run that ended without saying how
@@ -105,12 +106,20 @@ def run_in(folder: Path) -> StoredRun | None:
         return None if begun or not size else damaged(run_of(folder.name, {}, {}, {}, about, 0.0, size), _HEADLESS)
     end = read_json(folder / END)
     numbers = _mapping(end, "numbers") if end else newest_numbers(folder)
+    if not end and is_cut_off(folder):
+        end = {"status": CUT_OFF}
     times = read_seen(folder), number_in(head, "created", most=_TIMES), number_in(end, "ended", most=_TIMES)
     seen = min(max(times), time.time())  # clocks may be ahead
     run = run_of(folder.name, head, end, numbers, about, seen, size)
     with suppress(FileNotFoundError), (folder / PACKED).open("rb") as packed:
         return run if zipfile.is_zipfile(packed) else damaged(run, "its file is cut off")
     return run
+
+
+def is_cut_off(folder: Path) -> bool:
+    """Return whether the process that recorded a run without an end lives no more, as far as anybody can tell."""
+    writer = text_in(read_json(folder / HEAD), "writer")
+    return writer.isalnum() and is_gone(folder.parent.parent / LOCKS / writer) and not (folder / END).exists()
 
 
 def damaged(run: StoredRun, why: str) -> StoredRun:

@@ -13,11 +13,23 @@ from pathlib import Path
 
 from mklviz.errors import MklvizError
 from mklviz.record.store.folder import END, PACKED, bring_to_disk
+from mklviz.record.store.folder_lock import is_gone
 from mklviz.record.store.frames import frames_in
 from mklviz.record.store.reading import read_run
 from mklviz.record.store.stored import StoredRun
 
-__all__ = ["ASIDE", "KEPT_BYTES", "Cleaned", "clear_leftovers", "pack", "remove", "set_aside", "settled", "superfluous"]
+__all__ = [
+    "ASIDE",
+    "KEPT_BYTES",
+    "Cleaned",
+    "clear_leftovers",
+    "clear_locks",
+    "pack",
+    "remove",
+    "set_aside",
+    "settled",
+    "superfluous",
+]
 
 _log = logging.getLogger(__name__)
 KEPT_BYTES = 2 * 10**9  # size limit of a store
@@ -109,3 +121,11 @@ def clear_leftovers(folder: Path) -> None:
         with suppress(OSError):
             if now - path.stat().st_mtime > LEFT_OVER_SECONDS:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def clear_locks(folder: Path) -> None:
+    """Remove the locks of processes that ended a day ago: whoever began a sweep before they did has solved it."""
+    for path in folder.glob("*"):
+        with suppress(OSError):
+            if time.time() - path.stat().st_mtime > UNDO_SECONDS and is_gone(path):
+                path.unlink()

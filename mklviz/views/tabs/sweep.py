@@ -237,6 +237,8 @@ class SweepTab(Tab):
         if run.error is not None:
             known = isinstance(run.error, MklvizError)
             say(self.trouble, str(run.error) if known else "The sweep broke down; the server's log says more.")
+        elif run.not_kept:
+            say(self.trouble, run.not_kept)
         if self._table is None or len(self._table) != ended:
             self._take_table(run.table())
         self._offer()
