@@ -169,7 +169,7 @@ class YourMix(Tab):
         if session is None or mixer is None or self._theme is None or session.race is None:
             return
         traces = {key: trace for key, trace in session.traces.items() if len(trace)}
-        mine = None if self.mix is None else above(self.mix.iterate.objective, traces, mixer.problem)
+        mine = None if self.mix is None else above(self.mix.iterate.objective, traces)
         styles = race_styles(session.race, self._theme)
         self.figure.show(curve_tables(mix_lines(mine, traces, mixer.problem, styles, self._theme)))
         if self.mix is not None and mine is not None:
