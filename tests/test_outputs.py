@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from _sources import SOURCES
+from _waits import PATIENCE
 
 import mklviz as mv
 from mklviz.cli import outputs
@@ -152,7 +153,7 @@ def test_being_ended_politely_keeps_what_was_found(tmp_path: Path) -> None:
         while b" steps " not in drawn:
             drawn += os.read(leader, 1000)
         process.send_signal(signal.SIGTERM)
-        out, _ = process.communicate(timeout=60)
+        out, _ = process.communicate(timeout=PATIENCE)
     with contextlib.suppress(OSError):  # the other side is closed
         drawn += os.read(leader, 100_000)
     os.close(leader)

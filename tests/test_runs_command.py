@@ -20,6 +20,7 @@ from mklviz.cli import main
 from mklviz.cli.commands import COMMANDS
 from mklviz.cli.runs import ACTIONS
 from mklviz.cli.runs_parser import ACTIONS as NAMED
+from mklviz.errors import MklvizError
 from mklviz.record import Trace
 from mklviz.record.store import RunHead, open_store, reset
 
@@ -76,6 +77,38 @@ def test_a_run_is_listed_and_shown_by_the_key_that_it_prints(store: Path, said: 
     assert spg["made_by"] == "command line"
     assert spg["recipe"]["data"]["source"] == "two_moons"
     assert told(said, "runs", "show", spg["short"])["runs"][0]["id"] == spg["id"]
+
+
+NUMBERS = [
+    *(("runs", "list", "--limit"), ("sweep", "data=heart", "--workers"), ("reproduce", "--workers")),
+    *(("run", "--threads"), ("serve", "--port"), ("serve", "--num-procs"), ("bench", "--repeats")),
+]
+
+
+@pytest.mark.parametrize("words", NUMBERS, ids=" ".join)
+def test_numbers_of_every_command_are_whole_and_in_range_and_said_so(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for odd in ("1e23", "1" + 23 * "0", "-3", "1.5", "nan", "", "x", "\u0661", "1_0", "9" * 5000):
+        with pytest.raises(SystemExit) as ended:
+            main([*words[:-1], f"{words[-1]}={odd}"])
+        said = capsys.readouterr().err
+        assert ended.value.code == 2
+        assert "is no whole number from" in said
+        assert len(said) < 400
+
+
+def test_json_gives_all_runs_or_says_how_many_are_left_out(store: Path, said: Said) -> None:
+    for number in range(61):
+        open_store(store).record({"level": growing()}, RunHead(words=f"{number}"))
+    assert len(told(said, "runs", "list")["runs"]) == 61
+    assert told(said, "runs", "list", "--limit", "7")["left_out"] == 54
+    out = said("runs", "list")[1]
+    assert len(out.splitlines()) == 2 + 50 + 2
+    assert out.splitlines()[-1] == "11 more: --limit 0 lists all."
+    assert said("runs", "list", "--where", "\udcff")[0] == 0
+    with pytest.raises(MklvizError, match="whole number of runs"):
+        open_store(store).runs(limit=10**23)
 
 
 def test_the_list_is_as_long_as_asked_for_and_sorted(store: Path, said: Said) -> None:

@@ -157,7 +157,7 @@ def test_an_index_of_an_earlier_version_is_backed_up_and_brought_forward(
         assert index.execute("PRAGMA user_version").fetchone() == (len(migrations.STEPS),)
         assert index.execute("PRAGMA auto_vacuum").fetchone() == (2,)
         assert "later" in {row[1] for row in index.execute("PRAGMA table_info(runs)")}
-    with closing(sqlite3.connect(store.folder / "index.version-1.sqlite")) as backup:
+    with closing(sqlite3.connect(store.folder / f"index.version-{len(migrations.STEPS) - 1}.sqlite")) as backup:
         assert backup.execute("SELECT COUNT(*) FROM runs").fetchone() == (1,)
 
 

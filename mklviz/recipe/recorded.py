@@ -68,6 +68,11 @@ class RecordedRace:
         """The keys of the runs in the store by those in the race; none where races are not kept."""
         return self._recording.ids
 
+    @property
+    def kept(self) -> bool:
+        """Whether all of it stands in the store, or races are not kept."""
+        return self._recording.kept
+
     def holds(self, race: Race) -> bool:
         """Return whether this is the same race, to which branches may have been added."""
         return any(race.runs.get(key) is run for key, run in self._runs.items())

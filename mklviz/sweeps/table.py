@@ -123,8 +123,9 @@ def known_outcomes(store: Store, members: Iterable[Member]) -> dict[str, MemberO
     """
     wanted = {member.key for member in members}
     found: dict[str, MemberOutcome] = {}
-    for run in store.runs("made:sweep", order="created"):
-        if run.member in wanted:
+    where = f"member:{next(iter(wanted))}" if len(wanted) == 1 else "made:sweep"
+    for run in store.runs(where, order="created"):
+        if run.member in wanted and run.results:  # without, it was cut off before its score was written
             outcome = MemberOutcome.stored(run)
             if outcome.done or (outcome.failed and not (run.member in found and found[run.member].done)):
                 found[run.member] = outcome

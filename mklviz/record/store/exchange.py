@@ -11,6 +11,7 @@ import json
 import shutil
 import sys
 import tempfile
+import time
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from typing import IO, Any
 from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
 from mklviz.quoting import named, said_by
-from mklviz.record.bundle import SUFFIX, damaged_as_error, packed_runs, run_bytes
+from mklviz.record.bundle import KNOWN, SUFFIX, damaged_as_error, free_name, packed_runs, read_told, run_bytes
 from mklviz.record.store.folder import ABOUT, END, HEAD, PACKED, read_json, write_json
 from mklviz.record.store.frames import numbers_at
 from mklviz.record.store.head import RunHead, is_id, new_id
@@ -34,7 +35,6 @@ from mklviz.record.trace import Trace
 
 __all__ = ["Merged", "export_runs", "import_runs", "merge_runs", "read_file"]
 
-KNOWN = "runs.json"  # in the file: what the store knows of each run
 _FILES = {"head": HEAD, "end": END, "about": ABOUT}
 
 
@@ -56,7 +56,7 @@ def export_runs(runs: Sequence[StoredRun], folder: Path, file: IO[bytes], live: 
     known: dict[str, Any] = {}
     with zipfile.ZipFile(file, "w") as archive:
         for run in runs:
-            name = _free_name(f"{run.name or run.race}-{run.key}" if several else run.key, known)
+            name = free_name(f"{run.name or run.race}-{run.key}" if several else run.key, [*known])
             recorder = live.get(run.id)
             with archive.open(name, "w", force_zip64=True) as member:
                 if recorder is None:
@@ -67,13 +67,7 @@ def export_runs(runs: Sequence[StoredRun], folder: Path, file: IO[bytes], live: 
             told = written if recorder is None else recorder.told
             told["head"] = {**told["head"], "owner": ""}  # who has a file need not know whose runs they were
             known[name] = {"id": run.id, **told}
-        archive.writestr(KNOWN, json.dumps({"version": 1, "runs": known}, ensure_ascii=False))
-
-
-def _free_name(wanted: str, taken: Mapping[str, Any]) -> str:
-    plain = wanted.replace(" ", "-").replace("/", "-").replace("\\", "-") or "run"
-    names = (f"{plain}{'' if count == 1 else f'-{count}'}{SUFFIX}" for count in range(1, len(taken) + 2))
-    return next(name for name in names if name not in taken)
+        archive.writestr(KNOWN, json.dumps({"version": 1, "runs": known}))
 
 
 def _write_packed(folder: Path, member: IO[bytes]) -> None:
@@ -91,7 +85,10 @@ def read_file(source: str | Path | bytes) -> tuple[bytes, datetime]:
     if isinstance(source, bytes):
         return source, datetime.now(UTC)
     try:
-        return Path(source).read_bytes(), datetime.fromtimestamp(Path(source).stat().st_mtime, UTC)
+        stated = Path(source).stat()
+        if stated.st_size > LIMITS.memory_bytes:
+            raise MklvizError(f"{named(str(source))} takes more memory than this machine has for it.")
+        return Path(source).read_bytes(), datetime.fromtimestamp(min(max(stated.st_mtime, 0.0), time.time()), UTC)
     except OSError as error:
         raise MklvizError(f"{named(str(source))} could not be read: {said_by(error)}.") from error
 
@@ -102,14 +99,17 @@ def import_runs(content: bytes, created: datetime, name: str, folder: Path, owne
     Raises `MklvizError` if it is no such file, and `OSError` if the store cannot be written to.
     """
     races: dict[str, None] = {}
-    known = _known(content)
+    opened: list[tuple[Mapping[str, Any], bytes, int]] = []
+    known = read_told(content, name)
     shared = RunHead(_digest(content), name=Path(name).stem.split(".")[0], made_by="file")
     for member, run in _runs(content, name):
         trace = Trace.load(io.BytesIO(run))
         told = known.get(member + SUFFIX, {})
         if not (is_id(told.get("id")) and isinstance(told.get("head"), dict)):
             told = _told_by(trace, member, run, shared, created)
-        mine = _own_run(told, len(trace), folder, owner)
+        opened.append((told, run, len(trace)))
+    for told, run, steps in opened:  # where one cannot be opened, none joins
+        mine = _own_run(told, steps, folder, owner)
         races[mine.race if mine is not None else _taken_in(_renamed(told, owner), run, folder)] = None
     return list(races)
 
@@ -121,16 +121,6 @@ def _runs(content: bytes, name: str) -> Iterator[tuple[str, bytes]]:
             if run_bytes(run) > LIMITS.memory_bytes:
                 raise MklvizError(f"A run in {named(name)} takes more memory than this machine has for it.")
             yield member, run
-
-
-def _known(content: bytes) -> dict[str, Any]:
-    """Return what a store has written of the runs in a file, by their names in it; nothing in files of others."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            stated = json.loads(archive.read(KNOWN))["runs"]
-            return {name: told for name, told in stated.items() if isinstance(told, dict)}
-    except Exception:  # unpackers have errors of their own
-        return {}
 
 
 def _told_by(trace: Trace, key: str, run: bytes, shared: RunHead, created: datetime) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from mklviz.record.files import replacing
 from mklviz.record.store.catalogue import Catalogue
 from mklviz.record.store.exchange import Merged, export_runs, import_runs, merge_runs, read_file
 from mklviz.record.store.folder import ABOUT, read_json, write_json
+from mklviz.record.store.folder_lock import LOCKS
 from mklviz.record.store.head import RunHead, new_id
 from mklviz.record.store.machine import this_machine
 from mklviz.record.store.owner import EVERYBODY, Asker
@@ -25,15 +26,27 @@ from mklviz.record.store.reading import read_run
 from mklviz.record.store.recorder import Recorder, head_of
 from mklviz.record.store.recording import Recording
 from mklviz.record.store.runs_folder import RUNS
-from mklviz.record.store.stored import StoredRun
+from mklviz.record.store.stored import DAMAGED, StoredRun, run_in
 from mklviz.record.store.trouble import SWITCHED_OFF, of_disk
-from mklviz.record.store.upkeep import KEPT_BYTES, Cleaned, clear_leftovers, pack, remove, settled, superfluous
+from mklviz.record.store.upkeep import (
+    KEPT_BYTES,
+    Cleaned,
+    clear_leftovers,
+    clear_locks,
+    pack,
+    remove,
+    set_aside,
+    settled,
+    superfluous,
+)
 from mklviz.record.store.writer import WRITER
 from mklviz.record.trace import Trace
+from mklviz.record.words import MOST_VALUES, text_of
 
 __all__ = ["Store"]
 
 _log = logging.getLogger(__name__)
+MOST_NOTE = 10_000  # letters
 UPKEEP_SECONDS = 60.0  # between two times that its owner packs and removes runs
 _ENDED = "member != '' AND deleted IS NULL AND status IN ('converged', 'precision', 'rule', 'limit')"
 
@@ -90,6 +103,11 @@ class Store:
         return next(filter(None, map(troubles.get, ("writing", "reading", "index"))), "")  # runs at risk come first
 
     @property
+    def not_kept(self) -> str:
+        """Why runs that go on are in memory alone, in a sentence; "" where they are written."""
+        return self._catalogue.troubles.get("writing", "") if self._exists else ""
+
+    @property
     def revision(self) -> int:
         """A number that grows whenever `runs` may answer something else; it may be asked for every second."""
         self._catalogue.look_now_and_then()
@@ -115,6 +133,7 @@ class Store:
     def _begin(self, key: str, trace: Trace, shared: RunHead, about: Mapping[str, Any]) -> Recorder:
         run_id = new_id(trace.solver)
         head = head_of(run_id, key, trace, replace(shared, machine=this_machine()))
+        head["writer"] = self._catalogue.writer
         recorder = Recorder(self._runs / run_id, head, trace, self._catalogue.make)
         recorder.about = dict(about)  # a branch is called as its race is
         self._catalogue.add(recorder)
@@ -160,11 +179,26 @@ class Store:
         if self.owner != EVERYBODY and not self._found(also="id = ?", values=(run_id,)):
             raise MklvizError(f"There is no run {quote(run_id)} in the store.")
         recorder = self._catalogue.live.get(run_id)
-        return recorder.trace if recorder is not None else read_run(self._runs / run_id)
+        if recorder is not None:
+            return recorder.trace
+        try:
+            return read_run(self._runs / run_id)
+        except MklvizError as error:
+            self._catalogue.mark_damaged(run_id, error)
+            raise
 
     def traces(self, race_id: str) -> dict[str, Trace]:
-        """Return the traces of a race by their keys in it, or raise `MklvizError` where there is none."""
-        return {run.key: self.trace(run.id) for run in self._race(race_id)}
+        """Return the traces of a race by their keys in it, or raise `MklvizError` where none can be read."""
+        traces: dict[str, Trace] = {}
+        fault = MklvizError(f"There is no race {race_id} in the store.")
+        for run in self._race(race_id):
+            try:
+                traces[run.key] = self.trace(run.id)
+            except MklvizError as error:  # a damaged run hides no others
+                fault = error
+        if not traces:
+            raise fault
+        return traces
 
     def _race(self, race_id: str) -> list[StoredRun]:
         found = self._race_of(race_id)
@@ -193,8 +227,10 @@ class Store:
         tags: Iterable[str] | None = None,
         pinned: bool | None = None,
     ) -> None:
-        """Change what is said of a race; what is None stays."""
-        given = {"name": name, "note": note, "tags": None if tags is None else list(tags), "pinned": pinned}
+        """Change what is said of a race; what is None stays, and what is longer than a page is cut."""
+        texts = {"name": name, "note": note}
+        given: dict[str, Any] = {key: text and text_of(text, MOST_NOTE) for key, text in texts.items()}
+        given |= {"tags": None if tags is None else [*map(text_of, tags)][:MOST_VALUES], "pinned": pinned}
         self._say(race_id, {key: value for key, value in given.items() if value is not None})
 
     def delete(self, race_id: str) -> None:
@@ -250,6 +286,7 @@ class Store:
             self.pack()
             self._clean(self.limit)
             clear_leftovers(self._runs)
+            clear_locks(self.folder / LOCKS)
         except (MklvizError, OSError) as error:
             _log.warning("The store %s could not be tidied: %s", self.folder, said_by(error))
         finally:
@@ -269,20 +306,48 @@ class Store:
         except OSError as error:
             raise self._not_written(error) from error
 
-    def export(self, race_ids: Iterable[str], path: str | Path | IO[bytes]) -> None:
+    def repair(self) -> dict[str, str]:
+        """Set runs aside that are over and cannot be read, in a folder beside the others; return why, by their keys.
+
+        Raises `MklvizError` if the disk does not let them go.
+        """
+        faults: dict[str, str] = {}
+        for run in [*self.runs(), *self.runs(deleted=True)]:
+            if run.status == "running" or run.id in self._catalogue.live:
+                continue
+            try:
+                read_run(self._runs / run.id)
+                stated = run_in(self._runs / run.id)
+                if stated is not None and stated.status == DAMAGED:
+                    raise MklvizError(stated.reason)
+            except MklvizError as error:
+                faults[run.id] = said_by(error)
+        try:
+            set_aside(self._runs, faults)
+        except OSError as error:
+            raise self._not_written(error) from error
+        self._catalogue.runs_folder.touch()
+        return faults
+
+    def export(self, race_ids: Iterable[str], path: str | Path | IO[bytes]) -> int:
         """Write races into a file that `import_file`, `read_bundle` and the dashboard open.
 
-        Raises `MklvizError` if there is no such race or the file cannot be written.
+        Returns how many damaged runs are not in it. Raises `MklvizError` if there is no such race, nothing of it can be
+        read, or the file cannot be written.
         """
-        runs = [run for race_id in race_ids for run in self._race(race_id)]
+        every = [run for race_id in race_ids for run in self._race(race_id)]
+        runs = [run for run in every if run.status != DAMAGED]
+        if every and not runs:
+            raise MklvizError(every[0].reason)
         if not isinstance(path, (str, Path)):
             export_runs(runs, self._runs, path, self._catalogue.live)
-            return
+            return len(every) - len(runs)
         try:
             with replacing(path) as file:
                 export_runs(runs, self._runs, file, self._catalogue.live)
         except OSError as error:
             raise MklvizError(f"{named(str(path))} could not be written: {said_by(error)}.") from error
+        return len(every) - len(runs)
 
     def import_file(self, source: str | Path | bytes, name: str = "") -> list[str]:
         """Take in a file of runs, by its path or its content and its name for people; return the keys of its races.

@@ -36,7 +36,7 @@ export function render({ model, el }) {
       front.querySelector(".scroll").scrollTop = 0
     } else {
       mark(section)
-      front?.setAttribute("aria-busy", "true")
+      if (front?.dataset.open !== section) front?.setAttribute("aria-busy", "true")
     }
     model.send_msg({ section, ...words })
   }

@@ -9,8 +9,9 @@ from typing import Any
 from mklviz.errors import MklvizError
 from mklviz.quoting import MOST_NAME, one_line
 from mklviz.record.store import Store
+from mklviz.record.store.stored import CUT_OFF
 from mklviz.views.form import FormRow, Group, Note, TextBox
-from mklviz.views.history.past_race import CUT_OFF, PastRace
+from mklviz.views.history.past_race import PastRace
 
 __all__ = ["RaceWords"]
 

@@ -69,13 +69,11 @@ class FrontPage:
 
     def turn(self, section: str, words: Mapping[str, str]) -> None:
         """Open a section; `words` say which lesson or claim, or that a table of one's own is to be opened."""
-        if section in (EXPLORE, RUNS) and self.explorer is None:
-            self._build().start()
-        self._show(section, words)
-        if self.explorer is not None and words.get("scenario") in scenarios():
-            self.explorer.open_lesson(words["scenario"])
-        if self.explorer is not None and words.get("claim"):
-            self.explorer.open_claim(words["claim"])
+        with pn.io.hold(policy="collect"):  # one message
+            begun = self._build() if section in (EXPLORE, RUNS) and self.explorer is None else None
+            self._show(section, words)
+            if begun is not None:
+                begun.start()
 
     def _build(self) -> Explorer:
         self.explorer = Explorer(frame=self.frame)
@@ -83,7 +81,6 @@ class FrontPage:
         if self.explorer.open():
             self._page.sidebar = [self.explorer.controls]
         self.explorer.set_dark(self.frame.session.theme.dark)
-        self._main.objects = [self.explorer.main]
         return self.explorer
 
     def _show(self, section: str, words: Mapping[str, str]) -> None:
@@ -98,6 +95,11 @@ class FrontPage:
         if words.get("own") or words.get(OWN) == "own":
             self._page.sidebar_open = True  # also on a phone
             self.explorer.sidebar.data.file.wanted += 1
+        if words.get("scenario") in scenarios():
+            self.explorer.open_lesson(words["scenario"])
+        if words.get("claim"):
+            self.explorer.open_claim(words["claim"])
+        self._main.objects = [self.explorer.main]  # what was asked for stands there when a browser draws it
 
     def _show_drawer(self, explores: bool) -> None:
         """Fold the controls away where there is no race to be set up, and bring them back as they were."""

@@ -31,6 +31,7 @@ from mklviz.views.history.found_races import FoundRaces, Sought
 from mklviz.views.history.past_race import ORDERS, STATES, PastRace
 from mklviz.views.history.race_list import RaceList
 from mklviz.views.history.race_words import RaceWords
+from mklviz.views.host.document_lock import with_page_locked
 from mklviz.views.look import cards
 from mklviz.views.session.comparable import difference, shared_recipe
 from mklviz.views.session.race_history import KeptRace, overlaid
@@ -225,10 +226,15 @@ class Runs(Tab):
         chosen = self.chosen
         if not chosen:
             return
-        self._say_wrong("")
         try:
             kept = await asyncio.to_thread(self._kept, chosen)
-            self._open(kept, chosen[0].id if len(chosen) == 1 else "")
+            with_page_locked(partial(self._opened, kept, chosen[0].id if len(chosen) == 1 else ""))
+        except MklvizError as error:
+            with_page_locked(partial(self._say_wrong, str(error)))
+
+    def _opened(self, races: list[KeptRace], stored: str) -> None:
+        try:
+            self._open(races, stored)
         except MklvizError as error:
             self._say_wrong(str(error))
 
@@ -350,39 +356,34 @@ class Runs(Tab):
                 request.leave()
             if not any(map(len, traces.values())):
                 raise MklvizError(f"{named(name)} holds no steps.")
-            await self._take(content, name, traces)
+            keys = await asyncio.to_thread(self.store.import_file, content, name) if self.store.enabled else []
+            with_page_locked(partial(self._take, name, traces, keys))
         except MklvizError as error:
-            self._say_wrong(str(error))
+            with_page_locked(partial(self._say_wrong, str(error)))
         except Exception:
             _log.exception("The file %s could not be read", name)
-            self._say_wrong(f"{named(name)} could not be read; the server's log says more.")
+            wrong = f"{named(name)} could not be read; the server's log says more."
+            with_page_locked(partial(self._say_wrong, wrong))
 
-    async def _take(self, content: bytes, name: str, traces: Mapping[str, Trace]) -> None:
-        """Keep the runs of a file, and open them; several races are listed, for one to be chosen."""
-        self._say_wrong("")
-        keys: list[str] = []
-        if self.store.enabled:
-            keys = await asyncio.to_thread(self.store.import_file, content, name)
-        elif self._session is not None:
+    def _take(self, name: str, traces: Mapping[str, Trace], keys: list[str]) -> None:
+        """Open the runs of a file; several races are listed, for one to be chosen."""
+        if not keys and self._session is not None:
             self._session.race_history.add(name, traces)
         self.look()
         if len(keys) > 1:
             self.list.chosen = keys
             return
         begun = {key: trace for key, trace in traces.items() if len(trace)}
-        self._open([KeptRace(one_line(name), begun)], keys[0] if keys else "")
+        self._opened([KeptRace(one_line(name), begun)], keys[0] if keys else "")
 
     async def _wait_for(self, request: MemoryRequest) -> None:
         """Wait for memory, but not for ever: the page may be closed by then."""
-        said, until = self._said.object, monotonic() + PATIENCE
-        try:
-            while not request.admitted():
-                self._said.object = request.message
-                if monotonic() > until:
-                    raise MklvizError("There was no memory for this file for a minute: try again when others are done.")
-                await asyncio.sleep(LOOK_SECONDS)
-        finally:
-            self._said.object = said
+        until = monotonic() + PATIENCE
+        while not request.admitted():
+            with_page_locked(partial(self._say_wrong, request.message))
+            if monotonic() > until:
+                raise MklvizError("There was no memory for this file for a minute: try again when others are done.")
+            await asyncio.sleep(LOOK_SECONDS)
 
     def _say_wrong(self, sentence: str) -> None:
         self.trouble.param.update(object=sentence, visible=bool(sentence))

@@ -20,6 +20,7 @@ from mklviz.record.store import Store
 from mklviz.sweeps import Sweep, SweepRun, SweepTable
 from mklviz.sweeps.processes import usual_workers
 from mklviz.views.form import Alert, Button, Form, FormRow, ProgressBar, Reasons, Select
+from mklviz.views.host.document_lock import with_page_locked
 from mklviz.views.host.figure_sync import FigureSync
 from mklviz.views.look import cards
 from mklviz.views.model.model_card import ONE_SECTION
@@ -236,6 +237,8 @@ class SweepTab(Tab):
         if run.error is not None:
             known = isinstance(run.error, MklvizError)
             say(self.trouble, str(run.error) if known else "The sweep broke down; the server's log says more.")
+        elif run.not_kept:
+            say(self.trouble, run.not_kept)
         if self._table is None or len(self._table) != ended:
             self._take_table(run.table())
         self._offer()
@@ -299,9 +302,11 @@ class SweepTab(Tab):
             return
         try:
             traces, stored = await asyncio.to_thread(race_of, table, self.race.value, session.store)
-            say(self.trouble, opens(shared_recipe(traces.values()), traces, stored))
         except MklvizError as error:
-            say(self.trouble, str(error))
+            with_page_locked(partial(say, self.trouble, str(error)))
+            return
+        recipe = shared_recipe(traces.values())
+        with_page_locked(lambda: say(self.trouble, opens(recipe, traces, stored)))
 
     def _saving(self, ending: str) -> Callable[..., None]:
         def save(_event: Any) -> None:
