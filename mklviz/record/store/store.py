@@ -46,7 +46,6 @@ __all__ = ["Store"]
 _log = logging.getLogger(__name__)
 MOST_NOTE = 10_000  # letters
 UPKEEP_SECONDS = 60.0  # between two times that its owner packs and removes runs
-_ENDED = "member != '' AND deleted IS NULL AND status IN ('converged', 'precision', 'rule', 'limit')"
 
 
 class Store:
@@ -149,12 +148,6 @@ class Store:
         """
         also = f"deleted IS {'NOT ' if deleted else ''}NULL" + (" AND owner = ?" if owner is not None else "")
         return self._catalogue.runs(where, order, limit, also, () if owner is None else (owner,))
-
-    def finished(self, members: Iterable[str]) -> dict[str, str]:
-        """Return the runs of a sweep's members that need no repetition, by the members' keys."""
-        wanted = set(members)
-        found = self._catalogue.runs("", "created", None, _ENDED)
-        return {run.member: run.id for run in found if run.member in wanted}
 
     def trace(self, run_id: str) -> Trace:
         """Return the trace of a run, which still grows where the run is going on in this process.
