@@ -176,7 +176,6 @@ def test_a_suite_that_breaks_down_takes_nothing_with_it(tmp_path: Path, monkeypa
         (["nothing"], "There is no benchmark suite 'nothing'; there are "),
         (["svm", "--plot", "found.png"], "written as .html or .svg, not as found.png"),
         (["svm", "--json", "/no/such/folder/found.json"], "no folder /no/such/folder"),
-        (["svm", "--repeats", "0"], "--repeats 0 measures nothing"),
     ],
 )
 def test_a_benchmark_that_cannot_be_is_one_sentence(

@@ -31,8 +31,6 @@ def run_suites(
     Raises `MklvizError` if there is no such suite, or a file cannot be written there.
     """
     _check_files(json, plot)
-    if repeats is not None and repeats < 1:
-        raise MklvizError(f"--repeats {repeats} measures nothing: give 1 or more.")
     suites = load_suites(names)
     results: dict[str, tuple[Suite, list[Found]]] = {}
     complete = False

@@ -213,7 +213,7 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--num-procs",
-        type=whole(1, 1000),
+        type=whole(1, 32),
         metavar="N",
         help="processes that share the port (default: 1; for a class one per core, four at most)",
     )
