@@ -19,7 +19,6 @@ from typing import Any
 from urllib.parse import unquote_to_bytes, urlencode
 
 from bokeh.server.util import check_allowlist
-from bokeh.util.token import get_session_id
 from tornado.httputil import HTTPHeaders, HTTPServerRequest
 from tornado.routing import Matcher, PathMatches, Rule
 from tornado.web import Application, OutputTransform, RequestHandler
@@ -48,6 +47,7 @@ class Gate:
     frames: Sequence[str]  # origins of pages that may frame the dashboard
     sessions: Callable[[], int]  # returns how many pages somebody views or is about to view
     lives: Callable[[str], bool]  # returns whether there is a session of that id
+    admits: Callable[[str, str], bool]  # returns whether a socket may open, by the token of its page and its address
     # what the browser's proof of the right code is made with
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     guesses: Guesses = field(default_factory=Guesses)  # the wrong codes that have been given
@@ -69,7 +69,7 @@ class Gate:
         encryption on another machine. The requests of other sites come there without the cookie of the code.
         """
         said = request.headers
-        if said.get("Upgrade", "").lower() == "websocket":  # browsers agree only on what they say about the origin
+        if _is_socket(request):  # browsers agree only on what they say about the origin
             origin = said.get("Origin")
             return origin is not None and not check_allowlist(origin.partition("://")[2].lower(), list(self.names))
         if said.get("Sec-Fetch-Site", "none") in ("none", "same-origin"):
@@ -79,17 +79,20 @@ class Gate:
         return said.get("Sec-Fetch-Dest") != "document" and not self.frames
 
     def is_unreadable(self, request: HTTPServerRequest) -> bool:
-        """Whether something in the address is no text, or no token where there should be one."""
-        arguments = request.query_arguments
+        """Whether something in the address is no text, or names a session, which only the server does."""
+        arguments = {**request.body_arguments, **request.query_arguments, **request.headers}
         try:
             text = b" ".join(
-                [unquote_to_bytes(request.path), *(b" ".join(values) for values in arguments.values())]
+                [unquote_to_bytes(request.path), *(b" ".join(values) for values in request.query_arguments.values())]
             ).decode()
-            for token in arguments.get("bokeh-token", []):
-                get_session_id(token.decode())
-        except (ValueError, TypeError, RuntimeError):
+        except ValueError:
             return True
-        return "\0" in text
+        return "\0" in text or not {"bokeh-token", "bokeh-session-id"}.isdisjoint(map(str.lower, arguments))
+
+    def is_uninvited(self, request: HTTPServerRequest) -> bool:
+        """Whether a socket is asked for by somebody who has no page, or too many of them."""
+        token = request.headers.get("Sec-WebSocket-Protocol", "").rpartition(",")[2].strip()
+        return _is_socket(request) and not self.admits(token, str(request.remote_ip))
 
     def is_unknown(self, request: HTTPServerRequest) -> bool:
         """Whether the request has a method that no page uses."""
@@ -150,6 +153,10 @@ class Gate:
             "Referrer-Policy": "no-referrer",
         }
         return said if self.frames else {**said, "X-Frame-Options": "DENY"}
+
+
+def _is_socket(request: HTTPServerRequest) -> bool:
+    return request.headers.get("Upgrade", "").lower() == "websocket"
 
 
 class _When(Matcher):
@@ -250,7 +257,8 @@ def set_up(application: Application, gate: Gate) -> None:
     room = f"{LIMITS.sessions:,} pages are open here, which is all there is room for: close one, or try again later."
     strange = "This server does not go by that name: open it under its own, or start it with --allow-websocket-origin."
     abroad = "Other sites may link to this dashboard; those that show it in a frame are named by --allow-frame."
-    garbled = "Something in this address is no text: open it without what follows the question mark."
+    garbled = "Something in this address is no text, or is not for it: open it without what follows the question mark."
+    unasked = "No page asks for this socket, or its address has as many as it may: open the dashboard at /explorer."
     method = "This server is asked for pages, and for nothing else."
     nothing = "There is nothing at this address: the dashboard is at /explorer."
     application.settings["default_handler_class"] = _Refusal
@@ -262,6 +270,7 @@ def set_up(application: Application, gate: Gate) -> None:
         Rule(_When(gate.is_unknown), _Refusal, {"status": 405, "sentence": method}),
         Rule(_When(gate.is_about_code), _AskForCode, {"gate": gate}),
         Rule(_When(gate.is_unreadable), _Refusal, {"status": 400, "sentence": garbled}),
+        Rule(_When(gate.is_uninvited), _Refusal, {"status": 403, "sentence": unasked}),
         Rule(_When(gate.is_question), _Alive, {"gate": gate}),
         Rule(PathMatches("/"), _ToDashboard),
         Rule(_When(gate.is_full), _Refusal, {"status": 503, "sentence": room}),
