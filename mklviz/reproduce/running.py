@@ -9,7 +9,7 @@ from mklviz.record.store import Store
 from mklviz.reproduce.answering import ClaimAnswer, answer_from
 from mklviz.reproduce.claim import PaperClaim
 from mklviz.sweeps import Sweep, SweepRun, SweepTable
-from mklviz.sweeps.following import follow
+from mklviz.sweeps.following import follow, tell_not_kept
 
 __all__ = ["reproduce"]
 
@@ -37,6 +37,7 @@ def reproduce(
         if sweep.key not in known:
             run = SweepRun(sweep, store, workers=workers)
             follow(run, stopped)
+            tell_not_kept(run)
             known[sweep.key] = run.table()
         return known[sweep.key]
 

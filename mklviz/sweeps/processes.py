@@ -180,7 +180,8 @@ class _Pool:
         while len(self._processes) < self._count:
             another = _Process(self._inbox)
             member = self._work.queue.take(another)
-            if member is None:  # what is left are paths of the others
+            if member is None:  # what is left are paths of the others, or of another process
+                self._work.queue.leave(another)
                 return
             another.start()
             self._processes.append(another)
