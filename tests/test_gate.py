@@ -10,28 +10,33 @@ import signal
 import socket
 import sys
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from tornado.httpclient import AsyncHTTPClient, HTTPResponse
+from _waits import PATIENCE, soon
+from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPResponse
 from tornado.httpserver import HTTPServer
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from tornado.ioloop import IOLoop
 from tornado.netutil import bind_sockets
 from tornado.testing import bind_unused_port
 from tornado.web import Application, RequestHandler
+from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 from mklviz.cli import main
 from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
+from mklviz.server import serving
 from mklviz.server.addresses import check_address, is_local, known_names, own_addresses
 from mklviz.server.codes import MOST_PARTIES, Guesses, new_code
-from mklviz.server.connections import LONGEST_REQUEST
+from mklviz.server.connections import LONGEST_REQUEST, party
 from mklviz.server.contained import run
 from mklviz.server.gate import Gate, set_up
+from mklviz.server.messages import OPEN_SOCKETS
 from mklviz.server.serving import make_server, receive, serve
 from mklviz.views.host.page_session import OWNER
 
@@ -76,7 +81,8 @@ def through(
             [("/explorer", Page), ("/explorer/ws", Page), ("/static/x", Page), ("/ends", Ends), ("/owner", Owner)]
         )
         lives, guesses = (lambda name: name == "here"), Guesses(clock)
-        gate = Gate([f"localhost:{port}"], code, frames, lambda: sessions, lives, guesses=guesses, own=own)
+        admits: Callable[[str, str], bool] = lambda token, address: (token, address) == ("signed", "127.0.0.1")  # noqa: E731
+        gate = Gate([f"localhost:{port}"], code, frames, lambda: sessions, lives, admits, guesses=guesses, own=own)
         set_up(application, gate)
         server = HTTPServer(application)
         server.add_socket(listener)
@@ -337,6 +343,41 @@ def test_sessions_are_signed_and_messages_bounded() -> None:
     before_a_server(visit)
 
 
+def test_a_page_has_two_sockets_at_most_and_nobody_has_one_without_a_page(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def visit(port: int, server: Any) -> None:
+        async def open_socket(token: str) -> WebSocketClientConnection:
+            address = f"ws://localhost:{port}/explorer/ws"
+            socket = await websocket_connect(address, subprotocols=["bokeh", token])
+            assert "ACK" in str(await socket.read_message())
+            return socket
+
+        page = (await AsyncHTTPClient().fetch(f"http://localhost:{port}/explorer", request_timeout=PATIENCE)).body
+        token = re.search(r'"token":"([^"]+)"', page.decode())
+        assert token is not None
+        for wrong in (token[1][:-1], token[1].partition(".")[0], "W10=", "x" * 9000, "é", "[" * 9000):
+            with pytest.raises(HTTPClientError) as refused:
+                await open_socket(wrong)
+            assert refused.value.code == 403
+        (session,) = server.get_sessions()
+        sockets = [await open_socket(token[1]) for _ in range(9)]
+        await soon(lambda: session.connection_count == 2, "the older sockets to be closed")
+        for older in sockets[:-2]:
+            while await older.read_message() is not None:  # what came before it was closed
+                pass
+        assert OPEN_SOCKETS[party("127.0.0.1")] == 2
+        monkeypatch.setattr(serving, "LIMITS", replace(LIMITS, sessions=2))
+        with pytest.raises(HTTPClientError):
+            await open_socket(token[1])
+        for newer in sockets[-2:]:
+            newer.close()
+        await soon(lambda: OPEN_SOCKETS[party("127.0.0.1")] == 0, "the sockets to be closed")
+
+    before_a_server(visit)
+    assert "Traceback" not in caplog.text
+
+
 async def answer_to(port: int, *parts: bytes) -> bytes:
     """Return what comes back before the connection is closed."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -399,7 +440,8 @@ def test_a_page_that_lost_its_connection_learns_whether_its_session_is_still_the
 NAVIGATION = {"Sec_Fetch_Mode": "navigate", "Sec_Fetch_Dest": "document"}
 FRAME = {"Sec_Fetch_Mode": "navigate", "Sec_Fetch_Dest": "iframe"}
 PICTURE = {"Sec_Fetch_Mode": "no-cors", "Sec_Fetch_Dest": "image"}
-SOCKET = {"Sec_Fetch_Mode": "websocket", "Sec_Fetch_Dest": "websocket", "Upgrade": "websocket"}
+INVITED = {"Sec_WebSocket_Protocol": "bokeh, signed"}
+SOCKET = {"Sec_Fetch_Mode": "websocket", "Sec_Fetch_Dest": "websocket", "Upgrade": "websocket", **INVITED}
 
 
 @pytest.mark.parametrize(
@@ -419,6 +461,9 @@ SOCKET = {"Sec_Fetch_Mode": "websocket", "Sec_Fetch_Dest": "websocket", "Upgrade
         ({"Sec_Fetch_Site": "cross-site"}, 403),
         ({"Sec_Fetch_Site": "same-site", **SOCKET, "Origin": "own"}, 200),  # as some browsers say of their own pages
         ({"Sec_Fetch_Site": "cross-site", **SOCKET, "Origin": "http://elsewhere.example"}, 403),
+        (SOCKET, 200),  # from a program
+        ({**SOCKET, "Sec_WebSocket_Protocol": "bokeh, forged"}, 403),
+        ({**SOCKET, "Sec_WebSocket_Protocol": "bokeh"}, 403),
         ({**SOCKET, "Origin": "null"}, 403),
         ({**SOCKET, "Origin": "http://[a:b:c"}, 403),
     ],
@@ -455,8 +500,8 @@ def test_each_wrong_code_after_the_third_makes_the_next_wait_twice_as_long_and_o
     assert guesses.wait("b") == 0
     guesses.was_right("a")
     assert guesses.wait("a") == 0
-    for party in range(MOST_PARTIES + 5):
-        guesses.was_wrong(str(party))
+    for number in range(MOST_PARTIES + 5):
+        guesses.was_wrong(str(number))
     assert len(guesses._wrong) == MOST_PARTIES
 
 

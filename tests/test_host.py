@@ -551,7 +551,8 @@ SCRIPTS = {
     ),
     "views/host/long_press.js": ("find_one", "canvas_view", "ui_event_bus", "ui_gestures", "_start_timeout"),
     "views/host/reconnect.js": (
-        *("_pull_doc_json", "_receiver", "replace_with_json", "from_json", "destructively_move", "buffers"),
+        *("_pull_doc_json", "_repull_session_doc", "_receiver", "replace_with_json", "apply_json_patch", "buffers"),
+        *("on_message", "get_model_by_id"),
     ),
     "views/race/keep_zoom.js": ("have_updated_interactively", "scale_hint"),
 }
