@@ -100,7 +100,6 @@ ASKED: dict[str, Callable[[Store, str, str], bool]] = {
     "runs": lambda store, race, run: (
         [*store.runs(), *store.runs(deleted=True), *store.runs(f"owner:{A.name}"), *store.runs(f"race:{race}")] == []
     ),
-    "finished": lambda store, race, run: store.finished(["m"]) == {},
     "trace": lambda store, race, run: refused(lambda: store.trace(run)),
     "traces": lambda store, race, run: refused(lambda: store.traces(race)),
     "size": lambda store, race, run: store.size == 0,
