@@ -177,7 +177,7 @@ def test_no_address_opens_the_page_that_another_browser_has_open() -> None:
         assert (await get("/explorer?a=1")).code == 200
 
     through(visit)
-    gate, start = Gate([], "", (), lambda: 0, lambda _: True), RequestStartLine("GET", "/explorer", "HTTP/1.1")
+    gate, start = Gate([], "", (), lambda: 0, lambda _: True, lambda *_: True), RequestStartLine("GET", "/", "")
     for header in (
         {"Content-Length": "24", "Host": "x"},
         {"Transfer-Encoding": "chunked", "Host": "x"},
