@@ -103,8 +103,8 @@ def test_the_command_line_prints_what_nobody_could_have_written(
     store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for odd in ("\ud800\x1b[2J", HUGE, json.loads(DEEP)):
-        store.import_file(file_of(stated("trace", "recipe", odd)), "odd.zip")
-        for words in (["list"], ["list", "--json"], ["show", "00000001"], ["show", "00000001", "--json"]):
+        (race,) = store.import_file(file_of(stated("trace", "recipe", odd)), "odd.zip")
+        for words in (["list"], ["list", "--json"], ["show", race], ["show", race, "--json"]):
             assert main(["runs", *words, "--store", str(store.folder)]) == 0
             assert "\x1b" not in capsys.readouterr().out
 

@@ -146,7 +146,8 @@ def _renamed(told: Mapping[str, Any], owner: Asker) -> dict[str, Any]:
     """Return what a file says of a run, under keys of the importer's: those in the file may be another's."""
     head = told["head"]
     moment, _, given = str(told["id"]).partition("-")  # the same file may have another time
-    chance, race = (_digest(owner.name.encode(), str(key).encode()) for key in (given, head.get("race") or given))
+    keys = (str(key).encode(errors="replace") for key in (given, head.get("race") or given))
+    chance, race = (_digest(owner.name.encode(), key) for key in keys)
     run_id = f"{moment}-{chance[:8]}{given[8:]}"
     return {**told, "id": run_id, "head": {**head, "id": run_id, "race": f"file-{race[:16]}", "owner": owner.name}}
 
