@@ -10,6 +10,7 @@ import pytest
 from _drawn import drawn_chart
 from _problems import problem
 from _ticks import tick
+from _waits import PATIENCE
 
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import MaxIter, Race
@@ -55,7 +56,7 @@ def shown(*solvers: Solver, view: RaceView | None = None) -> RaceView:
     race = Race(problem("blobs, C = 1"), solvers, rules=(MaxIter(30),))
     view.show(race)
     race.start()
-    assert race.wait(30)
+    assert race.wait(PATIENCE)
     look_at(view)
     return view
 
@@ -89,7 +90,7 @@ def test_while_somebody_has_zoomed_nothing_else_is_drawn_by_itself() -> None:
     assert not places.syncable  # the browser alone knows where; it tells that there is a zoom
     told.tags = ["zoomed"]
     race.start()
-    assert race.wait(30)
+    assert race.wait(PATIENCE)
     look_at(view)
     assert drawn(view) == {"objective"}
     told.tags = []

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from _waits import PATIENCE
 
 from mklviz.datasets import Dataset, load_dataset
 from mklviz.engine.warmup import Warmup
@@ -80,7 +81,7 @@ def test_one_bank_is_built_for_all_who_ask_for_it_at_once() -> None:
 
     def build(_: Callable[[float], None]) -> Built:
         begun.append(1)
-        assert waiting.wait(60.0)
+        assert waiting.wait(PATIENCE)
         return built
 
     def report(_: float) -> None:
@@ -97,7 +98,7 @@ def test_who_gives_up_does_not_take_the_bank_from_those_who_wait() -> None:
     banks, built, both, gone = BankStore(), SMALL.build(), threading.Event(), threading.Event()
 
     def build(progress: Callable[[float], None]) -> Built:
-        assert gone.wait(60.0)
+        assert gone.wait(PATIENCE)
         progress(0.5)  # somebody still waits
         return built
 
@@ -134,7 +135,7 @@ def test_what_nobody_waits_for_is_given_up_and_can_be_asked_for_again() -> None:
 
     with pytest.raises(Interrupted):
         banks.take("key", endless, leave)
-    assert gave_up.wait(60.0)
+    assert gave_up.wait(PATIENCE)
     assert banks.take("key", lambda _: built, lambda _: None) is built
 
 
@@ -165,7 +166,7 @@ def test_no_more_banks_are_built_at_once_than_there_is_room_for() -> None:
     def build(_: Callable[[float], None]) -> Built:
         building.append(1)
         most.append(len(building))
-        assert waiting.wait(60.0)
+        assert waiting.wait(PATIENCE)
         building.pop()
         return built
 
@@ -181,7 +182,7 @@ def test_who_waits_for_a_turn_can_give_up() -> None:
 
     def build(_: Callable[[float], None]) -> Built:
         begun.set()
-        assert go.wait(60.0)
+        assert go.wait(PATIENCE)
         return built
 
     def leave(_: float) -> None:
@@ -190,7 +191,7 @@ def test_who_waits_for_a_turn_can_give_up() -> None:
     def ask(k: int) -> Built:
         if k == 0:
             return banks.take("first", build, lambda _: None)
-        assert begun.wait(60.0)
+        assert begun.wait(PATIENCE)
         try:
             return banks.take("second", build, leave)
         finally:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from _problems import problem
 from _shown import html_of, notes
+from _waits import PATIENCE
 from test_tabs import Prepared
 
 import mklviz as mv
@@ -45,14 +46,14 @@ NAME = "Level from step 6 of SILP"
 def race() -> Race:
     made = Race(problem("blobs, C = 100"), ["silp", "spg"], rules=(mv.Gap(1e-6), mv.MaxIter(60)))
     made.start()
-    assert made.wait(120)
+    assert made.wait(PATIENCE)
     return made
 
 
 def branched(solver: str = "level", **options: float) -> Race:
     made = race().branch("silp", STEP, solver, **options)
     made.start()
-    assert made.wait(120)
+    assert made.wait(PATIENCE)
     return made
 
 
@@ -106,7 +107,7 @@ def test_the_same_method_may_go_on_with_other_options_and_a_branch_may_have_bran
     first, _ = grown()
     second = first.branch(NAME, STEP + 2, "spg")
     second.start()
-    assert second.wait(120)
+    assert second.wait(PATIENCE)
     trace = second.traces[f"SPG from step 8 of {NAME}"]
     assert trace.origin is not None
     assert (trace.origin.step, trace.origin.svm_solves) == (8, first.traces[NAME][2].svm_solves)
@@ -129,7 +130,7 @@ def test_what_cannot_go_on_is_refused_in_a_sentence() -> None:
 def test_a_step_is_a_whole_number_of_any_kind(tmp_path: Path) -> None:
     made = race().branch("silp", np.int64(STEP), "level")  # type: ignore[arg-type]
     made.start()
-    assert made.wait(120)
+    assert made.wait(PATIENCE)
     made.traces[NAME].save(tmp_path / "branch.npz")
     for wrong in (1.5, "2", None):
         with pytest.raises(MklvizError, match="A step is a whole number"):
@@ -237,7 +238,7 @@ def test_the_timeline_goes_on_from_the_step_of_the_cursor() -> None:
     assert not card.button.disabled
     card._controls["lam"].set(0.5)
     card.go_on()
-    assert session.race.wait(120)
+    assert session.race.wait(PATIENCE)
     trace = session.race.traces[NAME]
     assert trace.options["lam"] == 0.5
     assert trace[0].svm_solves == race().traces["silp"][STEP].svm_solves
@@ -318,7 +319,7 @@ def test_a_race_that_is_kept_is_kept_with_its_branches() -> None:
 def test_a_branch_shorter_than_its_way_there_is_drawn_to_its_end() -> None:
     made = race().branch("silp", 18, "newton")
     made.start()
-    assert made.wait(120)
+    assert made.wait(PATIENCE)
     trace = made.traces["Newton from step 18 of SILP"]
     assert len(trace) < trace.first_step
     assert race_still(made).startswith("<svg")

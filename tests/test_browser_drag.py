@@ -76,7 +76,6 @@ def test_the_score_of_a_mix_follows_the_bar_that_is_dragged(open_app: Open) -> N
         app.until(
             lambda: table(app, "mix-above-lines")["ys"][-1] not in seen,
             "the line of the mix that is dragged",
-            patience=20,
         )
         seen.append(table(app, "mix-above-lines")["ys"][-1])
     app.screenshot("drag-mix-1280")
@@ -126,7 +125,7 @@ def test_the_cursor_goes_with_the_mouse_that_is_dragged_on_a_figure(open_app: Op
     seen = ["30"]
     for share in (0.6, 0.4, 0.25):
         app.page.mouse.move(box["x"] + share * box["width"], y, steps=6)
-        app.until(lambda: slider.input_value() not in seen, "the step where the mouse is", patience=30)
+        app.until(lambda: slider.input_value() not in seen, "the step where the mouse is")
         seen.append(slider.input_value())
     app.page.mouse.up()
     app.until(lambda: 0 < int(slider.input_value()) < 15, "the step where the mouse was let go")

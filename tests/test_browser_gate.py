@@ -32,7 +32,7 @@ def gated(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}/explorer"
     finally:
         server.terminate()
-        server.wait(20)
+        server.wait(PATIENCE)
     assert not re.search(r"\b(ERROR|CRITICAL|Traceback|refused)\b", log.read_text()), log.read_text()
 
 
@@ -138,7 +138,7 @@ def test_pictures_and_frames_of_another_site_build_no_page_and_end_nothing_and_i
         site.shutdown()
         site.server_close()
         server.terminate()
-        server.wait(20)
+        server.wait(PATIENCE)
 
 
 class Elsewhere(BaseHTTPRequestHandler):

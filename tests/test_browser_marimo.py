@@ -83,7 +83,7 @@ def marimo(request: Any, tmp_path: Path) -> Iterator[str]:
         )
     yield f"http://127.0.0.1:{port}"
     process.terminate()
-    process.wait(60)
+    process.wait(PATIENCE)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import pytest
 from _browser import events_of
 from _cells import rows, steps
 from _problems import problem as named_problem
-from _waits import wait_for
+from _waits import PATIENCE, wait_for
 
 from mklviz.engine import Race, standard_rules
 from mklviz.views.notebook.race_widget import RaceWidget
@@ -133,7 +133,7 @@ def test_by_the_protocol_alone_a_race_grows_and_its_buttons_say_what_is_wanted(p
     page.evaluate("(control) => host.change('control', control)", state_of(widget)["control"])
     assert page.get_by_role("button", name="Resume", exact=True).is_visible()
     race.cancel()
-    assert race.wait(60)
+    assert race.wait(PATIENCE)
 
     assert page.evaluate("() => { leave(); return host.listeners() }") == 0
 

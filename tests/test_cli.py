@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import fields
 
 import pytest
-from _waits import wait_for
+from _waits import PATIENCE, wait_for
 
 import mklviz as mv
 from mklviz.cli.arguments import with_options
@@ -356,8 +356,8 @@ def test_ctrl_c_stops_cleanly_and_still_reports():
     reader.start()
     wait_for(lambda: b" steps " in drawn, "the steps that are counted")
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=60)
-    reader.join(60)
+    out, _ = process.communicate(timeout=PATIENCE)
+    reader.join(PATIENCE)
     os.close(leader)
     assert process.returncode == 130
     assert "\nSILP    stopped" in out

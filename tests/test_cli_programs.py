@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from _waits import PATIENCE
 
 import mklviz as mv
 from mklviz.cli.commands import main
@@ -139,7 +140,7 @@ def test_ctrl_c_leaves_a_whole_document_of_what_was_found() -> None:
     while b" steps " not in drawn:
         drawn += os.read(leader, 1000)
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=PATIENCE)
     os.close(leader)
     found = json.loads(out)
     assert process.returncode == 130

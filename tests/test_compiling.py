@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from _waits import wait_for
+from _waits import PATIENCE, wait_for
 from numba.core import event
 
 from mklviz.cli.commands import main
@@ -129,7 +129,7 @@ def test_what_calls_other_parts_is_taken_when_they_are_compiled() -> None:
     waiting.start()
     assert not taken.wait(0.2)
     sharing.hand_over(*first)
-    waiting.join(60)
+    waiting.join(PATIENCE)
     assert got == ["svm"]
 
 
@@ -141,7 +141,7 @@ def test_a_part_that_is_waited_for_comes_with_what_it_calls_in_front(parts: list
     taken = [sharing.take() for _ in range(2) if wait_for(lambda: sharing._left[-1] == "level")]
     assert taken == ["newton steps", "pair steps"]
     sharing.hand_over(*taken, "svm")
-    waiting.join(60)
+    waiting.join(PATIENCE)
     assert parts == ["svm"]
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import panel as pn
 import pytest
 from _ticks import tick
-from _waits import soon, wait_for
+from _waits import PATIENCE, soon, wait_for
 
 from mklviz.datasets import load_dataset
 from mklviz.engine import solve, solver_classes
@@ -408,7 +408,7 @@ def test_the_warm_up_runs_once_and_ends_even_if_it_breaks(monkeypatch: pytest.Mo
     warmup = Warmup()
     warmup.start()
     warmup.start()
-    assert warmup.wait(60.0)
+    assert warmup.wait(PATIENCE)
     assert len(calls) == 1
 
 
@@ -472,7 +472,7 @@ def test_the_end_of_a_session_cancels_race_and_preparation(explorer: Explorer) -
     explorer.run()
     follow(explorer, lambda: explorer.state == "running")
     explorer.close()
-    assert explorer.race_view.race.wait(60.0)
+    assert explorer.race_view.race.wait(PATIENCE)
     explorer.reset()
     explorer.sidebar.data.seed.set(4)
     explorer.run()
@@ -555,5 +555,5 @@ def test_a_race_whose_solver_is_not_ready_can_be_stopped(explorer: Explorer) -> 
         run.hold(lambda: PREPARING)
     race.start()
     race.cancel()
-    assert race.wait(60.0)
+    assert race.wait(PATIENCE)
     assert {run.status for run in race.runs.values()} == {"stopped"}

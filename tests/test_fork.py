@@ -23,13 +23,13 @@ while not all(len(trace) > 2 for trace in race.traces.values()):
 child = os.fork()
 own = Race(problem, ["level", "spg"], [MaxIter(20)])
 own.start()
-ended = own.wait(60.0) and all(run.status in ("limit", "rule", "converged") for run in own.runs.values())
+ended = own.wait(180.0) and all(run.status in ("limit", "rule", "converged") for run in own.runs.values())
 if child == 0:
     os._exit(0 if ended else 1)
 code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 goes_on = not race.finished
 race.cancel()
-race.wait(30.0)
+race.wait(180.0)
 sys.exit(code or not ended or not goes_on)
 """
 

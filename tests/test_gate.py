@@ -18,6 +18,7 @@ from urllib.parse import urlencode
 import pytest
 from tornado.httpclient import AsyncHTTPClient, HTTPResponse
 from tornado.httpserver import HTTPServer
+from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from tornado.ioloop import IOLoop
 from tornado.netutil import bind_sockets
 from tornado.testing import bind_unused_port
@@ -65,7 +66,7 @@ def through(
     sessions: int = 0,
     frames: tuple[str, ...] = (),
     clock: Callable[[], float] = monotonic,
-    own: bool = False,
+    own: bytes = b"",
 ) -> None:
     """Let `visit` ask a small server behind the gate."""
 
@@ -141,10 +142,41 @@ def test_every_browser_of_a_shared_server_has_runs_of_its_own() -> None:
         again = await get("/owner", Cookie=cookie.partition(";")[0], **{OWNER: second.body.decode()})
         assert again.body == first.body
         assert "Set-Cookie" not in again.headers
-        for made_up in ("mklviz-runs=", "mklviz-runs=short", "mklviz-runs=" + "!" * 32):
-            assert (await get("/owner", Cookie=made_up)).body not in (first.body, second.body, b"everybody's")
+        value, unsigned = cookie.partition(";")[0], "mklviz-runs=" + "a" * 32
+        for made_up in ("mklviz-runs=", unsigned, value.partition(".")[0], value[:-1] + "!", f"{value}0"):
+            other = await get("/owner", Cookie=made_up)
+            assert other.body not in (first.body, second.body, b"everybody's")
+            assert value not in other.headers["Set-Cookie"]
 
-    through(visit, own=True)
+    through(visit, own=b"key")
+
+
+def test_a_cookie_goes_through_encrypted_connections_alone_where_the_page_came_by_one() -> None:
+    async def visit(get: Get) -> None:
+        for said, secure in (("https", True), ("HTTPS, http", True), ("http", False), ("", False)):
+            sent = {"X-Forwarded-Proto": said}
+            opened = await get("/explorer?code=right-1", **sent)
+            cookies = (await get("/owner", Cookie=opened.headers["Set-Cookie"].partition(";")[0], **sent)).headers
+            for cookie in (opened.headers["Set-Cookie"], cookies["Set-Cookie"]):
+                assert ("; secure" in cookie.lower()) == secure
+
+    through(visit, code="right-1", own=b"key")
+
+
+def test_no_address_opens_the_page_that_another_browser_has_open() -> None:
+    async def visit(get: Get) -> None:
+        for query in ("?bokeh-session-id=here", "?a=1&bokeh-token=here", "?bokeh-session-id=%7B%7D&follow=x"):
+            assert (await get(f"/explorer{query}")).code == 403
+        assert (await get("/explorer", Bokeh_Session_Id="here")).code == 403
+        assert (await get("/explorer?a=1")).code == 200
+
+    through(visit)
+    gate, start = Gate([], "", (), lambda: 0, lambda _: True), RequestStartLine("GET", "/explorer", "HTTP/1.1")
+    for header in (
+        {"Content-Length": "24", "Host": "x"},
+        {"Transfer-Encoding": "chunked", "Host": "x"},
+    ):  # a body that names a page
+        assert gate.is_for_open_page(HTTPServerRequest(start_line=start, headers=HTTPHeaders(header)))
 
 
 def test_at_home_and_with_shared_runs_everybody_sees_all_runs() -> None:

@@ -522,7 +522,11 @@ def test_a_kernel_tells_of_cells() -> None:
 # -- BokehJS
 
 SCRIPTS = {
-    "views/host/layout_later.js": ("default_view", "_measure_layout", "_after_layout"),
+    "views/host/built_first.js": (
+        *("default_view", "_measure_layout", "_after_layout", "build_view", "build_views", "update_children"),
+        *("render_esm", "ready", "apply_json_patch", "clear"),
+        *("document/document", "core/build_views", "models/layouts/layout_dom"),
+    ),
     "views/host/long_press.js": ("find_one", "canvas_view", "ui_event_bus", "ui_gestures", "_start_timeout"),
     "views/host/reconnect.js": (
         *("_pull_doc_json", "_receiver", "replace_with_json", "from_json", "destructively_move", "buffers"),
@@ -534,7 +538,8 @@ SCRIPTS = {
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_bokehjs_has_what_a_script_reaches_for(script: str) -> None:
     source = (VIEWS.parent / script).read_text(encoding="utf-8")
-    bokehjs = "\n".join(Resources(mode="inline", components=["bokeh"]).js_raw)
+    panel = (Path(pn.__file__).parent / "dist" / "panel.min.js").read_text(encoding="utf-8")
+    bokehjs = "\n".join([*Resources(mode="inline", components=["bokeh"]).js_raw, panel])
     for name in SCRIPTS[script]:
         assert name in source, f"mklviz/{script} does not know {name} any more: leave it out here."
         found = re.search(rf"\b{name}\b", bokehjs)

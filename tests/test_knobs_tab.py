@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from _problems import problem
-from _waits import wait_for
+from _waits import PATIENCE, wait_for
 from bokeh.models import HoverTool
 from test_tabs import Prepared, raced
 
@@ -35,7 +35,7 @@ BY_TITLE = {knob.title: knob for knob in KNOBS}
 def race() -> Race:
     made = Race(problem("blobs, C = 100"), ["level"], rules=(mv.MaxIter(3),))
     made.start()
-    assert made.wait(60)
+    assert made.wait(PATIENCE)
     return made
 
 
@@ -117,7 +117,7 @@ def test_a_knob_that_moves_on_gives_up_what_is_being_solved_and_the_last_positio
         tab.tick(time.monotonic())
     until(tab, lambda: settled(tab))
     assert tab.now.position == 2
-    assert all(race.wait(60) for race in races)
+    assert all(race.wait(PATIENCE) for race in races)
     assert tab.before is None or tab.before.position in (0, 3, 5, 7)
 
 
@@ -134,7 +134,7 @@ def test_a_solve_that_takes_long_shows_how_far_it_is_and_can_be_stopped(monkeypa
     assert tab.progress.object.startswith("Solving. ")
     tab.stop.clicks += 1
     until(tab, lambda: not tab.task.working)
-    assert races[0].wait(60)
+    assert races[0].wait(PATIENCE)
     assert not tab.bar.visible
     for _ in range(3):
         tab.tick(time.monotonic())

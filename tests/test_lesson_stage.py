@@ -6,6 +6,7 @@ import json
 from functools import cache
 
 import pytest
+from _waits import PATIENCE
 
 from mklviz.recipe.prepared import Prepared
 from mklviz.scenarios import Answer, scenarios
@@ -38,7 +39,7 @@ def raced(explorer: Explorer, **changes: int) -> None:
     race = recipe.race(prepared())
     explorer.session.show(recipe, prepared(), race)
     race.start()
-    assert race.wait(60.0)
+    assert race.wait(PATIENCE)
     explorer.stage.tick()
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 from functools import cache, partial
 
 import pytest
-from _waits import soon
+from _waits import PATIENCE, soon
 
 from mklviz.engine import Race
 from mklviz.errors import ProblemError
@@ -114,7 +114,7 @@ def ended(recipe: Recipe = RECIPE) -> tuple[Session, Race]:
     session, race = Session(), recipe.race(prepared())
     session.show(recipe, prepared(), race)
     race.start()
-    assert race.wait(60.0)
+    assert race.wait(PATIENCE)
     return session, race
 
 
@@ -176,7 +176,7 @@ def test_a_solver_that_goes_on_from_a_step_leaves_the_answer_as_it_is() -> None:
     found.update()
     assert not waits(panel)
     grown.start()
-    assert grown.wait(60.0)
+    assert grown.wait(PATIENCE)
     found.update()
     assert not waits(panel)
     later = told(Lesson(session, panel), panel)  # a page that comes later asks the runs of the lesson
@@ -188,7 +188,7 @@ def test_a_race_that_was_stopped_leaves_the_question_open() -> None:
     session.show(RECIPE, prepared(), race)
     race.start()
     race.cancel()
-    assert race.wait(60.0)
+    assert race.wait(PATIENCE)
     assert told(Lesson(session, panel), panel) == OPEN
     assert panel.guess.right == ""
 
@@ -256,7 +256,7 @@ def test_nothing_of_another_race_stands_under_the_text_of_a_lesson(explorer: Exp
     assert explorer.state == "running"
     choose(explorer, "three-kernels")
     assert (explorer.session.race, explorer.state) == (None, "empty")
-    assert race.wait(60.0)
+    assert race.wait(PATIENCE)
     shown = scenarios()["three-kernels"].recipe
     again = partial(explorer.session.show, shown, prepared())
     again(RECIPE.race(prepared()))

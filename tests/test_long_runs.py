@@ -10,15 +10,16 @@ import numpy as np
 import pytest
 from _problems import problem
 from _ticks import tick
+from _waits import PATIENCE
 
 from mklviz.contract import End, Iterate, Solver
 from mklviz.engine import MaxIter, Race
 from mklviz.errors import SolverError
 from mklviz.problem import Problem
-from mklviz.views.chart.axis_end import FAR, axis_end
 from mklviz.views.chart.description import Axis, Chart, LineMark
 from mklviz.views.chart.svg import drawing
 from mklviz.views.chart.svg_pictures import race_still
+from mklviz.views.chart.ticks import FAR, axis_end
 from mklviz.views.look.palette import LIGHT
 from mklviz.views.race.race_view import RaceView
 
@@ -56,7 +57,7 @@ def ended(view: RaceView, *solvers: Solver) -> RaceView:
     race = Race(problem("blobs, C = 1"), solvers, rules=(MaxIter(1000),))
     view.show(race)
     race.start()
-    assert race.wait(60)
+    assert race.wait(PATIENCE)
     tick(view)
     return view
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal, localcontext
+
 import numpy as np
 import pytest
 
@@ -110,6 +112,14 @@ def test_fenchel_young(loss: Loss) -> None:
         best = dual_at(loss, y, z)
         tight = loss.value(z, y) - loss.dual_value(best, y) + loss.signed(best, y) @ z
         assert abs(tight) <= 1e-12 * (loss.value(z, y) + np.abs(best) @ np.abs(z) + 1.0)
+
+
+@pytest.mark.parametrize("share", [1e-12, 1e-6, 0.3, 1.0 - 1e-6])
+def test_the_entropy_of_the_logistic_loss_keeps_its_digits_at_both_ends(share: float) -> None:
+    with localcontext(prec=50):
+        u = Decimal(share)
+        exact = -(u * u.ln() + (1 - u) * (1 - u).ln())
+    assert Logistic(3.0).dual_value(np.full(1, 3.0 * share), np.ones(1)) == pytest.approx(3.0 * float(exact), rel=4e-15)
 
 
 def test_the_entropy_of_the_logistic_loss_vanishes_at_both_ends_and_beyond_by_rounding() -> None:

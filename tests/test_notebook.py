@@ -119,7 +119,7 @@ def test_the_buttons_of_a_widget_pause_step_and_stop_the_race(problem: mv.Proble
     say(widget, "full")
     assert race.pace == 0.0
     say(widget, "stop")
-    assert race.wait(60)
+    assert race.wait(PATIENCE)
     assert {run.status for run in race.runs.values()} <= {"stopped", "limit"}  # at full speed it may have been quicker
 
 
@@ -452,7 +452,7 @@ def lab(request: Any, tmp_path: Path) -> Iterator[str]:
         )
     yield f"http://127.0.0.1:{port}/{FOLDERS[request.param]}"
     process.kill()  # a notebook server waits for its kernels, which may be busy
-    process.wait(60)
+    process.wait(PATIENCE)
 
 
 @pytest.fixture

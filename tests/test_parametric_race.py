@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from _ticks import tick
+from _waits import PATIENCE
 from bokeh.models import LinearScale, LogScale
 
 import mklviz as mv
@@ -36,7 +37,7 @@ def test_a_described_polynomial_has_a_parameter_per_feature_and_stops_on_the_pro
     assert bank.names == ["constant", *prepared.train.feature_names]
     race = SQUARE.race(prepared)
     race.start()
-    assert race.wait(60.0)
+    assert race.wait(PATIENCE)
     for run in race.runs.values():
         assert run.status == "rule"
         assert 0.5 < prepared.score(run.trace.best) <= 1.0
@@ -50,7 +51,7 @@ def test_what_the_scenario_says_of_its_race_is_so():
     prepared = SCENARIO.prepare()
     race = SCENARIO.race(prepared)
     race.start()
-    assert race.wait(60.0)
+    assert race.wait(PATIENCE)
     spg, again, spectral, pgd = race.traces.values()
     assert spg.best.objective == pytest.approx(again.best.objective, rel=1e-4)  # one minimum
     assert (spg.best.active, len(spg.best.weights)) == (38, 61)
@@ -158,7 +159,7 @@ def test_the_page_speaks_of_parameters_and_says_why_there_is_no_gap() -> None:
     race, view = SQUARE.race(SQUARE.prepare()), RaceView()
     view.show(race)
     race.start()
-    assert race.wait(60.0)
+    assert race.wait(PATIENCE)
     tick(view)
     page = view.page
     assert "Parameters of the kernel, six largest" in page.weights_title.object
@@ -181,7 +182,7 @@ def test_an_objective_that_may_be_negative_is_drawn_on_a_linear_axis():
     race, view = described.race(described.prepare()), RaceView()
     view.show(race)
     race.start()
-    assert race.wait(60.0)
+    assert race.wait(PATIENCE)
     tick(view)
     assert race.runs["spg"].trace.best.objective < 0.0
     assert view.charts is not None

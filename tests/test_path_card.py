@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 
 from _problems import problem as named_problem
-from _waits import wait_for
+from _waits import PATIENCE, wait_for
 
 from mklviz.contract import Iterate
 from mklviz.engine import Gap, MaxIter, Race
@@ -43,7 +43,7 @@ class Held(Level):
         type(self).runs += 1
         for iterate in super().iterates(problem, start):
             if self.runs > 1:
-                self.go.wait(60)
+                self.go.wait(PATIENCE)
             yield iterate
 
 

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from _browser import find_browser
 from _problems import blobs, random_grams, small_bank
+from _waits import PATIENCE
 from bokeh.models import HoverTool
 
 import mklviz as mv
@@ -169,7 +170,7 @@ def test_every_run_has_its_gap_in_the_colour_of_its_solver() -> None:
 def test_the_gap_of_a_branch_begins_at_the_step_that_it_goes_on_from() -> None:
     grown = raced().branch("silp", 3, "level")
     grown.start()
-    assert grown.wait(60.0)
+    assert grown.wait(PATIENCE)
     trace = list(grown.traces.values())[-1]
     curve = next(iter(mv.plot.gap(trace)))
     assert curve.dimension_values("iteration") == pytest.approx(np.arange(3.0, 3.0 + len(trace)))

@@ -9,6 +9,7 @@ import holoviews as hv
 import numpy as np
 import pytest
 from _problems import blobs, random_grams, small_bank
+from _waits import PATIENCE
 from bokeh.document import Document
 from bokeh.io.doc import patch_curdoc
 
@@ -334,10 +335,10 @@ def test_the_steps_of_a_branch_keep_their_numbers() -> None:
     problem, _ = two()
     race = Race(problem, ["silp"], rules=(mv.MaxIter(4),))
     race.start()
-    assert race.wait(60)
+    assert race.wait(PATIENCE)
     branch = race.branch("silp", 2, "spg")
     branch.start()
-    assert branch.wait(60)
+    assert branch.wait(PATIENCE)
     trace = next(trace for trace in branch.traces.values() if trace.first_step == 2)
     drawn = mv.plot.segment(problem, trace, 3)
     assert hv.render(drawn).title.text == f"{trace.label}, step 3"

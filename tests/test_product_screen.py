@@ -11,7 +11,7 @@ import panel as pn
 import pytest
 from _problems import blobs
 from _ticks import tick
-from _waits import soon
+from _waits import PATIENCE, soon
 
 import mklviz as mv
 from mklviz.engine import Race, objective_profile, solver_classes
@@ -53,7 +53,7 @@ def follow(explorer: Explorer, until: Callable[[], bool]) -> None:
 def ended(*solvers: str | mv.Solver, problem: Problem | None = None, **options: object) -> Race:
     race = Race(problem or SCENARIO.prepare().problem, solvers, **options)
     race.start()
-    assert race.wait(60.0)
+    assert race.wait(PATIENCE)
     return race
 
 
@@ -177,7 +177,7 @@ def test_the_profile_says_how_far_it_is_and_is_given_up_with_the_race(monkeypatc
     held = threading.Event()
 
     def slow(problem, one, other, points, progress):
-        assert held.wait(60.0)
+        assert held.wait(PATIENCE)
         progress(0.5)
 
     monkeypatch.setattr("mklviz.views.race.minima.objective_profile", slow)
@@ -244,7 +244,7 @@ def test_profiles_that_cannot_be_are_refused_and_long_ones_can_be_given_up():
 def test_the_scenario_shows_several_minima_and_one_method_far_ahead():
     race = SCENARIO.race(SCENARIO.prepare())
     race.start()
-    assert race.wait(60.0)
+    assert race.wait(PATIENCE)
     assert [choice.name for choice in SCENARIO.solvers] == ["spg", "spg", "spg", "pgd"]
     groups = ends_apart([(key, run.trace.final) for key, run in race.runs.items()])
     assert len(groups) == 3

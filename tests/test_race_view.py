@@ -15,7 +15,7 @@ import pytest
 from _drawn import drawn_chart
 from _problems import problem
 from _ticks import tick
-from _waits import wait_for
+from _waits import PATIENCE, wait_for
 from bokeh.document import Document
 from bokeh.models import DataRange1d, LinearScale, LogScale, Plot
 
@@ -70,7 +70,7 @@ def race_of(*solvers: Solver, steps: int = 12) -> Race:
 def run_to_the_end(view: RaceView, race: Race) -> None:
     view.show(race)
     race.start()
-    assert race.wait(30)
+    assert race.wait(PATIENCE)
     tick(view)
 
 
@@ -374,7 +374,7 @@ def test_the_score_is_asked_for_once_for_each_run_that_has_ended() -> None:
     race = race_of()
     view.show(race, score=score)
     race.start()
-    assert race.wait(30)
+    assert race.wait(PATIENCE)
     wait_for(lambda: view.page.table.object.count("87.5 %") == 2, "the scores", tick_answered)
     assert view.text.scores.of_ended == dict.fromkeys(race.runs, 0.875)
     assert asked == [run.trace.final for run in race.runs.values()]
@@ -388,7 +388,7 @@ def test_a_score_that_cannot_be_computed_leaves_a_dash(no_log: None) -> None:
     race = race_of(Walker())
     view.show(race, score=score)
     race.start()
-    assert race.wait(30)
+    assert race.wait(PATIENCE)
     wait_for(lambda: view.text.scores.of_ended, "the score that there is none", lambda: view.tick(time.monotonic()))
     assert list(map(np.isnan, view.text.scores.of_ended.values())) == [True]
 
@@ -411,9 +411,7 @@ def test_a_race_nobody_watches_is_held_and_goes_on_with_everything_resent(monkey
     race = Race(problem("blobs, C = 1"), [Walker()], rules=(MaxIter(100_000),), pace=200.0)
     view.show(race)
     race.start()
-    begun = time.monotonic()
-    while len(race.runs["walker"].trace) < 3:
-        assert time.monotonic() < begun + 30
+    wait_for(lambda: len(race.runs["walker"].trace) >= 3, "three steps")
     connected = False
     monkeypatch.setattr("mklviz.views.race.hold_unseen.is_connected", lambda: connected)
     tick(view, 100.0)
@@ -428,7 +426,7 @@ def test_a_race_nobody_watches_is_held_and_goes_on_with_everything_resent(monkey
     connected = False
     tick(view, 200.0)
     tick(view, 201.0 + GIVE_UP_AFTER)
-    assert race.wait(30)
+    assert race.wait(PATIENCE)
     assert race.runs["walker"].status == "stopped"
 
 
@@ -609,7 +607,7 @@ def test_one_sentence_says_how_the_race_stands() -> None:
     rest(race)
     assert race_sentence(race) == "Paused: 1 of 2 solvers finished; Walker failed; Walker at iteration 2."
     race.start()
-    assert race.wait(30)
+    assert race.wait(PATIENCE)
     assert race_sentence(race) == "All 2 solvers have finished; Walker failed."
 
 
@@ -618,13 +616,13 @@ def test_a_race_that_was_stopped_says_so_and_not_that_it_has_finished() -> None:
     race.step(3)
     rest(race)
     race.cancel()
-    assert race.wait(30)
+    assert race.wait(PATIENCE)
     assert race_sentence(race) == "Stopped: 1 of 2 solvers had finished before; Walker failed."
     alone = race_of(Walker(), steps=10**6)
     alone.step(3)
     rest(alone)
     alone.cancel()
-    assert alone.wait(30)
+    assert alone.wait(PATIENCE)
     assert race_sentence(alone) == "The solver was stopped."
 
 

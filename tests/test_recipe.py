@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from _waits import PATIENCE
 
 import mklviz as mv
 from mklviz.datasets import list_datasets, load_dataset
@@ -323,7 +324,7 @@ def test_what_a_race_leaves_behind_says_which_recipe_it_came_from(tmp_path: Path
     recipe = Recipe().changed(source="iris", positive="setosa", solvers=(SolverChoice("spg"),), max_iter=3)
     race = recipe.race(recipe.prepare())
     race.start()
-    assert race.wait(60.0)
+    assert race.wait(PATIENCE)
     race.traces["spg"].save(tmp_path / "run.npz")
     assert Recipe.from_json(Trace.load(tmp_path / "run.npz").recipe) == recipe
 

@@ -15,11 +15,13 @@ import pytest
 from _stores import growing
 from _waits import wait_for
 
+import mklviz as mv
 from mklviz.cli import main
 from mklviz.cli.commands import COMMANDS
 from mklviz.cli.runs import ACTIONS
 from mklviz.cli.runs_parser import ACTIONS as NAMED
 from mklviz.errors import MklvizError
+from mklviz.record import Trace
 from mklviz.record.store import RunHead, open_store, reset
 
 SMALL = ["run", "--data", "two_moons", "--kernels", "gauss:0.5,1,2@all poly:1@each", "--C", "10"]
@@ -149,6 +151,26 @@ def test_races_are_described_deleted_restored_and_cleaned_away(store: Path, said
     assert told(said, "runs", "list", "--deleted")["runs"] == []
 
 
+STEERS = "\x1b[2J\x07\r\nrow\t\u202etxt.exe\u2066\x9b"  # clears the screen, rings, breaks lines, turns letters round
+
+
+def test_what_people_and_files_say_steers_no_terminal(store: Path, said: Said) -> None:
+    trace = growing(Trace(f"level{STEERS}", f"LEVEL{STEERS}", kernel_names=["a", "b", "c"], problem=f"p{STEERS}"))
+    race = open_store().record({f"key{STEERS}": trace}, RunHead(name=f"name{STEERS}", data=f"data{STEERS}", words="w"))
+    open_store().describe(race.race, note=f"note{STEERS}", tags=[f"tag{STEERS}"])
+    (run,) = mv.runs()
+    key = run.id.split("-")[1]
+    _, listed = said("runs", "list")
+    _, shown = said("runs", "show", key)
+    page = mv.runs()._repr_html_()
+    for text in (listed, shown, page, json.dumps(told(said, "runs", "list"), ensure_ascii=False)):
+        assert "txt.exe" in text
+        assert all(line.isprintable() for line in text.splitlines())
+    assert len(listed.splitlines()) == 3
+    assert run.name == "name\ufffd[2J\ufffd row \ufffdtxt.exe\ufffd\ufffd"
+    race.close()
+
+
 def test_runs_travel_in_a_file(store: Path, said: Said, tmp_path: Path) -> None:
     said(*SMALL, "--solvers", "spg,level")
     before = told(said, "runs", "list")["runs"]
@@ -157,7 +179,7 @@ def test_runs_travel_in_a_file(store: Path, said: Said, tmp_path: Path) -> None:
     other = str(tmp_path / "other")
     assert len(told(said, "runs", "import", file, "--store", other)["races"]) == 1
     after = told(said, "runs", "list", "--store", other)["runs"]
-    assert {run["id"] for run in after} == {run["id"] for run in before}
+    assert {run["solver"]: run["steps"] for run in after} == {run["solver"]: run["steps"] for run in before}
     assert {run["results"]["score"] for run in after} == {run["results"]["score"] for run in before}
 
 

@@ -12,7 +12,7 @@ from time import monotonic
 from typing import Any
 
 import pytest
-from _waits import wait_for
+from _waits import PATIENCE, wait_for
 from bokeh.document import Document
 from panel.io.state import set_curdoc
 
@@ -22,7 +22,7 @@ from mklviz.errors import MklvizError
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.record import Trace
 from mklviz.record.bundle import write_bundle
-from mklviz.record.store import RunHead, StoredRun, open_store, reset
+from mklviz.record.store import EVERYBODY, Owner, RunHead, StoredRun, open_store, reset
 from mklviz.views.history import found_races
 from mklviz.views.history.past_race import PastRace, races_of, when
 from mklviz.views.session import race_history
@@ -80,7 +80,7 @@ class Opened:
 
 
 def at_the_tab(races: int) -> tuple[Opened, Runs]:
-    session, tab, dashboard = Session(), Runs(), Opened()
+    session, tab, dashboard = Session(owner=EVERYBODY), Runs(), Opened()
     session.on_open, session.on_repeat = dashboard.open, dashboard.repeat
     tab.follow(session)
     until(tab, lambda: tab.list.total == races)
@@ -158,7 +158,7 @@ def test_a_stored_race_opens_as_if_it_had_just_ended() -> None:
         assert race.runs[name].reason == trace.reason
     branch = race.branch("spg", 1, "level")
     branch.start()
-    assert branch.wait(60)
+    assert branch.wait(PATIENCE)
     assert [run.status for run in branch.runs.values()] == ["converged"] * 3
 
 
@@ -187,7 +187,7 @@ def test_two_races_on_one_problem_open_over_each_other_and_on_two_problems_are_r
 def test_a_race_without_a_recipe_opens_in_the_tabs_and_where_they_are_taken_in_a_page_below() -> None:
     race = Race(RECIPE.prepare().problem, ["level"])
     race.start()
-    assert race.wait(60)
+    assert race.wait(PATIENCE)
     key = recorded(race)
     dashboard, tab = at_the_tab(1)
     tab.list.chosen = [key]
@@ -269,9 +269,11 @@ def test_a_file_saved_in_python_changes_the_page_only_with_the_lock_of_its_docum
 
 def test_without_a_store_the_races_of_the_session_are_listed() -> None:
     recorded(raced(), name="before")
-    session, tab = Session(), Runs()
+    session, tab = Session(owner=EVERYBODY), Runs()
+    tab.follow(session)
     tab.keep.answer({"value": False})
-    assert not open_store().enabled
+    assert not session.store.enabled
+    assert open_store().enabled  # for all others
     session.race_history.add("Liver", raced(C=1.0).traces)
     tab.follow(session)
     until(tab, lambda: sorted(names(tab)) == ["1. Liver", "before"])
@@ -281,7 +283,7 @@ def test_on_a_shared_server_a_page_sees_its_own_runs() -> None:
     recorded(raced(), name="mine", owner="me")
     recorded(raced(C=1.0), name="theirs", owner="them")
     tab = Runs()
-    tab.follow(Session(owner="me"))
+    tab.follow(Session(owner=Owner("me")))
     until(tab, lambda: tab.list.total == 1)
     assert names(tab) == ["mine"]
 

@@ -60,7 +60,7 @@ def test_a_lost_connection_holds_the_solvers_and_its_return_lets_them_go_on(serv
     race = running(visit)
     visit.close()
     # five seconds by rule; the rest is for a machine with other things to do, such as other tests
-    wait_for(lambda: {run.status for run in race.runs.values()} == {"paused"}, "the hold", patience=30.0)
+    wait_for(lambda: {run.status for run in race.runs.values()} == {"paused"}, "the hold")
     held = [len(trace) for trace in race.traces.values()]
     back = Visit(served, visit.session)
     assert back.explorer.race_view.race is race
@@ -73,7 +73,7 @@ def test_a_closed_tab_ends_its_solver_threads_and_its_race(served: Served) -> No
     race = running(visit)
     assert workers()
     visit.close()
-    wait_for(lambda: not workers(), "the end of the threads", patience=30.0)
+    wait_for(lambda: not workers(), "the end of the threads")
     wait_for(lambda: race.finished)
     assert {run.status for run in race.runs.values()} == {"stopped"}
     assert not workers()

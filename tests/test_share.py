@@ -12,7 +12,7 @@ from urllib.parse import parse_qs
 
 import pandas as pd
 import pytest
-from _waits import wait_for
+from _waits import PATIENCE, wait_for
 
 from mklviz.errors import MklvizError
 from mklviz.kernels import Gaussian, Polynomial
@@ -43,7 +43,7 @@ def session() -> Session:
     session, prepared = Session(), RECIPE.prepare()
     race = RECIPE.race(prepared)
     race.start()
-    assert race.wait(60)
+    assert race.wait(PATIENCE)
     session.show(RECIPE, prepared, race)
     return session
 

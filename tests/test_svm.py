@@ -496,14 +496,20 @@ def test_of_hard_kernels_each_point_may_have_a_bound_of_its_own():
     assert result.value == pytest.approx(-equal.fun, rel=1e-3)
 
 
-def test_a_hard_kernel_may_be_interrupted():
+@pytest.mark.parametrize("calls", [1, 2])
+def test_a_hard_kernel_may_be_interrupted(calls, monkeypatch):
+    """On its way from bound to bound, with a look at the interrupt after every step."""
     y, _, K = of_rank_one("drawn")
-    svm = InnerSvm(y, 1e3)
+    with monkeypatch.context() as slow:
+        slow.setattr(InnerSvm, "_climb", lambda *_: (0, 0))  # which may solve it or not, as the processor rounds
+        slow.setattr(_svm, "CHUNK", y.size + _svm.OVERHEAD)
+        svm, left = InnerSvm(y, 1e3), iter(range(calls - 1))
 
-    def cancel():
-        raise Interrupted("cancelled")
+        def cancel():
+            if next(left, None) is None:
+                raise Interrupted("cancelled")
 
-    with pytest.raises(Interrupted), interruptible(cancel):
-        svm.solve(K, 1e-2)
+        with pytest.raises(Interrupted), interruptible(cancel):
+            svm.solve(K, 1e-2)
     assert_feasible(svm)
     assert svm.solve(K, 1e-2).violation <= 1e-2

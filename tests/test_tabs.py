@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from _problems import problem
 from _ticks import tick
-from _waits import wait_for
+from _waits import PATIENCE, wait_for
 
 from mklviz.datasets import load_dataset
 from mklviz.engine import MaxIter, Race, make_solver
@@ -220,7 +220,7 @@ def test_the_table_at_an_earlier_step_has_what_was_moved_and_scored_until_there(
 def test_the_table_of_a_saved_and_loaded_race_is_that_of_the_live_one(tmp_path: Path) -> None:
     race = Race(problem("blobs, C = 1"), ["level", make_solver("pgd", spectral=True), "pgd"], rules=(MaxIter(8),))
     race.start()
-    assert race.wait(60)
+    assert race.wait(PATIENCE)
     view = RaceView()
     view.show(race)
     tick(view)

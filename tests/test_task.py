@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Callable
 
 import pytest
-from _waits import soon, wait_for
+from _waits import PATIENCE, soon, wait_for
 
 from mklviz.context import checkpoint
 from mklviz.datasets import DataError
@@ -71,7 +71,7 @@ def test_the_newest_question_wins_and_its_answer_is_taken_once() -> None:
     work = begun(older)
     older.goes_on()
     work.ask("another", lambda _report: 2, FAILED)
-    assert older.given_up.wait(60)
+    assert older.given_up.wait(PATIENCE)
     wait_for(lambda: work.ended)
     assert work.working
     assert work.take() == 2
@@ -100,7 +100,7 @@ def test_work_may_say_in_sentences_of_its_own_what_it_does() -> None:
 
     def compute(report: ProgressReport) -> int:
         report(0.25, "The first quarter is done.")
-        enough.wait(60)
+        enough.wait(PATIENCE)
         return 1
 
     work = begun(compute, "{} of it.")
@@ -122,9 +122,9 @@ def test_every_checkpoint_of_what_is_computed_asks_whether_somebody_waits() -> N
             given_up.set()
 
     work = begun(deep)
-    assert computing.wait(60)
+    assert computing.wait(PATIENCE)
     work.forget()
-    assert given_up.wait(60)
+    assert given_up.wait(PATIENCE)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from _waits import PATIENCE
 
 from mklviz.cli.commands import main
 from mklviz.context import progress as progress_module
@@ -59,7 +60,7 @@ def spin(seconds: float) -> None:
 
 def meet_and_spin(threads: int) -> tuple[float, set[str]]:
     """Let every thread take one piece and compute for a hundredth of a second; return what the meter counts."""
-    meter, met, names = Meter(), threading.Barrier(threads, timeout=30.0), set()
+    meter, met, names = Meter(), threading.Barrier(threads, timeout=PATIENCE), set()
     helpers = Helpers(threads, meter)
 
     def piece(k: int) -> None:
@@ -96,7 +97,7 @@ def test_an_error_in_any_piece_ends_all_and_is_raised(broken: int) -> None:
         helpers.spread(piece, 100)
     after = len(done)
     assert after <= broken + 1  # the piece that the other thread was in
-    met = threading.Barrier(2, timeout=30.0)
+    met = threading.Barrier(2, timeout=PATIENCE)
     helpers.spread(lambda _: met.wait(), 2)  # takes every thread
     assert len(done) == after  # nobody goes on behind the caller's back
 
@@ -107,7 +108,7 @@ def test_a_cancelled_run_ends_in_the_middle_of_a_step(monkeypatch: pytest.Monkey
 
     def slowly(*arguments: object) -> None:
         reached.set()
-        assert asked.wait(30.0)
+        assert asked.wait(PATIENCE)
         add(*arguments)
 
     monkeypatch.setattr(_streamed, "sum_forms", slowly)
@@ -115,10 +116,10 @@ def test_a_cancelled_run_ends_in_the_middle_of_a_step(monkeypatch: pytest.Monkey
     monkeypatch.setattr(_streamed, "FEWEST", 1)
     run = Run(streamed(LpBall(2.0)), make_solver("closed-form"), threads=2)
     run.start()
-    assert reached.wait(30.0)
+    assert reached.wait(PATIENCE)
     run.cancel()
     asked.set()
-    assert run.wait(30.0)
+    assert run.wait(PATIENCE)
     assert run.status == "stopped"
     assert len(run.trace) == 0
 
@@ -141,7 +142,7 @@ def test_foreign_code_is_watched_from_beside() -> None:
         raise Interrupted("enough")
 
     with pytest.raises(Interrupted):
-        watch(lambda: hold.wait(30.0), meter, unwanted)
+        watch(lambda: hold.wait(PATIENCE), meter, unwanted)
     hold.set()
 
     def broken() -> None:
@@ -156,7 +157,7 @@ def test_a_run_ends_while_foreign_code_goes_on() -> None:
 
     def work() -> None:
         begun.set()
-        hold.wait(30.0)
+        hold.wait(PATIENCE)
 
     class Foreign(Solver):
         name_ = label = "foreign"
@@ -170,9 +171,9 @@ def test_a_run_ends_while_foreign_code_goes_on() -> None:
 
     run = Run(streamed(LpBall(2.0)), Foreign())
     run.start()
-    assert begun.wait(30.0)
+    assert begun.wait(PATIENCE)
     run.cancel()
-    assert run.wait(30.0)
+    assert run.wait(PATIENCE)
     assert run.status == "stopped"
     hold.set()
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from _problems import problem
+from _waits import PATIENCE
 
 from mklviz.context import PARTS
 from mklviz.contract import Iterate
@@ -21,7 +22,7 @@ from mklviz.views.race.time_bars import LABELS, TimeBars, heading, spent_by
 def raced(*names: str, steps: int = 5) -> Race:
     race = Race(problem("blobs, C = 1"), names, rules=(MaxIter(steps),))
     race.start()
-    assert race.wait(30)
+    assert race.wait(PATIENCE)
     return race
 
 

@@ -132,7 +132,7 @@ examples:
   mklviz desktop
   mklviz desktop runs.zip                                  a race that was saved
   mklviz desktop mine.csv                                  a table of your own
-With pip install "mklviz[desktop]" the window is the system's own, else that of a Chromium, Chrome or Edge.
+With pip install "mklviz[desktop]" there is such a window, else the browser opens.
 """
 
 

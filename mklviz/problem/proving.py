@@ -28,7 +28,7 @@ from mklviz.problem.losses import Loss
 from mklviz.problem.regularizers import Regularizer
 from mklviz.typing import Array, Indices
 
-__all__ = ["Posed", "Proved", "may_matter", "prove", "prove_if_doubtful"]
+__all__ = ["Posed", "Proved", "may_matter", "prove", "prove_if_doubtful", "proved_at_least"]
 
 optimize = Later("scipy.optimize")
 FEWEST = 4  # forms computed anew at a time, then twice as many
@@ -48,8 +48,6 @@ class Posed(Protocol):
     def regularizer(self) -> Regularizer: ...
     @property
     def m(self) -> int: ...
-    @property
-    def least_scale(self) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -74,6 +72,15 @@ def prove(problem: Posed, dual: Array, quad: Array | None = None) -> Proved:
     if _holds(problem, dual, s + error, share, bound):
         return Proved(bound, bound, nothing)
     return _compensated(problem, dual, s, error)
+
+
+def proved_at_least(problem: Posed, dual: Array) -> float:
+    """Return what dual variables prove, every form computed with compensated products and off to the worse side."""
+    signed, bank = problem.loss.signed(dual, problem.y), problem.bank
+    if not isinstance(bank, Compensating):
+        return prove(problem, dual).bound
+    forms, sizes = bank.quad_compensated(signed, np.arange(problem.m))
+    return _best(problem, dual, np.abs(forms) + EPS * sizes)[1]
 
 
 def may_matter(problem: Posed, dual: Array, quad: Array) -> bool:
@@ -123,7 +130,7 @@ def _compensated(problem: Posed, dual: Array, s: Array, error: Array) -> Proved:
 def _holds(problem: Posed, dual: Array, s: Array, share: float, bound: float) -> bool:
     """Return whether larger forms `s` prove as much as `bound`, found at `share`, to the resolution asked for."""
     least = _value(problem, dual, s, min(share, problem.regularizer.dual_scale(s)))
-    return bound - least <= resolution() * max(abs(bound), problem.least_scale)
+    return bound - least <= resolution() * abs(bound)
 
 
 def _value(problem: Posed, dual: Array, s: Array, share: float) -> float:

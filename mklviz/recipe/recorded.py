@@ -26,14 +26,13 @@ __all__ = ["RecordedRace", "head_for"]
 _log = logging.getLogger(__name__)
 
 
-def head_for(recipe: Recipe, made_by: str, lesson: str = "", owner: str = "") -> RunHead:
+def head_for(recipe: Recipe, made_by: str, lesson: str = "") -> RunHead:
     """Return what the runs of a recipe's race share in the store.
 
-    `made_by`: "dashboard", "notebook", "script" or "command line"; `lesson`: name of the scenario; `owner`: whose they
-    are on a server that several people share.
+    `made_by`: "dashboard", "notebook", "script" or "command line"; `lesson`: name of the scenario.
     """
     title = recipe.data.title
-    return RunHead(words=recipe.to_words(), data=title, name=title, made_by=made_by, lesson=lesson, owner=owner)
+    return RunHead(words=recipe.to_words(), data=title, name=title, made_by=made_by, lesson=lesson)
 
 
 class RecordedRace:

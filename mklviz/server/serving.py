@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import os
+import secrets
 import socket
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -23,13 +26,14 @@ from mklviz.engine.warmup import WARMUP
 from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
 from mklviz.quoting import quote
+from mklviz.record.store import open_store
 from mklviz.server.addresses import LOCAL, check_address, is_local, known_names, own_addresses
 from mklviz.server.codes import check_code, new_code
 from mklviz.server.connections import LONGEST_REQUEST, PATIENCE, Acceptor
 from mklviz.server.contained import run
 from mklviz.server.dispatcher import check_processes, serve_from_processes
 from mklviz.server.garbage_collection import LOOK_EVERY, GarbageCollection
-from mklviz.server.gate import Gate, set_up
+from mklviz.server.gate import COOKIE, OWNER_COOKIE, Gate, set_up
 from mklviz.server.logs import log_to_stderr
 from mklviz.server.messages import LONGEST_FRAME, bound_messages
 from mklviz.server.page_queue import build_pages_in_turn
@@ -66,6 +70,9 @@ def make_server(
         sign_sessions=True,
         secret_key=key,
         websocket_max_message_size=LONGEST_FRAME,
+        # the page itself, which may be saved and sent on, is not to say who its browser is
+        exclude_cookies=[COOKIE, OWNER_COOKIE],
+        exclude_headers=["Cookie"],
         # a page comes back as long as its race waits for it
         unused_session_lifetime_milliseconds=int(1000 * GIVE_UP_AFTER),
         check_unused_sessions_milliseconds=2000,
@@ -84,10 +91,27 @@ def make_server(
         lambda: _visited(server),
         lambda session: _lives(server, session),
         hmac.digest(key, b"gate", "sha256"),
-        own=own_runs,
+        own=(_kept_key() or hmac.digest(key, b"runs", "sha256")) if own_runs else b"",
     )
     set_up(server._tornado, gate)
     return server
+
+
+def _kept_key() -> bytes:
+    """Return what signs who browsers are, so that they have their runs when the server is started again.
+
+    It stands in the store, beside the runs; b"" where none is kept.
+    """
+    store = open_store()
+    path = store.folder / "visitors.key"
+    with suppress(OSError):
+        if store.enabled and not path.exists():
+            beside = path.with_suffix(f".{os.getpid()}")
+            with open(os.open(beside, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "wb") as file:
+                file.write(secrets.token_bytes(32))
+            beside.replace(path)
+        return path.read_bytes() if store.enabled else b""
+    return b""
 
 
 def get_ready() -> None:
@@ -195,6 +219,8 @@ def serve(
             view(f"{page}?code={asked}" if asked else page, browser=None, new="tab")
 
     if processes > 1:
+        if own_runs:
+            _kept_key()  # once, for all of them
         shared = {"address": where, "port": port, "origins": list(origins), "code": asked, "frames": list(frames)}
         shared["own_runs"] = own_runs
         serve_from_processes(processes, {**shared, "secret": settings.secret_key() or generate_secret_key()}, open_page)

@@ -13,9 +13,9 @@ from functools import partial
 from mklviz.errors import MklvizError
 from mklviz.numbers import counted
 from mklviz.quoting import listed
-from mklviz.record.store import RunHead, Store
+from mklviz.record.store import EVERYBODY, Asker, RunHead, Store
+from mklviz.record.store.folder_lock import BEGUN, HELD, LOCKS, Claims
 from mklviz.record.store.head import owned_key
-from mklviz.record.store.owner import BEGUN, HELD, LOCKS, Claims
 from mklviz.record.store.trouble import MEANWHILE
 from mklviz.sweeps.command import CANCEL, GO_ON, PAUSE, SweepCommand
 from mklviz.sweeps.definition import Sweep
@@ -58,15 +58,13 @@ class SweepRun:
     ----------
     sweep : Sweep
     store : Store, optional
-        Where the runs are kept, and found again; without it they are in the table alone.
+        Where the runs are kept, and found again, as its owner has them; without it they are in the table alone.
     engine : Engine, optional
         What solves the members: `Processes` by default, a `Shard` of several, or a `DaskCluster`.
     workers : int, optional
         How many processes, where no engine is given.
     retry : bool
         Whether members that failed before are solved again.
-    owner : str
-        Whose runs they are, on a server that several people share; "" where all see all.
 
     Attributes
     ----------
@@ -85,9 +83,8 @@ class SweepRun:
         engine: Engine | None = None,
         workers: int | None = None,
         retry: bool = False,
-        owner: str = "",
     ) -> None:
-        self.sweep, self.store, self.retry, self.owner = sweep, store, retry, owner
+        self.sweep, self.store, self.retry = sweep, store, retry
         self.engine: Engine = Processes(workers) if engine is None else engine
         self.error: BaseException | None = None
         self.members = self.engine.share(sweep.members)
@@ -164,7 +161,7 @@ class SweepRun:
 
     def _run(self) -> None:
         try:
-            known = {} if self.store is None else known_outcomes(self.store, self.members, self.owner)
+            known = {} if self.store is None else known_outcomes(self.store, self.members)
             if self.retry:
                 known = {key: outcome for key, outcome in known.items() if outcome.done}
             with self._lock:
@@ -189,8 +186,12 @@ class SweepRun:
                 self._begun.clear()
             self._ended.set()
 
+    @property
+    def _whose(self) -> Asker:
+        return EVERYBODY if self.store is None else self.store.owner
+
     def _claim_key(self, member: Member) -> str:
-        return owned_key(member.path, self.owner)
+        return owned_key(member.path, self._whose.name)
 
     def _claim(self, claims: Claims, path: list[Member]) -> list[Member] | None:
         """Return what is left of a path, once no other process solves it; None while one does."""
@@ -199,7 +200,7 @@ class SweepRun:
             return None
         known: dict[str, MemberOutcome] = {}
         if found == BEGUN and self.store is not None:  # since this sweep began
-            known = known_outcomes(self.store, path, self.owner)
+            known = known_outcomes(self.store, path)
             known = {key: outcome for key, outcome in known.items() if outcome.done or not self.retry}
         with self._lock:
             self._outcomes.update(known)
@@ -212,14 +213,14 @@ class SweepRun:
         """Take back what was said of runs that the disk has taken after all."""
         missing = [member for member in self.members if self._outcomes.get(member.key, _NONE).unkept]
         if missing and self.store is not None:
-            kept = known_outcomes(self.store, missing, self.owner)
+            kept = known_outcomes(self.store, missing)
             with self._lock:
                 self._outcomes.update(kept)
                 for key in {member.key for member in missing} - set(kept):
                     self._outcomes[key] = replace(self._outcomes[key], run="")
 
     def _head(self, member: Member) -> RunHead:
-        return head_of(member, self.sweep.key, self.owner)
+        return head_of(member, self.sweep.key, self._whose)
 
     def _on_begin(self, member: Member) -> None:
         with self._lock:

@@ -78,7 +78,7 @@ class Logistic(Loss):
     def dual_value(self, dual: Array, y: Array) -> float:
         """Return the entropy C sum_i -u log u - (1 - u) log(1 - u), u = a / C, which is 0 at both ends."""
         share = np.clip(self.shares(dual), 0.0, 1.0)
-        return self.total(special.entr(share) + special.entr(1.0 - share))
+        return self.total(special.entr(share) - special.xlog1py(1.0 - share, -share))  # 1 - u cancels where u is small
 
     def probabilities(self, decisions: Array) -> Array:
         """Return ``1 / (1 + exp(-decisions))``, the probability of class +1 whose logarithm this loss sums."""

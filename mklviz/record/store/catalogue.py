@@ -14,9 +14,9 @@ from typing import Any
 
 from mklviz.errors import MklvizError
 from mklviz.quoting import said_by
+from mklviz.record.store.folder_lock import LOCKS, FolderLock
 from mklviz.record.store.index import Index
 from mklviz.record.store.index_file import NewerIndex, copied_index, move_aside, opened_index
-from mklviz.record.store.owner import LOCKS, Owner
 from mklviz.record.store.recorder import Recorder
 from mklviz.record.store.runs_folder import RunsFolder
 from mklviz.record.store.stored import StoredRun, damaged, is_cut_off, run_in
@@ -44,8 +44,8 @@ class Catalogue:
         self.troubles: dict[str, str] = {}
         self._unreadable: dict[str, str] = {}  # runs whose steps could not be read, and why
         self._lock = threading.RLock()
-        self._owner = Owner(folder / LOCK)
-        self._life: tuple[str, Owner] | None = None
+        self._owner = FolderLock(folder / LOCK)
+        self._life: tuple[str, FolderLock] | None = None
         self._process = os.getpid()
         self._look_again, self._going_on = 0.0, frozenset[str]()
         self._index: Index | None = None
@@ -78,7 +78,7 @@ class Catalogue:
         with self._lock, suppress(OSError):
             if self._life is None or not self._life[1].held:
                 name = secrets.token_hex(8)
-                self._life = name, Owner(self.folder / LOCKS / name)
+                self._life = name, FolderLock(self.folder / LOCKS / name)
                 (self.folder / LOCKS).mkdir(exist_ok=True)
                 self._life[1].take()
         return self._life[0] if self._life is not None and self._life[1].held else ""

@@ -64,4 +64,5 @@ def _begun(folder: Path) -> Trace:
         versions=dict(told.get("versions", {})),
         kernel_names=kernel_names(folder),
         origin=Origin.read(told.get("origin")),
+        descends=told["descends"] if isinstance(told.get("descends"), bool) else None,
     )

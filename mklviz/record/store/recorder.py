@@ -23,7 +23,8 @@ SEEN_SECONDS = 5.0  # between two signs of life
 
 def head_of(run_id: str, key: str, trace: Trace, shared: RunHead) -> dict[str, Any]:
     """Return what stands in a run's head."""
-    told = {name: getattr(trace, name) for name in ("solver", "label", "options", "problem", "recipe", "versions")}
+    words = ("solver", "label", "options", "problem", "recipe", "versions", "descends")
+    told = {name: getattr(trace, name) for name in words}
     told["origin"] = None if trace.origin is None else trace.origin.to_dict()
     return {"version": 1, "id": run_id, "key": key, "created": time.time(), **asdict(shared), "trace": told}
 

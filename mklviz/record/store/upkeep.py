@@ -13,8 +13,8 @@ from pathlib import Path
 
 from mklviz.errors import MklvizError
 from mklviz.record.store.folder import END, PACKED, bring_to_disk
+from mklviz.record.store.folder_lock import is_gone
 from mklviz.record.store.frames import frames_in
-from mklviz.record.store.owner import is_gone
 from mklviz.record.store.reading import read_run
 from mklviz.record.store.stored import StoredRun
 

@@ -18,7 +18,7 @@ __all__ = ["configure"]
 
 # reconnect.js does the rest, which is why Bokeh does not reconnect by itself
 _LOST = 'window.dispatchEvent(new CustomEvent("mklviz-lost", { detail: cb_data }))'
-_READY = (beside(__file__, "layout_later.js"), beside(__file__, "phone.js"), beside(__file__, "dark.js"))
+_READY = (beside(__file__, "phone.js"), beside(__file__, "dark.js"))
 
 _log = logging.getLogger(__name__)
 _LOGGERS = ("bokeh.server.views.ws", "bokeh.server.protocol_handler", "asyncio", "tornado.application")

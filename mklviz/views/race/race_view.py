@@ -28,10 +28,8 @@ from mklviz.views.race.drawn_runs import DrawnRuns
 from mklviz.views.race.figures import Charts
 from mklviz.views.race.frame_sender import FrameSender
 from mklviz.views.race.hold_unseen import HoldUnseen
-from mklviz.views.race.long_runs import LongRuns
 from mklviz.views.race.playback import Playback
-from mklviz.views.race.race_axes import RaceAxes
-from mklviz.views.race.race_controls import above_box, race_controls
+from mklviz.views.race.race_axes import LongRuns, RaceAxes, above_box, race_controls
 from mklviz.views.race.race_figures import RaceFigures
 from mklviz.views.race.race_page import RacePage
 from mklviz.views.race.race_text import RaceText

@@ -23,9 +23,10 @@ from mklviz.numbers import counted
 from mklviz.quoting import named, one_line
 from mklviz.record import Trace
 from mklviz.record.bundle import bundle_bytes, read_bundle
-from mklviz.record.store import Store, open_store
+from mklviz.record.store import Store
 from mklviz.views.export.page import race_page
 from mklviz.views.form import Alert, Button, File, Form, FormRow, Group, Heading, Note, Select, Switch, TextBox
+from mklviz.views.form.inputs import follow
 from mklviz.views.history.found_races import FoundRaces, Sought
 from mklviz.views.history.past_race import ORDERS, STATES, PastRace
 from mklviz.views.history.race_list import RaceList
@@ -72,15 +73,15 @@ class Runs(Tab):
     def __init__(self) -> None:
         super().__init__()
         self._session: Session | None = None
-        self.store: Store = open_store()
-        self.found = FoundRaces(self.store)
+        self.store: Store
+        self.found = FoundRaces()
         self.shown_page = ""
         self._deleted: list[str] = []
         self._build_search()
         self._build_actions()
         self.list = RaceList(self._act)
         self.list.param.watch(self._offer, "chosen")
-        self.words = RaceWords(self.store, self._say_wrong)
+        self.words = RaceWords(self._say_wrong)
         self._said = Note(object=_NONE)
         self._frame = pn.pane.HTML(margin=0, sizing_mode="stretch_width", visible=False)
         line = FormRow(self._said, self.keep, wrap=True)
@@ -98,12 +99,14 @@ class Runs(Tab):
         self.pinned = Select(label="Pinned", bare=True, options={"pinned or not": False, "pinned": True}, value=False)
         orders = {name: name for name in ORDERS}
         self.order_by = Select(label="Order", bare=True, options=orders, value=next(iter(orders)))
-        self.keep = Switch(label="Keep my races", description=_KEEP, value=self.store.enabled)
+        self.keep = Switch(
+            label="Keep my races",
+            description=_KEEP,
+        )
         self.trouble = Alert(visible=False, closeable=True)
         self._store_trouble = Alert(visible=False, severity="warning")
         for part in (self.search, self.state, self.lesson, self.pinned, self.order_by):
             part.param.watch(lambda *_: self.look(), "value")
-        self.keep.param.watch(self._turn_store, "value")
         filters = FormRow(self.state, self.lesson, self.pinned, self.order_by, wrap=True)
         self._search_rows = Group(self.search, filters)
 
@@ -139,9 +142,12 @@ class Runs(Tab):
 
     def follow(self, session: Session) -> None:
         """List the races that the session may see."""
-        self._session = session
+        if self._session is None:
+            follow(self.keep, session, "keeps")
+        self._session = self.found.session = session
+        self.store = self.words.store = session.store
+        self.keep.visible = session.can_keep and not session.follows
         self.root.stylesheets = [cards.variables(session.theme)]
-        self.found.session = session
         self._draw()
         self.look()
 
@@ -189,9 +195,6 @@ class Runs(Tab):
         self.repeat.disabled = len(chosen) != 1
         self._chosen_note.object = f"{len(chosen)} chosen" if len(chosen) > 1 else ""
         self.words.show(chosen[0] if len(chosen) == 1 and chosen[0].id not in self.found.in_memory else None)
-
-    def _turn_store(self, event: Any) -> None:
-        self.store.enabled = event.new
 
     # -- what is done with them
 
@@ -353,9 +356,7 @@ class Runs(Tab):
                 request.leave()
             if not any(map(len, traces.values())):
                 raise MklvizError(f"{named(name)} holds no steps.")
-            owner = "" if self._session is None else self._session.owner
-            kept = self.store.enabled
-            keys = await asyncio.to_thread(self.store.import_file, content, name, owner) if kept else []
+            keys = await asyncio.to_thread(self.store.import_file, content, name) if self.store.enabled else []
             with_page_locked(partial(self._take, name, traces, keys))
         except MklvizError as error:
             with_page_locked(partial(self._say_wrong, str(error)))

@@ -16,7 +16,7 @@ from mklviz.engine.task import ProgressReport, Task
 from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
 from mklviz.recipe import Recipe
-from mklviz.record.store import open_store
+from mklviz.record.store import Store
 from mklviz.sweeps import Sweep, SweepRun, SweepTable
 from mklviz.sweeps.processes import usual_workers
 from mklviz.views.form import Alert, Button, Form, FormRow, ProgressBar, Reasons, Select
@@ -141,11 +141,6 @@ class SweepTab(Tab):
             say(self.trouble, str(error))
 
     @property
-    def _owner(self) -> str:
-        """Whose runs they are, on a server that several people share."""
-        return "" if self._session is None else self._session.owner
-
-    @property
     def under_way(self) -> bool:
         """Whether a sweep is being solved, or held."""
         return self.starting.working or (self.run is not None and self.run.status in ("running", "paused"))
@@ -164,15 +159,16 @@ class SweepTab(Tab):
         if sweep is None:
             self.planning.forget()
             return
-        planned, owner = "The sweep could not be planned", self._owner
-        self.planning.ask(sweep, lambda _report: plan_of(sweep, open_store(), owner), planned, "Counting the runs.")
+        if self._session is not None:
+            store, failed = self._session.store, "The sweep could not be planned"
+            self.planning.ask(sweep, lambda _report: plan_of(sweep, store), failed, "Counting the runs.")
 
     def _start(self, *_: Any) -> None:
         sweep: Sweep | None = self.form.sweep
-        if sweep is None or self.plan is None or self.under_way:
+        if sweep is None or self.plan is None or self.under_way or self._session is None:
             return
         say(self.trouble, "")
-        begun = partial(_begun, sweep, self.workers.value, self._owner)
+        begun = partial(_begun, sweep, self.workers.value, self._session.store)
         self.starting.ask(object(), begun, "The sweep could not be started", "Starting.")
         self._offer()
 
@@ -302,10 +298,10 @@ class SweepTab(Tab):
         """Show the race chosen in all tabs."""
         session, table = self._session, self._table
         opens = None if session is None else session.on_open
-        if opens is None or table is None:
+        if session is None or opens is None or table is None:
             return
         try:
-            traces, stored = await asyncio.to_thread(race_of, table, self.race.value, open_store())
+            traces, stored = await asyncio.to_thread(race_of, table, self.race.value, session.store)
         except MklvizError as error:
             with_page_locked(partial(say, self.trouble, str(error)))
             return
@@ -340,9 +336,9 @@ class SweepTab(Tab):
 _FILES = (("CSV", ".csv"), ("Parquet", ".parquet"))
 
 
-def _begun(sweep: Sweep, workers: int, owner: str, report: ProgressReport) -> SweepRun:
+def _begun(sweep: Sweep, workers: int, store: Store, report: ProgressReport) -> SweepRun:
     """Start a sweep, unless this server is solving another, or nobody waits for it any more."""
-    run = SweepRun(sweep, open_store(), workers=workers, owner=owner)
+    run = SweepRun(sweep, store, workers=workers)
     report(1.0)
     RUNNING_SWEEPS.begin(run)
     return run
