@@ -32,6 +32,7 @@ from mklviz.record.store.recorder import Recorder, head_of
 from mklviz.record.store.stored import DAMAGED, StoredRun, run_in
 from mklviz.record.store.uniting import take_in
 from mklviz.record.trace import Trace
+from mklviz.record.words import text_in
 
 __all__ = ["Merged", "export_runs", "import_runs", "merge_runs", "read_file"]
 
@@ -146,7 +147,8 @@ def _renamed(told: Mapping[str, Any], owner: Asker) -> dict[str, Any]:
     """Return what a file says of a run, under keys of the importer's: those in the file may be another's."""
     head = told["head"]
     moment, _, given = str(told["id"]).partition("-")  # the same file may have another time
-    chance, race = (_digest(owner.name.encode(), str(key).encode()) for key in (given, head.get("race") or given))
+    keys = given, text_in(head, "race") or given
+    chance, race = (_digest(owner.name.encode(), key.encode()) for key in keys)
     run_id = f"{moment}-{chance[:8]}{given[8:]}"
     return {**told, "id": run_id, "head": {**head, "id": run_id, "race": f"file-{race[:16]}", "owner": owner.name}}
 
