@@ -12,6 +12,7 @@ are sums over kernels, whose errors are independent of one another: that adds th
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
 
 import numpy as np
 
@@ -57,8 +58,8 @@ def _spread(bank: Bank, weights: Array) -> Callable[[Array], Array]:
     """Return what multiplies by |K_d|; by K_d, whose entries may cancel, where that is never formed."""
     if bank.access != "matrix":
         return lambda v: np.abs(bank.apply(weights, v))
-    rounded = isinstance(bank, Rounding) and bank.rounding_pays
-    kernel = bank.combine_rounded(weights) if rounded else bank.combine(weights)
+    pays = isinstance(bank, Rounding) and bank.rounding_pays
+    kernel = cast(Rounding, bank).combine_rounded(weights) if pays else bank.combine(weights)
     return np.abs(kernel, out=kernel).__matmul__
 
 

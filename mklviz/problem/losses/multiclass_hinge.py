@@ -85,13 +85,13 @@ class MulticlassHinge(Loss):
 
     def check_dual(self, dual: Array, y: Array) -> None:
         """Raise `ProblemError` unless `dual` is feasible up to rounding."""
-        slack = 1e-9 * self.top
+        slack = np.broadcast_to(self.slack, y.shape)
         shaped = dual.shape == self.dual_shape(y) and bool(np.isfinite(dual).all())
         if not (
             shaped
-            and dual.min() >= -slack
+            and (dual >= -slack[:, None]).all()
             and (dual.sum(axis=1) <= self.cost + slack).all()
-            and np.abs(dual[np.arange(len(y)), labels_of(y)]).max() <= slack
+            and (np.abs(dual[np.arange(len(y)), labels_of(y)]) <= slack).all()
         ):
             raise ProblemError(
                 "The dual variables must be an array of samples by classes, not negative, zero at each sample's own"
