@@ -150,7 +150,7 @@ def while_recording(folder: Path, chance: random.Random) -> float:
     checked(folder, old)
     appended = [float(line) for line in times.read_text().splitlines() if line.count(".") == 1]
     store = open_store(folder)
-    kept = [len(store.trace(run.id)) for run in store.runs("words:killed status:running")]
+    kept = [len(store.trace(run.id)) for run in store.runs('words:killed status:"cut off"')]
     reset()
     fewest = min(kept) if len(kept) == 2 else 0
     lost = moment - appended[fewest] if fewest < len(appended) else 0.0

@@ -89,8 +89,7 @@ def _short(value: Any) -> Any:
 
 def thinned(trace: Trace) -> Trace:
     """Return a run with what is drawn of it alone."""
-    header = (trace.solver, trace.label, trace.options, trace.kernel_names, trace.problem, trace.recipe, trace.versions)
-    small = Trace(*header)
+    small = trace.without_steps()
     for t, iterate in enumerate(trace):
         small.append(_thinned(iterate), trace.seconds_at(t), trace.split_at(t) or None)
     small.finish(Verdict(trace.status, trace.reason))

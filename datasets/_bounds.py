@@ -6,7 +6,10 @@ from mklviz.limits import LIMITS
 
 from ._dataset import DataError
 
-__all__ = ["check_size"]
+__all__ = ["LONGEST", "UNPACKED", "check_size"]
+
+UNPACKED = 4 * LIMITS.cells  # bytes of what a file unpacks to
+LONGEST = 2**20  # bytes of a text in it
 
 
 def check_size(name: str, rows: int, columns: int) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
-from math import nan
+from array import array
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite, nan
 from typing import Literal
 
 import numpy as np
@@ -17,7 +17,7 @@ from mklviz.quoting import MOST_NAME
 from ._cells import in_quotes, is_date, is_missing, is_number, words_listed
 from ._dataset import Array
 
-__all__ = ["MOST_WORDS", "TableColumn", "describe", "read_column"]
+__all__ = ["MOST_WORDS", "Cells", "TableColumn", "describe", "read_column"]
 
 MOST_WORDS = 20  # different words of a column that become columns
 _ID = re.compile(r"id|index|idx|key|nr|no|no\.|number|#|row|uuid|unnamed: 0|.*[ _-](id|nr|no|key)|.*_level_0__")
@@ -26,31 +26,68 @@ _CAMEL_ID = re.compile(r".*[a-z]I[dD]")
 Kind = Literal["numbers", "words", "neither"]
 
 
+class Cells(dict[str, int]):
+    """The cells of a column: `texts`, what they say, once each; `codes`, which of them stands in each row."""
+
+    def __init__(self, clean: Callable[[str], str]) -> None:
+        self.clean, self.texts, self.codes = clean, list[str](), array("i")
+
+    def __missing__(self, read: str) -> int:
+        text = self.clean(read)
+        if text == read:
+            self[read] = len(self.texts)
+            self.texts.append(text)
+        else:
+            self[read] = self[text]
+        return self[read]
+
+    def add(self, cells: Sequence[str]) -> None:
+        """Add those of some rows."""
+        self.codes.extend(map(self.__getitem__, cells))
+
+
 @dataclass(frozen=True, eq=False)
 class TableColumn:
-    """A column; `aside` says why it is not used, `words` are its different words, sorted."""
+    """A column: `texts` are what its cells say, once each, `codes` which of them stands in each row.
+
+    `absent`: which texts say that the value is missing; `aside` says why the column is not used; `words` are those of a
+    column of words, sorted.
+    """
 
     name: str
-    cells: Sequence[str]
-    missing: NDArray[np.bool_]
-    kind: Kind
+    texts: Sequence[str]
+    codes: NDArray[np.intc]
+    absent: NDArray[np.bool_]
+    kind: Kind = "neither"
     aside: str = ""
     words: tuple[str, ...] = ()
+
+    @property
+    def missing(self) -> NDArray[np.bool_]:
+        """In which rows its value is missing."""
+        return self.absent[self.codes]
 
     @property
     def gaps(self) -> int:
         """In how many rows its value is missing."""
         return int(self.missing.sum())
 
+    def saying(self, texts: Collection[str]) -> NDArray[np.bool_]:
+        """In which rows one of some texts stands."""
+        return np.fromiter((text in texts for text in self.texts), bool, len(self.texts))[self.codes]
+
+    @property
+    def _values(self) -> Array:
+        """What kernels see of each text (texts, columns): its number, or 1 where it is a column's word."""
+        pairs = list(zip(self.texts, self.absent, strict=True))
+        if self.kind == "numbers":
+            return np.array([[nan if absent else float(text)] for text, absent in pairs])
+        shown = self.words[1:] if len(self.words) == 2 else self.words
+        return np.array([[nan if absent else float(text == word) for word in shown] for text, absent in pairs])
+
     def numbers(self, rows: NDArray[np.intp]) -> Array:
         """Return what kernels see of some rows (n, columns): numbers, or 1 where a word stands; nan where missing."""
-        if self.kind == "numbers":
-            return np.array([nan if self.missing[i] else float(self.cells[i]) for i in rows])[:, None]
-        place = {word: k for k, word in enumerate(self.words)}
-        codes = np.array([place.get(cell, -1) for cell in self.cells])[rows]
-        values = (codes[:, None] == np.arange(len(self.words))).astype(np.float64)
-        values[codes < 0] = np.nan
-        return values[:, 1:] if len(self.words) == 2 else values
+        return self._values[self.codes[rows]]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -63,51 +100,53 @@ class TableColumn:
     def filling(self) -> tuple[Array, str]:
         """Return what stands for a missing value, for each of the columns of `numbers`, and what it is called."""
         if self.kind == "numbers":
-            values = self.numbers(np.flatnonzero(~self.missing))
-            return np.median(values, axis=0), "its median"
-        counted = Counter(cell for cell, absent in zip(self.cells, self.missing, strict=True) if not absent)
-        word = min(counted, key=lambda cell: (-counted[cell], cell))
-        return self.numbers(np.array([self.cells.index(word)]))[0], in_quotes(word)
+            return np.median(self.numbers(np.flatnonzero(~self.missing)), axis=0), "its median"
+        counts = np.bincount(self.codes, ~self.absent[self.codes], len(self.texts))
+        code = min(range(len(self.texts)), key=lambda k: (-counts[k], self.texts[k]))
+        return self._values[code], in_quotes(self.texts[code])
 
 
-def read_column(name: str, cells: Sequence[str], lines: Sequence[int], first_without_name: bool = False) -> TableColumn:
+def read_column(name: str, cells: Cells, lines: Sequence[int], first_without_name: bool = False) -> TableColumn:
     """Return what a column holds; `lines` are the rows of its cells in the file."""
-    absent = {cell for cell in set(cells) if is_missing(cell)}
-    missing = np.fromiter((cell in absent for cell in cells), bool, len(cells))
-    words = tuple(sorted(set(cells) - absent))
-    kind, aside = _kind(cells, words, lines, len(cells) - int(missing.sum()))
-    if kind == "numbers" and (first_without_name or _called_id(name)) and _counts(words, len(cells)):
+    absent = np.fromiter(map(is_missing, cells.texts), bool, len(cells.texts))
+    found = TableColumn(name, cells.texts, np.frombuffer(cells.codes, np.intc), absent)
+    rows, gaps = len(found.codes), found.gaps
+    words = tuple(sorted(text for text in cells.texts if not is_missing(text)))
+    kind, aside = _kind(found, words, lines, rows - gaps)
+    if kind == "numbers" and (first_without_name or _called_id(name)) and _counts(words, rows):
         kind, aside = "neither", "it numbers the rows"
-    if not aside and 2 * missing.sum() > len(cells):
-        aside = f"a value is missing in {missing.sum():,} of {len(cells):,} rows"
-    return TableColumn(name, cells, missing, kind, aside, words if kind == "words" else ())
+    if not aside and 2 * gaps > rows:
+        aside = f"a value is missing in {gaps:,} of {rows:,} rows"
+    return replace(found, kind=kind, aside=aside, words=words if kind == "words" else ())
 
 
-def _kind(cells: Sequence[str], words: tuple[str, ...], lines: Sequence[int], present: int) -> tuple[Kind, str]:
+def _kind(found: TableColumn, words: tuple[str, ...], lines: Sequence[int], present: int) -> tuple[Kind, str]:
     if not words:
         return "neither", "it is empty"
-    others = [word for word in words if not is_number(word)]
+    others = {word for word in words if not is_number(word)}
     if not others:
-        return "numbers", _not_finite(cells, words, lines)
+        return "numbers", _not_finite(found, words, lines)
     if all(map(is_date, others)) and len(others) == len(words):
         return "neither", f"it holds dates or times, such as {in_quotes(words[0])}"
-    odd = set(others)
-    where = next(i for i, cell in enumerate(cells) if cell in odd)
-    seen = f"{in_quotes(cells[where])} in row {lines[where]}"
+    seen = _seen(found, others, lines)
     if any("," in word and is_number(word.replace(",", "")) for word in others):
         return "neither", (
             f"its numbers have commas ({seen}); write decimal points, or separate the columns by semicolons"
         )
-    numeric = sum(cell not in odd and not is_missing(cell) for cell in cells) if len(others) < len(words) else 0
-    if 2 * numeric >= present:
+    if 2 * (present - found.saying(others).sum()) >= present:
         return "neither", f"it holds numbers, but {seen}, which is not a number"
     return "words", _too_many(words, present)
 
 
-def _not_finite(cells: Sequence[str], words: tuple[str, ...], lines: Sequence[int]) -> str:
-    wrong = {word for word in words if not np.isfinite(float(word))}
-    where = next((i for i, cell in enumerate(cells) if cell in wrong), None)
-    return "" if where is None else f"{in_quotes(cells[where])} in row {lines[where]} is not a finite number"
+def _seen(found: TableColumn, texts: Collection[str], lines: Sequence[int]) -> str:
+    """Return the first cell that says one of some texts, and where it stands."""
+    row = int(found.saying(texts).argmax())
+    return f"{in_quotes(found.texts[found.codes[row]])} in row {lines[row]}"
+
+
+def _not_finite(found: TableColumn, words: tuple[str, ...], lines: Sequence[int]) -> str:
+    wrong = {word for word in words if not isfinite(float(word))}
+    return f"{_seen(found, wrong, lines)} is not a finite number" if wrong else ""
 
 
 def _too_many(words: tuple[str, ...], present: int) -> str:

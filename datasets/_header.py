@@ -6,34 +6,17 @@ from collections.abc import Sequence
 
 from mklviz.quoting import MOST_NAME
 
-from ._bounds import check_size
 from ._cells import DECIMAL_COMMA, in_quotes, is_date, is_missing, is_number
 from ._dataset import DataError
-from ._table_options import TableRows
 
-__all__ = ["header_is_first", "names_and_body"]
-
-LOOKED_AT = 1000  # rows below the first
-
-Body = tuple[Sequence[list[str]], Sequence[int]]
+__all__ = ["column_names", "header_is_first"]
 
 
-def names_and_body(table: TableRows, header: bool, name: str) -> tuple[list[str], Body]:
-    """Return the names of the columns, then the other rows and where each stands in the file."""
-    first = table.cells[0]
-    if len(first) < 2:
-        raise DataError(f"{name} has one column; expected at least one column to learn from and one to predict.")
-    check_size(name, len(table.cells) - header, len(first))
-    given = first if header else [""] * len(first)
-    names = [cell or f"column {j + 1}" for j, cell in enumerate(given)]
+def column_names(first: Sequence[str], header: bool, name: str) -> list[str]:
+    """Return what the columns are called, by the cells of the first row where that holds names."""
+    names = [(cell if header else "") or f"column {j + 1}" for j, cell in enumerate(first)]
     _check_names(names, name)
-    body, numbers = table.cells[header:], table.numbers[header:]
-    if not body:
-        raise DataError(f"{name} has a header and no rows below it.")
-    for row, number in zip(body, numbers, strict=True):
-        if len(row) != len(names):
-            raise DataError(f"Row {number} has {len(row)} cells; the first row has {len(names)}.")
-    return names, (body, numbers)
+    return names
 
 
 def _check_names(names: Sequence[str], name: str) -> None:
@@ -48,13 +31,12 @@ def _check_names(names: Sequence[str], name: str) -> None:
         seen.add(cell)
 
 
-def header_is_first(table: TableRows) -> bool:
+def header_is_first(columns: Sequence[Sequence[str]]) -> bool:
     """Whether the first row looks as if it held names: words above numbers, or words that do not come again below.
 
     Numbers above numbers say that it does not, unless they count the columns beside one whose name is a word.
     """
-    first, *rows = table.cells[: LOOKED_AT + 1]
-    below = [[row[j] for row in rows if j < len(row)] for j in range(len(first))]
+    first, below = [cells[0] for cells in columns], [cells[1:] for cells in columns]
     counts = _counts_columns(first)
     asked = [(cell, others) for cell, others in zip(first, below, strict=True) if not (counts and is_number(cell))]
     votes = [_by_kind(cell, others) for cell, others in asked]
@@ -69,7 +51,7 @@ def _counts_columns(first: list[str]) -> bool:
     return len(numbers) > 2 and any(numbers == [f"{start + k}" for k in range(len(numbers))] for start in (0, 1))
 
 
-def _by_kind(cell: str, below: list[str]) -> int:
+def _by_kind(cell: str, below: Sequence[str]) -> int:
     """Return 1 for a word above numbers or dates, -1 for one of these above more of them, 0 above words."""
     present = [other for other in below if not is_missing(other)]
     if is_missing(cell) or 2 * sum(map(_is_measured, present)) < max(len(present), 1):
@@ -77,7 +59,7 @@ def _by_kind(cell: str, below: list[str]) -> int:
     return -1 if _is_measured(cell) else 1
 
 
-def _by_word(cell: str, below: list[str]) -> int:
+def _by_word(cell: str, below: Sequence[str]) -> int:
     """Return 1 for a word above others that are few, -1 for one of these few."""
     words = set(below)
     return 0 if 2 * len(words) > len(below) else -1 if cell in words else 1

@@ -7,26 +7,30 @@ without definitions of entities, which could grow beyond all bounds.
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from collections.abc import Iterator
-from dataclasses import replace
 from importlib.util import find_spec
+from itertools import zip_longest
 from typing import Any
 
 from mklviz.limits import LIMITS
 from mklviz.quoting import MOST_NAME, one_line
 from mklviz.unpacking import ArchiveMember
 
-from ._bounds import check_size
+from ._bounds import LONGEST, UNPACKED, check_size
 from ._cells import in_quotes
 from ._dataset import DataError
-from ._table_options import Progress, TableRows, reported
+from ._table_options import BLOCK, Progress, TableRows
 
 __all__ = ["read_excel"]
 
-UNPACKED = 4 * LIMITS.cells  # bytes
+MOST_TIMES = 100  # as many bytes as when packed, beside the first two megabytes: tables are packed to a tenth
 MOST_BLANK = 10_000  # rows below each other, which end a table
 MOST_CELLS = LIMITS.cells // 10  # with those in which nothing stands
+MOST_TAGS = 100_000  # of what is neither cells nor their texts, for which openpyxl takes ten times as long
+_CELLS = re.compile(rb"(<\?.*?\?>)?\s*<(\w+:)?(worksheet|sst)\b")
+_IN_ONE_PIECE = ((b"<!--", b"-->"), (b"<?", b"?>"), (b"<![CDATA[", b"]]>"))
 
 
 def read_excel(data: bytes, name: str, progress: Progress) -> TableRows:
@@ -37,10 +41,10 @@ def read_excel(data: bytes, name: str, progress: Progress) -> TableRows:
     try:
         for sheet in book.worksheets:
             table = _rows(sheet, name, progress)
-            if table.cells:
-                several = len(book.worksheets) > 1
-                said = f"The sheet {in_quotes(sheet.title)} is read, of {len(book.worksheets)}."
-                return replace(table, notes=(said, *table.notes)) if several else table
+            if table.numbers:
+                if len(book.worksheets) > 1:
+                    table.notes.insert(0, f"The sheet {in_quotes(sheet.title)} is read, of {len(book.worksheets)}.")
+                return table
     finally:
         book.close()
     raise DataError(f"{name} is empty; expected a row of column names, then rows of values.")
@@ -48,17 +52,22 @@ def read_excel(data: bytes, name: str, progress: Progress) -> TableRows:
 
 def _unpacked(data: bytes, name: str) -> io.BytesIO:
     """Return the workbook without compression, and without what is no XML."""
-    plain = io.BytesIO()
+    plain, most, tags = io.BytesIO(), min(UNPACKED, 2 * LONGEST + MOST_TIMES * len(data)), {True: 0, False: 0}
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as packed, zipfile.ZipFile(plain, "w") as written:
             parts = [info for info in packed.infolist() if info.filename.endswith((".xml", ".rels"))]
-            if sum(info.file_size for info in parts) > UNPACKED:
-                raise DataError(f"{name} unpacks to more than {UNPACKED / 1e6:,.0f} MB, which is too much.")
+            if sum(info.file_size for info in parts) > most:
+                raise DataError(f"{name} unpacks to more than {most / 1e6:,.0f} MB, which is too much.")
             for info in parts:
                 with ArchiveMember(packed, info) as member:
                     content = member.read()
                 if b"<!DOCTYPE" in content or b"<!ENTITY" in content or b"\x00" in content[:100]:
                     raise DataError(f"{name} defines words of its own in {in_quotes(info.filename)}: save it anew.")
+                if _longest(content) > LONGEST:
+                    raise DataError(f"{name} has a text or a tag of more than {LONGEST:,} letters, which is too much.")
+                tags[_CELLS.match(content) is not None] += content.count(b"<") - content.count(b"</")
+                if tags[True] > 2 * MOST_CELLS or tags[False] > MOST_TAGS:
+                    raise DataError(f"{name} has more in {in_quotes(info.filename)} than is read: leave some out.")
                 written.writestr(info.filename, content)
     except (DataError, MemoryError):
         raise
@@ -68,11 +77,29 @@ def _unpacked(data: bytes, name: str) -> io.BytesIO:
     return plain
 
 
+def _longest(content: bytes) -> int:
+    """Return the length of the longest piece of XML that parsers before expat 2.6 read anew with each block of it."""
+    longest = max(map(len, content.split(b"<")))
+    for opened, closed in _IN_ONE_PIECE:
+        end = 0
+        while (start := content.find(opened, end)) >= 0:
+            end = content.find(closed, start) % (len(content) + 1)  # none: up to the end
+            longest = max(longest, end - start)
+    return longest
+
+
 def _opened(plain: io.BytesIO, name: str) -> Any:
-    import openpyxl
+    from openpyxl.reader.excel import ExcelReader
 
     try:
-        return openpyxl.load_workbook(plain, read_only=True, data_only=True, keep_links=False)
+        reader = ExcelReader(plain, read_only=True, data_only=True, keep_links=False)
+        reader.read_manifest()
+        reader.read_workbook()
+        parts = [found.target for _, found in reader.parser.find_sheets()]
+        if len({*parts}) < len(parts):  # each would be read
+            raise ValueError("several of its sheets are one")
+        reader.read()
+        return reader.wb
     except MemoryError:
         raise
     except Exception as error:
@@ -82,13 +109,15 @@ def _opened(plain: io.BytesIO, name: str) -> Any:
 def _rows(sheet: Any, name: str, progress: Progress) -> TableRows:
     cells: list[list[str]] = []
     numbers: list[int] = []
-    notes: tuple[str, ...] = ()
+    notes: list[str] = []
     padded = width = blank = 0
-    for row, number in reported(_values(sheet, name), sheet.max_row or 1, progress):
+    for number, row in enumerate(_values(sheet, name), 1):
+        if number % BLOCK == 1:
+            progress(min(number / (sheet.max_row or 1), 1.0))
         padded += len(row) + 1
         if blank > MOST_BLANK:
             last = numbers[-1] if numbers else 0
-            notes = (f"Nothing is read below row {last}, under which {MOST_BLANK:,} rows are blank.",)
+            notes.append(f"Nothing is read below row {last}, under which {MOST_BLANK:,} rows are blank.")
             break
         if padded > MOST_CELLS:
             raise DataError(f"{name} has cells far from the others: save what stands together as a file of its own.")
@@ -99,17 +128,14 @@ def _rows(sheet: Any, name: str, progress: Progress) -> TableRows:
         if texts:
             cells.append(texts)
             numbers.append(number)
-    filled = [texts + [""] * (width - len(texts)) for texts in cells]
-    used = [j for j in range(width) if any(texts[j] for texts in filled)]
-    return TableRows([[texts[j] for j in used] for texts in filled], numbers, notes=notes)
+    columns = [column for column in zip_longest(*cells, fillvalue="") if any(column)]
+    return TableRows(iter([columns]), numbers, notes=notes)
 
 
-def _values(sheet: Any, name: str) -> Iterator[tuple[tuple[Any, ...], int]]:
+def _values(sheet: Any, name: str) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of a sheet; those that nothing stands in are there as well."""
     rows = sheet.iter_rows(values_only=True)
-    number = 0
     while True:
-        number += 1
         try:
             row = next(rows, None)
         except MemoryError:
@@ -118,7 +144,7 @@ def _values(sheet: Any, name: str) -> Iterator[tuple[tuple[Any, ...], int]]:
             raise _damaged(name, error) from None
         if row is None:
             return
-        yield row, number
+        yield row
 
 
 def _texts(row: tuple[Any, ...]) -> list[str]:

@@ -3,82 +3,105 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from typing import Any
 
-from mklviz.limits import LIMITS
 from mklviz.quoting import MOST_NAME, one_line
+from mklviz.unpacking import parquet_pages
 
-from ._bounds import check_size
+from ._bounds import LONGEST, UNPACKED, check_size
+from ._cells import column
 from ._dataset import DataError
-from ._table_options import Progress, TableRows, reported
+from ._table_options import Progress, TableRows
 
 __all__ = ["read_parquet"]
 
-UNPACKED = 4 * LIMITS.cells  # bytes
-BATCH = 1000  # rows
+BATCH = 10_000  # rows
+_PREFIXES = 7  # the encoding DELTA_BYTE_ARRAY: a value may be as long as all of its page
 
 
 def read_parquet(data: bytes, name: str, progress: Progress) -> TableRows:
     """Read the rows of a table, under the names of its columns."""
     if find_spec("pyarrow") is None:
         raise DataError("This is a Parquet file. Save it as CSV, or install mklviz[parquet].")
-    file = _opened(data, name)
-    names = [str(column) for column in file.schema_arrow.names]
-    cells, numbers = [names], [0]
-    for row, number in reported(_rows(file, name), file.metadata.num_rows, progress):
-        check_size(name, len(cells), len(names))
-        cells.append(row)
-        numbers.append(number)
-    return TableRows(cells, numbers, named=True)
+    file, names, notes = _opened(data, name)
+    rows = file.metadata.num_rows
+    return TableRows(_blocks(file, names, name, progress), range(1, rows + 1), names, notes=notes)
 
 
-def _opened(data: bytes, name: str) -> Any:
+def _opened(data: bytes, name: str) -> tuple[Any, list[str], list[str]]:
+    """Return the file, the names of its columns, and what is said of those that are not read."""
     from pyarrow import parquet, types
 
     try:
         file = parquet.ParquetFile(io.BytesIO(data))
         check_size(name, file.metadata.num_rows, file.metadata.num_columns)
-        groups = range(file.metadata.num_row_groups)
-        if sum(file.metadata.row_group(k).total_byte_size for k in groups) > UNPACKED:
-            raise DataError(f"{name} unpacks to more than {UNPACKED / 1e6:,.0f} MB, which is too much.")
-        texts = [column.name for column in file.schema_arrow if types.is_string(column.type)]
-        return parquet.ParquetFile(io.BytesIO(data), read_dictionary=texts)
+        nested = [field.name for field in file.schema_arrow if types.is_nested(field.type)]
+        names = [field.name for field in file.schema_arrow if field.name not in nested]
+        texts = _once_each(data, file, names, name)
+        notes = [f"The {column(word)} is left out: it holds lists or tables of their own." for word in nested]
+        return parquet.ParquetFile(io.BytesIO(data), read_dictionary=texts), names, notes
     except (DataError, MemoryError):
         raise
     except Exception as error:
         raise _damaged(name, error) from None
 
 
-def _rows(file: Any, name: str) -> Iterator[tuple[list[str], int]]:
-    number = 0
-    batches = file.iter_batches(batch_size=BATCH)
+def _once_each(data: bytes, file: Any, names: Sequence[str], name: str) -> list[str]:
+    """Return the columns whose texts are kept once each; refuse a file that unpacks to more than is read."""
+    unpacked, texts = 0, []
+    for k in range(file.metadata.num_columns):
+        leaf = file.schema.column(k)
+        if leaf.path not in names:
+            continue
+        unpacked += leaf.length * file.metadata.num_rows  # where all values are as long
+        coded = set()
+        for group in range(file.metadata.num_row_groups):
+            for size, encoding, values in parquet_pages(data, file.metadata.row_group(group).column(k)):
+                unpacked += size * (values if encoding == _PREFIXES else 1)
+                coded.add(encoding)
+        if leaf.physical_type == "BYTE_ARRAY" and _PREFIXES not in coded:  # pyarrow cannot keep those once each
+            texts.append(leaf.path)
+    if unpacked > UNPACKED:
+        raise DataError(f"{name} unpacks to more than {UNPACKED / 1e6:,.0f} MB, which is too much.")
+    return texts
+
+
+def _blocks(file: Any, names: list[str], name: str, progress: Progress) -> Iterator[Sequence[Sequence[str]]]:
+    batches = file.iter_batches(batch_size=BATCH, columns=names)
+    read = 0
     while True:
         try:
             batch = next(batches, None)
             columns = [] if batch is None else [_texts(column) for column in batch.columns]
-        except MemoryError:
+        except (DataError, MemoryError):
             raise
         except Exception as error:
             raise _damaged(name, error) from None
         if batch is None:
             return
-        for row in zip(*columns, strict=True):
-            number += 1
-            yield list(row), number
+        if len(columns) != len(names):
+            raise _damaged(name, ValueError("some of its columns have the same name"))
+        read += batch.num_rows
+        progress(read / file.metadata.num_rows)
+        yield columns
 
 
 def _texts(column: Any) -> list[str]:
-    """Return the values of a column as texts; equal texts of a dictionary are one object."""
-    if hasattr(column, "dictionary"):
-        words = [_text(word) for word in column.dictionary.to_pylist()]
-        return ["" if code is None else words[code] for code in column.indices.to_pylist()]
-    return [_text(value) for value in column.to_pylist()]
+    """Return the values of a column as texts; equal ones are one object."""
+    coded = column if hasattr(column, "dictionary") else column.dictionary_encode()
+    used = coded.indices.unique().drop_null()
+    words = map(_text, coded.dictionary.take(used).to_pylist())
+    text: dict[int | None, str] = {None: "", **dict(zip(used.to_pylist(), words, strict=True))}
+    return [text[code] for code in coded.indices.to_pylist()]
 
 
 def _text(value: Any) -> str:
-    return "" if value is None else str(value).strip()
+    """Return a value as text; that of bytes is what they say, in UTF-8."""
+    if isinstance(value, str | bytes) and len(value) > LONGEST:
+        raise DataError(f"A cell holds {len(value):,} letters; at most {LONGEST:,} are read.")
+    return "" if value is None else value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
 def _damaged(name: str, error: Exception) -> DataError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -14,11 +15,11 @@ from mklviz.quoting import listed
 
 from ._bounds import check_size
 from ._cells import column, in_quotes
-from ._columns import TableColumn, describe, read_column
+from ._columns import Cells, TableColumn, describe, read_column
 from ._dataset import Array, DataError, Dataset
-from ._header import header_is_first, names_and_body
+from ._header import column_names, header_is_first
 from ._labels import MOST_CLASSES, code_labels
-from ._table_options import FILL, LEAVE_OUT, Progress, TableOptions, TableRows, TableSummary
+from ._table_options import BLOCK, FILL, LEAVE_OUT, Progress, TableOptions, TableRows, TableSummary
 
 __all__ = ["read_table"]
 
@@ -30,20 +31,19 @@ Rows = NDArray[np.intp]
 
 def read_table(table: TableRows, name: str, options: TableOptions, progress: Progress) -> Dataset:
     """Return the data set that a table holds, with the summary of what was done to it; `name` is the file's."""
-    if not table.cells:
-        raise DataError(f"{name} is empty; expected a row of column names, then rows of values.")
-    header = table.named or (header_is_first(table) if options.header is None else options.header)
-    columns = _columns(table, header, name, progress)
+    header, columns = _columns(table, options, name, progress)
     targets = _targets(columns)
-    label = _chosen(columns, options.target or targets[0])
+    label = next(found for found in columns if found.name == (options.target or targets[0]))
     used = [found for found in columns if found is not label and not found.aside]
     _check_used(columns, label, used, name)
-    check_size(name, len(label.cells), sum(len(found.names) for found in used))
+    check_size(name, len(label.codes), sum(len(found.names) for found in used))
     kept = _kept(label, used, options.missing)
-    labels = code_labels([label.cells[i] for i in kept.rows], column(label.name))
+    codes, inverse = np.unique(label.codes[kept.rows], return_inverse=True)
+    labels = code_labels([label.texts[code] for code in codes], column(label.name), inverse)
     done = (*kept.said, *_said(columns, label, kept.missing))
+    named = table.names is not None
     summary = TableSummary(
-        TableOptions(label.name, kept.missing, header), targets, kept.gaps, len(label.cells), table.named, done
+        TableOptions(label.name, kept.missing, header), targets, kept.gaps, len(label.codes), named, done
     )
     features = tuple(feature for found in used for feature in found.names)
     dataset = labels.dataset(name, _values(used, kept.rows, progress), feature_names=features)
@@ -51,20 +51,43 @@ def read_table(table: TableRows, name: str, options: TableOptions, progress: Pro
     return replace(dataset, notes=(*dataset.notes, *assumed, *done), table=summary)
 
 
-def _columns(table: TableRows, header: bool, name: str, progress: Progress) -> list[TableColumn]:
-    names, (body, lines) = names_and_body(table, header, name)
-    counted = header and not table.cells[0][0]  # pandas writes the numbers of rows first, without a name
+def _columns(table: TableRows, options: TableOptions, name: str, progress: Progress) -> tuple[bool, list[TableColumn]]:
+    """Return whether the first row holds the names of the columns, and the columns."""
+    block = next(table.blocks, None)
+    if block is None:
+        raise DataError(f"{name} is empty; expected a row of column names, then rows of values.")
+    if len(block) < 2:
+        expected = "expected at least one column to learn from and one to predict."
+        raise DataError(" ".join([f"{name} has one column; {expected}", *table.notes]))
+    start = [[table.clean(cell) for cell in cells[:BLOCK]] for cells in block]
+    named = table.names is not None
+    header = named or (header_is_first(start) if options.header is None else options.header)
+    given = table.names or [cells[0] for cells in start]
+    names = column_names(given, header, name)
+    if options.target and options.target not in names:
+        raise DataError(f"There is no {column(options.target)}. Columns: {listed(names)}.")
+    skipped = int(header and not named)
+    cells = [Cells(table.clean) for _ in names]
+    for some in chain([[one[skipped:] for one in block]], table.blocks):
+        for one, read in zip(cells, some, strict=True):
+            one.add(read)
+    if not cells[0].codes:
+        raise DataError(f"{name} has a header and no rows below it.")
+    counted = header and not given[0]  # pandas writes the numbers of rows first, without a name
+    lines = table.numbers[skipped:]
     columns = []
     for j, called in enumerate(names):
-        columns.append(read_column(called, [row[j] for row in body], lines, counted and j == 0))
+        columns.append(read_column(called, cells[j], lines, counted and j == 0))
         progress(j / len(names) / 2)
-    return columns
+    return header, columns
 
 
 def _assumed(label: TableColumn, header: bool, options: TableOptions, table: TableRows) -> tuple[str, ...]:
     """Return what was decided without being asked, as sentences."""
     first = "names of columns" if header else "values, as the others do"
-    said = () if table.named or options.header is not None else (f"The first row is taken to hold {first}.",)
+    said = (
+        () if table.names is not None or options.header is not None else (f"The first row is taken to hold {first}.",)
+    )
     return (*table.notes, *said, *([f"The target is {column(label.name)}."] if options.target is None else ()))
 
 
@@ -93,7 +116,7 @@ def _targets(columns: Sequence[TableColumn]) -> tuple[str, ...]:
 
 
 def _predictable(found: TableColumn) -> bool:
-    present = len(found.cells) - found.gaps
+    present = len(found.codes) - found.gaps
     if found.kind == "words":
         return 1 < len(found.words) <= max(MOST_CLASSES, present // 2)
     return found.kind == "numbers" and not found.aside
@@ -108,13 +131,6 @@ def _guess(columns: Sequence[TableColumn], able: Sequence[TableColumn]) -> Table
         return (ends + inner)[0]
     only = columns[0].kind == "words" and columns[-1].kind == "numbers"
     return columns[0] if only and columns[0] in able else able[-1]
-
-
-def _chosen(columns: Sequence[TableColumn], target: str) -> TableColumn:
-    for found in columns:
-        if found.name == target:
-            return found
-    raise DataError(f"There is no {column(target)}. Columns: {listed([found.name for found in columns])}.")
 
 
 def _check_used(columns: Sequence[TableColumn], label: TableColumn, used: Sequence[TableColumn], name: str) -> None:
@@ -137,7 +153,7 @@ class _Kept(NamedTuple):
 
 
 def _kept(label: TableColumn, used: Sequence[TableColumn], asked: str | None) -> _Kept:
-    labelled, total = ~label.missing, len(label.cells)
+    labelled, total = ~label.missing, len(label.codes)
     if not labelled.any():
         raise DataError(f"Column {in_quotes(label.name)} is empty: choose another target.")
     whole = labelled.copy()

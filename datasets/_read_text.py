@@ -6,8 +6,10 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterator
-from itertools import count
+from array import array
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import islice
 
 import numpy as np
 
@@ -17,10 +19,11 @@ from ._bounds import check_size
 from ._cells import DECIMAL_COMMA, is_number
 from ._dataset import DataError, Dataset
 from ._labels import code_labels
-from ._table_options import Progress, TableRows, reported
+from ._table_options import BLOCK, Progress, TableRows
 
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
+_COMMAS = "Commas in numbers are read as decimal points."
 LIBSVM_LINE = re.compile(r"\S+(\s+\d+:\S+)+\s*(#.*)?")
 
 
@@ -31,22 +34,26 @@ def read_rows(data: bytes, name: str, progress: Progress) -> TableRows:
     commas, numbers may have decimal commas.
     """
     text, notes = _any_text(data, name)
-    separator = _separator(text)
-    cells: list[list[str]] = []
-    numbers: list[int] = []
-    for row, number in reported(_rows(text, name, separator), text.count("\n"), progress):
-        check_size(name, len(cells), len(row))
-        cells.append(row)
-        numbers.append(number)
-    notes += _with_points(cells) if separator != "," else ()
-    return TableRows(cells, numbers, notes=notes)
+    separator, numbers = _separator(text), array("q")
+    blocks = _blocks(_rows(text, name, separator, numbers), numbers, text.count("\n"), progress)
+    return TableRows(blocks, numbers, None, str.strip if separator == "," else partial(_with_point, notes), notes)
+
+
+def _blocks(
+    rows: Iterator[list[str]], numbers: Sequence[int], lines: int, progress: Progress
+) -> Iterator[Sequence[Sequence[str]]]:
+    while block := list(islice(rows, BLOCK)):
+        progress(min(numbers[-1] / max(lines, 1), 1.0))
+        yield list(zip(*block, strict=True))
 
 
 def read_libsvm(data: bytes, name: str, progress: Progress) -> Dataset:
     """Read LIBSVM lines: a label, then ``index:value`` pairs with indices from 1; what is not mentioned is 0."""
     labels, entries = [], []
     lines = decode(data, name).splitlines()
-    for line, number in reported(zip(lines, count(1), strict=False), len(lines), progress):
+    for number, line in enumerate(lines, 1):
+        if number % BLOCK == 1:
+            progress(number / len(lines))
         words = line.partition("#")[0].split()
         if words:
             _number(words[0], number, "the label")
@@ -80,10 +87,10 @@ def decode(data: bytes, name: str) -> str:
         raise DataError(f"Row {line} of {name} is not UTF-8 text; save the file as UTF-8.") from None
 
 
-def _any_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
+def _any_text(data: bytes, name: str) -> tuple[str, list[str]]:
     """Text of a table, which older programs on Windows do not write as UTF-8, and a note where it is not."""
     try:
-        return decode(data, name), ()
+        return decode(data, name), []
     except DataError:
         coding, called = ("utf-16", "UTF-16") if data.startswith(_UTF_16) else ("cp1252", "Windows-1252")
         try:
@@ -92,34 +99,39 @@ def _any_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
             text = "\0"
         if _CONTROL.search(text):  # no text at all
             raise
-    return text, (f"The file is not UTF-8 text: its letters are read as {called}.",)
+    return text, [f"The file is not UTF-8 text: its letters are read as {called}."]
 
 
 def _separator(text: str) -> str:
-    header = next((line for line in text.splitlines() if line.strip()), "")
+    header = next((line for line in io.StringIO(text) if line.strip()), "")
     return max(",;\t", key=header.count)
 
 
-def _rows(text: str, name: str, separator: str) -> Iterator[tuple[list[str], int]]:
-    """Rows that are not blank, with the number of their line in the file."""
+def _rows(text: str, name: str, separator: str, numbers: array[int]) -> Iterator[list[str]]:
+    """Yield rows that are not blank, all as long as the first; add the numbers of their lines in the file."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    width = 0
     try:
         for row in reader:
-            cells = [cell.strip() for cell in row]
-            if any(cells):
-                yield cells, reader.line_num
+            if any(map(str.strip, row)):
+                numbers.append(reader.line_num)
+                width = width or len(row)
+                if len(row) != width:
+                    raise DataError(f"Row {numbers[-1]} has {len(row)} cells; the first row has {width}.")
+                check_size(name, len(numbers) - 1, width)
+                yield row
     except csv.Error as error:
         raise DataError(f"Row {reader.line_num} of {name} cannot be read as a table: {error}.") from None
 
 
-def _with_points(rows: list[list[str]]) -> tuple[str, ...]:
-    """Write decimal points for decimal commas; return a note where there were any."""
-    comma = False
-    for row in rows:
-        for j, cell in enumerate(row):
-            if "," in cell and DECIMAL_COMMA.fullmatch(cell):
-                row[j], comma = cell.replace(",", "."), True
-    return ("Commas in numbers are read as decimal points.",) if comma else ()
+def _with_point(notes: list[str], cell: str) -> str:
+    """Return what a cell says, with a decimal point for a decimal comma; note that there was one."""
+    text = cell.strip()
+    if "," in text and DECIMAL_COMMA.fullmatch(text):
+        if _COMMAS not in notes:
+            notes.append(_COMMAS)
+        return text.replace(",", ".")
+    return text
 
 
 def _number(text: str, number: int, where: str) -> float:

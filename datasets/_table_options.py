@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
 
-__all__ = ["FILL", "LEAVE_OUT", "MISSING_CHOICES", "Progress", "TableOptions", "TableRows", "TableSummary", "reported"]
+__all__ = ["BLOCK", "FILL", "LEAVE_OUT", "MISSING_CHOICES", "Progress", "TableOptions", "TableRows", "TableSummary"]
 
 LEAVE_OUT, FILL = "leave-out", "fill"
 MISSING_CHOICES = (LEAVE_OUT, FILL)
 
 Progress = Callable[[float], object]  # called with the fraction read; what it raises ends the reading
-EVERY = 1000  # rows between two calls
-
-T = TypeVar("T")
+BLOCK = 1001  # rows that are read at a time: the first, and those that tell whether it holds names
 
 
 @dataclass(frozen=True)
@@ -49,21 +46,15 @@ class TableSummary:
 
 @dataclass(frozen=True)
 class TableRows:
-    """The rows of a table that are not blank, as texts, however the file keeps them.
+    """The rows of a table that are not blank, as texts, however the file keeps them: read as they are asked for.
 
-    `numbers`: where each stands in the file, from 1; `named`: whether the format says that the first are names;
-    `notes`: what is worth knowing of how they were read.
+    `blocks`: the columns of some rows at a time, at least the first `BLOCK` of them; `numbers`: where each row read so
+    far stands in the file, from 1; `names`: of the columns, where the format has them; `clean`: what becomes of each
+    different text; `notes`: what is worth knowing of how they were read, once they are.
     """
 
-    cells: Sequence[list[str]]
+    blocks: Iterator[Sequence[Sequence[str]]]
     numbers: Sequence[int]
-    named: bool = False
-    notes: tuple[str, ...] = field(default=())
-
-
-def reported(rows: Iterable[tuple[T, int]], total: int, progress: Progress) -> Iterator[tuple[T, int]]:
-    """Yield rows with their numbers, and report now and then how many of `total` there were."""
-    for k, (row, number) in enumerate(rows):
-        if k % EVERY == 0:
-            progress(min(number / max(total, 1), 1.0))
-        yield row, number
+    names: Sequence[str] | None = None
+    clean: Callable[[str], str] = str.strip
+    notes: list[str] = field(default_factory=list)

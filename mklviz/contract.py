@@ -102,8 +102,6 @@ class Iterate:
         `dual` itself proves it.
     dual_bound : float or None
         ``problem.lower_bound(dual)``, where the certificate proves a better bound.
-    least_scale : float
-        What gaps are relative to where the objective is smaller, ``problem.least_scale``.
     end : End or None
         Why the method takes no further step; None while it goes on.
     """
@@ -117,7 +115,6 @@ class Iterate:
     facts: Facts = Facts()
     certificate: Array | None = None
     dual_bound: float | None = None
-    least_scale: float = 0.0
     end: End | None = None
 
     def __post_init__(self) -> None:
@@ -133,7 +130,7 @@ class Iterate:
         A run's gap, of the best bounds it has found, is the trace's.
         """
         own = self.lower_bound if self.dual_bound is None else self.dual_bound
-        return relative_gap(self.objective, own, self.least_scale)
+        return relative_gap(self.objective, own)
 
     @property
     def active(self) -> int:
@@ -162,7 +159,7 @@ class Solver(param.Parameterized):
         Whether steps look at samples drawn at random: the error then falls like one over the number of steps.
     converges : bool
         Whether every run comes as near to the optimum as is asked, given steps enough; not so where a method may
-        cycle, or chooses the weights by something else than the objective.
+        cycle, or chooses the weights by something else than the objective: then its last iterate is its solution.
     colour, colour_dark, dash, marker : str
         How every plot draws this solver (hex colours with 3:1 contrast on the light and dark theme,
         Bokeh line dash and marker names); what is "" is given one that is free.

@@ -6,15 +6,17 @@ the archive says; and more without bounds where the method is not the usual one.
 
 from __future__ import annotations
 
+import io
 import math
 import zipfile
+from collections.abc import Iterator
 from types import TracebackType
 from typing import Any
 
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-__all__ = ["ArchiveMember", "read_array"]
+__all__ = ["ArchiveMember", "parquet_pages", "read_array"]
 
 
 class ArchiveMember:
@@ -62,3 +64,65 @@ def read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo | str) -> NDArray
         array: NDArray[Any] = npy.read_array(member, allow_pickle=False)
         member.read()  # to its end, where the checksum is compared
         return array
+
+
+def parquet_pages(data: bytes, chunk: Any) -> Iterator[tuple[int, int, int]]:
+    """Yield, for each page of a column in a Parquet file, the bytes it unpacks to, its encoding and its values.
+
+    The pages say it themselves, in Thrift's compact protocol: what the footer says of them need not be so. `chunk`:
+    what pyarrow knows of the column in a group of rows. Raises `ValueError` where a page is damaged.
+    """
+    start = chunk.data_page_offset
+    if chunk.has_dictionary_page and 0 < chunk.dictionary_page_offset < start:
+        start = chunk.dictionary_page_offset
+    file = io.BytesIO(data)
+    file.seek(start)
+    while chunk.num_values and file.tell() < min(start + chunk.total_compressed_size, len(data)):
+        page = _struct(file)
+        inner: Any = next((page[kind] for kind in (5, 7, 8) if kind in page), {})  # data, dictionary, data of version 2
+        packed, size = page.get(3), page.get(2)
+        if not (isinstance(packed, int) and isinstance(size, int) and packed >= 0 <= size and isinstance(inner, dict)):
+            raise ValueError("a page does not say how large it is")
+        yield size, inner.get(4 if 8 in page else 2, 0), inner.get(1, 0)
+        file.seek(packed, io.SEEK_CUR)
+
+
+def _struct(file: io.BytesIO, depth: int = 0) -> dict[int, Any]:
+    """Return the fields of a struct: whole numbers and structs by their numbers; others are skipped."""
+    fields: dict[int, Any] = {}
+    number = 0
+    while kind := _byte(file):
+        number = number + (kind >> 4) if kind >> 4 else _whole(file)
+        fields[number] = _value(file, kind & 15, depth)
+    return fields
+
+
+def _value(file: io.BytesIO, kind: int, depth: int) -> Any:
+    if kind in (4, 5, 6):
+        return _whole(file)
+    if kind == 12 and depth < 4:
+        return _struct(file, depth + 1)
+    if kind == 8:
+        file.seek(_varint(file), io.SEEK_CUR)
+    elif kind not in (1, 2):  # switches stand in the kind
+        raise ValueError("a page is damaged")
+    return None
+
+
+def _byte(file: io.BytesIO) -> int:
+    (byte,) = file.read(1) or (0,)
+    return byte
+
+
+def _varint(file: io.BytesIO) -> int:
+    number = shift = 0
+    while (byte := _byte(file)) & 128:
+        if shift > 63:
+            raise ValueError("a page is damaged")
+        number, shift = number | (byte & 127) << shift, shift + 7
+    return number | byte << shift
+
+
+def _whole(file: io.BytesIO) -> int:
+    number = _varint(file)
+    return number >> 1 ^ -(number & 1)

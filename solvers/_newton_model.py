@@ -19,8 +19,17 @@ point left out is checked, those that want to move are added, and it is solved a
 held, until none does: that is the solution over all points. Everything is in units of the largest dual variable, the
 mean of K_d's diagonal and the largest s_k, so that multiplying K or C changes no step.
 
+A program of many points takes the cube of them, and as many rounds, and would cost more than the SVMs that it saves. So
+as soon as it would hold more than `MOST_POINTS`, and until the last digits are asked for, it is given up for
+
+    min over d   phi(d) = max over z  (y - V'd)'z - 1/2 z'K_d0 z + slopes'd      in the same box,
+
+whose value and slopes an SVM finds, and whose curvature is H at its free points: Newton steps, each a program over the
+kernels alone, damped where they do not lower phi as promised (Levenberg and Marquardt). Any point on the way has a
+lower phi than d0, so that it lies downhill, and a few such steps do.
+
 References: Chapelle and Rakotomamonjy, Second order optimization of kernel parameters (2008) for H; Arnstrom,
-Bemporad, Axehill, A dual active-set solver for embedded quadratic programming (2022), DAQP, for the program.
+Bemporad, Axehill, A dual active-set solver for embedded quadratic programming (2022), DAQP, for the programs.
 """
 
 from __future__ import annotations
@@ -31,8 +40,11 @@ from functools import partial
 import daqp
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
 
 from mklviz.context import spending, uninterrupted
+from mklviz.inner.blocked import cholesky, scaled_copy
+from mklviz.inner.svm import InnerSvm
 from mklviz.typing import Array, Flags, Indices
 
 __all__ = ["Indices", "NewtonPoint", "minimise_model", "working_kernels"]
@@ -51,7 +63,14 @@ WANTING = 1e-7  # slope, beside the labels' 1, with which a point left out wants
 TRIFLE = 1e-2  # of the gap; what points left out may gain at most where they stay out
 INFINITE = 1e30
 UPPER, LOWER, EQUALITY = 1, 3, 5  # daqp's marks: held at the upper or lower bound, an equality constraint
-LARGE = 300  # points from which daqp may take longer than a tenth of a second
+MOST_POINTS = 256  # of a program; with more, SVMs on all points find its solution sooner
+FINE = 1e-6  # gap, relative to the sum of the dual variables, from which only the program is exact enough
+MOST_ROUNDS_OF_SVMS = 30
+SVM_PRECISION = 1e-8  # violation of these SVMs, beside the labels' 1
+ENOUGH = 1e-2  # of all that phi has come down; a step that promises less is left out
+KEPT_PROMISE = 0.1  # share of the promised decrease that a step must bring
+DAMPING = 1e-8, 1e-3  # least, and after a step that led nowhere, relative to the mean of H's diagonal
+FARTHEST = 10.0  # growth of a weight in one step where a price leaves it open, in units of the largest
 
 
 @dataclass(frozen=True)
@@ -112,7 +131,10 @@ def minimise_model(
     # prices per unit leave weights of any size, and programs are solved to tolerances that are not relative
     size = 1.0 if fixed_sum else float(weights.max(initial=0.0)) or 1.0
     program = _Program(metric, size * products, size * slopes, signed, y, C, fixed_sum, gap)
-    found = _solve_growing(program, weights / size)
+    try:
+        found = _solve_growing(program, weights / size) or _solve_by_svms(program, weights / size)
+    except np.linalg.LinAlgError:
+        return None
     if found is None:
         return None
     multipliers = np.maximum(found.multipliers[-len(slopes) :], 0.0)
@@ -122,7 +144,7 @@ def minimise_model(
     if not sane or (fixed_sum and multipliers.sum() <= 0.0):
         return None
     multipliers = multipliers / multipliers.sum() if fixed_sum else size * multipliers
-    return NewtonPoint(multipliers, _feasible(moved, y, C), len(found.points), found.rounds)
+    return NewtonPoint(multipliers, _feasible(moved, y, C), found.held, found.rounds)
 
 
 @dataclass(frozen=True)
@@ -133,12 +155,13 @@ class _Solution:
     z: Array
     multipliers: Array
     rounds: int
+    held: int  # points that the work went up with
 
 
 class _Program:
     """The quadratic program, in its own units; points left out of a solve keep their dual variables.
 
-    `unit`: largest dual variable, the largest C where all are zero: what z is measured in.
+    `unit`: largest dual variable, the largest C where all are zero: what z is measured in; `most`: points to hold.
     """
 
     def __init__(
@@ -154,21 +177,22 @@ class _Program:
     ) -> None:
         self.t = int(fixed_sum)  # one more variable, the largest of the constraints
         self.unit = float(np.abs(signed).max()) or float(np.max(C))
+        self.most = MOST_POINTS if gap > FINE * float(np.abs(signed).sum()) else len(y)
         size = float(np.trace(metric)) / len(y)
-        self._metric, self._size = metric, size
-        self._linear = y / (self.unit * size)
+        self.metric, self.size = metric, size
+        self.linear = y / (self.unit * size)
         self._trifle = TRIFLE * gap / (self.unit**2 * size)
-        self._rows = products / (self.unit * size)
+        self.rows = products / (self.unit * size)
         level = float(slopes.min()) if fixed_sum else 0.0  # t counts from the largest s_k / 2, in units of it
-        self._ends = (slopes - level) / (self.unit**2 * size)
+        self.ends = (slopes - level) / (self.unit**2 * size)
         self._height = max(float(np.abs(slopes).max()) / (self.unit**2 * size), np.finfo(float).tiny)
-        self._upper = (np.maximum(y * C, 0.0) - signed) / self.unit
-        self._lower = (np.minimum(y * C, 0.0) - signed) / self.unit
-        self._full, self._empty = self._upper <= AT_BOUND, self._lower >= -AT_BOUND
+        self.upper = (np.maximum(y * C, 0.0) - signed) / self.unit
+        self.lower = (np.minimum(y * C, 0.0) - signed) / self.unit
+        self._full, self._empty = self.upper <= AT_BOUND, self.lower >= -AT_BOUND
 
     def first_points(self, weights: Array) -> Indices:
         """Return the free points, and of the others those that want to stay where they are least."""
-        slope = self._linear - weights @ self._rows
+        slope = self.linear - weights @ self.rows
         free = np.flatnonzero(~self._full & ~self._empty)
         held = np.flatnonzero(self._full | self._empty)
         lean = slope[held] - (float(np.median(slope[free])) if len(free) else 0.0)
@@ -189,32 +213,32 @@ class _Program:
         """Return the solution on these points, begun from the marks or else from none; None where daqp fails."""
         p, t = len(points), self.t
         H = np.zeros((p + t, p + t))
-        H[:p, :p] = self._metric[np.ix_(points, points)] / self._size
+        H[:p, :p] = self.metric[np.ix_(points, points)] / self.size
         H[np.arange(p), np.arange(p)] += RIDGE
         H[p:, p:] = SLACK_CURVATURE * self._height
-        f = np.append(-self._linear[points], np.full(t, self._height))
-        rows = np.zeros((1 + len(self._rows), p + t))
+        f = np.append(-self.linear[points], np.full(t, self._height))
+        rows = np.zeros((1 + len(self.rows), p + t))
         rows[0, :p] = 1.0
-        rows[1:, :p] = self._rows[:, points]
+        rows[1:, :p] = self.rows[:, points]
         rows[1:, p:] = -self._height
-        upper = np.concatenate([self._upper[points], np.full(t, INFINITE), [0.0], self._ends])
-        lower = np.concatenate([self._lower[points], np.full(t, -INFINITE), [0.0], np.full(len(self._ends), -INFINITE)])
+        upper = np.concatenate([self.upper[points], np.full(t, INFINITE), [0.0], self.ends])
+        lower = np.concatenate([self.lower[points], np.full(t, -INFINITE), [0.0], np.full(len(self.ends), -INFINITE)])
         for marks in (senses, np.where(senses == EQUALITY, EQUALITY, 0).astype(np.int32)):
             solve = partial(daqp.solve, H, f, rows, upper, lower, marks, primal_tol=PRECISION)
-            z, _, status, info = uninterrupted(solve) if p > LARGE else solve()
+            z, _, status, info = uninterrupted(solve) if p > MOST_POINTS else solve()
             if status > 0:
-                return _Solution(points, np.asarray(z)[:p], np.asarray(info["lam"]), int(info["iterations"]))
+                return _Solution(points, np.asarray(z)[:p], np.asarray(info["lam"]), int(info["iterations"]), p)
         return None
 
     def wanting(self, found: _Solution) -> Indices:
         """Return the points left out that would move; none where all of them would gain next to nothing."""
         out = self.left_out(found.points)
-        points, kernels = len(found.points) + self.t, found.multipliers[-len(self._rows) :]
-        pull = self._metric[np.ix_(out, found.points)] @ found.z / self._size + kernels @ self._rows[:, out]
-        slope = self._linear[out] - pull - found.multipliers[points]
-        least = WANTING * float(np.abs(self._linear[0]))
+        points, kernels = len(found.points) + self.t, found.multipliers[-len(self.rows) :]
+        pull = self.metric[np.ix_(out, found.points)] @ found.z / self.size + kernels @ self.rows[:, out]
+        slope = self.linear[out] - pull - found.multipliers[points]
+        least = WANTING * float(np.abs(self.linear[0]))
         down, up = self._full[out] & (slope < -least), self._empty[out] & (slope > least)
-        reach = np.where(down, self._lower[out], np.where(up, self._upper[out], 0.0))
+        reach = np.where(down, self.lower[out], np.where(up, self.upper[out], 0.0))
         return out[down | up] if float(slope @ reach) > self._trifle else out[:0]
 
     def grown(self, found: _Solution, more: Indices) -> tuple[Indices, Senses]:
@@ -222,27 +246,117 @@ class _Program:
         signs = np.sign(found.multipliers)
         held = np.where(signs > 0.0, UPPER, np.where(signs < 0.0, LOWER, 0))
         points = np.union1d(found.points, more)
-        senses = self.senses(points, signs[-len(self._rows) :] > 0.0)
+        senses = self.senses(points, signs[-len(self.rows) :] > 0.0)
         senses[np.searchsorted(points, found.points)] = held[: len(found.points)]
-        senses[-len(self._rows) :] = held[-len(self._rows) :]
+        senses[-len(self.rows) :] = held[-len(self.rows) :]
         return points, senses
 
     def left_out(self, points: Indices) -> Indices:
         """Return all points but these."""
-        return np.setdiff1d(np.arange(len(self._linear)), points, assume_unique=True)
+        return np.setdiff1d(np.arange(len(self.linear)), points, assume_unique=True)
 
 
 def _solve_growing(program: _Program, weights: Array) -> _Solution | None:
-    """Solve on the first points, then add those that want to move, until none does; in the end all of them."""
+    """Solve on the first points, then add those that want to move, until none does, in the end all of them.
+
+    None where daqp fails, or the program would become too large.
+    """
     points = program.first_points(weights)
     senses, rounds, left = program.senses(points, weights > 0.0), 0, MOST_ROUNDS
-    while (found := program.solve(points, senses)) is not None:
+    while len(points) <= program.most and (found := program.solve(points, senses)) is not None:
         rounds, left = rounds + found.rounds, left - 1
         more = program.wanting(found)
         if not len(more):
             return replace(found, rounds=rounds)
         points, senses = program.grown(found, more if left > 1 else program.left_out(points))
     return None
+
+
+@dataclass(frozen=True)
+class _Peak:
+    """phi at some weights, and z that reaches it, with the metric times z."""
+
+    weights: Array
+    value: float
+    z: Array
+    image: Array
+
+
+class _DualMaximum:
+    """phi, the maximum of the model over z as a function of the weights, in the units of a program."""
+
+    def __init__(self, program: _Program) -> None:
+        self.fixed_sum, n = bool(program.t), len(program.linear)
+        self._program, self._metric = program, scaled_copy(program.metric, np.full(n, program.size**-0.5), RIDGE)
+        self._start = _Peak(np.zeros(0), 0.0, np.zeros(n), np.zeros(n))
+
+    def at(self, weights: Array, near: _Peak | None = None) -> _Peak:
+        """Return phi at these weights, by an SVM that starts from a point near."""
+        program, near = self._program, near or self._start
+        linear = program.linear - weights @ program.rows
+        width = float((program.upper - program.lower).max())
+        svm = InnerSvm.boxed(linear, program.lower, program.upper, width)
+        svm.set_dual(near.z)
+        found = svm.solve(self._metric, SVM_PRECISION * float(np.abs(program.linear[0])), scores=near.image)
+        return _Peak(weights, found.value + float(program.ends @ weights), svm.b.copy(), linear - svm.f)
+
+    def slopes(self, peak: _Peak) -> Array:
+        """Return the gradient of phi."""
+        return self._program.ends - self._program.rows @ peak.z
+
+    def free(self, peak: _Peak) -> Indices:
+        """Return the points between their bounds."""
+        return np.flatnonzero((peak.z > self._program.lower) & (peak.z < self._program.upper))
+
+    def curvature(self, peak: _Peak) -> Array:
+        """Return H = V_F Q V_F', with Q the inverse of the metric on sum zero over the free points F."""
+        free, q = self.free(peak), len(self._program.rows)
+        if len(free) < 2:
+            return np.zeros((q, q))
+        factor, _ = cholesky(self._metric[np.ix_(free, free)])
+        sides = np.vstack([self._program.rows[:, free], np.ones(len(free))]).T
+        solved = solve_triangular(factor, sides, lower=True, check_finite=False)
+        H = solved.T @ solved
+        return np.asarray(H[:-1, :-1] - np.outer(H[:-1, -1], H[-1, :-1]) / H[-1, -1])
+
+    def moved(self, peak: _Peak, slopes: Array, H: Array, damping: float) -> Array | None:
+        """Return the weights that minimise the quadratic with these slopes and H, damped; None where daqp fails."""
+        q, here = len(slopes), peak.weights
+        size = float(np.trace(H)) / q or float(np.abs(slopes).max()) or 1.0
+        damped = H / size + damping * np.eye(q)
+        rows, sums = np.ones((int(self.fixed_sum), q)), np.zeros(int(self.fixed_sum))
+        room = INFINITE if self.fixed_sum else FARTHEST * max(float(here.max()), 1.0)
+        upper, lower = np.append(np.full(q, room), sums), np.append(-here, sums)
+        marks = np.append(np.where(here > 0.0, 0, LOWER), EQUALITY + sums).astype(np.int32)
+        for senses in (marks, np.where(marks == EQUALITY, EQUALITY, 0).astype(np.int32)):
+            solve = partial(daqp.solve, damped, slopes / size, rows, upper, lower, senses, primal_tol=PRECISION)
+            move, _, status, _ = uninterrupted(solve) if q > MOST_POINTS else solve()
+            if status > 0:
+                weights = here + np.asarray(move)
+                weights[weights < AT_BOUND] = 0.0
+                return np.asarray(weights / weights.sum() if self.fixed_sum else weights)
+        return None
+
+
+def _solve_by_svms(program: _Program, weights: Array) -> _Solution:
+    """Descend on phi by damped Newton steps, until one promises next to nothing beside what the others brought."""
+    phi = _DualMaximum(program)
+    here = first = phi.at(weights / weights.sum() if program.t else weights)
+    slopes, H, damping, rounds = phi.slopes(here), phi.curvature(here), DAMPING[0], 0
+    while rounds < MOST_ROUNDS_OF_SVMS:
+        rounds += 1
+        target = phi.moved(here, slopes, H, damping)
+        move = np.zeros(len(slopes)) if target is None else target - here.weights
+        promised = -float(slopes @ move + 0.5 * move @ H @ move)
+        if target is None or promised <= ENOUGH * (first.value - here.value):
+            break
+        there = phi.at(target, here)
+        if here.value - there.value < KEPT_PROMISE * promised:
+            damping = max(10.0 * damping, DAMPING[1])
+            continue
+        here, slopes, H = there, phi.slopes(there), phi.curvature(there)
+        damping = max(0.1 * damping, DAMPING[0])
+    return _Solution(np.arange(len(here.z)), here.z, here.weights, rounds, len(phi.free(here)))
 
 
 def _feasible(signed: Array, y: Array, C: float | Array) -> Array:

@@ -31,7 +31,7 @@ __all__ = ["HI", "LO", "STATES", "B", "F", "Y", "refresh", "take_steps"]
 FAST = {"nnan", "nsz", "arcp", "contract", "reassoc", "afn"}
 FLAT = 1e-12  # least curvature, relative to that of orthogonal samples: twins promise nothing but rounding
 TINY = 1e-200  # at a = 0 there is no curvature at all, and the largest slope decides
-SNAP = 1e-14  # distance to a bound, relative to its size, below which b is put on it
+SNAP = 1e-14  # distance to a bound, relative to the dual variables, below which b is put on it
 LOST = 1e-30  # power, relative to the largest, that no sum would notice: not worth taking
 TRIALS = 100  # of the root search; bisection alone would need 53
 SHARP = 1e-15  # width of the root's bracket, relative to the room
@@ -230,7 +230,7 @@ def _move(state: Array, i: int, j: int, t: float) -> bool:
     grown, shrunk = state[B, i] + t, state[B, j] - t
     if grown == state[B, i] or shrunk == state[B, j]:
         return False
-    snap = SNAP * (state[HI, i] - state[LO, i])
+    snap = SNAP * (abs(grown) + abs(state[B, j]))
     state[B, i] = state[HI, i] if state[HI, i] - grown < snap else grown
     state[B, j] = state[LO, j] if shrunk - state[LO, j] < snap else shrunk
     return True

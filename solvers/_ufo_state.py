@@ -119,7 +119,6 @@ class ThetaState:
             step=step,
             svm_solves=0,
             facts=replace(facts, zero_kernels=float((weights == 0.0).sum())),
-            least_scale=problem.least_scale,
         )
 
     def start(self, facts: EpochFacts) -> Iterate:
@@ -134,5 +133,4 @@ class ThetaState:
             step=0.0,
             svm_solves=0,
             facts=replace(facts, zero_kernels=0.0),
-            least_scale=problem.least_scale,
         )

@@ -20,6 +20,7 @@ from mklviz.contract import Array
 from mklviz.inner.oracle import needs_matrix
 from mklviz.inner.svm import InnerSvm
 from mklviz.problem import Problem
+from mklviz.problem.proving import EPS
 from mklviz.solvers._two_stage import TwoStage, TwoStageFacts
 
 __all__ = ["EasyMkl"]
@@ -53,7 +54,8 @@ class EasyMkl(TwoStage):
     def weigh(self, problem: Problem) -> tuple[Array, TwoStageFacts]:
         """Return the weights and the squared distance; equal weights where no kernel tells the classes apart."""
         signed = nearest_points(problem, self.share)
-        pulls = np.maximum(problem.bank.quad(signed), 0.0)
+        pulls, rounding = problem.bank.quad(signed), EPS * problem.n * problem.bank.quad(np.abs(signed))
+        pulls = np.where(pulls > rounding, pulls, 0.0)
         total = float(pulls.sum())
         if not total > 0.0:
             return problem.regularizer.start(problem.m), TwoStageFacts(criterion=0.0)

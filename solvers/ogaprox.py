@@ -130,7 +130,7 @@ class OgaProx(Solver):
                 mean = mean.towards(last, 1.0 / averaged)
             both = game.judged(mean), game.judged(last)
             best, other = sorted(both, key=lambda judged: judged.gap)
-            average_gap, last_gap = (relative_gap(each.primal, each.bound, problem.least_scale) for each in both)
+            average_gap, last_gap = (relative_gap(each.primal, each.bound) for each in both)
             facts = OgaProxFacts(
                 kernel_passes=float(game.passes),
                 averaged=float(averaged),
@@ -276,7 +276,6 @@ class _Game:
             facts=replace(facts, kkt_residual=residual),
             certificate=other.dual.copy() if better else None,
             dual_bound=shown.bound if better else None,
-            least_scale=problem.least_scale,
         )
 
 

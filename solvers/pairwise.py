@@ -282,7 +282,7 @@ def _iterate(
     left = d if before is None else before.weights
     gainer, giver = (None, None) if move is None else (move.gainer, move.giver)
     facts = PairwiseFacts(
-        frank_wolfe_gap=0.5 * float(s.max() - d @ s) / max(abs(here.point.primal), oracle.problem.least_scale, 1e-300),
+        frank_wolfe_gap=0.5 * float(s.max() - d @ s) / max(abs(here.point.primal), 1e-300),
         line_search_trials=float(solved),
         moved=0.5 * float(np.abs(d - left).sum()),
         direction="" if move is None else move.kind,

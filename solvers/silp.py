@@ -101,7 +101,7 @@ class Silp(Solver):
                 yield oracle.iterate(point, step, facts)
                 yield oracle.iterate(point, 0.0, SilpFacts(cuts=float(len(model))), End(str(error)))
                 return
-            model_gap = relative_gap(upper, vertex.theta, problem.least_scale)
+            model_gap = relative_gap(upper, vertex.theta)
             yield oracle.iterate(point, step, replace(facts, model_gap=model_gap))
             step = float(np.abs(vertex.weights - point.weights).sum())
             tolerance = next_tolerance(point, upper - vertex.theta)

@@ -19,6 +19,7 @@ import numpy as np
 
 from mklviz.context import checkpoint, spending
 from mklviz.contract import Array, End, Facts, Iterate, Solver
+from mklviz.inner.balance import balanced
 from mklviz.inner.oracle import needs_hinge, refuse
 from mklviz.inner.warm import start_duals, start_weights
 from mklviz.numbers import counted
@@ -169,6 +170,7 @@ class _Pairs:
         return taken, violation
 
     def _refresh(self) -> None:
+        self.state[steps.B] = balanced(self.signed)
         everyone = np.arange(self._problem.m)
         self.G = np.ascontiguousarray(self._problem.bank.products(self.signed, everyone).T)
         steps.refresh(self.G, self.q, self.sigma, self.state, self.s, self.d)
@@ -193,6 +195,5 @@ def _iterate(
         step=step,
         svm_solves=0,
         facts=facts,
-        least_scale=problem.least_scale,
         end=end,
     )

@@ -389,6 +389,5 @@ class _SpicyRun:
             step=self._gamma,
             svm_solves=self.newton_steps + self.svm_solves,
             facts=facts,
-            least_scale=self.problem.least_scale,
             end=_AGREED if self.objective - self.bound <= _ROUNDING * abs(self.objective) else None,
         )

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["ARGUMENTS", "HOSTILE", "JSON", "WORDS", "archive", "declaring", "header", "member", "workbook"]
+__all__ = ["ARGUMENTS", "HOSTILE", "JSON", "WORDS", "archive", "declaring", "header", "member", "parquet", "workbook"]
 
 DIGITS, FAR = "9" * 5000, "9" * 400
 
@@ -56,16 +56,17 @@ SHEET = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 LINK = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 
 
-def workbook(rows: str, before: str = "", size: int | None = None) -> bytes:
-    """An Excel file written by hand; `before` stands before its one sheet, of which `size` is said."""
+def workbook(rows: str, before: str = "", size: int | None = None, sheets: int = 1) -> bytes:
+    """An Excel file by hand; `before` stands before its sheet, of which `size` is said, and so many are named."""
     parts = {
         "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
         '<Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.'
         'spreadsheetml.sheet.main+xml"/></Types>',
         "_rels/.rels": '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
         f'<Relationship Id="r1" Type="{LINK}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
-        "xl/workbook.xml": f'<workbook xmlns="{SHEET}" xmlns:r="{LINK}"><sheets><sheet name="s" sheetId="1" r:id="r1"/>'
-        "</sheets></workbook>",
+        "xl/workbook.xml": f'<workbook xmlns="{SHEET}" xmlns:r="{LINK}"><sheets>'
+        + "".join(f'<sheet name="s{k}" sheetId="{k}" r:id="r1"/>' for k in range(1, sheets + 1))
+        + "</sheets></workbook>",
         "xl/_rels/workbook.xml.rels": '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/'
         f'relationships"><Relationship Id="r1" Type="{LINK}/worksheet" Target="worksheets/sheet1.xml"/>'
         "</Relationships>",
@@ -93,8 +94,18 @@ def columns_of(count: int) -> bytes:
     return file.getvalue()
 
 
+def parquet(values: list[Any], kind: str, rows: int = 1000, *words: Any, **options: Any) -> bytes:
+    """A Parquet file of a column of values again and again, of a type that pyarrow calls so, and one of classes."""
+    pyarrow, parquet = importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
+    x = pyarrow.array(values * (rows // len(values)), getattr(pyarrow, kind)(*words))
+    file = io.BytesIO()
+    parquet.write_table(pyarrow.table({"x": x, "y": ["u", "v"] * (rows // 2)}), file, compression="zstd", **options)
+    return file.getvalue()
+
+
 ENTITY = '<!DOCTYPE s [<!ENTITY a "ha">]>'
 FAR_CELL = '<row r="1"><c r="A1"><v>1</v></c></row><row r="{0}"><c r="XFD{0}"><v>1</v></c></row>'
+LONG_TEXT = b"x" * 1_000_000
 WIDE_ROWS = '<row><c r="XFD1"/></row>' * 2_000
 
 HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
@@ -120,6 +131,30 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     "digits.xlsx": (lambda: workbook(FAR_CELL.format(DIGITS)), "damaged Excel file"),
     "empty.xlsx": (lambda: workbook(""), "is empty"),
     "cut.xlsx": (lambda: workbook("<row><c"), "damaged Excel file"),
+    "token.xlsx": (lambda: workbook("<row/>", f"<?x {LONG * 10}?>"), "more than 1,048,576 letters"),
+    "attribute.xlsx": (lambda: workbook(f'<row a="{LONG * 10}"/>'), "more than 1,048,576 letters"),
+    "comment.xlsx": (lambda: workbook(f"<!--{'<' * 1_200_000}-->"), "more than 1,048,576 letters"),
+    "open.xlsx": (lambda: workbook("<row/>", f"<!--{'<' * 1_200_000}"), "more than 1,048,576 letters"),
+    "times.xlsx": (lambda: workbook("<row/>" * 2_000_000), "unpacks to more than [34] MB"),
+    "same.xlsx": (lambda: workbook("<x/>" * 1000, sheets=50), "damaged Excel file: several of its sheets are one"),
+    "tags.xlsx": (lambda: workbook("<row/>", "<a>" + "<b/>" * 100_000), "has more in .* than is read"),
+    "text.parquet": (lambda: parquet([LONG_TEXT.decode()], "large_string"), "nothing to predict"),
+    "bytes.parquet": (lambda: parquet([LONG_TEXT], "binary"), "nothing to predict"),
+    "token.parquet": (lambda: parquet([LONG_TEXT * 2], "large_binary", 10), "A cell holds 2,000,000 letters"),
+    "fixed.parquet": (lambda: parquet([LONG_TEXT], "binary", 1000, 1_000_000), "unpacks to more than"),
+    "lists.parquet": (
+        lambda: parquet([np.zeros(100_000), np.zeros(1)], "list_", 1000, importlib.import_module("pyarrow").float64()),
+        'The column "x" is left out: it holds lists',
+    ),
+    "prefixes.parquet": (
+        lambda: parquet(
+            [LONG_TEXT.decode()[:300_000]],
+            "string",
+            use_dictionary=False,
+            column_encoding={"x": "DELTA_BYTE_ARRAY"},
+        ),
+        "unpacks to more than",
+    ),
     "cut.parquet": (lambda: columns_of(3)[:-9], "damaged Parquet file"),
     "other.parquet": (lambda: columns_of(3)[:4] + b"\xff" * 200 + b"PAR1", "damaged Parquet file"),
     "field.csv": (lambda: b"a,y\n" + b"9" * 500_000 + b",0\n1,1\n", "field limit"),

@@ -62,7 +62,6 @@ def test_what_failed_and_what_missed_the_gap_is_said_and_is_the_exit_code(
     [
         (["data=sonarr"], "sonarr"),
         (["data=sonar", "--shard", "5/3"], "K/N"),
-        (["data=sonar", "--workers", "0"], "at least 1"),
         (["data=sonar", "--csv", "rows.txt"], "ends in .csv"),
         (["data=sonar", "--dask", "x", "--workers", "2"], "leave --workers"),
     ],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 import sys
 from pathlib import Path
 from typing import Any
@@ -23,8 +22,7 @@ ADDRESS = "http://localhost:5999/explorer?code=abc"
 @pytest.fixture(autouse=True)
 def own_folders(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Remember nothing of, and for, the person who runs the tests."""
-    for kind in ("cache", "config"):
-        monkeypatch.setattr(window.platformdirs, f"user_{kind}_path", lambda *_, kind=kind, **__: tmp_path / kind)
+    monkeypatch.setattr(window.platformdirs, "user_config_path", lambda *_, **__: tmp_path / "config")
 
 
 def installed(folder: Path, start: str, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -53,19 +51,9 @@ def test_a_native_window_is_preferred_and_is_closed_when_its_server_has_ended(
     ended: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     installed(tmp_path, "time.sleep(600)" if ended else "pass", monkeypatch)
-    monkeypatch.setattr(window, "BROWSERS", ())
     monkeypatch.setattr(window.webbrowser, "open", lambda _: pytest.fail("a browser opened, too"))
     window.show_window(ADDRESS, lambda: not ended)
     assert capfd.readouterr().err == ""
-
-
-def program(folder: Path, name: str, script: str, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Put a program on the path, which is all there is on it; return where it writes how it was called."""
-    path, called = folder / name, folder / "called"
-    path.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {called}\n{script}\n')
-    path.chmod(path.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.setenv("PATH", str(folder))
-    return called
 
 
 def test_a_native_window_opens_as_large_as_the_last_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -84,42 +72,20 @@ def test_a_size_that_no_window_has_is_forgotten(kept: str, tmp_path: Path, monke
     assert asked.read_text() == f"mklviz {ADDRESS} 1280 860\n"
 
 
-@pytest.mark.skipif(os.name == "nt", reason="the stand-in for a browser is a shell script")
 @pytest.mark.parametrize("start", ["", "raise OSError", "os.abort()"])
-def test_a_browser_without_bars_takes_its_place_and_has_a_profile_of_its_own(
-    start: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+def test_without_a_window_of_its_own_a_sentence_says_why_and_the_browser_opens(
+    start: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if start:  # it is installed, but the system has nothing that it could draw with: then Qt ends its process
+    if start:  # pywebview is installed, but the system lacks what it draws with: then Qt ends its process
         installed(tmp_path, start, monkeypatch)
     else:
         monkeypatch.setitem(sys.modules, "webview", None)
-    left = 'd="${2#--user-data-dir=}/Default"; mkdir -p "$d"; echo app_window_placement > "$d/Preferences"'
-    called = program(tmp_path, "google-chrome", left, monkeypatch)
-    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    monkeypatch.setattr(window, "BROWSERS", ("google-chrome",))
-    window.show_window(ADDRESS, lambda: True)
-    words = called.read_text().split()
-    assert f"--app={ADDRESS}" in words
-    assert f"--user-data-dir={tmp_path / 'cache' / 'window'}" in words
-    assert "--window-size=1280,860" in words
-    said = capfd.readouterr().err
-    assert said == (
-        "mklviz: pywebview cannot open a window on this system, so a browser takes its place.\n" if start else ""
-    )
-    window.show_window(ADDRESS, lambda: True)
-    assert "--window-size" not in called.read_text()  # the browser remembers its own
-
-
-def test_without_either_a_sentence_says_so_and_the_usual_browser_opens(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(sys.modules, "webview", None)
-    monkeypatch.setattr(window, "BROWSERS", ())
     opened: list[str] = []
     monkeypatch.setattr(window.webbrowser, "open", opened.append)
-    window.show_window(ADDRESS, lambda: False)
+    window.show_window(ADDRESS, lambda: not opened)
     assert opened == [ADDRESS]
-    assert 'pip install "mklviz[desktop]"' in capsys.readouterr().err
+    why = "pywebview cannot open a window" if start else 'pip install "mklviz[desktop]"'
+    assert why in capsys.readouterr().err
 
 
 def test_the_server_of_a_window_asks_for_a_code_and_ends_with_it(

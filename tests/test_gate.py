@@ -10,27 +10,33 @@ import signal
 import socket
 import sys
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from tornado.httpclient import AsyncHTTPClient, HTTPResponse
+from _waits import PATIENCE, soon
+from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPResponse
 from tornado.httpserver import HTTPServer
+from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from tornado.ioloop import IOLoop
 from tornado.netutil import bind_sockets
 from tornado.testing import bind_unused_port
 from tornado.web import Application, RequestHandler
+from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 from mklviz.cli import main
 from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
+from mklviz.server import serving
 from mklviz.server.addresses import check_address, is_local, known_names, own_addresses
 from mklviz.server.codes import MOST_PARTIES, Guesses, new_code
-from mklviz.server.connections import LONGEST_REQUEST
+from mklviz.server.connections import LONGEST_REQUEST, party
 from mklviz.server.contained import run
 from mklviz.server.gate import Gate, set_up
+from mklviz.server.messages import OPEN_SOCKETS
 from mklviz.server.serving import make_server, receive, serve
 from mklviz.views.host.page_session import OWNER
 
@@ -65,7 +71,7 @@ def through(
     sessions: int = 0,
     frames: tuple[str, ...] = (),
     clock: Callable[[], float] = monotonic,
-    own: bool = False,
+    own: bytes = b"",
 ) -> None:
     """Let `visit` ask a small server behind the gate."""
 
@@ -75,7 +81,8 @@ def through(
             [("/explorer", Page), ("/explorer/ws", Page), ("/static/x", Page), ("/ends", Ends), ("/owner", Owner)]
         )
         lives, guesses = (lambda name: name == "here"), Guesses(clock)
-        gate = Gate([f"localhost:{port}"], code, frames, lambda: sessions, lives, guesses=guesses, own=own)
+        admits: Callable[[str, str], bool] = lambda token, address: (token, address) == ("signed", "127.0.0.1")  # noqa: E731
+        gate = Gate([f"localhost:{port}"], code, frames, lambda: sessions, lives, admits, guesses=guesses, own=own)
         set_up(application, gate)
         server = HTTPServer(application)
         server.add_socket(listener)
@@ -141,10 +148,41 @@ def test_every_browser_of_a_shared_server_has_runs_of_its_own() -> None:
         again = await get("/owner", Cookie=cookie.partition(";")[0], **{OWNER: second.body.decode()})
         assert again.body == first.body
         assert "Set-Cookie" not in again.headers
-        for made_up in ("mklviz-runs=", "mklviz-runs=short", "mklviz-runs=" + "!" * 32):
-            assert (await get("/owner", Cookie=made_up)).body not in (first.body, second.body, b"everybody's")
+        value, unsigned = cookie.partition(";")[0], "mklviz-runs=" + "a" * 32
+        for made_up in ("mklviz-runs=", unsigned, value.partition(".")[0], value[:-1] + "!", f"{value}0"):
+            other = await get("/owner", Cookie=made_up)
+            assert other.body not in (first.body, second.body, b"everybody's")
+            assert value not in other.headers["Set-Cookie"]
 
-    through(visit, own=True)
+    through(visit, own=b"key")
+
+
+def test_a_cookie_goes_through_encrypted_connections_alone_where_the_page_came_by_one() -> None:
+    async def visit(get: Get) -> None:
+        for said, secure in (("https", True), ("HTTPS, http", True), ("http", False), ("", False)):
+            sent = {"X-Forwarded-Proto": said}
+            opened = await get("/explorer?code=right-1", **sent)
+            cookies = (await get("/owner", Cookie=opened.headers["Set-Cookie"].partition(";")[0], **sent)).headers
+            for cookie in (opened.headers["Set-Cookie"], cookies["Set-Cookie"]):
+                assert ("; secure" in cookie.lower()) == secure
+
+    through(visit, code="right-1", own=b"key")
+
+
+def test_no_address_opens_the_page_that_another_browser_has_open() -> None:
+    async def visit(get: Get) -> None:
+        for query in ("?bokeh-session-id=here", "?a=1&bokeh-token=here", "?bokeh-session-id=%7B%7D&follow=x"):
+            assert (await get(f"/explorer{query}")).code == 403
+        assert (await get("/explorer", Bokeh_Session_Id="here")).code == 403
+        assert (await get("/explorer?a=1")).code == 200
+
+    through(visit)
+    gate, start = Gate([], "", (), lambda: 0, lambda _: True), RequestStartLine("GET", "/explorer", "HTTP/1.1")
+    for header in (
+        {"Content-Length": "24", "Host": "x"},
+        {"Transfer-Encoding": "chunked", "Host": "x"},
+    ):  # a body that names a page
+        assert gate.is_for_open_page(HTTPServerRequest(start_line=start, headers=HTTPHeaders(header)))
 
 
 def test_at_home_and_with_shared_runs_everybody_sees_all_runs() -> None:
@@ -305,6 +343,41 @@ def test_sessions_are_signed_and_messages_bounded() -> None:
     before_a_server(visit)
 
 
+def test_a_page_has_two_sockets_at_most_and_nobody_has_one_without_a_page(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def visit(port: int, server: Any) -> None:
+        async def open_socket(token: str) -> WebSocketClientConnection:
+            address = f"ws://localhost:{port}/explorer/ws"
+            socket = await websocket_connect(address, subprotocols=["bokeh", token])
+            assert "ACK" in str(await socket.read_message())
+            return socket
+
+        page = (await AsyncHTTPClient().fetch(f"http://localhost:{port}/explorer", request_timeout=PATIENCE)).body
+        token = re.search(r'"token":"([^"]+)"', page.decode())
+        assert token is not None
+        for wrong in (token[1][:-1], token[1].partition(".")[0], "W10=", "x" * 9000, "é", "[" * 9000):
+            with pytest.raises(HTTPClientError) as refused:
+                await open_socket(wrong)
+            assert refused.value.code == 403
+        (session,) = server.get_sessions()
+        sockets = [await open_socket(token[1]) for _ in range(9)]
+        await soon(lambda: session.connection_count == 2, "the older sockets to be closed")
+        for older in sockets[:-2]:
+            while await older.read_message() is not None:  # what came before it was closed
+                pass
+        assert OPEN_SOCKETS[party("127.0.0.1")] == 2
+        monkeypatch.setattr(serving, "LIMITS", replace(LIMITS, sessions=2))
+        with pytest.raises(HTTPClientError):
+            await open_socket(token[1])
+        for newer in sockets[-2:]:
+            newer.close()
+        await soon(lambda: OPEN_SOCKETS[party("127.0.0.1")] == 0, "the sockets to be closed")
+
+    before_a_server(visit)
+    assert "Traceback" not in caplog.text
+
+
 async def answer_to(port: int, *parts: bytes) -> bytes:
     """Return what comes back before the connection is closed."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -367,7 +440,8 @@ def test_a_page_that_lost_its_connection_learns_whether_its_session_is_still_the
 NAVIGATION = {"Sec_Fetch_Mode": "navigate", "Sec_Fetch_Dest": "document"}
 FRAME = {"Sec_Fetch_Mode": "navigate", "Sec_Fetch_Dest": "iframe"}
 PICTURE = {"Sec_Fetch_Mode": "no-cors", "Sec_Fetch_Dest": "image"}
-SOCKET = {"Sec_Fetch_Mode": "websocket", "Sec_Fetch_Dest": "websocket", "Upgrade": "websocket"}
+INVITED = {"Sec_WebSocket_Protocol": "bokeh, signed"}
+SOCKET = {"Sec_Fetch_Mode": "websocket", "Sec_Fetch_Dest": "websocket", "Upgrade": "websocket", **INVITED}
 
 
 @pytest.mark.parametrize(
@@ -387,6 +461,9 @@ SOCKET = {"Sec_Fetch_Mode": "websocket", "Sec_Fetch_Dest": "websocket", "Upgrade
         ({"Sec_Fetch_Site": "cross-site"}, 403),
         ({"Sec_Fetch_Site": "same-site", **SOCKET, "Origin": "own"}, 200),  # as some browsers say of their own pages
         ({"Sec_Fetch_Site": "cross-site", **SOCKET, "Origin": "http://elsewhere.example"}, 403),
+        (SOCKET, 200),  # from a program
+        ({**SOCKET, "Sec_WebSocket_Protocol": "bokeh, forged"}, 403),
+        ({**SOCKET, "Sec_WebSocket_Protocol": "bokeh"}, 403),
         ({**SOCKET, "Origin": "null"}, 403),
         ({**SOCKET, "Origin": "http://[a:b:c"}, 403),
     ],
@@ -423,8 +500,8 @@ def test_each_wrong_code_after_the_third_makes_the_next_wait_twice_as_long_and_o
     assert guesses.wait("b") == 0
     guesses.was_right("a")
     assert guesses.wait("a") == 0
-    for party in range(MOST_PARTIES + 5):
-        guesses.was_wrong(str(party))
+    for number in range(MOST_PARTIES + 5):
+        guesses.was_wrong(str(number))
     assert len(guesses._wrong) == MOST_PARTIES
 
 

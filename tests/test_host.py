@@ -26,7 +26,7 @@ import bokeh.server.session
 import panel as pn
 import panel_material_ui as pmui
 import pytest
-from _waits import soon
+from _waits import next_round, soon
 from bokeh import events
 from bokeh.application import Application
 from bokeh.application.handlers import FunctionHandler
@@ -344,6 +344,28 @@ def test_a_component_and_its_script_send_each_other_messages() -> None:
     assert component.happened == ["before a page", "from the script"]
 
 
+@rests_on("a page is loaded when Panel says so, which answers nothing before.", "views/host/document_lock.py")
+def test_what_a_visitor_does_while_the_page_is_drawn_is_answered_when_it_is_loaded() -> None:
+    async def press(component: Answers) -> list[Any]:
+        session, connect = await session_of(component.server_doc)
+        page, document = connect(Socket()), session.document
+        (model,) = (found for found in document.models if isinstance(found, ReactiveESM) and found.esm == Answers._esm)
+        for pressed in ("first", "second"):
+            document.callbacks.trigger_event(DataEvent(model, data=pressed))
+        for _ in range(50):
+            await next_round()
+        early = list(component.happened)
+        pn.state._schedule_on_load(document, None)
+        await soon(lambda: "second" in component.happened)
+        page.detach_session()
+        return early
+
+    answer_with_lock()
+    component = Answers()
+    assert asyncio.run(press(component)) == ["before a page"]
+    assert component.happened == ["before a page", "first", "second"]
+
+
 def busy_after(component: Any, **changed: Any) -> bool:
     """Return whether a page is busy for a moment when its browser has changed something."""
     said: list[bool] = []
@@ -522,10 +544,15 @@ def test_a_kernel_tells_of_cells() -> None:
 # -- BokehJS
 
 SCRIPTS = {
-    "views/host/layout_later.js": ("default_view", "_measure_layout", "_after_layout"),
+    "views/host/built_first.js": (
+        *("default_view", "_measure_layout", "_after_layout", "build_view", "build_views", "update_children"),
+        *("render_esm", "ready", "apply_json_patch", "clear"),
+        *("document/document", "core/build_views", "models/layouts/layout_dom"),
+    ),
     "views/host/long_press.js": ("find_one", "canvas_view", "ui_event_bus", "ui_gestures", "_start_timeout"),
     "views/host/reconnect.js": (
-        *("_pull_doc_json", "_receiver", "replace_with_json", "from_json", "destructively_move", "buffers"),
+        *("_pull_doc_json", "_repull_session_doc", "_receiver", "replace_with_json", "apply_json_patch", "buffers"),
+        *("on_message", "get_model_by_id"),
     ),
     "views/race/keep_zoom.js": ("have_updated_interactively", "scale_hint"),
 }
@@ -534,7 +561,8 @@ SCRIPTS = {
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_bokehjs_has_what_a_script_reaches_for(script: str) -> None:
     source = (VIEWS.parent / script).read_text(encoding="utf-8")
-    bokehjs = "\n".join(Resources(mode="inline", components=["bokeh"]).js_raw)
+    panel = (Path(pn.__file__).parent / "dist" / "panel.min.js").read_text(encoding="utf-8")
+    bokehjs = "\n".join([*Resources(mode="inline", components=["bokeh"]).js_raw, panel])
     for name in SCRIPTS[script]:
         assert name in source, f"mklviz/{script} does not know {name} any more: leave it out here."
         found = re.search(rf"\b{name}\b", bokehjs)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import tracemalloc
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
-from _corpus import HOSTILE, archive, member
+from _corpus import HOSTILE, archive, member, parquet
 
 from mklviz.datasets import DataError, Dataset, read_dataset, read_dataset_bytes
 from mklviz.limits import LIMITS, Limits, machine_memory
+from mklviz.unpacking import parquet_pages
 
 MB, GB = 2**20, 2**30
 SHORT = 400  # letters of a sentence
@@ -84,6 +87,58 @@ def test_numbers_whose_squares_overflow_are_said(size: float) -> None:
     with pytest.raises(DataError, match="Column 'x2' cannot be standardized: its numbers reach 1e"):
         data.split()
     assert data.split(standardize=False)[0].n_features == 2
+
+
+def test_a_table_that_will_not_do_is_refused_after_its_first_rows() -> None:
+    body = b"1,2,3\n" * 20_000
+    for start, target, said in (
+        (b"a,a,y\n", None, "Two columns"),
+        (b"a,b,y\n", "z", 'no column "z"'),
+        (b"a,b,y\n1\n", None, "Row 2 has 1 cells"),
+    ):
+        seen: list[float] = []
+        with pytest.raises(DataError, match=said):
+            read_dataset_bytes(start + body, "long.csv", target=target, progress=seen.append)
+        assert max(seen, default=0.0) < 0.1
+    seen = []
+    with pytest.raises(DataError, match="one column"):
+        read_dataset_bytes(body.replace(b",", b""), "long.csv", progress=seen.append)
+    assert max(seen) < 0.1
+
+
+def test_the_pages_of_a_parquet_file_say_what_they_unpack_to_whatever_its_footer_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    values = np.random.default_rng(0).integers(0, 256, 3_000_000, np.uint8).tobytes()
+    data = parquet([values], "binary", 2, use_dictionary=False, write_statistics=False)
+    chunk = pq.ParquetFile(io.BytesIO(data)).metadata.row_group(0).column(0)
+    said = chunk.total_uncompressed_size
+    for size in (said, pq.ParquetFile(io.BytesIO(data)).metadata.row_group(0).total_byte_size):
+        data = data.replace(varint(size), varint(9, len(varint(size))))
+    footer = pq.ParquetFile(io.BytesIO(data)).metadata.row_group(0)
+    assert (footer.total_byte_size, footer.column(0).total_uncompressed_size) == (9, 9)
+    assert sum(size for size, _, _ in parquet_pages(data, footer.column(0))) == pytest.approx(said, abs=200)
+    monkeypatch.setattr("mklviz.datasets._read_parquet.UNPACKED", 5_000_000)
+    with pytest.raises(DataError, match="unpacks to more than 5 MB"):
+        read_dataset_bytes(data, "belied.parquet")
+
+
+def varint(number: int, letters: int = 0) -> bytes:
+    """A whole number as Thrift writes it, or longer than need be."""
+    packed, left = bytearray(), number << 1
+    while left > 127 or len(packed) < letters - 1:
+        packed.append(left & 127 | 128)
+        left >>= 7
+    return bytes([*packed, left])
+
+
+def test_bytes_and_texts_with_prefixes_in_a_parquet_file_are_read_as_words() -> None:
+    for words in ([b"u", b"v"], ["u", "v"]):
+        kind = "binary" if isinstance(words[0], bytes) else "string"
+        coded = {"use_dictionary": False, "column_encoding": {"x": "DELTA_BYTE_ARRAY"}}
+        for options in ({}, coded):
+            found = read_dataset_bytes(parquet(words, kind, 20, **options), "words.parquet")
+            assert (found.feature_names, found.X.ravel().tolist()) == (("x=v",), [0.0, 1.0] * 10)
 
 
 # what people mean

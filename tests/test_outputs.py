@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import io
 import os
 import signal
 import subprocess
@@ -12,8 +13,10 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
+from _sources import SOURCES
 from _waits import PATIENCE
 
 import mklviz as mv
@@ -21,7 +24,10 @@ from mklviz.cli import outputs
 from mklviz.cli.outputs import Outputs
 from mklviz.engine import Race
 from mklviz.errors import MklvizError
+from mklviz.quoting import cell
 from mklviz.record import table as tables
+from mklviz.record.table import write_csv
+from mklviz.views.model.points import Points, as_file
 
 TRAIN, _ = mv.load_dataset("sonar").split(train=0.2, seed=0)
 POSED = mv.Problem(mv.paper_bank(TRAIN.X), TRAIN.y, mv.Hinge(100.0))
@@ -57,6 +63,29 @@ def test_files_are_written_while_a_race_runs(tmp_path: Path, monkeypatch: pytest
     trace = mv.Trace.load(tmp_path / "silp.mklrun.npz")
     assert (len(trace), trace.status) == (4, "stopped")
     assert "still going" in trace.reason
+
+
+def test_no_cell_of_a_table_in_text_is_a_formula_and_numbers_stay_numbers() -> None:
+    """Spreadsheets compute what begins so, and a formula may send away what stands beside it."""
+    texts = ["=1+1", "+cmd", "-x", "@SUM(A1)", "\tx", "\uff1d1", "-1.5", "+2", "-", "plain", "'quoted"]
+    told = ["'=1+1", "'+cmd", "'-x", "'@SUM(A1)", "'\tx", "'\uff1d1", "-1.5", "+2", "'-", "plain", "'quoted"]
+    table = pd.DataFrame({"=name": texts, "number": -np.arange(11.0), "mixed": [*texts[:10], -3]})
+    file = io.BytesIO()
+    write_csv(table, file)
+    rows = list(csv.reader(io.StringIO(file.getvalue().decode())))
+    assert rows[0] == ["'=name", "number", "mixed"]
+    assert [row[0] for row in rows[1:]] == told
+    assert [float(row[1]) for row in rows[1:]] == table.number.tolist()
+    assert [row[2] for row in rows[1:]] == [*told[:10], "-3"]
+    assert list(table) == ["=name", "number", "mixed"]
+    drawn = as_file(Points((-1.0,), (2.0,), ("=A1",)), ("-x", "y"), cell).decode()
+    assert drawn == "'-x,y,class\n-1.0,2.0,'=A1\n"
+
+
+def test_every_table_in_text_is_written_by_one_function() -> None:
+    texts = {name: path.read_text(encoding="utf-8") for name, path in SOURCES.items()}
+    assert [name for name, text in texts.items() if ".to_csv(" in text] == ["mklviz.record.table"]
+    assert [name for name, text in texts.items() if "csv.writer(" in text] == ["mklviz.views.model.points"]
 
 
 def test_a_parquet_table_is_written_beside_the_csv_one_or_refused_before_the_race(

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from _problems import blobs, problem, small_bank
 from bokeh.document import Document
-from measure.paths import measure
 
 import mklviz as mv
 from mklviz.errors import ProblemError
@@ -88,9 +87,3 @@ def test_what_cannot_be_drawn_is_refused_in_a_sentence() -> None:
     found = mv.Problem(small_bank(blobs(40)[0]), blobs(40)[1], mv.Hinge(1.0), mv.LpBall(2.0))
     with pytest.raises(ProblemError, match="One path varies C, the other p"):
         mv.path_figure(paths()[0], mv.path(found, "closed-form", p=[2.0]))
-
-
-def test_the_benchmark_compares_warm_and_cold_starts_on_the_same_path() -> None:
-    (row,) = measure(["two_moons"], ["spg"], count=4)
-    assert (row["data"], row["solver"], row["cold_unfinished"], row["warm_unfinished"]) == ("two_moons", "spg", 0, 0)
-    assert row["warm"] <= row["cold"]

@@ -11,6 +11,7 @@ from _waits import wait_for
 
 from mklviz.engine import Race
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
+from mklviz.record.store import EVERYBODY
 from mklviz.views.explorer.shell import Shell
 from mklviz.views.session.race_history import MOST_PINNED, KeptRace
 from mklviz.views.session.session import Session
@@ -125,7 +126,7 @@ def test_races_are_drawn_in_grey_and_taken_off_in_the_tab_runs_and_not_more_than
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("MKLVIZ_STORE", "none")
-    session, tab = Session(), Runs()
+    session, tab = Session(owner=EVERYBODY), Runs()
     for count in range(MOST_PINNED + 1):
         session.race_history.add("Moons", raced(100.0 + count)[1].traces)
     tab.follow(session)

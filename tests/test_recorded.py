@@ -19,7 +19,7 @@ from mklviz.errors import MklvizError, ProblemError, UnsupportedProblem
 from mklviz.recipe import Recipe, SolverChoice
 from mklviz.recipe.recorded import RecordedRace, head_for
 from mklviz.recipe.resuming import go_on, recipe_of
-from mklviz.record.store import RunHead, Store, open_store, reset
+from mklviz.record.store import Owner, RunHead, Store, open_store, reset
 from mklviz.views.race.hold_unseen import PAGE_CLOSED
 from mklviz.views.session.launcher import branch_at
 from mklviz.views.session.session import Session
@@ -174,7 +174,7 @@ def test_the_recipe_in_words_serves_where_a_trace_names_none(store: Store) -> No
 
 
 def test_the_dashboard_s_races_and_branches_are_one_race_of_the_page_s_owner(store: Store) -> None:
-    session = Session(owner="somebody")
+    session = Session(owner=Owner("somebody"))
     prepared = RECIPE.prepare()
     race = RECIPE.race(prepared)
     session.show(RECIPE, prepared, race)
@@ -184,12 +184,12 @@ def test_the_dashboard_s_races_and_branches_are_one_race_of_the_page_s_owner(sto
     session.race.wait(WAIT)
     assert session.recorded is not None
     session.recorded.wait(WAIT)
-    found = store.runs(owner="somebody")
+    found = store.of(Owner("somebody")).runs()
     assert {run.race for run in found} == {session.recorded.race}
     assert {run.key for run in found} == {"silp", "level", "SPG from step 3 of SILP"}
     assert {run.made_by for run in found} == {"dashboard"}
     assert all("score" in run.results for run in found)
-    assert store.runs(owner="another") == []
+    assert store.of(Owner("another")).runs() == []
 
 
 def test_a_race_whose_page_is_closed_says_so_and_stays(store: Store) -> None:

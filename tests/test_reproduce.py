@@ -31,12 +31,14 @@ from mklviz.reproduce import (
     WholePath,
     Within,
     answer_stored,
+    answering,
     reproduce,
 )
-from mklviz.reproduce.answering import ClaimRow, verdict_of
+from mklviz.reproduce.answering import ClaimAnswer, ClaimRow, verdict_of
 from mklviz.reproduce.claims import all_claims, load_claim
 from mklviz.reproduce.estimates import ALL_DATA
 from mklviz.reproduce.recorded import recorded_answers
+from mklviz.reproduce.texts import contrary_text, measured_text, row_texts
 from mklviz.reproduce.verdicts import DOES_NOT, PARTLY, REPRODUCES, UNKNOWN, UNTESTABLE
 from mklviz.sweeps import Sweep
 from mklviz.views.chart.claim_chart import claim_chart, claim_height, claim_signs, claim_tables
@@ -105,12 +107,48 @@ def _rows(**verdicts: str) -> list[ClaimRow]:
 
 
 def test_a_claim_holds_where_it_holds_over_all_data_and_none_contradicts() -> None:
-    assert verdict_of(_rows(heart=PARTLY, vote=REPRODUCES, whole=REPRODUCES)) == REPRODUCES
-    assert verdict_of(_rows(heart=DOES_NOT, vote=REPRODUCES, whole=REPRODUCES)) == PARTLY
-    assert verdict_of(_rows(heart=PARTLY, vote=DOES_NOT, whole=DOES_NOT)) == DOES_NOT
-    assert verdict_of(_rows(heart=DOES_NOT)) == DOES_NOT
-    assert verdict_of(_rows(heart=REPRODUCES, vote=UNKNOWN)) == REPRODUCES
-    assert verdict_of([]) == UNKNOWN
+    assert verdict_of(TINY, _rows(heart=PARTLY, vote=REPRODUCES, whole=REPRODUCES)) == REPRODUCES
+    assert verdict_of(TINY, _rows(heart=DOES_NOT, vote=REPRODUCES, whole=REPRODUCES)) == PARTLY
+    assert verdict_of(TINY, _rows(heart=PARTLY, vote=DOES_NOT, whole=DOES_NOT)) == DOES_NOT
+    assert verdict_of(TINY, _rows(heart=DOES_NOT)) == DOES_NOT
+    assert verdict_of(TINY, _rows(heart=REPRODUCES, vote=UNKNOWN)) == REPRODUCES
+    assert verdict_of(TINY, []) == UNKNOWN
+
+
+def test_a_mean_of_opposites_is_no_reproduction_and_both_numbers_are_said() -> None:
+    """By one of the stop rules one solver takes half the steps on one set, and four times as many on the other."""
+    near, halved, fourfold = Estimate(1.0, 0.8, 1.3), Estimate(0.43, 0.31, 0.62), Estimate(4.73, 3.31, 6.73)
+    rows = [
+        ClaimRow("heart", math.nan, near, halved, PARTLY),
+        ClaimRow("vote", math.nan, near, fourfold, PARTLY),
+        ClaimRow(ALL_DATA, math.nan, near, Estimate(1.4, 1.2, 1.8), REPRODUCES),
+    ]
+    claim = replace(TINY, quantity=Ratio("steps", "level", "silp"), decided_by=Within(0.5, 2.0))
+    assert verdict_of(claim, rows) == PARTLY
+    said = contrary_text(ClaimAnswer(claim, PARTLY, tuple(rows)))
+    assert "all of these: 1× (0.8× to 1.3×) and 1.4× (1.2× to 1.8×)" in said
+    assert "heart: 1× (0.8× to 1.3×) and 0.43× (0.31× to 0.62×)" in said
+    assert "vote: 1× (0.8× to 1.3×) and 4.73× (3.31× to 6.73×)" in said
+    alike = [replace(rows[0], certified=near), *rows[2:]]
+    assert verdict_of(claim, alike) == REPRODUCES
+    assert contrary_text(ClaimAnswer(claim, REPRODUCES, tuple(alike))) == ""
+
+
+def test_accuracy_is_in_per_cent_wherever_it_stands() -> None:
+    """The words of the rule, the text of a value, the values themselves and the papers' are of one unit."""
+    for name in ("level-table-1-accuracy-silp", "simplemkl-table-1-accuracy"):
+        answer = recorded_answers().answers[name]
+        claim = answer.claim
+        assert "per cent" in measured_text(claim)
+        assert "within 1 of zero" in measured_text(claim)
+        for row in answer.rows:
+            assert float(row_texts(claim, row)[2].partition(" ")[0]) == pytest.approx(
+                row.by_paper_rule.value, abs=0.006
+            )
+        assert max(map(abs, claim.published.values())) > 0.05
+    found = answering._estimates(Mean("score", "silp"), [SimpleNamespace(frame=_frame())])["heart"]
+    assert found.value == pytest.approx(80.25)
+    assert Mean("score", "silp").text(found.value) == "80.2"
 
 
 def _costs(name: str, split: int, solver: str) -> float:
@@ -177,7 +215,7 @@ def test_the_runs_of_a_path_count_together() -> None:
     assert whole.estimates(cut)["heart"].cases == 5
     late = frame.assign(status=["limit" if row else "converged" for row in (frame["solver"] == "silp")])
     assert whole.estimates(late)["heart"].bound == "≥"
-    assert (whole.even, whole.percent, whole.text(2.0)) == (1.0, False, "2×")
+    assert (whole.even, whole.text(2.0)) == (1.0, "2×")
 
 
 def test_the_first_run_of_a_path_is_compared_with_the_mean_of_the_others() -> None:
@@ -261,7 +299,9 @@ def test_the_answers_that_come_with_the_library_are_those_of_its_claims() -> Non
     assert recorded.answers
     assert recorded.machine
     for name, answer in recorded.answers.items():
-        assert answer.verdict == (UNTESTABLE if answer.claim.untestable else verdict_of(answer.rows)), name
+        assert answer.verdict == (UNTESTABLE if answer.claim.untestable else verdict_of(answer.claim, answer.rows)), (
+            name
+        )
 
 
 def test_all_data_are_held_to_the_mean_of_the_papers_values_where_most_sets_have_one() -> None:

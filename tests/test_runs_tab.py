@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 from _waits import PATIENCE, wait_for
+from bokeh.document import Document
+from panel.io.state import set_curdoc
 
 from mklviz.engine import Race
 from mklviz.engine.reopened import ReopenedRace
@@ -20,7 +22,7 @@ from mklviz.errors import MklvizError
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.record import Trace
 from mklviz.record.bundle import write_bundle
-from mklviz.record.store import RunHead, StoredRun, open_store, reset
+from mklviz.record.store import EVERYBODY, Owner, RunHead, StoredRun, open_store, reset
 from mklviz.views.history import found_races
 from mklviz.views.history.past_race import PastRace, races_of, when
 from mklviz.views.session import race_history
@@ -78,7 +80,7 @@ class Opened:
 
 
 def at_the_tab(races: int) -> tuple[Opened, Runs]:
-    session, tab, dashboard = Session(), Runs(), Opened()
+    session, tab, dashboard = Session(owner=EVERYBODY), Runs(), Opened()
     session.on_open, session.on_repeat = dashboard.open, dashboard.repeat
     tab.follow(session)
     until(tab, lambda: tab.list.total == races)
@@ -245,11 +247,33 @@ def test_a_file_of_runs_is_kept_and_opens_and_another_is_refused() -> None:
     assert len(open_store().runs()) == 2
 
 
+def test_a_file_saved_in_python_changes_the_page_only_with_the_lock_of_its_document(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dashboard, tab = at_the_tab(0)
+    trace = raced().traces["spg"].snapshot()
+    trace.recipe = ""  # as of a problem that was made in Python
+    trace.save(tmp_path / "solve.mklrun.npz")
+    content = (tmp_path / "solve.mklrun.npz").read_bytes()
+    monkeypatch.setattr(Document, "session_context", object())  # as of a page that a server shows
+    for file, seen in ((b"nothing", "is no file of runs"), (content, "")):
+        document = Document()
+        with set_curdoc(document):
+            asyncio.run(tab.receive(file, "solve.mklrun.npz", len(file)))
+        assert dashboard.opened == []
+        for callback in document.session_callbacks:
+            callback.callback()
+        assert seen in tab.trouble.object
+    assert [(recipe, [*traces]) for recipe, traces, _ in dashboard.opened] == [(None, ["spg"])]
+
+
 def test_without_a_store_the_races_of_the_session_are_listed() -> None:
     recorded(raced(), name="before")
-    session, tab = Session(), Runs()
+    session, tab = Session(owner=EVERYBODY), Runs()
+    tab.follow(session)
     tab.keep.answer({"value": False})
-    assert not open_store().enabled
+    assert not session.store.enabled
+    assert open_store().enabled  # for all others
     session.race_history.add("Liver", raced(C=1.0).traces)
     tab.follow(session)
     until(tab, lambda: sorted(names(tab)) == ["1. Liver", "before"])
@@ -259,7 +283,7 @@ def test_on_a_shared_server_a_page_sees_its_own_runs() -> None:
     recorded(raced(), name="mine", owner="me")
     recorded(raced(C=1.0), name="theirs", owner="them")
     tab = Runs()
-    tab.follow(Session(owner="me"))
+    tab.follow(Session(owner=Owner("me")))
     until(tab, lambda: tab.list.total == 1)
     assert names(tab) == ["mine"]
 

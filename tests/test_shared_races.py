@@ -10,6 +10,7 @@ import pytest
 from _waits import wait_for
 
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
+from mklviz.record.store import EVERYBODY
 from mklviz.scenarios import Answer
 from mklviz.sweeps import Sweep, SweepRun
 from mklviz.views.explorer.explorer import Explorer
@@ -28,7 +29,7 @@ RECIPE = Recipe(
 @pytest.fixture(scope="module")
 def led() -> Session:
     """A session with a race that has not begun."""
-    session, prepared = Session(), RECIPE.prepare()
+    session, prepared = Session(owner=EVERYBODY), RECIPE.prepare()
     session.show(RECIPE, prepared, RECIPE.race(prepared))
     return session
 
@@ -41,7 +42,7 @@ def opened(session: Session, present: bool) -> SharedRace:
 
 def test_a_race_is_taken_over_by_its_key_when_nobody_is_there_and_by_nothing_else(led: Session) -> None:
     rooms, there = SharedRaces(), True
-    old, mine = SharedRace(led, lambda: there), SharedRace(Session(), lambda: True)
+    old, mine = SharedRace(led, lambda: there), SharedRace(Session(owner=EVERYBODY), lambda: True)
     name = old.name
     rooms.open(old)
     rooms.open(mine)
@@ -62,7 +63,7 @@ def test_a_race_is_taken_over_by_its_key_when_nobody_is_there_and_by_nothing_els
 
 
 def test_a_sweep_goes_on_with_the_page_that_was_reloaded() -> None:
-    rooms, gone, mine = SharedRaces(), Session(), Session()
+    rooms, gone, mine = SharedRaces(), Session(owner=EVERYBODY), Session(owner=EVERYBODY)
     old, new = SharedRace(gone, lambda: False), SharedRace(mine, lambda: True)
     for room in (old, new):
         rooms.open(room)
@@ -99,7 +100,7 @@ def test_a_follower_shows_the_race_and_never_touches_it(led: Session, monkeypatc
 
 
 def test_a_follower_waits_for_a_race_and_keeps_the_recording_when_whoever_led_has_gone(led: Session) -> None:
-    empty = Session()
+    empty = Session(owner=EVERYBODY)
     room = opened(empty, present=True)
     follower = Follower(room.name)
     assert follower.message == WAITS
@@ -170,7 +171,7 @@ def test_a_test_score_is_computed_once_for_all_who_look() -> None:
         asked.append(iterate)
         return 0.5
 
-    leads, follows = Session(), Session(follows=True)
+    leads, follows = Session(owner=EVERYBODY), Session(follows=True)
     leads.show(RECIPE, SimpleNamespace(score=score), SimpleNamespace(traces={}, runs={}))
     follows.take(leads)
     assert leads.score("an iterate") == follows.score("an iterate") == 0.5

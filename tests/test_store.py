@@ -18,7 +18,7 @@ import mklviz as mv
 from mklviz.contract import End, Facts, Iterate
 from mklviz.errors import MklvizError
 from mklviz.record import Trace
-from mklviz.record.store import RunHead, Store, open_store, reset
+from mklviz.record.store import Owner, RunHead, Store, open_store, reset
 from mklviz.record.verdict import Verdict
 
 
@@ -51,7 +51,7 @@ def test_certificates_ends_and_signs_of_zero_stand_in_frames(store: Store) -> No
     weights = np.zeros(10)
     weights[3], weights[4] = 1.0, -0.0
     iterate = Iterate(weights=weights, dual=np.arange(3.0), objective=2.0, lower_bound=1.0, step=math.nan, svm_solves=1,
-                      facts=Facts(svm_tolerance=1e-3), certificate=np.ones(3), dual_bound=0.5, least_scale=0.1,
+                      facts=Facts(svm_tolerance=1e-3), certificate=np.ones(3), dual_bound=0.5,
                       end=End("No more."))  # fmt: skip
     trace.append(iterate, 0.1)
     trace.finish(Verdict("limit", "No more."))
@@ -61,7 +61,7 @@ def test_certificates_ends_and_signs_of_zero_stand_in_frames(store: Store) -> No
     assert np.array_equal(np.signbit(back.weights), np.signbit(weights))
     assert back.certificate is not None
     assert np.array_equal(back.certificate, np.ones(3))
-    assert (back.dual_bound, back.least_scale, back.end) == (0.5, 0.1, End("No more."))
+    assert (back.dual_bound, back.end) == (0.5, End("No more."))
 
 
 def test_a_run_is_known_while_it_goes_on_and_its_trace_is_the_one_that_grows(store: Store) -> None:
@@ -130,7 +130,6 @@ def test_a_recording_that_nobody_follows_any_more_is_cut_off(store: Store) -> No
     recording.close()
     (run,) = store.runs()
     assert (run.status, run.reason) == ("cut off", "Nobody followed the run any more.")
-    assert store.finished([run.member]) == {}
 
 
 def test_a_program_that_ends_leaves_its_runs_cut_off_with_all_their_steps(store: Store) -> None:
@@ -276,10 +275,9 @@ def test_the_oldest_unpinned_runs_go_at_the_size_limit(store: Store) -> None:
     live.finish()
 
 
-def test_finished_members_of_a_sweep_are_those_that_ended_by_themselves(store: Store) -> None:
+def test_the_members_of_a_sweep_are_found_by_their_keys(store: Store) -> None:
     for member, status in (("a", "converged"), ("b", "limit"), ("c", "failed"), ("d", "stopped")):
         recorded(store, RunHead(sweep="s", member=member), status=status)
-    assert set(store.finished(["a", "b", "c", "d", "e"])) == {"a", "b"}
     assert len(store.runs("sweep:s")) == 4
     assert [run.status for run in store.runs("member:c")] == ["failed"]
 
@@ -298,7 +296,7 @@ def test_the_revision_grows_when_something_has_changed_and_only_then(store: Stor
 def test_a_session_sees_its_own_runs(store: Store) -> None:
     recorded(store, RunHead(owner="one"))
     recorded(store, RunHead(owner="other"))
-    assert len(store.runs(owner="one")) == 1
+    assert len(store.of(Owner("one")).runs()) == 1
     assert len(store.runs()) == 2
 
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
+import resource
 import shutil
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,7 +21,8 @@ from _waits import PATIENCE, wait_for, wait_until_still
 
 import mklviz as mv
 from mklviz.errors import MklvizError, SolverError
-from mklviz.record.store import Store, open_store, reset
+from mklviz.record.store import Owner, Store, open_store, reset
+from mklviz.record.store.folder_lock import BEGUN, FREE, HELD, LOCKS, Claims
 from mklviz.sweeps import Member, Processes, Shard, Sweep, SweepRun, SweepTable
 from mklviz.sweeps.command import SweepCommand
 from mklviz.sweeps.engine import Work
@@ -70,7 +76,7 @@ def ended(run: SweepRun) -> SweepRun:
 
 def test_processes_solve_every_member_and_nothing_finished_is_solved_again(store: Store) -> None:
     sweep = Sweep.from_words(QUICK)
-    run = ended(SweepRun(sweep, store, workers=2, owner="somebody"))
+    run = ended(SweepRun(sweep, store.of(Owner("somebody")), workers=2))
     assert run.error is None
     assert run.status == "finished"
     frame = run.table().frame
@@ -129,7 +135,7 @@ def test_a_killed_worker_costs_its_run_alone(store: Store) -> None:
     assert killed not in engine.pids
     assert run.table().frame.status.tolist() == ["limit"] * 4
     runs = store.runs("made:sweep")
-    assert sorted(each.status for each in runs if each.status != "limit") in (["running"], ["cut off"])
+    assert [each.status for each in runs if each.status != "limit"] == ["cut off"]  # at once: its lock has gone
 
 
 def test_with_workers_killed_again_and_again_all_finish_and_nothing_finished_is_repeated(store: Store) -> None:
@@ -252,13 +258,77 @@ def test_one_fit_of_the_mean_kernel_takes_a_time() -> None:
 
 def test_on_a_shared_server_a_sweep_and_its_races_are_those_of_one_owner(store: Store) -> None:
     sweep = Sweep.from_words(QUICK)
-    for owner in ("", "one", "two"):
+    one, two = store.of(Owner("one")), store.of(Owner("two"))
+    for mine in (store, one, two):
         solver = Recorded()
-        ended(SweepRun(sweep, store, solver, owner=owner))
+        ended(SweepRun(sweep, mine, solver))
         assert len(solver.solved) == 8
-    assert ended(SweepRun(sweep, store, Recorded(), owner="one")).progress.skipped == 8
-    races = {owner: {run.race for run in store.runs(owner=owner)} for owner in ("", "one", "two")}
-    assert [len(each) for each in races.values()] == [4, 4, 4]
-    assert len(set.union(*races.values())) == 12
-    mine = {outcome.run for _, outcome in SweepTable.of(store, sweep, "one")}
-    assert mine == {run.id for run in store.runs(owner="one")}
+    assert ended(SweepRun(sweep, one, Recorded())).progress.skipped == 8
+    races = [{run.race for run in mine.runs()} for mine in (one, two, store)]
+    assert [len(each) for each in races] == [4, 4, 12]
+    assert {outcome.run for _, outcome in SweepTable.of(one, sweep)} == {run.id for run in one.runs()}
+
+
+def test_two_sweeps_at_once_share_the_work_and_both_have_all_results(store: Store) -> None:
+    sweep = Sweep.from_words(QUICK)
+    runs = [SweepRun(sweep, store, workers=1) for _ in range(2)]
+    for run in runs:
+        run.start()
+    for run in runs:
+        assert run.wait(PATIENCE)
+        assert run.table().frame.status.tolist() == ["converged"] * 8
+    assert len(store.runs()) == 8
+
+
+def test_another_owners_sweep_is_no_reason_to_wait(store: Store) -> None:
+    sweep = Sweep.from_words(QUICK)
+    with closing(Claims(store.folder / LOCKS)) as theirs:
+        assert theirs.take(f"{sweep.members[0].key}-somebody"[:73]) == FREE
+        mine = Here()
+        ended(SweepRun(sweep, store.of(Owner("me")), mine))
+    assert len(mine.solved) == 8
+
+
+def test_what_a_process_has_claimed_is_taken_over_when_that_is_killed_and_solved_where_it_was_not(store: Store) -> None:
+    member, *others = Sweep.from_words(QUICK).members
+    code = (
+        "import time\nfrom pathlib import Path\nfrom mklviz.record.store.folder_lock import LOCKS, Claims\n"
+        f"claims = Claims(Path({str(store.folder)!r}) / LOCKS)\nprint(claims.take({member.path!r}), flush=True)\n"
+        "time.sleep(600)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline().strip() == FREE
+        claims = Claims(store.folder / LOCKS)
+        assert claims.take(member.path) == HELD
+        run = SweepRun(Sweep.from_words(QUICK), store, workers=1)
+        run.start()
+        wait_for(lambda: run.progress.done == len(others), "the other runs")
+        assert run.progress.elsewhere == 1
+        other.kill()
+    assert run.wait(PATIENCE)
+    assert run.progress.done == len(others) + 1
+    assert claims.take(member.path) == BEGUN  # for whoever comes now to look whether it is solved
+    claims.close()
+
+
+def test_a_full_disk_is_said_last_is_the_exit_code_and_exactly_what_is_missing_is_solved_next(tmp_path: Path) -> None:
+    words = "data=heart,pima; split=0,1; solvers=newton; kernels=gauss:1,2@all"  # runs on pima take twice the room
+
+    def sweep(most: int, *more: str) -> subprocess.CompletedProcess[str]:
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))  # noqa: E731
+        command = [sys.executable, "-m", "mklviz", "sweep", words, "--workers", "1", "--store", str(tmp_path), *more]
+        return subprocess.run(command, preexec_fn=limit, capture_output=True, text=True, check=False)
+
+    full = sweep(12_000)
+    assert full.returncode == 2
+    assert full.stderr.splitlines()[-1].startswith(
+        "mklviz: Not kept: 2 of 4 runs, pima 0 newton, pima 1 newton. The disk"
+    )
+    left = sweep(resource.RLIM_INFINITY, "--dry-run").stdout
+    assert "2 finished before, 0 failed before, 2 left to solve.\n  pima: 2 runs" in left
+    done = sweep(resource.RLIM_INFINITY, "--json")
+    document = json.loads(done.stdout)
+    assert (done.returncode, document["not_kept"], len(document["runs"])) == (0, "", 4)
+    assert len(open_store(tmp_path).runs("status:converged")) == 4
+    reset()

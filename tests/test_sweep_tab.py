@@ -18,7 +18,7 @@ from bokeh.events import Tap
 from mklviz.limits import LIMITS
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
-from mklviz.record.store import open_store
+from mklviz.record.store import EVERYBODY, open_store
 from mklviz.sweeps import MemberOutcome, Sweep, SweepProgress, SweepTable
 from mklviz.sweeps.statistics import Outcomes
 from mklviz.views.form import Form
@@ -36,7 +36,7 @@ SMALL = "data=heart,iris; split=0,1; solvers=silp,level; kernels=gauss:1,4@all p
 
 @pytest.fixture
 def tab() -> Iterator[SweepTab]:
-    session, tab = Session(), SweepTab()
+    session, tab = Session(owner=EVERYBODY), SweepTab()
     session.chosen = lambda: Recipe.from_words("data=sonar; solvers=level; C=10")
     tab.follow(session)
     yield tab
@@ -167,7 +167,7 @@ def test_a_sweep_is_solved_compared_saved_and_the_next_time_skipped(tab: SweepTa
 
 def test_a_click_on_a_dot_opens_the_race_of_its_run(tab: SweepTab) -> None:
     opened: list[tuple[Recipe, Mapping[str, Trace], str]] = []
-    session = Session()
+    session = Session(owner=EVERYBODY)
 
     def open_race(recipe: Recipe, traces: Mapping[str, Trace], stored: str) -> str:
         opened.append((recipe, traces, stored))
@@ -199,7 +199,7 @@ def test_a_click_on_a_dot_opens_the_race_of_its_run(tab: SweepTab) -> None:
 
 def test_what_finished_before_is_shown_at_once_in_the_colours_of_the_page(tab: SweepTab) -> None:
     solved(tab)
-    session, again = Session(theme=DARK), SweepTab()
+    session, again = Session(owner=EVERYBODY, theme=DARK), SweepTab()
     again.follow(session)
     swept(again, SMALL)
     until(again, lambda: again.results.results.sections)

@@ -347,9 +347,10 @@ def test_a_gap_once_certified_stays_where_the_objective_shrinks_faster_than_the_
     np.testing.assert_array_equal(trace.gap, [2.0, 2.0])
 
 
-def test_an_optimum_of_zero_can_be_certified_relative_to_the_objective_of_the_zero_function() -> None:
-    found = replace(iterate([1.0], objective=1e-9, bound=0.0), least_scale=1e-6)
-    assert found.gap == pytest.approx(1e-3)
+@pytest.mark.parametrize("objective", [1e-300, 1e-9, 1.0, 1e9])
+def test_gaps_are_relative_to_the_objective_and_to_nothing_else(objective: float) -> None:
+    found = iterate([1.0], objective=objective, bound=0.75 * objective)
+    assert found.gap == pytest.approx(0.25, rel=1e-12)
     trace = Trace()
     trace.append(found, 0.0)
     assert trace.gap[0] == found.gap

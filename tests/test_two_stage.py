@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from functools import cache
+from io import BytesIO
+from typing import Any
+
 import numpy as np
 import pytest
 from _problems import dense, problem
 
-from mklviz.engine import make_solver, solve
+import mklviz as mv
+from mklviz.contract import Array
+from mklviz.engine import make_solver, replay, solve
 from mklviz.problem import Hinge, Problem, Simplex
+from mklviz.record.archive import Arrays, read_header, write_archive
+from mklviz.record.summary import result_at
+from mklviz.record.trace import Trace
 from mklviz.solvers._dense import dense_kernels
-from mklviz.solvers._two_stage import TwoStageFacts
+from mklviz.solvers._two_stage import TwoStage, TwoStageFacts
 from mklviz.solvers.alignf import alignments
 from mklviz.solvers.easymkl import nearest_points
 
@@ -85,3 +94,66 @@ def test_kernels_that_tell_nothing_apart_get_equal_weights(name: str) -> None:
     bank = type(problem("sonar").bank).from_grams([np.ones((6, 6)), 2.0 * np.ones((6, 6))])
     posed = Problem(bank, np.array([1.0, -1.0] * 3), Hinge(1.0), Simplex())
     np.testing.assert_allclose(solve(posed, name).final.weights, 0.5)
+
+
+# what they chose is what is reported
+
+
+class Heaviest(TwoStage):
+    """All weight on the last kernel, which is far from optimal; a solver of somebody's own."""
+
+    name_ = "heaviest"
+    label = "Heaviest"
+    by = "its place"
+
+    def weigh(self, problem: Problem) -> tuple[Array, TwoStageFacts]:
+        return np.eye(problem.m)[-1], TwoStageFacts(criterion=1.0)
+
+
+@cache
+def worse_than_its_start(gap: float = 1e-2) -> Trace:
+    trace = solve(problem("blobs, C = 100"), Heaviest(), gap=gap)
+    assert trace[0].objective < trace.final.objective
+    return trace
+
+
+@pytest.mark.parametrize("gap", [1e-2, 0.99, 1e9])
+def test_the_solution_is_what_the_method_chose_however_low_the_objective_of_its_start(gap: float) -> None:
+    trace = worse_than_its_start(gap)
+    assert (len(trace), trace.best_index, trace.best_index_at(0)) == (2, 1, 0)
+    assert trace.best is trace.final
+    bound = trace.best_bound.lower_bound
+    assert trace.gap[-1] == (trace.final.objective - bound) / trace.final.objective
+    assert trace.status == ("converged" if trace.gap[-1] <= gap else "limit")
+    assert result_at(trace).objective == trace.final.objective
+    assert trace.best_start.weights[-1] == 1.0
+
+
+def test_files_say_that_the_last_iterate_is_the_solution_and_those_from_before_are_known_by_their_solver() -> None:
+    def read(**changed: Any) -> Trace:
+        file = BytesIO()
+        worse_than_its_start().save(file)
+        arrays = Arrays(file)
+        header = {name: value for name, value in read_header(arrays).items() if name != "descends"} | changed
+        columns = {name: arrays[name] for name in arrays.sizes() if name not in ("header", "weights")}
+        other = BytesIO()
+        write_archive(other, header, columns, "weights", arrays["weights"])
+        return Trace.load(other)
+
+    assert read(descends=False).best_index == 1
+    assert read(descends=True).best_index == 0
+    assert [read(solver=name).best_index for name in ("alignf", "easymkl", "smkl", "silp")] == [1, 1, 1, 0]
+
+
+def test_a_copy_without_steps_and_a_rule_that_is_replayed_know_it_too() -> None:
+    trace = worse_than_its_start()
+    assert not trace.without_steps().descends
+    found = replay(trace, mv.Gap(1e9))
+    assert (found.step, found.best.step) == (1, 1)
+
+
+def test_an_estimator_has_the_weights_that_alignf_chose() -> None:
+    data = mv.load_dataset("wdbc").split(train=0.3, seed=0)[0]
+    model = mv.MKLClassifier("gauss:0.5,1,2,4,8 linear", solver="alignf").fit(data.X, data.y)
+    np.testing.assert_array_equal(model.weights_, model.trace_.final.weights)
+    assert np.ptp(model.weights_) > 0.1

@@ -54,7 +54,7 @@ def test_a_mix_is_worth_what_the_problem_solved_at_its_weights_is() -> None:
     assert tab.mix is not None
     assert tab.mix.iterate.weights == pytest.approx([0.5, 0.3, 0.2])
     assert posed.objective(tab.mix.iterate.weights, tab.mix.iterate.dual) == pytest.approx(tab.mix.iterate.objective)
-    share = above(tab.mix.iterate.objective, session.traces, posed)
+    share = above(tab.mix.iterate.objective, session.traces)
     lines = tab.figure.tables["lines"]
     assert lines["label"] == ["SILP", "Level", YOURS]
     assert lines["ys"][-1] == [share, share]
@@ -69,11 +69,11 @@ def test_who_mixes_what_a_solver_found_is_told_when_it_got_lower() -> None:
     posed = few(3)
     session, tab = opened(posed, "level", steps=30)
     best = solve(posed, "spg", gap=1e-6).best
-    lowest = above(best.objective, session.traces, posed)
+    lowest = above(best.objective, session.traces)
     assert "You beat Level" in standing(0.0, session.traces, posed)
     assert "Level first gets lower at step 0." in standing(np.inf, session.traces, posed)
     middle = session.traces["level"].objective[3] * (1 + 1e-9)
-    share = above(middle, session.traces, posed)
+    share = above(middle, session.traces)
     assert share > lowest
     first = int(np.flatnonzero(session.traces["level"].objective < middle)[0])
     assert f"gets lower at step {first}." in standing(share, session.traces, posed)

@@ -21,7 +21,7 @@ from mklviz.numbers import counted
 from mklviz.problem import Loss, Regularizer, loss_families, regularizer_families
 from mklviz.reproduce import ClaimAnswer
 from mklviz.reproduce.recorded import answers_by_paper, recorded_answers
-from mklviz.reproduce.texts import COLUMNS, measured_text, race_text, row_texts, splits_text
+from mklviz.reproduce.texts import COLUMNS, contrary_text, measured_text, race_text, row_texts, splits_text
 from mklviz.scenarios import scenarios
 
 __all__ = ["MADE", "followed"]
@@ -237,7 +237,7 @@ def _claim(answer: ClaimAnswer) -> str:
     if claim.untestable:
         return "\n\n".join([*said, claim.untestable])
     left = f" Of the full set {counted(answer.missing, 'run')} are left." if answer.missing else ""
-    said.append(f"{measured_text(claim)}; {splits_text(answer)}.{left} {claim.note}")
+    said.append(f"{measured_text(claim)}; {splits_text(answer)}. {contrary_text(answer)}{left} {claim.note}")
     if answer.rows:
         said.append(f"![The paper's values and ours: {claim.quantity.label}](pictures/claim-{claim.name}.svg)")
     for what, rows in {"": answer.rows, **answer.variations}.items():

@@ -7,6 +7,7 @@ from typing import Any
 from benchopt import BaseSolver
 
 import mklviz as mv
+from mklviz.record.trace import Trace
 
 
 class Solver(BaseSolver):
@@ -26,15 +27,15 @@ class Solver(BaseSolver):
 
     def run(self, callback: Any) -> None:
         """Take steps until benchopt has seen enough, or the method has come to its end."""
-        steps = mv.make_solver(self.method).iterates(self.problem)
-        self.best = next(steps)
+        solver = mv.make_solver(self.method)
+        self.trace, steps = Trace(self.method, descends=solver.converges), solver.iterates(self.problem)
+        self.trace.append(next(steps), 0.0)
         while callback():
             step = next(steps, None)
             if step is None:
                 return
-            if step.objective < self.best.objective:
-                self.best = step
+            self.trace.append(step, 0.0)
 
     def get_result(self) -> dict[str, Any]:
-        """Return the best step so far."""
-        return {"weights": self.best.weights, "dual": self.best.dual}
+        """Return the solution so far."""
+        return {"weights": self.trace.best.weights, "dual": self.trace.best.dual}

@@ -1,192 +1,97 @@
-"""Benchmark rows as a picture: bars of ratios on a log axis with whiskers and goals, times against sizes as curves.
+"""Benchmark rows as a picture: ratios with whiskers and goals on a log axis.
 
-Plain SVG with a style sheet of its own: it opens in any browser, needs no network, and follows the light or dark theme
-of whoever looks. As .html it comes with a title and what the numbers depend on.
+As .svg it is light; as .html it follows the theme of whoever looks, and says what the numbers depend on.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 
-from mklviz.bench._report import figure, machine, time_words
-from mklviz.bench._slopes import curves
-from mklviz.bench._suite import Found, Row, Slope, Suite
-from mklviz.views.look.palette import DARK, LIGHT, Theme
+from mklviz.bench._report import figure, goal_words, machine
+from mklviz.bench._suite import Row, Suite
+from mklviz.views.chart import svg
+from mklviz.views.chart.description import Axis, Chart, Column, LineMark, PointMark, Table, TextMark
+from mklviz.views.chart.ticks import axis_span
+from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
 
 __all__ = ["picture", "write_picture"]
 
-WIDTH, LEFT, RIGHT = 1080, 330, 150  # of the drawing, of its names, and room for a bar's number
-BAR, GAP = 13, 12  # height of a bar, room between groups
-FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
+ROW = 24  # pixels of height
+_ALT = "Benchmark of mklviz: ratios of times"
+_HOW = (
+    "A dot is the time of the other divided by the time of ours, the median over rounds run in alternation; lines reach"
+    " from the least to the most, diamonds are goals.  CPU time, BLAS on one thread."
+)
 
 
-def write_picture(path: Path, suites: Mapping[str, tuple[Suite, Sequence[Found]]]) -> None:
+def write_picture(path: Path, suites: Mapping[str, tuple[Suite, Sequence[Row]]]) -> None:
     """Write a picture of everything measured, as .svg or as .html."""
-    drawing = picture(suites)
-    path.write_text(drawing if path.suffix == ".svg" else _page(drawing), encoding="utf-8")
+    path.write_text(picture(suites, LIGHT) if path.suffix == ".svg" else _page(suites), encoding="utf-8")
 
 
-def picture(suites: Mapping[str, tuple[Suite, Sequence[Found]]]) -> str:
+def picture(suites: Mapping[str, tuple[Suite, Sequence[Row]]], theme: Theme) -> str:
     """Return the drawing as SVG."""
-    parts: list[str] = []
-    y = 10.0
+    parts: list[svg.Row | svg.Legend] = []
+    tables: dict[str, Table] = {}
     for name, (suite, results) in suites.items():
-        rows = [one for one in results if isinstance(one, Row)]
-        slopes = [one for one in results if isinstance(one, Slope)]
-        y += 30
-        parts.append(f'<text class="title" x="0" y="{y:.0f}">{escape(suite.title)}</text>')
-        parts.append(f'<text class="muted" x="0" y="{y + 20:.0f}">{escape(suite.about)}</text>')
-        y += 34
-        if rows:
-            drawn, y = _ratios(rows, y)
-            parts += drawn
-        if slopes:
-            drawn, y = curves(slopes, y + 16, WIDTH)
-            parts += drawn
-        if not results:
-            parts.append(f'<text class="muted" x="0" y="{y + 14:.0f}">Nothing was measured ({escape(name)}).</text>')
-            y += 24
-        y += 14
-    size = f'viewBox="0 0 {WIDTH} {y:.0f}" width="{WIDTH}" height="{y:.0f}"'
-    body = "\n".join(parts)
-    label = "Benchmark of mklviz: ratios and growth of times"
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{label}" font-family="{FONT}">\n'
-        f'<style>{_style()}</style>\n<rect class="ground" width="{WIDTH}" height="{y:.0f}"/>\n{body}\n</svg>\n'
-    )
+        parts.append(svg.Legend(suite.title, [] if results else [("Nothing was measured.", theme.card, "")]))
+        if results:
+            parts.append(([_ratios(name, suite.about, results, tables, theme)], 80 + ROW * len(results)))
+    return svg.drawing(parts, tables, _ALT, theme, width=1080)
 
 
-def _ratios(rows: Sequence[Row], top: float) -> tuple[list[str], float]:
-    """Draw the bars of one suite below `top`; return them and where they end."""
-    series = list(dict.fromkeys(_series(row) for row in rows))
-    parts, y = _legend(series, top)
-    scale = _Scale([row for row in rows if not math.isnan(row.ratio)])
-    first = y = y + 26
-    bars: list[str] = []
-    before = ""
-    for row in rows:
-        if row.name != before:
-            y += GAP if before else 0
-            bars.append(f'<text class="name" x="0" y="{y + BAR - 3:.0f}">{escape(_shown(row))}</text>')
-            before = row.name
-        bars += _bar(row, series.index(_series(row)), scale, y)
-        y += BAR + 2
-    return [*parts, *scale.axis(first - 4, y + 2), *bars], y + 22
+def _ratios(name: str, about: str, rows: Sequence[Row], tables: dict[str, Table], theme: Theme) -> Chart:
+    """Describe the ratios of a suite, the first one at the top; what was not measured says why."""
+    up = list(range(len(rows)))[::-1]
+    measured = [(k, row) for k, row in zip(up, rows, strict=True) if not math.isnan(row.ratio)]
+    goals = [(k, row.goal) for k, row in zip(up, rows, strict=True) if row.goal is not None]
+    tables[f"{name}/dots"] = {"x": [row.ratio for _, row in measured], "y": [k for k, _ in measured]}
+    tables[f"{name}/spans"] = {
+        "x": [[row.least, row.most] for _, row in measured],
+        "y": [[k, k] for k, _ in measured],
+    }
+    tables[f"{name}/goals"] = {"x": [goal for _, goal in goals], "y": [k for k, _ in goals]}
+    tables[f"{name}/even"] = {"x": [1.0, 1.0], "y": [-0.6, len(rows) - 0.4]}
+    tables[f"{name}/words"] = {
+        "x": [1.0 if math.isnan(row.ratio) else max(row.ratio, row.most, row.goal or 0.0) for row in rows],
+        "y": up,
+        "text": [_words(row) for row in rows],
+        "colour": [theme.bad[1] if row.met is False else theme.text for row in rows],
+    }
+    marks = [
+        LineMark(f"{name}/even", colour=theme.muted, dash="dashed", width=1.2),
+        LineMark(f"{name}/spans", colour=theme.accent, many=True),
+        PointMark(f"{name}/goals", colour=theme.text, marker="diamond", size=11.0),
+        PointMark(f"{name}/dots", colour=theme.accent, fill=theme.accent, size=8.0),
+        TextMark(f"{name}/words", colour=Column("colour"), right=10.0, up=-6.0),
+    ]
+    titles = [f"{row.name}: {row.ours} / {row.other}" for row in reversed(rows)]
+    ends = [1.0, *(end for _, row in measured for end in (row.least, row.most)), *(goal for _, goal in goals)]
+    start, end = axis_span(ends, Axis(scale="log"), 0.06)
+    along = Axis("times faster (log scale)", "log", start, 3.0 * end)  # with room for the words
+    return Chart(name, beside=about, x=along, y=Axis(start=-0.6, end=len(rows) - 0.4, names=titles), marks=marks)
 
 
-def _series(row: Row) -> str:
-    return f"{row.ours} / {row.other}"
+def _words(row: Row) -> str:
+    return row.note if math.isnan(row.ratio) else f"{figure(row.ratio)}× {'' if row.met else goal_words(row)}".strip()
 
 
-def _shown(row: Row) -> str:
-    sizes = [f"{letter} = {value:,}" for letter, value in (("n", row.n), ("m", row.m)) if value]
-    text = row.name + (f" ({', '.join(sizes)})" if sizes and "n = " not in row.name else "")
-    return text if len(text) < 52 else row.name
-
-
-def _legend(series: Sequence[str], top: float) -> tuple[list[str], float]:
-    parts, x, y = [], 0.0, top + 10
-    for k, label in enumerate(series):
-        width = 34 + 6.6 * len(label)
-        if x + width > WIDTH:
-            x, y = 0.0, y + 20
-        parts.append(f'<rect class="c{k % 6}" x="{x:.0f}" y="{y - 9:.0f}" width="12" height="10" rx="2"/>')
-        parts.append(f'<text class="small" x="{x + 17:.0f}" y="{y:.0f}">{escape(label)}</text>')
-        x += width
-    return parts, y
-
-
-class _Scale:
-    """A log axis of ratios that holds 1, every whisker and every goal."""
-
-    def __init__(self, rows: Sequence[Row]) -> None:
-        values = [1.0, *(v for row in rows for v in (row.least, row.most, row.goal or 1.0))]
-        self.low = math.floor(math.log10(min(values)) - 1e-9) if min(values) < 1.0 else 0
-        self.high = max(math.ceil(math.log10(max(values)) - 1e-9), self.low + 1)
-
-    def __call__(self, ratio: float) -> float:
-        share = (math.log10(ratio) - self.low) / (self.high - self.low)
-        return LEFT + share * (WIDTH - LEFT - RIGHT)
-
-    def axis(self, top: float, bottom: float) -> Iterator[str]:
-        for power in range(self.low, self.high + 1):
-            x = self(10.0**power)
-            kind = "one" if power == 0 else "grid"
-            yield f'<line class="{kind}" x1="{x:.1f}" y1="{top:.0f}" x2="{x:.1f}" y2="{bottom:.0f}"/>'
-            label = f"{10**power:,}×" if power >= 0 else f"{10.0**power:g}×"
-            yield f'<text class="tick" x="{x:.1f}" y="{top - 5:.0f}">{label}</text>'
-        yield (
-            f'<text class="tick" x="{WIDTH}" y="{top - 5:.0f}" style="text-anchor:end">times faster (log scale)</text>'
-        )
-
-
-def _bar(row: Row, k: int, scale: _Scale, y: float) -> Iterator[str]:
-    middle = y + BAR / 2
-    if math.isnan(row.ratio):
-        yield f'<text class="muted" x="{scale(1.0) + 5:.1f}" y="{y + BAR - 3:.0f}">{escape(row.note)}</text>'
-        return
-    x0, x1 = sorted((scale(1.0), scale(row.ratio)))
-    said = f"{row.ours} {time_words(row.ours_ms)}, {row.other} {time_words(row.other_ms)}. {row.note}"
-    yield (
-        f'<rect class="c{k % 6}" x="{x0:.1f}" y="{y + 1:.1f}" width="{max(x1 - x0, 1):.1f}" height="{BAR - 2}" rx="2">'
-        f"<title>{escape(said)}</title></rect>"
-    )
-    least, most = scale(row.least), scale(row.most)
-    ends = f"M{least:.1f} {middle - 3:.1f}v6M{most:.1f} {middle - 3:.1f}v6"
-    yield f'<path class="whisker" d="M{least:.1f} {middle:.1f}H{most:.1f}{ends}"/>'
-    end = max(x1, most)
-    text = f"{figure(row.ratio)}×"
-    if row.goal is not None:
-        x = scale(row.goal)
-        if row.goal != 1.0:  # there the axis is
-            yield f'<path class="halo" d="M{x:.1f} {y + 1:.1f}v{BAR - 2}"/>'
-            yield f'<path class="goal" d="M{x:.1f} {y - 1:.1f}v{BAR + 2}"/>'
-        if not row.met:
-            text += f" (goal {row.goal:g}×)"
-            end = max(end, x)
-    kind = "value missed" if row.met is False else "value"
-    yield f'<text class="{kind}" x="{end + 6:.1f}" y="{y + BAR - 3:.0f}">{text}</text>'
-
-
-def _style() -> str:
-    return f"{_rules(LIGHT)} @media (prefers-color-scheme: dark) {{ {_rules(DARK)} }}"
-
-
-def _rules(theme: Theme) -> str:
-    colours = " ".join(f".c{k} {{ fill: {c} }} .l{k} {{ stroke: {c} }}" for k, c in enumerate(theme.kernels))
-    return (
-        f".ground {{ fill: {theme.card} }} text {{ fill: {theme.text}; font-size: 12px }}"
-        f" .title {{ font-size: 17px; font-weight: 700 }} .muted, .tick {{ fill: {theme.muted} }}"
-        " .tick { font-size: 11px; text-anchor: middle } .value { font-size: 11px; font-weight: 600 }"
-        f" .missed {{ fill: {theme.bad[1]} }}"
-        f" .grid {{ stroke: {theme.grid} }} .one {{ stroke: {theme.axis}; stroke-width: 1.5 }}"
-        f" .whisker {{ stroke: {theme.text}; stroke-width: 1; fill: none }}"
-        f" .halo {{ stroke: {theme.card}; stroke-width: 5; fill: none }}"
-        f" .goal {{ stroke: {theme.bad[1]}; stroke-width: 2.5; fill: none }}"
-        f" .curve {{ fill: none; stroke-width: 2 }}"
-        f" .guide {{ stroke: {theme.muted}; stroke-dasharray: 4 4; fill: none }} {colours}"
-    )
-
-
-def _page(drawing: str) -> str:
+def _page(suites: Mapping[str, tuple[Suite, Sequence[Row]]]) -> str:
     known = machine()
     versions = ", ".join(f"{name} {version}" for name, version in known["versions"].items() if version)
     foot = f"Python {known['python']}, {known['machine']}, {known['cpus']} processors; {versions}."
     style = (
-        f"body {{ margin: 24px auto; max-width: {WIDTH}px; padding: 0 16px; background: {LIGHT.card};"
-        f" color: {LIGHT.muted}; font: 13px {FONT} }} h1 {{ font-size: 22px; color: {LIGHT.text}; margin: 0 }}"
-        " svg { max-width: 100%; height: auto } @media (prefers-color-scheme: dark)"
-        f" {{ body {{ background: {DARK.card}; color: {DARK.muted} }} h1 {{ color: {DARK.text} }} }}"
+        f"body {{ margin: 24px auto; max-width: 1080px; padding: 0 16px; background: {LIGHT.card};"
+        f" color: {LIGHT.muted}; font: 13px {FONT} }} img {{ max-width: 100%; height: auto }}"
+        f" @media (prefers-color-scheme: dark) {{ body {{ background: {DARK.card}; color: {DARK.muted} }} }}"
     )
-    how = (
-        "Each bar is the time of the other divided by the time of ours, the median over rounds run in alternation;"
-        " whiskers reach from the least to the most, upright marks are goals. Curves are CPU times against sizes."
-        " CPU time, BLAS on one thread."
-    )
+    light, dark = (svg.svg_address(picture(suites, theme)) for theme in (LIGHT, DARK))
+    drawn = f'<source media="(prefers-color-scheme: dark)" srcset="{dark}"><img src="{light}" alt="{_ALT}">'
     return (
         f'<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>Benchmark of mklviz</title>\n'
-        f"<style>{style}</style>\n<h1>Benchmark of mklviz</h1>\n<p>{how}</p>\n{drawing}<p>{escape(foot)}</p>\n</html>\n"
+        f"<style>{style}</style>\n<h1>Benchmark of mklviz</h1>\n<p>{_HOW}</p>\n<picture>{drawn}</picture>"
+        f"<p>{escape(foot)}</p>\n</html>\n"
     )

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mklviz.errors import MklvizError
-from mklviz.quoting import one_line
+from mklviz.quoting import one_line, quote
 
 if TYPE_CHECKING:
     from mklviz.datasets import Dataset
@@ -48,6 +49,17 @@ REGULARIZER_HELP = (
     "simplex (default) or another name, with options after a colon, as in lp-penalty:p=1.5,sigma=2; what each means:"
     " mklviz regularizers; there are"
 )
+
+
+def whole(least: int, most: int) -> Callable[[str], int]:
+    """Return what reads a whole number of a command line, from `least` to `most`."""
+
+    def number(text: str) -> int:
+        if re.fullmatch(r"[+-]?[0-9]{1,18}", text.strip()) and least <= int(text) <= most:
+            return int(text)
+        raise argparse.ArgumentTypeError(f"{quote(text)} is no whole number from {least:,} to {most:,}")
+
+    return number
 
 
 def read_own_data(arguments: argparse.Namespace) -> Dataset | None:

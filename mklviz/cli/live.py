@@ -19,6 +19,7 @@ from mklviz.contract import Iterate, Solver
 from mklviz.engine import Race, Run
 from mklviz.engine.compiling import few_steps, miniatures
 from mklviz.problem import Problem
+from mklviz.quoting import one_line
 from mklviz.recipe.prepared import Prepared
 from mklviz.record.summary import COLUMNS, label, summarize
 from mklviz.record.words import number, shares_text
@@ -120,6 +121,7 @@ def score_text(prepared: Prepared, iterate: Iterate) -> str:
 
 def aligned(rows: Sequence[Sequence[str]], words: int = 2) -> list[str]:
     """Return a table as lines: header, rule and rows; so many columns at first are words, the others numbers."""
+    rows = [[one_line(cell) for cell in row] for row in rows]
     widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
     lines = [
         "  ".join(

@@ -15,6 +15,7 @@ from mklviz.cli.arguments import (
     REGULARIZER_HELP,
     SWEEP_HELP,
     VARY_HELP,
+    whole,
 )
 from mklviz.cli.exits import BAD_INPUT, EXIT_CODES
 from mklviz.cli.runs_parser import RUNS_EXAMPLES, add_runs, add_store
@@ -110,8 +111,8 @@ BENCH_EXAMPLES = """\
 examples:
   mklviz bench                                     everything, some minutes; Ctrl-C keeps what was measured
   mklviz bench svm --quick
-  mklviz bench subproblems full --json found.json --plot found.html
-  mklviz bench scaling --repeats 5
+  mklviz bench full --json found.json --plot found.html
+  mklviz bench bank --repeats 5
 Some rivals are installed by: pip install mklviz[bench]
 """
 SERVE_EXAMPLES = """\
@@ -131,7 +132,7 @@ examples:
   mklviz desktop
   mklviz desktop runs.zip                                  a race that was saved
   mklviz desktop mine.csv                                  a table of your own
-With pip install "mklviz[desktop]" the window is the system's own, else that of a Chromium, Chrome or Edge.
+With pip install "mklviz[desktop]" there is such a window, else the browser opens.
 """
 
 
@@ -201,7 +202,7 @@ def _command(added, name, text, examples) -> argparse.ArgumentParser:  # type: i
 
 def _add_serve(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--port", type=int, default=5006, help="port to listen on (default: 5006)")
+    add("--port", type=whole(1, 65_535), default=5006, help="port to listen on (default: 5006)")
     add("--classroom", action="store_true", help="let everybody on the network in who has the code, and say the link")
     add("--address", help="address to listen on, such as 0.0.0.0 for all (default: this machine only)")
     add("--no-show", action="store_true", help="do not open a browser")
@@ -212,7 +213,7 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--num-procs",
-        type=int,
+        type=whole(1, 32),
         metavar="N",
         help="processes that share the port (default: 1; for a class one per core, four at most)",
     )
@@ -245,7 +246,7 @@ def _add_run(parser: argparse.ArgumentParser, default: str) -> None:
     _add_solving(parser, "--solvers", f"names separated by commas (see: mklviz solvers; default: {default})")
     parser.add_argument(
         "--threads",
-        type=int,
+        type=whole(1, 1000),
         default=1,
         metavar="N",
         help="threads of a solver that runs alone, with the same results; several solvers have one each (default: 1)",
@@ -281,7 +282,7 @@ def _add_lab(parser: argparse.ArgumentParser) -> None:
 def _add_sweep(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", metavar="WORDS", help=SWEEP_HELP)
     where = parser.add_argument_group("where to solve it").add_argument
-    where("--workers", type=int, metavar="N", help="processes on this machine (default: one for each core)")
+    where("--workers", type=whole(1, 1000), metavar="N", help="processes on this machine (default: one for each core)")
     where("--shard", metavar="K/N", help="solve the K-th of N shares only; merge the stores afterwards")
     where("--dask", metavar="ADDRESS", help="solve on the Dask cluster whose scheduler is at this address")
     where("--retry", action="store_true", help="try runs again that failed before (default: they stay failed)")
@@ -297,7 +298,8 @@ def _add_reproduce(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("claims", nargs="*", metavar="CLAIM", help="claims by name, see mklviz claims (default: all)")
     parser.add_argument("--quick", action="store_true", help="few splits of small data sets: minutes instead of hours")
     parser.add_argument("--stored", action="store_true", help="answer from the runs that there are, and solve none")
-    parser.add_argument("--workers", type=int, metavar="N", help="processes that solve (default: one for each core)")
+    workers_help = "processes that solve (default: one for each core)"
+    parser.add_argument("--workers", type=whole(1, 1000), metavar="N", help=workers_help)
     add_store(parser)
     _add_json(parser)
 
@@ -314,12 +316,13 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_bench(parser: argparse.ArgumentParser) -> None:
-    suites = "svm, bank, subproblems, full, scaling or any other file of mklviz/bench with a suite (default: all)"
+    suites = "svm, bank, full, learn, screen or any other file of mklviz/bench with a suite (default: all)"
     parser.add_argument("suites", nargs="*", metavar="SUITE", help=suites)
     parser.add_argument("--quick", action="store_true", help="fewer and smaller cases, for a first look")
     parser.add_argument("--json", metavar="FILE", type=Path, help="write the numbers")
     parser.add_argument("--plot", metavar="FILE", type=Path, help="draw them, as FILE.html or FILE.svg")
-    parser.add_argument("--repeats", metavar="N", type=int, help="rounds per comparison (default: each suite's own)")
+    repeats_help = "rounds per comparison (default: each suite's own)"
+    parser.add_argument("--repeats", metavar="N", type=whole(1, 10_000), help=repeats_help)
 
 
 def _add_problem(parser: argparse.ArgumentParser) -> None:

@@ -25,6 +25,7 @@ from mklviz.quoting import one_line
 from mklviz.recipe.prepared import Prepared
 from mklviz.record import SOLVED
 from mklviz.record.files import replacing
+from mklviz.record.table import write_csv
 from mklviz.streams import redraws
 
 __all__ = ["read_vary", "solve_path"]
@@ -103,7 +104,7 @@ def solve_path(arguments: argparse.Namespace) -> int:
         print(f"\n{path_table(solved, prepared)}")
     if output is not None:
         with replacing(output) as opened:
-            solved.to_frame().to_csv(opened, index=False)
+            write_csv(solved.to_frame(), opened)
     return code_of([trace for _, trace in solved], recipe, not show.stopped)
 
 

@@ -54,7 +54,7 @@ def solve_race(arguments: argparse.Namespace, one: bool = False) -> int:
     recorded = RecordedRace(race, head_for(recipe, MADE_BY, arguments.scenario or ""), prepared, store=store)
     complete = watch(race, outputs.keep_up)
     tell_race(race, recipe, prepared, recorded, complete, arguments.json)
-    written = outputs.finish(race)
+    written = outputs.finish(race) and recorded.kept
     return code_of(race.traces.values(), recipe, complete) or (0 if written else BAD_INPUT)
 
 
@@ -67,8 +67,8 @@ def tell_race(
     else:
         print(f"\n{result_table(race, prepared)}")
     recorded.wait(STORE_SECONDS)
-    if recorded.ids and recorded.store.trouble:
-        print(f"mklviz: {one_line(recorded.store.trouble)}", file=sys.stderr)
+    if not recorded.kept:
+        print(f"mklviz: {one_line(recorded.not_kept)}", file=sys.stderr)
     elif recorded.ids and not as_json:
         print(f"\nKept: mklviz runs show {short_id(recorded.race)}")
     for run in race.runs.values():

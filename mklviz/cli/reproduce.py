@@ -15,7 +15,7 @@ from mklviz.record.store import Store
 from mklviz.reproduce import ClaimAnswer, PaperClaim, answer_stored, reproduce
 from mklviz.reproduce.claims import all_claims, load_claim
 from mklviz.reproduce.recorded import answers_document
-from mklviz.reproduce.texts import COLUMNS, NONE, measured_text, row_texts, splits_text
+from mklviz.reproduce.texts import COLUMNS, NONE, contrary_text, measured_text, row_texts, splits_text
 
 __all__ = ["answer_claims"]
 
@@ -78,6 +78,6 @@ def _told(answer: ClaimAnswer) -> str:
     else:
         lines.append(f"{measured_text(claim)}; {splits_text(answer)}.")
         missing = f"{counted(answer.missing, 'run')} of it have no result yet, or failed." if answer.missing else ""
-        lines += [missing, claim.note, f'mklviz sweep "{claim.race.to_words()}"']
+        lines += [contrary_text(answer), missing, claim.note, f'mklviz sweep "{claim.race.to_words()}"']
         lines.append(f"mklviz serve, and ?claim={claim.name} after the address that it says")
     return f"\n{_INDENT}".join(filter(None, lines))

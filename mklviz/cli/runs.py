@@ -7,14 +7,16 @@ import dataclasses
 import json
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
 from mklviz.cli.arguments import read_own_data
 from mklviz.cli.documents import print_document
-from mklviz.cli.exits import code_of
+from mklviz.cli.exits import BAD_INPUT, code_of
 from mklviz.cli.live import Building, aligned, warm_up, watch
 from mklviz.cli.race import tell_race
+from mklviz.cli.runs_parser import LISTED
 from mklviz.cli.stored import MADE_BY, store_of
 from mklviz.errors import MklvizError
 from mklviz.numbers import counted
@@ -22,6 +24,7 @@ from mklviz.quoting import named, one_line
 from mklviz.recipe.resuming import resume_run
 from mklviz.record.history import COLUMNS, WORDS, run_named, short_id, texts_of
 from mklviz.record.store import Store, StoredRun
+from mklviz.record.store.upkeep import ASIDE
 from mklviz.record.words import number
 
 __all__ = ["ACTIONS"]
@@ -39,20 +42,27 @@ def _opened(arguments: argparse.Namespace) -> Store:
 
 def _told(run: StoredRun) -> dict[str, Any]:
     """Return what a document says of a run."""
-    recipe = json.loads(run.recipe) if run.recipe else None
+    recipe = None
+    with suppress(ValueError, RecursionError):  # a file of others may state what is no recipe, or none
+        recipe = json.loads(run.recipe)
     return {**dataclasses.asdict(run), "short": short_id(run.id), "recipe": recipe}
 
 
 def _list(arguments: argparse.Namespace) -> int:
     store = _opened(arguments)
-    found = store.runs(arguments.words or "", arguments.order, arguments.limit or None, arguments.deleted)
+    every = store.runs(arguments.words or "", arguments.order, None, arguments.deleted)
+    usual = 0 if arguments.json else LISTED
+    found = every[: (usual if arguments.limit is None else arguments.limit) or None]
+    left_out = len(every) - len(found)
     if arguments.json:
-        print_document({"store": str(store.folder), "runs": [_told(run) for run in found]})
+        print_document({"store": str(store.folder), "runs": [_told(run) for run in found], "left_out": left_out})
         return 0
     if not found:
         print("No runs are kept that fit." if arguments.words else f"No runs are kept in {store.folder} yet.")
         return 0
     print("\n".join(aligned([COLUMNS, *map(texts_of, found)], WORDS)))
+    if left_out:
+        print(f"\n{left_out:,} more: --limit 0 lists all.")
     return 0
 
 
@@ -105,7 +115,7 @@ def _resume(arguments: argparse.Namespace) -> int:
     warm_up(prepared.problem, [run.solver for run in race.runs.values()])
     complete = watch(race, lambda _: None)
     tell_race(race, recipe, prepared, recorded, complete, arguments.json)
-    return code_of(race.traces.values(), recipe, complete)
+    return code_of(race.traces.values(), recipe, complete) or (0 if recorded.kept else BAD_INPUT)
 
 
 def _races(store: Store, arguments: argparse.Namespace, deleted: bool = False) -> list[str]:
@@ -161,9 +171,10 @@ def _restore(arguments: argparse.Namespace) -> int:
 def _export(arguments: argparse.Namespace) -> int:
     store = _opened(arguments)
     races = _races(store, arguments)
-    store.export(races, arguments.output)
+    damaged = store.export(races, arguments.output)
     said = f"{counted(len(races), 'race')} written to {arguments.output}."
-    return _done(arguments, said, {"file": str(arguments.output), "races": races})
+    said += f" {counted(damaged, 'damaged run')} left out: see mklviz runs repair." if damaged else ""
+    return _done(arguments, said, {"file": str(arguments.output), "races": races, "damaged": damaged})
 
 
 def _import(arguments: argparse.Namespace) -> int:
@@ -196,6 +207,16 @@ def _clean(arguments: argparse.Namespace) -> int:
     return _done(arguments, said, {**dataclasses.asdict(cleaned), "left": left})
 
 
+def _repair(arguments: argparse.Namespace) -> int:
+    store = _opened(arguments)
+    faults = store.repair()
+    lines = [f"{short_id(run_id)}: {one_line(why)}" for run_id, why in faults.items()]
+    place = (
+        f"{counted(len(faults), 'damaged run')} moved to {store.folder / ASIDE}." if faults else "All runs can be read."
+    )
+    return _done(arguments, "\n".join([*lines, place]), {"folder": str(store.folder / ASIDE), "damaged": faults})
+
+
 ACTIONS: dict[str, Callable[[argparse.Namespace], int]] = {
     "list": _list,
     "show": _show,
@@ -207,4 +228,5 @@ ACTIONS: dict[str, Callable[[argparse.Namespace], int]] = {
     "delete": _delete,
     "restore": _restore,
     "clean": _clean,
+    "repair": _repair,
 }

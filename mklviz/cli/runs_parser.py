@@ -7,7 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["RUNS_EXAMPLES", "add_runs", "add_store"]
+from mklviz.cli.arguments import whole
+
+__all__ = ["LISTED", "RUNS_EXAMPLES", "add_runs", "add_store"]
+
+LISTED = 50  # runs in a table
 
 RUNS_EXAMPLES = """\
 examples:
@@ -37,6 +41,7 @@ ACTIONS = {
     "delete": ("delete races; restore undoes it for a day", "mklviz runs delete 3fa9c2d1"),
     "restore": ("undo delete", "mklviz runs restore 3fa9c2d1"),
     "clean": ("remove deleted runs for good, and the oldest beyond the limit", "mklviz runs clean --limit-mb 500"),
+    "repair": ("read all runs, and set aside in a folder those that cannot be read", "mklviz runs repair"),
 }
 
 
@@ -75,7 +80,8 @@ def add_runs(parser: argparse.ArgumentParser, command: Callable[[Any, str, str, 
 
 
 def _add_list(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--limit", metavar="N", type=int, default=50, help="how many at most; 0 for all (default: 50)")
+    limit_help = f"how many at most; 0 for all (default: {LISTED} in a table, all with --json)"
+    parser.add_argument("--limit", metavar="N", type=whole(0, 10**9), help=limit_help)
     parser.add_argument(
         "--order",
         metavar="FIELD",

@@ -19,7 +19,7 @@ from mklviz.quoting import one_line
 from mklviz.record.store import Store
 from mklviz.record.table import require_parquet
 from mklviz.sweeps import DaskCluster, Engine, Processes, Shard, Sweep, SweepRun, SweepTable
-from mklviz.sweeps.following import follow
+from mklviz.sweeps.following import follow, tell_not_kept
 from mklviz.sweeps.summary import machines_text, summary_rows
 
 __all__ = ["solve_sweep"]
@@ -43,10 +43,13 @@ def solve_sweep(arguments: argparse.Namespace) -> int:
         complete = False
     table = run.table()
     if arguments.json:
-        print_document({**_described(sweep), "complete": complete, "runs": table.frame.to_dict("records")})
+        found = {"runs": table.frame.to_dict("records"), "not_kept": run.not_kept}
+        print_document({**_described(sweep), "complete": complete, **found})
     else:
         _print(table)
-    written = _written(table, arguments)  # also of a sweep that was ended, or in which runs failed
+    written = _written(table, arguments) and not run.not_kept  # also of a sweep that was ended, or in which runs failed
+    sys.stdout.flush()
+    tell_not_kept(run)
     return _code(table, complete) or (0 if written else BAD_INPUT)
 
 

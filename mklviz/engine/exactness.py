@@ -3,6 +3,8 @@
 |gap| <= rounding       as exact as numbers allow: "precision", unless gap and rounding together reach the goal
  gap  < -rounding       the bounds contradict each other: an error, never "converged"
 
+Where the objective itself is no larger than its rounding, no relative gap says anything: the absolute one is told.
+
 Where it is the rounding in a stored kernel that keeps dual variables from proving more (`mklviz.problem.proving`), a
 run ends as "precision" too, and says which kernel it is.
 """
@@ -36,15 +38,19 @@ def reviewed(problem: Problem, trace: Trace, verdict: Verdict | None, goal: floa
     stop at; 0 where none was asked for.
     """
     gap = trace.gap_at(len(trace) - 1)
-    if verdict is None or verdict.status == "limit":
+    if not trace.undecided and (verdict is None or verdict.status == "limit"):
         verdict = _stored_decides(problem, trace, verdict, goal) or verdict
-    if np.isnan(gap) or (verdict is None and gap > SUSPICIOUS):
+    best = trace.best.objective
+    apart, scale = best - trace.best_bound.lower_bound, max(abs(best), np.finfo(float).tiny)
+    open_ = verdict is None and gap > SUSPICIOUS
+    if np.isnan(gap) or trace.undecided or (open_ and apart > SUSPICIOUS * problem.zero_objective):
         return verdict
-    scale = max(abs(trace.best.objective), problem.least_scale, np.finfo(float).tiny)
-    apart = trace.best.objective - trace.best_bound.lower_bound
     if apart == 0.0 == problem.zero_objective:  # no function costs less than nothing, which is exact
         return verdict
     rounding = _rounding(problem, trace)
+    lost = abs(best) <= rounding
+    if open_ and not lost:
+        return None
     if apart < -rounding:
         own = _recomputed(problem, trace)
         apart = own if own - apart <= resolution() * scale else apart
@@ -55,7 +61,7 @@ def reviewed(problem: Problem, trace: Trace, verdict: Verdict | None, goal: floa
             f" {rounding / scale:.2g}, with {_sizes(problem, trace)}: are all kernels positive semidefinite?",
         )
     if apart <= rounding and apart + rounding > goal * scale:
-        if verdict is not None and verdict.status == "limit" and gap > COARSE:
+        if verdict is not None and verdict.status == "limit" and gap > COARSE and not lost:
             return Verdict(
                 "limit",
                 f"{verdict.reason} How much of the gap, {gap:.2g}, is rounding is not known: it may cause up to"
@@ -63,10 +69,22 @@ def reviewed(problem: Problem, trace: Trace, verdict: Verdict | None, goal: floa
             )
         return Verdict(
             "precision",
-            f"As exact as double precision allows: the duality gap, {gap:.2g}, is below what rounding may cause,"
-            f" {rounding / scale:.2g}, with {_sizes(problem, trace)}.",
+            f"As exact as double precision allows: {_hidden(trace, apart, rounding, lost)}, with"
+            f" {_sizes(problem, trace)}.",
         )
-    return verdict
+    return None if gap <= goal < (apart + rounding) / scale else verdict
+
+
+def _hidden(trace: Trace, apart: float, rounding: float, lost: bool) -> str:
+    """Say how small a gap rounding hides: relative to the objective, unless that is rounding itself."""
+    best = trace.best.objective
+    if lost:
+        return (
+            f"objective and lower bound are {apart:.2g} apart, and rounding may cause {rounding:.2g}, no less than the"
+            f" objective itself, {best:.2g}"
+        )
+    gap = trace.gap_at(len(trace) - 1)
+    return f"the duality gap, {gap:.2g}, is below what rounding may cause, {rounding / abs(best):.2g}"
 
 
 def _stored_decides(problem: Problem, trace: Trace, verdict: Verdict | None, goal: float) -> Verdict | None:
@@ -75,7 +93,7 @@ def _stored_decides(problem: Problem, trace: Trace, verdict: Verdict | None, goa
     While the method goes on, that takes some steps in a row: other dual variables may prove more.
     """
     best = trace.best.objective
-    apart, enough = best - trace.best_bound.lower_bound, goal * max(abs(best), problem.least_scale)
+    apart, enough = best - trace.best_bound.lower_bound, goal * abs(best)
     if not problem.convex or apart <= enough:
         return None
     if verdict is None:

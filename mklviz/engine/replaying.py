@@ -16,7 +16,7 @@ import numpy as np
 
 from mklviz.context import checkpoint
 from mklviz.contract import Array, Iterate
-from mklviz.engine.stop import Measured, StopRule
+from mklviz.engine.stop import Measured, StopRule, fired
 from mklviz.errors import MklvizError
 from mklviz.record.reference import Reference
 from mklviz.record.trace import Trace
@@ -82,11 +82,11 @@ def replay(
     """
     if not len(trace):
         raise MklvizError(f"The run of {trace.label or 'this solver'} has no steps that a rule could look at.")
-    grown, verdict = Trace(trace.solver, trace.label, origin=trace.origin), None
+    grown, verdict = trace.without_steps(), None
     for step in range(len(trace)):
         checkpoint()
         grown.append(trace[step], trace.seconds_at(step), trace.split_at(step) or None)
-        verdict = rule.check(grown)
+        verdict = fired([rule], grown)
         if verdict is not None:
             break
     step = len(grown) - 1
@@ -103,7 +103,7 @@ def measured(trace: Trace, rule: Measured) -> Array:
 
     `rule`: its threshold does not matter.
     """
-    grown, measures = Trace(), []
+    grown, measures = trace.without_steps(), []
     for step in range(len(trace)):
         checkpoint()
         grown.append(trace[step], trace.seconds_at(step))

@@ -23,7 +23,7 @@ from mklviz.engine._handed_over import looked_at
 from mklviz.engine.exactness import reviewed
 from mklviz.engine.helpers import Helpers, check_threads, interrupt, watch
 from mklviz.engine.scheduler import LOST_SECONDS, SCHEDULER, Party
-from mklviz.engine.stop import GapRule, StopRule, TimeLimit, standard_rules
+from mklviz.engine.stop import GapRule, StopRule, TimeLimit, fired, standard_rules
 from mklviz.engine.task import STOPPED
 from mklviz.errors import Interrupted, MklvizError, ProblemError, SolverError, UnsupportedProblem
 from mklviz.kernels import size_remark
@@ -117,6 +117,7 @@ class Run:
             describe(problem),
             versions=versions_in_use(),
             origin=origin,
+            descends=solver.converges,
         )
         self._set_up(problem, solver, trace, rules, pace, start, threads, party)
 
@@ -267,7 +268,7 @@ class Run:
             if iterate is None:
                 return False
             self.trace.append(*self._counted_on(iterate))
-            verdict = self._reviewed(next(filter(None, (rule.check(self.trace) for rule in self.rules)), None))
+            verdict = self._reviewed(fired(self.rules, self.trace))
         except Interrupted:
             verdict = self._out_of_time or self._cancelled or Verdict("stopped", STOPPED)
         if verdict is not None:

@@ -34,6 +34,7 @@ __all__ = [
     "TimeLimit",
     "Verdict",
     "WeightChange",
+    "fired",
     "standard_rules",
 ]
 
@@ -73,6 +74,12 @@ class TimeLimit(StopRule, Protocol):
 
     def reached(self, seconds: float) -> Verdict | None:
         """Return why to stop after so many CPU seconds, or None to go on."""
+
+
+def fired(rules: Iterable[StopRule], trace: Trace) -> Verdict | None:
+    """Return what the first rule says that fires; only time stops a method that has not chosen anything yet."""
+    asked = (rule for rule in rules if not trace.undecided or isinstance(rule, TimeLimit))
+    return next(filter(None, (rule.check(trace) for rule in asked)), None)
 
 
 @dataclass(frozen=True)

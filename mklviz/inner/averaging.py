@@ -37,7 +37,7 @@ from mklviz.contract import Array
 from mklviz.inner.matrix_game import MatrixGame
 from mklviz.inner.point import SvmPoint
 from mklviz.problem import Problem
-from mklviz.problem.proving import may_matter
+from mklviz.problem.proving import EPS, may_matter
 
 __all__ = ["Kink", "Proof", "RecentDuals", "cut_of"]
 
@@ -122,7 +122,8 @@ class RecentDuals:
         w = w[rows] / w[rows].sum()
         signed, promised = np.tensordot(w, self._signed[rows], 1), w @ cuts[rows]
         if self._market is None:
-            return Proof(float(promised.min()), signed, d / d.sum(), promised)
+            rounding = EPS * self._problem.n * float(w @ units[rows])
+            return Proof(float(promised.min()) - rounding, signed, d / d.sum(), promised)
         share = self._market.share(promised)
         signed *= share
         bound = self._loss_value(signed)

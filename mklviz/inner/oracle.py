@@ -28,7 +28,7 @@ from mklviz.errors import UnsupportedProblem
 from mklviz.inner.averaging import Proof, RecentDuals
 from mklviz.inner.box import BoxInner
 from mklviz.inner.choice import WHERE, inner_solver, is_solved, solved_losses
-from mklviz.inner.point import SvmPoint
+from mklviz.inner.point import SvmPoint, stretched
 from mklviz.inner.scale import usual_weights
 from mklviz.inner.warm import start_duals, start_weights
 from mklviz.kernels import FactorBank, RowBank
@@ -116,12 +116,12 @@ class SvmOracle:
             self._inner.set_dual(start)
         point = self._solved(weights, accuracy, start is not None)
         if not self.rounded:
-            return point
+            return stretched(self.problem, point)
         exact = self._restated(point)
         if exact.error - point.error <= ROUNDED_SHARE * self._gap_with(exact):
-            return exact
+            return stretched(self.problem, exact)
         self.rounded = False
-        return self._solved(weights, accuracy, True)
+        return stretched(self.problem, self._solved(weights, accuracy, True))
 
     def _solved(self, weights: Array, accuracy: float, started: bool) -> SvmPoint:
         kernel, inner = self._kernel_at(weights), self._inner
@@ -202,7 +202,6 @@ class SvmOracle:
             ),
             certificate=problem.loss.dual_from_signed(proof.signed, problem.y).copy() if proof else None,
             dual_bound=point.lower_bound if proof else None,
-            least_scale=problem.least_scale,
             end=end,
         )
 

@@ -8,8 +8,12 @@ from mklviz.cached import cached_property
 from mklviz.contract import Array
 from mklviz.problem import Problem
 from mklviz.problem.bounds import relative_gap
+from mklviz.problem.rounding import worsened
 
-__all__ = ["SvmPoint"]
+__all__ = ["SvmPoint", "stretched"]
+
+FARTHEST = 0.1  # by which dual variables are stretched at most
+HALVINGS = 12  # of the exponent of a stretch, which is found to a hundredth
 
 
 class SvmPoint:
@@ -90,4 +94,29 @@ class SvmPoint:
     @property
     def gap(self) -> float:
         """Relative certified gap of this point."""
-        return relative_gap(self.primal, self.lower_bound, self._problem.least_scale)
+        return relative_gap(self.primal, self.lower_bound)
+
+
+def stretched(problem: Problem, point: SvmPoint) -> SvmPoint:
+    """Return `point` with dual variables t beta that keep all margins in spite of rounding, where a t does that.
+
+    A large C charges for what is short of a margin without bound, were it the SVM's tolerance or rounding. The function
+    t f is not short, for t^2 of its norm, and as D is flat at an SVM's solution, its bound falls by (t - 1)^2 only.
+    """
+    loss, y = problem.loss, problem.y
+    shares = np.abs(loss.shares(point.dual))
+    room = float((shares if shares.ndim == 1 else shares.sum(axis=1)).max()) * (1.0 + FARTHEST) < 1.0
+    if not room or loss.primal((1.0 + FARTHEST) * point.scores, y)[0] > 0.0:
+        return point
+    found = problem.bank.apply(point.weights, point.signed)  # those at hand were brought up to date step by step
+    terms = 2.0 * problem.bank.apply(point.weights, np.abs(point.signed))  # as sums in another order may differ by both
+    low, high = np.log10(np.finfo(float).eps), np.log10(FARTHEST)
+    for _ in range(HALVINGS):
+        t = 1.0 + 10.0 ** (0.5 * (low + high))
+        decisions = t * found + loss.primal(t * found, y)[1]
+        short = loss.value(worsened(problem, point.weights, decisions, t * terms), y) > 0.0
+        low, high = (0.5 * (low + high), high) if short else (low, 0.5 * (low + high))
+    t = 1.0 + 10.0**high
+    signed, scores = t * point.signed, t * found
+    value = loss.dual_value(t * point.dual, y) - 0.5 * float(np.vdot(signed, scores))
+    return SvmPoint(problem, point.weights, signed, scores, value, point.tol)

@@ -164,7 +164,9 @@ class InnerSvm:
     def _converge_hard(self, K: Array, tol: float) -> tuple[int, int]:
         """Where that is not done, climb from bound to bound until only rounding is left; returns steps of each kind."""
         S = self._state
-        snapped = state.SNAP * self.C * float(S[state.DIAG].max())  # what f does not see of b put on a bound
+        snapped = state.SNAP * float(
+            np.abs(self.b).max() * S[state.DIAG].max()
+        )  # what f does not see of b put on a bound
         if snapped > max(0.1 * tol, state.WORST * state.noise(S, 0.0)):
             self._refresh(K)
         pairs = newtons = 0

@@ -157,10 +157,10 @@ def _shifted(S: Array, free: Integers, p: Array, shift: float, moved: Array) -> 
 def _bent(S: Array, free: Integers, p: Array) -> Array:
     """Step from b to the projection of b + p onto the box and the hyperplane sum b = const."""
     moved = np.empty(free.size)
-    width, least, most = 0.0, p[0], p[0]
+    width, size, least, most = 0.0, 0.0, p[0], p[0]
     for q in range(free.size):
         t = free[q]
-        width = max(width, S[HI, t] - S[LO, t])
+        width, size = max(width, S[HI, t] - S[LO, t]), max(size, abs(S[B, t]) + abs(p[q]))
         least, most = min(least, p[q]), max(most, p[q])
     shift, bottom, top = 0.0, least - width, most + width
     for trial in range(120):
@@ -170,7 +170,7 @@ def _bent(S: Array, free: Integers, p: Array) -> Array:
         else:
             top = shift
         step = excess / max(inside, 1)
-        if abs(excess) <= SNAP * width or shift + step == shift:
+        if abs(excess) <= SNAP * min(size, width) or shift + step == shift:
             break
         shift += step
         if trial % 2 == 1 or not bottom < shift < top:
@@ -190,7 +190,7 @@ def _room(S: Array, free: Integers, p: Array) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _search(K: Array, S: Array, C: float, free: Integers, p: Array, room: float, watch: Array) -> float:
+def _search(K: Array, S: Array, free: Integers, p: Array, room: float, watch: Array) -> float:
     """Exact line search along p, no further than `room`; returns the gain, 0 where p does not climb."""
     image = np.empty(S.shape[1])
     for t in range(image.size):
@@ -204,7 +204,7 @@ def _search(K: Array, S: Array, C: float, free: Integers, p: Array, room: float,
     if not ascent > 0.0:
         return 0.0
     step = min(ascent / curvature, room) if curvature > 0.0 else room
-    snap = snap_distance(S, C, watch)
+    snap = snap_distance(S, watch)
     for q in range(free.size):
         t = free[q]
         watch[MOVED] += abs(step * p[q])
@@ -229,12 +229,12 @@ def newton_step(K: Array, S: Array, C: float, free: Integers, watch: Array) -> t
         p[q] *= shorter
     room = _room(S, free, p)
     if watch[HARD] > 0.0:  # bent off a flat direction, a step may be steep, and too short to meet any bound
-        return _search(K, S, C, free, p, room, watch), free_points(S).size < free.size
+        return _search(K, S, free, p, room, watch), free_points(S).size < free.size
     if room >= 1.0:
-        return _search(K, S, C, free, p, room, watch), False
-    gain = _search(K, S, C, free, _bent(S, free, p), 1.0, watch)
+        return _search(K, S, free, p, room, watch), False
+    gain = _search(K, S, free, _bent(S, free, p), 1.0, watch)
     if gain == 0.0:
-        gain = _search(K, S, C, free, p, room, watch)
+        gain = _search(K, S, free, p, room, watch)
     return gain, gain > 0.0
 
 

@@ -116,9 +116,9 @@ def _snapped(S: Array, i: int, j: int, snap: float) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def pair_steps(K: Array, S: Array, C: float, tol: float, budget: int, watch: Array) -> tuple[int, float, float, bool]:
+def pair_steps(K: Array, S: Array, tol: float, budget: int, watch: Array) -> tuple[int, float, float, bool]:
     """Take up to `budget` pair steps; returns steps, gain, violation, and whether rounding ate the last step."""
-    b, hi, lo, snap = S[B], S[HI], S[LO], snap_distance(S, C, watch)
+    b, hi, lo, snap = S[B], S[HI], S[LO], snap_distance(S, watch)
     i = _top(S[F], S[UP], S[SCRATCH])
     steps, gain = 0, 0.0
     while True:

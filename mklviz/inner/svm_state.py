@@ -58,7 +58,7 @@ SLOTS = 9
 MASK = 1e300  # added to f, it takes a point out of a maximum
 TINY = 1e-300  # least curvature of a pair, least pivot
 FLAT = 5e-13  # half the least curvature of a pair, relative to the largest diagonal entry of K
-SNAP = 1e-14  # distance to a bound, relative to C, below which b is put on it
+SNAP = 1e-14  # distance to a bound, relative to the largest b, below which b is put on it
 WORST = 8.0  # the worst that rounding can do, in units of what it usually does
 EPS = 2.220446049250313e-16
 
@@ -149,14 +149,12 @@ def gradient(K: Array, S: Array, first: int, last: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def snap_distance(S: Array, C: float, watch: Array) -> float:
-    """Distance to a bound below which b is put on it; where K is hard, all b may be smaller than rounding of C."""
-    if watch[HARD] == 0.0:
-        return SNAP * C
+def snap_distance(S: Array, watch: Array) -> float:
+    """Distance to a bound below which b is put on it: with a large C or K, all b may be smaller than rounding of C."""
     largest = 0.0
     for t in range(S.shape[1]):
         largest = max(largest, abs(S[B, t]))
-    return 4.0 * EPS * largest
+    return (SNAP if watch[HARD] == 0.0 else 4.0 * EPS) * largest
 
 
 @njit(cache=True, nogil=True)

@@ -62,7 +62,7 @@ def advance(K: Array, S: Array, C: float, tol: float, work: int, early: bool, wa
     pairs, newtons, budget, spent, gain = 0, 0, max(n // 4, 16), 0.0, MASK
     while pairs + spent < work:
         steps, climbed, violation, blocked = pair_steps(
-            K, S, C, max(tol, noise(S, watch[MOVED])), min(budget, work - pairs), watch
+            K, S, max(tol, noise(S, watch[MOVED])), min(budget, work - pairs), watch
         )
         pairs += steps
         watch[TAKEN] += steps

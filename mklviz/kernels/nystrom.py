@@ -34,7 +34,7 @@ from mklviz.kernels.interface import Access, Kind
 from mklviz.kernels.storage.compensated import compensated_forms, dots, error_of_forms
 from mklviz.kernels.storage.passes import Factors, decisions, projections, runs_of
 from mklviz.limits import LIMITS
-from mklviz.numbers import is_whole
+from mklviz.numbers import is_whole, share_text
 from mklviz.typing import Array, Indices
 
 __all__ = ["CHOICES", "Nystrom", "NystromBank", "NystromCross", "NystromPart"]
@@ -402,7 +402,7 @@ class NystromCross(Cross):
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.2g} %" if share >= 1e-5 else "less than 0.001 %"
+    return share_text(share) if share >= 1e-5 else "less than 0.001 %"
 
 
 def _checked(X: ArrayLike) -> Array:

@@ -1,20 +1,16 @@
-"""How far two bounds of the optimum are apart.
+"""How far two bounds of the optimum are apart:  gap = (P - D) / |P|,  for every loss, regularizer and C.
 
-    gap = (P - D) / max(|P|, least_scale)
-
-P(0), the objective of the zero function, is the size of the loss that everything starts from: an objective below a
-millionth of it counts as a millionth, so that an optimum of zero can be certified.
+An objective that the optimum lies far below, such as that of the zero function where C is large, would promise more
+than is proved. Where P itself is rounding, no relative gap can be reached, and a run ends as "precision".
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["LEAST_SHARE", "relative_gap"]
-
-LEAST_SHARE = 1e-6  # of the objective of the zero function, below which gaps are relative to that share
+__all__ = ["relative_gap"]
 
 
-def relative_gap(upper: float, lower: float, least_scale: float = 0.0) -> float:
-    """Return ``(upper - lower) / max(|upper|, least_scale)``; nan where a bound is nan."""
-    return (upper - lower) / max(abs(upper), least_scale, np.finfo(float).tiny)
+def relative_gap(upper: float, lower: float) -> float:
+    """Return ``(upper - lower) / |upper|``; nan where a bound is nan."""
+    return (upper - lower) / max(abs(upper), np.finfo(float).tiny)

@@ -30,7 +30,7 @@ from mklviz.errors import ProblemError
 from mklviz.html import fact_table
 from mklviz.kernels.cross import Cross, numbers, refuse_masked
 from mklviz.kernels.interface import Bank
-from mklviz.problem.bounds import LEAST_SHARE, relative_gap
+from mklviz.problem.bounds import relative_gap
 from mklviz.problem.losses import Hinge, Loss
 from mklviz.problem.predict import Predictor, weighted_noun
 from mklviz.problem.proving import optimize, prove
@@ -174,11 +174,6 @@ class Problem:
         """What the zero function costs: the loss of the best bias alone."""
         return self.loss.primal(np.zeros(self.loss.dual_shape(self.y)), self.y)[0]
 
-    @property
-    def least_scale(self) -> float:
-        """What gaps are relative to where the objective is smaller: a millionth of `zero_objective`."""
-        return LEAST_SHARE * self.zero_objective
-
     def objective(self, weights: Array, dual: Array) -> float:
         """Return P(weights, dual), an upper bound of the optimum; infinity outside r's domain.
 
@@ -259,7 +254,7 @@ class Problem:
         """Return the relative certified duality gap ``(P - D) / |P|``; nan where the problem is not convex, infinity
         outside r's domain."""
         objective, bound = self.objective(weights, dual), self.lower_bound(dual)
-        return objective if np.isinf(objective) else relative_gap(objective, bound, self.least_scale)
+        return objective if np.isinf(objective) else relative_gap(objective, bound)
 
     def predictor(self, weights: ArrayLike, dual: ArrayLike) -> Predictor:
         """Return the function that weights (m,) and dual variables (n,) define, to be asked about new points."""

@@ -48,8 +48,6 @@ class Posed(Protocol):
     def regularizer(self) -> Regularizer: ...
     @property
     def m(self) -> int: ...
-    @property
-    def least_scale(self) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -132,7 +130,7 @@ def _compensated(problem: Posed, dual: Array, s: Array, error: Array) -> Proved:
 def _holds(problem: Posed, dual: Array, s: Array, share: float, bound: float) -> bool:
     """Return whether larger forms `s` prove as much as `bound`, found at `share`, to the resolution asked for."""
     least = _value(problem, dual, s, min(share, problem.regularizer.dual_scale(s)))
-    return bound - least <= resolution() * max(abs(bound), problem.least_scale)
+    return bound - least <= resolution() * abs(bound)
 
 
 def _value(problem: Posed, dual: Array, s: Array, share: float) -> float:

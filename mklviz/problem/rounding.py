@@ -12,7 +12,6 @@ are sums over kernels, whose errors are independent of one another: that adds th
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import cast
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from mklviz.problem.losses import Loss
 from mklviz.problem.problem import Problem
 from mklviz.typing import Array
 
-__all__ = ["rounding_bound"]
+__all__ = ["rounding_bound", "worsened"]
 
 EPS = float(np.finfo(float).eps)
 
@@ -32,21 +31,33 @@ def rounding_bound(problem: Problem, weights: Array, dual: Array, proving: Array
     `proving`: like `dual`, which it is by default.
     """
     loss, y = problem.loss, problem.y
-    unit = EPS * (problem.n + float(np.count_nonzero(weights)) ** 0.5)
+    unit = _unit(problem, weights)
     spread = _spread(problem.bank, weights)
     signed, proves = (loss.signed(each, y) for each in (dual, dual if proving is None else proving))
     terms = spread(np.abs(signed))
     scores = problem.bank.apply(weights, signed)
     value, bias = loss.primal(scores, y)
     decisions = scores + bias
-    off = _away(loss, decisions, y) * (unit * terms + 2.0 * EPS * np.abs(decisions))
     price, lost = _price(problem, weights, signed, float(np.vdot(signed, scores)))
-    upper = loss.value(decisions + off, y) - value + lost + unit * (value + abs(price) + _inner(signed, terms))
+    worse = loss.value(worsened(problem, weights, decisions, terms), y) - value
+    upper = worse + lost + unit * (value + abs(price) + _inner(signed, terms))
     terms = terms if proving is None else spread(np.abs(proves))
     summed = abs(loss.dual_value(loss.dual_from_signed(proves, y), y)) + abs(price) + _inner(proves, terms)
     summed += _inner(proves, y) if loss.regression else 0.0
     unbalanced = float(np.abs(bias * proves.sum(axis=0)).sum())
     return upper + unit * summed + 2.0 * EPS * _inner(proves, decisions) + unbalanced
+
+
+def worsened(problem: Problem, weights: Array, decisions: Array, terms: Array) -> Array:
+    """Return decisions f + b that are off to the worse side by their rounding, where `terms` are ``|K_d| |beta|``."""
+    return decisions + _away(problem.loss, decisions, problem.y) * (
+        _unit(problem, weights) * terms + 2.0 * EPS * np.abs(decisions)
+    )
+
+
+def _unit(problem: Problem, weights: Array) -> float:
+    """Return the error of a sum over samples of entries of K_d, relative to the size of its terms."""
+    return EPS * (problem.n + float(np.count_nonzero(weights)) ** 0.5)
 
 
 def _inner(one: Array, other: Array) -> float:
@@ -58,8 +69,10 @@ def _spread(bank: Bank, weights: Array) -> Callable[[Array], Array]:
     """Return what multiplies by |K_d|; by K_d, whose entries may cancel, where that is never formed."""
     if bank.access != "matrix":
         return lambda v: np.abs(bank.apply(weights, v))
-    pays = isinstance(bank, Rounding) and bank.rounding_pays
-    kernel = cast(Rounding, bank).combine_rounded(weights) if pays else bank.combine(weights)
+    if isinstance(bank, Rounding) and bank.rounding_pays:
+        kernel = bank.combine_rounded(weights)
+    else:
+        kernel = bank.combine(weights)
     return np.abs(kernel, out=kernel).__matmul__
 
 

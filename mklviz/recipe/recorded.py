@@ -18,6 +18,7 @@ from mklviz.engine import Race, Run
 from mklviz.recipe.prepared import Prepared
 from mklviz.recipe.recipe import Recipe
 from mklviz.record.store import RunHead, Store, open_store
+from mklviz.record.store.trouble import MEANWHILE
 from mklviz.record.trace import Trace
 
 __all__ = ["RecordedRace", "head_for"]
@@ -25,14 +26,13 @@ __all__ = ["RecordedRace", "head_for"]
 _log = logging.getLogger(__name__)
 
 
-def head_for(recipe: Recipe, made_by: str, lesson: str = "", owner: str = "") -> RunHead:
+def head_for(recipe: Recipe, made_by: str, lesson: str = "") -> RunHead:
     """Return what the runs of a recipe's race share in the store.
 
-    `made_by`: "dashboard", "notebook", "script" or "command line"; `lesson`: name of the scenario; `owner`: whose they
-    are on a server that several people share.
+    `made_by`: "dashboard", "notebook", "script" or "command line"; `lesson`: name of the scenario.
     """
     title = recipe.data.title
-    return RunHead(words=recipe.to_words(), data=title, name=title, made_by=made_by, lesson=lesson, owner=owner)
+    return RunHead(words=recipe.to_words(), data=title, name=title, made_by=made_by, lesson=lesson)
 
 
 class RecordedRace:
@@ -68,6 +68,16 @@ class RecordedRace:
     def ids(self) -> dict[str, str]:
         """The keys of the runs in the store by those in the race; none where races are not kept."""
         return self._recording.ids
+
+    @property
+    def kept(self) -> bool:
+        """Whether all of it stands in the store, or races are not kept."""
+        return self._recording.kept
+
+    @property
+    def not_kept(self) -> str:
+        """What to say at the end of a race that is not kept."""
+        return f"This race is not kept as a whole. {self.store.trouble.removesuffix(MEANWHILE)}"
 
     def holds(self, race: Race) -> bool:
         """Return whether this is the same race, to which branches may have been added."""

@@ -3,33 +3,55 @@
 from __future__ import annotations
 
 import io
+import json
+import re
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from typing import IO
+from typing import IO, Any
 
 from mklviz.errors import MklvizError
-from mklviz.quoting import named
+from mklviz.quoting import MOST_NAME, named
 from mklviz.record.archive import Arrays
 from mklviz.record.trace import Trace
 from mklviz.unpacking import ArchiveMember
 
-__all__ = ["SUFFIX", "bundle_bytes", "damaged_as_error", "packed_runs", "read_bundle", "run_bytes", "write_bundle"]
+__all__ = [
+    "KNOWN",
+    "SUFFIX",
+    "bundle_bytes",
+    "damaged_as_error",
+    "free_name",
+    "packed_runs",
+    "read_bundle",
+    "read_told",
+    "run_bytes",
+    "write_bundle",
+]
 
 SUFFIX = ".mklrun.npz"
+KNOWN = "runs.json"  # in a file that a store has written: what it knows of each run
+MOST_TOLD = 10**6  # bytes of that for each run
 MOST_RUNS = 50
 MOST_BYTES = 128 * 10**6  # of all runs of a file, unpacked
 MOST_PACKED = 32 * 10**6  # of all runs of a file, as they are packed
-_AS_OBJECTS = {"header": 3, "objective": 125}  # times as large: a word becomes an object, and so does every step
+_OBJECTS = 25  # times as large as JSON may be what it states: "{}," becomes an object and its place in a list
+_AS_OBJECTS = {"header": 3, "objective": 125}  # times eight bytes for each of its letters or steps
 
 
 def write_bundle(traces: Mapping[str, Trace], file: IO[bytes]) -> None:
     """Write the runs; their keys are the names in the archive."""
     with zipfile.ZipFile(file, "w") as archive:
         for key, trace in traces.items():
-            name = f"{key}{SUFFIX}".replace(" ", "-").replace("/", "-")
-            with archive.open(name, "w", force_zip64=True) as member:
+            with archive.open(free_name(key, archive.namelist()), "w", force_zip64=True) as member:
                 trace.save(member)
+
+
+def free_name(wanted: str, taken: Sequence[str]) -> str:
+    """Return a name for a run's file in an archive, of few letters, which every disk takes, and no other file has."""
+    plain = re.sub(r"[^\w.+=,:-]+", "-", wanted)[:MOST_NAME] or "run"
+    names = (f"{plain}{'' if count == 1 else f'-{count}'}{SUFFIX}" for count in range(1, len(taken) + 2))
+    return next(name for name in names if name not in taken)
 
 
 def read_bundle(content: bytes, name: str, most_bytes: int = MOST_BYTES) -> dict[str, Trace]:
@@ -48,7 +70,26 @@ def read_bundle(content: bytes, name: str, most_bytes: int = MOST_BYTES) -> dict
 def bundle_bytes(content: bytes, name: str) -> int:
     """Return how much memory `read_bundle` takes for a file, or raise as it does."""
     runs, size = _opened(content, name)
-    return size + sum(map(len, runs.values()))
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        told = sum(info.file_size for info in archive.infolist() if info.filename == KNOWN)
+    return size + sum(map(len, runs.values())) + _OBJECTS * told
+
+
+def read_told(content: bytes, name: str) -> dict[str, Any]:
+    """Return what a store has written of the runs in a file, by their names in it; nothing in files of others.
+
+    Raises `MklvizError` if that is more than anybody has to say of them.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive, ArchiveMember(archive, KNOWN) as member:
+            if member.left > MOST_TOLD * len(archive.namelist()):
+                raise _too_large(name)
+            stated = json.loads(member.read())["runs"]
+            return {key: told for key, told in stated.items() if isinstance(told, dict)}
+    except MklvizError:
+        raise
+    except Exception:  # unpackers have errors of their own
+        return {}
 
 
 def _opened(content: bytes, name: str) -> tuple[dict[str, bytes], int]:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from mklviz.record.reference import Reference
 from mklviz.record.trace import Trace
+from mklviz.typing import Flags
 
 __all__ = ["PARTS", "Milestone", "milestones"]
 
@@ -34,23 +35,12 @@ def milestones(trace: Trace, best: Reference) -> tuple[Milestone | None, ...]:
     """Return what a run had spent at each of `PARTS` of its way; None where it has not come so far."""
     if not len(trace) or not math.isfinite(trace[0].objective) or math.isnan(best.objective):
         return (None,) * len(PARTS)
-    way = trace[0].objective - best.objective
-    return tuple(_reached(trace, best.objective + (1.0 - part) * way) for part in PARTS)
+    objectives = trace.objective
+    way = float(objectives[0]) - best.objective
+    return tuple(_reached(trace, objectives <= best.objective + (1.0 - part) * way) for part in PARTS)
 
 
-def _reached(trace: Trace, objective: float) -> Milestone | None:
-    """Find the first step after which the least objective so far is as low; it never rises."""
-    low, high = 0, len(trace) - 1
-    if _least(trace, high) > objective:
-        return None
-    while low < high:
-        middle = (low + high) // 2
-        if _least(trace, middle) <= objective:
-            high = middle
-        else:
-            low = middle + 1
-    return Milestone(trace.first_step + low, trace[low].svm_solves, trace.seconds_at(low))
-
-
-def _least(trace: Trace, step: int) -> float:
-    return trace[trace.best_index_at(step)].objective
+def _reached(trace: Trace, low: Flags) -> Milestone | None:
+    """Return what had been spent at the first step whose objective is low enough."""
+    at = int(low.argmax())
+    return Milestone(trace.first_step + at, trace[at].svm_solves, trace.seconds_at(at)) if low[at] else None

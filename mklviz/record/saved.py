@@ -19,9 +19,11 @@ from numpy.typing import NDArray
 from mklviz.context import PARTS
 from mklviz.contract import Array, End, Facts, Iterate
 from mklviz.errors import MklvizError
+from mklviz.quoting import said_by
 from mklviz.record.archive import Arrays, read_header, write_archive
 from mklviz.record.origin import Origin
 from mklviz.record.verdict import FINAL
+from mklviz.record.words import MOST_VALUES, plain_values, text_of
 
 __all__ = ["FORMAT", "Step", "columns_of", "opened_run", "write_run"]
 
@@ -30,7 +32,7 @@ Step = tuple[Iterate, float, "dict[str, float] | None"]  # with the CPU seconds 
 FORMAT = 1
 _SCALARS = ("objective", "lower_bound", "step")
 _SPLIT = {part: f"split_{part}" for part in PARTS}  # saved under these names; files from before have none of them
-_CERTIFICATES = ("dual_bound", "least_scale", "certified", "certificate")  # nor these
+_CERTIFICATES = ("dual_bound", "certified", "certificate")  # nor these
 _END = "end"  # how the last step's facts in a file say why the method ended
 _WORDS = ("solver", "label", "problem", "status", "reason", "recipe")
 
@@ -78,18 +80,21 @@ def opened_run(
     except FileNotFoundError:
         raise MklvizError(f"There is no file {path}.") from None
     except Exception as error:
-        raise MklvizError(f"{path} is not a run saved by mklviz ({error}).") from error
+        called = path if isinstance(path, (str, Path)) else "The file"
+        raise MklvizError(f"{called} is not a run saved by mklviz ({said_by(error)}).") from error
 
 
 def _header(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a trace says of itself in words; files from before say neither recipe nor versions nor origin."""
-    stored = {"recipe": "", "versions": {}, "origin": None, **stored}
+    """Return what a trace says of itself in words; files from before lack some."""
+    stored = {"recipe": "", "versions": {}, "origin": None, "descends": None, **stored}
     header: dict[str, Any] = {word: _typed(stored[word], str, word) for word in _WORDS}
-    header["options"] = _typed(stored["options"], dict, "options")
+    header |= {word: text_of(header[word]) for word in _WORDS if word != "recipe"}
+    header["options"] = plain_values(_typed(stored["options"], dict, "options"))
     names, versions = _typed(stored["kernel_names"], list, "names"), _typed(stored["versions"], dict, "versions")
-    header["kernel_names"] = [_typed(name, str, "name of a kernel") for name in names]
-    header["versions"] = {name: _typed(version, str, "version") for name, version in versions.items()}
+    header["kernel_names"] = [text_of(_typed(name, str, "name of a kernel")) for name in names]
+    header["versions"] = {text_of(name): text_of(_typed(said, str, "version")) for name, said in versions.items()}
     header["origin"] = Origin.read(stored["origin"])
+    header["descends"] = None if stored["descends"] is None else _typed(stored["descends"], bool, "descends")
     if header["status"] not in ("running", *FINAL):
         raise ValueError(f"no run ends as {header['status']!r:.40}")
     return header
@@ -101,8 +106,10 @@ def _told(iterate: Iterate) -> dict[str, float | str]:
 
 
 def _facts(facts: Any) -> dict[str, float | str]:
-    said = _typed(facts, dict, "facts").items()
-    return {name: fact if isinstance(fact, str) else float(fact) for name, fact in said}
+    said = _typed(facts, dict, "facts")
+    if len(said) > MOST_VALUES:
+        raise ValueError(f"a step has {len(said):,} facts")
+    return {text_of(name): text_of(fact) if isinstance(fact, str) else float(fact) for name, fact in said.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,7 +190,6 @@ def _certificates(iterates: Sequence[Iterate]) -> dict[str, NDArray[Any]]:
     certified = [t for t, iterate in enumerate(iterates) if iterate.certificate is not None]
     return {
         "dual_bound": np.array(bounds),
-        "least_scale": np.array([iterate.least_scale for iterate in iterates]),
         "certified": np.array(certified, dtype=np.int64),
         "certificate": np.array([iterates[t].certificate for t in certified]),
     }
@@ -193,7 +199,7 @@ def _read_certificates(archive: Any, length: int, shape: tuple[int, ...]) -> dic
     """Return what proves the lower bound of each step, as fields of an iterate."""
     if not all(name in archive for name in _CERTIFICATES):
         return {}
-    bounds, scales = (_column(archive, name, length) for name in ("dual_bound", "least_scale"))
+    bounds = _column(archive, "dual_bound", length)
     steps = archive["certified"]
     certified = _column(archive, "certified", steps.size, whole=True).tolist()
     if sorted({*certified} & {*range(length)}) != certified:
@@ -202,8 +208,7 @@ def _read_certificates(archive: Any, length: int, shape: tuple[int, ...]) -> dic
     if any(proof.shape != shape for proof in proofs):
         raise ValueError("its certificates are no dual variables")
     proven: dict[int, dict[str, Any]] = {
-        t: {"dual_bound": None if math.isnan(bounds[t]) else float(bounds[t]), "least_scale": float(scales[t])}
-        for t in range(length)
+        t: {"dual_bound": None if math.isnan(bound) else float(bound)} for t, bound in enumerate(bounds)
     }
     for t, proof in zip(certified, proofs, strict=True):
         proven[t]["certificate"] = proof

@@ -7,17 +7,24 @@ from importlib.util import find_spec
 from typing import IO, TYPE_CHECKING
 
 from mklviz.errors import MissingPackage
+from mklviz.quoting import cell
 from mklviz.record.trace import Trace
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["require_parquet", "write_parquet", "write_table"]
+__all__ = ["require_parquet", "write_csv", "write_parquet", "write_table"]
 
 
 def write_table(traces: Mapping[str, Trace], file: IO[bytes]) -> None:
     """Write the steps of all runs as CSV."""
-    _table(traces).to_csv(file, index=False)
+    write_csv(_table(traces), file)
+
+
+def write_csv(table: pd.DataFrame, file: IO[bytes]) -> None:
+    """Write a table as CSV, the only way in which one is written for people: none of its cells is a formula."""
+    texts = table.select_dtypes(exclude=["number", "bool", "datetime"]).map(cell)
+    table.assign(**texts).rename(columns=cell).to_csv(file, index=False)
 
 
 def write_parquet(traces: Mapping[str, Trace], file: IO[bytes]) -> None:

@@ -20,6 +20,7 @@ from mklviz.contract import Array, Facts, Iterate
 from mklviz.errors import MklvizError
 from mklviz.html import fact_table
 from mklviz.problem.bounds import relative_gap
+from mklviz.quoting import one_line
 from mklviz.record.files import replacing
 from mklviz.record.keeping import Keeper
 from mklviz.record.motion import Motion, Odometer
@@ -31,11 +32,12 @@ from mklviz.record.words import shares_text
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CUT_OFF", "FINAL", "SOLVED", "Trace"]
+__all__ = ["CHOOSING", "CUT_OFF", "FINAL", "SOLVED", "Trace"]
 
 CUT_OFF = "The recording ends here, while the run was still going."
 _HEAVIEST = 5  # kernels that a notebook names
-_TOLD = ("solver", "label", "options", "problem", "status", "reason", "recipe", "versions")  # saved as words
+_TOLD = ("solver", "label", "options", "problem", "status", "reason", "recipe", "versions", "descends")  # saved
+CHOOSING = ("alignf", "easymkl", "smkl")  # solvers that do not descend, for files from before they said so
 _COLUMNS = ("svm_solves", "seconds", "objective", "lower_bound", "gap", "iterate_gap", "step", "active")
 
 
@@ -69,6 +71,9 @@ class Trace(Sequence[Iterate]):
         What it was computed with: versions by name, "python" and packages; empty for runs saved without.
     origin : Origin or None
         The step of another run that this one went on from; None where it began by itself.
+    descends : bool
+        Whether the method looks for the least objective. One that chooses the weights by something else has what it
+        chose, its last iterate, as its solution, and nothing at its start.
     status : str
         "running", or how it ended: "converged" (the gap proves it), "precision" (as exact as numbers allow), "rule"
         (another stop rule fired, which proves nothing), "limit", "stopped" or "failed".
@@ -86,9 +91,11 @@ class Trace(Sequence[Iterate]):
         recipe: str = "",
         versions: Mapping[str, str] | None = None,
         origin: Origin | None = None,
+        descends: bool | None = None,
     ) -> None:
-        self.solver, self.label, self.problem, self.recipe = solver, label, problem, recipe
+        self.solver, self.label, self.problem, self.recipe = solver, one_line(label), one_line(problem), recipe
         self.origin = origin
+        self.descends = solver not in CHOOSING if descends is None else descends
         self.options, self.versions = dict(options or {}), dict(versions or {})
         self.kernel_names: Sequence[str] = (
             list(kernel_names) if isinstance(kernel_names, (list, tuple)) else kernel_names
@@ -96,8 +103,8 @@ class Trace(Sequence[Iterate]):
         self.status, self.reason = "running", ""
         self._iterates: list[Iterate] = []
         self._gaps: list[float] = []
-        self._bests: list[int] = []  # index of the least objective after each step
-        self._best, self._best_bound = 0, 0  # indices of the least objective and of the highest lower bound
+        self._bests: list[int] = []  # index of the solution after each step
+        self._best, self._best_bound = 0, 0  # indices of the solution and of the highest lower bound
         self._keeper = Keeper()
         self._odometer = Odometer()
         self._seconds: list[float] = []
@@ -116,18 +123,18 @@ class Trace(Sequence[Iterate]):
         self._best, self._best_bound = best, bound
 
     def _compared(self, iterate: Iterate) -> tuple[int, int]:
-        """Return where the least objective and the highest bound are once `iterate` is added, and learn the gap."""
+        """Return where the solution and the highest bound are once `iterate` is added, and learn the gap."""
         at = len(self._iterates)
         best, bound = self._best, self._best_bound
         left_zero = at > 0 and iterate.dual.any() and not self._iterates[best].dual.any()
-        if at == 0 or left_zero or _below(iterate.objective, self._iterates[best].objective):
+        if at == 0 or left_zero or not self.descends or _below(iterate.objective, self._iterates[best].objective):
             best = at
         if at == 0 or _below(-iterate.lower_bound, -self._iterates[bound].lower_bound):
             bound = at
         upper, lower = (iterate if index == at else self._iterates[index] for index in (best, bound))
-        gap = relative_gap(upper.objective, lower.lower_bound, iterate.least_scale)
+        gap = relative_gap(upper.objective, lower.lower_bound)
         # where the objective shrinks by more than the bound rises, a proof relative to its earlier size still holds
-        self._gaps.append(gap if at == 0 or not self._gaps[-1] < gap else self._gaps[-1])
+        self._gaps.append(gap if at == 0 or not self.descends or not self._gaps[-1] < gap else self._gaps[-1])
         return best, bound
 
     def finish(self, verdict: Verdict) -> None:
@@ -213,7 +220,7 @@ class Trace(Sequence[Iterate]):
 
     @property
     def best(self) -> Iterate:
-        """The iterate of least objective, the first of equal ones: the run's solution.
+        """The run's solution: the iterate of least objective, the first of equal ones, or the last, see `descends`.
 
         The zero function, at which some methods begin, knows nothing of the samples: once left, it is no solution.
         """
@@ -231,6 +238,11 @@ class Trace(Sequence[Iterate]):
     def motion_at(self, index: int) -> Motion:
         """How the weights had moved after step `index`, see `motion`."""
         return self._odometer.read_to(self, index)
+
+    @property
+    def undecided(self) -> bool:
+        """Whether the method has not chosen anything yet, and stands where others begin; see `descends`."""
+        return len(self) == 1 and not self.descends
 
     @property
     def best_bound(self) -> Iterate:
@@ -280,7 +292,10 @@ class Trace(Sequence[Iterate]):
 
     @property
     def gap(self) -> Array:
-        """The run's relative certified gap, (T,): least objective less highest lower bound so far; it never rises."""
+        """The run's relative certified gap, (T,): objective of the solution less highest lower bound so far.
+
+        It never rises where the method `descends`.
+        """
         return np.array(self._gaps[: len(self._iterates)])
 
     @property
@@ -381,6 +396,11 @@ class Trace(Sequence[Iterate]):
         copy = Trace.__new__(Trace)
         copy.__setstate__(self.__getstate__())
         return copy
+
+    def without_steps(self) -> Trace:
+        """Return what the trace says of itself, without any steps."""
+        header = self.solver, self.label, self.options, self.kernel_names, self.problem, self.recipe, self.versions
+        return Trace(*header, self.origin, self.descends)
 
     def snapshot(self) -> Trace:
         """Return a copy that no longer grows; of a run that goes on, it says that the recording ends there."""

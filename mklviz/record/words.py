@@ -1,11 +1,17 @@
-"""What is said of a run in a few words."""
+"""What is said of a run in a few words, and what a file says of it, whoever wrote it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
-__all__ = ["number", "shares_text"]
+from mklviz.quoting import MOST_SAID
+
+__all__ = ["MOST_COUNT", "MOST_VALUES", "number", "number_in", "plain_values", "shares_text", "text_in", "text_of"]
+
+MOST_COUNT = 2**53
+MOST_VALUES = 100  # tags, options, versions and results of a run
 
 
 def shares_text(shares: Mapping[str, float]) -> str:
@@ -18,3 +24,32 @@ def shares_text(shares: Mapping[str, float]) -> str:
 def number(value: float, form: str) -> str:
     """Format a number; a dash where there is none."""
     return format(value, form) if math.isfinite(value) else "–"
+
+
+def text_of(value: Any, most: int = MOST_SAID) -> str:
+    """Return a text cut to `most` letters, each of which can be written; "" for anything else."""
+    return value[:most].encode("utf-8", "replace").decode() if isinstance(value, str) else ""
+
+
+def text_in(stated: Mapping[str, Any], name: str, most: int = MOST_SAID) -> str:
+    """Return a text that a file states, as `text_of` does."""
+    return text_of(stated.get(name), most)
+
+
+def number_in(stated: Mapping[str, Any], name: str, otherwise: float = 0.0, most: float = 1e300) -> float:
+    """Return a number that a file states, where it is one of at most that size."""
+    value = stated.get(name)
+    fits = isinstance(value, (int, float)) and abs(value) <= most
+    return float(value) if fits and math.isfinite(value) else otherwise  # type: ignore[arg-type]
+
+
+def plain_values(stated: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the numbers and texts that a file states by name, as far as a table can show them."""
+    plain: dict[str, Any] = {}
+    for name, value in list(stated.items())[:MOST_VALUES]:
+        most = MOST_COUNT if isinstance(value, int) else 1e300
+        if isinstance(value, str):
+            plain[text_of(name)] = text_in(stated, name)
+        elif value is None or number_in(stated, name, math.nan, most) == value:
+            plain[text_of(name)] = value
+    return plain

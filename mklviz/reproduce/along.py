@@ -38,10 +38,6 @@ class WholePath:
     def even(self) -> float:
         return self.of.even
 
-    @property
-    def percent(self) -> bool:
-        return self.of.percent
-
     def estimates(self, frame: pd.DataFrame) -> dict[str, Estimate]:
         return self.of.estimates(_together(frame, "sum"))
 

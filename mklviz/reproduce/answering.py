@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mklviz.record.store import Store
 from mklviz.reproduce.claim import PaperClaim
@@ -12,7 +12,7 @@ from mklviz.reproduce.estimates import ALL_DATA, Estimate, Quantity
 from mklviz.reproduce.verdicts import DOES_NOT, PARTLY, REPRODUCES, UNKNOWN, UNTESTABLE, together
 from mklviz.sweeps import Sweep, SweepTable
 
-__all__ = ["ClaimAnswer", "ClaimRow", "answer_from", "answer_stored"]
+__all__ = ["ClaimAnswer", "ClaimRow", "answer_from", "answer_stored", "contrary_rows"]
 
 Tables = Callable[[Sweep], SweepTable]
 
@@ -64,7 +64,7 @@ def answer_from(claim: PaperClaim, tables: Tables, quick: bool = False) -> Claim
     done = [[member for member, outcome in table if outcome.done] for table in every]
     missing = sum(len(table.sweep) for table in every) - sum(map(len, done))
     splits = len({member.split for members in done for member in members})
-    verdict = verdict_of(rows)
+    verdict = verdict_of(claim, rows)
     varied = _variations(claim, tables) if verdict in (PARTLY, DOES_NOT) and not quick else {}
     return ClaimAnswer(claim, verdict, rows, quick, splits, missing, varied)
 
@@ -78,12 +78,27 @@ def _variations(claim: PaperClaim, tables: Tables) -> Mapping[str, tuple[ClaimRo
     return {what: rows for what, rows in found.items() if rows}
 
 
-def verdict_of(rows: Sequence[ClaimRow]) -> str:
+def verdict_of(claim: PaperClaim, rows: Sequence[ClaimRow]) -> str:
     """Return the verdict over all data sets: that of the whole, unless one of them says the contrary."""
-    single = [row.verdict for row in rows if row.title != ALL_DATA]
-    whole = next((row.verdict for row in rows if row.title == ALL_DATA), together(single))
-    contrary = {REPRODUCES: DOES_NOT, DOES_NOT: REPRODUCES}.get(whole)
-    return PARTLY if contrary in single else whole
+    return PARTLY if contrary_rows(claim, rows) else _whole(rows)
+
+
+def contrary_rows(claim: PaperClaim, rows: Sequence[ClaimRow]) -> list[ClaimRow]:
+    """Return the data sets that say the contrary of the whole: by one of the stop rules, where that reproduces."""
+    contrary = {REPRODUCES: DOES_NOT, DOES_NOT: REPRODUCES}.get(_whole(rows))
+    said = {row: {row.verdict, *(_verdicts(claim, row) if contrary == DOES_NOT else ())} for row in rows}
+    return [row for row in rows if row.title != ALL_DATA and contrary in said[row]]
+
+
+def _whole(rows: Sequence[ClaimRow]) -> str:
+    verdicts = {row.title: row.verdict for row in rows}
+    return verdicts.get(ALL_DATA) or together([*verdicts.values()])
+
+
+def _verdicts(claim: PaperClaim, row: ClaimRow) -> list[str]:
+    """Return the verdicts by either stop rule."""
+    assert claim.decided_by is not None
+    return [claim.decided_by.verdict(estimate, row.published) for estimate in (row.by_paper_rule, row.certified)]
 
 
 def _rows(claim: PaperClaim, tables: list[list[SweepTable]]) -> tuple[ClaimRow, ...]:
@@ -99,10 +114,13 @@ def _rows(claim: PaperClaim, tables: list[list[SweepTable]]) -> tuple[ClaimRow, 
 
 
 def _estimates(quantity: Quantity, tables: list[SweepTable]) -> dict[str, Estimate]:
-    """Return what all runs by one rule give."""
+    """Return what all runs by one rule give; scores are in per cent."""
     import pandas as pd
 
-    return quantity.estimates(pd.concat([table.frame for table in tables], ignore_index=True)) if tables else {}
+    if not tables:
+        return {}
+    frame = pd.concat([table.frame for table in tables], ignore_index=True)
+    return quantity.estimates(frame.assign(score=100.0 * frame["score"]))
 
 
 def _published(claim: PaperClaim, titles: list[str]) -> Mapping[str, float]:
@@ -117,7 +135,5 @@ def _published(claim: PaperClaim, titles: list[str]) -> Mapping[str, float]:
 
 
 def _row(claim: PaperClaim, title: str, published: float, by_paper_rule: Estimate, certified: Estimate) -> ClaimRow:
-    assert claim.decided_by is not None
-    verdicts = [claim.decided_by.verdict(estimate, published) for estimate in (by_paper_rule, certified)]
-    verdict = together(verdicts) if {*verdicts} != {UNKNOWN} else UNKNOWN
-    return ClaimRow(title, published, by_paper_rule, certified, verdict)
+    row = ClaimRow(title, published, by_paper_rule, certified, UNKNOWN)
+    return replace(row, verdict=together(_verdicts(claim, row)))

@@ -62,7 +62,7 @@ class Quantity(Protocol):
         """What is measured, in words."""
 
     def estimates(self, frame: pd.DataFrame) -> dict[str, Estimate]:
-        """Return an estimate for each title, see `titled`, from the frame of a `SweepTable`.
+        """Return an estimate for each title, see `titled`, from the frame of a `SweepTable`, with scores in per cent.
 
         With several data sets `ALL_DATA` may be among the titles.
         """
@@ -74,10 +74,6 @@ class Quantity(Protocol):
     def even(self) -> float:
         """The value at which what is compared is alike: 1 of a ratio, 0 of a difference, nan of what is neither."""
 
-    @property
-    def percent(self) -> bool:
-        """Whether values are shares, which people read in per cent."""
-
 
 @dataclass(frozen=True)
 class OneMeasure:
@@ -86,10 +82,6 @@ class OneMeasure:
     even: ClassVar[float] = math.nan
 
     measure: str
-
-    @property
-    def percent(self) -> bool:
-        return self.measure == "score"
 
 
 @dataclass(frozen=True)
@@ -184,7 +176,7 @@ class Mean(OneMeasure):
         return Estimate(float(values.mean()), float(low), float(high), len(values), bound)
 
     def text(self, value: float) -> str:
-        return f"{100 * value:.1f}" if self.percent else f"{value:.3g}"
+        return f"{value:.1f}" if self.measure == "score" else f"{value:.3g}"
 
 
 _GROWING = ("svm_solves", "seconds", "fits", "steps", "moved")
@@ -207,7 +199,7 @@ def ratio_text(value: float) -> str:
 
 
 def _difference_text(measure: str, value: float) -> str:
-    return f"{100 * value:+.2f}" if measure == "score" else f"{value:+.3g}"
+    return f"{value:+.2f}" if measure == "score" else f"{value:+.3g}"
 
 
 def measure_label(measure: str) -> str:

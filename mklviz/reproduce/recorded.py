@@ -20,6 +20,7 @@ from mklviz.record.versions import versions_in_use
 from mklviz.reproduce.answering import ClaimAnswer, ClaimRow
 from mklviz.reproduce.claims import all_claims
 from mklviz.reproduce.estimates import Estimate
+from mklviz.reproduce.texts import contrary_text
 from mklviz.reproduce.verdicts import UNKNOWN
 
 __all__ = ["RecordedAnswers", "answers_by_paper", "answers_document", "recorded_answers"]
@@ -54,6 +55,7 @@ def _document(answer: ClaimAnswer) -> dict[str, Any]:
         "quantity": "" if claim.quantity is None else claim.quantity.label,
         "rules": [*claim.rules],
         **{key: getattr(answer, key) for key in ("verdict", "quick", "splits", "missing")},
+        "contrary": contrary_text(answer),
         "rows": [dataclasses.asdict(row) for row in answer.rows],
         "variations": {what: [dataclasses.asdict(row) for row in rows] for what, rows in answer.variations.items()},
     }

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 
 from mklviz.numbers import counted
-from mklviz.reproduce.answering import ClaimAnswer, ClaimRow
+from mklviz.reproduce.answering import ClaimAnswer, ClaimRow, contrary_rows
 from mklviz.reproduce.claim import PaperClaim
-from mklviz.reproduce.estimates import Estimate, Ratio
+from mklviz.reproduce.estimates import ALL_DATA, Estimate, Ratio
 from mklviz.reproduce.verdicts import DOES_NOT, PARTLY, REPRODUCES, UNKNOWN, UNTESTABLE
 
 __all__ = [
     *("COLUMNS", "NONE", "VERDICT_SIGNS"),
-    *("estimate_text", "measured_text", "race_text", "row_texts", "splits_text"),
+    *("contrary_text", "estimate_text", "measured_text", "race_text", "row_texts", "splits_text"),
 ]
 
 COLUMNS = ("on", "paper", "ours, by its rule", "ours, certified", "verdict")
@@ -47,6 +47,16 @@ def race_text(claim: PaperClaim) -> str:
     rule = "the paper's stop rule" if claim.paper_rule else "the stop rule of the claim"
     example = "" if isinstance(claim.quantity, Ratio) else " It is an example: what is measured takes all of the runs."
     return f"The race shown is the first split of {claim.race.data.title}, with {rule}.{example}"
+
+
+def contrary_text(answer: ClaimAnswer) -> str:
+    """Return which data sets say the contrary of the whole, with the numbers of either; "" where none does."""
+    rows = contrary_rows(answer.claim, answer.rows)
+    if not rows:
+        return ""
+    both = [row for row in answer.rows if row.title == ALL_DATA] + rows
+    told = (f"{row.title}: {' and '.join(dict.fromkeys(row_texts(answer.claim, row)[2:4]))}" for row in both)
+    return f"Not all data sets say the same. {'; '.join(told)}."
 
 
 def splits_text(answer: ClaimAnswer) -> str:

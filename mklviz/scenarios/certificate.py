@@ -41,7 +41,7 @@ def _proved(trace: Trace) -> list[float]:
     own = here.lower_bound if here.dual_bound is None else here.dual_bound
     upper = min(before.objective, here.objective)
     bounds = before.lower_bound, own, max(here.lower_bound, before.lower_bound)
-    return [relative_gap(upper, bound, here.least_scale) for bound in bounds]
+    return [relative_gap(upper, bound) for bound in bounds]
 
 
 def _free(trace: Trace) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import re
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +18,6 @@ from typing import Any
 from urllib.parse import unquote_to_bytes, urlencode
 
 from bokeh.server.util import check_allowlist
-from bokeh.util.token import get_session_id
 from tornado.httputil import HTTPHeaders, HTTPServerRequest
 from tornado.routing import Matcher, PathMatches, Rule
 from tornado.web import Application, OutputTransform, RequestHandler
@@ -33,8 +31,8 @@ from mklviz.views.host.page_session import OWNER
 __all__ = ["Gate", "set_up"]
 
 COOKIE, OWNER_COOKIE = "mklviz-code", "mklviz-runs"
-_MADE_HERE = re.compile("[A-Za-z0-9_-]{32}")
 _KEPT = "Max-Age=31536000; Path=/; HttpOnly; SameSite=Lax"
+_SESSION = ("bokeh-session-id", "bokeh-token")
 _FORM = """<form method="post"><label>Code <input name="code" autofocus autocomplete="off"></label>
 <button>Open</button></form>"""
 
@@ -48,10 +46,11 @@ class Gate:
     frames: Sequence[str]  # origins of pages that may frame the dashboard
     sessions: Callable[[], int]  # returns how many pages somebody views or is about to view
     lives: Callable[[str], bool]  # returns whether there is a session of that id
+    admits: Callable[[str, str], bool]  # returns whether a socket may open, by the token of its page and its address
     # what the browser's proof of the right code is made with
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     guesses: Guesses = field(default_factory=Guesses)  # the wrong codes that have been given
-    own: bool = False  # whether every browser sees its own runs alone
+    own: bytes = b""  # what signs who a browser is, where each sees its own runs alone
 
     @property
     def token(self) -> str:
@@ -69,7 +68,7 @@ class Gate:
         encryption on another machine. The requests of other sites come there without the cookie of the code.
         """
         said = request.headers
-        if said.get("Upgrade", "").lower() == "websocket":  # browsers agree only on what they say about the origin
+        if _is_socket(request):  # browsers agree only on what they say about the origin
             origin = said.get("Origin")
             return origin is not None and not check_allowlist(origin.partition("://")[2].lower(), list(self.names))
         if said.get("Sec-Fetch-Site", "none") in ("none", "same-origin"):
@@ -80,16 +79,27 @@ class Gate:
 
     def is_unreadable(self, request: HTTPServerRequest) -> bool:
         """Whether something in the address is no text, or no token where there should be one."""
-        arguments = request.query_arguments
+        values = (b" ".join(values) for values in request.query_arguments.values())
         try:
-            text = b" ".join(
-                [unquote_to_bytes(request.path), *(b" ".join(values) for values in arguments.values())]
-            ).decode()
-            for token in arguments.get("bokeh-token", []):
-                get_session_id(token.decode())
-        except (ValueError, TypeError, RuntimeError):
+            text = b" ".join([unquote_to_bytes(request.path), *values]).decode()
+        except ValueError:
             return True
         return "\0" in text
+
+    def is_uninvited(self, request: HTTPServerRequest) -> bool:
+        """Whether a socket is asked for by somebody who has no page, or too many of them."""
+        token = request.headers.get("Sec-WebSocket-Protocol", "").rpartition(",")[2].strip()
+        return _is_socket(request) and not self.admits(token, str(request.remote_ip))
+
+    def is_for_open_page(self, request: HTTPServerRequest) -> bool:
+        """Whether the request names the session of a page that is open, which would show whatever stands there.
+
+        Bokeh reads such names in the body, too, which no browser sends to ask for a page.
+        """
+        said = request.headers
+        named = "Bokeh-Session-Id" in said or any(name in request.query_arguments for name in _SESSION)
+        body = said.get("Content-Length", "0") != "0" or "Transfer-Encoding" in said
+        return named or (body and request.method != "POST")
 
     def is_unknown(self, request: HTTPServerRequest) -> bool:
         """Whether the request has a method that no page uses."""
@@ -123,17 +133,22 @@ class Gate:
     def own_runs(self, request: HTTPServerRequest) -> str:
         """Tell the page whose runs it may see, by a header of the request that no browser decides.
 
-        Return the cookie that the browser is to be given for it, or "". Browsers are told apart by a cookie of chance;
-        the store knows them by its digest, which does not let anybody in.
+        Return the cookie that the browser is to be given for it, or "". Browsers are told apart by a name of chance
+        that is signed here; the store knows them by its digest, which does not let anybody in.
         """
         if not self.own:
             request.headers.pop(OWNER, None)
             return ""
-        known = request.cookies.get(OWNER_COOKIE)
-        given = "" if known is not None and _MADE_HERE.fullmatch(known.value) else secrets.token_urlsafe(24)
-        value = given or request.cookies[OWNER_COOKIE].value
-        request.headers[OWNER] = hashlib.sha256(value.encode()).hexdigest()[:24]
-        return given
+        cookie = request.cookies.get(OWNER_COOKIE)
+        value = "" if cookie is None else cookie.value
+        name = value.partition(".")[0]
+        known = bool(name) and hmac.compare_digest(value.encode(), self._signed(name).encode())
+        name = name if known else secrets.token_urlsafe(24)
+        request.headers[OWNER] = hashlib.sha256(name.encode()).hexdigest()[:24]
+        return "" if known else f"{OWNER_COOKIE}={self._signed(name)}; {_KEPT}{_secure(request)}"
+
+    def _signed(self, name: str) -> str:
+        return f"{name}.{hmac.new(self.own, name.encode(), hashlib.sha256).hexdigest()}"
 
     def headers(self, host: str) -> dict[str, str]:
         """Return what every answer says to the browser about what it may do."""
@@ -150,6 +165,10 @@ class Gate:
             "Referrer-Policy": "no-referrer",
         }
         return said if self.frames else {**said, "X-Frame-Options": "DENY"}
+
+
+def _is_socket(request: HTTPServerRequest) -> bool:
+    return request.headers.get("Upgrade", "").lower() == "websocket"
 
 
 class _When(Matcher):
@@ -226,7 +245,7 @@ class _AskForCode(_AtTheGate):
             self.say(429, f"Wrong codes came from your address: try again in {wait} {'s' if wait > 1 else 'second'}.")
         elif gate.is_code(codes[-1]):
             gate.guesses.was_right(asker)
-            self.set_cookie(COOKIE, gate.token, httponly=True, samesite="Lax")
+            self.set_cookie(COOKIE, gate.token, httponly=True, samesite="Lax", secure=bool(_secure(self.request)))
             self.redirect(str(self.request.uri), status=303)
         else:
             gate.guesses.was_wrong(asker)
@@ -234,6 +253,16 @@ class _AskForCode(_AtTheGate):
 
     def _ask(self, first: str) -> None:
         self.say(403, f"{first}This dashboard opens with a code: ask who serves it.", _FORM)
+
+
+def _secure(request: HTTPServerRequest) -> str:
+    """Return what a cookie is to say where the page is encrypted.
+
+    Whoever stands in front says so by a header. A visitor who sends it himself loses nothing but his own cookies, and
+    other sites cannot make his browser send it.
+    """
+    said = request.headers.get("X-Forwarded-Proto", "").partition(",")[0].strip().lower()
+    return "; Secure" if "https" in (request.protocol, said) else ""
 
 
 def _without_code(request: HTTPServerRequest) -> str:
@@ -250,6 +279,8 @@ def set_up(application: Application, gate: Gate) -> None:
     room = f"{LIMITS.sessions:,} pages are open here, which is all there is room for: close one, or try again later."
     strange = "This server does not go by that name: open it under its own, or start it with --allow-websocket-origin."
     abroad = "Other sites may link to this dashboard; those that show it in a frame are named by --allow-frame."
+    unasked = "No page asks for this socket, or its address has as many as it may: open the dashboard at /explorer."
+    private = "A page belongs to the browser that opened it: open your own, without what follows the question mark."
     garbled = "Something in this address is no text: open it without what follows the question mark."
     method = "This server is asked for pages, and for nothing else."
     nothing = "There is nothing at this address: the dashboard is at /explorer."
@@ -261,7 +292,9 @@ def set_up(application: Application, gate: Gate) -> None:
         Rule(_When(gate.is_from_elsewhere), _Refusal, {"status": 403, "sentence": abroad}),
         Rule(_When(gate.is_unknown), _Refusal, {"status": 405, "sentence": method}),
         Rule(_When(gate.is_about_code), _AskForCode, {"gate": gate}),
+        Rule(_When(gate.is_for_open_page), _Refusal, {"status": 403, "sentence": private}),
         Rule(_When(gate.is_unreadable), _Refusal, {"status": 400, "sentence": garbled}),
+        Rule(_When(gate.is_uninvited), _Refusal, {"status": 403, "sentence": unasked}),
         Rule(_When(gate.is_question), _Alive, {"gate": gate}),
         Rule(PathMatches("/"), _ToDashboard),
         Rule(_When(gate.is_full), _Refusal, {"status": 503, "sentence": room}),
@@ -280,7 +313,7 @@ def set_up(application: Application, gate: Gate) -> None:
         ) -> tuple[int, HTTPHeaders, bytes]:
             headers.update(self._said)
             if self._cookie and status_code == 200:
-                headers.add("Set-Cookie", f"{OWNER_COOKIE}={self._cookie}; {_KEPT}")
+                headers.add("Set-Cookie", self._cookie)
             if status_code != 101:  # a socket stays, which it would not with Tornado's no_keep_alive
                 self._connection._disconnect_on_finish = True
             return status_code, headers, chunk

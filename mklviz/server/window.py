@@ -1,28 +1,26 @@
-"""A window for a page of this machine's: a native one, one of a browser without its bars, or else the browser itself.
+"""A window for a page of this machine's, by pywebview, or else the browser.
 
-Its size is remembered: of a native window in a file, of a browser's by the browser, which has a profile for it. A
-native window has a process of its own: Qt ends the process where the system lacks a part of what it draws with.
+The window's size is remembered in a file. It has a process of its own: Qt ends the process where the system lacks a
+part of what it draws with.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
 import webbrowser
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
 import platformdirs
 
 from mklviz.record.files import replacing
-from mklviz.record.store.owner import Owner
 from mklviz.server.native_window import GIVEN_WINDOW
 from mklviz.views.host.icon import ICON_FILE
 
@@ -33,39 +31,28 @@ SIZE = (1280, 860)  # pixels, of the first window
 LEAST, MOST = 320, 10_000
 LOOK_SECONDS = 0.2
 END_SECONDS = 5.0
-BROWSERS = (
-    *("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge", "msedge", "chrome"),
-    *("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",),
-    *("/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge",),
-    *("C:/Program Files (x86)/Microsoft/Edge/Application/msedge.exe",),
-    *("C:/Program Files/Google/Chrome/Application/chrome.exe",),
-)
-_NO_WINDOW = (
-    "mklviz: there is no Chromium, Chrome or Edge for a window of its own, so your browser opens; with"
-    ' pip install "mklviz[desktop]" there is one. Ctrl-C ends mklviz.'
-)
-_NOT_NATIVE = "mklviz: pywebview cannot open a window on this system, so a browser takes its place."
+_NO_WINDOW = 'mklviz: with pip install "mklviz[desktop]" there is a window of its own;'
+_NOT_NATIVE = "mklviz: pywebview cannot open a window on this system;"
+_INSTEAD = "your browser opens instead. Ctrl-C ends mklviz."
 Served = Callable[[], bool]  # returns whether the page is still there
 
 
 def show_window(address: str, served: Served) -> None:
-    """Show a page in a window until that is closed, or the page is no longer `served`."""
-    if _is_shown_natively(address, served):
+    """Show a page in a window, or say why not and open a browser, until it is closed or the page no longer `served`."""
+    if find_spec("webview") is None:
+        why = _NO_WINDOW
+    elif _is_shown_natively(address, served):
         return
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if browser is not None:
-        _show_in(browser, address, served)
-        return
-    print(_NO_WINDOW, file=sys.stderr, flush=True)
+    else:
+        why = _NOT_NATIVE
+    print(why, _INSTEAD, file=sys.stderr, flush=True)
     webbrowser.open(address)
     while served():
         time.sleep(LOOK_SECONDS)
 
 
 def _is_shown_natively(address: str, served: Served) -> bool:
-    """Show the page in a native window, where pywebview is installed, and say so if none opens; return whether."""
-    if find_spec("webview") is None:
-        return False
+    """Show the page in a native window, and return whether one has opened."""
     shown = {"title": NAME, "address": address, "icon": str(ICON_FILE), "size": _remembered()}
     with tempfile.TemporaryFile() as said:
         window = subprocess.Popen(
@@ -79,10 +66,7 @@ def _is_shown_natively(address: str, served: Served) -> bool:
         left = said.read()
     if window.returncode == 0:
         _remember(left)
-    elif served():
-        print(_NOT_NATIVE, file=sys.stderr, flush=True)
-        return False
-    return True
+    return window.returncode == 0 or not served()
 
 
 def _size_file() -> Path:
@@ -107,17 +91,6 @@ def _remember(said: bytes) -> None:
             file.write(said)
 
 
-def _show_in(browser: str, address: str, served: Served) -> None:
-    """Show the page in a window of a browser, which has a profile of its own and so ends with the window."""
-    with _profile() as profile:
-        command = [browser, f"--app={address}", f"--user-data-dir={profile}", f"--class={NAME}"]
-        command += ["--no-first-run", "--no-default-browser-check"]
-        if not _has_size(profile):
-            command.append(f"--window-size={SIZE[0]},{SIZE[1]}")
-        window = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        _wait_for(window, served)
-
-
 def _wait_for(window: subprocess.Popen[bytes], served: Served) -> None:
     """Wait until a window is closed, and close it when the page is no longer `served`."""
     try:
@@ -129,28 +102,3 @@ def _wait_for(window: subprocess.Popen[bytes], served: Served) -> None:
             window.wait(END_SECONDS)
         except subprocess.TimeoutExpired:
             window.kill()
-
-
-def _has_size(profile: Path) -> bool:
-    """Return whether the browser knows how large its window was left."""
-    try:
-        return "app_window_placement" in (profile / "Default" / "Preferences").read_text(encoding="utf-8")
-    except (OSError, ValueError):
-        return False
-
-
-@contextmanager
-def _profile() -> Iterator[Path]:
-    """Return the folder of the browser's profile; a passing one where another window has that, or nothing is kept."""
-    kept = platformdirs.user_cache_path(NAME, appauthor=False) / "window"
-    with suppress(OSError):
-        kept.mkdir(parents=True, exist_ok=True)
-    owner = Owner(kept.with_suffix(".lock"))
-    if owner.take():
-        try:
-            yield kept
-        finally:
-            owner.leave()
-        return
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        yield Path(folder)

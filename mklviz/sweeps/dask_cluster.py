@@ -14,6 +14,7 @@ import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from mklviz.errors import MissingPackage, MklvizError
@@ -251,6 +252,7 @@ class _ReturningRun:
         self.attempt = attempt
         self._member, self._trace = member, trace
         self._recording: Recording | None = None
+        self._store = work.store
         if work.store is not None:
             self._recording = work.store.record({member.solver: trace}, work.head(member))
 
@@ -264,11 +266,12 @@ class _ReturningRun:
         if trace is not self._trace:
             self.extend(0, [(trace[t], trace.seconds_at(t), trace.split_at(t)) for t in range(len(trace))])
             self._trace.finish(Verdict(trace.status, trace.reason))
-        run = ""
-        if self._recording is not None:
-            self._recording.finish({self._member.solver: results})
-            run = self._recording.ids.get(self._member.solver, "")
-        return MemberOutcome.of(self._member.key, trace, results, run)
+        outcome = MemberOutcome.of(self._member.key, trace, results)
+        if self._recording is None or self._store is None:
+            return outcome
+        self._recording.finish({self._member.solver: results})
+        unkept = "" if self._recording.kept else self._store.trouble
+        return replace(outcome, run=self._recording.ids.get(self._member.solver, ""), unkept=unkept)
 
     def leave(self) -> None:
         """Leave the run cut off."""

@@ -9,10 +9,11 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
+from mklviz.quoting import one_line
 from mklviz.streams import redraws
 from mklviz.sweeps.running import SweepProgress, SweepRun
 
-__all__ = ["duration_text", "follow", "progress_text"]
+__all__ = ["duration_text", "follow", "progress_text", "tell_not_kept"]
 
 REFRESH_SECONDS, PLAIN_SECONDS = 0.2, 10.0
 STOP_SECONDS = 10.0
@@ -40,9 +41,16 @@ def follow(run: SweepRun, stopped: Callable[[], bool] = lambda: False, stream: T
         raise run.error
 
 
+def tell_not_kept(run: SweepRun) -> None:
+    """Say which runs the store does not have."""
+    if run.not_kept:
+        print(f"mklviz: {one_line(run.not_kept)}", file=sys.stderr, flush=True)
+
+
 def progress_text(progress: SweepProgress) -> str:
     """Return how far a sweep is, and what is left."""
     counts = {"failed": progress.failed, "running": progress.running, "there before": progress.skipped}
+    counts["solved by another process"] = progress.elsewhere
     said = [f"{progress.done:,} of {progress.total:,} runs", *(f"{n:,} {word}" for word, n in counts.items() if n)]
     if progress.seconds_left > 0.0:
         said.append(f"about {duration_text(progress.seconds_left)} left")

@@ -12,7 +12,7 @@ from mklviz.recipe.words import WORDS
 
 __all__ = ["RESULT_VERSION", "Member", "key_of"]
 
-RESULT_VERSION = 1  # raised when the numbers of a run change, so that what was stored before is computed again
+RESULT_VERSION = 2  # raised when the numbers of a run change, so that what was stored before is computed again
 
 
 @dataclass(frozen=True)

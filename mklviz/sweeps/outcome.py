@@ -36,6 +36,7 @@ class MemberOutcome:
     gap: float = math.nan
     kernels: int = 0  # in use
     results: Mapping[str, Any] = field(default_factory=dict)
+    unkept: str = ""  # why the store has not kept it
 
     @classmethod
     def of(cls, key: str, trace: Trace, results: Mapping[str, Any], run: str = "") -> MemberOutcome:
@@ -50,9 +51,9 @@ class MemberOutcome:
     def stored(cls, run: StoredRun) -> MemberOutcome:
         """Return the outcome that a store knows."""
         numbers = (run.steps, run.svm_solves, run.seconds, run.objective, run.gap, run.active)
-        return cls(
-            run.member, run.status, run.reason, run.id, *numbers, {"machine": run.machine.id, **dict(run.results)}
-        )
+        kinds = {name: str if name in ("machine", "score_label") else (int, float) for name in run.results}
+        results = {name: value for name, value in run.results.items() if isinstance(value, kinds[name])}
+        return cls(run.member, run.status, run.reason, run.id, *numbers, {"machine": run.machine.id, **results})
 
     @property
     def failed(self) -> bool:

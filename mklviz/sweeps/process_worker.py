@@ -13,12 +13,12 @@ import signal
 import sys
 import threading
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
 from mklviz.record import Trace
-from mklviz.record.store import Recording, RunHead, open_store
+from mklviz.record.store import Recording, RunHead, Store, open_store
 from mklviz.record.store.runs_folder import RUNS
 from mklviz.record.store.upkeep import pack
 from mklviz.sweeps.command import SweepCommand
@@ -27,6 +27,9 @@ from mklviz.sweeps.outcome import MemberOutcome
 from mklviz.sweeps.solving import solve_member
 
 __all__ = ["Assignment", "main"]
+
+MOST_WAITING = 20  # runs that the disk has not taken
+_WAITING: list[Recording] = []
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,17 @@ def _solved(assignment: Assignment, command: SweepCommand) -> MemberOutcome:
         run = recording.ids.get(member.solver, "")
     if store is not None and run:
         _pack(store.folder / RUNS / run)
-    return MemberOutcome.of(member.key, trace, results, run)
+    outcome = MemberOutcome.of(member.key, trace, results, run)
+    kept = store is None or all(recording.kept for recording in recordings)
+    return outcome if kept else replace(outcome, unkept=_waiting(store, recordings))
+
+
+def _waiting(store: Store | None, recordings: list[Recording]) -> str:
+    """Return why runs are not kept, which are tried again while there is memory for them."""
+    _WAITING.extend(recordings)
+    while len(_WAITING) > MOST_WAITING:
+        _WAITING.pop(0).give_up()
+    return (store.trouble if store is not None else "") or "The store has not taken them."
 
 
 def _pack(folder: Path) -> None:

@@ -2,11 +2,12 @@
 
 A worker that finds no more kernels of its own takes part in the largest group that is left. Members of one path are
 solved one after another, by the worker that began the path. A member whose worker was lost is handed out again, and
-fails when that has happened three times.
+fails when that has happened three times. What another process has claimed waits until that one has solved it or ended.
 """
 
 from __future__ import annotations
 
+import time
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
@@ -16,6 +17,9 @@ from mklviz.sweeps.member import Member
 __all__ = ["MemberQueue", "groups_of", "paths_of"]
 
 ATTEMPTS = 3
+AGAIN_SECONDS = 0.5  # between two attempts to claim what another process solves
+Leave = Callable[[Member], None]
+Claim = Callable[[list[Member]], "list[Member] | None"]
 
 
 def groups_of(members: Iterable[Member]) -> list[list[Member]]:
@@ -42,12 +46,19 @@ class _PathLeft:
     left: deque[Member]
     busy: bool = False
     begun: bool = False
+    claimed: bool = False
+    again: float = 0.0  # when it may be claimed, where others have
 
 
 class MemberQueue:
-    """The members that are left; one thread takes them, and any may say that one has ended."""
+    """The members that are left; one thread takes them, and any may say that one has ended.
 
-    def __init__(self, members: Iterable[Member]) -> None:
+    `claim`: returns what is left to be solved of a path that is about to begin, or None where another process solves
+    it; `leave`: lets others have the path that a member is on.
+    """
+
+    def __init__(self, members: Iterable[Member], claim: Claim | None = None, leave: Leave | None = None) -> None:
+        self._claim, self._leave = claim or (lambda path: path), leave or (lambda _: None)
         groups = [[_PathLeft(deque(path)) for path in paths_of(group)] for group in groups_of(members)]
         self._paths = {path.left[0].path: path for group in groups for path in group}
         self._waiting = deque(deque(group) for group in groups)  # of paths with something left
@@ -60,9 +71,14 @@ class MemberQueue:
 
     def take(self, worker: Hashable) -> Member | None:
         """Return the next member for a worker; None where none is left that it may solve now."""
-        path = self._own_path(worker) or self._waiting_path(worker) or self._path_of_others(worker)
-        if path is None:
-            return None
+        while True:
+            path = self._own_path(worker) or self._waiting_path(worker) or self._path_of_others(worker)
+            if path is None:
+                return None
+            if path.claimed or self._claimed(path):
+                break
+            if not path.left:
+                self._own[worker].remove(path)
         path.busy = path.begun = True
         self._count -= 1
         member = path.left.popleft()
@@ -70,9 +86,27 @@ class MemberQueue:
             self._own[worker].remove(path)
         return member
 
+    def _claimed(self, path: _PathLeft) -> bool:
+        """Return whether something is left of a path that no other process solves."""
+        left = self._claim([*path.left])
+        if left is None:
+            path.again = time.monotonic() + AGAIN_SECONDS
+            return False
+        self._count -= len(path.left) - len(left)
+        path.left, path.claimed = deque(left), bool(left)
+        return path.claimed
+
+    @property
+    def elsewhere(self) -> int:
+        """How many members wait for another process."""
+        return sum(len(path.left) for path in [*self._paths.values()] if path.again and not path.claimed)
+
     def ended(self, member: Member) -> None:
-        """Let the next member of its path be taken."""
-        self._paths[member.path].busy = False
+        """Let the next member of its path be taken, or others have what is over."""
+        path = self._paths[member.path]
+        path.busy = False
+        if not path.left:
+            self._leave(member)
 
     def again(self, member: Member) -> bool:
         """Hand a member out again whose worker was lost; return False where that has happened too often."""
@@ -109,7 +143,8 @@ class MemberQueue:
 
     def _path_of_others(self, worker: Hashable) -> _PathLeft | None:
         """Return a path that nobody has begun, far from where its own worker is."""
-        others = (group for group in self._own.values() if group and not group[-1].begun)
+        now = time.monotonic()
+        others = (group for group in self._own.values() if group and not group[-1].begun and group[-1].again <= now)
         largest = max(others, key=len, default=None)
         if largest is None:
             return None
@@ -119,4 +154,5 @@ class MemberQueue:
 
 
 def _free(paths: Iterable[_PathLeft]) -> _PathLeft | None:
-    return next((path for path in paths if not path.busy), None)
+    now = time.monotonic()
+    return next((path for path in paths if not path.busy and path.again <= now), None)

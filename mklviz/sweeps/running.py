@@ -7,11 +7,16 @@ import math
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from mklviz.errors import MklvizError
-from mklviz.record.store import RunHead, Store
+from mklviz.numbers import counted
+from mklviz.quoting import listed
+from mklviz.record.store import EVERYBODY, Asker, RunHead, Store
+from mklviz.record.store.folder_lock import BEGUN, HELD, LOCKS, Claims
+from mklviz.record.store.head import owned_key
+from mklviz.record.store.trouble import MEANWHILE
 from mklviz.sweeps.command import CANCEL, GO_ON, PAUSE, SweepCommand
 from mklviz.sweeps.definition import Sweep
 from mklviz.sweeps.engine import Engine, Work
@@ -25,6 +30,7 @@ from mklviz.sweeps.table import SweepTable, known_outcomes
 __all__ = ["SweepProgress", "SweepRun"]
 
 _log = logging.getLogger(__name__)
+_NONE = MemberOutcome("", "")
 
 
 @dataclass(frozen=True)
@@ -33,7 +39,7 @@ class SweepProgress:
 
     `done` have a result, the `skipped` ones (which were there before) among them; `failed` have a reason instead;
     `running` are being solved; `total` is all of this engine's share; `seconds_left` is a guess, nan where there is
-    none yet.
+    none yet; `elsewhere` are those that another process solves.
     """
 
     done: int
@@ -42,6 +48,7 @@ class SweepProgress:
     skipped: int
     total: int
     seconds_left: float
+    elsewhere: int = 0
 
 
 class SweepRun:
@@ -51,15 +58,13 @@ class SweepRun:
     ----------
     sweep : Sweep
     store : Store, optional
-        Where the runs are kept, and found again; without it they are in the table alone.
+        Where the runs are kept, and found again, as its owner has them; without it they are in the table alone.
     engine : Engine, optional
         What solves the members: `Processes` by default, a `Shard` of several, or a `DaskCluster`.
     workers : int, optional
         How many processes, where no engine is given.
     retry : bool
         Whether members that failed before are solved again.
-    owner : str
-        Whose runs they are, on a server that several people share; "" where all see all.
 
     Attributes
     ----------
@@ -78,9 +83,8 @@ class SweepRun:
         engine: Engine | None = None,
         workers: int | None = None,
         retry: bool = False,
-        owner: str = "",
     ) -> None:
-        self.sweep, self.store, self.retry, self.owner = sweep, store, retry, owner
+        self.sweep, self.store, self.retry = sweep, store, retry
         self.engine: Engine = Processes(workers) if engine is None else engine
         self.error: BaseException | None = None
         self.members = self.engine.share(sweep.members)
@@ -88,6 +92,7 @@ class SweepRun:
         self._outcomes: dict[str, MemberOutcome] = {}
         self._begun: dict[str, float] = {}
         self._took: dict[str, list[float]] = {}  # seconds by solver
+        self._queue = MemberQueue(())
         self._command = SweepCommand()
         self._lock = threading.Lock()
         self._started, self._ended = False, threading.Event()
@@ -133,8 +138,21 @@ class SweepRun:
             failed = sum(outcome.failed for outcome in known.values())
             done = sum(outcome.done for outcome in known.values())
             return SweepProgress(
-                done, len(self._begun), failed, len(self._known), len(self.members), self._seconds_left(known)
+                *(done, len(self._begun), failed, len(self._known), len(self.members), self._seconds_left(known)),
+                self._queue.elsewhere,
             )
+
+    @property
+    def not_kept(self) -> str:
+        """Which of its runs the store does not have, and why, in a sentence; "" where it has all that ended."""
+        with self._lock:
+            missing = [member for member in self.members if self._outcomes.get(member.key, _NONE).unkept]
+            why = [self._outcomes[member.key].unkept.removesuffix(MEANWHILE).strip() for member in missing]
+        if not missing:
+            return ""
+        named = listed([f"{member.data} {member.split} {member.solver}" for member in missing])
+        count = f"{len(missing):,} of {counted(len(self.members), 'run')}"
+        return f"Not kept: {count}, {named}. {why[-1]} The same words again solve exactly these."
 
     def table(self) -> SweepTable:
         """Return what is known now."""
@@ -143,14 +161,22 @@ class SweepRun:
 
     def _run(self) -> None:
         try:
-            known = {} if self.store is None else known_outcomes(self.store, self.members, self.owner)
+            known = {} if self.store is None else known_outcomes(self.store, self.members)
             if self.retry:
                 known = {key: outcome for key, outcome in known.items() if outcome.done}
             with self._lock:
                 self._known = known
-            queue = MemberQueue(member for member in self.members if member.key not in known)
+            left = [member for member in self.members if member.key not in known]
+            shared = self.store is not None and self.store.enabled
+            claims = Claims(self.store.folder / LOCKS if shared and self.store is not None else None)
+            leave = lambda member: claims.leave(self._claim_key(member))  # noqa: E731
+            self._queue = queue = MemberQueue(left, partial(self._claim, claims), leave)
             ended = partial(self._on_end, queue)
-            self.engine.run(Work(self._head, self.store, queue, self._command, self._on_begin, ended))
+            try:
+                self.engine.run(Work(self._head, self.store, queue, self._command, self._on_begin, ended))
+            finally:
+                self._look_what_is_kept()
+                claims.close()
         except BaseException as error:  # for whoever waits
             if not isinstance(error, MklvizError):
                 _log.exception("A sweep broke down")
@@ -160,8 +186,41 @@ class SweepRun:
                 self._begun.clear()
             self._ended.set()
 
+    @property
+    def _whose(self) -> Asker:
+        return EVERYBODY if self.store is None else self.store.owner
+
+    def _claim_key(self, member: Member) -> str:
+        return owned_key(member.path, self._whose.name)
+
+    def _claim(self, claims: Claims, path: list[Member]) -> list[Member] | None:
+        """Return what is left of a path, once no other process solves it; None while one does."""
+        found = claims.take(self._claim_key(path[0]))
+        if found == HELD:
+            return None
+        known: dict[str, MemberOutcome] = {}
+        if found == BEGUN and self.store is not None:  # since this sweep began
+            known = known_outcomes(self.store, path)
+            known = {key: outcome for key, outcome in known.items() if outcome.done or not self.retry}
+        with self._lock:
+            self._outcomes.update(known)
+        left = [member for member in path if member.key not in known]
+        if not left:
+            claims.leave(self._claim_key(path[0]))
+        return left
+
+    def _look_what_is_kept(self) -> None:
+        """Take back what was said of runs that the disk has taken after all."""
+        missing = [member for member in self.members if self._outcomes.get(member.key, _NONE).unkept]
+        if missing and self.store is not None:
+            kept = known_outcomes(self.store, missing)
+            with self._lock:
+                self._outcomes.update(kept)
+                for key in {member.key for member in missing} - set(kept):
+                    self._outcomes[key] = replace(self._outcomes[key], run="")
+
     def _head(self, member: Member) -> RunHead:
-        return head_of(member, self.sweep.key, self.owner)
+        return head_of(member, self.sweep.key, self._whose)
 
     def _on_begin(self, member: Member) -> None:
         with self._lock:

@@ -16,7 +16,7 @@ from mklviz.recipe import Recipe
 from mklviz.recipe.banks import BankStore
 from mklviz.recipe.prepared import Prepared
 from mklviz.record import Trace
-from mklviz.record.store import RunHead
+from mklviz.record.store import Asker, RunHead
 from mklviz.record.store.head import owned_key
 from mklviz.record.store.machine import this_machine
 from mklviz.record.verdict import Verdict
@@ -66,10 +66,10 @@ def solve_member(member: Member, command: SweepCommand, begun: Watch, stepped: W
     return trace, machine
 
 
-def head_of(member: Member, sweep: str, owner: str = "") -> RunHead:
+def head_of(member: Member, sweep: str, owner: Asker) -> RunHead:
     """Return what a store is told of a member's run; an owner's members on the same problem make a race."""
-    words, race = member.recipe.to_words(), owned_key(member.race, owner)
-    return RunHead(race, words, member.data, made_by="sweep", owner=owner, sweep=sweep, member=member.key)
+    words, race = member.recipe.to_words(), owned_key(member.race, owner.name)
+    return RunHead(race, words, member.data, made_by="sweep", owner=owner.name, sweep=sweep, member=member.key)
 
 
 def _prepared(recipe: Recipe, command: SweepCommand) -> Prepared:

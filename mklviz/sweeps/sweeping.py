@@ -10,7 +10,7 @@ from mklviz.recipe import Recipe
 from mklviz.record.store import Store, open_store
 from mklviz.sweeps.definition import Sweep
 from mklviz.sweeps.engine import Engine
-from mklviz.sweeps.following import follow
+from mklviz.sweeps.following import follow, tell_not_kept
 from mklviz.sweeps.running import SweepRun
 from mklviz.sweeps.table import SweepTable
 
@@ -63,6 +63,7 @@ def sweep(
     run = SweepRun(_described(words, named), kept, engine, workers, retry)
     try:
         follow(run)
+        tell_not_kept(run)
     except KeyboardInterrupt as stop:
         hand_over(stop, run.table())
         raise

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from mklviz.errors import MklvizError
 from mklviz.record.files import replacing
 from mklviz.record.store import Store
-from mklviz.record.table import require_parquet
+from mklviz.record.table import require_parquet, write_csv
 from mklviz.sweeps.definition import Sweep
 from mklviz.sweeps.member import Member
 from mklviz.sweeps.outcome import MemberOutcome
@@ -39,12 +39,9 @@ class SweepTable:
     outcomes: Mapping[str, MemberOutcome]
 
     @classmethod
-    def of(cls, store: Store, sweep: Sweep, owner: str = "") -> SweepTable:
-        """Return what a store knows of a sweep, whichever sweep its members were solved for.
-
-        `owner`: whose runs count, on a server that several people share; "" for everybody's.
-        """
-        return cls(sweep, known_outcomes(store, sweep.members, owner))
+    def of(cls, store: Store, sweep: Sweep) -> SweepTable:
+        """Return what a store knows of a sweep, whichever sweep its members were solved for."""
+        return cls(sweep, known_outcomes(store, sweep.members))
 
     def __len__(self) -> int:
         return len(self.outcomes)
@@ -110,7 +107,7 @@ class SweepTable:
             require_parquet()
         with replacing(path) as file:
             if ending == ".csv":
-                self.frame.to_csv(file, index=False)
+                write_csv(self.frame, file)
             else:
                 file.write(self.frame.to_parquet(None, engine="pyarrow", index=False))
 
@@ -119,16 +116,16 @@ class SweepTable:
         return html
 
 
-def known_outcomes(store: Store, members: Iterable[Member], owner: str = "") -> dict[str, MemberOutcome]:
+def known_outcomes(store: Store, members: Iterable[Member]) -> dict[str, MemberOutcome]:
     """Return how members ended of which a store knows it, those that failed among them, by their keys.
 
-    Of one that was solved more than once, a result counts before a failure, and the newest before others. `owner`:
-    whose runs count; "" for everybody's.
+    Of one that was solved more than once, a result counts before a failure, and the newest before others.
     """
     wanted = {member.key for member in members}
     found: dict[str, MemberOutcome] = {}
-    for run in store.runs("made:sweep", order="created", owner=owner or None):
-        if run.member in wanted:
+    where = f"member:{next(iter(wanted))}" if len(wanted) == 1 else "made:sweep"
+    for run in store.runs(where, order="created"):
+        if run.member in wanted and run.results:  # without, it was cut off before its score was written
             outcome = MemberOutcome.stored(run)
             if outcome.done or (outcome.failed and not (run.member in found and found[run.member].done)):
                 found[run.member] = outcome

@@ -47,8 +47,8 @@ class MulticlassHinge(Loss):
     def value(self, decisions: Array, y: Array) -> float:
         """Return C sum_i max(0, 1 + max_{k != y_i} decisions_ik - decisions_{i,y_i}), decisions (n, c)."""
         own = np.take_along_axis(decisions, labels_of(y)[:, None], axis=1)
-        margins = decisions + 1.0 - one_hot(y) - own
-        return self.total(margins.max(axis=1))
+        short = decisions - own + (1.0 - one_hot(y))  # in this order its own column is zero, however large C is
+        return self.total(short.max(axis=1))
 
     def best_bias(self, scores: Array, y: Array) -> float:
         """Return 0: there is no bias."""
@@ -85,8 +85,8 @@ class MulticlassHinge(Loss):
 
     def check_dual(self, dual: Array, y: Array) -> None:
         """Raise `ProblemError` unless `dual` is feasible up to rounding."""
-        slack = np.broadcast_to(self.slack, y.shape)
         shaped = dual.shape == self.dual_shape(y) and bool(np.isfinite(dual).all())
+        slack = np.broadcast_to(self.slack(dual), y.shape)
         if not (
             shaped
             and (dual >= -slack[:, None]).all()

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import logging
 import os
+import secrets
 import sqlite3
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from mklviz.errors import MklvizError
+from mklviz.quoting import said_by
+from mklviz.record.store.folder_lock import LOCKS, FolderLock
 from mklviz.record.store.index import Index
 from mklviz.record.store.index_file import NewerIndex, copied_index, move_aside, opened_index
-from mklviz.record.store.owner import Owner
 from mklviz.record.store.recorder import Recorder
 from mklviz.record.store.runs_folder import RunsFolder
-from mklviz.record.store.stored import StoredRun, run_in
+from mklviz.record.store.stored import StoredRun, damaged, is_cut_off, run_in
 from mklviz.record.store.trouble import NEWER, of_disk, of_index
 
 __all__ = ["Catalogue"]
@@ -38,8 +42,10 @@ class Catalogue:
         self.live: dict[str, Recorder] = {}
         self.revision = 0
         self.troubles: dict[str, str] = {}
+        self._unreadable: dict[str, str] = {}  # runs whose steps could not be read, and why
         self._lock = threading.RLock()
-        self._owner = Owner(folder / LOCK)
+        self._owner = FolderLock(folder / LOCK)
+        self._life: tuple[str, FolderLock] | None = None
         self._process = os.getpid()
         self._look_again, self._going_on = 0.0, frozenset[str]()
         self._index: Index | None = None
@@ -65,6 +71,17 @@ class Catalogue:
         with self._lock:
             self.live[recorder.folder.name] = recorder
             self.revision += 1
+
+    @property
+    def writer(self) -> str:
+        """The name of the lock by which others see that this process lives; "" where the disk knows no locks."""
+        with self._lock, suppress(OSError):
+            if self._life is None or not self._life[1].held:
+                name = secrets.token_hex(8)
+                self._life = name, FolderLock(self.folder / LOCKS / name)
+                (self.folder / LOCKS).mkdir(exist_ok=True)
+                self._life[1].take()
+        return self._life[0] if self._life is not None and self._life[1].held else ""
 
     def runs(self, *asked: Any) -> list[StoredRun]:
         """Return runs as `Index.runs` does, as of now."""
@@ -102,6 +119,8 @@ class Catalogue:
         live = {run_id: each for run_id, each in self.live.items() if not (each.gone or each.done)}
         rows = [(recorder.run, 0) for recorder in live.values()]
         known = {run_id: at for run_id, at in index.changes().items() if run_id not in live}
+        others = [run_id for run_id in index.going_on() if run_id not in live]
+        gone = {run_id: known.get(run_id, 0) for run_id in others if is_cut_off(self.runs_folder.path / run_id)}
         try:
             changes = self.runs_folder.changes(known, self._going_on) if self._exists else None
             self.say("reading", "")
@@ -109,11 +128,8 @@ class Catalogue:
             self.say("reading", of_disk(error, self.folder))
             changes = None
         if changes is not None:
-            found = (
-                (run_in(self.runs_folder.path / run_id), at)
-                for run_id, at in changes.changed.items()
-                if run_id not in live
-            )
+            changed = {**gone, **changes.changed}
+            found = ((self._read(run_id), at) for run_id, at in changed.items() if run_id not in live)
             rows += [(run, at) for run, at in found if run is not None]
             index.remove(changes.missing)
         news = index.put(rows)
@@ -122,6 +138,28 @@ class Catalogue:
         if news or (changes is not None and changes.missing) or going_on != self._going_on:
             self.revision += 1
         self._going_on = going_on
+
+    def _read(self, run_id: str) -> StoredRun | None:
+        """Return what a run's folder states; whatever is in it, other runs are listed all the same."""
+        why = self._unreadable.get(run_id, "")
+        try:
+            run = run_in(self.runs_folder.path / run_id)
+            return damaged(run, why) if run is not None and why else run
+        except OSError:  # the disk's fault, and not the run's: it is looked at again
+            return None
+        except Exception as error:
+            _log.warning("The run %s cannot be listed: %s", run_id, said_by(error))
+            return damaged(StoredRun(run_id, run_id), said_by(error))
+
+    def mark_damaged(self, run_id: str, error: MklvizError) -> None:
+        """Show a run as damaged whose steps could not be read, unless that was for lack of memory or the disk's."""
+        if isinstance(error.__cause__, (OSError, MemoryError)):
+            return
+        with self._lock:
+            self._unreadable[run_id] = said_by(error).rstrip(".")
+            run, at = self._read(run_id), self._indexed().changes().get(run_id, 0)
+            self._indexed().put([] if run is None else [(run, at)])
+            self.revision += 1
 
     def _indexed(self) -> Index:
         """Return the index: the file's of the owner, and copies in memory for others, as for forks of the owner."""
@@ -178,3 +216,5 @@ class Catalogue:
                 self._index.close()
             self._index = None
             self._owner.leave()
+            if self._life is not None:
+                self._life[1].leave()

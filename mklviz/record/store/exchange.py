@@ -11,6 +11,7 @@ import json
 import shutil
 import sys
 import tempfile
+import time
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,19 +22,19 @@ from typing import IO, Any
 from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
 from mklviz.quoting import named, said_by
-from mklviz.record.bundle import SUFFIX, damaged_as_error, packed_runs, run_bytes
+from mklviz.record.bundle import KNOWN, SUFFIX, damaged_as_error, free_name, packed_runs, read_told, run_bytes
 from mklviz.record.store.folder import ABOUT, END, HEAD, PACKED, read_json, write_json
 from mklviz.record.store.frames import numbers_at
-from mklviz.record.store.head import RunHead, is_id, new_id, owned_key
+from mklviz.record.store.head import RunHead, is_id, new_id
+from mklviz.record.store.owner import Asker
 from mklviz.record.store.reading import read_run
 from mklviz.record.store.recorder import Recorder, head_of
-from mklviz.record.store.stored import StoredRun
+from mklviz.record.store.stored import StoredRun, run_in
 from mklviz.record.store.uniting import take_in
 from mklviz.record.trace import Trace
 
 __all__ = ["Merged", "export_runs", "import_runs", "merge_runs", "read_file"]
 
-KNOWN = "runs.json"  # in the file: what the store knows of each run
 _FILES = {"head": HEAD, "end": END, "about": ABOUT}
 
 
@@ -55,7 +56,7 @@ def export_runs(runs: Sequence[StoredRun], folder: Path, file: IO[bytes], live: 
     known: dict[str, Any] = {}
     with zipfile.ZipFile(file, "w") as archive:
         for run in runs:
-            name = _free_name(f"{run.name or run.race}-{run.key}" if several else run.key, known)
+            name = free_name(f"{run.name or run.race}-{run.key}" if several else run.key, [*known])
             recorder = live.get(run.id)
             with archive.open(name, "w", force_zip64=True) as member:
                 if recorder is None:
@@ -64,14 +65,9 @@ def export_runs(runs: Sequence[StoredRun], folder: Path, file: IO[bytes], live: 
                     recorder.trace.snapshot().save(member)
             written = {what: read_json(folder / run.id / path) for what, path in _FILES.items()}
             told = written if recorder is None else recorder.told
+            told["head"] = {**told["head"], "owner": ""}  # who has a file need not know whose runs they were
             known[name] = {"id": run.id, **told}
-        archive.writestr(KNOWN, json.dumps({"version": 1, "runs": known}, ensure_ascii=False))
-
-
-def _free_name(wanted: str, taken: Mapping[str, Any]) -> str:
-    plain = wanted.replace(" ", "-").replace("/", "-").replace("\\", "-") or "run"
-    names = (f"{plain}{'' if count == 1 else f'-{count}'}{SUFFIX}" for count in range(1, len(taken) + 2))
-    return next(name for name in names if name not in taken)
+        archive.writestr(KNOWN, json.dumps({"version": 1, "runs": known}))
 
 
 def _write_packed(folder: Path, member: IO[bytes]) -> None:
@@ -89,26 +85,32 @@ def read_file(source: str | Path | bytes) -> tuple[bytes, datetime]:
     if isinstance(source, bytes):
         return source, datetime.now(UTC)
     try:
-        return Path(source).read_bytes(), datetime.fromtimestamp(Path(source).stat().st_mtime, UTC)
+        stated = Path(source).stat()
+        if stated.st_size > LIMITS.memory_bytes:
+            raise MklvizError(f"{named(str(source))} takes more memory than this machine has for it.")
+        return Path(source).read_bytes(), datetime.fromtimestamp(min(max(stated.st_mtime, 0.0), time.time()), UTC)
     except OSError as error:
         raise MklvizError(f"{named(str(source))} could not be read: {said_by(error)}.") from error
 
 
-def import_runs(content: bytes, created: datetime, name: str, folder: Path, owner: str = "") -> list[str]:
-    """Take in a file of runs, as those of `owner` where there is one; return the keys of its races.
+def import_runs(content: bytes, created: datetime, name: str, folder: Path, owner: Asker) -> list[str]:
+    """Take in a file of runs, as those of `owner`; return the keys of its races.
 
     Raises `MklvizError` if it is no such file, and `OSError` if the store cannot be written to.
     """
     races: dict[str, None] = {}
-    known = _known(content)
-    race = owned_key(f"file-{hashlib.sha256(content).hexdigest()[:16]}", owner)
-    shared = RunHead(race, name=Path(name).stem.split(".")[0], made_by="file", owner=owner)
+    opened: list[tuple[Mapping[str, Any], bytes, int]] = []
+    known = read_told(content, name)
+    shared = RunHead(_digest(content), name=Path(name).stem.split(".")[0], made_by="file")
     for member, run in _runs(content, name):
         trace = Trace.load(io.BytesIO(run))
         told = known.get(member + SUFFIX, {})
         if not (is_id(told.get("id")) and isinstance(told.get("head"), dict)):
             told = _told_by(trace, member, run, shared, created)
-        races[_taken_in(_owned(told, owner, folder), run, folder)] = None
+        opened.append((told, run, len(trace)))
+    for told, run, steps in opened:  # where one cannot be opened, none joins
+        mine = _own_run(told, steps, folder, owner)
+        races[mine.race if mine is not None else _taken_in(_renamed(told, owner), run, folder)] = None
     return list(races)
 
 
@@ -121,40 +123,40 @@ def _runs(content: bytes, name: str) -> Iterator[tuple[str, bytes]]:
             yield member, run
 
 
-def _known(content: bytes) -> dict[str, Any]:
-    """Return what a store has written of the runs in a file, by their names in it; nothing in files of others."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            stated = json.loads(archive.read(KNOWN))["runs"]
-            return {name: told for name, told in stated.items() if isinstance(told, dict)}
-    except Exception:  # unpackers have errors of their own
-        return {}
-
-
 def _told_by(trace: Trace, key: str, run: bytes, shared: RunHead, created: datetime) -> dict[str, Any]:
     """Return what is to be known of a run in a file that says nothing of it."""
-    digest = hashlib.sha256(f"{shared.owner}{key}".encode() + run).hexdigest()[:8]
-    run_id = new_id(trace.solver, created, digest)
+    run_id = new_id(trace.solver, created, _digest(key.encode() + run)[:8])
     head = {**head_of(run_id, key or trace.solver, trace, shared), "created": created.timestamp()}
     end = {"status": trace.status, "reason": trace.reason, "ended": created.timestamp(), "results": {}}
     return {"id": run_id, "head": head, "end": {**end, "numbers": numbers_at(trace, len(trace))}}
 
 
-def _owned(told: Mapping[str, Any], owner: str, folder: Path) -> Mapping[str, Any]:
-    """Return what is known of a run as of one of `owner`'s; that of somebody else becomes another run."""
-    run_id, head = str(told["id"]), told["head"]
-    there = read_json(folder / run_id / HEAD) or head
-    if not owner or head.get("owner") == there.get("owner") == owner:
-        return told
-    moment, _, *ending = run_id.split("-", 2)
-    run_id = "-".join((moment, hashlib.sha256(f"{owner} {run_id}".encode()).hexdigest()[:8], *ending))
-    race = owned_key(str(head.get("race", "")), owner)
-    return {**told, "id": run_id, "head": {**head, "id": run_id, "race": race, "owner": owner}}
+def _digest(*parts: bytes) -> str:
+    return hashlib.sha256(b" ".join(parts)).hexdigest()
+
+
+def _own_run(told: Mapping[str, Any], steps: int, folder: Path, owner: Asker) -> StoredRun | None:
+    """Return the run that a file was made of, where the importer has it still, with all these steps."""
+    run = run_in(folder / str(told["id"])) if (folder / str(told["id"]) / HEAD).exists() else None
+    same = run is not None and owner.owns(run.owner) and run.deleted is None and run.steps >= steps - 1
+    return run if same else None
+
+
+def _renamed(told: Mapping[str, Any], owner: Asker) -> dict[str, Any]:
+    """Return what a file says of a run, under keys of the importer's: those in the file may be another's."""
+    head = told["head"]
+    moment, _, given = str(told["id"]).partition("-")  # the same file may have another time
+    chance, race = (_digest(owner.name.encode(), str(key).encode()) for key in (given, head.get("race") or given))
+    run_id = f"{moment}-{chance[:8]}{given[8:]}"
+    return {**told, "id": run_id, "head": {**head, "id": run_id, "race": f"file-{race[:16]}", "owner": owner.name}}
 
 
 def _taken_in(told: Mapping[str, Any], run: bytes, folder: Path) -> str:
-    """Write a run's folder, or add to the one that is there; return the key of the race."""
-    run_id = _there_already(told, folder)
+    """Write a run's folder, or add to that of the same run taken in before; return the key of the race."""
+    race = str(told["head"]["race"])
+    same = folder.glob(f"*-{told['id'].partition('-')[2]}")
+    there = next((path.name for path in same if _stated(path) == (race, told["head"]["owner"])), "")
+    run_id = there or (new_id(told["id"][25:]) if (folder / told["id"]).exists() else told["id"])
     with tempfile.TemporaryDirectory(prefix=".import-", dir=folder) as beside:
         whole = Path(beside)
         (whole / PACKED).write_bytes(run)
@@ -162,17 +164,13 @@ def _taken_in(told: Mapping[str, Any], run: bytes, folder: Path) -> str:
             if isinstance(told.get(what), dict) and told[what]:
                 write_json(whole / path, told[what])
         take_in(whole, folder / run_id)
-    return str(told["head"].get("race", ""))
+    return race
 
 
-def _there_already(told: Mapping[str, Any], folder: Path) -> str:
-    """Return the key of the run; that of the same file taken in before, under another time, where there is one."""
-    run_id = str(told["id"])
-    if (folder / run_id).exists() or told["head"].get("made_by") != "file":
-        return run_id
-    same = folder.glob(f"*-{run_id.partition('-')[2]}")
-    race = told["head"].get("race")
-    return next((path.name for path in same if read_json(path / HEAD).get("race") == race), run_id)
+def _stated(folder: Path) -> tuple[Any, Any]:
+    """Return the race and the owner that a run's head names."""
+    head = read_json(folder / HEAD)
+    return head.get("race"), head.get("owner")
 
 
 def merge_runs(source: Path, folder: Path) -> Merged:

@@ -36,6 +36,7 @@ HEAD, END, ABOUT, SEEN = "head.json", "end.json", "about.json", "seen"
 PACKED = f"run{SUFFIX}"
 FRAME = ".frame"
 CUT_OFF_SECONDS = 30.0  # a run that is going on says so more often
+MOST_STATED = 10**7  # bytes of a file in JSON: what is longer was not written here
 
 
 def write_durably(path: Path, content: bytes) -> int:
@@ -72,7 +73,8 @@ def bring_to_disk(folder: Path) -> None:
 def read_json(path: Path) -> dict[str, Any]:
     """Return what a file states; nothing where it is missing or damaged."""
     try:
-        stated = json.loads(path.read_text(encoding="utf-8"))
+        with path.open("rb") as file:
+            stated = json.loads(file.read(MOST_STATED).decode())
     except (OSError, ValueError, RecursionError):
         return {}
     return stated if isinstance(stated, dict) else {}

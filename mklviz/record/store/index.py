@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from mklviz.errors import MklvizError
+from mklviz.numbers import is_whole
 from mklviz.quoting import quote
 from mklviz.record.store.folder import CUT_OFF_SECONDS
 from mklviz.record.store.machine import Machine
@@ -77,6 +78,10 @@ class Index:
     ) -> list[StoredRun]:
         """Return the runs that `where` asks for, and the expression of SQL `also`; see `Store.runs`."""
         asked, given = condition(where)
+        if limit is not None and not (is_whole(limit) and 0 <= limit < 2**63):
+            raise MklvizError(
+                f"A limit is a whole number of runs, at least 0, or None for all, but {limit!r:.80} was given."
+            )
         direction, column = ("DESC" if order.startswith("-") else "ASC"), order.removeprefix("-")
         if column not in _FIELDS:
             raise MklvizError(f"Runs have no {quote(column)} to be ordered by: choose one of {', '.join(_FIELDS)}.")
@@ -116,7 +121,7 @@ def _row(run: StoredRun, changed: int) -> tuple[Any, ...]:
     stated: dict[str, Any] = {name: getattr(run, name) for name in _FIELDS}
     stated["machine_state"] = asdict(run.machine)
     told = [stated[name] for name in _FOUND]
-    texts = {name: json.dumps(stated[name], ensure_ascii=False, default=str) for name in _AS_JSON}
+    texts = {name: json.dumps(stated[name]) for name in _AS_JSON}
     haystack = "\n".join((*told, *run.tags)).casefold()
     row = {**stated, **texts, "machine": run.machine.id, "haystack": haystack, "folder_changed": changed}
     return tuple(row[name] for name in _ROW)

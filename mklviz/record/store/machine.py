@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from mklviz.record.words import number_in, text_in
+
 __all__ = ["Machine", "this_machine"]
 
 
@@ -31,9 +33,8 @@ class Machine:
     def read(cls, stored: Any) -> Machine:
         """Return the machine that a file states; what is missing has its default."""
         said = stored if isinstance(stored, Mapping) else {}
-        own = cls()
-        kinds = {"name": str, "id": str, "cores": int, "load": (int, float), "calibration": (int, float)}
-        return replace(own, **{key: said[key] for key, kind in kinds.items() if isinstance(said.get(key), kind)})  # type: ignore[arg-type]
+        cores, load, calibration = (number_in(said, name, most=1e9) for name in ("cores", "load", "calibration"))
+        return cls(text_in(said, "name"), int(cores), load, calibration, text_in(said, "id"))
 
 
 def this_machine() -> Machine:

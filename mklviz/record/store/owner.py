@@ -1,63 +1,44 @@
-"""Who owns a store: the one process that writes its index, packs runs and removes them.
-
-The system holds the lock as long as the process lives, and lets go of it however that ends.
-"""
+"""Whose runs a store reads, changes and gives out: the rule that keeps the visitors of one server apart."""
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-from typing import IO
+from dataclasses import dataclass
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
-
-__all__ = ["Owner"]
+__all__ = ["EVERYBODY", "Asker", "Everybody", "Owner"]
 
 
+@dataclass(frozen=True)
 class Owner:
-    """The lock of one store, which this process may hold."""
+    """One of several people who share a store, by a name that is never empty."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._file: IO[bytes] | None = None
-        self._process = 0
+    name: str
+
+    def __post_init__(self) -> None:
+        if not self.name.strip():
+            raise ValueError("An owner has a name; whoever may see all runs is EVERYBODY.")
 
     @property
-    def held(self) -> bool:
-        """Whether this process owns the store; a fork of it does not."""
-        return self._file is not None and self._process == os.getpid()
+    def condition(self) -> tuple[str, tuple[str, ...]]:
+        """The runs that are this owner's, as an expression of SQL and its values."""
+        return "owner = ?", (self.name,)
 
-    def take(self) -> bool:
-        """Own the store if nobody else does; return whether this process does now."""
-        if self.held:
-            return True
-        try:
-            file = self._path.open("ab")
-        except OSError:
-            return False
-        try:
-            _lock(file)
-        except OSError:  # another process holds it, or this disk knows no locks
-            file.close()
-            return False
-        self._file, self._process = file, os.getpid()
+    def owns(self, owner: str) -> bool:
+        """Return whether a run is this owner's whose head names `owner`."""
+        return owner == self.name
+
+
+@dataclass(frozen=True)
+class Everybody:
+    """Whoever may see all runs, whosesoever they are."""
+
+    name: str = ""  # that runs of nobody in particular have
+    condition: tuple[str, tuple[str, ...]] = ("1", ())
+
+    def owns(self, owner: str) -> bool:
+        """Return that every run may be read and changed."""
         return True
 
-    def leave(self) -> None:
-        """Own it no more. A fork closes its copy of the file, which lets go of nothing."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
 
-
-def _lock(file: IO[bytes]) -> None:
-    """Lock a file as long as it is open, or raise `OSError` at once."""
-    if fcntl is not None:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    else:
-        import msvcrt
-
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+Asker = Owner | Everybody
+EVERYBODY = Everybody()
+"""Who works on the command line or with the library, and visitors of a server that shares all runs."""

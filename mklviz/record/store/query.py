@@ -12,6 +12,7 @@ from mklviz.errors import MklvizError
 from mklviz.quoting import quote
 from mklviz.record.store.folder import CUT_OFF_SECONDS
 from mklviz.record.store.stored import CUT_OFF
+from mklviz.record.words import text_of
 
 __all__ = ["NUMBERS", "condition"]
 
@@ -31,6 +32,7 @@ def condition(where: str) -> Condition:
 
     Raises `MklvizError` with a sentence that names the part at fault.
     """
+    where = text_of(where, len(where))
     if where.count('"') % 2:
         raise MklvizError(f"A quotation mark is open in {quote(where)}: close it, or leave it out.")
     parts = [_part(token) for token in _TOKEN.findall(where)]

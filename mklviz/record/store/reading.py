@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mklviz.errors import MklvizError
+from mklviz.quoting import said_by
 from mklviz.record.origin import Origin
 from mklviz.record.store.folder import END, HEAD, PACKED, read_json
 from mklviz.record.store.frames import kernel_names, read_frames
@@ -21,10 +22,16 @@ def read_run(folder: Path) -> Trace:
 
     Raises `MklvizError` if there is no such run, or nothing of it can be read.
     """
-    try:
-        return _read(folder)
-    except FileNotFoundError:  # it has been packed meanwhile
-        return _read(folder)
+    for _ in range(2):
+        try:
+            return _read(folder)
+        except FileNotFoundError:  # it has been packed meanwhile
+            continue
+        except MklvizError:
+            raise
+        except Exception as error:
+            raise MklvizError(f"The run {folder.name} is damaged ({said_by(error)}).") from error
+    raise MklvizError(f"There is no run {folder.name} in the store any more.")
 
 
 def _read(folder: Path) -> Trace:
@@ -49,7 +56,7 @@ def _begun(folder: Path) -> Trace:
     head = read_json(folder / HEAD)
     if not head:
         raise MklvizError(f"There is no run {folder.name} in the store, or what it began with is damaged.")
-    told = head.get("trace", {})
+    told = head.get("trace") or {}
     words = {name: str(told.get(name, "")) for name in ("solver", "label", "problem", "recipe")}
     return Trace(
         **words,
@@ -57,4 +64,5 @@ def _begun(folder: Path) -> Trace:
         versions=dict(told.get("versions", {})),
         kernel_names=kernel_names(folder),
         origin=Origin.read(told.get("origin")),
+        descends=told["descends"] if isinstance(told.get("descends"), bool) else None,
     )

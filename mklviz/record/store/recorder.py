@@ -14,6 +14,7 @@ from mklviz.record.store.frames import numbers_at, write_frame
 from mklviz.record.store.head import RunHead
 from mklviz.record.store.stored import CUT_OFF, StoredRun, run_of
 from mklviz.record.trace import Trace
+from mklviz.record.words import number_in
 
 __all__ = ["Recorder", "head_of"]
 
@@ -22,7 +23,8 @@ SEEN_SECONDS = 5.0  # between two signs of life
 
 def head_of(run_id: str, key: str, trace: Trace, shared: RunHead) -> dict[str, Any]:
     """Return what stands in a run's head."""
-    told = {name: getattr(trace, name) for name in ("solver", "label", "options", "problem", "recipe", "versions")}
+    words = ("solver", "label", "options", "problem", "recipe", "versions", "descends")
+    told = {name: getattr(trace, name) for name in words}
     told["origin"] = None if trace.origin is None else trace.origin.to_dict()
     return {"version": 1, "id": run_id, "key": key, "created": time.time(), **asdict(shared), "trace": told}
 
@@ -55,6 +57,11 @@ class Recorder:
         return run_of(self.folder.name, self.head, self._end, numbers, self.said, seen, self._bytes)
 
     @property
+    def kept(self) -> bool:
+        """Whether all of it stands on the disk, with its results."""
+        return self.done and self._end["results"] == self.results
+
+    @property
     def told(self) -> dict[str, dict[str, Any]]:
         """What a store knows of the run beside its steps: its head, its end if it has come to one, and what is said."""
         return {"head": dict(self.head), "end": self._end, "about": self.said}
@@ -63,7 +70,7 @@ class Recorder:
     def said(self) -> dict[str, Any]:
         """What people say of the run, here or in another process."""
         theirs = read_json(self.folder / ABOUT)
-        return max(theirs, self.about, key=lambda about: about.get("changed", 0.0))
+        return max(theirs, self.about, key=lambda about: number_in(about, "changed"))
 
     def write(self) -> None:
         """Write all there is: the steps that are new, and how the run ended.
@@ -92,8 +99,9 @@ class Recorder:
     def _tell_results(self) -> None:
         """Add results that became known when the run had ended."""
         if self.results != self._end["results"]:
-            self._end["results"] = self.results
-            write_json(self.folder / END, self._end)
+            end = {**self._end, "results": self.results}
+            write_json(self.folder / END, end)
+            self._end = end  # only now, so that what a full disk does not take is tried again
 
     def _begin(self) -> None:
         """Make the folder and write the head; anew where the folder has gone: the trace is all in memory."""

@@ -40,6 +40,11 @@ class Recording:
         if recorder is not None:
             self._recorders[key] = recorder
 
+    @property
+    def kept(self) -> bool:
+        """Whether all of it stands on the disk, with its results."""
+        return all(recorder.kept for recorder in self._recorders.values())
+
     def finish(self, results: Mapping[str, Mapping[str, Any]] | None = None) -> None:
         """Wait until all there is stands on the disk.
 
@@ -57,3 +62,8 @@ class Recording:
         for recorder in self._recorders.values():
             recorder.left = _LEFT
         self._flush([*self._recorders.values()])
+
+    def give_up(self) -> None:
+        """Let go of what the disk has not taken."""
+        for recorder in self._recorders.values():
+            recorder.gone = True

@@ -13,6 +13,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from mklviz.record.store.head import is_id
+
 __all__ = ["RUNS", "FolderChanges", "RunsFolder"]
 
 RUNS = "runs"
@@ -84,7 +86,7 @@ class RunsFolder:
         times = {}
         with os.scandir(self.path) as entries:
             for entry in entries:
-                if not entry.name.startswith("."):
+                if is_id(entry.name):
                     with suppress(OSError):  # it has just gone
                         times[entry.name] = entry.stat().st_mtime_ns
         return times

@@ -7,33 +7,47 @@ import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
 from mklviz.errors import MklvizError
-from mklviz.quoting import named, said_by
+from mklviz.quoting import named, quote, said_by
 from mklviz.record.files import replacing
 from mklviz.record.store.catalogue import Catalogue
 from mklviz.record.store.exchange import Merged, export_runs, import_runs, merge_runs, read_file
 from mklviz.record.store.folder import ABOUT, read_json, write_json
+from mklviz.record.store.folder_lock import LOCKS
 from mklviz.record.store.head import RunHead, new_id
 from mklviz.record.store.machine import this_machine
+from mklviz.record.store.owner import EVERYBODY, Asker
 from mklviz.record.store.reading import read_run
 from mklviz.record.store.recorder import Recorder, head_of
 from mklviz.record.store.recording import Recording
 from mklviz.record.store.runs_folder import RUNS
-from mklviz.record.store.stored import StoredRun
+from mklviz.record.store.stored import DAMAGED, StoredRun, run_in
 from mklviz.record.store.trouble import SWITCHED_OFF, of_disk
-from mklviz.record.store.upkeep import KEPT_BYTES, Cleaned, clear_leftovers, pack, remove, settled, superfluous
+from mklviz.record.store.upkeep import (
+    KEPT_BYTES,
+    Cleaned,
+    clear_leftovers,
+    clear_locks,
+    pack,
+    remove,
+    set_aside,
+    settled,
+    superfluous,
+)
 from mklviz.record.store.writer import WRITER
 from mklviz.record.trace import Trace
+from mklviz.record.words import MOST_VALUES, text_of
 
 __all__ = ["Store"]
 
 _log = logging.getLogger(__name__)
+MOST_NOTE = 10_000  # letters
 UPKEEP_SECONDS = 60.0  # between two times that its owner packs and removes runs
-_ENDED = "member != '' AND deleted IS NULL AND status IN ('converged', 'precision', 'rule', 'limit')"
 
 
 class Store:
@@ -43,12 +57,13 @@ class Store:
     loses what is younger than a second, and a power cut what the disk itself has not kept.
 
     `folder`: where the runs are; `enabled`: whether new races are recorded, which may be changed; `limit`: bytes that
-    runs may take, the oldest unpinned ones going first.
+    runs may take, the oldest unpinned ones going first; `owner`: whose runs are read, changed and recorded.
     """
 
     def __init__(self, folder: Path, exists: bool = True) -> None:
         self.folder, self.enabled, self.limit = folder, exists, KEPT_BYTES
-        self._exists = exists
+        self.owner: Asker = EVERYBODY
+        self._whole, self._exists = self, exists
         self._runs = folder / RUNS
         self._catalogue = Catalogue(folder, exists)
         self._upkept = -UPKEEP_SECONDS
@@ -60,6 +75,24 @@ class Store:
         except OSError as error:
             self._said(error)
 
+    def of(self, owner: Asker) -> Store:
+        """Return this store as `owner` has it, with an `enabled` of its own: all that others have is not there."""
+        seen = copy(self)
+        seen.owner = owner
+        return seen
+
+    def _found(
+        self,
+        where: str = "",
+        order: str = "created",
+        limit: int | None = None,
+        also: str = "1",
+        values: tuple[Any, ...] = (),
+    ) -> list[StoredRun]:
+        """Ask the index, for whatever is read or done: of the runs of others nobody learns."""
+        whose, name = self.owner.condition
+        return self._catalogue.runs(where, order, limit, f"({also}) AND {whose}", (*values, *name))
+
     @property
     def trouble(self) -> str:
         """What is wrong with the store, in a sentence; "" where all is well."""
@@ -69,10 +102,15 @@ class Store:
         return next(filter(None, map(troubles.get, ("writing", "reading", "index"))), "")  # runs at risk come first
 
     @property
+    def not_kept(self) -> str:
+        """Why runs that go on are in memory alone, in a sentence; "" where they are written."""
+        return self._catalogue.troubles.get("writing", "") if self._exists else ""
+
+    @property
     def revision(self) -> int:
         """A number that grows whenever `runs` may answer something else; it may be asked for every second."""
         self._catalogue.look_now_and_then()
-        self._keep_up()
+        self._whole._keep_up()
         return self._catalogue.revision
 
     def record(self, traces: Mapping[str, Trace], head: RunHead) -> Recording:
@@ -80,7 +118,8 @@ class Store:
 
         `traces`: the traces, which may grow, by their keys in the race; `head`: what they share.
         """
-        shared = replace(head, race=head.race or new_id())
+        race = head.race if head.race and not self._is_anothers(head.race) else new_id()
+        shared = replace(head, race=race, owner=self.owner.name or head.owner)
 
         def begin(key: str, trace: Trace, other: Recorder | None) -> Recorder | None:
             return self._begin(key, trace, shared, {} if other is None else other.said) if self.enabled else None
@@ -93,6 +132,7 @@ class Store:
     def _begin(self, key: str, trace: Trace, shared: RunHead, about: Mapping[str, Any]) -> Recorder:
         run_id = new_id(trace.solver)
         head = head_of(run_id, key, trace, replace(shared, machine=this_machine()))
+        head["writer"] = self._catalogue.writer
         recorder = Recorder(self._runs / run_id, head, trace, self._catalogue.make)
         recorder.about = dict(about)  # a branch is called as its race is
         self._catalogue.add(recorder)
@@ -102,7 +142,7 @@ class Store:
     def _flush(self, recorders: Sequence[Recorder]) -> None:
         WRITER.flush(recorders, self._said)
         self._catalogue.runs_folder.touch()
-        self._keep_up()
+        self._whole._keep_up()
 
     def _said(self, error: OSError | None) -> None:
         """Hear of the disk whether it takes what is written."""
@@ -111,12 +151,7 @@ class Store:
             self._catalogue.say("reading", "")
 
     def runs(
-        self,
-        where: str = "",
-        order: str = "-created",
-        limit: int | None = None,
-        deleted: bool = False,
-        owner: str | None = None,
+        self, where: str = "", order: str = "-created", limit: int | None = None, deleted: bool = False
     ) -> list[StoredRun]:
         """Return the runs that are asked for.
 
@@ -124,41 +159,58 @@ class Store:
         ``solver:level data:sonar status:converged tag:thesis lesson:... made:dashboard sweep:KEY member:KEY race:KEY
         run:KEY gap<1e-3 svm<100 seconds>1 since:2026-11-01 pinned:yes``; quotation marks for blanks. `order`: a field
         of `StoredRun`, with a minus sign from the largest to the least; `limit`: how many at most; `deleted`: whether
-        those are asked for that were deleted, instead of the others; `owner`: whose, by default everybody's.
+        those are asked for that were deleted, instead of the others.
 
         Raises `MklvizError` if a condition cannot be understood; the sentence says which.
         """
-        also = f"deleted IS {'NOT ' if deleted else ''}NULL" + (" AND owner = ?" if owner is not None else "")
-        return self._catalogue.runs(where, order, limit, also, () if owner is None else (owner,))
-
-    def finished(self, members: Iterable[str]) -> dict[str, str]:
-        """Return the runs of a sweep's members that need no repetition, by the members' keys."""
-        wanted = set(members)
-        found = self._catalogue.runs("", "created", None, _ENDED)
-        return {run.member: run.id for run in found if run.member in wanted}
+        return self._found(where, order, limit, f"deleted IS {'NOT ' if deleted else ''}NULL")
 
     def trace(self, run_id: str) -> Trace:
         """Return the trace of a run, which still grows where the run is going on in this process.
 
         Raises `MklvizError` if there is no such run, or nothing of it can be read.
         """
+        if self.owner != EVERYBODY and not self._found(also="id = ?", values=(run_id,)):
+            raise MklvizError(f"There is no run {quote(run_id)} in the store.")
         recorder = self._catalogue.live.get(run_id)
-        return recorder.trace if recorder is not None else read_run(self._runs / run_id)
+        if recorder is not None:
+            return recorder.trace
+        try:
+            return read_run(self._runs / run_id)
+        except MklvizError as error:
+            self._catalogue.mark_damaged(run_id, error)
+            raise
 
     def traces(self, race_id: str) -> dict[str, Trace]:
-        """Return the traces of a race by their keys in it, or raise `MklvizError` where there is none."""
-        return {run.key: self.trace(run.id) for run in self._race(race_id)}
+        """Return the traces of a race by their keys in it, or raise `MklvizError` where none can be read."""
+        traces: dict[str, Trace] = {}
+        fault = MklvizError(f"There is no race {race_id} in the store.")
+        for run in self._race(race_id):
+            try:
+                traces[run.key] = self.trace(run.id)
+            except MklvizError as error:  # a damaged run hides no others
+                fault = error
+        if not traces:
+            raise fault
+        return traces
 
     def _race(self, race_id: str) -> list[StoredRun]:
-        found = self._catalogue.runs("", "created", None, "race = ?", (race_id,))
+        found = self._race_of(race_id)
         if not found:
-            raise MklvizError(f"There is no race {race_id} in the store.")
+            raise MklvizError(f"There is no race {quote(race_id)} in the store.")
         return found
+
+    def _is_anothers(self, race_id: str) -> bool:
+        """Return whether others have runs in a race, and this owner none."""
+        return self.owner != EVERYBODY and not self._race_of(race_id) and bool(self._whole._race_of(race_id))
+
+    def _race_of(self, race_id: str) -> list[StoredRun]:
+        return self._found(also="race = ?", values=(race_id,))
 
     @property
     def size(self) -> int:
         """Bytes that all runs take."""
-        return self._catalogue.size
+        return self._catalogue.size if self.owner == EVERYBODY else sum(run.bytes for run in self._found())
 
     def describe(
         self,
@@ -169,8 +221,10 @@ class Store:
         tags: Iterable[str] | None = None,
         pinned: bool | None = None,
     ) -> None:
-        """Change what is said of a race; what is None stays."""
-        given = {"name": name, "note": note, "tags": None if tags is None else list(tags), "pinned": pinned}
+        """Change what is said of a race; what is None stays, and what is longer than a page is cut."""
+        texts = {"name": name, "note": note}
+        given: dict[str, Any] = {key: text and text_of(text, MOST_NOTE) for key, text in texts.items()}
+        given |= {"tags": None if tags is None else [*map(text_of, tags)][:MOST_VALUES], "pinned": pinned}
         self._say(race_id, {key: value for key, value in given.items() if value is not None})
 
     def delete(self, race_id: str) -> None:
@@ -206,7 +260,7 @@ class Store:
 
     def _clean(self, limit: int, **undo: float) -> Cleaned:
         also = "1" if self._catalogue.size > limit else "deleted IS NOT NULL"
-        found = self._catalogue.runs("", "created", None, also)
+        found = self._found(also=also)
         try:
             cleaned = remove(self._runs, superfluous(found, limit, **undo))
         except OSError as error:
@@ -226,6 +280,7 @@ class Store:
             self.pack()
             self._clean(self.limit)
             clear_leftovers(self._runs)
+            clear_locks(self.folder / LOCKS)
         except (MklvizError, OSError) as error:
             _log.warning("The store %s could not be tidied: %s", self.folder, said_by(error))
         finally:
@@ -237,7 +292,7 @@ class Store:
         Raises `MklvizError` if the disk does not take it.
         """
         left = self._packed | {*self._catalogue.live}
-        runs = [run for run in self._catalogue.runs() if run.id not in left]
+        runs = [run for run in self._found() if run.id not in left]
         try:
             for run in settled(runs, at_once):
                 pack(self._runs / run.id)
@@ -245,33 +300,61 @@ class Store:
         except OSError as error:
             raise self._not_written(error) from error
 
-    def export(self, race_ids: Iterable[str], path: str | Path | IO[bytes]) -> None:
+    def repair(self) -> dict[str, str]:
+        """Set runs aside that are over and cannot be read, in a folder beside the others; return why, by their keys.
+
+        Raises `MklvizError` if the disk does not let them go.
+        """
+        faults: dict[str, str] = {}
+        for run in [*self.runs(), *self.runs(deleted=True)]:
+            if run.status == "running" or run.id in self._catalogue.live:
+                continue
+            try:
+                read_run(self._runs / run.id)
+                stated = run_in(self._runs / run.id)
+                if stated is not None and stated.status == DAMAGED:
+                    raise MklvizError(stated.reason)
+            except MklvizError as error:
+                faults[run.id] = said_by(error)
+        try:
+            set_aside(self._runs, faults)
+        except OSError as error:
+            raise self._not_written(error) from error
+        self._catalogue.runs_folder.touch()
+        return faults
+
+    def export(self, race_ids: Iterable[str], path: str | Path | IO[bytes]) -> int:
         """Write races into a file that `import_file`, `read_bundle` and the dashboard open.
 
-        Raises `MklvizError` if there is no such race or the file cannot be written.
+        Returns how many damaged runs are not in it. Raises `MklvizError` if there is no such race, nothing of it can be
+        read, or the file cannot be written.
         """
-        runs = [run for race_id in race_ids for run in self._race(race_id)]
+        every = [run for race_id in race_ids for run in self._race(race_id)]
+        runs = [run for run in every if run.status != DAMAGED]
+        if every and not runs:
+            raise MklvizError(every[0].reason)
         if not isinstance(path, (str, Path)):
             export_runs(runs, self._runs, path, self._catalogue.live)
-            return
+            return len(every) - len(runs)
         try:
             with replacing(path) as file:
                 export_runs(runs, self._runs, file, self._catalogue.live)
         except OSError as error:
             raise MklvizError(f"{named(str(path))} could not be written: {said_by(error)}.") from error
+        return len(every) - len(runs)
 
-    def import_file(self, source: str | Path | bytes, name: str = "", owner: str = "") -> list[str]:
+    def import_file(self, source: str | Path | bytes, name: str = "") -> list[str]:
         """Take in a file of runs, by its path or its content and its name for people; return the keys of its races.
 
-        It is what `export`, `Trace.save` or ``--save`` wrote; twice the same changes nothing. On a server that several
-        people share, `owner` says whose runs they are from now on. Raises `MklvizError` if it is no such file, or
-        cannot be read, or the store not written to.
+        It is what `export`, `Trace.save` or ``--save`` wrote. Its runs get keys of their own and are the importer's,
+        whatever the file says; twice the same changes nothing. Raises `MklvizError` if it is no such file, or cannot be
+        read, or the store not written to.
         """
         content, created = read_file(source)
         called = name or ("the file" if isinstance(source, bytes) else Path(source).name)
         try:
             self._catalogue.make()
-            return import_runs(content, created, called, self._runs, owner)
+            return import_runs(content, created, called, self._runs, self.owner)
         except OSError as error:
             raise self._not_written(error) from error
         finally:
@@ -282,6 +365,8 @@ class Store:
 
         Raises `MklvizError` if there is no store in that folder, or this one cannot be written to.
         """
+        if self.owner != EVERYBODY:
+            raise MklvizError("Stores are merged on the command line, which may see the runs of all.")
         source = Path(other_folder).expanduser() / RUNS
         if not source.is_dir():
             raise MklvizError(f"There is no store in {named(str(other_folder))}: a store has a folder {RUNS}.")

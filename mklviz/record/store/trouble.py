@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mklviz.quoting import said_by
 
-__all__ = ["NEWER", "SWITCHED_OFF", "of_disk", "of_index"]
+__all__ = ["MEANWHILE", "NEWER", "SWITCHED_OFF", "of_disk", "of_index"]
 
 SWITCHED_OFF = "The store is switched off: runs are not kept."
 NEWER = (
@@ -17,7 +17,7 @@ NEWER = (
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _MISSING = (errno.ENOENT, errno.ENOTDIR, errno.ENODEV, errno.ESTALE)
 _FORBIDDEN = (errno.EROFS, errno.EACCES, errno.EPERM)
-_MEANWHILE = "Races go on in memory, can be saved from there, and are written when it is mended."
+MEANWHILE = "Races go on in memory, can be saved from there, and are written when it is mended."
 
 
 def of_disk(error: OSError, folder: Path) -> str:
@@ -30,7 +30,7 @@ def of_disk(error: OSError, folder: Path) -> str:
         what = f"The store {folder} cannot be written to: permit it, or choose another folder by MKLVIZ_STORE."
     else:
         what = f"The disk of the store {folder} does not work ({said_by(error)})."
-    return f"{what} {_MEANWHILE}"
+    return f"{what} {MEANWHILE}"
 
 
 def of_index(error: BaseException, path: Path) -> str:

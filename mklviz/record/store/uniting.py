@@ -11,6 +11,7 @@ from pathlib import Path
 from mklviz.record.files import replacing
 from mklviz.record.store.folder import ABOUT, END, HEAD, PACKED, SEEN, bring_to_disk, read_json, read_seen
 from mklviz.record.store.frames import frames_in
+from mklviz.record.words import number_in
 
 __all__ = ["take_in"]
 
@@ -65,7 +66,7 @@ def _take_end(source: Path, target: Path) -> bool:
 
 def _take_words(source: Path, target: Path) -> bool:
     """Take over what was last said of the run, and its head where it is missing."""
-    theirs, own = (read_json(folder / ABOUT).get("changed", 0.0) for folder in (source, target))
+    theirs, own = (number_in(read_json(folder / ABOUT), "changed") for folder in (source, target))
     if theirs > own:
         _copy(source / ABOUT, target / ABOUT)
     headless = not read_json(target / HEAD) and bool(read_json(source / HEAD))

@@ -13,14 +13,27 @@ from pathlib import Path
 
 from mklviz.errors import MklvizError
 from mklviz.record.store.folder import END, PACKED, bring_to_disk
+from mklviz.record.store.folder_lock import is_gone
 from mklviz.record.store.frames import frames_in
 from mklviz.record.store.reading import read_run
 from mklviz.record.store.stored import StoredRun
 
-__all__ = ["KEPT_BYTES", "Cleaned", "clear_leftovers", "pack", "remove", "settled", "superfluous"]
+__all__ = [
+    "ASIDE",
+    "KEPT_BYTES",
+    "Cleaned",
+    "clear_leftovers",
+    "clear_locks",
+    "pack",
+    "remove",
+    "set_aside",
+    "settled",
+    "superfluous",
+]
 
 _log = logging.getLogger(__name__)
 KEPT_BYTES = 2 * 10**9  # size limit of a store
+ASIDE = "damaged"  # folder beside the runs
 UNDO_SECONDS = 86_400.0  # for which a deleted run can be restored
 PACKED_AFTER_SECONDS = 300.0  # a run that has been cut off for so long does not go on after all, as on a laptop it may
 LEFT_OVER_SECONDS = 3600.0  # after which what somebody left half written is not being written any more
@@ -66,6 +79,15 @@ def remove(folder: Path, runs: Iterable[StoredRun]) -> Cleaned:
     return Cleaned(count, size)
 
 
+def set_aside(folder: Path, run_ids: Iterable[str]) -> None:
+    """Move runs out of the way; raise `OSError` if the disk does not let one go."""
+    aside = folder.parent / ASIDE
+    aside.mkdir(exist_ok=True)
+    for run_id in run_ids:
+        again = (aside / run_id).exists()
+        (folder / run_id).rename(aside / (f"{run_id}-{secrets.token_hex(2)}" if again else run_id))
+
+
 def settled(runs: Iterable[StoredRun], at_once: bool) -> Iterator[StoredRun]:
     """Yield the runs that have been over for a while, or, `at_once`, those that are over."""
     now = time.time()
@@ -99,3 +121,11 @@ def clear_leftovers(folder: Path) -> None:
         with suppress(OSError):
             if now - path.stat().st_mtime > LEFT_OVER_SECONDS:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def clear_locks(folder: Path) -> None:
+    """Remove the locks of processes that ended a day ago: whoever began a sweep before they did has solved it."""
+    for path in folder.glob("*"):
+        with suppress(OSError):
+            if time.time() - path.stat().st_mtime > UNDO_SECONDS and is_gone(path):
+                path.unlink()

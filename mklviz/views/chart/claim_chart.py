@@ -65,7 +65,7 @@ def _along(answer: ClaimAnswer) -> Axis:
     quantity = answer.claim.quantity
     assert quantity is not None
     scale: Scale = "log" if quantity.even == 1.0 else "linear"
-    axis = Axis(scale=scale, numbers="percent" if quantity.percent else "short")
+    axis = Axis(scale=scale)
     tables = claim_tables(answer)
     drawn = [*tables["even"]["x"], *(value for name in ("paper", "ours", "certified") for value in tables[name]["x"])]
     drawn += [end for name in ("ours-spans", "certified-spans") for ends in tables[name]["x"] for end in ends]

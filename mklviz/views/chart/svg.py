@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -12,7 +13,7 @@ from mklviz.views.chart.svg_marks import mark_svg
 from mklviz.views.chart.ticks import Span, axis_share, axis_span, axis_ticks, tick_text
 from mklviz.views.look.palette import DASHES, FONT, Theme
 
-__all__ = ["Legend", "Row", "drawing"]
+__all__ = ["Legend", "Row", "drawing", "svg_address"]
 
 LEFT, RIGHT, HEAD, FOOT = 56, 14, 34, 40  # pixels around the axes of a chart
 TICK = 34  # pixels that the number of a tick takes at least
@@ -51,6 +52,11 @@ def drawing(parts: Sequence[Row | Legend], tables: Tables, label: str, theme: Th
         f"<style>{_style(theme)}</style>"
         f'<rect width="{width}" height="{y:.0f}" rx="10" fill="{theme.card}"/>{"".join(body)}</svg>'
     )
+
+
+def svg_address(drawn: str) -> str:
+    """Return SVG as the address of a picture, whose style sheet cannot reach the page around it."""
+    return f"data:image/svg+xml;base64,{base64.b64encode(drawn.encode()).decode()}"
 
 
 def _style(theme: Theme) -> str:

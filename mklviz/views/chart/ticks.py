@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from itertools import pairwise
 
 from mklviz.views.chart.description import Axis, NumberFormat
 
-__all__ = ["Span", "axis_share", "axis_span", "axis_ticks", "axis_value", "power_text", "tick_text"]
+__all__ = ["FAR", "Span", "axis_end", "axis_share", "axis_span", "axis_ticks", "axis_value", "power_text", "tick_text"]
 
 DIGITS: Mapping[NumberFormat, int] = {"short": 4, "exact": 6, "percent": 3}  # significant ones
 Span = tuple[float, float]
@@ -77,3 +78,23 @@ def power_text(value: float) -> str:
     factor, exponent = f"{value:.1e}".split("e")
     power = f"10{str(int(exponent)).translate(_RAISED)}"
     return power if float(factor) == 1.0 else f"{float(factor):g}×{power}"
+
+
+FAR = 8.0  # times as long: the shorter runs have an eighth of the axis at least
+
+
+def axis_end(reached: Mapping[str, float], ended: Mapping[str, bool]) -> float:
+    """Return where a horizontal axis ends, if some runs are so long that the others would be a sliver at its beginning.
+
+    end = FAR * e_j    where e_1 <= ... <= e_k are the ends of the runs, e_(j+1) > FAR * e_j, and j >= k / 2
+
+    `reached`: how far along the axis each run is; `ended`: whether it has ended. inf where the axis has room for
+    every run.
+    """
+    runs = sorted(reached, key=lambda key: reached[key])
+    for count, (run, longer) in enumerate(pairwise(runs), start=1):
+        if not ended[run]:
+            break
+        if 2 * count >= len(runs) and reached[longer] > FAR * reached[run] > 0.0:
+            return FAR * reached[run]
+    return math.inf

@@ -14,7 +14,7 @@ from mklviz.reproduce import ClaimAnswer, PaperClaim
 from mklviz.reproduce.claims import load_claim
 from mklviz.reproduce.estimates import ALL_DATA
 from mklviz.reproduce.recorded import recorded_answers
-from mklviz.reproduce.texts import COLUMNS, measured_text, race_text, row_texts, splits_text
+from mklviz.reproduce.texts import COLUMNS, contrary_text, measured_text, race_text, row_texts, splits_text
 from mklviz.reproduce.verdicts import UNKNOWN
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.claim_chart import claim_chart, claim_height, claim_signs, claim_tables
@@ -130,7 +130,7 @@ def why_html(answer: ClaimAnswer, machine: str) -> str:
         return _paragraphs(claim.untestable, claim.paper)
     measured = f"{measured_text(claim)}; {splits_text(answer)}, on {machine}." if answer.rows else ""
     command = f"To measure it here: mklviz reproduce {claim.name} --quick"
-    return _paragraphs(measured, claim.note, f"{race_text(claim)} {command}", claim.paper)
+    return _paragraphs(measured, contrary_text(answer), claim.note, f"{race_text(claim)} {command}", claim.paper)
 
 
 def _paragraphs(*texts: str) -> str:

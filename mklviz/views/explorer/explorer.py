@@ -30,7 +30,6 @@ from mklviz.views.explorer.page import (
     build_page,
     cell_layout,
     controls_column,
-    join_session,
     status_html,
 )
 from mklviz.views.explorer.reclaim import Reclaim
@@ -38,6 +37,7 @@ from mklviz.views.explorer.shell import Shell
 from mklviz.views.explorer.warmup_progress import WarmupProgress
 from mklviz.views.form import Alert, Form
 from mklviz.views.host.frame_rate import FRAME_RATE
+from mklviz.views.host.page_session import follow_session
 from mklviz.views.host.ticks import Ticks
 from mklviz.views.lessons.stage import LessonStage
 from mklviz.views.links.hide_and_lock import HideAndLock
@@ -95,7 +95,7 @@ class Explorer(pn.viewable.Viewer):
         self.turn_to_tabs: Callable[[], None] = lambda: None  # called where the page is to show the tabs
         self._ticks_of_launch, self._said_at = 0, 0.0
         self._ticks = Ticks(TICK, self.tick)
-        self.alert = Alert(closeable=True, visible=False)
+        self.alert, self._not_kept = Alert(closeable=True, visible=False), ""
         self.controls = controls_column(self.sidebar, self.run_panel)
         self.stage = LessonStage(self.session, self.sidebar.scenario.lesson, self._stage_commands())
         self.claim = ClaimCard(self.sidebar.scenario)
@@ -327,6 +327,7 @@ class Explorer(pn.viewable.Viewer):
             if state == "finished":
                 self.session.keep()
             self.header.show_state(state)
+            self._say_what_is_not_kept()
             self.param.update(state=state, status=PLAYED if self._cold_start.bridges else race_sentence(race))
 
     @param.depends("state", watch=True)
@@ -343,6 +344,13 @@ class Explorer(pn.viewable.Viewer):
     @param.depends("status", watch=True)
     def _show_status(self) -> None:
         self.frame.status.object = status_html(self.status)
+
+    def _say_what_is_not_kept(self) -> None:
+        """Say while a race is in memory alone, once for each trouble of the disk."""
+        recorded, before = self.session.recorded, self._not_kept
+        self._not_kept = recorded.store.not_kept if recorded is not None and recorded.ids else ""
+        if self._not_kept != before and (self._not_kept or self.alert.object == before):
+            self._say_wrong(self._not_kept)
 
     def _say_wrong(self, sentence: str) -> None:
         self.alert.param.update(object=sentence, visible=bool(sentence))
@@ -416,7 +424,7 @@ class Explorer(pn.viewable.Viewer):
         """Return the dashboard as a page of its own; to be called once in each session."""
         controls = [self.controls] if self.open() else []
         page = build_page(self.frame.parts, self.header, controls, self.main, self.set_dark)
-        join_session(self.start, self.close, self.controls)
+        follow_session(self.start, self.close)
         return page
 
     def start(self) -> None:
@@ -450,5 +458,5 @@ class Explorer(pn.viewable.Viewer):
 
     def __panel__(self) -> Any:
         WARMUP.start()
-        join_session(self.start, self.close, self.controls)
+        follow_session(self.start, self.close)
         return cell_layout(self.controls, pn.Column(self.frame.status, self.main, sizing_mode="stretch_width"))

@@ -18,7 +18,7 @@ from mklviz.views.explorer.page import TICK, build_page, status_html, status_lin
 from mklviz.views.explorer.shared_races import SHARED_RACES
 from mklviz.views.explorer.shell import Shell
 from mklviz.views.form import Form, Heading
-from mklviz.views.host.page_session import follow_session
+from mklviz.views.host.page_session import follow_session, owner_of_page
 from mklviz.views.host.reconnect import Reconnect
 from mklviz.views.host.ticks import Ticks
 from mklviz.views.lessons.stage import LessonStage
@@ -49,7 +49,7 @@ class Follower(pn.viewable.Viewer):
     def __init__(self, name: str) -> None:
         super().__init__()
         self._name = name
-        self.session = Session(follows=True)
+        self.session = Session(follows=True, owner=owner_of_page())
         self.shell = Shell(self.session)
         self.reconnect = Reconnect()
         self._status_line = status_line()

@@ -4,6 +4,7 @@ const STANDING = ["start", "lessons", "claims"]
 const WORDS = ["scenario", "claim", "own"]
 
 export function render({ model, el }) {
+  const pages = new BroadcastChannel("mklviz-keep")  // to those of this browser
   const front = document.getElementById("mklviz-front")
   const nav = document.createElement("nav")
   nav.setAttribute("aria-label", "Pages")
@@ -35,7 +36,7 @@ export function render({ model, el }) {
       front.querySelector(".scroll").scrollTop = 0
     } else {
       mark(section)
-      front?.setAttribute("aria-busy", "true")
+      if (front?.dataset.open !== section) front?.setAttribute("aria-busy", "true")
     }
     model.send_msg({ section, ...words })
   }
@@ -57,15 +58,23 @@ export function render({ model, el }) {
     front.dataset.projected = model.projected ? "yes" : "no"
   }
 
+  const kept = () => {
+    document.cookie = `mklviz-keep=${model.keeps ? "yes" : "no"}; path=/; max-age=31536000; samesite=lax`
+    pages.postMessage(model.keeps)
+  }
+  pages.onmessage = ({ data }) => { if (model.keeps !== data) model.keeps = data }
+
   nav.addEventListener("click", pressed)
   front?.addEventListener("click", pressed)
   addEventListener("popstate", back)
+  model.on("keeps", kept)
   model.on("section", () => show(model.section))
   model.on("dark", painted)
   model.on("projected", painted)
   model.on("remove", () => {
     front?.removeEventListener("click", pressed)
     removeEventListener("popstate", back)
+    pages.close()
   })
   el.append(nav)
   front?.querySelector(".bar")?.remove()  // which the links have taken the place of

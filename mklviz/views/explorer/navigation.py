@@ -38,6 +38,7 @@ class Navigation(ScriptedComponent):
     rows = param.List(default=[[name, title, address_of(name)] for name, title in SECTIONS.items()])
     dark = param.Boolean(default=False)
     projected = param.Boolean(default=False)
+    keeps = param.Boolean(default=True, doc="Whether races of this browser are kept")
 
     _esm = beside(__file__, "navigation.js")
     _stylesheets: ClassVar[list[str]] = [beside(__file__, "navigation.css")]

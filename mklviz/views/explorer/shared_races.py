@@ -60,6 +60,8 @@ class SharedRaces:
         old = next((room for room in self._rooms.values() if secrets.compare_digest(room.key.encode(), encoded)), None)
         if old is None or old is mine or old.present() or not old.session.at_work:
             return False
+        if old.session.owner != mine.session.owner:  # a link that was passed on shows others no race
+            return False
         self.close(mine)
         old.left, mine.name, mine.key = True, old.name, old.key
         self.open(mine)

@@ -6,7 +6,6 @@ their runs.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -26,9 +25,9 @@ from mklviz.reproduce.races import ClaimRace, claim_races
 from mklviz.reproduce.texts import race_text, splits_text
 from mklviz.reproduce.verdicts import DOES_NOT
 from mklviz.scenarios import GROUPS, Question, scenarios
+from mklviz.views.chart.svg import svg_address
 from mklviz.views.export.lab_page import lab_page, lab_title
 from mklviz.views.export.page import data_title, page_colours, race_page
-from mklviz.views.export.viewer import viewer_page
 from mklviz.views.host.beside import beside
 from mklviz.views.lab.grid import LabGrid, LabKnob, solve_grid
 from mklviz.views.lessons.picture import LessonRuns
@@ -44,11 +43,11 @@ LABORATORIES = (  # each with its file's name, its recipe, its knob, and the pic
     ("level-lambda", "data=ionosphere; solvers=silp,level", "level.lam", "gap", 0.9),
     ("lp-norm", "data=heart; C=1; solvers=spg; gap=1e-4", "p", "few", 1.0),
 )
-INDEX, VIEWER = "index.html", "viewer.html"
+INDEX = "index.html"
 _ABOUT = (
-    "Races of multiple kernel learning solvers, step by step, those of papers' claims among them, laboratories with a"
-    " knob to turn, and a page that opens files of runs. Every page is one file with its numbers in it: it needs no"
-    " server, loads nothing, and can be handed on."
+    "Races of multiple kernel learning solvers, step by step, those of papers' claims among them, and laboratories with"
+    " a knob to turn. Every page is one file with its numbers in it: it needs no server, loads nothing, and can be"
+    " handed on."
 )
 _LABS = "Laboratories"
 _BACK = f'<p><a href="{INDEX}">All pages</a></p>'
@@ -80,7 +79,7 @@ def save_gallery(folder: str | Path, store: Store | str | Path | None = None) ->
 def gallery_pages(store: Store | str | Path | None = None) -> dict[str, str]:
     """Return the pages of the gallery by the names of their files."""
     pages = [*_laboratories(store), *_lessons(), *_claims()]
-    return {INDEX: _index(pages), VIEWER: viewer_page(_BACK), **{f"{page.name}.html": page.html for page in pages}}
+    return {INDEX: _index(pages), **{f"{page.name}.html": page.html for page in pages}}
 
 
 def _lessons() -> Iterator[GalleryPage]:
@@ -166,8 +165,7 @@ def _index(pages: list[GalleryPage]) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta name="generator" content="mklviz {escape(__version__)}"><title>mklviz: gallery</title>'
         f"<style>{page_colours({})}\n{beside(__file__, 'gallery.css')}</style></head>\n<body><header>"
-        f"<h1>Gallery of mklviz</h1><p>{escape(_ABOUT)}</p>"
-        f'<p><a href="{VIEWER}">Open a file of runs of your own</a></p></header>'
+        f"<h1>Gallery of mklviz</h1><p>{escape(_ABOUT)}</p></header>"
         f"<main>{sections}</main></body></html>\n"
     )
 
@@ -178,12 +176,8 @@ def _section(group: str, pages: list[GalleryPage]) -> str:
 
 
 def _card(page: GalleryPage) -> str:
-    light, dark = (_address(page.picture(theme)) for theme in (LIGHT, DARK))
+    light, dark = (svg_address(page.picture(theme)) for theme in (LIGHT, DARK))
     return (
         f'<a href="{page.name}.html"><picture><source media="(prefers-color-scheme: dark)" srcset="{dark}">'
         f'<img src="{light}" alt=""></picture><b>{escape(page.title)}</b><span>{escape(page.about)}</span></a>'
     )
-
-
-def _address(svg: str) -> str:
-    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"

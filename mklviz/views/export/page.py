@@ -9,8 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from collections.abc import Iterable, Mapping
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -26,8 +25,7 @@ from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
 from mklviz.views.look.styles import run_styles
 
 __all__ = [
-    *("both_themes", "colours", "data_title", "figures_script", "figures_style", "page", "page_colours", "race_page"),
-    "save_html",
+    *("colours", "data_title", "figures_script", "figures_style", "page", "page_colours", "race_page", "save_html"),
 ]
 
 _MORE = "Open it with scripts switched on: the figures are drawn by a script in this file, which loads nothing."
@@ -131,14 +129,9 @@ def _json(data: Mapping[str, Any]) -> str:
 
 
 def page_colours(traces: Mapping[str, Trace]) -> str:
-    """Return the colours of light and dark pages of these runs."""
-    return both_themes(partial(colours, traces))
-
-
-def both_themes(variables: Callable[[Theme], str]) -> str:
-    """Return the style sheet of pages that are light or dark where they are read, of CSS variables for each theme."""
-    dark = f"@media (prefers-color-scheme: dark) {{ :root {{ {variables(DARK)} }} }}"
-    return f":root {{ color-scheme: light dark; {variables(LIGHT)} }} {dark}"
+    """Return the style sheet with the colours of these runs, light or dark as the page is read."""
+    dark = f"@media (prefers-color-scheme: dark) {{ :root {{ {colours(traces, DARK)} }} }}"
+    return f":root {{ color-scheme: light dark; {colours(traces, LIGHT)} }} {dark}"
 
 
 def colours(traces: Mapping[str, Trace], theme: Theme) -> str:

@@ -212,8 +212,8 @@ def _decoded(piece: Any) -> bytes:
         return b""
 
 
-def follow(part: FormPart, owner: param.Parameterized, name: str) -> None:
-    """Keep the value of `part` and the Param `name` of `owner` the same; the owner's counts at first."""
-    part.value = getattr(owner, name)
-    part.param.watch(lambda event: owner.param.update(**{name: event.new}), "value")
-    owner.param.watch(lambda event: part.param.update(value=event.new), name)
+def follow(part: param.Parameterized, owner: param.Parameterized, name: str, own: str = "value") -> None:
+    """Keep the Param `own` of `part` and the Param `name` of `owner` the same; the owner's counts at first."""
+    part.param.update(**{own: getattr(owner, name)})
+    part.param.watch(lambda event: owner.param.update(**{name: event.new}), own)
+    owner.param.watch(lambda event: part.param.update(**{own: event.new}), name)

@@ -305,7 +305,7 @@ class MapCard(pn.viewable.Viewer):
         for t in range(len(values), last + 1):
             values.append(self._cuts.of(trace[t].dual))
         own = facts_of(trace[last]).level
-        level = float(trace.objective[: last + 1].min()) if own is None else own
+        level = trace[trace.best_index_at(last)].objective if own is None else own
         known = np.array(values[: max(last, 1)])
         edges = [ends @ CORNERS for cut in known if len(ends := edge(cut, level)) == 2]
         level_set = level_polygon(known, level) @ CORNERS

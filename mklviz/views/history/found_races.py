@@ -46,12 +46,12 @@ class FoundRaces:
     keys of their rows, where the store is switched off.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self) -> None:
         self.session: Session | None = None
         self.races: list[PastRace] = []
         self.total, self.lessons, self.fault = 0, dict[str, str](), ""
         self.in_memory: dict[str, KeptRace] = {}
-        self._store, self._sought = store, Sought()
+        self._sought = Sought()
         self._task = Task[_Listing]()
         self._all: tuple[object, dict[str, PastRace]] = None, {}  # of what state of the store, and its races
         self._looked = 0.0
@@ -79,26 +79,26 @@ class FoundRaces:
     def _ask(self) -> None:
         if self.session is None:
             return
-        sought, owner, kept = self._sought, self.session.owner or None, self._unstored()
-        state = self._store.revision, owner, tuple(map(id, kept.values()))
+        sought, store, kept = self._sought, self.session.store, self._unstored()
+        state = store.revision, store, tuple(map(id, kept.values()))
         self.in_memory = kept
         rows = [run for name, race in kept.items() for run in _rows_of(name, race)]
-        self._task.ask((sought, state), lambda _report: self._looked_up(sought, owner, rows, state), _FAILED)
+        self._task.ask((sought, state), lambda _report: self._looked_up(sought, store, rows, state), _FAILED)
 
-    def _looked_up(self, sought: Sought, owner: str | None, others: list[StoredRun], state: object) -> _Listing:
+    def _looked_up(self, sought: Sought, store: Store, others: list[StoredRun], state: object) -> _Listing:
         """Return the races that are looked for, with all their runs, also those that the search alone would not find.
 
         All races are read again only where the store's `state` is another.
         """
         if self._all[0] != state:
-            self._all = state, races_of([*self._store.runs(owner=owner), *others])
+            self._all = state, races_of([*store.runs(), *others])
         races = self._all[1]
         names = {race.first.lesson for race in races.values() if race.first.lesson}
         lessons = dict(sorted((lesson_title(name), name) for name in names))
         matching: Container[str] = races
         try:
             if sought.where.strip():
-                matching = {run.race or run.id for run in self._store.runs(sought.where, owner=owner)}
+                matching = {run.race or run.id for run in store.runs(sought.where)}
         except MklvizError as error:
             return _Listing([], len(races), lessons, str(error))
         found = [race for key, race in races.items() if key in matching and _fits(race, sought)]
@@ -106,7 +106,7 @@ class FoundRaces:
 
     def _unstored(self) -> dict[str, KeptRace]:
         """Return the races of the session by keys of their own, where the store takes none."""
-        if self.session is None or self._store.enabled:
+        if self.session is None or self.session.store.enabled:
             return {}
         return {f"memory-{id(race)}": race for race in self.session.race_history.races}
 

@@ -10,13 +10,14 @@ from typing import Any
 
 from mklviz.numbers import counted, share_text
 from mklviz.record.store import StoredRun
+from mklviz.record.store.stored import CUT_OFF, DAMAGED
 from mklviz.scenarios import scenarios
 
 __all__ = ["ORDERS", "STATES", "PastRace", "lesson_title", "races_of", "when"]
 
-RUNNING, CUT_OFF, FAILED, STOPPED, ENDED = "running", "cut off", "failed", "stopped", "ended"
-STATES = (ENDED, STOPPED, CUT_OFF, RUNNING, FAILED)
-_FIRST = (RUNNING, CUT_OFF, FAILED, STOPPED)  # a race is what one of its runs is, in this order
+RUNNING, FAILED, STOPPED, ENDED = "running", "failed", "stopped", "ended"
+STATES = (ENDED, STOPPED, CUT_OFF, RUNNING, FAILED, DAMAGED)
+_FIRST = (RUNNING, DAMAGED, CUT_OFF, FAILED, STOPPED)  # a race is what one of its runs is, in this order
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,9 @@ class PastRace:
     def told(self) -> str:
         """Each run in a line: how it ended, and what it cost."""
         return "\n".join(
-            f"{run.label}: {run.status}, {counted(run.steps, 'step')}, {counted(run.svm_solves, 'SVM solve')},"
+            run.reason
+            if run.status == DAMAGED
+            else f"{run.label}: {run.status}, {counted(run.steps, 'step')}, {counted(run.svm_solves, 'SVM solve')},"
             f" {run.seconds:.2f} CPU s" + ("" if math.isnan(run.gap) else f", gap {share_text(run.gap)}")
             for run in self.runs
         )

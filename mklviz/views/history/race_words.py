@@ -9,8 +9,9 @@ from typing import Any
 from mklviz.errors import MklvizError
 from mklviz.quoting import MOST_NAME, one_line
 from mklviz.record.store import Store
+from mklviz.record.store.stored import CUT_OFF
 from mklviz.views.form import FormRow, Group, Note, TextBox
-from mklviz.views.history.past_race import CUT_OFF, PastRace
+from mklviz.views.history.past_race import PastRace
 
 __all__ = ["RaceWords"]
 
@@ -24,8 +25,9 @@ _CUT_OFF = (
 class RaceWords:
     """Fields for one race; `body` is what a form draws, hidden while there is no race."""
 
-    def __init__(self, store: Store, say_wrong: Callable[[str], None]) -> None:
-        self._store, self._say_wrong = store, say_wrong
+    def __init__(self, say_wrong: Callable[[str], None]) -> None:
+        self.store: Store | None = None  # as whoever sees the page has it
+        self._say_wrong = say_wrong
         self._race: PastRace | None = None
         self._filling = False
         self.name, self.tags = TextBox(label="Name"), TextBox(label="Tags", placeholder="such as thesis, chapter 3")
@@ -57,13 +59,13 @@ class RaceWords:
 
     def _say(self, _event: Any) -> None:
         """Write down what somebody has said."""
-        if self._filling or self._race is None:
+        if self._filling or self._race is None or self.store is None:
             return
         tags = [one_line(tag.strip(), MOST_NAME) for tag in self.tags.value.split(",")]
         name = one_line(self.name.value.strip(), MOST_NAME) or self._race.name
         note = self.note.value.strip()[:_LONGEST_NOTE]
         try:
-            self._store.describe(self._race.id, name=name, note=note, tags=list(dict.fromkeys(filter(None, tags))))
+            self.store.describe(self._race.id, name=name, note=note, tags=list(dict.fromkeys(filter(None, tags))))
         except MklvizError as error:
             self._say_wrong(str(error))
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import panel as pn
 
+from mklviz.record.store import EVERYBODY, Asker, Owner
 from mklviz.views.host.session_expiry import wait_for_browser
 
 __all__ = ["OWNER", "follow_session", "is_connected", "is_on_page", "is_served", "owner_of_page"]
@@ -14,9 +15,10 @@ __all__ = ["OWNER", "follow_session", "is_connected", "is_on_page", "is_served",
 OWNER = "X-Mklviz-Runs"  # the header by which the gate says whose runs a page may see
 
 
-def owner_of_page() -> str:
-    """Return whose runs the page being built may see, where its server tells browsers apart; "" for everybody's."""
-    return str((pn.state.headers or {}).get(OWNER, "")) if is_served() else ""
+def owner_of_page() -> Asker:
+    """Return whose runs the page being built may see: those of its browser, where its server tells browsers apart."""
+    name = (pn.state.headers or {}).get(OWNER) if is_served() else None
+    return EVERYBODY if name is None else Owner(str(name))
 
 
 def is_served() -> bool:

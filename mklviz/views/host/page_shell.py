@@ -10,14 +10,24 @@ from mklviz.views.host.beside import beside
 
 __all__ = ["PAGE_TEMPLATE", "never_busy", "page_template"]
 
-PAGE_TEMPLATE = f"""{{% extends "base.html" %}}{{% block preamble %}}{{{{ super() }}}}
-<script>{{% raw %}}{beside(__file__, "unloaded.js")}{{% endraw %}}</script>{{% endblock %}}"""
+
+def _block(name: str, html: str) -> str:
+    return f"{{% block {name} %}}{{% raw %}}{html}{{% endraw %}}{{{{ super() }}}}{{% endblock %}}"
+
+
+def _script(block: str, file: str) -> str:
+    return _block(block, f"<script>{beside(__file__, file)}</script>")
+
+
+# the scripts stand before those of Bokeh and Panel, and after
+PAGE_TEMPLATE = (
+    '{% extends "base.html" %}' + _script("preamble", "unloaded.js") + _script("postamble", "built_first.js")
+)
 
 
 def page_template(html: str) -> str:
     """Return the template of a page with some HTML of its own, which is seen before the scripts are loaded."""
-    contents = "{% block contents %}{% raw %}" + html + "{% endraw %}{{ super() }}{% endblock %}"
-    return PAGE_TEMPLATE + contents
+    return PAGE_TEMPLATE + _block("contents", html)
 
 
 def never_busy(page: pmui.Page) -> None:

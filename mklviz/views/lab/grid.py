@@ -162,6 +162,8 @@ def solve_grid(grid: LabGrid, store: Store | str | Path | None = None) -> list[d
     with _kept(store if isinstance(store, Store) else open_store(store)) as kept:
         run = SweepRun(grid.sweep, kept, retry=True)
         follow(run)
+        if run.not_kept:
+            raise MklvizError(run.not_kept)
         ended = run.table().outcomes
         for _, outcome in run.table():
             if outcome.failed:

@@ -74,10 +74,10 @@ def mixed_kernels(problem: Problem, traces: Mapping[str, Trace]) -> Indices:
     return np.sort(np.argsort(-found, kind="stable")[:MOST_BARS])
 
 
-def above(objective: float, traces: Mapping[str, Trace], problem: Problem) -> float:
+def above(objective: float, traces: Mapping[str, Trace]) -> float:
     """Return how far an objective is above the best bound that is proved, not below zero, where rounding decides."""
     bound = max(trace.best_bound.lower_bound for trace in traces.values() if len(trace))
-    return max(relative_gap(objective, bound, problem.least_scale), 0.0)
+    return max(relative_gap(objective, bound), 0.0)
 
 
 def mix_lines(
@@ -87,7 +87,7 @@ def mix_lines(
     curves = []
     for key, trace in traces.items():
         style, steps = styles[key], range(trace.first_step, trace.last_step + 1)
-        share = [above(value, traces, problem) for value in trace.objective]
+        share = [above(value, traces) for value in trace.objective]
         curves.append(LabCurve(style.label, list(map(float, steps)), share, style.colour, style.dash))
     if mine is not None:
         last = float(max(trace.last_step for trace in traces.values()))
@@ -99,7 +99,7 @@ def standing(mine: float, traces: Mapping[str, Trace], problem: Problem) -> str:
     """Say at which step each solver first gets lower than a mix that is so far above the bound."""
     said = []
     for trace in traces.values():
-        lower = [t for t, value in enumerate(trace.objective) if above(value, traces, problem) < mine]
+        lower = [t for t, value in enumerate(trace.objective) if above(value, traces) < mine]
         if not lower:
             said.append(f"You beat {trace.label}: none of its steps is lower.")
         else:

@@ -9,7 +9,7 @@ import csv
 import io
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -111,10 +111,10 @@ def read_points(columns: Mapping[str, Any], classes: Sequence[str]) -> Points:
     return Points(tuple(coordinates[0]), tuple(coordinates[1]), tuple(map(str, labels)))
 
 
-def as_file(points: Points, names: Sequence[str]) -> bytes:
-    """Return the points as a table, under the `names` of the two features."""
+def as_file(points: Points, names: Sequence[str], written: Callable[[str], object] = str) -> bytes:
+    """Return the points as a table, under the `names` of the two features; texts stand in it as `written`."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*names, "class"])
-    writer.writerows(zip(points.x, points.y, points.labels, strict=True))
+    writer.writerow(map(written, [*names, "class"]))
+    writer.writerows(zip(points.x, points.y, map(written, points.labels), strict=True))
     return text.getvalue().encode()

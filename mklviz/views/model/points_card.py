@@ -14,6 +14,7 @@ from mklviz.datasets import DataError
 from mklviz.engine import Race
 from mklviz.engine.task import Task
 from mklviz.errors import MklvizError
+from mklviz.quoting import cell
 from mklviz.views.form import Button, Form, FormRow, Segments, Switch
 from mklviz.views.host.polling import Polling
 from mklviz.views.lab.lab_charts import Bar, bar_table, bars_chart, lab_figure
@@ -52,7 +53,6 @@ class PointsCard(pn.viewable.Viewer):
         self._theme: Theme | None = None
         self._classes: tuple[str, ...] = ()
         self._source = ""  # name of the data in the recipe of a race on these points
-        self._content = b""
         self._edited = self._due = False
         self._moving: Points | None = None  # the points while one of them is dragged, until they are learned from fully
         self._moved_at, self._answers = 0.0, False  # when it moved, and whether the page waits for its picture
@@ -129,7 +129,9 @@ class PointsCard(pn.viewable.Viewer):
             self.figure.set_points(points_of(self._session.prepared))
 
     def _hand_over(self, *_: Any) -> None:
-        self._form.hand_over(FILE, self._content)
+        if self.points is not None and self._session is not None:
+            names = self._session.prepared.train.feature_names
+            self._form.hand_over(FILE, as_file(self.points, names, cell))
 
     # -- what has happened
 
@@ -154,7 +156,6 @@ class PointsCard(pn.viewable.Viewer):
         self._classes = prepared.train.classes
         if self.points is None:
             self.points = points_of(prepared)
-            self._content = as_file(self.points, prepared.train.feature_names)
         assert self._theme is not None
         options = {**{f"adds {name}": name for name in self._classes}, REMOVE: ""}
         chosen = self.adds.value if self.adds.options == options else self._classes[0]
@@ -189,7 +190,7 @@ class PointsCard(pn.viewable.Viewer):
             self.figure.set_points(self.points)
         else:
             say(self.refusal, "")
-            self.points, self._content, self._due = points, content, True
+            self.points, self._due = points, True
 
     def _drag(self, columns: Mapping[str, Any]) -> None:
         """Learn coarsely from the points as they are while one of them is dragged."""

@@ -6,11 +6,11 @@ and where a notebook shows no widgets.
 
 from __future__ import annotations
 
-import base64
 from html import escape
 from typing import Any
 from uuid import uuid4
 
+from mklviz.views.chart.svg import svg_address
 from mklviz.views.host.kernel import show_bundle
 
 __all__ = ["Still", "still_bundle", "still_html"]
@@ -60,8 +60,7 @@ def _folded(page: str) -> str:
 
 def still_html(drawn: str, name: str) -> str:
     """Return a picture as HTML that needs no trust: a page may show it where it lets no scripts and no SVG in."""
-    source = base64.b64encode(drawn.encode()).decode()
-    return f'<img alt="{escape(name)}" style="max-width: 100%" src="data:image/svg+xml;base64,{source}">'
+    return f'<img alt="{escape(name)}" style="max-width: 100%" src="{svg_address(drawn)}">'
 
 
 def still_bundle(drawn: str, name: str) -> dict[str, str]:

@@ -21,7 +21,7 @@ from bokeh.model import Model
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.record.files import replacing
 from mklviz.views.host.beside import beside
-from mklviz.views.pictures.picture_page import picture_page
+from mklviz.views.pictures.holoviews_extension import picture_page
 from mklviz.views.pictures.style import rendered
 
 __all__ = ["save"]

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from functools import partialmethod
 from typing import Any
 
 import holoviews as hv
+from bokeh.embed import file_html
+from bokeh.model import Model
+from bokeh.resources import INLINE
 
 from mklviz.views.host.kernel import is_loaded, notebook_shell, running_marimo
-from mklviz.views.pictures.picture_page import picture_page
 from mklviz.views.pictures.style import rendered
 
-__all__ = ["show_in_notebooks"]
+__all__ = ["picture_page", "show_in_notebooks"]
+
+
+def picture_page(figure: Model) -> str:
+    """Return the HTML of a page that shows what `rendered` has drawn."""
+    page = file_html(figure, INLINE, title="mklviz")
+    # Bokeh names what any model loads that this process knows, such as Panel's, even where the page has none of them
+    return re.sub(r'<script src="[^"]*"></script>\s*', "", page)
 
 
 def show_in_notebooks() -> None:

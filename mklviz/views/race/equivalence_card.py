@@ -129,7 +129,7 @@ def _carry_over(problem: Problem, final: Iterate, report: ProgressReport) -> lis
     for k, other in enumerate(others):
         report(k / len(others))
         objective = other.problem.objective(other.weights, other.dual)
-        gap = relative_gap(objective, other.problem.lower_bound(other.dual), other.problem.least_scale)
+        gap = relative_gap(objective, other.problem.lower_bound(other.dual))
         mapped.append(Mapped(other.problem, objective, gap))
     return mapped
 
@@ -147,7 +147,7 @@ def _solve_all(problems: Sequence[Problem], report: ProgressReport) -> list[Solv
             report(k / len(problems))
 
         trace = solve(problem, name, gap=CHECK_GAP, max_iter=2000, max_seconds=CHECK_SECONDS, progress=goes_on)
-        solved.append(Solved(float(trace.objective.min()), make_solver(name).label))
+        solved.append(Solved(trace.best.objective, make_solver(name).label))
     return solved
 
 

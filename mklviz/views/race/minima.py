@@ -13,18 +13,40 @@ from html import escape
 
 import numpy as np
 import panel as pn
+from bokeh.models import BasicTicker, FixedTicker
+from bokeh.plotting import figure
 
-from mklviz.contract import Iterate
+from mklviz.contract import Array, Iterate
 from mklviz.engine import Profile, Race, objective_profile
 from mklviz.engine.task import ProgressReport
 from mklviz.numbers import share_text
 from mklviz.problem import Problem
+from mklviz.views.chart.axes import bare, style_axes
 from mklviz.views.form import Form, FormRow
 from mklviz.views.look import cards
+from mklviz.views.look.palette import Theme
 from mklviz.views.race.ended_card import EndedCard
-from mklviz.views.race.straight_line import way_figure
 
 __all__ = ["MinimaCard", "ends_apart"]
+
+HEIGHT = 230  # pixels
+
+
+def way_figure(shares: Array, values: Array, names: Sequence[str], theme: Theme) -> figure:
+    """Draw the objective `values` at `shares` of the way, 0 to 1, between two ends and their `names`."""
+    options = {"height": HEIGHT, "sizing_mode": "stretch_width", "min_border_left": 54}
+    plot = figure(name="minima", tools="save", syncable=False, **options)
+    plot.line(shares, values, line_color=theme.accent, line_width=2)
+    ends = [0, len(values) - 1]
+    plot.scatter(shares[ends], values[ends], size=9, color=theme.accent)
+    plot.xaxis.ticker = FixedTicker(ticks=[0, 1])
+    plot.xaxis.major_label_overrides = {0: names[0], 1: names[1]}
+    plot.yaxis.ticker = BasicTicker(desired_num_ticks=4, num_minor_ticks=0)
+    plot.x_range.range_padding, plot.yaxis.axis_label = 0.06, "objective"
+    style_axes(plot, theme)
+    bare(plot)
+    return plot
+
 
 SAME = 0.02  # share of the weights that two ends in one minimum may differ in
 POINTS = 41

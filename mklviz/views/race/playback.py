@@ -33,10 +33,7 @@ class Playback:
         by_key = entered(solvers)
         self.pace = pace
         self._whole = {key: recording[key] for key in by_key}
-        self._grown = {
-            key: Trace(whole.solver, whole.label, whole.options, whole.kernel_names, whole.problem)
-            for key, whole in self._whole.items()
-        }
+        self._grown = {key: whole.without_steps() for key, whole in self._whole.items()}
         names = next(iter(self._whole.values())).kernel_names
         self.drawn = DrawnRuns(self._grown, self._states, names, by_key, regularizer, recorded=True)
         self._played, self._at = float(max(map(len, self._whole.values()))) if whole else 0.0, math.nan

@@ -8,18 +8,44 @@ from typing import Any
 
 import panel as pn
 
-from mklviz.views.chart.race_charts import ChartOptions, race_charts
+from mklviz.views.chart.description import Chart
+from mklviz.views.chart.race_charts import ChartOptions, race_charts, weights_title
 from mklviz.views.host.document_models import document_of
 from mklviz.views.host.plot_pane import PlotPane
 from mklviz.views.look import cards
+from mklviz.views.look.cards import title
 from mklviz.views.look.palette import LIGHT, Theme
 from mklviz.views.race.figures import BIG, SMALL, Charts
-from mklviz.views.race.race_headings import chart_heading, weights_heading
 from mklviz.views.race.results import ResultRow, result_table
 from mklviz.views.race.small_multiples import SmallMultiples
 from mklviz.views.race.time_bars import TimeBars
 
-__all__ = ["RacePage"]
+__all__ = ["RacePage", "chart_heading", "weights_heading"]
+
+
+def chart_heading(chart: Chart) -> str:
+    """Return the title of a chart and its note; the corner of the objective says above what it stands."""
+    text = chart.title if chart.name != "objective" else "Objective"
+    beside = f'<i class="dashes"></i>{escape(chart.beside)}' if chart.beside else ""
+    legend = f'<span class="legend"><span>{beside}</span></span>' if chart.name == "gap" else ""
+    return title(text, term=chart.term, beside=legend) + (_why(chart.note, chart.more) if chart.note else "")
+
+
+def weights_heading(names: Sequence[str], count: int, theme: Theme, noun: str) -> str:
+    """Return the heading of the weights, with the names of those shown, of `count` kernels or other `noun`."""
+    entries = "".join(
+        f'<span><i style="background:{colour}"></i>{escape(name)}</span>'
+        for name, colour in zip(names, theme.kernels, strict=False)
+    )
+    term = "kernel weight" if noun == "kernel" else ""
+    return title(weights_title(noun, len(names), count), term=term, beside=f'<span class="legend">{entries}</span>')
+
+
+def _why(text: str, more: str = "") -> str:
+    """Return a line below a heading, with more words in its tooltip."""
+    detail = f' detail" title="{escape(more)}' if more else ""
+    return f'<p class="why{detail}">{escape(text, quote=False)}</p>'
+
 
 _RECORDED = '<div class="recorded"><p>Recording</p></div>'  # dimmed; the word is beside the name of the axis
 _LARGE = {"objective": "objective", "gap": "certified gap", "step": "step size"}
@@ -105,11 +131,6 @@ class RacePage:
     def push(self) -> None:
         """Send raw Bokeh changes to a notebook, where they do not travel by themselves."""
         pn.io.push_notebook(self.panes["objective"])
-
-    def resend(self) -> None:
-        """Send all text again."""
-        for pane in (self.table, self.weights_title, *self.weights.heads.values()):
-            pane.param.trigger("object")
 
     def paint(self, theme: Theme) -> None:
         """Put the colours of `theme` under everything; on a projector objective and weights stand alone."""

@@ -28,10 +28,8 @@ from mklviz.views.race.drawn_runs import DrawnRuns
 from mklviz.views.race.figures import Charts
 from mklviz.views.race.frame_sender import FrameSender
 from mklviz.views.race.hold_unseen import HoldUnseen
-from mklviz.views.race.long_runs import LongRuns
 from mklviz.views.race.playback import Playback
-from mklviz.views.race.race_axes import RaceAxes
-from mklviz.views.race.race_controls import above_box, race_controls
+from mklviz.views.race.race_axes import LongRuns, RaceAxes, above_box, race_controls
 from mklviz.views.race.race_figures import RaceFigures
 from mklviz.views.race.race_page import RacePage
 from mklviz.views.race.race_text import RaceText
@@ -78,7 +76,7 @@ class RaceView(pn.viewable.Viewer):
         self.figures = RaceFigures(self.page, self.chips, self._sender, self._options)
         self.axes = RaceAxes(self.figures, self.long_runs, self.frames)
         self.text = RaceText(self.page)
-        self.hold_unseen = HoldUnseen(self.resend)
+        self.hold_unseen = HoldUnseen(self.frames.catch_up)
         self.heartbeat.on_key(lambda key: self.on_key(key) if self.on_key is not None else None)
         self.chips.param.watch(lambda event: self.param.update(hidden=frozenset(event.new)), "hidden")
         self._log_of[self.x_axis] = self.log_x
@@ -140,11 +138,6 @@ class RaceView(pn.viewable.Viewer):
         self.figures.draw(runs, self.hidden)
         self.hidden = self.figures.hidden
         self._change_shown()
-
-    def resend(self) -> None:
-        """Send everything again to a browser that may have missed some."""
-        self.figures.resend()
-        self._write(monotonic())
 
     # -- what is new
 

@@ -13,7 +13,7 @@ from mklviz.errors import MklvizError
 from mklviz.recipe import Recipe
 from mklviz.recipe.prepared import Prepared
 from mklviz.record import Trace
-from mklviz.views.session.entry import Entry
+from mklviz.views.session.launcher import Entry
 from mklviz.views.session.session import Session
 
 __all__ = ["NO_RECIPE", "Reopening", "show_unposed"]

@@ -5,6 +5,7 @@ Tabs read it and keep no copy. A change is made here once, and every tab follows
 
 from __future__ import annotations
 
+import secrets
 import threading
 import weakref
 from collections.abc import Callable, Mapping
@@ -20,6 +21,7 @@ from mklviz.recipe import Recipe
 from mklviz.recipe.prepared import Prepared
 from mklviz.recipe.recorded import RecordedRace, head_for
 from mklviz.record import Trace
+from mklviz.record.store import Asker, Owner, open_store
 from mklviz.scenarios import Answer
 from mklviz.views.chart.kernel_colours import KernelColours
 from mklviz.views.look.palette import LIGHT, theme_for
@@ -57,9 +59,10 @@ class Session(param.Parameterized):
     preview = param.String(default="", doc="The scenario set up whose recording shows what a race will look like")
     scenario = param.Parameter(default=None, doc="The scenario with its lesson, which pages that follow show as well")
     lesson_open = param.Boolean(default=False, doc="Whether the lesson stands on the stage of whoever leads")
+    keeps = param.Boolean(default=True, doc="Whether new races are kept, where the server keeps any")
     lesson_result = param.Parameter(default=None, doc="LessonResult; None as long as the race goes on")
 
-    def __init__(self, follows: bool = False, owner: str = "", **params: Any) -> None:
+    def __init__(self, follows: bool = False, owner: Asker | None = None, **params: Any) -> None:
         super().__init__(**params)
         self._kept: Callable[[], Race | None] = lambda: None  # returns the race added last, if it is still there
         self.follows = follows  # somebody else's race, to look at and not to touch
@@ -67,7 +70,9 @@ class Session(param.Parameterized):
         self.race_history = RaceHistory()
         self.kernel_colours = KernelColours()
         self.score: Callable[[Iterate], float] | None = None  # on the test samples, computed once for all tabs
-        self.owner = owner  # of the runs, on a server that several people share; "" where all see all
+        self.owner = owner or Owner(secrets.token_hex(12))  # where nobody says whose, what it records itself is all
+        self.store = open_store().of(self.owner)  # whatever the page reads, changes and records goes through it
+        self.can_keep = self.store.enabled  # whether the server keeps any races
         self.recorded: RecordedRace | None = None  # the race shown, or the one before, in the store
         self.link: Callable[[str, int | None, Mapping[str, str]], str] | None = None
         self.chosen: Callable[[], Recipe | None] | None = None
@@ -75,6 +80,11 @@ class Session(param.Parameterized):
         self.on_key: Callable[[str], None] | None = None
         self.on_open: Callable[[Recipe | None, Mapping[str, Trace], str], str] | None = None
         self.on_repeat: Callable[[Recipe], str] | None = None
+        self.param.watch(self._turn_store, "keeps")
+        self._turn_store()
+
+    def _turn_store(self, *_: object) -> None:
+        self.store.enabled = self.keeps and self.can_keep
 
     @property
     def unposed(self) -> str:
@@ -99,15 +109,15 @@ class Session(param.Parameterized):
             return
         made = all(trace.recipe for trace in race.traces.values())  # and not begun at a point of the map
         posed = made and self.scenario is not None and recipe.same_race(self.scenario.recipe)
-        head = head_for(recipe, "dashboard", self.scenario.name if posed else "", self.owner)
-        self.recorded = RecordedRace(race, head, prepared, self.score)
+        head = head_for(recipe, "dashboard", self.scenario.name if posed else "")
+        self.recorded = RecordedRace(race, head, prepared, self.score, self.store)
 
     def reopen(self, recipe: Recipe, prepared: Prepared, race: ReopenedRace) -> None:
         """Turn to a race of the past, of which only branches are recorded; the caller ends the one before."""
         self._kept = weakref.ref(race)
         self.score = _once(prepared.score)
-        head = replace(head_for(recipe, "dashboard", owner=self.owner), race=race.stored)
-        self.recorded = RecordedRace(race, head, prepared, self.score, stored=race.runs)
+        head = replace(head_for(recipe, "dashboard"), race=race.stored)
+        self.recorded = RecordedRace(race, head, prepared, self.score, self.store, stored=race.runs)
         self.param.update(recipe=recipe, prepared=prepared, race=race, cursor=None)
 
     def reopen_unposed(self, race: ReopenedRace) -> None:
@@ -136,8 +146,10 @@ class Session(param.Parameterized):
         self.pinned = tuple(other for other in self.pinned if other is not race)
 
     def take(self, other: Session) -> None:
-        """Turn to the race of another session."""
-        self.score, self.recorded = other.score, other.recorded
+        """Turn to the race of another session, which is recorded on by whoever owns it."""
+        self.score, self.recorded = other.score, None
+        if self.owner == other.owner:
+            self.recorded, self.store = other.recorded, other.store
         self.param.update(recipe=other.recipe, prepared=other.prepared, race=other.race, cursor=None)
 
     @property

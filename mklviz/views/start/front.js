@@ -1,5 +1,5 @@
 // Plays the recorded paths over the triangle as soon as the HTML is there, and draws those that the server sends for
-// another start: "mklviz-paths" brings them, "mklviz-start" says where the handle is.
+// another start: "mklviz-paths" brings them, "mklviz-start" says where the handle is. Says at once what a click will open.
 {
 const front = document.getElementById("mklviz-front")
 const data = JSON.parse(front.querySelector(".data").textContent)
@@ -169,4 +169,23 @@ front.addEventListener("mklviz-paths", ({ detail }) => {
 })
 place()
 tidy()
+
+// -- what is coming
+
+const coming = find(".coming span")
+const announce = (link) => {
+  const { scenario } = link.dataset, card = scenario ? front.querySelector(`.lessons [data-scenario="${scenario}"] b`) : null
+  coming.textContent = `Opening ${card ? "lesson " : ""}${(card ?? link.querySelector("small") ?? link).textContent} …`
+}
+document.addEventListener("click", (event) => {  // also on the links that take the place of those in the bar
+  const link = event.composedPath().find((node) => node.dataset?.page)
+  if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return
+  front.querySelector(".pressed")?.classList.remove("pressed")
+  link.classList.add("pressed")
+  if (front.dataset.open !== link.dataset.page) front.setAttribute("aria-busy", "true")
+  announce(link)
+}, true)
+addEventListener("pageshow", ({ persisted }) => persisted && front.removeAttribute("aria-busy"))  // back from an ordinary link
+const [named] = [...new URLSearchParams(location.search)].filter(([name]) => ["scenario", "claim"].includes(name))
+announce((named && find(`[data-${named[0]}="${CSS.escape(named[1])}"]`)) ?? find(`[data-page="${front.dataset.open}"]`))
 }

@@ -14,7 +14,9 @@ from mklviz.scenarios import scenarios
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.explorer.frame import Frame
 from mklviz.views.explorer.navigation import EXPLORE, RUNS, Navigation
-from mklviz.views.explorer.page import TICK, build_page, join_session
+from mklviz.views.explorer.page import TICK, build_page
+from mklviz.views.form.inputs import follow
+from mklviz.views.host.page_session import follow_session
 from mklviz.views.host.page_shell import page_template
 from mklviz.views.host.ticks import Ticks
 from mklviz.views.links.link import RACE_KEY, query_value
@@ -26,6 +28,7 @@ from mklviz.views.start.given_file import open_given
 
 __all__ = ["FrontPage"]
 
+KEEP = "mklviz-keep"  # the cookie that says whether races of this browser are kept
 OWN = "data"  # in the address: a table of one's own is to be opened
 
 
@@ -39,6 +42,8 @@ class FrontPage:
         self.frame = Frame()
         self.explorer: Explorer | None = None
         self.navigation = Navigation(self.turn, section=section, margin=0, align="center")
+        self.frame.session.keeps = (pn.state.cookies or {}).get(KEEP) != "no"
+        follow(self.navigation, self.frame.session, "keeps", "keeps")
         self.dragged_start = DraggedStart()
         self._main = pn.Column(sizing_mode="stretch_width", margin=0)
         self._ticks = Ticks(TICK, self.tick)
@@ -60,18 +65,16 @@ class FrontPage:
             self._build()
         self._show(self.section, {OWN: query_value(OWN)})
         self._paint()
-        join_session(self._start, self.close, self.explorer and self.explorer.controls)
+        follow_session(self._start, self.close)
         return self._page
 
     def turn(self, section: str, words: Mapping[str, str]) -> None:
         """Open a section; `words` say which lesson or claim, or that a table of one's own is to be opened."""
-        if section in (EXPLORE, RUNS) and self.explorer is None:
-            self._build().start()
-        self._show(section, words)
-        if self.explorer is not None and words.get("scenario") in scenarios():
-            self.explorer.open_lesson(words["scenario"])
-        if self.explorer is not None and words.get("claim"):
-            self.explorer.open_claim(words["claim"])
+        with pn.io.hold(policy="collect"):  # one message
+            begun = self._build() if section in (EXPLORE, RUNS) and self.explorer is None else None
+            self._show(section, words)
+            if begun is not None:
+                begun.start()
 
     def _build(self) -> Explorer:
         self.explorer = Explorer(frame=self.frame)
@@ -79,7 +82,6 @@ class FrontPage:
         if self.explorer.open():
             self._page.sidebar = [self.explorer.controls]
         self.explorer.set_dark(self.frame.session.theme.dark)
-        self._main.objects = [self.explorer.main]
         return self.explorer
 
     def _show(self, section: str, words: Mapping[str, str]) -> None:
@@ -94,6 +96,11 @@ class FrontPage:
         if words.get("own") or words.get(OWN) == "own":
             self._page.sidebar_open = True  # also on a phone
             self.explorer.sidebar.data.file.wanted += 1
+        if words.get("scenario") in scenarios():
+            self.explorer.open_lesson(words["scenario"])
+        if words.get("claim"):
+            self.explorer.open_claim(words["claim"])
+        self._main.objects = [self.explorer.main]  # what was asked for stands there when a browser draws it
 
     def _show_drawer(self, explores: bool) -> None:
         """Fold the controls away where there is no race to be set up, and bring them back as they were."""

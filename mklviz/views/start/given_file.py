@@ -7,7 +7,6 @@ from pathlib import Path
 
 from mklviz.errors import MklvizError
 from mklviz.record.bundle import read_bundle
-from mklviz.record.store import open_store
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.session.comparable import recipe_of
 
@@ -27,7 +26,7 @@ def open_given(explorer: Explorer) -> None:
     except MklvizError:  # a table, which says by itself what is wrong with it
         explorer.sidebar.data.file.param.update(filename=path.name, size=len(content), value=content)
         return
-    store = open_store()
+    store = explorer.session.store
     keys = store.import_file(content, path.name) if store.enabled else []
     recipe = next(filter(None, map(recipe_of, traces.values())), None)
     begun = {key: trace for key, trace in traces.items() if len(trace)}

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from contourpy import FillType, contour_generator
 
+from mklviz.numbers import share_text
 from mklviz.record import Trace
 from mklviz.record.recordings import recorded_evidence
 from mklviz.typing import Array
@@ -91,7 +92,7 @@ def best_shares(traces: Mapping[str, Trace]) -> list[float]:
 def proof(traces: Mapping[str, Trace]) -> str:
     """Return what runs have proved of their ends, in a sentence."""
     gap = max(float(trace.gap[-1]) for trace in traces.values())
-    return _PROOF.format(gap=f"{100 * gap:.2g}\N{NO-BREAK SPACE}%")
+    return _PROOF.format(gap=share_text(gap).replace(" ", "\N{NO-BREAK SPACE}"))
 
 
 def _shares(weights: Array) -> list[float]:

@@ -44,8 +44,8 @@ class SweepPlan:
         return f"{counted(self.total, 'run')}{skipped}. About {lasts} {where}, by earlier runs like these."
 
 
-def plan_of(sweep: Sweep, store: Store, owner: str = "") -> SweepPlan:
-    """Look up what a store knows of a sweep, of the runs of `owner`, or of everybody's.
+def plan_of(sweep: Sweep, store: Store) -> SweepPlan:
+    """Look up what a store knows of a sweep.
 
     Raises `MklvizError` if its values do not go together, or it has more members than a dashboard solves.
     """
@@ -55,7 +55,7 @@ def plan_of(sweep: Sweep, store: Store, owner: str = "") -> SweepPlan:
             " shorten a list, or run it by mklviz sweep on the command line."
         )
     members = sweep.members
-    table = SweepTable.of(store, sweep, owner)
+    table = SweepTable.of(store, sweep)
     left = [member for member in members if member.key not in table.outcomes]
     return SweepPlan(len(members), table, _seconds(left, store))
 

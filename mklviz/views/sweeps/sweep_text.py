@@ -44,6 +44,8 @@ def progress_said(progress: SweepProgress, status: str) -> str:
         return f"{first}: {', '.join(parts)}.{rest}"
     if progress.running:
         parts.append(f"{progress.running:,} {'held' if status == 'paused' else 'running'}")
+    if progress.elsewhere:
+        parts.append(f"{progress.elsewhere:,} solved by another process")
     left = progress.seconds_left
     if status != "paused" and math.isfinite(left) and ended < total:
         parts.append(f"about {duration(left)} left")

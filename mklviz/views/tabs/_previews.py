@@ -33,7 +33,7 @@ from mklviz.views.lessons.picture import LessonRuns, drawn_steps
 from mklviz.views.lessons.thumbnail import recorded_runs
 from mklviz.views.lessons.triangle import triangle
 from mklviz.views.look.palette import Theme, swatch
-from mklviz.views.race.race_headings import weights_heading
+from mklviz.views.race.race_page import weights_heading
 from mklviz.views.tabs._tab import Tab
 
 __all__ = ["curves_preview", "paths_preview", "preview_of", "race_preview", "weights_preview"]

@@ -23,13 +23,15 @@ from mklviz.numbers import counted
 from mklviz.quoting import named, one_line
 from mklviz.record import Trace
 from mklviz.record.bundle import bundle_bytes, read_bundle
-from mklviz.record.store import Store, open_store
+from mklviz.record.store import Store
 from mklviz.views.export.page import race_page
 from mklviz.views.form import Alert, Button, File, Form, FormRow, Group, Heading, Note, Select, Switch, TextBox
+from mklviz.views.form.inputs import follow
 from mklviz.views.history.found_races import FoundRaces, Sought
 from mklviz.views.history.past_race import ORDERS, STATES, PastRace
 from mklviz.views.history.race_list import RaceList
 from mklviz.views.history.race_words import RaceWords
+from mklviz.views.host.document_lock import with_page_locked
 from mklviz.views.look import cards
 from mklviz.views.session.comparable import difference, shared_recipe
 from mklviz.views.session.race_history import KeptRace, overlaid
@@ -71,15 +73,15 @@ class Runs(Tab):
     def __init__(self) -> None:
         super().__init__()
         self._session: Session | None = None
-        self.store: Store = open_store()
-        self.found = FoundRaces(self.store)
+        self.store: Store
+        self.found = FoundRaces()
         self.shown_page = ""
         self._deleted: list[str] = []
         self._build_search()
         self._build_actions()
         self.list = RaceList(self._act)
         self.list.param.watch(self._offer, "chosen")
-        self.words = RaceWords(self.store, self._say_wrong)
+        self.words = RaceWords(self._say_wrong)
         self._said = Note(object=_NONE)
         self._frame = pn.pane.HTML(margin=0, sizing_mode="stretch_width", visible=False)
         line = FormRow(self._said, self.keep, wrap=True)
@@ -97,12 +99,14 @@ class Runs(Tab):
         self.pinned = Select(label="Pinned", bare=True, options={"pinned or not": False, "pinned": True}, value=False)
         orders = {name: name for name in ORDERS}
         self.order_by = Select(label="Order", bare=True, options=orders, value=next(iter(orders)))
-        self.keep = Switch(label="Keep my races", description=_KEEP, value=self.store.enabled)
+        self.keep = Switch(
+            label="Keep my races",
+            description=_KEEP,
+        )
         self.trouble = Alert(visible=False, closeable=True)
         self._store_trouble = Alert(visible=False, severity="warning")
         for part in (self.search, self.state, self.lesson, self.pinned, self.order_by):
             part.param.watch(lambda *_: self.look(), "value")
-        self.keep.param.watch(self._turn_store, "value")
         filters = FormRow(self.state, self.lesson, self.pinned, self.order_by, wrap=True)
         self._search_rows = Group(self.search, filters)
 
@@ -138,9 +142,12 @@ class Runs(Tab):
 
     def follow(self, session: Session) -> None:
         """List the races that the session may see."""
-        self._session = session
+        if self._session is None:
+            follow(self.keep, session, "keeps")
+        self._session = self.found.session = session
+        self.store = self.words.store = session.store
+        self.keep.visible = session.can_keep and not session.follows
         self.root.stylesheets = [cards.variables(session.theme)]
-        self.found.session = session
         self._draw()
         self.look()
 
@@ -189,9 +196,6 @@ class Runs(Tab):
         self._chosen_note.object = f"{len(chosen)} chosen" if len(chosen) > 1 else ""
         self.words.show(chosen[0] if len(chosen) == 1 and chosen[0].id not in self.found.in_memory else None)
 
-    def _turn_store(self, event: Any) -> None:
-        self.store.enabled = event.new
-
     # -- what is done with them
 
     def _act(self, what: str, key: str) -> None:
@@ -222,10 +226,15 @@ class Runs(Tab):
         chosen = self.chosen
         if not chosen:
             return
-        self._say_wrong("")
         try:
             kept = await asyncio.to_thread(self._kept, chosen)
-            self._open(kept, chosen[0].id if len(chosen) == 1 else "")
+            with_page_locked(partial(self._opened, kept, chosen[0].id if len(chosen) == 1 else ""))
+        except MklvizError as error:
+            with_page_locked(partial(self._say_wrong, str(error)))
+
+    def _opened(self, races: list[KeptRace], stored: str) -> None:
+        try:
+            self._open(races, stored)
         except MklvizError as error:
             self._say_wrong(str(error))
 
@@ -347,40 +356,34 @@ class Runs(Tab):
                 request.leave()
             if not any(map(len, traces.values())):
                 raise MklvizError(f"{named(name)} holds no steps.")
-            await self._take(content, name, traces)
+            keys = await asyncio.to_thread(self.store.import_file, content, name) if self.store.enabled else []
+            with_page_locked(partial(self._take, name, traces, keys))
         except MklvizError as error:
-            self._say_wrong(str(error))
+            with_page_locked(partial(self._say_wrong, str(error)))
         except Exception:
             _log.exception("The file %s could not be read", name)
-            self._say_wrong(f"{named(name)} could not be read; the server's log says more.")
+            wrong = f"{named(name)} could not be read; the server's log says more."
+            with_page_locked(partial(self._say_wrong, wrong))
 
-    async def _take(self, content: bytes, name: str, traces: Mapping[str, Trace]) -> None:
-        """Keep the runs of a file, and open them; several races are listed, for one to be chosen."""
-        self._say_wrong("")
-        keys: list[str] = []
-        if self.store.enabled:
-            owner = "" if self._session is None else self._session.owner
-            keys = await asyncio.to_thread(self.store.import_file, content, name, owner)
-        elif self._session is not None:
+    def _take(self, name: str, traces: Mapping[str, Trace], keys: list[str]) -> None:
+        """Open the runs of a file; several races are listed, for one to be chosen."""
+        if not keys and self._session is not None:
             self._session.race_history.add(name, traces)
         self.look()
         if len(keys) > 1:
             self.list.chosen = keys
             return
         begun = {key: trace for key, trace in traces.items() if len(trace)}
-        self._open([KeptRace(one_line(name), begun)], keys[0] if keys else "")
+        self._opened([KeptRace(one_line(name), begun)], keys[0] if keys else "")
 
     async def _wait_for(self, request: MemoryRequest) -> None:
         """Wait for memory, but not for ever: the page may be closed by then."""
-        said, until = self._said.object, monotonic() + PATIENCE
-        try:
-            while not request.admitted():
-                self._said.object = request.message
-                if monotonic() > until:
-                    raise MklvizError("There was no memory for this file for a minute: try again when others are done.")
-                await asyncio.sleep(LOOK_SECONDS)
-        finally:
-            self._said.object = said
+        until = monotonic() + PATIENCE
+        while not request.admitted():
+            with_page_locked(partial(self._say_wrong, request.message))
+            if monotonic() > until:
+                raise MklvizError("There was no memory for this file for a minute: try again when others are done.")
+            await asyncio.sleep(LOOK_SECONDS)
 
     def _say_wrong(self, sentence: str) -> None:
         self.trouble.param.update(object=sentence, visible=bool(sentence))

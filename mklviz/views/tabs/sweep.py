@@ -16,10 +16,11 @@ from mklviz.engine.task import ProgressReport, Task
 from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
 from mklviz.recipe import Recipe
-from mklviz.record.store import open_store
+from mklviz.record.store import Store
 from mklviz.sweeps import Sweep, SweepRun, SweepTable
 from mklviz.sweeps.processes import usual_workers
 from mklviz.views.form import Alert, Button, Form, FormRow, ProgressBar, Reasons, Select
+from mklviz.views.host.document_lock import with_page_locked
 from mklviz.views.host.figure_sync import FigureSync
 from mklviz.views.look import cards
 from mklviz.views.model.model_card import ONE_SECTION
@@ -140,11 +141,6 @@ class SweepTab(Tab):
             say(self.trouble, str(error))
 
     @property
-    def _owner(self) -> str:
-        """Whose runs they are, on a server that several people share."""
-        return "" if self._session is None else self._session.owner
-
-    @property
     def under_way(self) -> bool:
         """Whether a sweep is being solved, or held."""
         return self.starting.working or (self.run is not None and self.run.status in ("running", "paused"))
@@ -163,15 +159,16 @@ class SweepTab(Tab):
         if sweep is None:
             self.planning.forget()
             return
-        planned, owner = "The sweep could not be planned", self._owner
-        self.planning.ask(sweep, lambda _report: plan_of(sweep, open_store(), owner), planned, "Counting the runs.")
+        if self._session is not None:
+            store, failed = self._session.store, "The sweep could not be planned"
+            self.planning.ask(sweep, lambda _report: plan_of(sweep, store), failed, "Counting the runs.")
 
     def _start(self, *_: Any) -> None:
         sweep: Sweep | None = self.form.sweep
-        if sweep is None or self.plan is None or self.under_way:
+        if sweep is None or self.plan is None or self.under_way or self._session is None:
             return
         say(self.trouble, "")
-        begun = partial(_begun, sweep, self.workers.value, self._owner)
+        begun = partial(_begun, sweep, self.workers.value, self._session.store)
         self.starting.ask(object(), begun, "The sweep could not be started", "Starting.")
         self._offer()
 
@@ -240,6 +237,8 @@ class SweepTab(Tab):
         if run.error is not None:
             known = isinstance(run.error, MklvizError)
             say(self.trouble, str(run.error) if known else "The sweep broke down; the server's log says more.")
+        elif run.not_kept:
+            say(self.trouble, run.not_kept)
         if self._table is None or len(self._table) != ended:
             self._take_table(run.table())
         self._offer()
@@ -299,13 +298,15 @@ class SweepTab(Tab):
         """Show the race chosen in all tabs."""
         session, table = self._session, self._table
         opens = None if session is None else session.on_open
-        if opens is None or table is None:
+        if session is None or opens is None or table is None:
             return
         try:
-            traces, stored = await asyncio.to_thread(race_of, table, self.race.value, open_store())
-            say(self.trouble, opens(shared_recipe(traces.values()), traces, stored))
+            traces, stored = await asyncio.to_thread(race_of, table, self.race.value, session.store)
         except MklvizError as error:
-            say(self.trouble, str(error))
+            with_page_locked(partial(say, self.trouble, str(error)))
+            return
+        recipe = shared_recipe(traces.values())
+        with_page_locked(lambda: say(self.trouble, opens(recipe, traces, stored)))
 
     def _saving(self, ending: str) -> Callable[..., None]:
         def save(_event: Any) -> None:
@@ -335,9 +336,9 @@ class SweepTab(Tab):
 _FILES = (("CSV", ".csv"), ("Parquet", ".parquet"))
 
 
-def _begun(sweep: Sweep, workers: int, owner: str, report: ProgressReport) -> SweepRun:
+def _begun(sweep: Sweep, workers: int, store: Store, report: ProgressReport) -> SweepRun:
     """Start a sweep, unless this server is solving another, or nobody waits for it any more."""
-    run = SweepRun(sweep, open_store(), workers=workers, owner=owner)
+    run = SweepRun(sweep, store, workers=workers)
     report(1.0)
     RUNNING_SWEEPS.begin(run)
     return run

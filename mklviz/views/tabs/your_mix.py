@@ -10,6 +10,7 @@ import numpy as np
 import panel as pn
 
 from mklviz.inner.oracle import needs_known_loss
+from mklviz.numbers import share_text
 from mklviz.problem import Problem
 from mklviz.views.form import Button, Form, FormRow
 from mklviz.views.host.figure_sync import FigureSync
@@ -168,7 +169,7 @@ class YourMix(Tab):
         if session is None or mixer is None or self._theme is None or session.race is None:
             return
         traces = {key: trace for key, trace in session.traces.items() if len(trace)}
-        mine = None if self.mix is None else above(self.mix.iterate.objective, traces, mixer.problem)
+        mine = None if self.mix is None else above(self.mix.iterate.objective, traces)
         styles = race_styles(session.race, self._theme)
         self.figure.show(curve_tables(mix_lines(mine, traces, mixer.problem, styles, self._theme)))
         if self.mix is not None and mine is not None:
@@ -182,7 +183,7 @@ class YourMix(Tab):
         said = f"{score:.3f}" if prepared.test.task == "regression" else f"{100 * score:.1f} %"
         test = f", {prepared.score_label} {said}" if np.isfinite(score) else ""
         return (
-            f'<p><b class="large">{100 * mine:.3g} %</b> above the best proven lower bound'
+            f'<p><b class="large">{share_text(mine, 3)}</b> above the best proven lower bound'
             f' (objective {mix.iterate.objective:,.6g}{escape(test)})</p><p class="why">{escape(standing)}</p>'
         )
 

@@ -1,0 +1,64 @@
+// What the server changes waits while views are being built. BokehJS reads a model when it builds the view and listens to
+// it later: what changes in between stands in the model and is never seen, be it children, data or a state.
+{
+const LONGEST = 10000  // milliseconds without any view built, after which nobody waits for those that are missing
+const LISTENS = 50  // milliseconds, about, after which React listens to what it has drawn
+const { Document } = Bokeh.require("document/document"), builders = Bokeh.require("core/build_views")
+const view = (name) => Bokeh.Models.get(name).prototype.default_view.prototype
+const layout = Bokeh.require("models/layouts/layout_dom").LayoutDOMView.prototype
+let building = new Set(), waiting = [], last = 0
+
+const goOn = () => {
+  if (performance.now() - last > LONGEST) building = new Set()
+  if (!waiting.length || building.size) return
+  try { waiting.shift()[1]() } finally { goOn() }
+}
+const finish = (work) => {
+  const over = () => {
+    last = performance.now()
+    building.delete(work)
+    if (!building.size) setTimeout(goOn)  // once they are drawn
+  }
+  last = performance.now()
+  building.add(work)
+  work.then(over, over)
+  return work
+}
+
+for (const name of ["build_view", "build_views"]) {
+  const build = builders[name]
+  builders[name] = (...given) => finish(build(...given))
+}
+const kinds = Bokeh.Models.names.map((name) => Bokeh.Models.get(name).prototype.default_view?.prototype ?? {})
+for (const kind of new Set([layout, ...kinds.filter((kind) => Object.hasOwn(kind, "update_children"))])) {
+  const update = kind.update_children
+  kind.update_children = function () {  // one after the other: two at once would build the same child twice
+    return this.updated = finish((this.updated ?? Promise.resolve()).catch(() => {}).then(() => update.call(this)))
+  }
+}
+const react = view("panel.models.esm.ReactComponent"), draw = react.render_esm
+react.render_esm = function () {
+  draw.call(this)
+  finish(this.ready.finally(() => new Promise((done) => setTimeout(done, LISTENS))))
+}
+
+const { apply_json_patch: apply, clear } = Document.prototype
+Document.prototype.apply_json_patch = function (...patch) {
+  waiting.push([this, () => apply.apply(this, patch)])
+  goOn()
+  if (window.mklvizConnection) window.mklvizConnection.heard = Date.now()  // the server lives
+}
+Document.prototype.clear = function (...given) {  // what comes instead has the changes
+  waiting = waiting.filter(([document]) => document !== this)
+  return clear.apply(this, given)
+}
+setInterval(goOn, 1000)
+
+// When the box around a figure changes its size, BokehJS lays out even a figure that has no layout yet, and fails
+for (const step of ["_measure_layout", "_after_layout"]) {
+  const figure = view("Plot"), lay_out = figure[step]
+  figure[step] = function () {
+    if (this.layout != null) lay_out.call(this)
+  }
+}
+}

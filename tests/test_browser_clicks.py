@@ -1,0 +1,128 @@
+"""No click is lost: what the server changes while a browser builds the views is seen, and each click on Start lands."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from _browser import Server, chromium, events_of, server  # noqa: F401
+from _waits import PATIENCE, wait_for
+
+pytestmark = pytest.mark.browser
+
+# layouts whose child views are not those of their models' children
+LOST = """() => {
+  const lost = [], visit = (view) => {
+    const models = view.child_models ?? [], seen = (view.child_views ?? []).map((child) => child.model)
+    if (models.length !== seen.length || models.some((model, k) => model !== seen[k])) lost.push(`${view.model}`)
+    for (const child of view.children_views()) visit(child)
+  }
+  for (const root of Bokeh.index.roots) visit(root)
+  return lost
+}"""
+# a column whose view is held back after it has read what it holds, and what comes from the server meanwhile
+MEANWHILE = """async () => {
+  const layout = Bokeh.require("models/layouts/layout_dom").LayoutDOMView.prototype, build = layout.build_child_views
+  let open
+  const gate = new Promise((done) => { open = done })
+  layout.build_child_views = async function () {
+    const built = await build.call(this)
+    if (this.model.name === "late") await gate
+    return built
+  }
+  const [document] = Bokeh.documents, views = [...Bokeh.index.roots]
+  while (!views[0].model.type.endsWith(".Column")) views.push(...views.shift().children_views())
+  const outer = views[0].model, made = (id, name, attributes) => ({ type: "object", name, id, attributes })
+  const changed = (id, attr, value) => ({ kind: "ModelChanged", model: { id }, attr, new: value })
+  const change = (...of) => document.apply_json_patch({ events: [changed(...of)] })
+  const kept = outer.children.map(({ id }) => ({ id })), spacers = ["t2", "t3"].map((id) => made(id, "Spacer", {}))
+  change(outer.id, "children", [...kept, made("t1", "Column", { name: "late" })])
+  change(outer.id, "children", [...kept, { id: "t1" }, made("t4", "Spacer", {})])
+  await new Promise((done) => setTimeout(done))  // its view is being built
+  change("t1", "children", spacers.slice(0, 1))
+  change("t1", "children", [{ id: "t2" }, spacers[1]])
+  change("t3", "height", 9)
+  open()
+}"""
+SEEN = """() => ["t2", "t3", "t4"].every((id) => Bokeh.index.find_one_by_id(id))
+  && Bokeh.index.get_one_by_id("t3").el.offsetHeight === 9"""
+
+
+@pytest.fixture
+def new_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """A server whose cache of compiled functions is empty."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    running = Server(tmp_path)
+    yield running
+    running.close()
+    assert not running.complaints, running.log
+
+
+def first_page(chromium: Any, server: Server) -> tuple[Any, list[str]]:  # noqa: F811
+    """Open a page in a browser that was never here; return it, and the errors that it will log."""
+    page = chromium.browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.set_default_timeout(1e3 * PATIENCE)
+    page.goto(f"http://127.0.0.1:{server.port}/explorer", wait_until="commit")
+    page.locator(".way.first").wait_for()
+    return page, errors
+
+
+def test_what_changes_while_views_are_built_is_seen(chromium: Any, server: Server) -> None:  # noqa: F811
+    page, errors = first_page(chromium, server)
+    page.locator("#mklviz-front .bar").wait_for(state="detached")
+    page.evaluate(MEANWHILE)
+    wait_for(lambda: page.evaluate(SEEN), "what came meanwhile", events_of(page))
+    assert not page.evaluate(LOST)
+    assert not errors
+    page.context.close()
+
+
+def lesson(page: Any) -> None:
+    page.get_by_role("button", name="Run lesson").wait_for()
+
+
+def tabs(page: Any) -> None:
+    page.get_by_role("tab", name="Geometry").wait_for()
+
+
+def runs(page: Any) -> None:
+    page.get_by_role("textbox", name="Search").wait_for()
+
+
+WAYS = [
+    ("#mklviz-front .way.first", lesson),
+    ("#mklviz-front .small li:nth-child(3) a", lesson),
+    ("#mklviz-front .small li:nth-child(6) a", lesson),
+    ("#mklviz-front .way:has-text('Race on real data')", tabs),
+    ("#mklviz-front .way:has-text('Use my own table')", tabs),
+    ("a[data-page=runs]", runs),
+]
+
+
+def all_land(chromium: Any, server: Server, seed: int) -> None:  # noqa: F811
+    """Click on each way from Start at a random moment: at once the page says what is coming, and then it is there."""
+    chance = random.Random(seed)
+    for place, shown in chance.sample(WAYS, len(WAYS)):
+        page, errors = first_page(chromium, server)
+        page.wait_for_function("(moment) => performance.now() > moment", arg=chance.uniform(0, 5000))
+        page.locator(place).click(no_wait_after=True)
+        shown(page)
+        wait_for(lambda page=page: not page.evaluate(LOST), f"every view after {place}", events_of(page))
+        assert not errors, (place, errors)
+        page.context.close()
+
+
+def test_each_click_on_start_lands_at_whatever_moment(chromium: Any, server: Server) -> None:  # noqa: F811
+    all_land(chromium, server, seed=1)
+
+
+def test_each_click_on_start_lands_where_nothing_is_compiled(
+    chromium: Any,  # noqa: F811
+    new_machine: Server,
+) -> None:
+    all_land(chromium, new_machine, seed=2)
