@@ -1,8 +1,11 @@
 // A page that lacks one of its scripts, or was cut off while it was loaded, stays empty; this script says so. It stands in
 // the page itself, before the others.
 let complete = true
-const unloaded = (address) => say(`the server did not give it its script ${new URL(address, location.href).pathname.split("/").at(-1)}`)
-const say = (why) => {
+const unloaded = (address) => {
+  const name = new URL(address, location.href).pathname.split("/").at(-1)
+  say(`the server did not give it its script ${name}`, !performance.getEntriesByName(address).at(-1)?.responseStatus)
+}
+const say = (why, cut) => {
   if (!complete) return
   complete = false
   const banner = Object.assign(document.createElement("div"), { id: "mklviz-unloaded" })
@@ -15,6 +18,9 @@ const say = (why) => {
   banner.append(`This page is not complete: ${why}.`, again)
   const show = () => document.body.append(banner)
   document.body ? show() : addEventListener("DOMContentLoaded", show)
+  if (!cut || performance.getEntriesByType("navigation")[0]?.type === "reload") return  // by itself only once
+  const settings = () => ({ cache: "no-store", method: "HEAD", signal: AbortSignal.timeout(5000) })
+  setInterval(() => fetch(location.href, settings()).then(({ status }) => { if (status < 500) location.reload() }, () => {}), 1000)
 }
 
 addEventListener("error", ({ target }) => target instanceof HTMLScriptElement && unloaded(target.src), true)
@@ -24,12 +30,11 @@ new PerformanceObserver((seen) => {
   if (lost) unloaded(lost.name)
 }).observe({ type: "resource", buffered: true })
 
-// BokehJS tries once to get what the page consists of
-const cut = () => {
-  say("its connection was lost while it was loaded; it is loaded again as soon as the server answers")
-  const settings = () => ({ cache: "no-store", method: "HEAD", signal: AbortSignal.timeout(5000) })
-  setInterval(() => fetch(location.href, settings()).then(({ status }) => { if (status < 500) location.reload() }, () => {}), 2000)
+// BokehJS asks once what the page consists of, and reconnect.js, which brings a page back, is part of that
+addEventListener("beforeunload", () => { complete = false })
+window.WebSocket = class extends WebSocket {
+  constructor(...given) {
+    super(...given)
+    this.addEventListener("close", () => window.mklvizConnection || say("its connection was lost while it was loaded", true))
+  }
 }
-addEventListener("unhandledrejection", ({ reason }) => {
-  if (complete && /websocket|Disconnected/.test(reason) && !window.mklvizConnection?.event) cut()
-})
