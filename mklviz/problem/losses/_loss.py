@@ -36,6 +36,7 @@ __all__ = [
 
 ON_KINK = 1e-9  # distance from a kink, relative to the largest residual, below which a sample stands on it
 LEAST_C, MOST_C = 1e-30, 1e30  # beyond, squares and products of what is computed may overflow
+MOST = 1e150  # of a target: squares of larger ones overflow
 SAME = 1e-12  # difference of sums of weights, relative to all, that rounding may make
 
 
@@ -253,6 +254,8 @@ def check_numbers(y: Array, loss: str) -> None:
     """Raise `ProblemError` unless `y` holds finite numbers, not all equal."""
     if not np.isfinite(y).all():
         raise ProblemError(f"The {loss} loss needs finite targets, but {int((~np.isfinite(y)).sum())} are nan or inf.")
+    if np.abs(y).max() > MOST:
+        raise ProblemError(f"Targets reach {np.abs(y).max():.2g}, whose squares are no numbers: use another unit.")
     if np.ptp(y) == 0.0:
         raise ProblemError(f"All targets are {y[0]:g}: there is nothing for the {loss} loss to fit.")
 
