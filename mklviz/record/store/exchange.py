@@ -148,7 +148,7 @@ def _renamed(told: Mapping[str, Any], owner: Asker) -> dict[str, Any]:
     head = told["head"]
     moment, _, given = str(told["id"]).partition("-")  # the same file may have another time
     keys = given, text_in(head, "race") or given
-    chance, race = (_digest(owner.name.encode(), key.encode()) for key in keys)
+    chance, race = (_digest(owner.name.encode(), key.encode(errors="replace")) for key in keys)
     run_id = f"{moment}-{chance[:8]}{given[8:]}"
     return {**told, "id": run_id, "head": {**head, "id": run_id, "race": f"file-{race[:16]}", "owner": owner.name}}
 

@@ -1,9 +1,10 @@
-// A page that lacks one of its scripts stays empty; this script says so. It stands in the page itself, before the others.
+// A page that lacks one of its scripts, or was cut off while it was loaded, stays empty; this script says so. It stands in
+// the page itself, before the others.
 let complete = true
-const unloaded = (address) => {
+const unloaded = (address) => say(`the server did not give it its script ${new URL(address, location.href).pathname.split("/").at(-1)}`)
+const say = (why) => {
   if (!complete) return
   complete = false
-  const name = new URL(address, location.href).pathname.split("/").at(-1)
   const banner = Object.assign(document.createElement("div"), { id: "mklviz-unloaded" })
   banner.setAttribute("role", "alert")
   banner.style.cssText = "position: fixed; inset: 0 0 auto 0; z-index: 100000; padding: 14px 20px; background: #8a2b0e;"
@@ -11,7 +12,7 @@ const unloaded = (address) => {
   const again = Object.assign(document.createElement("button"), { textContent: "Load again" })
   again.style.cssText = "font: inherit; padding: 6px 14px; cursor: pointer"
   again.addEventListener("click", () => location.reload())
-  banner.append(`This page is not complete: the server did not give it its script ${name}.`, again)
+  banner.append(`This page is not complete: ${why}.`, again)
   const show = () => document.body.append(banner)
   document.body ? show() : addEventListener("DOMContentLoaded", show)
 }
@@ -22,3 +23,13 @@ new PerformanceObserver((seen) => {
   const lost = seen.getEntries().find((entry) => entry.responseStatus >= 400 && /\.m?js($|\?)/.test(entry.name))
   if (lost) unloaded(lost.name)
 }).observe({ type: "resource", buffered: true })
+
+// BokehJS tries once to get what the page consists of
+const cut = () => {
+  say("its connection was lost while it was loaded; it is loaded again as soon as the server answers")
+  const settings = () => ({ cache: "no-store", method: "HEAD", signal: AbortSignal.timeout(5000) })
+  setInterval(() => fetch(location.href, settings()).then(({ status }) => { if (status < 500) location.reload() }, () => {}), 2000)
+}
+addEventListener("unhandledrejection", ({ reason }) => {
+  if (complete && /websocket|Disconnected/.test(reason) && !window.mklvizConnection?.event) cut()
+})
