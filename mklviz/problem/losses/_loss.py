@@ -40,6 +40,7 @@ FEASIBLE = (
     1e-9  # of its own bound, by which a dual variable may leave it, and of their sizes, by which their sum may zero
 )
 SUMMED = 1e-15  # share of the largest dual variable that is rounding of its sums
+MOST = 1e150  # of a target: squares of larger ones overflow
 SAME = 1e-12  # difference of sums of weights, relative to all, that rounding may make
 
 
@@ -265,6 +266,8 @@ def check_numbers(y: Array, loss: str) -> None:
     """Raise `ProblemError` unless `y` holds finite numbers, not all equal."""
     if not np.isfinite(y).all():
         raise ProblemError(f"The {loss} loss needs finite targets, but {int((~np.isfinite(y)).sum())} are nan or inf.")
+    if np.abs(y).max() > MOST:
+        raise ProblemError(f"Targets reach {np.abs(y).max():.2g}, whose squares are no numbers: use another unit.")
     if np.ptp(y) == 0.0:
         raise ProblemError(f"All targets are {y[0]:g}: there is nothing for the {loss} loss to fit.")
 

@@ -15,6 +15,7 @@ import panel_material_ui as pmui
 import param
 
 from mklviz.engine.warmup import WARMUP
+from mklviz.errors import MklvizError
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
 from mklviz.scenarios import DEFAULT
@@ -46,6 +47,7 @@ from mklviz.views.look import cards
 from mklviz.views.race.hold_unseen import PAGE_CLOSED
 from mklviz.views.race.race_text import WORDS_EVERY
 from mklviz.views.race.results import race_sentence
+from mklviz.views.session.comparable import shared_recipe
 from mklviz.views.session.launcher import Launch
 from mklviz.views.session.reopening import NO_RECIPE, Reopening, show_unposed
 from mklviz.views.sidebar.run_panel import STATES, RunPanel
@@ -59,6 +61,7 @@ _OWN_DATA = (
     "This race was about a file of somebody's own, of which only a digest is kept: open that file under Data on"
     " Explore first."
 )
+_KEPT = "The server was started again, or had given this page up: this is its race as far as the store has kept it."
 _STATE_OF_RACE = {"ready": "paused", "paused": "paused", "running": "running", "finished": "finished"}
 
 
@@ -278,6 +281,8 @@ class Explorer(pn.viewable.Viewer):
                 return
             if self.reclaim.tick(self.state == "empty", now):
                 self._resume()
+            elif self.reclaim.kept:
+                self._open_kept()
             if self.launch is None:
                 self._tick_race(now)
             else:
@@ -309,7 +314,8 @@ class Explorer(pn.viewable.Viewer):
             return
         self.session.give_way(False)
         self.launch = None
-        self._say_wrong(launch.enter(self.session, self.run_panel.threads.value, self.run_panel.pace.value))
+        wrong = launch.enter(self.session, self.run_panel.threads.value, self.run_panel.pace.value)
+        self._say_wrong(wrong or launch.note)
         if self.session.recipe is launch.recipe:
             self.sidebar.built(launch.recipe, self.session.prepared)
         self._follow()
@@ -387,6 +393,19 @@ class Explorer(pn.viewable.Viewer):
             self.sidebar.built(session.recipe, session.prepared)
         session.race.pace = self.run_panel.pace.value
         self._follow()
+
+    def _open_kept(self) -> None:
+        """Show what the store has kept of the race that the page had before its server, or its session, ended."""
+        stored, self.reclaim.kept = self.reclaim.kept, ""
+        try:
+            found = self.session.store.traces(stored)
+        except MklvizError:  # somebody has deleted it, or never kept it
+            return
+        traces = {key: trace.snapshot() for key, trace in found.items() if len(trace)}
+        wrong = self.open_race(shared_recipe(traces.values()), traces, stored) if traces else ""
+        self._say_wrong(wrong or (_KEPT if traces else ""))
+        if self.launch is not None:
+            self.launch.note = _KEPT
 
     def _leave(self) -> None:
         """Give the race up to the page that has taken it over."""

@@ -1,7 +1,7 @@
 // A page that loses its connection says so and is dimmed. It goes on where it was as soon as the server answers and still
-// has its session. Otherwise it offers to start again from its address, which has the set-up.
+// has its session. Otherwise it starts again from its address, which has the set-up and the key of its race.
 const EVERY = 1000, MOST_REFUSALS = 5, SILENT = 7000, ANSWER = 5000, SOON = 1000
-const HERE = 204, GONE = 410, NO_SERVER = 502
+const NOT_HERE = [403, 410], NO_SERVER = 502
 const LOST = "The connection is lost. This page goes on as soon as the server answers."
 const SLOW = "The server has not answered for a while. This page goes on as soon as it does."
 const OVER = "The server no longer has this page, as it was away for too long or the server was started again."
@@ -48,6 +48,13 @@ const unsay = () => {
 const end = () => {
   link.over = true
   say(OVER, true)
+}
+
+// Only once somebody looks: a server that was started again has enough to do
+const startAgain = () => {
+  end()
+  if (document.visibilityState === "visible") location.reload()
+  else document.addEventListener("visibilitychange", () => location.reload())
 }
 
 // Ask whether the server can be reached, and whether it has this session
@@ -117,7 +124,8 @@ const whole = (connection) => {
 const comeBack = async () => {
   const status = await ask(), connection = link.event.connection.deref()
   if (!link.lost || link.over || connection === undefined || status >= NO_SERVER && status < 600) return
-  if (status === GONE || link.refusals++ >= MOST_REFUSALS) return end()
+  if (NOT_HERE.includes(status)) return startAgain()
+  if (link.refusals++ >= MOST_REFUSALS) return end()
   link.lost = false
   link.heard = Date.now()
   if (!connection.whole) whole(connection)
