@@ -1,15 +1,22 @@
-"""What a table in a file may hold, checked on the size it declares before any room is made for it."""
+"""What a table in a file may hold, checked on the size it declares before any room is made for it; damaged files."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
 from mklviz.limits import LIMITS
+from mklviz.quoting import MOST_NAME, one_line
 
 from ._dataset import DataError
 
-__all__ = ["LONGEST", "UNPACKED", "check_size"]
+__all__ = ["LONGEST", "UNPACKED", "check_size", "reading", "said", "whole"]
 
 UNPACKED = 4 * LIMITS.cells  # bytes of what a file unpacks to
 LONGEST = 2**20  # bytes of a text in it
+
+T = TypeVar("T")
 
 
 def check_size(name: str, rows: int, columns: int) -> None:
@@ -21,3 +28,25 @@ def check_size(name: str, rows: int, columns: int) -> None:
         raise DataError(f"{what} {LIMITS.columns:,} columns: leave some out.")
     if rows > LIMITS.rows:
         raise DataError(f"{what} {LIMITS.rows:,} rows: leave some out.")
+
+
+@contextmanager
+def reading(what: str) -> Iterator[None]:
+    """Say that a file is damaged, whichever error of its own a library raises; `what` calls it so."""
+    try:
+        yield
+    except (DataError, MemoryError):
+        raise
+    except Exception as error:
+        raise DataError(f"{what}: {said(error)}.") from None
+
+
+def whole(parts: Iterable[T], what: str) -> Iterator[T]:
+    """Yield what a library reads, part by part, likewise."""
+    with reading(what):
+        yield from parts
+
+
+def said(error: Exception) -> str:
+    """Return what an error says, cut to a line."""
+    return one_line(str(error) or type(error).__name__, MOST_NAME).rstrip(".")

@@ -9,16 +9,14 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Iterator
 from importlib.util import find_spec
 from itertools import zip_longest
 from typing import Any
 
 from mklviz.limits import LIMITS
-from mklviz.quoting import MOST_NAME, one_line
 from mklviz.unpacking import ArchiveMember
 
-from ._bounds import LONGEST, UNPACKED, check_size
+from ._bounds import LONGEST, UNPACKED, check_size, reading, whole
 from ._cells import in_quotes
 from ._dataset import DataError
 from ._table_options import BLOCK, Progress, TableRows
@@ -29,6 +27,7 @@ MOST_TIMES = 100  # as many bytes as when packed, beside the first two megabytes
 MOST_BLANK = 10_000  # rows below each other, which end a table
 MOST_CELLS = LIMITS.cells // 10  # with those in which nothing stands
 MOST_TAGS = 100_000  # of what is neither cells nor their texts, for which openpyxl takes ten times as long
+_DAMAGED = "{} is a damaged Excel file"
 _CELLS = re.compile(rb"(<\?.*?\?>)?\s*<(\w+:)?(worksheet|sst)\b")
 _IN_ONE_PIECE = ((b"<!--", b"-->"), (b"<?", b"?>"), (b"<![CDATA[", b"]]>"))
 
@@ -53,26 +52,25 @@ def read_excel(data: bytes, name: str, progress: Progress) -> TableRows:
 def _unpacked(data: bytes, name: str) -> io.BytesIO:
     """Return the workbook without compression, and without what is no XML."""
     plain, most, tags = io.BytesIO(), min(UNPACKED, 2 * LONGEST + MOST_TIMES * len(data)), {True: 0, False: 0}
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as packed, zipfile.ZipFile(plain, "w") as written:
-            parts = [info for info in packed.infolist() if info.filename.endswith((".xml", ".rels"))]
-            if sum(info.file_size for info in parts) > most:
-                raise DataError(f"{name} unpacks to more than {most / 1e6:,.0f} MB, which is too much.")
-            for info in parts:
-                with ArchiveMember(packed, info) as member:
-                    content = member.read()
-                if b"<!DOCTYPE" in content or b"<!ENTITY" in content or b"\x00" in content[:100]:
-                    raise DataError(f"{name} defines words of its own in {in_quotes(info.filename)}: save it anew.")
-                if _longest(content) > LONGEST:
-                    raise DataError(f"{name} has a text or a tag of more than {LONGEST:,} letters, which is too much.")
-                tags[_CELLS.match(content) is not None] += content.count(b"<") - content.count(b"</")
-                if tags[True] > 2 * MOST_CELLS or tags[False] > MOST_TAGS:
-                    raise DataError(f"{name} has more in {in_quotes(info.filename)} than is read: leave some out.")
-                written.writestr(info.filename, content)
-    except (DataError, MemoryError):
-        raise
-    except Exception as error:  # unpackers have errors of their own: whichever it is, the archive is damaged
-        raise _damaged(name, error) from None
+    with (
+        reading(_DAMAGED.format(name)),
+        zipfile.ZipFile(io.BytesIO(data)) as packed,
+        zipfile.ZipFile(plain, "w") as written,
+    ):
+        parts = [info for info in packed.infolist() if info.filename.endswith((".xml", ".rels"))]
+        if sum(info.file_size for info in parts) > most:
+            raise DataError(f"{name} unpacks to more than {most / 1e6:,.0f} MB, which is too much.")
+        for info in parts:
+            with ArchiveMember(packed, info) as member:
+                content = member.read()
+            if b"<!DOCTYPE" in content or b"<!ENTITY" in content or b"\x00" in content[:100]:
+                raise DataError(f"{name} defines words of its own in {in_quotes(info.filename)}: save it anew.")
+            if _longest(content) > LONGEST:
+                raise DataError(f"{name} has a text or a tag of more than {LONGEST:,} letters, which is too much.")
+            tags[_CELLS.match(content) is not None] += content.count(b"<") - content.count(b"</")
+            if tags[True] > 2 * MOST_CELLS or tags[False] > MOST_TAGS:
+                raise DataError(f"{name} has more in {in_quotes(info.filename)} than is read: leave some out.")
+            written.writestr(info.filename, content)
     plain.seek(0)
     return plain
 
@@ -91,7 +89,7 @@ def _longest(content: bytes) -> int:
 def _opened(plain: io.BytesIO, name: str) -> Any:
     from openpyxl.reader.excel import ExcelReader
 
-    try:
+    with reading(_DAMAGED.format(name)):
         reader = ExcelReader(plain, read_only=True, data_only=True, keep_links=False)
         reader.read_manifest()
         reader.read_workbook()
@@ -100,10 +98,6 @@ def _opened(plain: io.BytesIO, name: str) -> Any:
             raise ValueError("several of its sheets are one")
         reader.read()
         return reader.wb
-    except MemoryError:
-        raise
-    except Exception as error:
-        raise _damaged(name, error) from None
 
 
 def _rows(sheet: Any, name: str, progress: Progress) -> TableRows:
@@ -111,7 +105,7 @@ def _rows(sheet: Any, name: str, progress: Progress) -> TableRows:
     numbers: list[int] = []
     notes: list[str] = []
     padded = width = blank = 0
-    for number, row in enumerate(_values(sheet, name), 1):
+    for number, row in enumerate(whole(sheet.iter_rows(values_only=True), _DAMAGED.format(name)), 1):
         if number % BLOCK == 1:
             progress(min(number / (sheet.max_row or 1), 1.0))
         padded += len(row) + 1
@@ -132,21 +126,6 @@ def _rows(sheet: Any, name: str, progress: Progress) -> TableRows:
     return TableRows(iter([columns]), numbers, notes=notes)
 
 
-def _values(sheet: Any, name: str) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of a sheet; those that nothing stands in are there as well."""
-    rows = sheet.iter_rows(values_only=True)
-    while True:
-        try:
-            row = next(rows, None)
-        except MemoryError:
-            raise
-        except Exception as error:
-            raise _damaged(name, error) from None
-        if row is None:
-            return
-        yield row
-
-
 def _texts(row: tuple[Any, ...]) -> list[str]:
     """Return the cells up to the last that holds anything."""
     end = len(row)
@@ -154,8 +133,3 @@ def _texts(row: tuple[Any, ...]) -> list[str]:
         end -= 1
     texts = ["" if value is None else str(value).strip().removesuffix(" 00:00:00") for value in row[:end]]
     return texts if any(texts) else []
-
-
-def _damaged(name: str, error: Exception) -> DataError:
-    said = one_line(str(error) or type(error).__name__, MOST_NAME).rstrip(".")
-    return DataError(f"{name} is a damaged Excel file: {said}.")

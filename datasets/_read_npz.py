@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklviz.limits import LIMITS
-from mklviz.quoting import MOST_NAME, one_line
 from mklviz.unpacking import ArchiveMember, read_array
 
-from ._bounds import check_size
+from ._bounds import check_size, reading, said
 from ._dataset import Array, DataError, Dataset
 from ._labels import code_labels
 
@@ -46,17 +45,12 @@ def read_npz(data: bytes, name: str, gram_cells: int = LIMITS.cells) -> Dataset:
 def _arrays(data: bytes, name: str, gram_cells: int) -> dict[str, NDArray[Any]]:
     if not zipfile.is_zipfile(io.BytesIO(data)):
         raise DataError(f"{name} is not an npz archive; write one with numpy.savez(file, X=X, y=y).")
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
-            wanted = [key for key in ("X", "y", "grams", *NAME_ARRAYS) if key in members]
-            for key in wanted:
-                _check_declared(archive, members[key], key, name, gram_cells)
-            return {key: _member(archive, members[key], key, name) for key in wanted}
-    except DataError:
-        raise
-    except Exception as error:  # unpackers have errors of their own: whichever it is, the archive is damaged
-        raise DataError(f"{name} is a damaged archive: {_said(error)}.") from None
+    with reading(f"{name} is a damaged archive"), zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+        wanted = [key for key in ("X", "y", "grams", *NAME_ARRAYS) if key in members]
+        for key in wanted:
+            _check_declared(archive, members[key], key, name, gram_cells)
+        return {key: _member(archive, members[key], key, name) for key in wanted}
 
 
 def _check_declared(archive: zipfile.ZipFile, info: zipfile.ZipInfo, key: str, name: str, gram_cells: int) -> None:
@@ -76,25 +70,18 @@ def _check_declared(archive: zipfile.ZipFile, info: zipfile.ZipInfo, key: str, n
 
 def _declared(archive: zipfile.ZipFile, info: zipfile.ZipInfo, key: str, name: str) -> tuple[tuple[int, ...], int]:
     """Return the shape in the header of an array, and the bytes it takes."""
-    try:
-        with ArchiveMember(archive, info) as member:
-            shape, _, dtype = member.declared()
-    except Exception as error:
-        raise DataError(f"Array {key} of {name} cannot be read: {_said(error)}.") from None
+    with reading(f"Array {key} of {name} cannot be read"), ArchiveMember(archive, info) as member:
+        shape, _, dtype = member.declared()
     return shape, math.prod(shape) * dtype.itemsize
-
-
-def _said(error: Exception) -> str:
-    """Return what an error says, cut to a line."""
-    return one_line(str(error) or type(error).__name__, MOST_NAME).rstrip(".")
 
 
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, key: str, name: str) -> NDArray[Any]:
     try:
         return read_array(archive, info)
     except Exception as error:
-        said = _said(error)
-        reason = "it holds Python objects, which mklviz refuses" if "pickle" in said or "Object" in said else said
+        reason = said(error)
+        if "pickle" in reason or "Object" in reason:
+            reason = "it holds Python objects, which mklviz refuses"
         raise DataError(f"Array {key} of {name} cannot be read: {reason}.") from None
 
 

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from typing import Any
 
-from mklviz.quoting import MOST_NAME, one_line
 from mklviz.unpacking import parquet_pages
 
-from ._bounds import LONGEST, UNPACKED, check_size
+from ._bounds import LONGEST, UNPACKED, check_size, reading, whole
 from ._cells import column
 from ._dataset import DataError
 from ._table_options import Progress, TableRows
@@ -18,6 +17,7 @@ from ._table_options import Progress, TableRows
 __all__ = ["read_parquet"]
 
 BATCH = 10_000  # rows
+_DAMAGED = "{} is a damaged Parquet file"
 _PREFIXES = 7  # the encoding DELTA_BYTE_ARRAY: a value may be as long as all of its page
 
 
@@ -34,7 +34,7 @@ def _opened(data: bytes, name: str) -> tuple[Any, list[str], list[str]]:
     """Return the file, the names of its columns, and what is said of those that are not read."""
     from pyarrow import parquet, types
 
-    try:
+    with reading(_DAMAGED.format(name)):
         file = parquet.ParquetFile(io.BytesIO(data))
         check_size(name, file.metadata.num_rows, file.metadata.num_columns)
         nested = [field.name for field in file.schema_arrow if types.is_nested(field.type)]
@@ -42,10 +42,6 @@ def _opened(data: bytes, name: str) -> tuple[Any, list[str], list[str]]:
         texts = _once_each(data, file, names, name)
         notes = [f"The {column(word)} is left out: it holds lists or tables of their own." for word in nested]
         return parquet.ParquetFile(io.BytesIO(data), read_dictionary=texts), names, notes
-    except (DataError, MemoryError):
-        raise
-    except Exception as error:
-        raise _damaged(name, error) from None
 
 
 def _once_each(data: bytes, file: Any, names: Sequence[str], name: str) -> list[str]:
@@ -70,22 +66,14 @@ def _once_each(data: bytes, file: Any, names: Sequence[str], name: str) -> list[
 
 def _blocks(file: Any, names: list[str], name: str, progress: Progress) -> Iterator[Sequence[Sequence[str]]]:
     batches = file.iter_batches(batch_size=BATCH, columns=names)
+    columns = ([_texts(column) for column in batch.columns] for batch in batches)
     read = 0
-    while True:
-        try:
-            batch = next(batches, None)
-            columns = [] if batch is None else [_texts(column) for column in batch.columns]
-        except (DataError, MemoryError):
-            raise
-        except Exception as error:
-            raise _damaged(name, error) from None
-        if batch is None:
-            return
-        if len(columns) != len(names):
-            raise _damaged(name, ValueError("some of its columns have the same name"))
-        read += batch.num_rows
+    for block in whole(columns, _DAMAGED.format(name)):
+        if len(block) != len(names):
+            raise DataError(f"{name} has columns of the same name; give each its own name.")
+        read += len(block[0]) if block else 0
         progress(read / file.metadata.num_rows)
-        yield columns
+        yield block
 
 
 def _texts(column: Any) -> list[str]:
@@ -102,8 +90,3 @@ def _text(value: Any) -> str:
     if isinstance(value, str | bytes) and len(value) > LONGEST:
         raise DataError(f"A cell holds {len(value):,} letters; at most {LONGEST:,} are read.")
     return "" if value is None else value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-
-
-def _damaged(name: str, error: Exception) -> DataError:
-    said = one_line(str(error) or type(error).__name__, MOST_NAME).rstrip(".")
-    return DataError(f"{name} is a damaged Parquet file: {said}.")

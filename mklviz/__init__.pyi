@@ -1,7 +1,5 @@
 """The public names of mklviz and their homes: `__init__.py` imports each from there when it is first used."""
 
-import typing
-
 from . import plot as plot
 from .contract import Iterate as Iterate
 from .contract import Solver as Solver
@@ -90,5 +88,3 @@ from .views.notebook.show_race import race as race
 from .views.notebook.show_race import resume as resume
 
 __version__: str
-
-def __getattr__(name: str) -> typing.Any: ...  # a kernel family, loss or regularizer added as one new file

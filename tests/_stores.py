@@ -52,7 +52,7 @@ def recorded(store: Store, head: RunHead | None = None, solver: str = "level", s
     trace = growing(solver=solver)
     trace.finish(Verdict(status, "It has ended."))
     recording = store.record({solver: trace}, head or RunHead())
-    recording.finish()
+    recording.finish({solver: {"machine": "one"}})
     return recording.race
 
 

@@ -15,7 +15,7 @@ import pytest
 from mklviz.bench import _suite, svm
 from mklviz.bench._command import run_suites
 from mklviz.bench._report import figure, goal_words, lines, time_words
-from mklviz.bench._suite import Bench, Found, Row, Slope, Suite, load_suites
+from mklviz.bench._suite import Bench, Row, Suite, load_suites
 from mklviz.cli.commands import main
 from mklviz.errors import MklvizError
 
@@ -24,10 +24,10 @@ def row(ratio: float = 20.0, goal: float | None = 10.0, name: str = "one kernel"
     return Row(name, "ours", "theirs", 104, 0, 1.0, ratio, ratio, 0.9 * ratio, 1.1 * ratio, goal, "same answer")
 
 
-def use(monkeypatch: pytest.MonkeyPatch, found: list[Found], interrupt: bool = False) -> None:
+def use(monkeypatch: pytest.MonkeyPatch, found: list[Row], interrupt: bool = False) -> None:
     """Let `mklviz bench` find one suite that yields `found`, and may then be interrupted."""
 
-    def measure(bench: Bench) -> Iterator[Found]:
+    def measure(bench: Bench) -> Iterator[Row]:
         yield from found
         if interrupt:
             raise KeyboardInterrupt
@@ -72,15 +72,6 @@ def test_a_row_takes_the_median_and_the_extremes_of_the_ratios_of_its_rounds() -
     assert goal_words(found) == "goal 4×: missed"
 
 
-def test_an_exponent_is_the_slope_on_log_scales() -> None:
-    sizes = (100, 1000, 10_000)
-    grown = Slope("level", "m", sizes, tuple(1e-4 * size**1.5 for size in sizes), paper=1.0, goal=1.05)
-    assert grown.exponent == pytest.approx(1.5)
-    assert grown.met is False
-    assert math.isnan(Slope("level", "m", (1, 2), (0.1, 0.2)).exponent)
-    assert "time grows like m^1.50; the paper's exponent is 1   goal at most 1.05: missed" in lines(grown, None)[2]
-
-
 def test_rows_of_one_name_stand_below_one_heading() -> None:
     first, second = row(), row(3.0)
     assert lines(first, None)[0] == "one kernel (n = 104)"
@@ -98,9 +89,8 @@ def test_numbers_have_two_or_three_digits_and_times_have_units() -> None:
 
 
 def test_numbers_and_picture_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    slope = Slope("Level on drawn data", "n", (100, 200, 400), (0.1, 0.2, 0.4), goal=2.1)
     missing = Row.missing("one kernel", "ours", "nobody", "nobody is not installed")
-    use(monkeypatch, [row(), row(3.0), missing, slope])
+    use(monkeypatch, [row(), row(3.0), missing])
     written, drawn, svg = tmp_path / "found.json", tmp_path / "found.html", tmp_path / "found.svg"
     assert run_suites(json=written, plot=drawn)
     found = json.loads(written.read_text())
@@ -110,7 +100,6 @@ def test_numbers_and_picture_are_written(tmp_path: Path, monkeypatch: pytest.Mon
     ratios = found["suites"]["made"]["ratios"]
     assert [one["met"] for one in ratios] == [True, False, None]
     assert ratios[2]["ratio"] is None
-    assert found["suites"]["made"]["slopes"][0]["exponent"] == pytest.approx(1.0)
     page = drawn.read_text()
     assert "prefers-color-scheme: dark" in page
     assert "http" not in page  # it needs no network
@@ -118,7 +107,7 @@ def test_numbers_and_picture_are_written(tmp_path: Path, monkeypatch: pytest.Mon
     picture = svg.read_text()
     for words in (
         *("Made up", "one kernel: ours / nobody", "ours / theirs", "20.0×", "3.00× goal 10×: missed"),
-        *("nobody is not installed", "Level on drawn data: n^1.00, goal at most 2.1: reached"),
+        "nobody is not installed",
     ):
         assert words in picture
     assert xml.etree.ElementTree.fromstring(picture).tag == "{http://www.w3.org/2000/svg}svg"
@@ -149,7 +138,7 @@ def test_what_was_measured_before_ctrl_c_is_kept(
 
 
 def test_a_suite_that_breaks_down_takes_nothing_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def measure(bench: Bench) -> Iterator[Found]:
+    def measure(bench: Bench) -> Iterator[Row]:
         yield row()
         raise MklvizError("The machine is on fire.")
 
@@ -167,7 +156,6 @@ def test_a_suite_that_breaks_down_takes_nothing_with_it(tmp_path: Path, monkeypa
         (["nothing"], "There is no benchmark suite 'nothing'; there are "),
         (["svm", "--plot", "found.png"], "written as .html or .svg, not as found.png"),
         (["svm", "--json", "/no/such/folder/found.json"], "no folder /no/such/folder"),
-        (["svm", "--repeats", "0"], "--repeats 0 measures nothing"),
     ],
 )
 def test_a_benchmark_that_cannot_be_is_one_sentence(
@@ -181,7 +169,7 @@ def test_a_benchmark_that_cannot_be_is_one_sentence(
 
 def test_every_suite_is_found_by_its_file_and_says_what_it_is() -> None:
     suites = load_suites()
-    assert {"bank", "full", "scaling", "subproblems", "svm"} <= set(suites)
+    assert {"bank", "full", "learn", "svm"} <= set(suites)
     for name, suite in suites.items():
         assert suite.title
         assert suite.about.endswith(".")

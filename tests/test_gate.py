@@ -18,6 +18,7 @@ from urllib.parse import urlencode
 
 import pytest
 from _waits import PATIENCE, soon
+from bokeh.util.token import get_session_id, get_token_payload
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPResponse
 from tornado.httpserver import HTTPServer
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
@@ -37,7 +38,7 @@ from mklviz.server.connections import LONGEST_REQUEST, party
 from mklviz.server.contained import run
 from mklviz.server.gate import Gate, set_up
 from mklviz.server.messages import OPEN_SOCKETS
-from mklviz.server.serving import make_server, receive, serve
+from mklviz.server.serving import kept_key, make_server, receive, serve
 from mklviz.views.host.page_session import OWNER
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -309,13 +310,13 @@ def free_port() -> int:
         return port
 
 
-def before_a_server(visit: Callable[[int, Any], Awaitable[None]], code: str = "") -> None:
+def before_a_server(visit: Callable[[int, Any], Awaitable[None]], code: str = "", own: bool = False) -> None:
     """Let `visit` ask a server of the dashboard at a port."""
 
     async def run() -> None:
         listening = bind_sockets(0, "127.0.0.1")
         port = listening[0].getsockname()[1]
-        server = make_server("localhost", port, [], code, [])
+        server = make_server("localhost", port, [], code, [], own_runs=own)
         server.start()
         receive(server, listening)
         try:
@@ -376,6 +377,36 @@ def test_a_page_has_two_sockets_at_most_and_nobody_has_one_without_a_page(
 
     before_a_server(visit)
     assert "Traceback" not in caplog.text
+
+
+def test_a_browser_is_known_when_the_server_is_started_again_and_its_page_does_not_say_who_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MKLVIZ_STORE", str(tmp_path))
+    cookies: list[str] = []
+
+    async def visit(port: int, _: Any) -> None:
+        address = f"http://localhost:{port}/explorer"
+        sent = {"Cookie": "; ".join(["mklviz-page=start", *cookies])}
+        page = await AsyncHTTPClient().fetch(address, headers=sent, request_timeout=120)
+        cookies.extend(given.partition(";")[0] for given in page.headers.get_list("Set-Cookie"))
+        assert len(cookies) == 1
+        (token,) = set(re.findall(r'"token": ?"([^"]+)"', page.body.decode()))
+        told = get_token_payload(token)
+        assert told["cookies"] == {"mklviz-page": "start"}
+        assert cookies[0].partition("=")[2] not in str(told)
+        for name in ("session-id", "token"):
+            value = token if name == "token" else get_session_id(token)
+            refused = await AsyncHTTPClient().fetch(f"{address}?bokeh-{name}={value}", raise_error=False)
+            assert (refused.code, token.encode() in refused.body) == (403, False)
+
+    for _ in range(2):  # the second time the cookie is that of the first server
+        before_a_server(visit, own=True)
+    key = tmp_path / "visitors.key"
+    assert key.read_bytes() == kept_key()
+    assert os.name == "nt" or key.stat().st_mode & 0o077 == 0
+    monkeypatch.setenv("MKLVIZ_STORE", "none")
+    assert kept_key() == b""
 
 
 async def answer_to(port: int, *parts: bytes) -> bytes:

@@ -26,7 +26,7 @@ import bokeh.server.session
 import panel as pn
 import panel_material_ui as pmui
 import pytest
-from _waits import soon
+from _waits import next_round, soon
 from bokeh import events
 from bokeh.application import Application
 from bokeh.application.handlers import FunctionHandler
@@ -342,6 +342,28 @@ def test_a_component_and_its_script_send_each_other_messages() -> None:
     assert "to the script" in str(said[0].msg_data.__dict__)
     document.callbacks.trigger_event(DataEvent(model, data="from the script"))
     assert component.happened == ["before a page", "from the script"]
+
+
+@rests_on("a page is loaded when Panel says so, which answers nothing before.", "views/host/document_lock.py")
+def test_what_a_visitor_does_while_the_page_is_drawn_is_answered_when_it_is_loaded() -> None:
+    async def press(component: Answers) -> list[Any]:
+        session, connect = await session_of(component.server_doc)
+        page, document = connect(Socket()), session.document
+        (model,) = (found for found in document.models if isinstance(found, ReactiveESM) and found.esm == Answers._esm)
+        for pressed in ("first", "second"):
+            document.callbacks.trigger_event(DataEvent(model, data=pressed))
+        for _ in range(50):
+            await next_round()
+        early = list(component.happened)
+        pn.state._schedule_on_load(document, None)
+        await soon(lambda: "second" in component.happened)
+        page.detach_session()
+        return early
+
+    answer_with_lock()
+    component = Answers()
+    assert asyncio.run(press(component)) == ["before a page"]
+    assert component.happened == ["before a page", "first", "second"]
 
 
 def busy_after(component: Any, **changed: Any) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mklviz.bench._cuts import half, record
+from mklviz.bench.full import half
 from mklviz.contract import Array
+from mklviz.engine import solve
 from mklviz.inner.matrix_game import MatrixGame
 from mklviz.solvers._cutting_plane import CuttingPlaneModel
 
@@ -67,7 +68,10 @@ def test_ties_and_repeated_rows_end_at_the_minimum_all_the_same(case: str) -> No
 
 
 def test_real_cuts_are_played_without_highs(monkeypatch: pytest.MonkeyPatch) -> None:
-    cuts = record(half("heart"), "silp", 60).cuts
+    posed = half("heart")
+    trace = solve(posed, "silp", gap=None, max_iter=60)
+    duals = [(posed.loss.dual_value(one.dual, posed.y), posed.loss.signed(one.dual, posed.y)) for one in trace]
+    cuts = np.array([value - 0.5 * posed.bank.quad(signed) for value, signed in duals])
     monkeypatch.setattr(CuttingPlaneModel, "_run", lambda _: None)
     model = CuttingPlaneModel(cuts.shape[1])
     for j, cut in enumerate(cuts):

@@ -37,6 +37,7 @@ from mklviz.problem import (
     SimplexRidge,
     Squared,
 )
+from mklviz.recipe.prepared import standard_targets
 
 X, Y = blobs(12)
 BANK = KernelBank.build(X, [Gaussian(widths=(1.0, 2.0))])
@@ -280,3 +281,53 @@ def test_masks_without_a_masked_entry_are_no_matter() -> None:
 def test_numbers_of_every_type_will_do(C: float) -> None:
     posed = Problem(BANK, list(Y), Hinge(C))
     assert solve(posed, "level", gap=np.float32(1e-2), max_iter=np.int64(50)).status == "converged"
+
+
+HUGE = 1e200 * blobs(20, seed=0)[0]
+LABELS = blobs(20, seed=0)[1]
+BUILT: dict[str, Callable[[Any], Any]] = {
+    "bank": lambda X: KernelBank.build(X, [Laplacian(widths=(1.0,))]),
+    "paper bank": mv.paper_bank,
+    "nystrom": lambda X: NystromBank.build(X, [Gaussian(widths=(1.0,))], landmarks=5),
+    "product": lambda X: ProductBank.build(X),
+    "parametric": lambda X: mv.ParametricBank.build(X, mv.LearnedGaussian()),
+    "classifier": lambda X: mv.MKLClassifier().fit(X, LABELS),
+    "search": lambda X: mv.MKLClassifierCV(Cs=[1.0]).fit(X, LABELS),
+    "regressor": lambda X: mv.MKLRegressor().fit(X, LABELS),
+    "transformer": lambda X: mv.KernelTransformer().fit(X, LABELS),
+}
+
+
+@pytest.mark.parametrize("name", BUILT)
+def test_features_whose_squares_overflow_are_refused_in_a_sentence(name: str) -> None:
+    with pytest.raises(MklvizError, match=r"X reaches 2\.\de\+200, whose squares are no numbers: standardize"):
+        BUILT[name](HUGE / abs(HUGE).max() * 2.3e200)
+
+
+@pytest.mark.parametrize("loss", [Squared(), EpsilonInsensitive()])
+def test_targets_whose_squares_overflow_are_refused_in_a_sentence(loss: Any) -> None:
+    bank = mv.paper_bank(blobs(20, seed=0)[0])
+    with pytest.raises(MklvizError, match=r"Targets reach 1e\+200, whose squares are no numbers: use another unit"):
+        solve(Problem(bank, np.where(LABELS > 0, 1e200, -3e150), loss))
+
+
+@pytest.mark.parametrize(
+    ("folds", "said"),
+    [
+        ([], "There is no fold"),
+        ([(np.arange(20), np.arange(0))], "A fold has no test sample"),
+        ([(np.arange(0), np.arange(20))], "A fold has no training sample of class"),
+        ([(np.flatnonzero(LABELS > 0), np.arange(20))], "A fold has no training sample of class"),
+    ],
+    ids=["none", "empty test", "empty training", "one class"],
+)
+def test_folds_in_which_nothing_can_be_learned_or_tried_are_said(folds: Any, said: str) -> None:
+    with pytest.raises(MklvizError, match=said):
+        mv.MKLClassifierCV(Cs=[1.0], cv=folds).fit(blobs(20, seed=0)[0], LABELS)
+
+
+def test_huge_targets_are_standardized_without_an_overflow() -> None:
+    X = blobs(40, seed=0)[0]
+    plain, huge = (mv.Dataset("d", X, size * X[:, 0], task="regression") for size in (1.0, 2.0**650))
+    for one, other in zip(standard_targets(plain, plain), standard_targets(huge, huge), strict=True):
+        assert np.allclose(one.y, other.y)

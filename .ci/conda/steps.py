@@ -1,16 +1,19 @@
 """Do what the recipe says, with pip's packages in an environment that goes away again.
 
 python .ci/conda/steps.py dist/mklviz-0.1.0.tar.gz
+python .ci/conda/steps.py requirements  # writes into the recipe what pyproject.toml asks for
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
+import tomllib
 import venv
 from pathlib import Path
 from typing import Any
@@ -18,12 +21,19 @@ from typing import Any
 import yaml
 
 RECIPE = Path(__file__).with_name("recipe.yaml")
+PROJECT = RECIPE.parents[2] / "pyproject.toml"
 NOT_OF_PIP = {"python", "pip"}
+EXTRAS = {"app": "", "learn": "", "notebook": "anywidget|traitlets"}  # all of them, or some
 
 
 def main(words: list[str]) -> int:
     """Build from the archive and test what was built; return 0 where all went well."""
-    recipe = yaml.safe_load(RECIPE.read_text(encoding="utf-8"))
+    text = RECIPE.read_text(encoding="utf-8")
+    if words == ["requirements"]:
+        lines = "".join(f"    - {line}\n" for line in requirements())
+        RECIPE.write_text(re.sub(r"(?<=\n  run:\n)(    - .*\n)+", lines, text), encoding="utf-8")
+        return 0
+    recipe = yaml.safe_load(text)
     with tempfile.TemporaryDirectory() as folder:
         sources, tests = Path(folder, "sources"), Path(folder, "tests")
         with tarfile.open(words[0]) as archive:
@@ -44,6 +54,15 @@ def main(words: list[str]) -> int:
         for test in recipe["tests"]:
             try_out(test, run, unpacked, tests)
     return 0
+
+
+def requirements() -> list[str]:
+    """Return what the package needs to serve, to race in notebooks and to be an estimator."""
+    project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
+    lines = [f"python{project['requires-python']}", *project["dependencies"]]
+    for extra, some in EXTRAS.items():
+        lines += [line for line in project["optional-dependencies"][extra] if re.match(some, line)]
+    return [re.sub(r"(?<=\w)(?=[<>=])", " ", line, count=1) for line in lines]
 
 
 def install(needed: list[str], run: Any, where: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mklviz.bench._picture import write_picture
 from mklviz.bench._report import lines, summary, write_json
-from mklviz.bench._suite import Bench, Found, Suite, load_suites
+from mklviz.bench._suite import Bench, Row, Suite, load_suites
 from mklviz.context.blas import one_blas_thread
 from mklviz.errors import MklvizError
 
@@ -31,15 +31,13 @@ def run_suites(
     Raises `MklvizError` if there is no such suite, or a file cannot be written there.
     """
     _check_files(json, plot)
-    if repeats is not None and repeats < 1:
-        raise MklvizError(f"--repeats {repeats} measures nothing: give 1 or more.")
     suites = load_suites(names)
-    results: dict[str, tuple[Suite, list[Found]]] = {}
+    results: dict[str, tuple[Suite, list[Row]]] = {}
     complete = False
     try:
         with one_blas_thread():
             for name, suite in suites.items():
-                rows: list[Found] = []
+                rows: list[Row] = []
                 results[name] = suite, rows
                 _print_suite(name, suite, rows, Bench(quick, repeats, _progress(name)))
         complete = True
@@ -64,7 +62,7 @@ def _check_files(*files: Path | None) -> None:
         raise MklvizError(f"A plot is written as .html or .svg, not as {plot.name}: give such a name.")
 
 
-def _print_suite(name: str, suite: Suite, rows: list[Found], bench: Bench) -> None:
+def _print_suite(name: str, suite: Suite, rows: list[Row], bench: Bench) -> None:
     print(f"\n{suite.title}  [{name}]\n{suite.about}\n", flush=True)
     for one in suite.measure(bench):
         _clear()

@@ -1,4 +1,4 @@
-"""Benchmark rows as a picture: ratios with whiskers and goals on a log axis, times against sizes as curves.
+"""Benchmark rows as a picture: ratios with whiskers and goals on a log axis.
 
 As .svg it is light; as .html it follows the theme of whoever looks, and says what the numbers depend on.
 """
@@ -6,12 +6,12 @@ As .svg it is light; as .html it follows the theme of whoever looks, and says wh
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 
 from mklviz.bench._report import figure, goal_words, machine
-from mklviz.bench._suite import Found, Row, Slope, Suite
+from mklviz.bench._suite import Row, Suite
 from mklviz.views.chart import svg
 from mklviz.views.chart.description import Axis, Chart, Column, LineMark, PointMark, Table, TextMark
 from mklviz.views.chart.ticks import axis_span
@@ -19,33 +19,27 @@ from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
 
 __all__ = ["picture", "write_picture"]
 
-ROW, PANEL = 24, 320  # pixels of height of a row, and of the curves
-DASHES = ("solid", "dashed", "dotted")  # a second cue beside the colour
-_LETTERS = {"m": "kernels m (log scale)", "n": "samples n (log scale)"}
-_ALT = "Benchmark of mklviz: ratios and growth of times"
+ROW = 24  # pixels of height
+_ALT = "Benchmark of mklviz: ratios of times"
 _HOW = (
     "A dot is the time of the other divided by the time of ours, the median over rounds run in alternation; lines reach"
-    " from the least to the most, diamonds are goals. Curves are times against sizes. CPU time, BLAS on one thread."
+    " from the least to the most, diamonds are goals.  CPU time, BLAS on one thread."
 )
 
 
-def write_picture(path: Path, suites: Mapping[str, tuple[Suite, Sequence[Found]]]) -> None:
+def write_picture(path: Path, suites: Mapping[str, tuple[Suite, Sequence[Row]]]) -> None:
     """Write a picture of everything measured, as .svg or as .html."""
     path.write_text(picture(suites, LIGHT) if path.suffix == ".svg" else _page(suites), encoding="utf-8")
 
 
-def picture(suites: Mapping[str, tuple[Suite, Sequence[Found]]], theme: Theme) -> str:
+def picture(suites: Mapping[str, tuple[Suite, Sequence[Row]]], theme: Theme) -> str:
     """Return the drawing as SVG."""
     parts: list[svg.Row | svg.Legend] = []
     tables: dict[str, Table] = {}
     for name, (suite, results) in suites.items():
-        rows = [one for one in results if isinstance(one, Row)]
-        slopes = [one for one in results if isinstance(one, Slope) and one.sizes]
         parts.append(svg.Legend(suite.title, [] if results else [("Nothing was measured.", theme.card, "")]))
-        if rows:
-            parts.append(([_ratios(name, suite.about, rows, tables, theme)], 80 + ROW * len(rows)))
-        for letter in dict.fromkeys(slope.letter for slope in slopes):
-            parts += _curves([slope for slope in slopes if slope.letter == letter], tables, theme)
+        if results:
+            parts.append(([_ratios(name, suite.about, results, tables, theme)], 80 + ROW * len(results)))
     return svg.drawing(parts, tables, _ALT, theme, width=1080)
 
 
@@ -85,24 +79,7 @@ def _words(row: Row) -> str:
     return row.note if math.isnan(row.ratio) else f"{figure(row.ratio)}× {'' if row.met else goal_words(row)}".strip()
 
 
-def _curves(slopes: Sequence[Slope], tables: dict[str, Table], theme: Theme) -> Iterator[svg.Row | svg.Legend]:
-    """Yield the times that grow with one letter, in one chart, and what the lines are."""
-    letter, entries, marks = slopes[0].letter, [], []
-    for k, slope in enumerate(slopes):
-        colour, dash = theme.kernels[k % len(theme.kernels)], DASHES[k % len(DASHES)]
-        tables[slope.name] = {"x": slope.sizes, "y": slope.seconds}
-        marks.append(LineMark(slope.name, colour=colour, dash=dash, marker="circle"))
-        paper = "" if slope.paper is None else f", {slope.paper:g} in the paper"
-        words = f"{slope.name}: {letter}^{slope.exponent:.2f}{paper}, {goal_words(slope)}".rstrip(", ")
-        entries.append((words, colour, dash))
-    yield (
-        [Chart(letter, "CPU seconds (log scale)", Axis(_LETTERS.get(letter, letter), "log"), Axis(scale="log"), marks)],
-        PANEL,
-    )
-    yield svg.Legend("", entries)
-
-
-def _page(suites: Mapping[str, tuple[Suite, Sequence[Found]]]) -> str:
+def _page(suites: Mapping[str, tuple[Suite, Sequence[Row]]]) -> str:
     known = machine()
     versions = ", ".join(f"{name} {version}" for name, version in known["versions"].items() if version)
     foot = f"Python {known['python']}, {known['machine']}, {known['cpus']} processors; {versions}."

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from mklviz.bench._suite import Found, Row, Slope, Suite
+from mklviz.bench._suite import Row, Suite
 
 __all__ = ["figure", "goal_words", "lines", "machine", "summary", "time_words", "write_json"]
 
@@ -38,19 +38,16 @@ def time_words(milliseconds: float) -> str:
     return f"{figure(milliseconds)} ms" if milliseconds < 999.5 else f"{figure(1e-3 * milliseconds)} s"
 
 
-def goal_words(result: Found) -> str:
+def goal_words(result: Row) -> str:
     """Say what the goal is and whether it is reached, in a few words."""
     if result.goal is None:
         return ""
-    bound = f"at most {result.goal:g}" if isinstance(result, Slope) else f"{result.goal:g}×"
-    return f"goal {bound}" + ("" if result.met is None else ": reached" if result.met else ": missed")
+    return f"goal {result.goal:g}×" + ("" if result.met is None else ": reached" if result.met else ": missed")
 
 
-def lines(result: Found, before: Found | None) -> list[str]:
+def lines(result: Row, before: Row | None) -> list[str]:
     """Return what to print for one row that follows another."""
-    if isinstance(result, Slope):
-        return _slope_lines(result)
-    heading = [] if isinstance(before, Row) and before.name == result.name else [_heading(result)]
+    heading = [] if before is not None and before.name == result.name else [_heading(result)]
     pair = f"  {result.ours} / {result.other}"
     if math.isnan(result.ratio):
         return [*heading, f"{pair:<52} not measured: {result.note}"]
@@ -65,24 +62,11 @@ def _heading(row: Row) -> str:
     return row.name + (f" ({', '.join(sizes)})" if sizes else "")
 
 
-def _slope_lines(slope: Slope) -> list[str]:
-    pairs = zip(slope.sizes, slope.seconds, strict=True)
-    points = ", ".join(f"{size:,}: {time_words(1e3 * seconds)}" for size, seconds in pairs)
-    paper = "" if slope.paper is None else f"; the paper's exponent is {slope.paper:g}"
-    text = f"  time grows like {slope.letter}^{slope.exponent:.2f}{paper}   {goal_words(slope)}"
-    return [
-        slope.name,
-        f"  {slope.letter} = {points}",
-        text.rstrip(),
-        *([f"      {slope.note}"] if slope.note else []),
-    ]
-
-
-def summary(results: Sequence[Found]) -> str:
+def summary(results: Sequence[Row]) -> str:
     """Say how many goals were reached and what was not measured."""
     goals = [one for one in results if one.met is not None]
     reached = sum(bool(one.met) for one in goals)
-    missing = sum(isinstance(one, Row) and math.isnan(one.ratio) for one in results)
+    missing = sum(math.isnan(one.ratio) for one in results)
     said = f"{reached} of {len(goals)} goals reached" if goals else "no goals"
     return said + (f", {missing} rows not measured" if missing else "")
 
@@ -103,13 +87,12 @@ def machine() -> dict[str, Any]:
     }
 
 
-def write_json(path: Path, suites: Mapping[str, tuple[Suite, Sequence[Found]]], complete: bool) -> None:
+def write_json(path: Path, suites: Mapping[str, tuple[Suite, Sequence[Row]]], complete: bool) -> None:
     """Write everything measured; null stands for what is not a number."""
     plain = {
         name: {
             "title": suite.title,
-            "ratios": [_plain(one) for one in results if isinstance(one, Row)],
-            "slopes": [_plain(one) for one in results if isinstance(one, Slope)],
+            "ratios": [_plain(one) for one in results],
         }
         for name, (suite, results) in suites.items()
     }
@@ -117,8 +100,6 @@ def write_json(path: Path, suites: Mapping[str, tuple[Suite, Sequence[Found]]], 
     path.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n", encoding="utf-8")
 
 
-def _plain(result: Found) -> dict[str, object]:
+def _plain(result: Row) -> dict[str, object]:
     values = asdict(result) | {"met": result.met}
-    if isinstance(result, Slope):
-        values["exponent"] = result.exponent
     return {key: None if isinstance(v, float) and not math.isfinite(v) else v for key, v in values.items()}

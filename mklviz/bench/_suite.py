@@ -27,7 +27,7 @@ from mklviz.errors import UnknownName
 from mklviz.typing import Array
 from mklviz.views.host.installed import missing, need_screen
 
-__all__ = ["Bench", "Found", "Row", "Slope", "Suite", "load_suites", "rival"]
+__all__ = ["Bench", "Row", "Suite", "load_suites", "rival"]
 
 TICK = 2e-3  # seconds that a measurement lasts at least
 MOST_RUNS = 2000  # in one measurement
@@ -84,35 +84,6 @@ class Row:
         return None if self.goal is None or math.isnan(self.ratio) else self.ratio >= self.goal
 
 
-@dataclass(frozen=True)
-class Slope:
-    """How a time grows: the e of the straight line through log seconds against e log size."""
-
-    # `name`, `letter`: what was solved, and what grows: "m" for kernels, "n" for samples
-    name: str
-    letter: str
-    sizes: tuple[int, ...]
-    seconds: tuple[float, ...]  # CPU seconds at those sizes, medians over the rounds
-    paper: float | None = None  # the exponent a paper found
-    goal: float | None = None  # exponent not to exceed
-    note: str = ""
-
-    @property
-    def exponent(self) -> float:
-        """The slope on log scales, nan below three sizes."""
-        if len(self.sizes) < 3:
-            return math.nan
-        return float(np.polyfit(np.log(self.sizes), np.log(self.seconds), 1)[0])
-
-    @property
-    def met(self) -> bool | None:
-        """Whether the goal is kept; None without a goal or an exponent."""
-        return None if self.goal is None or math.isnan(self.exponent) else self.exponent <= self.goal
-
-
-Found = Row | Slope
-
-
 @dataclass
 class Bench:
     """How to measure."""
@@ -155,7 +126,7 @@ class Suite:
 
     title: str
     about: str
-    measure: Callable[[Bench], Iterator[Found]]
+    measure: Callable[[Bench], Iterator[Row]]
 
 
 def rival(name: str) -> tuple[ModuleType | None, str]:

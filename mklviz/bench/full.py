@@ -21,13 +21,14 @@ from typing import Any
 
 import numpy as np
 
-from mklviz.bench._cuts import half
 from mklviz.bench._large import large_scenarios
 from mklviz.bench._plain import PlainResult, plain_level, plain_silp
 from mklviz.bench._suite import Bench, Row, Suite, rival
+from mklviz.datasets import load_dataset
 from mklviz.engine import solve
 from mklviz.inner.oracle import SVM_TOLERANCE
-from mklviz.problem import Problem
+from mklviz.kernels import paper_bank
+from mklviz.problem import Hinge, Problem
 from mklviz.record import Trace
 from mklviz.typing import Array
 
@@ -43,6 +44,12 @@ TIMED = {"Newton": "newton", "Level": "level"}
 # of the medians over the data sets
 GOALS = {"plain Level": 20.0, "one SVC fit": 0.05}  # 20 fits
 PLAIN: dict[str, Callable[..., PlainResult]] = {"Level": plain_level, "SILP": plain_silp}
+
+
+def half(name: str, C: float = 100.0) -> Problem:
+    """Return half of a data set with the papers' bank and the hinge loss."""
+    train, _ = load_dataset(name).split(train=0.5, seed=0)
+    return Problem(paper_bank(train.X), train.y, Hinge(C=C))
 
 
 def measure(bench: Bench) -> Iterator[Row]:

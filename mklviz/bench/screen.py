@@ -29,7 +29,7 @@ from bokeh.plotting import figure
 from panel.models.esm import ReactiveESM
 
 from mklviz.bench._served import Served
-from mklviz.bench._suite import Bench, Found, Row, Suite
+from mklviz.bench._suite import Bench, Row, Suite
 from mklviz.engine.scheduler import THREAD_PREFIX
 from mklviz.engine.warmup import WARMUP
 from mklviz.views.explorer.explorer import Explorer
@@ -194,7 +194,7 @@ def button(page: Any, text: str) -> Any:
     return page.locator("button:visible").filter(has_text=re.compile(rf"^\W*{text}$")).element_handle()
 
 
-def compare(bench: Bench) -> Iterator[Found]:
+def compare(bench: Bench) -> Iterator[Row]:
     """Yield the page beside the bare one: on the server, in the browser, and from Run to the first curve."""
     WARMUP.start()
     WARMUP.wait(600.0)

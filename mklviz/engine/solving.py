@@ -94,7 +94,8 @@ def finish(run: Run, progress: Callable[[], None]) -> None:
         try:
             while more:
                 more = run.advance()
-                progress()
+                if len(run.trace):  # the first step may fail
+                    progress()
         except KeyboardInterrupt as stop:
             run.cancel()  # so that its trace says so
             hand_over(stop, run.trace)

@@ -22,8 +22,8 @@ from mklviz.kernels.evaluation.checks import (
     MEMORY_LIMIT,
     check_families,
     check_memory,
-    check_points,
     feature_labels,
+    own_points,
     refuse_if_too_large,
 )
 from mklviz.kernels.evaluation.grams import Grams, check_precision, open_files, take_grams
@@ -222,7 +222,7 @@ class KernelBank:
         KernelError
             If `X`, a family or a normalization cannot be used.
         """
-        points = check_points(X)
+        points = own_points(X)
         check_normalization(normalize)
         check_precision(precision)
         check_families(families)

@@ -24,7 +24,13 @@ from mklviz.errors import BankTooLarge, KernelError
 from mklviz.html import fact_table
 from mklviz.kernels.cross import Cross, check_columns, numbers
 from mklviz.kernels.evaluation.builder import Progress
-from mklviz.kernels.evaluation.checks import check_families, check_memory, feature_labels, refuse_if_too_large
+from mklviz.kernels.evaluation.checks import (
+    check_families,
+    check_memory,
+    check_points,
+    feature_labels,
+    refuse_if_too_large,
+)
 from mklviz.kernels.evaluation.feature_maps import FeatureMaps
 from mklviz.kernels.evaluation.landmarks import CHOICES, check_landmarks
 from mklviz.kernels.evaluation.normalize import check_normalization, checked_counts
@@ -194,7 +200,7 @@ class NystromBank:
         KernelError
             If `X`, a family, a normalization or the landmarks cannot be used.
         """
-        points, approximation = _checked(X), Nystrom(landmarks, choice)
+        points, approximation = check_points(X), Nystrom(landmarks, choice)
         check_normalization(normalize)
         check_families(families)
         check_memory(max_bytes)
@@ -403,19 +409,3 @@ class NystromCross(Cross):
 
 def _percent(share: float) -> str:
     return share_text(share) if share >= 1e-5 else "less than 0.001 %"
-
-
-def _checked(X: ArrayLike) -> Array:
-    """Return `X` as a table of finite numbers, not copied where it is one."""
-    points = numbers(X, "X")
-    if points.ndim != 2 or 0 in points.shape:
-        raise KernelError(f"X must be a table of samples by features, but its shape is {points.shape}.")
-    for start in range(0, len(points), BLOCK):
-        bad = ~np.isfinite(points[start : start + BLOCK])
-        if bad.any():
-            row, column = np.argwhere(bad)[0]
-            raise KernelError(
-                f"X holds {points[start + row, column]} in row {start + row}, column {column}: every entry must be"
-                " finite."
-            )
-    return points

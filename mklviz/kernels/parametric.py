@@ -22,7 +22,7 @@ from mklviz.context.cancelling import checkpoint, in_pieces
 from mklviz.errors import KernelError, UnsupportedProblem
 from mklviz.html import fact_table
 from mklviz.kernels.cross import Cross, check_columns, numbers
-from mklviz.kernels.evaluation.checks import MEMORY_LIMIT, check_points, feature_labels, refuse_if_too_large
+from mklviz.kernels.evaluation.checks import MEMORY_LIMIT, feature_labels, own_points, refuse_if_too_large
 from mklviz.kernels.interface import Access, Kind
 from mklviz.kernels.parametrizations import LearnedPolynomial, ParametricKernel, SumOfKernels
 from mklviz.kernels.parametrizations._asked import asked_slopes, asked_values, shown
@@ -120,7 +120,7 @@ class ParametricBank:
             With a sentence that says what is wrong; where values and derivatives do not fit together, with the
             numbers.
         """
-        points = check_points(X)
+        points = own_points(X)
         features = feature_labels(feature_names, points.shape[1])
         terms = _terms(kernel)
         own = [check_names(term, features) for term in terms]

@@ -24,9 +24,9 @@ from mklviz.html import fact_table
 from mklviz.kernels.cross import Cross, numbers
 from mklviz.kernels.evaluation.checks import (
     MEMORY_LIMIT,
-    check_points,
     check_symmetric,
     feature_labels,
+    own_points,
     refuse_if_too_large,
 )
 from mklviz.kernels.evaluation.distances import (
@@ -138,7 +138,7 @@ class ProductBank:
         KernelError, BankTooLarge
             With a sentence that says what is wrong and what to do.
         """
-        points = check_points(X)
+        points = own_points(X)
         n, width = points.shape
         labels = feature_labels(feature_names, width)
         cls.check_size(n, width, max_bytes)

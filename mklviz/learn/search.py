@@ -146,6 +146,8 @@ class MKLClassifierCV(MKLClassifier):
         labels, observed = self.classes_[self._codes(targets)], column_or_1d(y)
         splitter = check_cv(5 if self.cv is None else self.cv, observed, classifier=True)
         folds = [self._fold(parts) for parts in splitter.split(everybody, observed, groups)]
+        if not folds:
+            raise ProblemError("There is no fold: cv must give at least one pair of training and test samples.")
         samples = X, targets, weights, labels
         jobs = (delayed(_tried)(self._one(), *samples, fold, grid, self.scoring) for fold in folds)
         report, results = Report(type(self).__name__, self.verbose), []
@@ -162,11 +164,11 @@ class MKLClassifierCV(MKLClassifier):
 
     def _fold(self, parts: tuple[Indices, Indices]) -> tuple[Indices, Indices]:
         """Return the samples to learn from and to score by, as indices among those with weight."""
-        if self._kept is None:
-            return parts
-        index = np.full(self._given, -1)
-        index[self._kept] = np.arange(len(self._kept))
-        train, test = (index[part][index[part] >= 0] for part in parts)
+        train, test = parts
+        if self._kept is not None:
+            index = np.full(self._given, -1)
+            index[self._kept] = np.arange(len(self._kept))
+            train, test = (index[part][index[part] >= 0] for part in parts)
         if not len(test):
             raise ProblemError("A fold has no test sample with weight: take fewer folds, or leave those samples out.")
         return train, test

@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 
 from mklviz.kernels import KernelFamily
 from mklviz.kernels.cross import refuse_masked
-from mklviz.kernels.evaluation.checks import feature_labels, refuse_if_too_large
+from mklviz.kernels.evaluation.checks import check_points, feature_labels, refuse_if_too_large
 from mklviz.learn._banks import POINT, families_of
 from mklviz.typing import Array
 
@@ -63,7 +63,7 @@ class KernelTransformer(TransformerMixin, BaseEstimator):
             With a sentence, if there are no such kernels on these columns.
         """
         refuse_masked(X, "X")  # scikit-learn drops the mask
-        self.X_fit_ = validate_data(self, X, dtype=np.float64, copy=True)
+        self.X_fit_ = check_points(validate_data(self, X, dtype=np.float64, copy=True))
         self.kernel_names_ = self._names(getattr(self, "feature_names_in_", None))
         return self
 

@@ -132,5 +132,8 @@ def refuse(title: str, task: Task, loss: Loss) -> None:
 
 def standard_targets(train: Dataset, test: Dataset) -> tuple[Dataset, Dataset]:
     """Shift and scale the targets by their mean and standard deviation in the training part."""
-    shift, scale = float(train.y.mean()), float(train.y.std()) or 1.0
-    return replace(train, y=(train.y - shift) / scale), replace(test, y=(test.y - shift) / scale)
+    largest = float(abs(train.y).max())
+    unit = largest if largest > 1e150 else 1.0  # the squares of such numbers overflow
+    ours, theirs = train.y / unit, test.y / unit
+    shift, scale = float(ours.mean()), float(ours.std()) or 1.0
+    return replace(train, y=(ours - shift) / scale), replace(test, y=(theirs - shift) / scale)

@@ -45,10 +45,10 @@ class FoundRun(StoredRun):
         return (self.store or open_store()).trace(self.id)
 
 
-class StoredRuns(Sequence[StoredRun]):
+class StoredRuns(Sequence[FoundRun]):
     """Runs of a store, in the order asked for: a sequence, and a table of what they found.
 
-    Each has the fields of a `StoredRun`, such as `solver`, `status`, `gap`, `svm_solves`, `words` and `results`, and
+    Each has the fields of a stored run, such as `solver`, `status`, `gap`, `svm_solves`, `words` and `results`, and
     reads its steps as `trace`.
     """
 

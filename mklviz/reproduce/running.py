@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from mklviz.record.store import Store
 from mklviz.reproduce.answering import ClaimAnswer, answer_from
 from mklviz.reproduce.claim import PaperClaim
-from mklviz.sweeps import Sweep, SweepRun, SweepTable
+from mklviz.sweeps import Processes, Sweep, SweepRun, SweepTable
 from mklviz.sweeps.following import follow, tell_not_kept
 
 __all__ = ["reproduce"]
@@ -32,16 +32,19 @@ def reproduce(
         On Ctrl-C, or where `stopped` says so; what had finished is in the store.
     """
     known: dict[str, SweepTable] = {}
+    engine = Processes(workers)
 
     def solved(sweep: Sweep) -> SweepTable:
         if sweep.key not in known:
-            run = SweepRun(sweep, store, workers=workers)
+            run = SweepRun(sweep, store, engine)
             follow(run, stopped)
             tell_not_kept(run)
             known[sweep.key] = run.table()
         return known[sweep.key]
 
-    for claim in claims:
-        if not claim.untestable:
-            print(f"{claim.name}: {claim.sentence}", file=sys.stderr, flush=True)
-        yield answer_from(claim, solved, quick)
+    chosen = [*claims]
+    with engine:
+        for number, claim in enumerate(chosen, 1):
+            if not claim.untestable:
+                print(f"{number} of {len(chosen)}, {claim.name}: {claim.sentence}", file=sys.stderr, flush=True)
+            yield answer_from(claim, solved, quick)

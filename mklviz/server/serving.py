@@ -41,7 +41,7 @@ from mklviz.server.page_queue import build_pages_in_turn
 from mklviz.views.host.component_files import import_nothing_for_component_files
 from mklviz.views.host.visibility import GIVE_UP_AFTER
 
-__all__ = ["answer", "look_after", "make_server", "receive", "serve"]
+__all__ = ["answer", "kept_key", "look_after", "make_server", "receive", "serve"]
 
 PAGE, EVERYWHERE = "explorer", "0.0.0.0"
 TOKEN_SECONDS = 7 * 24 * 3600  # a page that is open may come back; it is signed with a key of this process
@@ -93,13 +93,13 @@ def make_server(
         lambda session: _lives(server, session),
         lambda token, address: OPEN_SOCKETS[party(address)] < LIMITS.sessions and _admits(server, token),
         hmac.digest(key, b"gate", "sha256"),
-        own=(_kept_key() or hmac.digest(key, b"runs", "sha256")) if own_runs else b"",
+        own=(kept_key() or hmac.digest(key, b"runs", "sha256")) if own_runs else b"",
     )
     set_up(server._tornado, gate)
     return server
 
 
-def _kept_key() -> bytes:
+def kept_key() -> bytes:
     """Return what signs who browsers are, so that they have their runs when the server is started again.
 
     It stands in the store, beside the runs; b"" where none is kept.
@@ -234,7 +234,7 @@ def serve(
 
     if processes > 1:
         if own_runs:
-            _kept_key()  # once, for all of them
+            kept_key()  # once, for all of them
         shared = {"address": where, "port": port, "origins": list(origins), "code": asked, "frames": list(frames)}
         shared["own_runs"] = own_runs
         serve_from_processes(processes, {**shared, "secret": settings.secret_key() or generate_secret_key()}, open_page)

@@ -40,7 +40,7 @@ def usual_workers() -> int:
 
 
 class Processes:
-    """Solve the members of a sweep in processes on this machine.
+    """Solve the members of a sweep in processes on this machine, which serve several sweeps inside a ``with``.
 
     Parameters
     ----------
@@ -58,6 +58,19 @@ class Processes:
             raise MklvizError(f"Workers are a whole number of at least 1, but {workers!r:.80} was given.")
         self._workers = usual_workers() if workers is None else int(workers)
         self._pool: _Pool | None = None
+        self._inbox = _Inbox()
+        self._waiting: list[_Process] = []
+        self._kept = False
+
+    def __enter__(self) -> Processes:
+        self._kept = True
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._kept = False
+        for process in self._waiting:
+            process.end()
+        self._waiting = []
 
     def __repr__(self) -> str:
         return f"Processes({self._workers})"
@@ -78,17 +91,21 @@ class Processes:
 
     def run(self, work: Work) -> None:
         """Solve all of the queue, and return when that is done or the command says to end."""
-        self._pool = _Pool(self.workers, work)
+        self._pool = _Pool(self.workers, work, self._waiting, self._inbox)
         try:
             self._pool.run()
         finally:
+            self._waiting = self._pool.leave(self._kept)
             self._pool = None
+
+
+_Inbox = queue.SimpleQueue["tuple[_Process, MemberOutcome | None]"]
 
 
 class _Process:
     """One process, which says what came out, and at last None, to a queue."""
 
-    def __init__(self, inbox: queue.SimpleQueue[tuple[_Process, MemberOutcome | None]]) -> None:
+    def __init__(self, inbox: _Inbox) -> None:
         self.member: Member | None = None
         self._inbox = inbox
 
@@ -137,10 +154,8 @@ def _environment() -> dict[str, str]:
 class _Pool:
     """The processes of one sweep."""
 
-    def __init__(self, count: int, work: Work) -> None:
-        self._count, self._work = count, work
-        self._inbox: queue.SimpleQueue[tuple[_Process, MemberOutcome | None]] = queue.SimpleQueue()
-        self._processes: list[_Process] = []
+    def __init__(self, count: int, work: Work, processes: list[_Process], inbox: _Inbox) -> None:
+        self._count, self._work, self._processes, self._inbox = count, work, processes, inbox
         self._word = GO_ON
         self._lost = 0  # one after another, before any has said something
 
@@ -149,15 +164,19 @@ class _Pool:
         return [process.pid for process in [*self._processes]]
 
     def run(self) -> None:
-        try:
-            while (len(self._work.queue) or self._busy) and self._work.command.word != CANCEL:
-                self._pass_on()
-                self._hand_out()
-                self._hear(LOOK_SECONDS)
-            self._wind_up()
-        finally:
-            for process in self._processes:
+        while (len(self._work.queue) or self._busy) and self._work.command.word != CANCEL:
+            self._pass_on()
+            self._hand_out()
+            self._hear(LOOK_SECONDS)
+        self._wind_up()
+
+    def leave(self, kept: bool) -> list[_Process]:
+        """End the processes, and return those that are kept for another sweep: they have done all that was asked."""
+        waiting = [*self._processes] if kept and self._word == GO_ON and not self._busy else []
+        for process in self._processes:
+            if process not in waiting:
                 process.end()
+        return waiting
 
     @property
     def _busy(self) -> list[_Process]:
@@ -199,6 +218,8 @@ class _Pool:
         try:
             process, outcome = self._inbox.get(timeout=seconds)
         except queue.Empty:
+            return
+        if process not in self._processes:  # one of a sweep before
             return
         member, process.member = process.member, None
         self._lost = 0 if outcome is not None else self._lost + 1

@@ -21,10 +21,12 @@ __all__ = [
     "check_points",
     "check_symmetric",
     "feature_labels",
+    "own_points",
     "refuse_if_too_large",
 ]
 
 MEMORY_LIMIT = LIMITS.bank_bytes
+MOST = 1e150  # of a feature: the squares of differences between larger ones overflow
 
 
 def feature_labels(labels: Sequence[str] | None, n_features: int) -> list[str]:
@@ -38,13 +40,22 @@ def feature_labels(labels: Sequence[str] | None, n_features: int) -> list[str]:
 
 
 def check_points(X: ArrayLike) -> Array:
-    """Return `X` as a table of samples by features that nobody can change, or say what is wrong with it."""
-    points = numbers(X, "X").copy()
+    """Return `X` as a table of samples by features, not copied where it is one, or say what is wrong with it."""
+    points = numbers(X, "X")
     if points.ndim != 2 or 0 in points.shape:
         raise KernelError(f"X must be a table of samples by features, but its shape is {points.shape}.")
-    if not np.isfinite(points).all():
+    largest = max(-points.min(), points.max())  # no array as large as the points is made
+    if not np.isfinite(largest):
         row, column = np.argwhere(~np.isfinite(points))[0]
         raise KernelError(f"X holds {points[row, column]} in row {row}, column {column}: every entry must be finite.")
+    if largest > MOST:
+        raise KernelError(f"X reaches {largest:.2g}, whose squares are no numbers: standardize the features.")
+    return points
+
+
+def own_points(X: ArrayLike) -> Array:
+    """Return a copy of `X`, checked, that nobody can change."""
+    points = check_points(X).copy()
     points.setflags(write=False)
     return points
 

@@ -31,7 +31,6 @@ from mklviz.views.explorer.page import (
     build_page,
     cell_layout,
     controls_column,
-    join_session,
     status_html,
 )
 from mklviz.views.explorer.reclaim import Reclaim
@@ -39,6 +38,7 @@ from mklviz.views.explorer.shell import Shell
 from mklviz.views.explorer.warmup_progress import WarmupProgress
 from mklviz.views.form import Alert, Form
 from mklviz.views.host.frame_rate import FRAME_RATE
+from mklviz.views.host.page_session import follow_session
 from mklviz.views.host.ticks import Ticks
 from mklviz.views.lessons.stage import LessonStage
 from mklviz.views.links.hide_and_lock import HideAndLock
@@ -443,7 +443,7 @@ class Explorer(pn.viewable.Viewer):
         """Return the dashboard as a page of its own; to be called once in each session."""
         controls = [self.controls] if self.open() else []
         page = build_page(self.frame.parts, self.header, controls, self.main, self.set_dark)
-        join_session(self.start, self.close, self.controls)
+        follow_session(self.start, self.close)
         return page
 
     def start(self) -> None:
@@ -477,5 +477,5 @@ class Explorer(pn.viewable.Viewer):
 
     def __panel__(self) -> Any:
         WARMUP.start()
-        join_session(self.start, self.close, self.controls)
+        follow_session(self.start, self.close)
         return cell_layout(self.controls, pn.Column(self.frame.status, self.main, sizing_mode="stretch_width"))
