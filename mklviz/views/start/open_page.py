@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas  # noqa: F401  # HoloViews would, in the thread of a task, while the ticks of a page meet half of it
 import panel as pn
 import panel_material_ui as pmui
 
