@@ -373,7 +373,7 @@ def test_verbose_fits_say_how_they_ended(capsys: pytest.CaptureFixture[str], mon
     assert capsys.readouterr().out == ""
     mv.MKLClassifier(WORDS, verbose=1).fit(*data())
     (said,) = capsys.readouterr().out.splitlines()  # in a file one line, in a terminal redrawn
-    assert said.startswith("MKLClassifier: Newton")
+    assert said.startswith("MKLClassifier: SILP")
     assert "gap" in said
     mv.MKLClassifierCV(WORDS, Cs=[1.0, 10.0], cv=2, verbose=1).fit(*data())
     chosen, _ = capsys.readouterr().out.splitlines()
