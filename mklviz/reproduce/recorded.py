@@ -93,7 +93,7 @@ def answers_by_paper() -> dict[str, list[ClaimAnswer]]:
 
 def _read(stated: dict[str, Any]) -> Any:
     """Return an object of JSON as what it was: an estimate, a row or an answer; null is nan in it."""
-    known = {key: math.nan if value is None else value for key, value in stated.items()}
+    known: dict[str, Any] = {key: math.nan if value is None else value for key, value in stated.items()}
     if "by_paper_rule" in known:
         return ClaimRow(**known)
     return Estimate(**known) if "bound" in known else known
