@@ -262,10 +262,10 @@ def test_processes_that_are_kept_serve_the_next_sweep_and_end_with_the_last(stor
         for split in ("split=0", "split=1"):
             run = ended(SweepRun(Sweep.from_words(QUICK.replace("split=0,1", split)), store, engine))
             assert (run.error, run.status) == (None, "finished")
-            kept.append([process.pid for process in engine._waiting])
+            kept.append(engine.pids)
         assert kept[0] == kept[1]
         assert len(kept[0]) == 1
-    assert engine._waiting == []
+    assert engine.pids == []
 
 
 def test_on_a_shared_server_a_sweep_and_its_races_are_those_of_one_owner(store: Store) -> None:
