@@ -159,7 +159,7 @@ class Solver(param.Parameterized):
         Whether steps look at samples drawn at random: the error then falls like one over the number of steps.
     converges : bool
         Whether every run comes as near to the optimum as is asked, given steps enough; not so where a method may
-        cycle, or chooses the weights by something else than the objective.
+        cycle, or chooses the weights by something else than the objective: then its last iterate is its solution.
     colour, colour_dark, dash, marker : str
         How every plot draws this solver (hex colours with 3:1 contrast on the light and dark theme,
         Bokeh line dash and marker names); what is "" is given one that is free.

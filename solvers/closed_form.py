@@ -55,6 +55,8 @@ SHRUNK = 0.999  # a gap above this share of the last one has grown
 PATIENCE = 8  # retreats after which one more plain step is due
 MOTIONLESS = 1e-10  # a change of logarithms that rounding may be
 FADED = 1e-3  # of the weight that s asks for, below which a kernel counts as without
+VISIBLE = 1e-2  # of the gap, by which a step may raise the objective before rounding is seen to do it
+LOST = End("The formula raised the objective, which only rounding can do: norms of kernels' functions cancel in s_k.")
 REVIVED = 3.0  # times the mean weight: less grows too slowly, more has to fade again (ionosphere, liver)
 
 
@@ -116,6 +118,7 @@ class ClosedForm(Solver):
         point = oracle.begin(start)
         revival, relaxation = _Revival(problem, start is not None), _Relaxation(problem.regularizer)
         yield oracle.iterate(point, 0.0)
+        least = point.primal
         while True:
             tolerance = _next_tolerance(point)
             held = revival.weights(point)
@@ -128,7 +131,12 @@ class ClosedForm(Solver):
                 yield oracle.iterate(point, 0.0, end=end)
                 return
             facts = _facts(problem, point.weights, change, relaxation)
+            plain = relaxation.power == 1.0 and np.array_equal(held, point.weights)
             point = oracle.solve(weights, tolerance)
+            least = min(least, point.primal) if plain else point.primal
+            if _raised(problem, point, least):
+                yield oracle.iterate(point, step, facts, LOST)
+                return
             yield oracle.iterate(point, step, facts)
 
     def narrate(self, before: Iterate | None, after: Iterate) -> str:
@@ -225,6 +233,16 @@ class _Revival:
             wanting = self._left & (held < raised) & (point.s * held.sum() > held @ point.s)
         self._left &= ~wanting
         return np.where(wanting, raised, held)
+
+
+def _raised(problem: Problem, point: SvmPoint, least: float) -> bool:
+    """Return whether plain steps have raised the objective from its `least`, however exact the SVM: rounding has.
+
+    Norms that are rounding alone make weights grow by the same factor at every step, until their price alone is more.
+    """
+    price = problem.regularizer.value(point.weights) if problem.regularizer.weighted else -math.inf
+    lowest = max(point.primal - point.error, price)
+    return lowest > least + VISIBLE * (least - point.lower_bound)
 
 
 def _next_tolerance(point: SvmPoint) -> float:

@@ -32,6 +32,8 @@ from mklviz.solvers._words import objective_change
 
 __all__ = ["Obscure"]
 
+SHORTEST = 1e-100  # squared length of samples that are all zero, for which any step will do
+
 
 @dataclass(frozen=True, kw_only=True)
 class ObscureFacts(EpochFacts):
@@ -89,7 +91,8 @@ class Obscure(Solver):
         yield from self._batch(problem, theta, found)
 
     def _online(self, problem: Problem, theta: ThetaState) -> Iterator[Iterate]:
-        rate = 1.0 / max(float(_lengths(theta).max()) ** 2, np.finfo(float).tiny)
+        longest = float(_lengths(theta).max()) ** 2
+        rate = 1.0 / longest if longest > SHORTEST else 1.0
         updates = 0
         for epoch in range(1, self.first_epochs + 1):
             before = updates

@@ -19,7 +19,6 @@ import numpy as np
 
 from mklviz.context import checkpoint, spending
 from mklviz.contract import Array, End, Facts, Iterate, Solver
-from mklviz.inner.balance import balanced
 from mklviz.inner.oracle import needs_hinge, refuse
 from mklviz.inner.warm import start_duals, start_weights
 from mklviz.numbers import counted
@@ -170,10 +169,17 @@ class _Pairs:
         return taken, violation
 
     def _refresh(self) -> None:
-        self.state[steps.B] = balanced(self.signed)
+        self._balance()
         everyone = np.arange(self._problem.m)
         self.G = np.ascontiguousarray(self._problem.bank.products(self.signed, everyone).T)
         steps.refresh(self.G, self.q, self.sigma, self.state, self.s, self.d)
+
+    def _balance(self) -> None:
+        """Give the rounding error of the sum to the sample with most room: all others stay on their bounds."""
+        low, high, b = (self.state[row] for row in (steps.LO, steps.HI, steps.B))
+        room, excess = np.minimum(high - b, b - low), float(b.sum())
+        at = int(room.argmax())
+        b[at] -= excess if room[at] > abs(excess) else 0.0
 
 
 def _iterate(

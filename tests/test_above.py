@@ -94,7 +94,7 @@ def test_while_somebody_has_zoomed_nothing_else_is_drawn_by_itself() -> None:
     look_at(view)
     assert drawn(view) == {"objective"}
     told.tags = []
-    view.resend()  # what is drawn changes only with something new
+    view.figures.readings.restart()  # what is drawn changes only with something new
     look_at(view, monotonic() + WORDS_EVERY)
     assert drawn(view) == {"above"}
 

@@ -55,6 +55,40 @@ def test_who_gives_the_code_can_race_and_the_policy_is_never_in_the_way(chromium
         pages.close()
 
 
+@pytest.mark.parametrize("gated", ["2"], indirect=True)
+def test_a_visitor_sees_his_own_races_and_his_switch_is_for_his_own_browser(chromium: Any, gated: str) -> None:
+    """The recipe of a link stands in for A's own."""
+    race, browser = "recipe=data=heart;solvers=level;max-iter=20", chromium.browser
+    contexts = [browser.new_context(), browser.new_context()]
+    ours, theirs = map(Pages, contexts)
+    rows, keep = ".row[data-id]", "Keep my races"
+    try:
+        away, before = (pages.open(f"{gated}?code=blackboard&{race}") for pages in (theirs, ours))
+        switch = ours.open(f"{gated}?code=blackboard&page=runs", button="Open").page.get_by_role("switch", name=keep)
+        switch.click()
+        for app in (away, before):
+            app.press("Run")
+            app.until_finished()
+        theirs_too = theirs.open(f"{gated}?page=runs", button="Open").page
+        wait_for(lambda: theirs_too.locator(rows).count() == 1, "the race of the other", events_of(theirs_too))
+        assert theirs_too.get_by_role("switch", name=keep).is_checked()
+        again = ours.open(f"{gated}?page=runs", button="Open").page
+        wait_for(lambda: not again.get_by_role("switch", name=keep).is_checked(), "the switch", events_of(again))
+        again.get_by_text("No race is kept here yet").wait_for()
+        for query in ("follow=nobody", away.page.url.partition("?")[2]):
+            other = contexts[0].new_page()
+            other.goto(f"{gated}?{query}")
+            wait_for(lambda: other.get_by_role("tab", name="Runs").count(), "the tabs", events_of(other))  # noqa: B023
+            other.get_by_role("tab", name="Runs").first.click()
+            other.get_by_text("No race is kept here yet").first.wait_for(timeout=1e3 * PATIENCE)
+            assert other.locator(rows).count() == 0
+            other.close()
+        assert not ours.errors + theirs.errors
+    finally:
+        for context in contexts:
+            context.close()
+
+
 def test_nothing_that_a_person_does_is_refused(chromium: Any, gated: str, tmp_path: Path) -> None:
     rows = "".join(f"{i / 7},{i % 7 / 3},{'yes' if i % 2 else 'no'}\n" for i in range(60_000))
     (tmp_path / "mine.csv").write_text(f"a,b,class\n{rows}")  # more than one piece of half a megabyte

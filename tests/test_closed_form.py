@@ -226,3 +226,19 @@ def test_it_tells_who_gained() -> None:
     said = make_solver("closed-form").narrate(before, after)
     assert after.facts.most in said
     assert said.endswith(".")
+
+
+@pytest.mark.parametrize("seed", [7, 10, 28])
+def test_weights_do_not_grow_on_norms_that_are_rounding_alone(seed: int) -> None:
+    """Points that repeat with other labels: the SVM's solution is orthogonal to a kernel, whose s_k is what rounding
+    leaves, and the formula multiplied weights by the same factor at every step, up to 1e291."""
+    x, y = np.array([0.0, 0.0, 0.0, 4.0, 4.0, 4.0, -5.0, 0.0]), np.array([-1.0, 1.0, 1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
+    factor = np.random.default_rng(seed).normal(size=(8, 3))
+    grams = [2e6 * np.exp(-(np.subtract.outer(x, x) ** 2) / 2.0), 5e5 * factor @ factor.T]
+    for price in (0.1, 0.2, 0.3):
+        posed = Problem(KernelBank.from_grams(grams), y, Hinge(C=2e5), L1Penalty(price))
+        trace = solve(posed, "closed-form", gap=1e-2, max_iter=400)
+        assert trace.status in ("converged", "precision", "limit")
+        most = 100.0 * posed.zero_objective / price  # weights that cost more than a hundred times the zero function
+        assert trace.weights.max() < most
+        assert trace.best.objective <= posed.zero_objective * (1.0 + 1e-6)

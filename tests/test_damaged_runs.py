@@ -18,7 +18,7 @@ from mklviz.cli.commands import main
 from mklviz.errors import MklvizError
 from mklviz.record import Trace
 from mklviz.record.bundle import MOST_TOLD, bundle_bytes, read_bundle
-from mklviz.record.history import texts_of
+from mklviz.record.history import short_id, texts_of
 from mklviz.record.store import RunHead, Store, open_store
 from mklviz.record.store.upkeep import ASIDE
 from mklviz.record.verdict import Verdict
@@ -104,7 +104,8 @@ def test_the_command_line_prints_what_nobody_could_have_written(
 ) -> None:
     for odd in ("\ud800\x1b[2J", HUGE, json.loads(DEEP)):
         store.import_file(file_of(stated("trace", "recipe", odd)), "odd.zip")
-        for words in (["list"], ["list", "--json"], ["show", "00000001"], ["show", "00000001", "--json"]):
+        key = short_id(store.runs()[0].id)
+        for words in (["list"], ["list", "--json"], ["show", key], ["show", key, "--json"]):
             assert main(["runs", *words, "--store", str(store.folder)]) == 0
             assert "\x1b" not in capsys.readouterr().out
 

@@ -64,6 +64,16 @@ def test_the_ci_script_runs_what_the_readme_s_command_leaves_out() -> None:
     assert sorted(chosen.split(" or ")) == sorted(left_out[1].split(" or "))
 
 
+def test_the_ci_script_tests_what_computes_as_other_processors_round() -> None:
+    assert ".ci/processors -n auto" in (ROOT / ".ci" / "run").read_text()
+    script = (ROOT / ".ci" / "processors").read_text()
+    groups = re.findall(r"^(?:inner|problem|solvers|learn)=\(([^)]+)\)", script, re.MULTILINE)
+    assert len(groups) == 4
+    assert [
+        name for group in groups for name in group.split() if not (ROOT / "tests" / f"test_{name}.py").exists()
+    ] == []
+
+
 def test_the_ci_script_looks_at_style_and_types_before_it_tests() -> None:
     script = (ROOT / ".ci" / "run").read_text()
     places = [script.index(step) for step in ("/ruff", "/mypy", 'bash -c "$command"', 'run_tests "')]

@@ -39,6 +39,7 @@ from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, Solve
 from mklviz.recipe.banks import BankStore
 from mklviz.recipe.preparation import Preparation
 from mklviz.recipe.prepared import Built
+from mklviz.record.store import Store, reset
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.host.panel_setup import configure
 from mklviz.views.race.results import STATUS_WORDS
@@ -91,6 +92,20 @@ def test_a_race_of_the_explorer_is_the_race_the_controls_describe(explorer: Expl
         alone = solve(prepared.problem, choice.make(), gap=SMALL.stop.gap, max_iter=SMALL.stop.max_iter)
         np.testing.assert_array_equal(traces[choice.name].objective, alone.objective)
         np.testing.assert_array_equal(traces[choice.name].weights, alone.weights)
+
+
+def test_the_page_says_while_the_store_cannot_keep_the_race(
+    explorer: Explorer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MKLVIZ_STORE", str(tmp_path))
+    said = ["The disk is full."]
+    monkeypatch.setattr(Store, "not_kept", property(lambda store: said[-1]))
+    run_to_the_end(explorer)
+    follow(explorer, lambda: explorer.alert.visible)
+    assert explorer.alert.object == "The disk is full."
+    said.append("")
+    follow(explorer, lambda: not explorer.alert.visible)
+    reset()
 
 
 def test_the_size_shown_is_exact_once_the_bank_is_built_and_an_estimate_after_a_change(explorer: Explorer) -> None:

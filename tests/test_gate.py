@@ -10,29 +10,35 @@ import signal
 import socket
 import sys
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from tornado.httpclient import AsyncHTTPClient, HTTPResponse
+from _waits import PATIENCE, soon
+from bokeh.util.token import get_session_id, get_token_payload
+from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPResponse
 from tornado.httpserver import HTTPServer
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from tornado.ioloop import IOLoop
 from tornado.netutil import bind_sockets
 from tornado.testing import bind_unused_port
 from tornado.web import Application, RequestHandler
+from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 from mklviz.cli import main
 from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
+from mklviz.server import serving
 from mklviz.server.addresses import check_address, is_local, known_names, own_addresses
 from mklviz.server.codes import MOST_PARTIES, Guesses, new_code
-from mklviz.server.connections import LONGEST_REQUEST
+from mklviz.server.connections import LONGEST_REQUEST, party
 from mklviz.server.contained import run
 from mklviz.server.gate import Gate, set_up
-from mklviz.server.serving import make_server, receive, serve
+from mklviz.server.messages import OPEN_SOCKETS
+from mklviz.server.serving import kept_key, make_server, receive, serve
 from mklviz.views.host.page_session import OWNER
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -76,7 +82,8 @@ def through(
             [("/explorer", Page), ("/explorer/ws", Page), ("/static/x", Page), ("/ends", Ends), ("/owner", Owner)]
         )
         lives, guesses = (lambda name: name == "here"), Guesses(clock)
-        gate = Gate([f"localhost:{port}"], code, frames, lambda: sessions, lives, guesses=guesses, own=own)
+        admits: Callable[[str, str], bool] = lambda token, address: (token, address) == ("signed", "127.0.0.1")  # noqa: E731
+        gate = Gate([f"localhost:{port}"], code, frames, lambda: sessions, lives, admits, guesses=guesses, own=own)
         set_up(application, gate)
         server = HTTPServer(application)
         server.add_socket(listener)
@@ -171,7 +178,7 @@ def test_no_address_opens_the_page_that_another_browser_has_open() -> None:
         assert (await get("/explorer?a=1")).code == 200
 
     through(visit)
-    gate, start = Gate([], "", (), lambda: 0, lambda _: True), RequestStartLine("GET", "/explorer", "HTTP/1.1")
+    gate, start = Gate([], "", (), lambda: 0, lambda _: True, lambda *_: True), RequestStartLine("GET", "/", "")
     for header in (
         {"Content-Length": "24", "Host": "x"},
         {"Transfer-Encoding": "chunked", "Host": "x"},
@@ -303,13 +310,13 @@ def free_port() -> int:
         return port
 
 
-def before_a_server(visit: Callable[[int, Any], Awaitable[None]], code: str = "") -> None:
+def before_a_server(visit: Callable[[int, Any], Awaitable[None]], code: str = "", own: bool = False) -> None:
     """Let `visit` ask a server of the dashboard at a port."""
 
     async def run() -> None:
         listening = bind_sockets(0, "127.0.0.1")
         port = listening[0].getsockname()[1]
-        server = make_server("localhost", port, [], code, [])
+        server = make_server("localhost", port, [], code, [], own_runs=own)
         server.start()
         receive(server, listening)
         try:
@@ -335,6 +342,71 @@ def test_sessions_are_signed_and_messages_bounded() -> None:
         assert made_up.code == 403
 
     before_a_server(visit)
+
+
+def test_a_page_has_two_sockets_at_most_and_nobody_has_one_without_a_page(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def visit(port: int, server: Any) -> None:
+        async def open_socket(token: str) -> WebSocketClientConnection:
+            address = f"ws://localhost:{port}/explorer/ws"
+            socket = await websocket_connect(address, subprotocols=["bokeh", token])
+            assert "ACK" in str(await socket.read_message())
+            return socket
+
+        page = (await AsyncHTTPClient().fetch(f"http://localhost:{port}/explorer", request_timeout=PATIENCE)).body
+        token = re.search(r'"token":"([^"]+)"', page.decode())
+        assert token is not None
+        for wrong in (token[1][:-1], token[1].partition(".")[0], "W10=", "x" * 9000, "é", "[" * 9000):
+            with pytest.raises(HTTPClientError) as refused:
+                await open_socket(wrong)
+            assert refused.value.code == 403
+        (session,) = server.get_sessions()
+        sockets = [await open_socket(token[1]) for _ in range(9)]
+        await soon(lambda: session.connection_count == 2, "the older sockets to be closed")
+        for older in sockets[:-2]:
+            while await older.read_message() is not None:  # what came before it was closed
+                pass
+        assert OPEN_SOCKETS[party("127.0.0.1")] == 2
+        monkeypatch.setattr(serving, "LIMITS", replace(LIMITS, sessions=2))
+        with pytest.raises(HTTPClientError):
+            await open_socket(token[1])
+        for newer in sockets[-2:]:
+            newer.close()
+        await soon(lambda: OPEN_SOCKETS[party("127.0.0.1")] == 0, "the sockets to be closed")
+
+    before_a_server(visit)
+    assert "Traceback" not in caplog.text
+
+
+def test_a_browser_is_known_when_the_server_is_started_again_and_its_page_does_not_say_who_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MKLVIZ_STORE", str(tmp_path))
+    cookies: list[str] = []
+
+    async def visit(port: int, _: Any) -> None:
+        address = f"http://localhost:{port}/explorer"
+        sent = {"Cookie": "; ".join(["mklviz-page=start", *cookies])}
+        page = await AsyncHTTPClient().fetch(address, headers=sent, request_timeout=120)
+        cookies.extend(given.partition(";")[0] for given in page.headers.get_list("Set-Cookie"))
+        assert len(cookies) == 1
+        (token,) = set(re.findall(r'"token": ?"([^"]+)"', page.body.decode()))
+        told = get_token_payload(token)
+        assert told["cookies"] == {"mklviz-page": "start"}
+        assert cookies[0].partition("=")[2] not in str(told)
+        for name in ("session-id", "token"):
+            value = token if name == "token" else get_session_id(token)
+            refused = await AsyncHTTPClient().fetch(f"{address}?bokeh-{name}={value}", raise_error=False)
+            assert (refused.code, token.encode() in refused.body) == (403, False)
+
+    for _ in range(2):  # the second time the cookie is that of the first server
+        before_a_server(visit, own=True)
+    key = tmp_path / "visitors.key"
+    assert key.read_bytes() == kept_key()
+    assert os.name == "nt" or key.stat().st_mode & 0o077 == 0
+    monkeypatch.setenv("MKLVIZ_STORE", "none")
+    assert kept_key() == b""
 
 
 async def answer_to(port: int, *parts: bytes) -> bytes:
@@ -399,7 +471,8 @@ def test_a_page_that_lost_its_connection_learns_whether_its_session_is_still_the
 NAVIGATION = {"Sec_Fetch_Mode": "navigate", "Sec_Fetch_Dest": "document"}
 FRAME = {"Sec_Fetch_Mode": "navigate", "Sec_Fetch_Dest": "iframe"}
 PICTURE = {"Sec_Fetch_Mode": "no-cors", "Sec_Fetch_Dest": "image"}
-SOCKET = {"Sec_Fetch_Mode": "websocket", "Sec_Fetch_Dest": "websocket", "Upgrade": "websocket"}
+INVITED = {"Sec_WebSocket_Protocol": "bokeh, signed"}
+SOCKET = {"Sec_Fetch_Mode": "websocket", "Sec_Fetch_Dest": "websocket", "Upgrade": "websocket", **INVITED}
 
 
 @pytest.mark.parametrize(
@@ -419,6 +492,9 @@ SOCKET = {"Sec_Fetch_Mode": "websocket", "Sec_Fetch_Dest": "websocket", "Upgrade
         ({"Sec_Fetch_Site": "cross-site"}, 403),
         ({"Sec_Fetch_Site": "same-site", **SOCKET, "Origin": "own"}, 200),  # as some browsers say of their own pages
         ({"Sec_Fetch_Site": "cross-site", **SOCKET, "Origin": "http://elsewhere.example"}, 403),
+        (SOCKET, 200),  # from a program
+        ({**SOCKET, "Sec_WebSocket_Protocol": "bokeh, forged"}, 403),
+        ({**SOCKET, "Sec_WebSocket_Protocol": "bokeh"}, 403),
         ({**SOCKET, "Origin": "null"}, 403),
         ({**SOCKET, "Origin": "http://[a:b:c"}, 403),
     ],
@@ -455,8 +531,8 @@ def test_each_wrong_code_after_the_third_makes_the_next_wait_twice_as_long_and_o
     assert guesses.wait("b") == 0
     guesses.was_right("a")
     assert guesses.wait("a") == 0
-    for party in range(MOST_PARTIES + 5):
-        guesses.was_wrong(str(party))
+    for number in range(MOST_PARTIES + 5):
+        guesses.was_wrong(str(number))
     assert len(guesses._wrong) == MOST_PARTIES
 
 

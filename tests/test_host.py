@@ -26,7 +26,7 @@ import bokeh.server.session
 import panel as pn
 import panel_material_ui as pmui
 import pytest
-from _waits import soon
+from _waits import next_round, soon
 from bokeh import events
 from bokeh.application import Application
 from bokeh.application.handlers import FunctionHandler
@@ -344,6 +344,28 @@ def test_a_component_and_its_script_send_each_other_messages() -> None:
     assert component.happened == ["before a page", "from the script"]
 
 
+@rests_on("a page is loaded when Panel says so, which answers nothing before.", "views/host/document_lock.py")
+def test_what_a_visitor_does_while_the_page_is_drawn_is_answered_when_it_is_loaded() -> None:
+    async def press(component: Answers) -> list[Any]:
+        session, connect = await session_of(component.server_doc)
+        page, document = connect(Socket()), session.document
+        (model,) = (found for found in document.models if isinstance(found, ReactiveESM) and found.esm == Answers._esm)
+        for pressed in ("first", "second"):
+            document.callbacks.trigger_event(DataEvent(model, data=pressed))
+        for _ in range(50):
+            await next_round()
+        early = list(component.happened)
+        document.callbacks.trigger_event(events.DocumentReady())
+        await soon(lambda: "second" in component.happened)
+        page.detach_session()
+        return early
+
+    answer_with_lock()
+    component = Answers()
+    assert asyncio.run(press(component)) == ["before a page"]
+    assert component.happened == ["before a page", "first", "second"]
+
+
 def busy_after(component: Any, **changed: Any) -> bool:
     """Return whether a page is busy for a moment when its browser has changed something."""
     said: list[bool] = []
@@ -529,7 +551,8 @@ SCRIPTS = {
     ),
     "views/host/long_press.js": ("find_one", "canvas_view", "ui_event_bus", "ui_gestures", "_start_timeout"),
     "views/host/reconnect.js": (
-        *("_pull_doc_json", "_receiver", "replace_with_json", "from_json", "destructively_move", "buffers"),
+        *("_pull_doc_json", "_repull_session_doc", "_receiver", "replace_with_json", "apply_json_patch", "buffers"),
+        *("on_message", "get_model_by_id"),
     ),
     "views/race/keep_zoom.js": ("have_updated_interactively", "scale_hint"),
 }

@@ -247,16 +247,17 @@ def test_a_file_of_runs_is_kept_and_opens_and_another_is_refused() -> None:
     assert len(open_store().runs()) == 2
 
 
-def test_a_file_saved_in_python_changes_the_page_only_with_the_lock_of_its_document(tmp_path: Path) -> None:
+def test_a_file_saved_in_python_changes_the_page_only_with_the_lock_of_its_document(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     dashboard, tab = at_the_tab(0)
     trace = raced().traces["spg"].snapshot()
     trace.recipe = ""  # as of a problem that was made in Python
     trace.save(tmp_path / "solve.mklrun.npz")
     content = (tmp_path / "solve.mklrun.npz").read_bytes()
-    context = object()
+    monkeypatch.setattr(Document, "session_context", object())  # as of a page that a server shows
     for file, seen in ((b"nothing", "is no file of runs"), (content, "")):
         document = Document()
-        document._session_context = lambda: context  # type: ignore[assignment, return-value]
         with set_curdoc(document):
             asyncio.run(tab.receive(file, "solve.mklrun.npz", len(file)))
         assert dashboard.opened == []

@@ -17,7 +17,7 @@ from numba.core.compiler_lock import global_compiler_lock
 import mklviz as mv
 from mklviz.cached import cached_property
 from mklviz.context import checkpoint
-from mklviz.contract import End, Iterate, Solver
+from mklviz.contract import End, Facts, Iterate, Solver
 from mklviz.engine import MaxIter, Run, scheduler, solve
 from mklviz.engine.scheduler import SILENT_SECONDS, Party, Scheduler
 from mklviz.errors import SolverError
@@ -325,7 +325,15 @@ def test_in_the_thread_that_ctrl_c_reaches_it_stays_what_it_is_and_elsewhere_it_
         (replace(first_step(), weights=np.full(2, np.nan)), "weights hold numbers that are not"),
         (replace(first_step(), dual=np.zeros(3)), "dual variables have the shape"),
         (replace(first_step(), certificate=np.zeros(3)), "certificate's dual variables have the shape"),
+        (replace(first_step(), weights=np.array([0.5, 1.1e150])), "weights hold numbers that are not finite or beyond"),
+        (replace(first_step(), dual=np.full_like(first_step().dual, np.inf)), "variables hold numbers that are not"),
         (replace(first_step(), objective=np.nan), "objective is not a number"),
+        (replace(first_step(), objective=np.inf), "objective is inf, one of the numbers that are not finite"),
+        (replace(first_step(), objective=-1e151), "objective is -1e"),
+        (replace(first_step(), lower_bound=-np.inf), "lower_bound is -inf"),
+        (replace(first_step(), dual_bound=1e200), "dual_bound is 1e"),
+        (replace(first_step(), step=np.inf), "step is inf"),
+        (replace(first_step(), facts=Facts(svm_tolerance=np.inf)), "svm_tolerance is inf"),
         (replace(first_step(), objective=np.ones(2)), "one number was expected"),
         (replace(first_step(), svm_solves=None), "whole number was expected"),
     ],

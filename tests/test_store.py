@@ -130,7 +130,6 @@ def test_a_recording_that_nobody_follows_any_more_is_cut_off(store: Store) -> No
     recording.close()
     (run,) = store.runs()
     assert (run.status, run.reason) == ("cut off", "Nobody followed the run any more.")
-    assert store.finished([run.member]) == {}
 
 
 def test_a_program_that_ends_leaves_its_runs_cut_off_with_all_their_steps(store: Store) -> None:
@@ -276,10 +275,9 @@ def test_the_oldest_unpinned_runs_go_at_the_size_limit(store: Store) -> None:
     live.finish()
 
 
-def test_finished_members_of_a_sweep_are_those_that_ended_by_themselves(store: Store) -> None:
+def test_the_members_of_a_sweep_are_found_by_their_keys(store: Store) -> None:
     for member, status in (("a", "converged"), ("b", "limit"), ("c", "failed"), ("d", "stopped")):
         recorded(store, RunHead(sweep="s", member=member), status=status)
-    assert set(store.finished(["a", "b", "c", "d", "e"])) == {"a", "b"}
     assert len(store.runs("sweep:s")) == 4
     assert [run.status for run in store.runs("member:c")] == ["failed"]
 

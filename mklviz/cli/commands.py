@@ -49,6 +49,8 @@ def main(words: Sequence[str] | None = None) -> int:
         return 0
     except (MklvizError, DataError, OSError, MemoryError) as error:
         said = str(error) or "There is not enough memory for this."
+        if isinstance(error, OSError) and error.filename is None and error.strerror:
+            said = f"What was found could not be written: {error.strerror}."
         print(f"mklviz: {one_line(said)}", file=sys.stderr)
         return FAILED if isinstance(error, SolverError) else BAD_INPUT
     except KeyboardInterrupt:

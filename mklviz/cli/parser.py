@@ -202,7 +202,7 @@ def _command(added, name, text, examples) -> argparse.ArgumentParser:  # type: i
 
 def _add_serve(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--port", type=whole(0, 65_535), default=5006, help="port to listen on (default: 5006)")
+    add("--port", type=whole(1, 65_535), default=5006, help="port to listen on (default: 5006)")
     add("--classroom", action="store_true", help="let everybody on the network in who has the code, and say the link")
     add("--address", help="address to listen on, such as 0.0.0.0 for all (default: this machine only)")
     add("--no-show", action="store_true", help="do not open a browser")
@@ -213,7 +213,7 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--num-procs",
-        type=whole(1, 1000),
+        type=whole(1, 32),
         metavar="N",
         help="processes that share the port (default: 1; for a class one per core, four at most)",
     )

@@ -18,7 +18,6 @@ from mklviz.recipe import Recipe
 from mklviz.recipe.prepared import Prepared
 from mklviz.recipe.recorded import RecordedRace, head_for
 from mklviz.record.history import short_id
-from mklviz.record.store.trouble import MEANWHILE
 
 __all__ = ["solve_race", "tell_race"]
 
@@ -69,8 +68,7 @@ def tell_race(
         print(f"\n{result_table(race, prepared)}")
     recorded.wait(STORE_SECONDS)
     if not recorded.kept:
-        trouble = recorded.store.trouble.removesuffix(MEANWHILE)
-        print(f"mklviz: This race is not kept as a whole. {one_line(trouble)}", file=sys.stderr)
+        print(f"mklviz: {one_line(recorded.not_kept)}", file=sys.stderr)
     elif recorded.ids and not as_json:
         print(f"\nKept: mklviz runs show {short_id(recorded.race)}")
     for run in race.runs.values():

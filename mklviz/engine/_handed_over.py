@@ -13,7 +13,10 @@ from mklviz.numbers import is_whole
 from mklviz.problem import Problem
 from mklviz.typing import Array
 
-__all__ = ["looked_at"]
+__all__ = ["LARGEST", "looked_at"]
+
+LARGEST = 1e150  # beyond, products of two numbers overflow
+_BEYOND = f"numbers that are not finite or beyond {LARGEST:g}, with which nothing can be computed"
 
 
 def looked_at(iterate: Any, problem: Problem, solver: str) -> Iterate:
@@ -46,8 +49,8 @@ def _fault_of_array(name: str, values: Array | None, shape: tuple[int, ...], opt
         return f"its {name} are of type {type(values).__name__}, where a numpy array was expected."
     if values.shape != shape:
         return f"its {name} have the shape {values.shape}, where {shape} was expected."
-    if not np.isfinite(values).all():
-        return f"its {name} hold numbers that are not finite."
+    if not (np.abs(values) <= LARGEST).all():  # false for nan
+        return f"its {name} hold {_BEYOND}."
     return ""
 
 
@@ -57,6 +60,11 @@ def _fault_of_numbers(iterate: Iterate) -> str:
             return f"its {name} is {getattr(iterate, name)!r:.40}, where one number was expected."
     if math.isnan(iterate.objective):
         return "its objective is not a number."
+    bounds = {"objective": iterate.objective, "lower_bound": iterate.lower_bound, "dual_bound": iterate.dual_bound}
+    numbers = bounds | {"step": iterate.step} | iterate.facts.known()
+    for name, value in numbers.items():
+        if isinstance(value, (int, float)) and abs(value) > LARGEST:
+            return f"its {name} is {value:g}, one of the {_BEYOND}."
     if not is_whole(iterate.svm_solves):
         return f"its svm_solves is {iterate.svm_solves!r:.40}, where a whole number was expected."
     return ""

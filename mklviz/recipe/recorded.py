@@ -18,6 +18,7 @@ from mklviz.engine import Race, Run
 from mklviz.recipe.prepared import Prepared
 from mklviz.recipe.recipe import Recipe
 from mklviz.record.store import RunHead, Store, open_store
+from mklviz.record.store.trouble import MEANWHILE
 from mklviz.record.trace import Trace
 
 __all__ = ["RecordedRace", "head_for"]
@@ -72,6 +73,11 @@ class RecordedRace:
     def kept(self) -> bool:
         """Whether all of it stands in the store, or races are not kept."""
         return self._recording.kept
+
+    @property
+    def not_kept(self) -> str:
+        """What to say at the end of a race that is not kept."""
+        return f"This race is not kept as a whole. {self.store.trouble.removesuffix(MEANWHILE)}"
 
     def holds(self, race: Race) -> bool:
         """Return whether this is the same race, to which branches may have been added."""

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from mklviz.context import PARTS
 from mklviz.contract import Array, End, Facts, Iterate
 from mklviz.errors import MklvizError
-from mklviz.quoting import said_by
+from mklviz.quoting import one_line, said_by
 from mklviz.record.archive import Arrays, read_header, write_archive
 from mklviz.record.origin import Origin
 from mklviz.record.verdict import FINAL
-from mklviz.record.words import MOST_VALUES, plain_values, text_of
+from mklviz.record.words import MOST_VALUES, plain_values
 
 __all__ = ["FORMAT", "Step", "columns_of", "opened_run", "write_run"]
 
@@ -88,11 +88,11 @@ def _header(stored: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a trace says of itself in words; files from before lack some."""
     stored = {"recipe": "", "versions": {}, "origin": None, "descends": None, **stored}
     header: dict[str, Any] = {word: _typed(stored[word], str, word) for word in _WORDS}
-    header |= {word: text_of(header[word]) for word in _WORDS if word != "recipe"}
+    header |= {word: one_line(header[word]) for word in _WORDS if word != "recipe"}
     header["options"] = plain_values(_typed(stored["options"], dict, "options"))
     names, versions = _typed(stored["kernel_names"], list, "names"), _typed(stored["versions"], dict, "versions")
-    header["kernel_names"] = [text_of(_typed(name, str, "name of a kernel")) for name in names]
-    header["versions"] = {text_of(name): text_of(_typed(said, str, "version")) for name, said in versions.items()}
+    header["kernel_names"] = [one_line(_typed(name, str, "name of a kernel")) for name in names]
+    header["versions"] = {one_line(name): one_line(_typed(said, str, "version")) for name, said in versions.items()}
     header["origin"] = Origin.read(stored["origin"])
     header["descends"] = None if stored["descends"] is None else _typed(stored["descends"], bool, "descends")
     if header["status"] not in ("running", *FINAL):
@@ -109,7 +109,7 @@ def _facts(facts: Any) -> dict[str, float | str]:
     said = _typed(facts, dict, "facts")
     if len(said) > MOST_VALUES:
         raise ValueError(f"a step has {len(said):,} facts")
-    return {text_of(name): text_of(fact) if isinstance(fact, str) else float(fact) for name, fact in said.items()}
+    return {one_line(name): one_line(fact) if isinstance(fact, str) else float(fact) for name, fact in said.items()}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -46,6 +46,7 @@ class Gate:
     frames: Sequence[str]  # origins of pages that may frame the dashboard
     sessions: Callable[[], int]  # returns how many pages somebody views or is about to view
     lives: Callable[[str], bool]  # returns whether there is a session of that id
+    admits: Callable[[str, str], bool]  # returns whether a socket may open, by the token of its page and its address
     # what the browser's proof of the right code is made with
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     guesses: Guesses = field(default_factory=Guesses)  # the wrong codes that have been given
@@ -67,7 +68,7 @@ class Gate:
         encryption on another machine. The requests of other sites come there without the cookie of the code.
         """
         said = request.headers
-        if said.get("Upgrade", "").lower() == "websocket":  # browsers agree only on what they say about the origin
+        if _is_socket(request):  # browsers agree only on what they say about the origin
             origin = said.get("Origin")
             return origin is not None and not check_allowlist(origin.partition("://")[2].lower(), list(self.names))
         if said.get("Sec-Fetch-Site", "none") in ("none", "same-origin"):
@@ -84,6 +85,11 @@ class Gate:
         except ValueError:
             return True
         return "\0" in text
+
+    def is_uninvited(self, request: HTTPServerRequest) -> bool:
+        """Whether a socket is asked for by somebody who has no page, or too many of them."""
+        token = request.headers.get("Sec-WebSocket-Protocol", "").rpartition(",")[2].strip()
+        return _is_socket(request) and not self.admits(token, str(request.remote_ip))
 
     def is_for_open_page(self, request: HTTPServerRequest) -> bool:
         """Whether the request names the session of a page that is open, which would show whatever stands there.
@@ -159,6 +165,10 @@ class Gate:
             "Referrer-Policy": "no-referrer",
         }
         return said if self.frames else {**said, "X-Frame-Options": "DENY"}
+
+
+def _is_socket(request: HTTPServerRequest) -> bool:
+    return request.headers.get("Upgrade", "").lower() == "websocket"
 
 
 class _When(Matcher):
@@ -269,6 +279,7 @@ def set_up(application: Application, gate: Gate) -> None:
     room = f"{LIMITS.sessions:,} pages are open here, which is all there is room for: close one, or try again later."
     strange = "This server does not go by that name: open it under its own, or start it with --allow-websocket-origin."
     abroad = "Other sites may link to this dashboard; those that show it in a frame are named by --allow-frame."
+    unasked = "No page asks for this socket, or its address has as many as it may: open the dashboard at /explorer."
     private = "A page belongs to the browser that opened it: open your own, without what follows the question mark."
     garbled = "Something in this address is no text: open it without what follows the question mark."
     method = "This server is asked for pages, and for nothing else."
@@ -283,6 +294,7 @@ def set_up(application: Application, gate: Gate) -> None:
         Rule(_When(gate.is_about_code), _AskForCode, {"gate": gate}),
         Rule(_When(gate.is_for_open_page), _Refusal, {"status": 403, "sentence": private}),
         Rule(_When(gate.is_unreadable), _Refusal, {"status": 400, "sentence": garbled}),
+        Rule(_When(gate.is_uninvited), _Refusal, {"status": 403, "sentence": unasked}),
         Rule(_When(gate.is_question), _Alive, {"gate": gate}),
         Rule(PathMatches("/"), _ToDashboard),
         Rule(_When(gate.is_full), _Refusal, {"status": 503, "sentence": room}),

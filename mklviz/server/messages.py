@@ -1,5 +1,7 @@
 """The socket of a page: bounded messages of plain data, and answers that tell nothing of the server.
 
+A page has one socket, and for a moment two where it comes back before the server has noticed that it was away.
+
 This module alone knows how Bokeh receives messages, and `tests/test_host.py` says in words what a new Bokeh has moved.
 What a message may contain is in `mklviz.server.plain`.
 """
@@ -7,6 +9,8 @@ What a message may contain is in `mklviz.server.plain`.
 from __future__ import annotations
 
 import logging
+from collections import Counter, deque
+from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -16,6 +20,7 @@ from bokeh.server.urls import per_app_patterns
 from panel.io.server import WSHandler
 
 from mklviz.quoting import said_by
+from mklviz.server.connections import party
 from mklviz.server.plain import (
     KINDS,
     LONGEST_HEADER,
@@ -27,26 +32,67 @@ from mklviz.server.plain import (
     read,
 )
 
-__all__ = ["LONGEST_FRAME", "bound_messages"]
+__all__ = ["LONGEST_FRAME", "OPEN_SOCKETS", "bound_messages"]
 
 _log = logging.getLogger(__name__)
 
 LONGEST_FRAME = LONGEST_PIECE + 2**10  # bytes; longer ones are not received at all
 MOST_HELD = 4 * 2**20  # letters that a page may leave in properties of the server's models
+MOST_SOCKETS = 2  # of a page; the oldest gives way
+REMEMBERED = 100  # messages of a page that are carried out and would not be once more
+LEFT, LEAVE = (1000, 1001), 30.0  # how a socket is closed by who leaves a page, and seconds for a reload
 POLICY, UNREADABLE, TOO_LONG = 1008, 1007, 1009  # why a socket is closed: RFC 6455, 7.4.1
 _BROKE_DOWN = "This message could not be carried out; the server's log says more."
 
 Property = tuple[str, str]  # of a model, by its id
 
 
+OPEN_SOCKETS: Counter[str] = Counter()  # of each party
+
+
+@dataclass
+class _Page:
+    """What the server knows of the page at the other end."""
+
+    sockets: list[_Socket] = field(default_factory=list)
+    done: deque[str] = field(default_factory=lambda: deque(maxlen=REMEMBERED))  # messages, by their ids
+    held: dict[Property, int] = field(default_factory=dict)
+
+
+_PAGES: WeakKeyDictionary[ServerSession, _Page] = WeakKeyDictionary()
+
+
 class _Socket(WSHandler):
     """Reads messages of three parts, header, metadata and content, and passes on what is plain."""
 
-    _held: WeakKeyDictionary[ServerSession, dict[Property, int]] = WeakKeyDictionary()
+    _page: _Page | None = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._parts: list[str] = []
+
+    def open(self, *args: Any, **kwargs: Any) -> Any:
+        """Count the socket."""
+        OPEN_SOCKETS[party(str(self.request.remote_ip))] += 1
+        return super().open(*args, **kwargs)
+
+    async def _async_open(self, token: str) -> None:
+        await super()._async_open(token)
+        if self.connection is not None and self.connection._session is not None:
+            self._page = _PAGES.setdefault(self.connection.session, _Page())
+            self._page.sockets.append(self)
+            for socket in self._page.sockets[:-MOST_SOCKETS]:
+                socket.ws_connection.stream.close()  # nobody may answer at its other end
+
+    def on_close(self) -> None:
+        """Keep a page that lost its connection for its return, and one that was left for a moment."""
+        OPEN_SOCKETS[party(str(self.request.remote_ip))] -= 1
+        session = self.connection._session if self.connection is not None else None
+        super().on_close()
+        if self._page is not None:
+            self._page.sockets.remove(self)
+        if session is not None and self.close_code in LEFT:
+            self.application.io_loop.call_later(LEAVE, _give_up, session)
 
     async def on_message(self, fragment: str | bytes) -> None:
         """Take a part of a message, and answer when it is complete."""
@@ -64,7 +110,7 @@ class _Socket(WSHandler):
 
     async def _receive_parts(self, header_text: str, metadata_text: str, content_text: str) -> None:
         try:
-            header, _, content = read(header_text), read(metadata_text), read(content_text)
+            header, metadata, content = read(header_text), read(metadata_text), read(content_text)
             if header.get("msgtype") not in KINDS or not isinstance(header.get("msgid"), str):
                 raise Refused("This message is refused: its header says nothing that browsers ask for.")
             if header.get("num_buffers"):
@@ -74,6 +120,10 @@ class _Socket(WSHandler):
             self.close(UNREADABLE, "That message was not understood.")
             return
         message = self.connection.protocol.assemble(header_text, metadata_text, content_text)
+        page = _PAGES.setdefault(self.connection.session, _Page())
+        if metadata.get("again") and message.header["msgid"] in page.done:
+            return
+        page.done.append(message.header["msgid"])
         answer = await self._answer(message, content)
         if answer is not None:
             await self.send_message(answer)
@@ -102,11 +152,17 @@ class _Socket(WSHandler):
 
     def _count(self, content: dict[str, Any]) -> None:
         """Raise `Refused` if the page sends more for properties than it may: the server keeps all of it."""
-        session = self.connection.session
-        held = {**self._held.get(session, {}), **dict(long_values(content))}
+        page = _PAGES.setdefault(self.connection.session, _Page())
+        held = {**page.held, **dict(long_values(content))}
         if sum(held.values()) > MOST_HELD:
             raise Refused("This message is refused: the page has filled its properties with all that they may hold.")
-        self._held[session] = {name: length for name, length in held.items() if length}
+        page.held = {name: length for name, length in held.items() if length}
+
+
+def _give_up(session: ServerSession) -> None:
+    """Let the server forget a page that nobody has come back to."""
+    if not session.destroyed and session.connection_count == 0:
+        session.request_expiration()
 
 
 def _is_of_bokeh(error: BaseException) -> bool:

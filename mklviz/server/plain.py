@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 __all__ = ["KINDS", "LONGEST", "LONGEST_PIECE", "Refused", "check_change", "is_too_long", "long_values", "read"]
 
-LONGEST = 2**16  # letters of a message
+LONGEST = 2**18  # letters of a message
 LONGEST_PIECE = 2**20  # letters of one that brings a piece of a file, of which the page sends half a megabyte
 LONGEST_HEADER = 2**10
 MOST_EVENTS = 100  # a page joins at most a dozen

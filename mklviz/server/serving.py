@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from time import time
 from typing import Any
 
 from bokeh.settings import settings
 from bokeh.util.browser import view
-from bokeh.util.token import generate_secret_key
+from bokeh.util.token import check_token_signature, generate_secret_key, get_session_id, get_token_payload
 from panel.io.server import get_server
 from tornado.ioloop import PeriodicCallback
 from tornado.iostream import IOStream
@@ -29,18 +30,18 @@ from mklviz.quoting import quote
 from mklviz.record.store import open_store
 from mklviz.server.addresses import LOCAL, check_address, is_local, known_names, own_addresses
 from mklviz.server.codes import check_code, new_code
-from mklviz.server.connections import LONGEST_REQUEST, PATIENCE, Acceptor
+from mklviz.server.connections import LONGEST_REQUEST, PATIENCE, Acceptor, party
 from mklviz.server.contained import run
 from mklviz.server.dispatcher import check_processes, serve_from_processes
 from mklviz.server.garbage_collection import LOOK_EVERY, GarbageCollection
 from mklviz.server.gate import COOKIE, OWNER_COOKIE, Gate, set_up
 from mklviz.server.logs import log_to_stderr
-from mklviz.server.messages import LONGEST_FRAME, bound_messages
+from mklviz.server.messages import LONGEST_FRAME, OPEN_SOCKETS, bound_messages
 from mklviz.server.page_queue import build_pages_in_turn
 from mklviz.views.host.component_files import import_nothing_for_component_files
 from mklviz.views.host.visibility import GIVE_UP_AFTER
 
-__all__ = ["answer", "look_after", "make_server", "receive", "serve"]
+__all__ = ["answer", "kept_key", "look_after", "make_server", "receive", "serve"]
 
 PAGE, EVERYWHERE = "explorer", "0.0.0.0"
 TOKEN_SECONDS = 7 * 24 * 3600  # a page that is open may come back; it is signed with a key of this process
@@ -90,14 +91,15 @@ def make_server(
         [_frame(origin) for origin in frames],
         lambda: _visited(server),
         lambda session: _lives(server, session),
+        lambda token, address: OPEN_SOCKETS[party(address)] < LIMITS.sessions and _admits(server, token),
         hmac.digest(key, b"gate", "sha256"),
-        own=(_kept_key() or hmac.digest(key, b"runs", "sha256")) if own_runs else b"",
+        own=(kept_key() or hmac.digest(key, b"runs", "sha256")) if own_runs else b"",
     )
     set_up(server._tornado, gate)
     return server
 
 
-def _kept_key() -> bytes:
+def kept_key() -> bytes:
     """Return what signs who browsers are, so that they have their runs when the server is started again.
 
     It stands in the store, beside the runs; b"" where none is kept.
@@ -179,6 +181,18 @@ def _lives(server: Any, session: str) -> bool:
     return any(each.id.split(".")[0] == session for each in server.get_sessions())
 
 
+def _admits(server: Any, token: str) -> bool:
+    """Return whether a token was made here and still holds, and its page is open or there is room for it."""
+    application = server._tornado
+    try:
+        signed = check_token_signature(token, application.secret_key, True)
+        if not signed or get_token_payload(token)["session_expiry"] <= time():
+            return False
+    except (ValueError, TypeError, LookupError, AssertionError, RecursionError):  # no token at all
+        return False
+    return _lives(server, get_session_id(token).split(".")[0]) or _visited(server) < LIMITS.sessions
+
+
 def serve(
     port: int,
     address: str | None = None,
@@ -220,7 +234,7 @@ def serve(
 
     if processes > 1:
         if own_runs:
-            _kept_key()  # once, for all of them
+            kept_key()  # once, for all of them
         shared = {"address": where, "port": port, "origins": list(origins), "code": asked, "frames": list(frames)}
         shared["own_runs"] = own_runs
         serve_from_processes(processes, {**shared, "secret": settings.secret_key() or generate_secret_key()}, open_page)

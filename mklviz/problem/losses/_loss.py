@@ -36,6 +36,10 @@ __all__ = [
 
 ON_KINK = 1e-9  # distance from a kink, relative to the largest residual, below which a sample stands on it
 LEAST_C, MOST_C = 1e-30, 1e30  # beyond, squares and products of what is computed may overflow
+FEASIBLE = (
+    1e-9  # of its own bound, by which a dual variable may leave it, and of their sizes, by which their sum may zero
+)
+SUMMED = 1e-15  # share of the largest dual variable that is rounding of its sums
 MOST = 1e150  # of a target: squares of larger ones overflow
 SAME = 1e-12  # difference of sums of weights, relative to all, that rounding may make
 
@@ -109,6 +113,14 @@ class Loss(ABC):
         """The largest cost, which the dual variables are measured by."""
         return self.C if self.sample_weight is None else self.C * float(self.sample_weight.max())
 
+    def slack(self, dual: Array) -> float | Array:
+        """Return how far dual variables may leave their bounds, a number or (n,): by rounding of what is at hand.
+
+        A large C is no excuse for what is small beside it, nor is a heavy sample for a light one.
+        """
+        largest = float(np.abs(dual).max())
+        return FEASIBLE * np.minimum(self.cost, largest) + SUMMED * largest
+
     def total(self, values: Array) -> float:
         """Return C times the sum of `values`, (n,) or (n, c), each sample's times its weight."""
         return self.C * float((values if self.sample_weight is None else self.sample_weight @ values).sum())
@@ -162,11 +174,11 @@ class Loss(ABC):
         """Raise `ProblemError` unless `dual` is feasible up to rounding."""
         low, high = self.box
         shaped = dual.shape == y.shape and bool(np.isfinite(dual).all())
-        slack = (
-            1e-9 * float(np.abs(dual).max()) if shaped else 0.0
-        )  # a large C is no excuse for what is small beside it
+        slack = self.slack(dual)
         inside = shaped and bool((dual >= low - slack).all()) and bool((dual <= high + slack).all())
-        if not inside or (self.bias and abs(self.signed(dual, y).sum()) > slack * len(y)):
+        sizes = np.abs(dual) if inside else np.zeros(1)
+        off = FEASIBLE * float(sizes.sum()) + SUMMED * len(y) * float(sizes.max())
+        if not inside or (self.bias and abs(self.signed(dual, y).sum()) > off):
             C, zero = ("C", "") if self.sample_weight is None else ("C w", ", zero where the weight is")
             lie = f"lie in [{f'-{C}' if np.min(low) < 0 else '0'}, {C}]" if self.bounded else f"be finite numbers{zero}"
             balance = "sum to zero" if self.regression else "balance the classes (y'a = 0)"

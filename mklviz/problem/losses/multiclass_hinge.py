@@ -86,12 +86,12 @@ class MulticlassHinge(Loss):
     def check_dual(self, dual: Array, y: Array) -> None:
         """Raise `ProblemError` unless `dual` is feasible up to rounding."""
         shaped = dual.shape == self.dual_shape(y) and bool(np.isfinite(dual).all())
-        slack = 1e-9 * float(np.abs(dual).max()) if shaped else 0.0
+        slack = np.broadcast_to(self.slack(dual), y.shape)
         if not (
             shaped
-            and dual.min() >= -slack
+            and (dual >= -slack[:, None]).all()
             and (dual.sum(axis=1) <= self.cost + slack).all()
-            and np.abs(dual[np.arange(len(y)), labels_of(y)]).max() <= slack
+            and (np.abs(dual[np.arange(len(y)), labels_of(y)]) <= slack).all()
         ):
             raise ProblemError(
                 "The dual variables must be an array of samples by classes, not negative, zero at each sample's own"

@@ -29,9 +29,10 @@ from mklviz.record.store.head import RunHead, is_id, new_id
 from mklviz.record.store.owner import Asker
 from mklviz.record.store.reading import read_run
 from mklviz.record.store.recorder import Recorder, head_of
-from mklviz.record.store.stored import StoredRun, run_in
+from mklviz.record.store.stored import DAMAGED, StoredRun, run_in
 from mklviz.record.store.uniting import take_in
 from mklviz.record.trace import Trace
+from mklviz.record.words import text_in
 
 __all__ = ["Merged", "export_runs", "import_runs", "merge_runs", "read_file"]
 
@@ -139,14 +140,15 @@ def _own_run(told: Mapping[str, Any], steps: int, folder: Path, owner: Asker) ->
     """Return the run that a file was made of, where the importer has it still, with all these steps."""
     run = run_in(folder / str(told["id"])) if (folder / str(told["id"]) / HEAD).exists() else None
     same = run is not None and owner.owns(run.owner) and run.deleted is None and run.steps >= steps - 1
-    return run if same else None
+    return run if same and run is not None and run.status != DAMAGED else None
 
 
 def _renamed(told: Mapping[str, Any], owner: Asker) -> dict[str, Any]:
     """Return what a file says of a run, under keys of the importer's: those in the file may be another's."""
     head = told["head"]
     moment, _, given = str(told["id"]).partition("-")  # the same file may have another time
-    chance, race = (_digest(owner.name.encode(), str(key).encode()) for key in (given, head.get("race") or given))
+    keys = given, text_in(head, "race") or given
+    chance, race = (_digest(owner.name.encode(), key.encode(errors="replace")) for key in keys)
     run_id = f"{moment}-{chance[:8]}{given[8:]}"
     return {**told, "id": run_id, "head": {**head, "id": run_id, "race": f"file-{race[:16]}", "owner": owner.name}}
 

@@ -48,7 +48,6 @@ __all__ = ["Store"]
 _log = logging.getLogger(__name__)
 MOST_NOTE = 10_000  # letters
 UPKEEP_SECONDS = 60.0  # between two times that its owner packs and removes runs
-_ENDED = "member != '' AND deleted IS NULL AND status IN ('converged', 'precision', 'rule', 'limit')"
 
 
 class Store:
@@ -165,11 +164,6 @@ class Store:
         Raises `MklvizError` if a condition cannot be understood; the sentence says which.
         """
         return self._found(where, order, limit, f"deleted IS {'NOT ' if deleted else ''}NULL")
-
-    def finished(self, members: Iterable[str]) -> dict[str, str]:
-        """Return the runs of a sweep's members that need no repetition, by the members' keys."""
-        wanted = set(members)
-        return {run.member: run.id for run in self._found(also=_ENDED) if run.member in wanted}
 
     def trace(self, run_id: str) -> Trace:
         """Return the trace of a run, which still grows where the run is going on in this process.

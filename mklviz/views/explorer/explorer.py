@@ -15,6 +15,7 @@ import panel_material_ui as pmui
 import param
 
 from mklviz.engine.warmup import WARMUP
+from mklviz.errors import MklvizError
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
 from mklviz.scenarios import DEFAULT
@@ -30,7 +31,6 @@ from mklviz.views.explorer.page import (
     build_page,
     cell_layout,
     controls_column,
-    join_session,
     status_html,
 )
 from mklviz.views.explorer.reclaim import Reclaim
@@ -38,6 +38,7 @@ from mklviz.views.explorer.shell import Shell
 from mklviz.views.explorer.warmup_progress import WarmupProgress
 from mklviz.views.form import Alert, Form
 from mklviz.views.host.frame_rate import FRAME_RATE
+from mklviz.views.host.page_session import follow_session
 from mklviz.views.host.ticks import Ticks
 from mklviz.views.lessons.stage import LessonStage
 from mklviz.views.links.hide_and_lock import HideAndLock
@@ -46,6 +47,7 @@ from mklviz.views.look import cards
 from mklviz.views.race.hold_unseen import PAGE_CLOSED
 from mklviz.views.race.race_text import WORDS_EVERY
 from mklviz.views.race.results import race_sentence
+from mklviz.views.session.comparable import shared_recipe
 from mklviz.views.session.launcher import Launch
 from mklviz.views.session.reopening import NO_RECIPE, Reopening, show_unposed
 from mklviz.views.sidebar.run_panel import STATES, RunPanel
@@ -59,6 +61,7 @@ _OWN_DATA = (
     "This race was about a file of somebody's own, of which only a digest is kept: open that file under Data on"
     " Explore first."
 )
+_KEPT = "The server was started again, or had given this page up: this is its race as far as the store has kept it."
 _STATE_OF_RACE = {"ready": "paused", "paused": "paused", "running": "running", "finished": "finished"}
 
 
@@ -278,6 +281,8 @@ class Explorer(pn.viewable.Viewer):
                 return
             if self.reclaim.tick(self.state == "empty", now):
                 self._resume()
+            elif self.reclaim.kept:
+                self._open_kept()
             if self.launch is None:
                 self._tick_race(now)
             else:
@@ -309,7 +314,8 @@ class Explorer(pn.viewable.Viewer):
             return
         self.session.give_way(False)
         self.launch = None
-        self._say_wrong(launch.enter(self.session, self.run_panel.threads.value, self.run_panel.pace.value))
+        wrong = launch.enter(self.session, self.run_panel.threads.value, self.run_panel.pace.value)
+        self._say_wrong(wrong or launch.note)
         if self.session.recipe is launch.recipe:
             self.sidebar.built(launch.recipe, self.session.prepared)
         self._follow()
@@ -388,6 +394,19 @@ class Explorer(pn.viewable.Viewer):
         session.race.pace = self.run_panel.pace.value
         self._follow()
 
+    def _open_kept(self) -> None:
+        """Show what the store has kept of the race that the page had before its server, or its session, ended."""
+        stored, self.reclaim.kept = self.reclaim.kept, ""
+        try:
+            found = self.session.store.traces(stored)
+        except MklvizError:  # somebody has deleted it, or never kept it
+            return
+        traces = {key: trace.snapshot() for key, trace in found.items() if len(trace)}
+        wrong = self.open_race(shared_recipe(traces.values()), traces, stored) if traces else ""
+        self._say_wrong(wrong or (_KEPT if traces else ""))
+        if self.launch is not None:
+            self.launch.note = _KEPT
+
     def _leave(self) -> None:
         """Give the race up to the page that has taken it over."""
         self._ticks.stop()
@@ -424,7 +443,7 @@ class Explorer(pn.viewable.Viewer):
         """Return the dashboard as a page of its own; to be called once in each session."""
         controls = [self.controls] if self.open() else []
         page = build_page(self.frame.parts, self.header, controls, self.main, self.set_dark)
-        join_session(self.start, self.close, self.controls)
+        follow_session(self.start, self.close)
         return page
 
     def start(self) -> None:
@@ -458,5 +477,5 @@ class Explorer(pn.viewable.Viewer):
 
     def __panel__(self) -> Any:
         WARMUP.start()
-        join_session(self.start, self.close, self.controls)
+        follow_session(self.start, self.close)
         return cell_layout(self.controls, pn.Column(self.frame.status, self.main, sizing_mode="stretch_width"))

@@ -14,20 +14,17 @@ from mklviz.views.explorer.header import Header
 from mklviz.views.host.icon import ICON
 from mklviz.views.host.kernel import is_loaded
 from mklviz.views.host.markup import Markup
-from mklviz.views.host.page_session import follow_session
 from mklviz.views.host.page_shell import PAGE_TEMPLATE, never_busy
 from mklviz.views.look.theme import PAGE_SX, SIDEBAR_WIDTH, THEME
 
 __all__ = [
-    *("TICK", "build_page", "cell_layout", "controls_column", "join_session", "status_html", "status_line"),
+    *("TICK", "build_page", "cell_layout", "controls_column", "status_html", "status_line"),
 ]
 
 # Bokeh lets nothing be higher than what is around it, which in a page that scrolls is the window: a column would end
 # there, its cards drawn over each other
 _AS_HIGH_AS_IT_IS = ":host { max-height: none !important; }"
 
-_NOT_YET = {"pointer-events": "none", "opacity": "0.55"}  # answers to clicks before the page is loaded get lost
-_READY = {"pointer-events": "auto", "opacity": "1"}  # said outright: an emptied style would stay as it was
 _ALWAYS_IN_SIGHT = {
     "position": "sticky",
     "bottom": "0",
@@ -69,17 +66,6 @@ def build_page(
     page.param.watch(lambda event: set_dark(event.new), "dark_theme")
     set_dark(page.dark_theme)
     return page
-
-
-def join_session(start: Callable[[], None], close: Callable[[], None], controls: pn.Column | None = None) -> None:
-    """Call `start` when the browser has loaded the page, and `close` when the session is over.
-
-    The `controls` can be used from the start on.
-    """
-    if controls is not None and pn.state.curdoc is not None and not pn.state.loaded:
-        controls.styles = _NOT_YET
-        pn.state.onload(lambda: controls.param.update(styles=_READY))
-    follow_session(start, close)
 
 
 def controls_column(sidebar: Any, run_panel: Any) -> pn.Column:

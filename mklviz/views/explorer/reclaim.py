@@ -24,11 +24,12 @@ class Reclaim:
         self.section = ""  # that is open, for the address
         self.shared_race = SharedRace(session, lambda: self.reconnect.present)
         self._key = ""  # of the race that the page had before a reload
+        self._stored = self.kept = ""  # that race in the store; what is left of it where no page has it any more
         self._until, self._loaded = 0.0, False
 
     def ask(self) -> None:
         """Take note of the race that the address of the page asks for."""
-        self._key = query_value(RACE_KEY)
+        self._key, _, self._stored = query_value(RACE_KEY).partition(".")
 
     def open(self) -> None:
         """Let the race be found, now that the page is loaded; a notebook has no address."""
@@ -42,9 +43,10 @@ class Reclaim:
         if self._loaded:
             has_race = self._session.race is not None
             self._run_panel.offer_link(f"?{FOLLOW}={self.shared_race.name}" if has_race else "")
-            self.reconnect.query = self._address.text(
-                self.shared_race.key if self._session.at_work else self._key, page=self.section
-            )
+            recorded = self._session.recorded
+            key = self.shared_race.key if self._session.at_work else self._key
+            stored = f".{recorded.race}" if recorded is not None and recorded.ids else ""
+            self.reconnect.query = self._address.text(key and key + stored, page=self.section)
 
     def tick(self, empty: bool, now: float) -> bool:
         """Take over the race of before the reload, once its connection is gone; return whether that happened now.
@@ -55,8 +57,8 @@ class Reclaim:
         if not self._key:
             return False
         taken = empty and SHARED_RACES.take_over(self._key, self.shared_race)
-        if taken or not empty or now >= self._until:
-            self._key = ""
+        if taken or not empty or now >= self._until or not SHARED_RACES.has(self._key):
+            self.kept, self._key = self._stored if empty and not taken else "", ""
             self.tell()
         return taken
 

@@ -54,10 +54,17 @@ class SharedRaces:
         """Return the room of that name."""
         return self._rooms.get(name)
 
+    def has(self, key: str) -> bool:
+        """Return whether there is a room with that key."""
+        return self._by_key(key) is not None
+
+    def _by_key(self, key: str) -> SharedRace | None:
+        encoded = key.encode(errors="replace")  # text from a link: digests are compared of ASCII or bytes only
+        return next((room for room in self._rooms.values() if secrets.compare_digest(room.key.encode(), encoded)), None)
+
     def take_over(self, key: str, mine: SharedRace) -> bool:
         """Take over race, sweep and names of the room with that key, if it has any and nobody is in it."""
-        encoded = key.encode(errors="replace")  # text from a link: digests are compared of ASCII or bytes only
-        old = next((room for room in self._rooms.values() if secrets.compare_digest(room.key.encode(), encoded)), None)
+        old = self._by_key(key)
         if old is None or old is mine or old.present() or not old.session.at_work:
             return False
         if old.session.owner != mine.session.owner:  # a link that was passed on shows others no race

@@ -31,4 +31,7 @@ def _parse_loaded(handler: ComponentResourceHandler, path: str) -> str:
     component = known.get(names[0]) if names else None  # not by getattr: a module's own __getattr__ may import
     if not isinstance(component, type) or not issubclass(component, Parameterized):
         raise HTTPError(404, "There is no component of that name")
-    return _parse(handler, path)
+    try:
+        return _parse(handler, path)
+    except (TypeError, IndexError) as error:  # what the address names holds no files
+        raise HTTPError(404, "There is no such file") from error

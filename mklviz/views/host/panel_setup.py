@@ -11,6 +11,7 @@ from panel.io.notifications import NotificationAreaBase
 
 from mklviz.views.host.beside import beside
 from mklviz.views.host.component_files import import_nothing_for_component_files
+from mklviz.views.host.document_lock import answer_with_lock
 from mklviz.views.host.event_loop import answer_on_event_loop
 from mklviz.views.host.page_session import is_served
 
@@ -42,6 +43,7 @@ def configure() -> None:
     """Load Panel's parts and set its options; to be called once per session, before anything is built."""
     import_nothing_for_component_files()
     answer_on_event_loop()
+    answer_with_lock()
     pn.extension(notifications=True, reconnect=False, exception_handler=_report)
     if is_served():
         pn.state.curdoc.js_on_event("connection_lost", CustomJS(code=_LOST))

@@ -1,12 +1,12 @@
 // A page that loses its connection says so and is dimmed. It goes on where it was as soon as the server answers and still
-// has its session. Otherwise it offers to start again from its address, which has the set-up.
-const EVERY = 2000, MOST_REFUSALS = 3, SILENT = 12000, ANSWER = 10000, SOON = 2000
-const HERE = 204, GONE = 410, NO_SERVER = 502
+// has its session. Otherwise it starts again from its address, which has the set-up and the key of its race.
+const EVERY = 1000, MOST_REFUSALS = 5, SILENT = 7000, ANSWER = 5000, SOON = 1000
+const NOT_HERE = [403, 410], NO_SERVER = 502
 const LOST = "The connection is lost. This page goes on as soon as the server answers."
 const SLOW = "The server has not answered for a while. This page goes on as soon as it does."
 const OVER = "The server no longer has this page, as it was away for too long or the server was started again."
 
-const link = window.mklvizConnection ??= { page: "", session: "", heard: Date.now(), refusals: 0, event: null, socket: null, over: false, behind: false, known: false, asks: false }
+const link = window.mklvizConnection ??= { page: "", session: "", heard: Date.now(), refusals: 0, event: null, socket: null, over: false, lost: false, behind: false, known: false, repeats: false, untold: new Map() }
 
 const say = (text, button) => {
   if (link.banner === undefined) {
@@ -50,6 +50,13 @@ const end = () => {
   say(OVER, true)
 }
 
+// Only once somebody looks: a server that was started again has enough to do
+const startAgain = () => {
+  end()
+  if (document.visibilityState === "visible") location.reload()
+  else document.addEventListener("visibilitychange", () => location.reload())
+}
+
 // Ask whether the server can be reached, and whether it has this session
 const ask = async () => {
   try {
@@ -59,32 +66,67 @@ const ask = async () => {
   } catch { return NO_SERVER }
 }
 
-// BokehJS 3.9 reads the document of a second connection without the arrays that come with it, and gives up. It also
-// applies changes that come meanwhile to the former document, which may lack the models concerned; the new one has them
-const whole = (connection) => {
-  const pull = connection._pull_doc_json, session = connection.session
-  if (session) {
-    const handle = session.handle
-    session.handle = (message) => { if (!link.behind || message.msgtype() !== "PATCH-DOC") handle.call(session, message) }
-  }
-  connection._pull_doc_json = async () => {
-    const pulled = await pull.call(connection), document = connection.session?.document
-    if (document !== undefined) {
-      document.replace_with_json = (json) => document.constructor.from_json(json, [], pulled.buffers).destructively_move(document)
+// What the server's document says, as models that the page lacks and attributes of those it has, each named by its id
+const news = (json, document) => {
+  const fresh = [], known = []
+  const walk = (value, within) => {
+    if (Array.isArray(value)) return value.map((inner) => walk(inner, within))
+    if (value === null || typeof value !== "object") return value
+    if (value.type !== "object" || !value.id) {
+      return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, walk(inner, within)]))
     }
-    link.behind = false
-    return pulled
+    const has = Boolean(document.get_model_by_id(value.id)), attributes = {}, model = { ...value, attributes }
+    if (has) known.push([{ id: value.id }, { type: "map", entries: attributes }])
+    else if (!within) fresh.push(model)
+    for (const [name, inner] of Object.entries(value.attributes ?? {})) attributes[name] = walk(inner, !has)
+    return has || !within ? { id: value.id } : model
   }
-  connection.whole = Boolean(session)
+  walk([json.config, json.roots], false)
+  for (const [, map] of known) map.entries = Object.entries(map.entries)
+  return { fresh, known }
 }
 
-const reconnect = async () => {
-  const connection = link.event.connection.deref()
-  if (connection === undefined || link.over) return
-  const status = await ask()
-  if (status === GONE) return end()
-  if (status >= NO_SERVER && status < 600) return void setTimeout(reconnect, EVERY)
-  if (link.refusals++ >= MOST_REFUSALS && status !== HERE) return end()
+// BokehJS brings a page back by the document that the server has: it builds all views anew, without the arrays that come
+// with it, and sends all of it back. This page takes over what differs instead. Changes that come before the document
+// are in it
+const whole = (connection) => {
+  const { _pull_doc_json: pull, _repull_session_doc: repull, session } = connection, { document, handle } = session
+  let buffers
+  session.handle = (message) => { if (!link.behind || message.msgtype() !== "PATCH-DOC") handle.call(session, message) }
+  document.on_message("mklviz-whole", ({ known }) => {
+    for (const [model, attributes] of known) model.setv(attributes, { sync: false })
+  })
+  document.replace_with_json = (json) => {
+    if (json.roots.some(({ id }) => !document.get_model_by_id(id))) return end()  // the session has been built anew
+    const msg_data = news(json, document)
+    document.apply_json_patch({ events: [{ kind: "MessageSent", msg_type: "mklviz-whole", msg_data }] }, buffers)
+    link.refusals = 0
+    link.behind = false
+    unsay()
+  }
+  connection._pull_doc_json = async () => {
+    const again = [...link.untold.values()].flat()
+    link.untold.clear()
+    link.repeats = true  // once: what the server does not take would be sent for ever
+    for (const part of again) connection.socket.send(part)
+    link.repeats = false
+    const pulled = await pull.call(connection)
+    buffers = pulled.buffers
+    return pulled
+  }
+  connection._repull_session_doc = (resolve, reject) => repull.call(connection, resolve, (error) => {
+    if (connection.socket) drop(connection.socket)
+    reject(error)
+  })
+  connection.whole = true
+}
+
+const comeBack = async () => {
+  const status = await ask(), connection = link.event.connection.deref()
+  if (!link.lost || link.over || connection === undefined || status >= NO_SERVER && status < 600) return
+  if (NOT_HERE.includes(status)) return startAgain()
+  if (link.refusals++ >= MOST_REFUSALS) return end()
+  link.lost = false
   link.heard = Date.now()
   if (!connection.whole) whole(connection)
   link.event.reconnect()  // if it fails, the connection is lost once more
@@ -92,13 +134,13 @@ const reconnect = async () => {
 
 const lost = ({ detail: event }) => {
   link.event = event
-  link.behind = true
+  link.lost = link.behind = true
   // BokehJS would take the first message of the next connection for the rest of a message that was cut off
   const connection = event.connection.deref()
   if (connection) connection._receiver = new connection._receiver.constructor()
   if (link.over) return
   say(LOST)
-  setTimeout(reconnect, link.refusals ? EVERY : 200)
+  if (!link.refusals) comeBack()
 }
 
 // A browser takes a minute to close a connection that leads nowhere, as it waits for an answer
@@ -113,18 +155,15 @@ const drop = (socket) => {
 const listen = async () => {
   const socket = link.event?.connection.deref()?.socket ?? link.socket
   const open = () => [WebSocket.CONNECTING, WebSocket.OPEN].includes(socket?.readyState)
-  const silent = () => !link.over && open() && Date.now() - link.heard >= SILENT
-  if (link.asks || !silent()) return
-  link.asks = true
-  const soon = setTimeout(() => silent() && say(SLOW), SOON)
-  const status = await ask()
-  clearTimeout(soon)
-  // a server that was busy answers this question before it sends its next sign of life
-  if (silent() && status < NO_SERVER) await new Promise((done) => setTimeout(done, SOON))
-  link.asks = false
+  const silent = () => !link.over && !link.lost && open() && Date.now() - link.heard >= SILENT
   if (!silent()) return
-  say(SLOW)
-  if (status < NO_SERVER) drop(socket)
+  if (socket.readyState === WebSocket.OPEN) {
+    for (const part of [`{"msgid": "${Date.now()}", "msgtype": "SERVER-INFO-REQ"}`, "{}", "{}"]) socket.send(part)
+  }
+  setTimeout(() => silent() && say(SLOW), SOON)
+  const status = await ask()
+  await new Promise((done) => setTimeout(done, SOON))  // a server that was busy answers on the connection as well
+  if (silent() && status < NO_SERVER) drop(socket)
 }
 
 const heard = () => {
@@ -132,15 +171,33 @@ const heard = () => {
   if (!link.over && link.banner?.dataset.text === SLOW) unsay()
 }
 
+// BokehJS tells nobody which socket it uses, and forgets what it has sent: here each change stays until the server has
+// answered it
+const hear = ({ data }) => {
+  heard()
+  const answered = typeof data === "string" && data.length < 1000 && /"reqid": ?"([^"]+)"/.exec(data)
+  if (answered) link.untold.delete(answered[1])
+}
+
+const note = (socket, data) => {
+  if (socket !== link.socket) socket.addEventListener("message", hear)
+  link.socket = socket
+  if (link.repeats) return
+  const begun = data.length < 1000 && /^\{.*"PATCH-DOC"/.test(data) && /"msgid": ?"([^"]+)"/.exec(data)
+  if (begun) link.untold.set(begun[1], link.parts = [data])
+  else if (link.parts?.length < 3) link.parts.push(data)
+}
+
 if (!link.known) {
   link.known = true
   const send = WebSocket.prototype.send
-  WebSocket.prototype.send = function (data) {  // BokehJS tells nobody which socket it uses
-    if (this.protocol === "bokeh") link.socket = this
+  WebSocket.prototype.send = function (data) {
+    if (this.protocol === "bokeh") note(this, data)
     return send.call(this, data)
   }
   window.addEventListener("mklviz-lost", lost)
-  setInterval(listen, 3000)
+  window.addEventListener("online", () => link.lost && comeBack())
+  setInterval(() => link.lost ? comeBack() : listen(), EVERY)
 }
 
 export function render({ model }) {

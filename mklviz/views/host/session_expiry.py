@@ -27,7 +27,10 @@ def wait_for_browser() -> None:
 
     def release() -> None:
         while sessions:
-            sessions.pop().unblock_expiration()
+            session = sessions.pop()
+            session.unblock_expiration()
+            if session.connection_count == 0:
+                session.request_expiration()
 
     document.add_next_tick_callback(hold)  # there is no session before the page is built
     pn.state.onload(release)

@@ -1,9 +1,13 @@
-// A page that lacks one of its scripts stays empty; this script says so. It stands in the page itself, before the others.
+// A page that lacks one of its scripts, or was cut off while it was loaded, stays empty; this script says so. It stands in
+// the page itself, before the others.
 let complete = true
 const unloaded = (address) => {
+  const name = new URL(address, location.href).pathname.split("/").at(-1)
+  say(`the server did not give it its script ${name}`, !performance.getEntriesByName(address).at(-1)?.responseStatus)
+}
+const say = (why, cut) => {
   if (!complete) return
   complete = false
-  const name = new URL(address, location.href).pathname.split("/").at(-1)
   const banner = Object.assign(document.createElement("div"), { id: "mklviz-unloaded" })
   banner.setAttribute("role", "alert")
   banner.style.cssText = "position: fixed; inset: 0 0 auto 0; z-index: 100000; padding: 14px 20px; background: #8a2b0e;"
@@ -11,9 +15,12 @@ const unloaded = (address) => {
   const again = Object.assign(document.createElement("button"), { textContent: "Load again" })
   again.style.cssText = "font: inherit; padding: 6px 14px; cursor: pointer"
   again.addEventListener("click", () => location.reload())
-  banner.append(`This page is not complete: the server did not give it its script ${name}.`, again)
+  banner.append(`This page is not complete: ${why}.`, again)
   const show = () => document.body.append(banner)
   document.body ? show() : addEventListener("DOMContentLoaded", show)
+  if (!cut || performance.getEntriesByType("navigation")[0]?.type === "reload") return  // by itself only once
+  const settings = () => ({ cache: "no-store", method: "HEAD", signal: AbortSignal.timeout(5000) })
+  setInterval(() => fetch(location.href, settings()).then(({ status }) => { if (status < 500) location.reload() }, () => {}), 1000)
 }
 
 addEventListener("error", ({ target }) => target instanceof HTMLScriptElement && unloaded(target.src), true)
@@ -22,3 +29,12 @@ new PerformanceObserver((seen) => {
   const lost = seen.getEntries().find((entry) => entry.responseStatus >= 400 && /\.m?js($|\?)/.test(entry.name))
   if (lost) unloaded(lost.name)
 }).observe({ type: "resource", buffered: true })
+
+// BokehJS asks once what the page consists of, and reconnect.js, which brings a page back, is part of that
+addEventListener("beforeunload", () => { complete = false })
+window.WebSocket = class extends WebSocket {
+  constructor(...given) {
+    super(...given)
+    this.addEventListener("close", () => window.mklvizConnection || say("its connection was lost while it was loaded", true))
+  }
+}

@@ -1,7 +1,7 @@
 """Whether anybody watches: a closed tab must not burn a core, and a lost connection must not lose the race.
 
 A race is held when its page has had no connection for `HOLD_AFTER` seconds, and cancelled after `GIVE_UP_AFTER`. A
-browser that comes back in time gets everything again, since messages to a dead socket are lost.
+browser that comes back in time asks for the document, as messages to a dead socket are lost.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from enum import Enum, auto
 __all__ = ["GIVE_UP_AFTER", "HOLD_AFTER", "Connection", "Visibility"]
 
 HOLD_AFTER = 5.0
-GIVE_UP_AFTER = 60.0
+GIVE_UP_AFTER = 360.0  # a laptop may sleep for some minutes; a page that is left says so
 
 
 class Connection(Enum):
@@ -19,7 +19,7 @@ class Connection(Enum):
 
     OPEN = auto()
     RESUMED = auto()
-    """Once: the browser has come back, and everything is to be sent again."""
+    """Once: the browser has come back."""
     LOST = auto()
     LOST_FOR_LONG = auto()
     """Once: the race is to be held."""

@@ -5,6 +5,7 @@ In a notebook the cell ends at once; solvers and picture go on in threads of the
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from mklviz.engine.run import check_problem
 from mklviz.engine.solving import hand_over
 from mklviz.errors import MklvizError
 from mklviz.problem import Problem
+from mklviz.quoting import one_line
 from mklviz.recipe.recorded import RecordedRace
 from mklviz.recipe.resuming import resume_run
 from mklviz.record.history import FoundRun, run_named
@@ -156,4 +158,6 @@ def _shown(race: Race, recorded: RecordedRace, goal: float | None) -> Race:
         race.wait(STOP_SECONDS)
         raise
     recorded.wait(STORE_SECONDS)
+    if not recorded.kept:
+        print(f"mklviz: {one_line(recorded.not_kept)}", file=sys.stderr)
     return race

@@ -176,16 +176,6 @@ class RaceFigures:
         if self._builder.complete(self.hidden, now):
             self.name_kernels()
 
-    def resend(self) -> None:
-        """Send everything again to a browser that may have missed some."""
-        arrived = self._frames.stand
-        self._frames.catch_up()
-        if not arrived:  # it may never have got the figures, and know nothing of what they consist of
-            self._builder.forget()
-            self.rebuild()
-        self.readings.restart()
-        self._page.resend()
-
     # -- parts of it
 
     def _present(self, drawn: DrawnRuns, charts: Charts) -> None:

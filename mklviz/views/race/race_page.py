@@ -132,11 +132,6 @@ class RacePage:
         """Send raw Bokeh changes to a notebook, where they do not travel by themselves."""
         pn.io.push_notebook(self.panes["objective"])
 
-    def resend(self) -> None:
-        """Send all text again."""
-        for pane in (self.table, self.weights_title, *self.weights.heads.values()):
-            pane.param.trigger("object")
-
     def paint(self, theme: Theme) -> None:
         """Put the colours of `theme` under everything; on a projector objective and weights stand alone."""
         projected = [_PROJECTED] if theme.projected else []

@@ -76,7 +76,7 @@ class RaceView(pn.viewable.Viewer):
         self.figures = RaceFigures(self.page, self.chips, self._sender, self._options)
         self.axes = RaceAxes(self.figures, self.long_runs, self.frames)
         self.text = RaceText(self.page)
-        self.hold_unseen = HoldUnseen(self.resend)
+        self.hold_unseen = HoldUnseen(self.frames.catch_up)
         self.heartbeat.on_key(lambda key: self.on_key(key) if self.on_key is not None else None)
         self.chips.param.watch(lambda event: self.param.update(hidden=frozenset(event.new)), "hidden")
         self._log_of[self.x_axis] = self.log_x
@@ -138,11 +138,6 @@ class RaceView(pn.viewable.Viewer):
         self.figures.draw(runs, self.hidden)
         self.hidden = self.figures.hidden
         self._change_shown()
-
-    def resend(self) -> None:
-        """Send everything again to a browser that may have missed some."""
-        self.figures.resend()
-        self._write(monotonic())
 
     # -- what is new
 

@@ -29,8 +29,10 @@ _log = logging.getLogger(__name__)
 class Entry:
     """A recipe that is being prepared, for a race that is then shown.
 
-    `failed` and `no_memory` say what went wrong.
+    `failed` and `no_memory` say what went wrong, `note` what is to be said once it is shown.
     """
+
+    note = ""
 
     failed: ClassVar[str]
     no_memory: ClassVar[str]

@@ -14,8 +14,9 @@ from mklviz.scenarios import scenarios
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.explorer.frame import Frame
 from mklviz.views.explorer.navigation import EXPLORE, RUNS, Navigation
-from mklviz.views.explorer.page import TICK, build_page, join_session
+from mklviz.views.explorer.page import TICK, build_page
 from mklviz.views.form.inputs import follow
+from mklviz.views.host.page_session import follow_session
 from mklviz.views.host.page_shell import page_template
 from mklviz.views.host.ticks import Ticks
 from mklviz.views.links.link import RACE_KEY, query_value
@@ -64,7 +65,7 @@ class FrontPage:
             self._build()
         self._show(self.section, {OWN: query_value(OWN)})
         self._paint()
-        join_session(self._start, self.close, self.explorer and self.explorer.controls)
+        follow_session(self._start, self.close)
         return self._page
 
     def turn(self, section: str, words: Mapping[str, str]) -> None:

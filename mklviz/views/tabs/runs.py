@@ -228,15 +228,10 @@ class Runs(Tab):
             return
         try:
             kept = await asyncio.to_thread(self._kept, chosen)
-            with_page_locked(partial(self._opened, kept, chosen[0].id if len(chosen) == 1 else ""))
+            opened = partial(self._open, kept, chosen[0].id if len(chosen) == 1 else "")
+            with_page_locked(lambda: self._try(opened))
         except MklvizError as error:
             with_page_locked(partial(self._say_wrong, str(error)))
-
-    def _opened(self, races: list[KeptRace], stored: str) -> None:
-        try:
-            self._open(races, stored)
-        except MklvizError as error:
-            self._say_wrong(str(error))
 
     def _open(self, races: list[KeptRace], stored: str) -> None:
         traces = overlaid(races)
@@ -374,7 +369,7 @@ class Runs(Tab):
             self.list.chosen = keys
             return
         begun = {key: trace for key, trace in traces.items() if len(trace)}
-        self._opened([KeptRace(one_line(name), begun)], keys[0] if keys else "")
+        self._try(partial(self._open, [KeptRace(one_line(name), begun)], keys[0] if keys else ""))
 
     async def _wait_for(self, request: MemoryRequest) -> None:
         """Wait for memory, but not for ever: the page may be closed by then."""

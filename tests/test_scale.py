@@ -1,0 +1,149 @@
+"""Gaps mean what they say at every scale: C from 1e-10 to 1e10, kernels times 1e-8 to 1e8, bounds in long double."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from _problems import blobs
+from sklearn.svm import SVC
+
+import mklviz as mv
+from mklviz.engine import available_solvers, make_solver, solve
+from mklviz.engine.registry import solver_classes
+from mklviz.inner.oracle import SvmOracle
+from mklviz.kernels import Gaussian, KernelBank
+from mklviz.problem import (
+    BlockL1,
+    ElasticNet,
+    EpsilonInsensitive,
+    Hinge,
+    L1Penalty,
+    Logistic,
+    Loss,
+    LpPenalty,
+    MulticlassHinge,
+    OneAgainstAllHinge,
+    Problem,
+    Regularizer,
+    Simplex,
+    SimplexRidge,
+    Squared,
+)
+from mklviz.problem.rounding import rounding_bound
+
+GAP = 1e-2
+N = 24
+STEPS = 100
+LOSSES: dict[str, Loss] = {
+    "hinge": Hinge(),
+    "hinge without bias": Hinge(bias=False),
+    "logistic": Logistic(),
+    "squared": Squared(),
+    "epsilon-insensitive": EpsilonInsensitive(epsilon=0.1),
+    "multiclass hinge": MulticlassHinge(),
+    "one against all": OneAgainstAllHinge(),
+}
+REGULARIZERS: dict[str, Regularizer] = {
+    each.name_: each
+    for each in (Simplex(), L1Penalty(1.0), LpPenalty(2.0, 1.0), BlockL1(0.7), ElasticNet(0.4, 0.3), SimplexRidge(1.0))
+}
+CS, SCALES = (1e-10, 1e-5, 1.0, 1e5, 1e10), (1e-8, 1e-4, 1.0, 1e4, 1e8)
+
+
+@cache
+def grams() -> tuple[np.ndarray, ...]:
+    X, _ = blobs(N)
+    apart = (X[:, None] - X) ** 2
+    powers = 0.05 * apart.sum(-1), 2.0 * apart.sum(-1), apart[..., 0], apart[..., 1]
+    return tuple(np.exp(-power) for power in powers)
+
+
+def posed(loss: str, regularizer: str, C: float, scale: float) -> Problem:
+    X, y = blobs(N)
+    of_kind = replace(LOSSES[loss], C=C)
+    targets = np.arange(N) % 3 * 1.0 if of_kind.multiclass else X[:, 0] + 0.3 * np.sin(X[:, 1])
+    bank = KernelBank.from_grams([scale * gram for gram in grams()])
+    return Problem(bank, targets if of_kind.multiclass or of_kind.regression else y, of_kind, REGULARIZERS[regularizer])
+
+
+def in_long_double(problem: Problem, scale: float, trace: mv.Trace) -> tuple[float, float]:
+    """Return P of the run's solution and D of its proof."""
+    kernels = [scale * gram.astype(np.longdouble) for gram in grams()]
+    beta, proving = (problem.loss.signed(dual, problem.y) for dual in (trace.best.dual, trace.best_dual))
+    scores = sum(weight * (kernel @ beta) for weight, kernel in zip(trace.best.weights, kernels, strict=True))
+    s, proof = (np.array([float((b * (kernel @ b)).sum()) for kernel in kernels]) for b in (beta, proving))
+    objective = problem.primal(trace.best.weights, scores, float((beta * scores).sum()), s)
+    share = problem.regularizer.dual_scale(proof)
+    bound = problem.loss.dual_value(share * trace.best_dual, problem.y)
+    return float(objective), bound - problem.regularizer.conjugate(0.5 * share**2 * proof)
+
+
+CASES = [
+    (solver, loss, regularizer, C, scale)
+    for solver in solver_classes()
+    for loss in LOSSES
+    for regularizer in REGULARIZERS
+    if not make_solver(solver).refusal(posed(loss, regularizer, 1.0, 1.0))
+    for C in CS
+    for scale in SCALES
+]
+
+
+@pytest.mark.pairwise
+@pytest.mark.parametrize(("solver", "loss", "regularizer", "C", "scale"), CASES)
+def test_no_run_says_converged_with_a_gap_that_is_larger(
+    solver: str, loss: str, regularizer: str, C: float, scale: float
+) -> None:
+    problem = posed(loss, regularizer, C, scale)
+    trace = solve(problem, solver, gap=GAP, max_iter=STEPS)
+    objective, bound = in_long_double(problem, scale, trace)
+    assert trace.status in ("converged", "precision", "limit")
+    if trace.status == "converged":
+        assert objective - bound <= GAP * (1.0 + 1e-9) * abs(objective)
+    # what it said of both is so, but for rounding
+    rounding = rounding_bound(problem, trace.best.weights, trace.best.dual, trace.best_dual)
+    assert abs(trace.best.objective - objective) <= rounding + 1e-9 * abs(objective)
+
+
+HARD = 1e10
+
+
+@cache
+def separable() -> Problem:
+    X, y = blobs(N)
+    return Problem(KernelBank.build(X, [Gaussian(widths=(1.0,))]), y, Hinge(C=HARD), Simplex())
+
+
+# OGAProx takes thousands of steps
+@pytest.mark.parametrize("solver", [name for name in available_solvers(separable()) if name != "ogaprox"])
+def test_a_hard_margin_is_that_of_libsvm(solver: str) -> None:
+    problem = separable()
+    trace = solve(problem, solver, gap=1e-3)
+    gram = problem.bank.combine(np.ones(1))
+    size = float(gram.diagonal().mean())
+    libsvm = SVC(kernel="precomputed", C=HARD, tol=1e-8).fit(gram / size, problem.y)
+    least = 0.5 * float(np.abs(libsvm.dual_coef_).sum()) / size  # at a hard margin P = D = 1'a / 2
+    assert trace.status == "converged"
+    assert trace.best.objective == pytest.approx(least, rel=2e-3)
+    assert trace.best.dual.sum() == pytest.approx(2.0 * least, rel=1e-2)
+
+
+@pytest.mark.parametrize("tol", [1e-2, 1e-4, 1e-8])
+@pytest.mark.parametrize("loss", ["hinge", "hinge without bias", "one against all", "multiclass hinge"])
+def test_a_solution_is_stretched_until_its_margins_are_kept_and_still_proves_as_much(loss: str, tol: float) -> None:
+    problem = posed(loss, "simplex", HARD, 1.0)
+    point = SvmOracle(problem, tol).solve(np.full(4, 0.25))
+    problem.loss.check_dual(point.dual, problem.y)
+    assert problem.loss.primal(problem.bank.apply(point.weights, point.signed), problem.y)[0] == 0.0
+    assert point.error <= 20.0 * tol * point.primal  # of a function that is t times as long, t^2 - 1 at most
+    exact = SvmOracle(problem, 1e-12).solve(np.full(4, 0.25))
+    assert exact.value - point.value <= 4.0 * tol * exact.value
+
+
+def test_where_bounds_are_met_nothing_is_stretched() -> None:
+    problem = posed("hinge", "simplex", 1.0, 1.0)
+    point = SvmOracle(problem, 1e-4).solve(np.full(4, 0.25))
+    assert point.dual.max() == 1.0
