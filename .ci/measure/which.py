@@ -53,7 +53,7 @@ __all__ = ["CASES", "behind", "main", "measure", "ranges"]
 PATIENCE = 3.0
 LEAST_SECONDS = 0.3  # allowed to every solver
 CLOSE = 2.0  # times the fastest, up to which a solver runs again
-NEVER_FIRST = ("ogaprox", "pairwise", "pgd", "simplemkl", "smkl", "smo-mkl")  # when every solver was measured
+NEVER_FIRST = ("ogaprox", "pairwise", "pgd", "simplemkl", "smkl", "smo-mkl")  # in earlier tables, with every solver
 ROUNDING_OUT = 3000  # steps, which nobody but a stalled solver takes
 
 
@@ -256,4 +256,4 @@ def main(arguments: Sequence[str]) -> None:
     rows = print_rows(measure(chosen.kinds or list(CASES), chosen.gap, chosen.rounds, chosen.splits))
     print("", *ranges(rows), behind(rows), sep="\n")
     if chosen.json is not None:
-        write_json(chosen.json, {"which": rows})
+        write_json(chosen.json, {"rows": rows})
