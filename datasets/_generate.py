@@ -33,18 +33,7 @@ def generated_info(
 
 def generated(info: DatasetInfo, X: Array, y: NDArray[Any], notes: tuple[str, ...] = (), **truth: Any) -> Dataset:
     """Data set with the card `info`; `truth` is what is known of it: ``informative``, ``groups``, names."""
-    return Dataset(
-        name=info.name,
-        title=info.title,
-        X=X,
-        y=np.asarray(y, dtype=np.float64),
-        task=info.task,
-        classes=info.classes,
-        source=info.source,
-        licence=info.licence,
-        notes=info.notes + notes,
-        **truth,
-    )
+    return info.dataset(X, np.asarray(y, dtype=np.float64), notes, **truth)
 
 
 def at_least(least: int, **counts: int) -> None:

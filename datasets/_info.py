@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from ._dataset import Task
+from ._dataset import Array, Dataset, Task
 
 Kind = Literal["table", "generated", "fetched"]
 
@@ -39,3 +39,8 @@ class DatasetInfo:
     def shape(self) -> tuple[int, int]:
         """Samples and features, (n, d)."""
         return self.n_samples, self.n_features
+
+    def dataset(self, X: Array, y: Array, notes: tuple[str, ...] = (), **more: Any) -> Dataset:
+        """Return the data set that the card is of."""
+        shared = ("name", "title", "task", "classes", "source", "licence", "doi", "citation")
+        return Dataset(X=X, y=y, notes=self.notes + notes, **{key: getattr(self, key) for key in shared}, **more)

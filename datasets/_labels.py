@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,27 +24,10 @@ class Labels(NamedTuple):
     classes: tuple[str, ...]
     note: str
 
-    def dataset(
-        self,
-        name: str,
-        X: Array,
-        feature_names: tuple[str, ...] = (),
-        grams: Array | None = None,
-        kernel_names: tuple[str, ...] = (),
-    ) -> Dataset:
+    def dataset(self, name: str, X: Array, **more: Any) -> Dataset:
         """Return the data set that the file `name` holds."""
-        return Dataset(
-            name=name,
-            X=X,
-            y=self.y,
-            task=self.task,
-            classes=self.classes,
-            feature_names=feature_names,
-            source=f"file {name}",
-            notes=(self.note,),
-            grams=grams,
-            kernel_names=kernel_names,
-        )
+        notes, source = (self.note,), f"file {name}"
+        return Dataset(name, X, self.y, task=self.task, classes=self.classes, source=source, notes=notes, **more)
 
 
 def code_labels(texts: Sequence[str], where: str, inverse: NDArray[np.intp] | None = None) -> Labels:

@@ -39,7 +39,8 @@ def read_npz(data: bytes, name: str, gram_cells: int = LIMITS.cells) -> Dataset:
     labels = code_labels([_text(value, name) for value in different], "array y", inverse)
     X = _numbers(arrays["X"], "X", 2) if "X" in arrays else np.zeros((len(y), 0))
     grams = _grams(arrays["grams"], len(y)) if "grams" in arrays else None
-    return labels.dataset(name, X, _names(arrays, "feature_names"), grams, _names(arrays, "kernel_names"))
+    names = {key: _names(arrays, key) for key in NAME_ARRAYS}
+    return labels.dataset(name, X, grams=grams, **names)
 
 
 def _arrays(data: bytes, name: str, gram_cells: int) -> dict[str, NDArray[Any]]:

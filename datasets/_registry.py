@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from dataclasses import fields
 from types import ModuleType
 from typing import Any
 
@@ -74,18 +75,6 @@ def describe_dataset(name: str) -> DatasetInfo:
     info = getattr(_find(name), "INFO", None)
     if isinstance(info, DatasetInfo):
         return info
-    ds = load_dataset(name)
-    return DatasetInfo(
-        name=name,
-        title=ds.title,
-        n_samples=ds.n_samples,
-        n_features=ds.n_features,
-        task=ds.task,
-        classes=ds.classes,
-        kind="table",
-        source=ds.source,
-        licence=ds.licence,
-        doi=ds.doi,
-        citation=ds.citation,
-        notes=ds.notes,
-    )
+    found = load_dataset(name)
+    shared = {field.name: getattr(found, field.name) for field in fields(DatasetInfo) if hasattr(found, field.name)}
+    return DatasetInfo(**{**shared, "name": name, "kind": "table"})

@@ -30,20 +30,8 @@ class TableInfo(DatasetInfo):
         rows, _, labels = zip(*(line.rpartition(",") for line in lines), strict=True)
         code = {text: float(k) for k, text in enumerate(self.classes)}
         y = np.array([code[label] if self.classes else float(label) for label in labels])
-        return Dataset(
-            name=self.name,
-            title=self.title,
-            X=np.loadtxt(rows, delimiter=",", ndmin=2),
-            y=2.0 * y - 1.0 if self.task == "binary" else y,
-            task=self.task,
-            classes=self.classes,
-            feature_names=tuple(header.split(",")[:-1]),
-            source=self.source,
-            licence=self.licence,
-            doi=self.doi,
-            citation=self.citation,
-            notes=self.notes,
-        )
+        X = np.loadtxt(rows, delimiter=",", ndmin=2)
+        return self.dataset(X, 2.0 * y - 1.0 if self.task == "binary" else y, feature_names=header.split(",")[:-1])
 
 
 def table_info(

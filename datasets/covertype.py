@@ -6,6 +6,7 @@ ship: scikit-learn fetches it from its public archive, 11 MB, at the first call,
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -41,20 +42,9 @@ def load(classes: int = 2, folder: str | Path | None = None) -> Dataset:
     X, numbers = _fetch(folder)
     if X.ndim != 2 or X.shape[1] != N_FEATURES:
         raise DataError(f"What was fetched as Covertype has the shape {X.shape}, not {N_FEATURES} columns.")
-    two = classes == 2
-    return Dataset(
-        name=INFO.name,
-        title=INFO.title,
-        X=X,
-        y=np.where(numbers == PINE, 1.0, -1.0) if two else numbers - 1.0,
-        task="binary" if two else "multiclass",
-        classes=CLASSES if two else SEVEN,
-        feature_names=FEATURE_NAMES,
-        source=INFO.source,
-        licence=INFO.licence,
-        doi=INFO.doi,
-        citation=INFO.citation,
-    )
+    if classes == 2:
+        return INFO.dataset(X, np.where(numbers == PINE, 1.0, -1.0), feature_names=FEATURE_NAMES)
+    return replace(INFO, task="multiclass", classes=SEVEN).dataset(X, numbers - 1.0, feature_names=FEATURE_NAMES)
 
 
 def _fetch(folder: str | Path | None) -> tuple[Any, Any]:

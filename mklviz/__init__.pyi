@@ -45,6 +45,7 @@ from .learn import KernelTransformer as KernelTransformer
 from .learn import MKLClassifier as MKLClassifier
 from .learn import MKLClassifierCV as MKLClassifierCV
 from .learn import MKLRegressor as MKLRegressor
+from .learn import MKLRegressorCV as MKLRegressorCV
 from .problem import BlockL1 as BlockL1
 from .problem import BlockPower as BlockPower
 from .problem import CustomRegularizer as CustomRegularizer

@@ -52,7 +52,7 @@ __all__ = ["Indices", "NewtonPoint", "minimise_model", "working_kernels"]
 
 Senses = NDArray[np.int32]
 
-MOST_KEPT, STEEPEST = 250, 60  # kernels of the working set with weight, and by their slopes
+MOST_KEPT, STEEPEST = 500, 60  # kernels of the working set with weight, and by their slopes
 EQUAL = 1e-9  # weights that differ by less, relative to the largest, are told apart by their slopes
 SPARE_POINTS = 15  # points at a bound that the program begins with, beyond as many as are free
 MOST_ROUNDS = 8  # programs solved before all points are let in

@@ -44,6 +44,7 @@ _LARGEST_PROGRAM = 10_000  # kernels up to which the linear program is cheap
 _SWITCHED_LAM = 0.99  # the paper's lambda near the end
 _ROUNDING = 1e-13  # relative gap of the model that rounding alone can cause
 _NO_FINER = "The cut just added does not reach the level: the SVM cannot be solved any more precisely."
+_TOO_CLOSE = "No weights lie below the level, whatever the level: the two bounds are too close for rounding."
 _NOTHING_ASKED = "At λ = 1 the level is the best objective so far, which asks for nothing better: the weights stay."
 
 
@@ -141,6 +142,9 @@ class Level(Solver):
                 yield oracle.iterate(point, 0.0, bundle.facts(), end)
                 return
             projection = bundle.project(point.weights, self._current_lam(bundle))
+            if projection is None:
+                yield oracle.iterate(point, 0.0, bundle.facts(), End(_TOO_CLOSE))
+                return
             step = float(np.abs(projection.weights - point.weights).sum())
             tolerance = next_tolerance(point, (1.0 - bundle.lam) * bundle.gap)
             facts = bundle.facts(projection, step)
@@ -218,8 +222,11 @@ class _Bundle:
         if proof is not None and (self.proof is None or proof.bound > self.proof.bound):
             self.proof = proof
 
-    def project(self, d: Array, lam: float) -> LevelProjection:
-        """Project `d` on the level set; where that is empty, raise the lower bound and, if need be, lambda."""
+    def project(self, d: Array, lam: float) -> LevelProjection | None:
+        """Project `d` on the level set; where that is empty, raise the lower bound and, if need be, lambda.
+
+        None where it is empty for rounding, whatever the level.
+        """
         self._empty = 0
         while self.gap > 0.0 and self._empty <= 30:
             self.lam, self.level = lam, lam * self.upper + (1.0 - lam) * self.lower
@@ -236,10 +243,7 @@ class _Bundle:
             else:
                 lam = min(10.0 * lam, 0.5 * (1.0 + lam))
             self._empty += 1
-        raise SolverError(
-            f"Level found no weights below its level with {len(self.model)} cuts, whatever the level: its bounds "
-            f"{self.lower:,.6g} and {self.upper:,.6g} are too close for rounding. Stop at a larger gap."
-        )
+        return None
 
     def facts(self, projection: LevelProjection | None = None, step: float = 0.0) -> LevelFacts:
         """Return what there is to tell about the bounds and, where there was one, the projection."""

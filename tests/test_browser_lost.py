@@ -132,14 +132,10 @@ def test_what_is_lost_comes_back_and_a_reload_finds_its_race_which_others_can_fo
 
 
 def starts_again(app: App) -> None:
-    """Start again where the page says that it must, and find the same set-up."""
-    app.until(lambda: "Start again" in banner(app), "the page to say that it must start again")
-    app.page.locator("#mklviz-connection button").click()
-    app.button("Run").wait_for()
-    app.page.locator("#loader").wait_for(state="hidden")
+    """Wait until the page has started again by itself, with the same set-up and with what the store has of its race."""
+    app.page.get_by_text("as far as the store has kept it").wait_for(timeout=1e3 * PATIENCE)
+    app.until(lambda: bool(app.points()) and min(app.points().values()) > 1, "the race of before")
     assert app.page.get_by_role("combobox", name="pace").input_value() == "10 steps/s"
-    app.press("Run")
-    app.until_running()
     assert set(app.points()) == {"pgd", "spg"}
 
 

@@ -71,10 +71,18 @@ def test_a_connection_lost_for_seconds_leaves_no_hole(proxy: Proxy, open_app: Op
     app.until(lambda: len(app.figures("^weights-", "() => true")) == 2, "the figures of the weights, which come second")
     proxy.cut()
     before = app.settled(quiet=2.0)
+    sockets, sent = [], [0]
+    app.page.on("websocket", lambda socket: (sockets.append(socket), socket.on("framesent", count)))
+
+    def count(frame: str | bytes) -> None:
+        sent[0] += len(frame)
+
     proxy.mend()
     app.until(lambda: all(n > before[key] + 10 for key, n in app.points().items()), "the curves to go on")
     app.press("Pause")
     app.until(lambda: app.status.startswith("Paused"), "the buttons to work again")
+    assert len(sockets) == 1
+    assert sent[0] < 30_000  # letters; the document has a million, and the server has it already
     app.settled()
     for curve in app.curves().values():
         assert curve["iteration"] == list(range(len(curve["iteration"])))

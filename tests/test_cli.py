@@ -63,11 +63,11 @@ def test_classes_of_equal_weight_are_asked_for_by_a_word(capsys):
 def test_who_names_no_solver_gets_the_recommended_one_and_a_race_the_usual_three(capsys):
     assert main(["run", *SMALL]) == 0
     alone = capsys.readouterr().out
-    assert "Newton: The duality gap, " in alone
+    assert "SILP: The duality gap, " in alone
     assert main(["race", *SMALL, "--max-iter", "2"]) == 3  # too few steps for the gap
     together = capsys.readouterr().out
     for label in ("SILP", "Level", "SPG"):
-        assert f"{label}  " not in alone
+        assert (f"{label}  " in alone) == (label == "SILP")
         assert f"{label}  " in together
 
 
@@ -438,11 +438,11 @@ def test_a_path_may_begin_anew_at_every_value_and_take_its_range_from_the_proble
 @pytest.mark.parametrize(
     ("words", "label"),
     [
-        ([], "Newton"),
+        ([], "SILP"),
         (["--regularizer", "lp-ball:p=2"], "Closed form"),
         (["--regularizer", "l1-penalty:sigma=1"], "Newton"),
         (["--solver-option", "level.lam=0.5"], "Level"),
-        (["--scenario", "silp-oscillates"], "Newton"),
+        (["--scenario", "silp-oscillates"], "SILP"),
     ],
 )
 def test_a_path_without_a_solver_takes_the_recommended_one(capsys, words, label):

@@ -18,7 +18,8 @@ from _shown import html_of
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
+from sklearn.linear_model import LogisticRegressionCV
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -372,7 +373,7 @@ def test_verbose_fits_say_how_they_ended(capsys: pytest.CaptureFixture[str], mon
     assert capsys.readouterr().out == ""
     mv.MKLClassifier(WORDS, verbose=1).fit(*data())
     (said,) = capsys.readouterr().out.splitlines()  # in a file one line, in a terminal redrawn
-    assert said.startswith("MKLClassifier: Newton")
+    assert said.startswith("MKLClassifier: SILP")
     assert "gap" in said
     mv.MKLClassifierCV(WORDS, Cs=[1.0, 10.0], cv=2, verbose=1).fit(*data())
     chosen, _ = capsys.readouterr().out.splitlines()
@@ -398,13 +399,54 @@ def test_c_is_chosen_on_folds_as_a_grid_would_choose_it() -> None:
     X, y = data()
     Cs, tight = [0.1, 10.0, 1000.0], {"tol": 1e-6, "max_iter": 2000}
     found = mv.MKLClassifierCV("gauss:1,8", Cs=Cs, cv=3, **tight).fit(X, y)
-    grid = GridSearchCV(mv.MKLClassifier("gauss:1,8", **tight), {"C": Cs}, cv=3).fit(X, y)
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    grid = GridSearchCV(mv.MKLClassifier("gauss:1,8", **tight), {"C": Cs}, cv=folds).fit(X, y)
     order = np.argsort(found.cv_results_["param_C"])
     np.testing.assert_array_equal(found.cv_results_["mean_test_score"][order], grid.cv_results_["mean_test_score"])
     assert found.best_score_ == grid.best_score_
     assert found.C_ in Cs
     alone = mv.MKLClassifier("gauss:1,8", C=found.C_, **tight).fit(X, y)
     np.testing.assert_array_equal(found.weights_, alone.weights_)
+
+
+@pytest.mark.parametrize("make", [mv.MKLClassifierCV, mv.MKLRegressorCV])
+def test_folds_by_number_are_shuffled_alike_in_every_fit(make: Any) -> None:
+    X, y = data()
+    order = np.argsort(y, kind="stable")  # as many tables come: one class after the other
+    kind = StratifiedKFold if make is mv.MKLClassifierCV else KFold
+    for cv, random_state in ((None, 0), (3, 0), (3, 7)):
+        given: dict[str, Any] = {"kernels": "gauss:1", "Cs": [1.0, 10.0], "random_state": random_state}
+        folds = kind(cv or 5, shuffle=True, random_state=random_state)
+        by_number, named, again = (make(cv=chosen, **given).fit(X[order], y[order]) for chosen in (cv, folds, cv))
+        for found in (named, again):
+            np.testing.assert_array_equal(
+                found.cv_results_["split0_test_score"], by_number.cv_results_["split0_test_score"]
+            )
+
+
+def test_a_number_of_values_of_c_spans_those_of_scikit_learn() -> None:
+    X, y = data()
+    found = mv.MKLClassifierCV("gauss:1", Cs=5, cv=2).fit(X, y)
+    np.testing.assert_allclose(np.sort(found.cv_results_["param_C"]), LogisticRegressionCV(Cs=5).fit(X, y).Cs_)
+    for wrong in (0, -3, 2.5, True, "5", None):
+        with pytest.raises(ValueError, match="Cs are the values of C to choose from, or how many from 1 on, not"):
+            mv.MKLClassifierCV("gauss:1", Cs=wrong, cv=2).fit(X, y)
+
+
+def test_a_regressor_chooses_c_as_a_grid_would_choose_it() -> None:
+    X, y = data("diabetes", 60)
+    Cs, tight = [0.1, 10.0, 1000.0], {"tol": 1e-8, "max_iter": 2000}
+    found = mv.MKLRegressorCV("gauss:1,8 linear", Cs=Cs, ps=[1.0, 2.0], cv=KFold(3), **tight).fit(X, y)
+    assert found.p_ in (1.0, 2.0)
+    found = mv.MKLRegressorCV("gauss:1,8 linear", Cs=Cs, cv=KFold(3), **tight).fit(X, y)
+    grid = GridSearchCV(mv.MKLRegressor("gauss:1,8 linear", **tight), {"C": Cs}, cv=KFold(3)).fit(X, y)
+    order = np.argsort(found.cv_results_["param_C"])
+    scores = found.cv_results_["mean_test_score"][order]
+    np.testing.assert_allclose(scores, grid.cv_results_["mean_test_score"], atol=1e-3)  # two starts, one optimum
+    assert found.best_score_ == pytest.approx(grid.best_score_, abs=1e-3)
+    assert found.predict(X).shape == y.shape
+    with pytest.raises(ValueError, match="tells classes apart"):
+        mv.MKLRegressorCV(loss="hinge").fit(X, y)
 
 
 @pytest.mark.parametrize(("ps", "Cs"), [([1.0, 1.5, 3.0], [1.0, 100.0]), ([1.5, 3.0], [10.0])])
@@ -430,7 +472,8 @@ def test_folds_are_worked_on_in_processes_with_the_same_scores() -> None:
 def test_a_search_keeps_what_a_grid_search_keeps() -> None:
     X, y = data()
     found = mv.MKLClassifierCV("gauss:1", Cs=[10.0, 1.0], cv=3).fit(X, y)
-    grid = GridSearchCV(mv.MKLClassifier("gauss:1"), {"C": [10.0, 1.0]}, cv=3).fit(X, y)
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    grid = GridSearchCV(mv.MKLClassifier("gauss:1"), {"C": [10.0, 1.0]}, cv=folds).fit(X, y)
     assert set(grid.cv_results_) <= set(found.cv_results_)
     assert found.cv_results_["params"] == grid.cv_results_["params"] == [{"C": 10.0}, {"C": 1.0}]
     assert (found.best_params_, found.n_splits_, found.best_index_) == (grid.best_params_, 3, grid.best_index_)
@@ -443,7 +486,8 @@ def test_a_search_keeps_what_a_grid_search_keeps() -> None:
 @pytest.mark.parametrize("scoring", [["accuracy", "roc_auc"], {"accuracy": "accuracy", "roc_auc": "roc_auc"}], ids=str)
 def test_several_scores_are_kept_and_one_of_them_chooses(scoring: Any) -> None:
     X, y = data()
-    given: dict[str, Any] = {"scoring": scoring, "cv": 3, "refit": "roc_auc"}
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    given: dict[str, Any] = {"scoring": scoring, "cv": folds, "refit": "roc_auc"}
     found = mv.MKLClassifierCV("gauss:1", Cs=[10.0, 0.1], **given).fit(X, y)
     grid = GridSearchCV(mv.MKLClassifier("gauss:1"), {"C": [10.0, 0.1]}, **given).fit(X, y)
     assert set(grid.cv_results_) <= set(found.cv_results_)

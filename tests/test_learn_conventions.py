@@ -17,6 +17,7 @@ ESTIMATORS = [
     mv.MKLClassifier(FEW, loss="logistic"),
     mv.MKLRegressor(FEW),
     mv.MKLClassifierCV(WIDE, Cs=[0.1, 1.0], cv=2),
+    mv.MKLRegressorCV(FEW, Cs=[0.1, 1.0], cv=3),
     mv.KernelTransformer("gauss:0.5,2"),
     mv.MKLClassifier(WIDE, normalize="trace", C=100.0),
     mv.MKLRegressor(FEW, normalize="trace", C=100.0),

@@ -276,6 +276,19 @@ def test_level_goes_on_to_a_small_gap_and_ends_by_itself_where_rounding_begins(l
         assert steps[-1].step == 0.0
 
 
+def test_level_sets_that_rounding_leaves_empty_end_a_run_with_a_sentence_and_are_no_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def empty(d: Array, *_: object, **__: object) -> LevelProjection:
+        return real(d, np.full((1, len(d)), 1.0), 0.0, np.zeros(1))
+
+    real = project_to_level_set
+    monkeypatch.setattr("mklviz.solvers.level.project_to_level_set", empty)
+    trace = mv.solve(problem("blobs, C = 1"), "level", gap=1e-9)
+    assert trace.status == "limit"
+    assert "too close for rounding" in trace.reason
+
+
 def test_level_tells_the_level_and_the_move() -> None:
     steps = path(Level(), "random Gram matrices", 3)
     said = Level().narrate(steps[1], steps[2])

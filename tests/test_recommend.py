@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 from _problems import FORMULATIONS, blobs, formulate, problem, small_bank
@@ -9,11 +12,12 @@ from measure import which
 from measure.report import Row
 
 import mklviz as mv
-from mklviz.engine import KINDS, available_solvers, kind_of, recommend, rivals, solver_classes
+from mklviz.engine import KINDS, ProblemSize, available_solvers, kind_of, recommend, rivals, solver_classes
 from mklviz.errors import UnsupportedProblem
 from mklviz.kernels import Gaussian, KernelBank, NystromBank, ProductBank
 from mklviz.problem import BlockL1, Hinge, L1Penalty, Logistic, LpBall, Problem, Simplex, Squared
 
+ROOT = Path(__file__).parents[1]
 X, Y = blobs(24, 0.2, seed=3)
 
 
@@ -27,12 +31,12 @@ def test_the_recommended_solver_can_follow(kind: str) -> None:
     ("posed", "kind"),
     [
         (Problem(small_bank(X), Y), "svm-sparse"),
-        (Problem(small_bank(X), Y, Hinge(10.0), L1Penalty(1.0)), "svm-sparse"),
+        (Problem(small_bank(X), Y, Hinge(10.0), L1Penalty(1.0)), "svm-priced"),
         (Problem(small_bank(X), Y, Hinge(10.0, bias=False)), "simplex"),
         (Problem(NystromBank.build(X, [Gaussian()], 10), Y), "simplex"),
         (Problem(NystromBank.build(X, [Gaussian()], 10), Y, Hinge(1.0), L1Penalty(1.0)), "priced"),
-        (Problem(small_bank(X), Y, Logistic(10.0), BlockL1(1.0)), "priced-smooth"),
-        (Problem(small_bank(X), Y, Squared(10.0), L1Penalty(1.0)), "priced-smooth"),
+        (Problem(small_bank(X), Y, Logistic(10.0), BlockL1(1.0)), "smooth"),
+        (Problem(small_bank(X), Y, Squared(10.0), L1Penalty(1.0)), "smooth"),
         (Problem(NystromBank.build(X, [Gaussian()], 10), Y, Logistic(1.0), BlockL1(1.0)), "priced"),
         (Problem(small_bank(X), Y, Hinge(10.0), LpBall(2.0)), "dense"),
         (Problem(ProductBank.build(X), Y, Hinge(10.0), L1Penalty(1.0)), "product"),
@@ -53,19 +57,31 @@ def test_a_million_kernels_are_newtons_too() -> None:
     assert recommend(Problem(bank, y, Hinge(10.0), LpBall(4 / 3))) == "closed-form"
 
 
-def test_newton_is_for_up_to_a_thousand_points() -> None:
-    for n, kind in ((1000, "svm-sparse"), (1001, "simplex")):
-        points, y = blobs(n, features=2)
-        found = kind_of(Problem(KernelBank.build(points, [Gaussian(widths=(1.0,), on="each")]), y))
+def test_the_size_tells_svms_on_the_simplex_apart() -> None:
+    posed, large = Problem(small_bank(X), Y, Hinge(1.0)), 10**9
+    for size, solver in (
+        ((200, 16, large), "silp"),
+        ((200, 17, large), "closed-form"),
+        ((5000, 4000, large * 1000), "newton"),
+        ((200, 25, large), "closed-form"),
+        ((200, 26, large), "newton"),
+        ((200, 100, 8 * 8 * 200 * 100), "closed-form"),
+        ((200, 100, 8 * 8 * 200 * 100, 1.1), "newton"),
+        ((200, 100, 8 * 4 * 200 * 100, 1.1), "level"),
+        ((1600, 100, 8 * 4 * 1600 * 100, 1.1), "closed-form"),
+    ):
+        found = kind_of(posed, ProblemSize(*size))
         assert found is not None
-        assert found.name == kind
+        assert found.solver == solver, size
+    assert kind_of(posed) is kind_of(posed, ProblemSize.of(posed))
 
 
 def test_a_solve_without_a_solver_takes_the_recommended_one() -> None:
     posed = problem("blobs, C = 100")
-    named, unnamed = mv.solve(posed, "newton"), mv.solve(posed)
+    best = recommend(posed)
+    named, unnamed = mv.solve(posed, best), mv.solve(posed)
     np.testing.assert_array_equal(named.objective, unnamed.objective)
-    assert mv.solve(posed, gap=None, max_iter=1, svm_tolerance=1e-6).solver == "newton"
+    assert mv.solve(posed, gap=None, max_iter=1, svm_tolerance=1e-6).solver == best
 
 
 @pytest.mark.parametrize("kind", FORMULATIONS)
@@ -85,31 +101,42 @@ def test_a_problem_that_nobody_can_follow_says_so(monkeypatch: pytest.MonkeyPatc
         mv.solve(problem("one kernel"))
 
 
-def test_every_kind_is_measured_by_a_benchmark_whose_cases_are_of_that_kind() -> None:
-    assert set(which.CASES) == {kind.name for kind in KINDS}
+def test_every_kind_is_measured_by_a_solver_that_the_documentation_names() -> None:
+    rows = json.loads((ROOT / ".ci" / "docs" / "which_solver.json").read_text(encoding="utf-8"))["rows"]
+    by_kind = {kind.name: kind for kind in KINDS}
+    assert {row["kind"] for row in rows} | {"product"} == set(by_kind)  # that has no gap to be measured by
+    assert {case for cases in which.CASES.values() for case in cases} >= {row["problem"] for row in rows}
+    for row in rows:
+        assert row["times"] != 1.0 or row["solver"] == by_kind[row["kind"]].solver
     for kind in KINDS:
         assert kind.solver in solver_classes()
         assert kind.measured.endswith(".")
-        label, pose = next(iter(which.CASES[kind.name].items()))
-        assert kind_of(pose(0)) is kind, label
 
 
 def test_the_benchmark_tells_the_range_of_every_solver(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [
-        Row(kind="dense", solver=solver, times=times, reached=reached)
-        for solver, times, reached in (("spg", 2.0, True), ("spg", 0.85, True), ("pgd", 8.0, False))
+        Row(kind="dense", problem=problem, solver=solver, times=times, reached=reached)
+        for problem, solver, times, reached in (
+            ("a", "closed-form", 1.0, True),
+            ("a", "spg", 2.0, True),
+            ("b", "closed-form", 1.0, True),
+            ("b", "spg", 0.8, True),
+            ("b", "pgd", 0.5, False),
+        )
     ]
-    assert list(which.ranges(rows)) == ["dense: spg 0.85-2, pgd 8-8 and more"]
+    assert list(which.ranges(rows)) == ["dense: closed-form 1-1, spg 0.8-2, pgd 0.5-0.5 and more"]
+    assert "took 1.12 times as long as the fastest in the median" in which.behind(rows)
+    assert "1.25 times at most (b, dense)" in which.behind(rows)
     monkeypatch.setattr(which, "CASES", {"dense": {"blobs": lambda seed: problem("noisy blobs, C = 10")}})
     told = [row["problem"] for row in which.measure(["dense"], rounds=1, gap=0.5, splits=2)]
     assert list(dict.fromkeys(told)) == ["blobs, split 0", "blobs, split 1"]
 
 
 def test_the_benchmark_counts_in_units_of_the_recommended_solver(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(which, "CASES", {"svm-sparse": {"blobs": lambda seed: problem("noisy blobs, C = 10")}})
-    first, *others = which.measure(["svm-sparse"], rounds=1, gap=1e-1)
-    assert first["solver"] == "newton"
+    monkeypatch.setattr(which, "CASES", {"svm-few": {"blobs": lambda seed: problem("noisy blobs, C = 10")}})
+    first, *others = which.measure(["svm-few"], rounds=2, gap=1e-1)
+    assert first["solver"] == recommend(problem("noisy blobs, C = 10"))
     assert first["times"] == 1.0
-    assert {row["solver"] for row in others} >= {"level", "silp", "spg"}
+    assert {row["solver"] for row in (first, *others)} >= {"level", "newton", "silp", "spg"}
     for row in others:
         assert row["times"] == pytest.approx(row["cpu_s"] / first["cpu_s"])

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from html import unescape
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,6 +15,7 @@ import numpy as np
 import pytest
 from _waits import wait_for
 
+import mklviz.views
 from mklviz.bench.screen import opened
 from mklviz.record.recordings import recorded_evidence, recording
 from mklviz.reproduce.claims import all_claims, load_claim
@@ -269,3 +273,17 @@ def dragged(monkeypatch: pytest.MonkeyPatch) -> tuple[DraggedStart, list[dict[st
     monkeypatch.setattr(handle, "send", sent.append)
     monkeypatch.setattr(dragged_start, "WARMUP", SimpleNamespace(want=lambda *_: None, held=lambda *_: ""))
     return handle, sent
+
+
+def test_every_component_is_defined_before_a_page_is_served() -> None:
+    """Panel would send the definition of a later one beside the next whole page, in which BokehJS cannot read it."""
+    code = (
+        "import sys\nfrom mklviz.views.start.open_page import get_ready\nget_ready()\n"
+        "print(*(name for name in sys.modules if name.startswith('mklviz.views')))"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    views = Path(mklviz.views.__file__).parent
+    defined = [path for path in views.rglob("*.py") if re.search(r"^class \w+\(\w*Component\)", path.read_text(), re.M)]
+    assert len(defined) > 5
+    names = {".".join(("mklviz.views", *path.relative_to(views).with_suffix("").parts)) for path in defined}
+    assert names <= set(loaded)

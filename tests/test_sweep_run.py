@@ -256,6 +256,18 @@ def test_one_fit_of_the_mean_kernel_takes_a_time() -> None:
     assert 0.0 < mean_fit_seconds(Sweep.from_words("data=heart; kernels=gauss:1,2@all").recipe.prepare().problem) < 60.0
 
 
+def test_processes_that_are_kept_serve_the_next_sweep_and_end_with_the_last(store: Store) -> None:
+    with Processes(1) as engine:
+        kept = []
+        for split in ("split=0", "split=1"):
+            run = ended(SweepRun(Sweep.from_words(QUICK.replace("split=0,1", split)), store, engine))
+            assert (run.error, run.status) == (None, "finished")
+            kept.append(engine.pids)
+        assert kept[0] == kept[1]
+        assert len(kept[0]) == 1
+    assert engine.pids == []
+
+
 def test_on_a_shared_server_a_sweep_and_its_races_are_those_of_one_owner(store: Store) -> None:
     sweep = Sweep.from_words(QUICK)
     one, two = store.of(Owner("one")), store.of(Owner("two"))

@@ -26,6 +26,7 @@ from mklviz.scenarios import scenarios
 
 __all__ = ["MADE", "followed"]
 
+WHICH = Path(__file__).with_name("which_solver.json")
 RECENT = Path(__file__).with_name("recent_solvers.json")
 ONCE = Path(__file__).with_name("weights_once.json")
 _PLAYED = ("smkl", "averages", "spg")
@@ -120,6 +121,21 @@ def kinds() -> str:
     labels = solver_classes()
     rows = [(kind.what, f"[{labels[kind.solver].label}]({kind.solver}.md)", kind.measured) for kind in KINDS]
     return _table(("problem", "solver", "CPU time of the others"), rows)
+
+
+def which() -> str:
+    """Return what the solver recommended took on each problem of the grid, beside the fastest."""
+    cells: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in json.loads(WHICH.read_text(encoding="utf-8"))["rows"]:
+        cells.setdefault((row["kind"], row["problem"]), []).append(row)
+    labels, rows = solver_classes(), []
+    for (_, problem), found in cells.items():
+        taken, best = found[0], min((row for row in found if row["reached"]), key=lambda row: float(row["times"]))
+        ahead = labels[best["solver"]].label if best is not taken else ""
+        times = f"{1.0 / best['times']:.2f}".rstrip("0").rstrip(".")
+        size = f"{taken['n']:,} · {taken['m']:,}"
+        rows.append((problem, size, labels[taken["solver"]].label, f"{taken['cpu_s']:.2g}", f"{times} {ahead}"))
+    return _table(("problem", "points · kernels", "recommended", "CPU s", "times as long as the fastest"), rows)
 
 
 def recent() -> str:
@@ -252,6 +268,7 @@ MADE: dict[str, Callable[..., str]] = {
     "solver": solver,
     "solvers": solvers,
     "kinds": kinds,
+    "which": which,
     "recent": recent,
     "once": once,
     "family": family,

@@ -1,7 +1,7 @@
 """Running it: stop rules, single solves, runs that can be paused, and races."""
 
 from mklviz.engine.grid import lambda_max, parameters, path_values, with_parameter
-from mklviz.engine.kinds import KINDS, Kind, kind_of, recommend, rivals
+from mklviz.engine.kinds import KINDS, Kind, ProblemSize, kind_of, mean_diagonal, recommend, rivals
 from mklviz.engine.paths import Path, path
 from mklviz.engine.profile import Profile, objective_profile
 from mklviz.engine.race import Race
@@ -38,6 +38,7 @@ __all__ = [
     "ModelGap",
     "ObjectiveChange",
     "Path",
+    "ProblemSize",
     "Profile",
     "ProjectedGradient",
     "Race",
@@ -50,6 +51,7 @@ __all__ = [
     "kind_of",
     "lambda_max",
     "make_solver",
+    "mean_diagonal",
     "measured",
     "objective_profile",
     "parameters",

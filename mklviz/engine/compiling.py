@@ -105,7 +105,7 @@ def _newton_steps() -> None:
 def _pair_steps() -> None:
     K, S = _posed()
     svm_state.gradient(K, S, 0, len(K))
-    pair_steps(K, S, 1.0, 1e-3, 1, np.zeros(svm_state.SLOTS))
+    pair_steps(K, S, 1e-3, 1, np.zeros(svm_state.SLOTS))
 
 
 def _level() -> None:

@@ -1,21 +1,56 @@
-"""Which solver for which problem: one table, read by `solve`, the command line and the dashboard.
+"""Which solver for which problem: one table, read by `solve`, the estimators, the command line and the dashboard.
 
-A kind of problem is told by its own properties (sum or product, loss, regularizer, how its kernels are reached), never
-by its data. The ratios are CPU time to a gap of 1e-2 as `python .ci/measure which` measures it.
+A kind of problem is told by its own properties (sum or product, loss, regularizer, how its kernels are reached) and its
+size, never by its data. The table is fitted to what `python .ci/measure which` measures; ratios are CPU time to a gap
+of 1e-2.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from mklviz.engine.registry import available_solvers, solver_classes, why_not
 from mklviz.errors import UnsupportedProblem
 from mklviz.problem import Problem
 
-__all__ = ["KINDS", "Kind", "kind_of", "recommend", "rivals"]
+__all__ = ["KINDS", "Kind", "ProblemSize", "kind_of", "mean_diagonal", "recommend", "rivals"]
 
 MOST_POINTS = 1000  # of methods whose steps take the cube of the points
+PRICED_POINTS = 500  # of Newton's method where a price leaves the size of the weights open, which takes more steps
+FEW = 16  # kernels over which a linear program takes next to no time
+LOW_RANK, THIN = 8.0, 4.0  # numbers stored for each kernel and point, up to which passes are short, and next to none
+SPREAD, WIDE = 8, 16  # points for each kernel, from which nearly every kernel keeps weight, and of thin ones
+SMALL_C = 1.0  # beside a diagonal of one; up to there the SVMs hardly change with the weights
+
+
+class ProblemSize(NamedTuple):
+    """What the time of a solve depends on: points, kernels, the bytes that these take, and the mean of a diagonal."""
+
+    n: int
+    m: int
+    nbytes: int
+    diagonal: float = 1.0
+
+    @classmethod
+    def of(cls, problem: Problem) -> ProblemSize:
+        bank, n, m = problem.bank, problem.n, problem.m
+        nbytes = 4 * n * n * m if "on the fly" in bank.backend else bank.nbytes  # what is not kept is no less to pass
+        return cls(n, m, nbytes, mean_diagonal(getattr(bank, "normalize", ""), n))
+
+    @property
+    def rank(self) -> float:
+        """Numbers stored for each kernel and point."""
+        return self.nbytes / (8.0 * self.n * self.m)
+
+
+def mean_diagonal(normalize: str, n: int) -> float:
+    """Return the mean of a kernel's diagonal, as far as its scaling tells."""
+    return 1.0 / n if normalize == "trace" else 1.0
+
+
+Fits = Callable[[Problem, ProblemSize], bool]
 
 
 @dataclass(frozen=True)
@@ -27,24 +62,28 @@ class Kind:
     solver: str  # registry name of the solver to take
     why: str  # the rest of a sentence that begins with the solver
     measured: str  # what others took, as multiples of its CPU time
-    fits: Callable[[Problem], bool]  # whether a problem is of this kind
-
-
-def _small(problem: Problem) -> bool:
-    return problem.n <= MOST_POINTS and problem.bank.access == "matrix"
+    fits: Fits  # whether a problem of this size is of this kind
 
 
 def _is_svm(problem: Problem) -> bool:
-    """Return whether Newton's model, made of the kernel matrix of an SVM with intercept, can follow at its best."""
-    return _small(problem) and problem.loss.svm and problem.loss.bias
+    """Return whether this is an SVM with intercept whose kernel matrix is formed, as Newton's model has it."""
+    return problem.bank.access == "matrix" and problem.loss.svm and problem.loss.bias
 
 
-def _sparse(problem: Problem) -> bool:
-    return problem.regularizer.on_simplex or problem.regularizer.linear
+def _simplex_svm(problem: Problem) -> bool:
+    return problem.regularizer.on_simplex and _is_svm(problem)
+
+
+def _small(problem: Problem, size: ProblemSize) -> bool:
+    return size.n <= MOST_POINTS and problem.bank.access == "matrix"
 
 
 def _priced(problem: Problem) -> bool:
     return problem.regularizer.sparse and problem.regularizer.unbounded
+
+
+def _sparse(problem: Problem) -> bool:
+    return problem.regularizer.on_simplex or _priced(problem)
 
 
 KINDS = (
@@ -54,63 +93,101 @@ KINDS = (
         solver="spg",
         why="takes the long steps that long valleys ask for",
         measured="PGD took 6 times as long.",
-        fits=lambda problem: not problem.convex,
+        fits=lambda problem, size: not problem.convex,
+    ),
+    Kind(
+        name="svm-few",
+        what="SVM on the simplex, up to 16 kernels",
+        solver="silp",
+        why="has the few planes that so few kernels need at once",
+        measured="SPG took 1.2-3 times as long, Newton 1.5-4.7, closed form 1.7-3.2, Level 1.8-7.1.",
+        fits=lambda problem, size: _simplex_svm(problem) and size.m <= FEW,
+    ),
+    Kind(
+        name="svm-easy",
+        what="SVM on the simplex, C up to 1 beside a unit diagonal, kernels of low rank",
+        solver="closed-form",
+        why="is there in the few steps that weights of little consequence take",
+        measured="Level took 0.7-7 times as long, Newton 0.8-6.7, SILP 0.8-3, SPG 0.9-6.4.",
+        fits=lambda problem, size: (
+            _simplex_svm(problem) and size.rank <= LOW_RANK and problem.loss.top * size.diagonal <= SMALL_C
+        ),
+    ),
+    Kind(
+        name="svm-thin",
+        what="SVM on the simplex, kernels of features with few values, less than 16 points for each",
+        solver="level",
+        why="takes steps that cost nothing beside Newton's where a pass over the kernels is short",
+        measured="Closed form took 0.6-3 times as long, SPG 1.1-1.9, Newton 1.4-3, SILP 1.9-3.2.",
+        fits=lambda problem, size: _simplex_svm(problem) and size.rank <= THIN and size.n < WIDE * size.m,
+    ),
+    Kind(
+        name="svm-spread",
+        what="SVM on the simplex, eight points or more for each kernel",
+        solver="closed-form",
+        why="shares the weight out over many kernels in a few steps",
+        measured="SILP took 0.6-15 times as long, SPG 1.3-3.7, Newton 1.6-4, Level 1.7-4.2.",
+        fits=lambda problem, size: _simplex_svm(problem) and size.n >= SPREAD * size.m,
     ),
     Kind(
         name="svm-sparse",
-        what="SVM on up to 1,000 points, weights on the simplex or at a price each",
+        what="SVM on the simplex, all others",
         solver="newton",
         why="needs some ten SVMs whatever the gap and the number of kernels",
-        measured=(
-            "On nine sets Level took 0.6-5.1 times as long, SPG 0.7-7.3, SILP 0.6-11 and more, closed form 0.1-14 and"
-            " more; to a gap of 1e-4 Level took 2.5-9 times as long, SPG 3.5-25 and more; with a price each SpicyMKL"
-            " 1.1-10."
-        ),
-        fits=lambda problem: _sparse(problem) and _is_svm(problem),
+        measured="Closed form took 0.6-6.1 times as long and more, Level 0.8-3.6, SILP 0.9-6.9, SPG 1.4-6.9.",
+        fits=lambda problem, size: _simplex_svm(problem),
+    ),
+    Kind(
+        name="svm-priced",
+        what="SVM on up to 500 points, a price per unit of weight",
+        solver="newton",
+        why="needs some ten SVMs whatever the gap and the number of kernels",
+        measured="Closed form took 1.2-3.5 times as long, SpicyMKL 1.3-2.6, SPG 2.6-3.1.",
+        fits=lambda problem, size: problem.regularizer.linear and _is_svm(problem) and size.n <= PRICED_POINTS,
+    ),
+    Kind(
+        name="smooth",
+        what="simplex or price per unit of weight or norm, logistic or squared loss on up to 1,000 points",
+        solver="spicymkl",
+        why="takes Newton steps on a smooth dual, few whatever the gap",
+        measured="Closed form took 1.2-3 times as long and more, SPG 1-5, Level 1.8-5.4, SILP 1-2.3.",
+        fits=lambda problem, size: _sparse(problem) and _small(problem, size) and problem.loss.smooth,
     ),
     Kind(
         name="simplex",
-        what="simplex, other losses or more points",
+        what="simplex, other losses, or kernels that are not formed",
         solver="spg",
         why="takes steps that cost nothing beside what is solved at each",
-        measured="Closed form took 0.5-1.4 times as long, Level 0.6-2.5, SILP 0.5-2.6, SimpleMKL 3-21.",
-        fits=lambda problem: problem.regularizer.on_simplex,
-    ),
-    Kind(
-        name="priced-smooth",
-        what="price per unit of weight or norm, logistic or squared loss on up to 1,000 points",
-        solver="spicymkl",
-        why="takes Newton steps on a smooth dual, few whatever the gap",
-        measured=(
-            "On nine sets closed form took 1.9-5.4 times as long, SPG 1.9-8.1, PGD 3.7-18 and more; to a gap of 1e-4"
-            " closed form 2.5-110 and more, SPG 1.8-110 and more."
-        ),
-        fits=lambda problem: _priced(problem) and _small(problem) and problem.loss.smooth,
+        measured="Closed form took 0.7-1.4 times as long, Level 0.9-2.7, SILP 0.4-1.8, SpicyMKL 1.6-5.2.",
+        fits=lambda problem, size: problem.regularizer.on_simplex,
     ),
     Kind(
         name="priced",
         what="price per unit of weight or norm, other losses or more points",
         solver="closed-form",
         why="has a formula for the size of the weights, which a price leaves open",
-        measured="SPG took 0.8-2 times as long, SpicyMKL 1.6-2.2, PGD 2.2-8 and more.",
-        fits=_priced,
+        measured="SPG took 1-2.4 times as long, SpicyMKL 2-2.7.",
+        fits=lambda problem, size: _priced(problem),
     ),
     Kind(
         name="dense",
         what="norms and prices that leave every kernel some weight",
         solver="closed-form",
         why="comes nearer by the factor 1/p with every step",
-        measured="SPG took 1.6-4.6 times as long, SpicyMKL 1.1-26, SMO-MKL 8, PGD 1-26.",
-        fits=lambda problem: True,
+        measured="SPG took 1.5-3 times as long, SpicyMKL 1.6-6.",
+        fits=lambda problem, size: True,
     ),
 )
 """From the special to the general: the first that fits counts."""
 
 
-def kind_of(problem: Problem) -> Kind | None:
-    """Return the first kind that fits the problem and whose solver can follow it, None where there is none."""
-    able = available_solvers(problem)
-    return next((kind for kind in KINDS if kind.solver in able and kind.fits(problem)), None)
+def kind_of(problem: Problem, size: ProblemSize | None = None) -> Kind | None:
+    """Return the first kind that fits the problem and whose solver can follow it, None where there is none.
+
+    `size`: what the problem is of, where `problem` is a small one that stands for it.
+    """
+    able, size = available_solvers(problem), size or ProblemSize.of(problem)
+    return next((kind for kind in KINDS if kind.solver in able and kind.fits(problem, size)), None)
 
 
 def recommend(problem: Problem) -> str:

@@ -16,7 +16,7 @@ except ModuleNotFoundError as error:
 
 from mklviz.learn.classifier import MKLClassifier
 from mklviz.learn.regressor import MKLRegressor
-from mklviz.learn.search import MKLClassifierCV
+from mklviz.learn.search import MKLClassifierCV, MKLRegressorCV
 from mklviz.learn.transformer import KernelTransformer
 
-__all__ = ["KernelTransformer", "MKLClassifier", "MKLClassifierCV", "MKLRegressor"]
+__all__ = ["KernelTransformer", "MKLClassifier", "MKLClassifierCV", "MKLRegressor", "MKLRegressorCV"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from io import BytesIO
 from typing import Any
@@ -143,6 +143,11 @@ class MKLEstimator(BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def _take(self, given: Mapping[str, Any]) -> None:
+        """Keep every parameter as it was given."""
+        for name in self._get_param_names():
+            setattr(self, name, given[name])
+
     # -- what the parameters stand for
 
     @property
@@ -186,6 +191,22 @@ class MKLEstimator(BaseEstimator):
         return chosen[0].make(seed)
 
     # -- fitting
+
+    def _posed(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array | None]:
+        """Return X, what the loss expects for y, and the weights of the samples that have any."""
+        raise NotImplementedError
+
+    def _posed_loss(self, C: float) -> Loss:
+        """Return the loss with this C, or say why it does not fit what `_posed` was given."""
+        raise NotImplementedError
+
+    def _labels(self, targets: Array) -> Any:
+        """Return y from what the loss expects."""
+        return targets
+
+    def _weighed(self, targets: Array, weights: Array | None) -> Array | None:
+        """Return what each sample counts, None where all count alike."""
+        return weights
 
     def _checked(self, X: Any, y: Any = None, **rules: Any) -> Any:
         """Return X, and y where it is given, as arrays of numbers that fit the estimator."""

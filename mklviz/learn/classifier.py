@@ -59,6 +59,8 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
     True
     """
 
+    class_weight: str | Mapping[Any, float] | None
+
     def __init__(
         self,
         kernels: str | KernelFamily | Sequence[KernelFamily] = "paper",
@@ -77,22 +79,7 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
         verbose: int = 0,
         class_weight: str | Mapping[Any, float] | None = None,
     ) -> None:
-        super().__init__(
-            kernels,
-            loss=loss,
-            regularizer=regularizer,
-            solver=solver,
-            C=C,
-            normalize=normalize,
-            approximation=approximation,
-            tol=tol,
-            max_iter=max_iter,
-            random_state=random_state,
-            warm_start=warm_start,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-        self.class_weight = class_weight
+        self._take(locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MKLClassifier:
         """Learn from samples `X`, a table with a row per sample, and their classes `y`.
@@ -111,7 +98,7 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
             With a sentence, if the data do not fit the kernels or the loss. All are also `ValueError`.
         """
         X, targets, weights = self._posed(X, y, sample_weight)
-        self._learn(X, targets, self._class_loss(self.C), self._regularizer(), self._weighed(targets, weights))
+        self._learn(X, targets, self._posed_loss(self.C), self._regularizer(), self._weighed(targets, weights))
         return self
 
     def _posed(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array | None]:
@@ -122,8 +109,12 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ProblemError(f"A classifier needs two classes or more, but y has one class only, {self.classes_[0]}.")
-        loss = self._class_loss(1.0)
+        loss = self._posed_loss(1.0)
         return X, np.where(codes, 1.0, -1.0) if not loss.multiclass else codes.astype(np.float64), weights
+
+    def _labels(self, targets: Array) -> Any:
+        """Return the classes from what the loss expects."""
+        return self.classes_[self._codes(targets)]
 
     def _codes(self, targets: Array) -> Indices:
         """Return the classes' numbers, 0, 1, ..., from what the loss expects."""
@@ -140,7 +131,7 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
         each: Array = of_class[codes]
         return each if weights is None else each * weights
 
-    def _class_loss(self, C: float) -> Loss:
+    def _posed_loss(self, C: float) -> Loss:
         """Return the loss for as many classes as there are, or say which could follow."""
         count = len(self.classes_)
         loss = self._loss("hinge" if count == 2 else "multiclass-hinge", C)
@@ -161,7 +152,7 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
     def predict(self, X: Any) -> Any:
         """Return the classes of points `X`, (n,)."""
         decisions = self._decide(X)
-        return self.classes_[self._codes(self._class_loss(1.0).classes(decisions))]
+        return self.classes_[self._codes(self._posed_loss(1.0).classes(decisions))]
 
     @available_if(_models_probabilities)
     def predict_proba(self, X: Any) -> Array:

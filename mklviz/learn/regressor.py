@@ -8,6 +8,7 @@ from sklearn.base import RegressorMixin
 
 from mklviz.errors import ProblemError
 from mklviz.learn._base import ATTRIBUTES, PARAMETERS, MKLEstimator
+from mklviz.problem import Loss
 from mklviz.typing import Array
 
 __all__ = ["MKLRegressor"]
@@ -44,13 +45,20 @@ class MKLRegressor(RegressorMixin, MKLEstimator):
         ProblemError, KernelError, UnknownName
             With a sentence, if the data do not fit the kernels or the loss. All are also `ValueError`.
         """
+        X, targets, weights = self._posed(X, y, sample_weight)
+        self._learn(X, targets, self._posed_loss(self.C), self._regularizer(), weights)
+        return self
+
+    def _posed(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array | None]:
+        """Return X, y and the weights of the samples that have any."""
         X, y = self._checked(X, y, y_numeric=True, ensure_min_samples=2)
-        X, y, weights = self._counted(X, y, sample_weight)
-        loss = self._loss("squared", self.C)
+        return self._counted(X, y, sample_weight)
+
+    def _posed_loss(self, C: float) -> Loss:
+        loss = self._loss("squared", C)
         if not loss.regression:
             raise ProblemError(f'The {loss.label} loss tells classes apart: choose "squared" or "epsilon-insensitive".')
-        self._learn(X, y, loss, self._regularizer(), weights)
-        return self
+        return loss
 
     def predict(self, X: Any) -> Array:
         """Return the values at points `X`, (n,)."""

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from inspect import signature
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from sklearn.utils import column_or_1d
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -23,41 +23,36 @@ from mklviz.engine import path, with_parameter
 from mklviz.engine.grid import check_values
 from mklviz.errors import ProblemError
 from mklviz.kernels import Bank, KernelFamily, Nystrom
-from mklviz.learn._base import PARAMETERS
+from mklviz.learn._base import PARAMETERS, MKLEstimator
 from mklviz.learn._progress import Report
 from mklviz.learn.classifier import CLASS_WEIGHT, MKLClassifier
+from mklviz.learn.regressor import MKLRegressor
+from mklviz.numbers import is_whole
 from mklviz.problem import Loss, LpBall, Problem, Regularizer, Simplex
 from mklviz.record import Trace
 from mklviz.typing import Array, Indices
 
-__all__ = ["MKLClassifierCV"]
+__all__ = ["MKLClassifierCV", "MKLRegressorCV"]
 
 Grid = list[tuple[float | None, float]]  # p, where one is chosen, and C
+_One: TypeAlias = MKLClassifier | MKLRegressor
 
 _SHARED = PARAMETERS.replace(PARAMETERS[PARAMETERS.index("    C : float") : PARAMETERS.index("    normalize :")], "")
 
 
-class MKLClassifierCV(MKLClassifier):
-    __doc__ = f"""MKLClassifier that chooses C, and if asked p of an lp ball, by cross-validation with warm starts.
-
-    Parameters
-    ----------
-    {_SHARED}
-    Cs : sequence of float
-        Values of C to choose from.
+_SEARCHED = """Cs : int or sequence of float
+        Values of C to choose from, or how many of them, in equal ratios from 1e-4 to 1e4 as in LogisticRegressionCV.
     ps : sequence of float, optional
         Values of p to choose from; 1 is the simplex, more an lp ball, and `regularizer` plays no part.
     cv : int, splitter or iterable, optional
-        Folds, as everywhere in scikit-learn; 5, with classes in equal shares, by default.
+        Folds: how many, 5 by default, shuffled by the seed of `random_state`, with classes in equal shares; or as
+        everywhere in scikit-learn.
     scoring : str, callable, list or dict, optional
-        What is to be high, accuracy by default; or several such scores, as GridSearchCV takes them.
+        What is to be high, by default what `score` returns; or several such scores, as GridSearchCV takes them.
     refit : bool or str
-        Of several scores the one to choose by; of one it plays no part.
-    {CLASS_WEIGHT}
+        Of several scores the one to choose by; of one it plays no part."""
 
-    Attributes
-    ----------
-    C_ : float
+_FOUND = """C_ : float
         The value chosen: of the highest mean score, the smallest among equals.
     p_ : float or None
         Likewise.
@@ -73,64 +68,27 @@ class MKLClassifierCV(MKLClassifier):
         "params", "param_C", "param_p" (nan without `ps`), "mean_test_score", "std_test_score", "rank_test_score" and
         for each fold "split0_test_score", ..., of several scores with their names in place of "score"; and the seconds
         "mean_fit_time", "std_fit_time", "mean_score_time" and "std_score_time". A fold's kernels are built once, and
-        each of its fits counts an equal share of that.
+        each of its fits counts an equal share of that."""
 
-    Notes
-    -----
-    Other parameters and attributes are those of `MKLClassifier`; `n_jobs` is also how many folds are
-    worked on at once, each in a process.
-    """
 
-    def __init__(
-        self,
-        kernels: str | KernelFamily | Sequence[KernelFamily] = "paper",
-        *,
-        Cs: Sequence[float] = (0.1, 1.0, 10.0, 100.0),
-        ps: Sequence[float] | None = None,
-        cv: Any = None,
-        scoring: Any = None,
-        refit: bool | str = True,
-        loss: str | Loss = "auto",
-        regularizer: str | Regularizer = "simplex",
-        solver: str | Solver = "auto",
-        normalize: str = "auto",
-        approximation: Nystrom | str | None = "auto",
-        tol: float = 1e-2,
-        max_iter: int = 500,
-        random_state: Any = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        class_weight: str | Mapping[Any, float] | None = None,
-    ) -> None:
-        self.kernels = kernels
-        self.Cs = Cs
-        self.ps = ps
-        self.cv = cv
-        self.scoring = scoring
-        self.refit = refit
-        self.loss = loss
-        self.regularizer = regularizer
-        self.solver = solver
-        self.normalize = normalize
-        self.approximation = approximation
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.class_weight = class_weight
+class _CrossValidated(MKLEstimator):
+    """What the searches share."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> MKLClassifierCV:
-        """Choose by cross-validation on samples `X` and their classes `y`, then learn from all of them.
+    Cs: Any
+    ps: Sequence[float] | None
+    cv: Any
+    scoring: Any
+    refit: bool | str
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Choose by cross-validation on samples `X` and their classes or values `y`, then learn from all of them.
 
         Parameters
         ----------
         X, y
-            As `MKLClassifier` takes them.
+            As the estimator without cross-validation takes them.
         sample_weight : (n,) array, optional
-            As `MKLClassifier` takes them. Scores that know weights count them too.
+            Likewise. Scores that know weights count them too.
         groups : (n,) array, optional
             Of the samples, for folds such as `GroupKFold` that keep each group together.
 
@@ -143,9 +101,8 @@ class MKLClassifierCV(MKLClassifier):
         X, targets, weights = self._posed(X, y, sample_weight)
         grid = self._grid()
         self._judge(list(_scorers(self._one(), self.scoring)))  # before anything is computed
-        labels, observed = self.classes_[self._codes(targets)], column_or_1d(y)
-        splitter = check_cv(5 if self.cv is None else self.cv, observed, classifier=True)
-        folds = [self._fold(parts) for parts in splitter.split(everybody, observed, groups)]
+        labels, observed = self._labels(targets), column_or_1d(y)
+        folds = [self._fold(parts) for parts in self._splitter(observed).split(everybody, observed, groups)]
         if not folds:
             raise ProblemError("There is no fold: cv must give at least one pair of training and test samples.")
         samples = X, targets, weights, labels
@@ -159,8 +116,16 @@ class MKLClassifierCV(MKLClassifier):
         chosen = ", ".join(f"{name} = {value:g}" for name, value in self.best_params_.items())
         report.ended(f"{chosen}, the best of {len(grid)} by a mean score of {self.best_score_:.4g}")
         regularizer = self._regularizer() if self.p_ is None else priced(self.p_)
-        self._learn(X, targets, self._class_loss(self.C_), regularizer, self._weighed(targets, weights))
+        self._learn(X, targets, self._posed_loss(self.C_), regularizer, self._weighed(targets, weights))
         return self
+
+    def _splitter(self, observed: Any) -> Any:
+        """Return what makes the folds; a number of them is shuffled, since many tables come in the order of classes."""
+        count = 5 if self.cv is None else self.cv
+        if not is_whole(count):
+            return check_cv(count, observed, classifier=is_classifier(self))
+        kind = StratifiedKFold if is_classifier(self) else KFold
+        return kind(int(count), shuffle=True, random_state=self._seed())
 
     def _fold(self, parts: tuple[Indices, Indices]) -> tuple[Indices, Indices]:
         """Return the samples to learn from and to score by, as indices among those with weight."""
@@ -176,20 +141,29 @@ class MKLClassifierCV(MKLClassifier):
     def _grid(self) -> Grid:
         """Return all pairs of p and C in the order of the paths."""
         ps = [None] if self.ps is None else sorted(check_values(self.ps, "p").tolist())
-        Cs = sorted(check_values(self.Cs, "C").tolist(), reverse=True)
+        Cs = sorted(check_values(self._values(), "C").tolist(), reverse=True)
         for p in ps:
             if p is not None and not 1.0 <= p < np.inf:
                 raise ProblemError(f"Each p in ps must be a number from 1, the simplex, upwards, but {p:g} was given.")
         return [(p, C) for p in ps for C in Cs]
 
-    def _one(self) -> MKLClassifier:
-        """Return the classifier that is fitted for each fold and each value, by itself in its thread."""
+    def _values(self) -> Any:
+        """Return the values of C, or those that are as many as was asked for."""
+        if is_whole(self.Cs) and self.Cs >= 1:
+            return np.logspace(-4.0, 4.0, int(self.Cs))
+        if np.ndim(self.Cs):
+            return self.Cs
+        raise ProblemError(f"Cs are the values of C to choose from, or how many from 1 on, not {self.Cs!r:.80}.")
+
+    def _one(self) -> _One:
+        """Return the estimator that is fitted for each fold and each value, by itself in its thread."""
+        kind = MKLClassifier if isinstance(self, MKLClassifier) else MKLRegressor
         plain: dict[str, Any] = {"C": 1.0, "n_jobs": None, "verbose": 0, "warm_start": False}
-        shared = {name: getattr(self, name) for name in MKLClassifier().get_params() if name not in plain}
-        one: MKLClassifier = clone(MKLClassifier(**shared, **plain))
-        one.classes_ = self.classes_
-        if hasattr(self, "feature_names_in_"):
-            one.feature_names_in_ = self.feature_names_in_
+        shared = {name: getattr(self, name) for name in kind().get_params() if name not in plain}
+        one: _One = clone(kind(**shared, **plain))
+        for known in ("classes_", "feature_names_in_"):
+            if hasattr(self, known):
+                setattr(one, known, getattr(self, known))
         return one
 
     def _choose(self, grid: Grid, tried: Sequence[Sequence[FoldScores]]) -> None:
@@ -222,6 +196,92 @@ class MKLClassifierCV(MKLClassifier):
         raise ProblemError(f"There are several scores: refit names the one to choose by, {listed}, not {self.refit!r}.")
 
 
+class MKLClassifierCV(_CrossValidated, MKLClassifier):
+    __doc__ = f"""MKLClassifier that chooses C, and if asked p of an lp ball, by cross-validation with warm starts.
+
+    Parameters
+    ----------
+    {_SHARED}
+    {_SEARCHED}
+    {CLASS_WEIGHT}
+
+    Attributes
+    ----------
+    {_FOUND}
+
+    Notes
+    -----
+    Other parameters and attributes are those of `MKLClassifier`; `n_jobs` is also how many folds are
+    worked on at once, each in a process.
+    """
+
+    def __init__(
+        self,
+        kernels: str | KernelFamily | Sequence[KernelFamily] = "paper",
+        *,
+        Cs: int | Sequence[float] = (0.1, 1.0, 10.0, 100.0),
+        ps: Sequence[float] | None = None,
+        cv: Any = None,
+        scoring: Any = None,
+        refit: bool | str = True,
+        loss: str | Loss = "auto",
+        regularizer: str | Regularizer = "simplex",
+        solver: str | Solver = "auto",
+        normalize: str = "auto",
+        approximation: Nystrom | str | None = "auto",
+        tol: float = 1e-2,
+        max_iter: int = 500,
+        random_state: Any = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        class_weight: str | Mapping[Any, float] | None = None,
+    ) -> None:
+        self._take(locals())
+
+
+class MKLRegressorCV(_CrossValidated, MKLRegressor):
+    __doc__ = f"""MKLRegressor that chooses C, and if asked p of an lp ball, by cross-validation with warm starts.
+
+    Parameters
+    ----------
+    {_SHARED}
+    {_SEARCHED}
+
+    Attributes
+    ----------
+    {_FOUND}
+
+    Notes
+    -----
+    Other parameters and attributes are those of `MKLRegressor`; `n_jobs` is also how many folds are
+    worked on at once, each in a process.
+    """
+
+    def __init__(
+        self,
+        kernels: str | KernelFamily | Sequence[KernelFamily] = "paper",
+        *,
+        Cs: int | Sequence[float] = (0.1, 1.0, 10.0, 100.0),
+        ps: Sequence[float] | None = None,
+        cv: Any = None,
+        scoring: Any = None,
+        refit: bool | str = True,
+        loss: str | Loss = "auto",
+        regularizer: str | Regularizer = "simplex",
+        solver: str | Solver = "auto",
+        normalize: str = "auto",
+        approximation: Nystrom | str | None = "auto",
+        tol: float = 1e-2,
+        max_iter: int = 500,
+        random_state: Any = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self._take(locals())
+
+
 class FoldScores(NamedTuple):
     """The result of one fold at one value: the scores by name, and the seconds of fitting and scoring."""
 
@@ -243,22 +303,23 @@ def _summary(name: str, scores: Array) -> dict[str, Array]:
     return {**columns, f"rank_test_{name}": 1 + (mean[:, None] < mean[None, :]).sum(axis=1)}
 
 
-def _scorers(one: MKLClassifier, scoring: Any) -> dict[str, Any]:
+def _scorers(one: MKLEstimator, scoring: Any) -> dict[str, Any]:
     """Return the scorers by their names; a single one is called "score"."""
     if isinstance(scoring, list | tuple | set):
         scoring = {name: name for name in scoring}
-    several = scoring if isinstance(scoring, Mapping) else {"score": "accuracy" if scoring is None else scoring}
+    usual = "accuracy" if is_classifier(one) else "r2"
+    several = scoring if isinstance(scoring, Mapping) else {"score": usual if scoring is None else scoring}
     return {name: check_scoring(one, scoring=one_of_them) for name, one_of_them in several.items()}
 
 
-def _score(scorer: Any, one: MKLClassifier, X: Array, labels: Any, weights: Array | None) -> float:
+def _score(scorer: Any, one: MKLEstimator, X: Array, labels: Any, weights: Array | None) -> float:
     """Return a score, with sample weights if the scorer takes them."""
     known = "sample_weight" in signature(getattr(scorer, "_score_func", scorer)).parameters
     return float(scorer(one, X, labels, **({"sample_weight": weights} if known and weights is not None else {})))
 
 
 def _tried(
-    one: MKLClassifier,
+    one: _One,
     X: Array,
     targets: Array,
     weights: Array | None,
@@ -269,7 +330,7 @@ def _tried(
 ) -> list[FoldScores]:
     """Return the results of one fold for each pair of p and C."""
     train, test = fold
-    missing = set(labels) - set(labels[train])
+    missing = set(labels) - set(labels[train]) if is_classifier(one) else set()
     if missing:
         raise ProblemError(
             f"A fold has no training sample of class {missing.pop()}: take fewer folds, or folds with classes in equal"
@@ -293,14 +354,14 @@ def _tried(
 
 
 def _solved(
-    one: MKLClassifier, bank: Bank, targets: Array, weights: Array | None, grid: Grid
+    one: _One, bank: Bank, targets: Array, weights: Array | None, grid: Grid
 ) -> Iterator[tuple[Problem, Trace]]:
     """Yield the problem of each pair of p and C with its trace, in the order of the grid."""
     ps, Cs = list(dict.fromkeys(p for p, _ in grid)), list(dict.fromkeys(C for _, C in grid))
     along_p = len(Cs) == 1 and len(ps) > 1 and ps[0] != 1.0
     for p in ps[:1] if along_p else ps:
         regularizer = one._regularizer() if p is None else priced(p)
-        problem = Problem(bank, targets, one._class_loss(Cs[0]), regularizer, weights)
+        problem = Problem(bank, targets, one._posed_loss(Cs[0]), regularizer, weights)
         solver = one._solver(problem, one._seed())
         name = "p" if along_p else "C"
         varied: dict[str, Any] = {name: ps if along_p else Cs}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mklviz.reproduce.estimates import Estimate, OneMeasure, ratio_text
+from mklviz.reproduce.estimates import Estimate, OneMeasure
 from mklviz.sweeps.statistics import MEASURES
 from mklviz.sweeps.statistics.bootstrap import Resampling
 
@@ -54,6 +54,3 @@ class RatioAcross(OneMeasure):
         own = part[(part["solver"] == solver) & (part["regularizer"] == regularizer) & (part["status"] != "failed")]
         values = own.set_index("split")[self.measure]
         return values[values > 0.0]
-
-    def text(self, value: float) -> str:
-        return ratio_text(value)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mklviz.reproduce.estimates import Estimate, OneMeasure, Quantity, Ratio, measure_label, ratio_text
+from mklviz.reproduce.estimates import Estimate, OneMeasure, Quantity, Ratio, measure_label
 from mklviz.reproduce.growth import GrowthExponent
 from mklviz.sweeps.statistics import MEASURES
 from mklviz.sweeps.statistics.measures import AND
@@ -69,9 +69,6 @@ class FirstOverRest(OneMeasure):
         parts = {"first": _together(first, "mean"), "rest": _together(rest, "mean")}
         both = pd.concat([part.assign(solver=name) for name, part in parts.items()], ignore_index=True)
         return Ratio(self.measure, *parts).estimates(both)
-
-    def text(self, value: float) -> str:
-        return ratio_text(value)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     *("ALL_DATA", "BetweenSettings", "Estimate", "Mean", "MeanDifference", "OneMeasure", "Quantity", "Ratio"),
-    *("measure_label", "ratio_text", "titled"),
+    *("measure_label", "titled"),
 ]
 
 ALL_DATA = "all of these"  # what the estimate over several data sets is called
@@ -83,6 +83,15 @@ class OneMeasure:
 
     measure: str
 
+    def text(self, value: float) -> str:
+        """Return a ratio, a difference or the measure itself as people read it."""
+        if self.even == 1.0:
+            return f"{value:.3g}×"
+        sign = "+" if self.even == 0.0 else ""
+        if self.measure == "score":
+            return f"{value:+.2f}" if sign else f"{value:.1f}"
+        return f"{value:{sign}.3g}"
+
 
 @dataclass(frozen=True)
 class _Paired(OneMeasure):
@@ -106,9 +115,6 @@ class Ratio(_Paired):
     def label(self) -> str:
         return f"{measure_label(self.measure)}, {self.first} over {self.second}"
 
-    def text(self, value: float) -> str:
-        return ratio_text(value)
-
 
 class MeanDifference(_Paired):
     """By how much a measure of one solver exceeds that of another, on the same data and splits: a mean.
@@ -121,9 +127,6 @@ class MeanDifference(_Paired):
     @property
     def label(self) -> str:
         return f"{measure_label(self.measure)}, {self.first} less {self.second}"
-
-    def text(self, value: float) -> str:
-        return _difference_text(self.measure, value)
 
 
 @dataclass(frozen=True)
@@ -150,9 +153,6 @@ class BetweenSettings(OneMeasure):
         paired = own.assign(solver=values).drop(columns=[self.setting])
         return _paired(paired, self.measure, f"{self.first:g}", f"{self.second:g}")
 
-    def text(self, value: float) -> str:
-        return _difference_text(self.measure, value)
-
 
 @dataclass(frozen=True)
 class Mean(OneMeasure):
@@ -175,9 +175,6 @@ class Mean(OneMeasure):
         bound = "≥" if self.measure in _GROWING and (part["status"] == "limit").any() else ""
         return Estimate(float(values.mean()), float(low), float(high), len(values), bound)
 
-    def text(self, value: float) -> str:
-        return f"{value:.1f}" if self.measure == "score" else f"{value:.3g}"
-
 
 _GROWING = ("svm_solves", "seconds", "fits", "steps", "moved")
 
@@ -191,15 +188,6 @@ def titled(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
             for name, value in zip(settings, values[1:], strict=True)
         ]
         yield ", ".join([str(values[0]), *said]), part
-
-
-def ratio_text(value: float) -> str:
-    """Return a ratio as people read it."""
-    return f"{value:.3g}×"
-
-
-def _difference_text(measure: str, value: float) -> str:
-    return f"{value:+.2f}" if measure == "score" else f"{value:+.3g}"
 
 
 def measure_label(measure: str) -> str:

@@ -64,18 +64,18 @@ def _document(answer: ClaimAnswer) -> dict[str, Any]:
 @cache
 def recorded_answers() -> RecordedAnswers:
     """Return the answers that come with the library, of claims that there still are."""
-    stated = json.loads(RESULTS.read_text(encoding="utf-8"))
+    stated = json.loads(RESULTS.read_text(encoding="utf-8"), object_hook=_read)
     claims = all_claims()
     known = [entry for entry in stated["claims"] if entry["name"] in claims]
     answers = {
         entry["name"]: ClaimAnswer(
             claims[entry["name"]],
             entry["verdict"],
-            _rows(entry["rows"]),
+            tuple(entry["rows"]),
             entry["quick"],
             entry["splits"],
             entry["missing"],
-            {what: _rows(rows) for what, rows in entry["variations"].items()},
+            {what: tuple(rows) for what, rows in entry["variations"].items()},
         )
         for entry in known
     }
@@ -91,23 +91,9 @@ def answers_by_paper() -> dict[str, list[ClaimAnswer]]:
     return papers
 
 
-def _rows(stated: list[dict[str, Any]]) -> tuple[ClaimRow, ...]:
-    return tuple(
-        ClaimRow(
-            row["title"],
-            _number(row["published"]),
-            _estimate(row["by_paper_rule"]),
-            _estimate(row["certified"]),
-            row["verdict"],
-        )
-        for row in stated
-    )
-
-
-def _estimate(stated: dict[str, Any]) -> Estimate:
-    numbers = {key: _number(stated[key]) for key in ("value", "low", "high")}
-    return Estimate(**numbers, cases=stated["cases"], bound=stated["bound"])
-
-
-def _number(stated: float | None) -> float:
-    return math.nan if stated is None else stated
+def _read(stated: dict[str, Any]) -> Any:
+    """Return an object of JSON as what it was: an estimate, a row or an answer; null is nan in it."""
+    known: dict[str, Any] = {key: math.nan if value is None else value for key, value in stated.items()}
+    if "by_paper_rule" in known:
+        return ClaimRow(**known)
+    return Estimate(**known) if "bound" in known else known

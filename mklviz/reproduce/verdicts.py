@@ -7,6 +7,7 @@ nan where the paper gives none.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -35,8 +36,24 @@ class VerdictRule(Protocol):
         """Return one of `VERDICTS`; that of an estimate that is nan is `UNKNOWN`."""
 
 
+class _Between(ABC):
+    """The whole interval lies between two values; partly if the value alone does."""
+
+    @abstractmethod
+    def ends(self, published: float) -> tuple[float, float]:
+        """Return the two values, nan where they are not known."""
+
+    def verdict(self, estimate: Estimate, published: float) -> str:
+        low, high = self.ends(published)
+        if math.isnan(estimate.value) or math.isnan(low):
+            return UNKNOWN
+        if low <= estimate.least and estimate.most <= high:
+            return REPRODUCES
+        return PARTLY if low <= estimate.value <= high else DOES_NOT
+
+
 @dataclass(frozen=True)
-class MoreThan:
+class MoreThan(_Between):
     """A direction: the whole interval lies above a threshold; partly if the value alone does."""
 
     threshold: float = 1.0
@@ -45,12 +62,8 @@ class MoreThan:
     def words(self) -> str:
         return f"the interval lies above {self.threshold:g}"
 
-    def verdict(self, estimate: Estimate, published: float) -> str:
-        if math.isnan(estimate.value):
-            return UNKNOWN
-        return (
-            REPRODUCES if estimate.least > self.threshold else PARTLY if estimate.value > self.threshold else DOES_NOT
-        )
+    def ends(self, published: float) -> tuple[float, float]:
+        return math.nextafter(self.threshold, math.inf), math.inf
 
 
 @dataclass(frozen=True)
@@ -70,11 +83,8 @@ class AtLeast:
 
 
 @dataclass(frozen=True)
-class Alike:
-    """A difference that does not matter: the interval lies within so much of the paper's value, by default of 0.
-
-    Partly if the value alone does.
-    """
+class Alike(_Between):
+    """A difference that does not matter: the interval lies within so much of the paper's value, by default of 0."""
 
     within: float
     of_published: bool = False
@@ -83,19 +93,14 @@ class Alike:
     def words(self) -> str:
         return f"the interval lies within {self.within:g} of {'the paper’s value' if self.of_published else 'zero'}"
 
-    def verdict(self, estimate: Estimate, published: float) -> str:
+    def ends(self, published: float) -> tuple[float, float]:
         centre = published if self.of_published else 0.0
-        if math.isnan(estimate.value) or math.isnan(centre):
-            return UNKNOWN
-        ends = (estimate.least - centre, estimate.most - centre)
-        if max(map(abs, ends)) <= self.within:
-            return REPRODUCES
-        return PARTLY if abs(estimate.value - centre) <= self.within else DOES_NOT
+        return centre - self.within, centre + self.within
 
 
 @dataclass(frozen=True)
-class Within:
-    """Between two values: the interval lies there; partly if the value alone does."""
+class Within(_Between):
+    """Between two values: the interval lies there."""
 
     low: float
     high: float
@@ -104,12 +109,8 @@ class Within:
     def words(self) -> str:
         return f"the interval lies between {self.low:g} and {self.high:g}"
 
-    def verdict(self, estimate: Estimate, published: float) -> str:
-        if math.isnan(estimate.value):
-            return UNKNOWN
-        if self.low <= estimate.least and estimate.most <= self.high:
-            return REPRODUCES
-        return PARTLY if self.low <= estimate.value <= self.high else DOES_NOT
+    def ends(self, published: float) -> tuple[float, float]:
+        return self.low, self.high
 
 
 def together(verdicts: Sequence[str]) -> str:

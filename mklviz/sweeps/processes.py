@@ -82,8 +82,8 @@ class Processes:
 
     @property
     def pids(self) -> list[int]:
-        """The processes at work now."""
-        return [] if self._pool is None else self._pool.pids
+        """The processes at work now, or kept for another sweep."""
+        return [process.pid for process in self._waiting] if self._pool is None else self._pool.pids
 
     def share(self, members: Sequence[Member]) -> tuple[Member, ...]:
         """Return all of them."""

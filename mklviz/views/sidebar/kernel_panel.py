@@ -9,6 +9,7 @@ from typing import Any
 import param
 
 from mklviz.datasets import DataError
+from mklviz.engine import ProblemSize, mean_diagonal
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.kernels import Bank, KernelBank, KernelFamily, NystromBank, ParametricBank, ProductBank, kernel_families
 from mklviz.kernels.interface import Access
@@ -22,7 +23,7 @@ from mklviz.views.sidebar.controls import Section, ValueField, note, say
 from mklviz.views.sidebar.data_panel import Shape
 from mklviz.views.sidebar.precision import Precision
 
-__all__ = ["KernelPanel", "describe_bank", "describe_size"]
+__all__ = ["KernelPanel", "describe_bank", "describe_size", "expected_size"]
 
 ON = {"all": "all", "each": "each", "all + each": "all+each"}
 COMBINATIONS = {
@@ -264,6 +265,16 @@ def _estimate(shape: Shape, chosen: KernelChoice) -> str:
     text = describe_size(kernels, shape.n_train, nbytes, about="about ")
     _, stored = KernelBank.estimate(*size, names)
     return text if stored == nbytes else f"{text}, as Gaussian kernels are computed whenever they are needed"
+
+
+def expected_size(shape: Shape, chosen: KernelChoice) -> ProblemSize:
+    """Return the size of the problem with these kernels, whose matrices may turn out smaller."""
+    n, m = shape.n_train, shape.n_grams or shape.n_features
+    nbytes = 4 * n * n * m
+    if not shape.n_grams and chosen.combination == "sum":
+        names = shape.feature_names() if any(map(_names_columns, chosen.families)) else None
+        m, nbytes = KernelBank.estimate(n, shape.n_features, chosen.families, names)
+    return ProblemSize(n, m, nbytes, mean_diagonal(chosen.normalize, n))
 
 
 def _names_columns(family: KernelFamily) -> bool:

@@ -8,6 +8,7 @@ import panel as pn
 import param
 
 from mklviz.datasets import DataError
+from mklviz.engine import ProblemSize
 from mklviz.errors import MklvizError
 from mklviz.plugins import left_out
 from mklviz.recipe import Recipe
@@ -16,7 +17,7 @@ from mklviz.scenarios import DEFAULT
 from mklviz.views.form import Alert, Form
 from mklviz.views.sidebar.controls import note, say
 from mklviz.views.sidebar.data_panel import DataPanel, Shape
-from mklviz.views.sidebar.kernel_panel import KernelPanel, describe_bank
+from mklviz.views.sidebar.kernel_panel import KernelPanel, describe_bank, expected_size
 from mklviz.views.sidebar.problem_panel import FITTING, ProblemPanel, StopPanel
 from mklviz.views.sidebar.scenario_panel import ScenarioPanel
 from mklviz.views.sidebar.solver_panel import SolverPanel
@@ -45,7 +46,7 @@ class Sidebar(pn.viewable.Viewer):
         say(self.left_out, " ".join(left_out()))
         self.locked = note(visible=False)
         self._loading = False
-        self._built: tuple[object, tuple[str, str]] | None = None
+        self._built: tuple[object, tuple[str, str], ProblemSize] | None = None
         self.scenario.param.watch(self._load_scenario, "chosen")
         self.scenario.param.watch(self._refresh, "claim")
         self.data.proposal.param.watch(lambda *_: self.problem.use_fitting(self.data.task), "clicks")
@@ -66,8 +67,9 @@ class Sidebar(pn.viewable.Viewer):
 
     def built(self, recipe: Recipe, prepared: Prepared) -> None:
         """Remember how large a bank is and how it is kept, to be shown while the controls ask for that bank."""
-        self._built = recipe.bank_key, describe_bank(prepared.problem.bank)
-        self.kernels.show_size(self._shape(), self._of_bank(self.recipe))
+        self._built = recipe.bank_key, describe_bank(prepared.problem.bank), ProblemSize.of(prepared.problem)
+        self.kernels.show_size(self._shape(), self._words_of(self.recipe))
+        self.solvers.advise(self._size(self.recipe))
 
     def set_dark(self, dark: bool) -> None:
         """Use the colours for dark or light pages."""
@@ -86,7 +88,8 @@ class Sidebar(pn.viewable.Viewer):
         recipe, unreadable = self._read()
         misfit = self.problem.suit(self.data.name_, self.data.task)
         self.data.propose(FITTING[self.data.task].label if misfit else "")
-        too_large = self.kernels.show_size(self._shape(), self._of_bank(recipe))
+        too_large = self.kernels.show_size(self._shape(), self._words_of(recipe))
+        self.solvers.advise(None if too_large else self._size(recipe))
         self.scenario.compare(recipe)
         self.param.update(recipe=recipe, blocked=unreadable or misfit or too_large)
 
@@ -114,10 +117,22 @@ class Sidebar(pn.viewable.Viewer):
         except MklvizError:
             return None
 
-    def _of_bank(self, recipe: Recipe | None) -> tuple[str, str] | None:
+    def _of_bank(self, recipe: Recipe | None) -> tuple[tuple[str, str], ProblemSize] | None:
+        """Return what is known of the bank of this recipe, where that has been built."""
         if recipe is None or self._built is None or self._built[0] != recipe.bank_key:
             return None
-        return self._built[1]
+        return self._built[1:]
+
+    def _words_of(self, recipe: Recipe | None) -> tuple[str, str] | None:
+        known = self._of_bank(recipe)
+        return known and known[0]
+
+    def _size(self, recipe: Recipe | None) -> ProblemSize | None:
+        """Return how large the problem is, or by its controls would be."""
+        known, shape = self._of_bank(recipe), self._shape()
+        if known or recipe is None or shape is None:
+            return known and known[1]
+        return expected_size(shape, recipe.kernels)
 
     def __panel__(self) -> Any:
         return self.form

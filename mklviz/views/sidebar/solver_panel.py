@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mklviz.contract import Solver
-from mklviz.engine import kind_of, solver_classes, why_not
+from mklviz.engine import ProblemSize, kind_of, solver_classes, why_not
 from mklviz.engine.styles import style_of
 from mklviz.errors import ProblemError
 from mklviz.kernels.interface import Access
@@ -77,7 +77,6 @@ class SolverPanel(Section):
             chip.disabled = bool(reasons[name]) and not chip.value  # one that is on can always be switched off
             chip.description = reasons[name] or _paper(solver_classes()[name])
         self._say_why_not(reasons)
-        say(self.advice, self._advice())
 
     def _say_why_not(self, reasons: Mapping[str, str]) -> None:
         """Show the reasons of the chosen solvers, and fold those of the others, which may be many."""
@@ -89,12 +88,11 @@ class SolverPanel(Section):
         summary = f"{count} cannot follow; open for the reasons"
         self.others.param.update(summary=summary, items=others, visible=bool(others))
 
-    def _advice(self) -> str:
-        """Say which solver to take where only the solution counts."""
-        kind = None if self._impossible or self._example is None else kind_of(self._example)
-        if kind is None:
-            return ""
-        return f"Fastest here, as a rule: {solver_classes()[kind.solver].label}. It {kind.why}."
+    def advise(self, size: ProblemSize | None) -> None:
+        """Say which solver to take where only the solution counts, as soon as the size of the problem is known."""
+        kind = None if self._impossible or self._example is None or size is None else kind_of(self._example, size)
+        said = f"Fastest here, as a rule: {solver_classes()[kind.solver].label}. It {kind.why}." if kind else ""
+        say(self.advice, said)
 
     def set_dark(self, dark: bool) -> None:
         """Use the solvers' colours for dark or light pages."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas  # noqa: F401  # HoloViews would, in the thread of a task, while the ticks of a page meet half of it
 import panel as pn
 import panel_material_ui as pmui
 
@@ -10,6 +11,7 @@ from mklviz.views.explorer.navigation import EXPLORE, SECTIONS, START
 from mklviz.views.links.link import FOLLOW, PAGE, names_a_race, query_value
 from mklviz.views.start.front import front_html
 from mklviz.views.start.front_page import FrontPage
+from mklviz.views.tabs import tab_classes
 
 __all__ = ["get_ready", "open_page"]
 
@@ -18,12 +20,14 @@ BEFORE = "mklviz-page"  # the cookie that says what was open last in this browse
 
 def open_page() -> pmui.Page:
     """Return the page to serve; to be called once in each session."""
+    tab_classes()  # of a component that is defined later Panel sends the definition twice, and the page stays empty
     name = query_value(FOLLOW)
     return Follower(name).page() if name else FrontPage(wanted_section()).page()
 
 
 def get_ready() -> None:
-    """Draw what stands in the HTML of the first page before somebody waits for it."""
+    """Draw what stands in the HTML of the first page, and load the tabs, before somebody waits for it."""
+    tab_classes()
     front_html(START)
 
 
