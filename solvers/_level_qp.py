@@ -24,10 +24,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from mklviz.context import checkpoint, spending
-from mklviz.solvers._level_steps import EMPTY, newton, simplex_point
+from mklviz.solvers._level_steps import EMPTY, newton
 from mklviz.typing import Array
 
-__all__ = ["LevelProjection", "project_to_level_set", "project_to_simplex"]
+__all__ = ["LevelProjection", "project_to_level_set"]
 
 _CHUNK = 50_000_000  # entries read between two checkpoints, of the cuts and of what is as long
 
@@ -81,10 +81,3 @@ def project_to_level_set(
     total = float(mu.sum())
     bound = level + lowest / total if total > 0 else -np.inf
     return LevelProjection(d, mu, bound, outcome == EMPTY, steps, violation)
-
-
-def project_to_simplex(z: Array) -> Array:
-    """Return the point of the simplex ``p >= 0, 1'p = 1`` nearest to `z` (m,)."""
-    p = np.zeros(len(z))
-    simplex_point(np.ascontiguousarray(z, dtype=np.float64), p, np.empty(len(z)))
-    return p

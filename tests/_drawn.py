@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from mklviz.views.chart.none import DrawnChart, draw_none
+from _undrawn import DrawnChart, draw_none
+
 from mklviz.views.race.race_view import RaceView
 
 __all__ = ["drawn_chart"]

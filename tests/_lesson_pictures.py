@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
+from _undrawn import DrawnChart, draw_none
 
 from mklviz.scenarios import Answer, Outcome, scenarios
 from mklviz.views.chart.description import BarMark, LineMark, TextMark
-from mklviz.views.chart.none import DrawnChart, draw_none
 from mklviz.views.geometry.ground import CORNERS
 from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.lessons.pictures import picture_of

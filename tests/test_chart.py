@@ -6,10 +6,10 @@ import math
 
 import pytest
 from _shown import source_of
+from _undrawn import draw_none
 
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.description import Axis, Chart, Column, LineMark, PointMark, RuleMark
-from mklviz.views.chart.none import draw_none
 from mklviz.views.look.palette import LIGHT
 
 TABLES = {

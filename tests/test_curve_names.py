@@ -7,10 +7,10 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
+from _undrawn import DrawnChart, DrawnMark, draw_none
 
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.description import Chart, Column, LineMark, Mark, PointMark, RuleMark, TextMark
-from mklviz.views.chart.none import DrawnChart, DrawnMark, draw_none
 from mklviz.views.chart.ticks import axis_share, axis_span
 from mklviz.views.lessons.curve_names import Named, with_names
 from mklviz.views.lessons.picture import Picture, name_mark

@@ -5,13 +5,13 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 import pytest
+from _undrawn import draw_none
 
 from mklviz.errors import UnknownName
 from mklviz.record import Trace
 from mklviz.record.recordings import recorded_evidence, recording
 from mklviz.scenarios import scenarios
 from mklviz.views.chart.description import TextMark
-from mklviz.views.chart.none import draw_none
 from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.lessons.pictures import PICTURES, picture_of
 from mklviz.views.lessons.thumbnail import recorded_picture, thumbnail

@@ -18,7 +18,8 @@ from mklviz.contract import Array, Iterate
 from mklviz.inner.oracle import SvmOracle
 from mklviz.problem import Simplex
 from mklviz.solvers._cutting_plane import CuttingPlaneModel, cut_of
-from mklviz.solvers._level_qp import LevelProjection, project_to_level_set, project_to_simplex
+from mklviz.solvers._level_qp import LevelProjection, project_to_level_set
+from mklviz.solvers._level_steps import simplex_point
 from mklviz.solvers.level import Level
 from mklviz.solvers.silp import Silp
 
@@ -96,7 +97,9 @@ def assert_optimal(d0: Array, cuts: Array, level: float, found: LevelProjection)
 @pytest.mark.parametrize("seed", range(4))
 def test_the_simplex_projection_agrees_with_the_one_by_sorting(m: int, seed: int) -> None:
     z = np.random.default_rng(seed).normal(size=m) * 10.0 ** (3 * seed - 3)
-    np.testing.assert_allclose(project_to_simplex(z), Simplex().project(z), atol=1e-14)
+    p = np.empty(m)
+    simplex_point(z, p, np.empty(m))
+    np.testing.assert_allclose(p, Simplex().project(z), atol=1e-14)
 
 
 @pytest.mark.parametrize("lam", LAMBDAS)

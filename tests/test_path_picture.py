@@ -7,12 +7,12 @@ from functools import cache
 import numpy as np
 import pytest
 from _problems import blobs, problem, small_bank
+from _undrawn import DrawnChart, draw_none
 from bokeh.document import Document
 
 import mklviz as mv
 from mklviz.errors import ProblemError
 from mklviz.views.chart.description import LineMark
-from mklviz.views.chart.none import DrawnChart, draw_none
 from mklviz.views.chart.path_charts import path_charts
 from mklviz.views.chart.path_picture import NAMED
 from mklviz.views.look.palette import LIGHT

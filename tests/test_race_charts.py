@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from _drawn import drawn_chart
 from _problems import problem
+from _undrawn import draw_none
 from bokeh.models import Line, LinearScale, LogScale
 
 from mklviz.engine import Race
 from mklviz.views.chart.axes import NUMBERS
 from mklviz.views.chart.columns import WEIGHT_COLUMNS
 from mklviz.views.chart.description import LineMark, RuleMark
-from mklviz.views.chart.none import draw_none
 from mklviz.views.chart.race_charts import (
     ChartOptions,
     enlargements,

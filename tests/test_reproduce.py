@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 from _sweeps import table
+from _undrawn import draw_none
 
 from mklviz.cli import main
 from mklviz.errors import ProblemError
@@ -43,7 +44,6 @@ from mklviz.reproduce.verdicts import DOES_NOT, PARTLY, REPRODUCES, UNKNOWN, UNT
 from mklviz.sweeps import Sweep
 from mklviz.views.chart.claim_chart import claim_chart, claim_height, claim_signs, claim_tables
 from mklviz.views.chart.description import PointMark
-from mklviz.views.chart.none import draw_none
 from mklviz.views.chart.svg import drawing
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.form import Note

@@ -210,7 +210,7 @@ def compare(bench: Bench) -> Iterator[Row]:
         yield Row.of("usable after a cold load", ("dashboard", ours[:, 1]), ("bare page", bare[:, 1]))
         bench.say("races in the browser")
         with page_of(served) as page:
-            for name, seconds in _first_points(page, served, rounds).items():
+            for name, seconds in _first_points(page, rounds).items():
                 yield Row.of(name, ("dashboard", seconds), ("bare page, to open", bare[:, 1]))
     except FileNotFoundError as error:
         yield Row.missing("browser", "dashboard", "bare page", str(error))
@@ -218,7 +218,7 @@ def compare(bench: Bench) -> Iterator[Row]:
         served.close()
 
 
-def _first_points(page: Any, served: Served, rounds: int) -> dict[str, Any]:
+def _first_points(page: Any, rounds: int) -> dict[str, Any]:
     """Return seconds from Run to the first point, after Reset and with the figures there, and the server's CPU then."""
     names = ("first curve after Run", "first curve of another race", "server CPU of another race")
     seconds_of: dict[str, list[float]] = {name: [] for name in names}

@@ -17,6 +17,7 @@ from mklviz.contract import Solver
 from mklviz.engine import solve
 from mklviz.kernels import KernelBank
 from mklviz.problem import BlockL1, EpsilonInsensitive, Hinge, L1Penalty, Loss, Problem, Squared
+from mklviz.problem.bounds import relative_gap
 from mklviz.typing import Array
 
 __all__ = ["exact_bound", "exact_form", "proves_what_it_says", "rank_one"]
@@ -77,4 +78,4 @@ def proves_what_it_says(kind: type[Solver]) -> None:
         slack = 1e-2 * GOAL * scale  # rounding may take a thousandth
         require(said <= proved + slack, f"{name}: its bound is {said!r}, but its dual variables prove {proved!r}.")
         short = trace.status != "converged" or best - proved <= GOAL * scale + slack
-        require(short, f"{name}: it says converged, but the gap is {(best - proved) / scale:.2g}.")
+        require(short, f"{name}: it says converged, but the gap is {relative_gap(best, proved):.2g}.")

@@ -1,4 +1,4 @@
-"""The drawer that draws nothing: it records the data that others would draw, for tests to read."""
+"""The drawer that draws nothing: it records the data that others would draw."""
 
 from __future__ import annotations
 
