@@ -99,10 +99,7 @@ class Runs(Tab):
         self.pinned = Select(label="Pinned", bare=True, options={"pinned or not": False, "pinned": True}, value=False)
         orders = {name: name for name in ORDERS}
         self.order_by = Select(label="Order", bare=True, options=orders, value=next(iter(orders)))
-        self.keep = Switch(
-            label="Keep my races",
-            description=_KEEP,
-        )
+        self.keep = Switch(label="Keep my races", description=_KEEP)
         self.trouble = Alert(visible=False, closeable=True)
         self._store_trouble = Alert(visible=False, severity="warning")
         for part in (self.search, self.state, self.lesson, self.pinned, self.order_by):
@@ -362,6 +359,7 @@ class Runs(Tab):
 
     def _take(self, name: str, traces: Mapping[str, Trace], keys: list[str]) -> None:
         """Open the runs of a file; several races are listed, for one to be chosen."""
+        self._say_wrong("")
         if not keys and self._session is not None:
             self._session.race_history.add(name, traces)
         self.look()
