@@ -286,12 +286,10 @@ class Runs(Tab):
         if not stored:
             self._say_wrong("These races are in memory alone: save them in the tab Share while they are shown.")
             return
-        if self._try(lambda: self._exported(stored, file)):
+        damaged = self._try(lambda: self.store.export(stored, file))
+        if damaged is not None:
             self._bottom.hand_over("races.zip", file.getvalue())
-
-    def _exported(self, keys: list[str], file: io.BytesIO) -> bool:
-        self.store.export(keys, file)
-        return True
+            self._say_wrong(f"{counted(damaged, 'damaged run')} left out." if damaged else "")
 
     def _delete(self, *_: Any) -> None:
         """Delete the races chosen; it can be undone."""
