@@ -31,16 +31,7 @@ from mklviz.views.links.link import LESSON, ON
 from mklviz.views.look.cards import word_variables
 from mklviz.views.look.palette import DARK, DASHES, FONT, LIGHT, Theme, readable
 from mklviz.views.look.styles import run_styles
-from mklviz.views.start.triangle import (
-    FOOT,
-    LEFT,
-    RECORDED,
-    SIDE,
-    best_shares,
-    path_shares,
-    proof,
-    triangle_svg,
-)
+from mklviz.views.start.triangle import FOOT, LEFT, RECORDED, SIDE, best_shares, path_shares, proof, triangle_svg
 
 __all__ = ["front_html", "lessons"]
 
