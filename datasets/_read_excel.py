@@ -28,7 +28,8 @@ MOST_BLANK = 10_000  # rows below each other, which end a table
 MOST_CELLS = LIMITS.cells // 10  # with those in which nothing stands
 MOST_TAGS = 100_000  # of what is neither cells nor their texts, for which openpyxl takes ten times as long
 _DAMAGED = "{} is a damaged Excel file"
-_CELLS = re.compile(rb"(<\?.*?\?>)?\s*<(\w+:)?(worksheet|sst)\b")
+_CELLS = re.compile(rb"(\xef\xbb\xbf)?(<\?.*?\?>)?\s*<(\w+:)?(worksheet|sst)\b")
+_UNREAD = re.compile(r"xl/(calcChain|chart|comments|drawings|externalLinks|pivot|tables)")  # as large as what is read
 _IN_ONE_PIECE = ((b"<!--", b"-->"), (b"<?", b"?>"), (b"<![CDATA[", b"]]>"))
 
 
@@ -50,14 +51,15 @@ def read_excel(data: bytes, name: str, progress: Progress) -> TableRows:
 
 
 def _unpacked(data: bytes, name: str) -> io.BytesIO:
-    """Return the workbook without compression, and without what is no XML."""
+    """Return the workbook without compression, and without what is no XML or does not stand in cells."""
     plain, most, tags = io.BytesIO(), min(UNPACKED, 2 * LONGEST + MOST_TIMES * len(data)), {True: 0, False: 0}
     with (
         reading(_DAMAGED.format(name)),
         zipfile.ZipFile(io.BytesIO(data)) as packed,
         zipfile.ZipFile(plain, "w") as written,
     ):
-        parts = [info for info in packed.infolist() if info.filename.endswith((".xml", ".rels"))]
+        named = [info for info in packed.infolist() if info.filename.endswith((".xml", ".rels"))]
+        parts = [info for info in named if not _UNREAD.match(info.filename)]
         if sum(info.file_size for info in parts) > most:
             raise DataError(f"{name} unpacks to more than {most / 1e6:,.0f} MB, which is too much.")
         for info in parts:

@@ -36,6 +36,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import daqp
 import numpy as np
@@ -223,12 +224,11 @@ class _Program:
         rows[1:, p:] = -self._height
         upper = np.concatenate([self.upper[points], np.full(t, INFINITE), [0.0], self.ends])
         lower = np.concatenate([self.lower[points], np.full(t, -INFINITE), [0.0], np.full(len(self.ends), -INFINITE)])
-        for marks in (senses, np.where(senses == EQUALITY, EQUALITY, 0).astype(np.int32)):
-            solve = partial(daqp.solve, H, f, rows, upper, lower, marks, primal_tol=PRECISION)
-            z, _, status, info = uninterrupted(solve) if p > MOST_POINTS else solve()
-            if status > 0:
-                return _Solution(points, np.asarray(z)[:p], np.asarray(info["lam"]), int(info["iterations"]), p)
-        return None
+        found = _solved(H, f, rows, upper, lower, senses)
+        if found is None:
+            return None
+        z, info = found
+        return _Solution(points, z[:p], np.asarray(info["lam"]), int(info["iterations"]), p)
 
     def wanting(self, found: _Solution) -> Indices:
         """Return the points left out that would move; none where all of them would gain next to nothing."""
@@ -328,14 +328,12 @@ class _DualMaximum:
         room = INFINITE if self.fixed_sum else FARTHEST * max(float(here.max()), 1.0)
         upper, lower = np.append(np.full(q, room), sums), np.append(-here, sums)
         marks = np.append(np.where(here > 0.0, 0, LOWER), EQUALITY + sums).astype(np.int32)
-        for senses in (marks, np.where(marks == EQUALITY, EQUALITY, 0).astype(np.int32)):
-            solve = partial(daqp.solve, damped, slopes / size, rows, upper, lower, senses, primal_tol=PRECISION)
-            move, _, status, _ = uninterrupted(solve) if q > MOST_POINTS else solve()
-            if status > 0:
-                weights = here + np.asarray(move)
-                weights[weights < AT_BOUND] = 0.0
-                return np.asarray(weights / weights.sum() if self.fixed_sum else weights)
-        return None
+        found = _solved(damped, slopes / size, rows, upper, lower, marks)
+        if found is None:
+            return None
+        weights = here + found[0]
+        weights[weights < AT_BOUND] = 0.0
+        return np.asarray(weights / weights.sum() if self.fixed_sum else weights)
 
 
 def _solve_by_svms(program: _Program, weights: Array) -> _Solution:
@@ -346,9 +344,11 @@ def _solve_by_svms(program: _Program, weights: Array) -> _Solution:
     while rounds < MOST_ROUNDS_OF_SVMS:
         rounds += 1
         target = phi.moved(here, slopes, H, damping)
-        move = np.zeros(len(slopes)) if target is None else target - here.weights
+        if target is None:
+            break
+        move = target - here.weights
         promised = -float(slopes @ move + 0.5 * move @ H @ move)
-        if target is None or promised <= ENOUGH * (first.value - here.value):
+        if promised <= ENOUGH * (first.value - here.value):
             break
         there = phi.at(target, here)
         if here.value - there.value < KEPT_PROMISE * promised:
@@ -357,6 +357,16 @@ def _solve_by_svms(program: _Program, weights: Array) -> _Solution:
         here, slopes, H = there, phi.slopes(there), phi.curvature(there)
         damping = max(0.1 * damping, DAMPING[0])
     return _Solution(np.arange(len(here.z)), here.z, here.weights, rounds, len(phi.free(here)))
+
+
+def _solved(H: Array, f: Array, A: Array, upper: Array, lower: Array, marks: Senses) -> tuple[Array, Any] | None:
+    """Return daqp's solution, begun from the marks or else from none, and what it says of it; None where it fails."""
+    for senses in (marks, np.where(marks == EQUALITY, EQUALITY, 0).astype(np.int32)):
+        solve = partial(daqp.solve, H, f, A, upper, lower, senses, primal_tol=PRECISION)
+        z, _, status, info = uninterrupted(solve) if len(f) > MOST_POINTS else solve()
+        if status > 0:
+            return np.asarray(z), info
+    return None
 
 
 def _feasible(signed: Array, y: Array, C: float | Array) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,8 +16,8 @@ from scipy.optimize import linprog
 
 import mklviz as mv
 from mklviz.check import problems as check
-from mklviz.contract import Iterate
-from mklviz.engine import available_solvers, make_solver, solve
+from mklviz.contract import Iterate, Solver
+from mklviz.engine import available_solvers, exactness, make_solver, solve
 from mklviz.engine.exactness import reviewed
 from mklviz.errors import SolverError
 from mklviz.inner.averaging import KEPT, RecentDuals, cut_of
@@ -313,6 +314,26 @@ def test_what_a_solver_lost_on_its_way_is_no_contradiction_where_both_bounds_are
         found = reviewed(posed, trace, Verdict("converged", "The gap is small."), goal=1e-6)
         assert found is not None
         assert found.status == status
+
+
+class Still(Solver):
+    """Stays where the gap is as small as was asked for, if rounding did not count."""
+
+    name_, label = "still", "Still"
+
+    def supports(self, problem: Problem) -> str:
+        return ""
+
+    def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
+        best = solve(problem, "level", gap=1e-9).best
+        return itertools.repeat(replace(best, lower_bound=best.objective * (1.0 - 0.9e-3), certificate=None))
+
+
+def test_where_rounding_may_be_what_closed_the_gap_the_other_rules_end_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    posed = problem("blobs, C = 1")
+    monkeypatch.setattr(exactness, "rounding_bound", lambda posed, *where: 0.5e-3 * posed.objective(*where[:2]))
+    trace = solve(posed, Still(), gap=1e-3, max_iter=20)
+    assert (trace.status, len(trace)) == ("limit", 21)
 
 
 def test_bounds_that_contradict_each_other_are_never_converged() -> None:

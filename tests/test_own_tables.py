@@ -245,6 +245,26 @@ def test_blank_rows_below_a_table_end_it() -> None:
     assert np.array_equal(found.X, read_dataset_bytes(workbook(*ROWS), "mine.xlsx").X)
 
 
+def test_what_an_excel_file_holds_beside_its_cells_may_be_long() -> None:
+    """Pivot tables keep copies of their sources, formulas a list of their cells; some programs write a mark first."""
+    content = io.BytesIO(workbook(*ROWS))
+    with zipfile.ZipFile(content, "a") as book:
+        for name in ("pivotCache/pivotCacheRecords1", "calcChain", "charts/chart1"):
+            book.writestr(f"xl/{name}.xml", f"<parts>{'<x/>' * 150_000}</parts>", zipfile.ZIP_DEFLATED)
+    found = read_dataset_bytes(content.getvalue(), "mine.xlsx")
+    assert np.array_equal(found.X, read_dataset_bytes(workbook(*ROWS), "mine.xlsx").X)
+
+
+def test_a_sheet_that_begins_with_a_byte_order_mark_is_a_sheet() -> None:
+    content = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(workbook(*ROWS))) as book, zipfile.ZipFile(content, "w") as marked:
+        for name in book.namelist():
+            part = book.read(name).replace(b"</sheetData>", b"<row/>" * 150_000 + b"</sheetData>")
+            marked.writestr(name, (b"\xef\xbb\xbf" if "sheet1" in name else b"") + part)
+    found = read_dataset_bytes(content.getvalue(), "mine.xlsx")
+    assert np.array_equal(found.X, read_dataset_bytes(workbook(*ROWS), "mine.xlsx").X)
+
+
 def test_a_parquet_file_is_read_with_the_names_of_its_columns() -> None:
     file = io.BytesIO()
     frame = pd.DataFrame(ROWS[1:], columns=["2019", "2020", "ward", "outcome"])

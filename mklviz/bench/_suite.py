@@ -1,4 +1,4 @@
-"""What a benchmark suite measures: ratios of two things timed in alternation, and how times grow.
+"""What a benchmark suite measures: ratios of two things timed in alternation.
 
     ratio = time of the other / time of ours
 

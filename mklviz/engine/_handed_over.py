@@ -13,7 +13,7 @@ from mklviz.numbers import is_whole
 from mklviz.problem import Problem
 from mklviz.typing import Array
 
-__all__ = ["LARGEST", "looked_at"]
+__all__ = ["looked_at"]
 
 LARGEST = 1e150  # beyond, products of two numbers overflow
 _BEYOND = f"numbers that are not finite or beyond {LARGEST:g}, with which nothing can be computed"
@@ -27,14 +27,11 @@ def looked_at(iterate: Any, problem: Problem, solver: str) -> Iterate:
     if not isinstance(iterate, Iterate):
         raise SolverError(f"{solver} yielded {type(iterate).__name__} for a step, where an Iterate was expected.")
     duals = problem.loss.dual_shape(problem.y)
+    proving = iterate.dual if iterate.certificate is None else iterate.certificate
     fault = (
         _fault_of_array("kernel weights", iterate.weights, (problem.m,))
         or _fault_of_array("dual variables", iterate.dual, duals)
-        or (
-            ""
-            if iterate.certificate is None
-            else _fault_of_array("certificate's dual variables", iterate.certificate, duals)
-        )
+        or _fault_of_array("certificate's dual variables", proving, duals)
         or _fault_of_numbers(iterate)
     )
     if fault:
@@ -42,9 +39,7 @@ def looked_at(iterate: Any, problem: Problem, solver: str) -> Iterate:
     return iterate
 
 
-def _fault_of_array(name: str, values: Array | None, shape: tuple[int, ...], optional: bool = False) -> str:
-    if values is None and optional:
-        return ""
+def _fault_of_array(name: str, values: Array, shape: tuple[int, ...]) -> str:
     if not isinstance(values, np.ndarray):
         return f"its {name} are of type {type(values).__name__}, where a numpy array was expected."
     if values.shape != shape:

@@ -72,7 +72,8 @@ def reviewed(problem: Problem, trace: Trace, verdict: Verdict | None, goal: floa
             f"As exact as double precision allows: {_hidden(trace, apart, rounding, lost)}, with"
             f" {_sizes(problem, trace)}.",
         )
-    return None if gap <= goal < (apart + rounding) / scale else verdict
+    unsure = verdict is not None and verdict.status == "converged" and gap <= goal < (apart + rounding) / scale
+    return None if unsure else verdict
 
 
 def _hidden(trace: Trace, apart: float, rounding: float, lost: bool) -> str:

@@ -268,7 +268,10 @@ class Run:
             if iterate is None:
                 return False
             self.trace.append(*self._counted_on(iterate))
-            verdict = self._reviewed(fired(self.rules, self.trace))
+            said = fired(self.rules, self.trace)
+            verdict = self._reviewed(said)
+            if said is not None and verdict is None:  # rounding may have closed the gap; other rules hold
+                verdict = fired((rule for rule in self.rules if not isinstance(rule, GapRule)), self.trace)
         except Interrupted:
             verdict = self._out_of_time or self._cancelled or Verdict("stopped", STOPPED)
         if verdict is not None:

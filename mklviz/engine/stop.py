@@ -5,9 +5,10 @@ The rules of the papers live here and not in the solvers, so that a race stops e
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -83,13 +84,38 @@ def fired(rules: Iterable[StopRule], trace: Trace) -> Verdict | None:
 
 
 @dataclass(frozen=True)
-class Gap:
-    """Stop when the run's relative certified duality gap, of its best bounds, is at most `tol`."""
+class _Threshold(ABC):
+    """Stop when a number is at most `tol`; one that is nan is not known, and stops nothing.
 
-    tol: float = 1e-2
+    `what`: of `tol`, in an error; `status`: of the verdict.
+    """
+
+    what: ClassVar[str]
+    status: ClassVar[str] = "rule"
+
+    tol: float
 
     def __post_init__(self) -> None:
-        _positive(self.tol, "The gap to stop at")
+        _positive(self.tol, self.what)
+
+    def check(self, trace: Trace) -> Verdict | None:
+        found = self.measure(trace)
+        return Verdict(self.status, self.says(found)) if found <= self.tol else None
+
+    @abstractmethod
+    def measure(self, trace: Trace) -> float: ...
+
+    @abstractmethod
+    def says(self, found: float) -> str: ...
+
+
+@dataclass(frozen=True)
+class Gap(_Threshold):
+    """Stop when the run's relative certified duality gap, of its best bounds, is at most `tol`."""
+
+    status = "converged"
+    what = "The gap to stop at"
+    tol: float = 1e-2
 
     @property
     def goal(self) -> float:
@@ -98,24 +124,20 @@ class Gap:
     def measure(self, trace: Trace) -> float:
         return trace.gap_at(len(trace) - 1)
 
-    def check(self, trace: Trace) -> Verdict | None:
-        gap = self.measure(trace)
-        if gap <= self.tol:  # false for nan: no bound, no verdict
-            return Verdict("converged", f"The duality gap, {gap:.2g}, is at most {self.tol:g}.")
-        return None
+    def says(self, found: float) -> str:
+        return f"The duality gap, {found:.2g}, is at most {self.tol:g}."
 
 
 @dataclass(frozen=True)
-class IterateGap:
+class IterateGap(_Threshold):
     """Stop when the relative certified gap of an iterate's own weights and dual variables is at most `tol`.
 
     It is never less than the run's, whose bounds may come from several iterates.
     """
 
+    status = "converged"
+    what = "The gap to stop at"
     tol: float = 1e-2
-
-    def __post_init__(self) -> None:
-        _positive(self.tol, "The gap to stop at")
 
     @property
     def goal(self) -> float:
@@ -124,34 +146,26 @@ class IterateGap:
     def measure(self, trace: Trace) -> float:
         return trace.final.gap
 
-    def check(self, trace: Trace) -> Verdict | None:
-        gap = self.measure(trace)
-        if gap <= self.tol:  # false for nan
-            return Verdict("converged", f"The iterate's own duality gap, {gap:.2g}, is at most {self.tol:g}.")
-        return None
+    def says(self, found: float) -> str:
+        return f"The iterate's own duality gap, {found:.2g}, is at most {self.tol:g}."
 
 
 @dataclass(frozen=True)
-class ModelGap:
+class ModelGap(_Threshold):
     """Stop when a cutting-plane model promises at most `tol` times the objective (SILP's and Level's own rule).
 
     Other methods have no model, and for them the rule never fires.
     """
 
+    what = "The gap of the model to stop at"
     tol: float = 1e-2
-
-    def __post_init__(self) -> None:
-        _positive(self.tol, "The gap of the model to stop at")
 
     def measure(self, trace: Trace) -> float:
         known = trace.final.facts.known().get("model_gap", np.nan)
         return float(known) if isinstance(known, (int, float)) else np.nan
 
-    def check(self, trace: Trace) -> Verdict | None:
-        gap = self.measure(trace)
-        if gap <= self.tol:  # false for nan: no model
-            return Verdict("rule", f"The cutting planes promise {gap:.2g} more, at most {self.tol:g}.")
-        return None
+    def says(self, found: float) -> str:
+        return f"The cutting planes promise {found:.2g} more, at most {self.tol:g}."
 
 
 @dataclass(frozen=True)
@@ -190,31 +204,25 @@ class MaxSeconds:
 
 
 @dataclass(frozen=True)
-class WeightChange:
+class WeightChange(_Threshold):
     """Stop when no kernel weight moved by more than `tol` (SimpleMKL's rule; it may stop far from the optimum)."""
 
+    what = "The weight change to stop at"
     tol: float = 1e-2
-
-    def __post_init__(self) -> None:
-        _positive(self.tol, "The weight change to stop at")
 
     def measure(self, trace: Trace) -> float:
         return float(np.abs(trace[-1].weights - trace[-2].weights).max()) if len(trace) > 1 else np.nan
 
-    def check(self, trace: Trace) -> Verdict | None:
-        if self.measure(trace) <= self.tol:  # false for nan: no step yet
-            return Verdict("rule", f"No kernel weight moved by more than {self.tol:g}, which proves nothing.")
-        return None
+    def says(self, found: float) -> str:
+        return f"No kernel weight moved by more than {self.tol:g}, which proves nothing."
 
 
 @dataclass(frozen=True)
-class ObjectiveChange:
+class ObjectiveChange(_Threshold):
     """Stop when a step changed the objective by at most `tol` of it; a short step does, wherever it is."""
 
+    what = "The change of the objective to stop at"
     tol: float = 1e-3
-
-    def __post_init__(self) -> None:
-        _positive(self.tol, "The change of the objective to stop at")
 
     def measure(self, trace: Trace) -> float:
         if len(trace) < 2:
@@ -222,36 +230,29 @@ class ObjectiveChange:
         change, size = abs(trace[-1].objective - trace[-2].objective), abs(trace[-1].objective)
         return change / size if size > 0.0 else 0.0 if change == 0.0 else np.inf
 
-    def check(self, trace: Trace) -> Verdict | None:
-        if self.measure(trace) <= self.tol:  # false for nan: no step yet
-            return Verdict("rule", f"The objective changed by at most {self.tol:g} of it, which proves nothing.")
-        return None
+    def says(self, found: float) -> str:
+        return f"The objective changed by at most {self.tol:g} of it, which proves nothing."
 
 
 @dataclass(frozen=True)
-class KKT:
+class KKT(_Threshold):
     """Stop when the optimality conditions in the kernel weights hold to the relative tolerance `tol`.
 
     On the simplex: kernels with weight have equal s_k, and none without weight has a larger one (SimpleMKL's rule).
     """
 
+    what = "The KKT tolerance"
     tol: float = 0.05
-
-    def __post_init__(self) -> None:
-        _positive(self.tol, "The KKT tolerance")
 
     def measure(self, trace: Trace) -> float:
         return trace.final.facts.kkt_residual
 
-    def check(self, trace: Trace) -> Verdict | None:
-        residual = self.measure(trace)
-        if residual <= self.tol:  # false for nan: not known
-            return Verdict("rule", f"The optimality conditions hold to {residual:.2g}, at most {self.tol:g}.")
-        return None
+    def says(self, found: float) -> str:
+        return f"The optimality conditions hold to {found:.2g}, at most {self.tol:g}."
 
 
 @dataclass(frozen=True)
-class ProjectedGradient:
+class ProjectedGradient(_Threshold):
     """Stop when the projected gradient, in units of the objective, is at most `tol` times the objective.
 
     It is ``||P(d - u grad W) - d|| / u`` times the sum of the first weights, for a small step u.
@@ -262,22 +263,15 @@ class ProjectedGradient:
     minimises the price of the weights with each step, P is that minimisation and W the rest.
     """
 
+    what = "The projected gradient to stop at"
     tol: float = FLAT
-
-    def __post_init__(self) -> None:
-        _positive(self.tol, "The projected gradient to stop at")
 
     def measure(self, trace: Trace) -> float:
         norm, size = trace.final.facts.projected_gradient, abs(trace.final.objective)
         return norm / size if size > 0.0 else 0.0 if norm == 0.0 else np.nan
 
-    def check(self, trace: Trace) -> Verdict | None:
-        share = self.measure(trace)
-        if share <= self.tol:  # false for nan: not known
-            return Verdict(
-                "rule", f"The projected gradient, {share:.2g} of the objective, is at most {self.tol:g} of it."
-            )
-        return None
+    def says(self, found: float) -> str:
+        return f"The projected gradient, {found:.2g} of the objective, is at most {self.tol:g} of it."
 
 
 def _positive(value: float, what: str) -> None:

@@ -78,7 +78,7 @@ class InnerSvm:
     def boxed(cls, linear: Array, lower: Array, upper: Array, C: float) -> InnerSvm:
         """Return a solver of ``max linear'b - b'K b / 2`` over sum b = 0, lower <= b <= upper.
 
-        The box holds zero; `C` is its largest width, which distances to bounds are measured by.
+        The box holds zero; `C` is its largest width, of which a Newton step may be so many times as long.
         """
         made = cls.__new__(cls)
         made._set_up(linear, lower, upper, C)
@@ -164,9 +164,8 @@ class InnerSvm:
     def _converge_hard(self, K: Array, tol: float) -> tuple[int, int]:
         """Where that is not done, climb from bound to bound until only rounding is left; returns steps of each kind."""
         S = self._state
-        snapped = state.SNAP * float(
-            np.abs(self.b).max() * S[state.DIAG].max()
-        )  # what f does not see of b put on a bound
+        # what f does not see of b put on a bound
+        snapped = state.SNAP * float(np.abs(self.b).max() * S[state.DIAG].max())
         if snapped > max(0.1 * tol, state.WORST * state.noise(S, 0.0)):
             self._refresh(K)
         pairs = newtons = 0

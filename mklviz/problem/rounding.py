@@ -18,11 +18,10 @@ import numpy as np
 from mklviz.kernels.interface import Bank, Compensating, Rounding
 from mklviz.problem.losses import Loss
 from mklviz.problem.problem import Problem
+from mklviz.problem.proving import EPS
 from mklviz.typing import Array
 
 __all__ = ["rounding_bound", "worsened"]
-
-EPS = float(np.finfo(float).eps)
 
 
 def rounding_bound(problem: Problem, weights: Array, dual: Array, proving: Array | None = None) -> float:

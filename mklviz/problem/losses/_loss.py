@@ -36,9 +36,7 @@ __all__ = [
 
 ON_KINK = 1e-9  # distance from a kink, relative to the largest residual, below which a sample stands on it
 LEAST_C, MOST_C = 1e-30, 1e30  # beyond, squares and products of what is computed may overflow
-FEASIBLE = (
-    1e-9  # of its own bound, by which a dual variable may leave it, and of their sizes, by which their sum may zero
-)
+FEASIBLE = 1e-9  # share of its own bound by which a dual variable may leave it, of their sizes by which the sum is off
 SUMMED = 1e-15  # share of the largest dual variable that is rounding of its sums
 MOST = 1e150  # of a target: squares of larger ones overflow
 SAME = 1e-12  # difference of sums of weights, relative to all, that rounding may make
@@ -118,7 +116,7 @@ class Loss(ABC):
 
         A large C is no excuse for what is small beside it, nor is a heavy sample for a light one.
         """
-        largest = float(np.abs(dual).max())
+        largest = float(np.abs(dual).max(initial=0.0))
         return FEASIBLE * np.minimum(self.cost, largest) + SUMMED * largest
 
     def total(self, values: Array) -> float:
