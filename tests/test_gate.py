@@ -368,7 +368,7 @@ def test_a_page_has_two_sockets_at_most_and_nobody_has_one_without_a_page(
             while await older.read_message() is not None:  # what came before it was closed
                 pass
         assert OPEN_SOCKETS[party("127.0.0.1")] == 2
-        monkeypatch.setattr(serving, "LIMITS", replace(LIMITS, sessions=2))
+        monkeypatch.setattr(serving, "LIMITS", replace(LIMITS, sessions=1))
         with pytest.raises(HTTPClientError):
             await open_socket(token[1])
         for newer in sockets[-2:]:

@@ -67,12 +67,11 @@ from mklviz.views.host.component_files import import_nothing_for_component_files
 from mklviz.views.host.document_lock import answer_with_lock
 from mklviz.views.host.document_models import all_columns_are_held, document_of, walk_models_once
 from mklviz.views.host.drag_handle import DragHandle
-from mklviz.views.host.dragged_figure import DraggedFigure
+from mklviz.views.host.dragged_figure import DraggedFigure, ignore_long_press
 from mklviz.views.host.event_loop import answer_on_event_loop
 from mklviz.views.host.frames import Frames
 from mklviz.views.host.heartbeat import Heartbeat
 from mklviz.views.host.kernel import is_loaded, notebook_shell
-from mklviz.views.host.long_press import ignore_long_press
 from mklviz.views.host.markup import Markup
 from mklviz.views.host.page_session import follow_session, is_connected, is_on_page, is_served
 from mklviz.views.host.page_shell import PAGE_TEMPLATE, never_busy
@@ -189,7 +188,7 @@ def test_a_figure_is_drawn_as_in_panels_own_pane() -> None:
     assert drawn[0] == drawn[1]
 
 
-@rests_on("a figure has the event mouseenter.", "views/host/long_press.py")
+@rests_on("a figure has the event mouseenter.", "views/host/dragged_figure.py")
 def test_a_mouse_that_enters_a_figure_is_an_event() -> None:
     plot = figure()
     ignore_long_press(plot)
@@ -379,7 +378,7 @@ def busy_after(component: Any, **changed: Any) -> bool:
     "what is named in _busy__ignore marks no page busy.",
     "views/host/heartbeat.py",
     "views/host/drag_handle.py",
-    "views/host/dragged_component.py",
+    "views/host/component.py",
 )
 def test_an_acknowledgement_is_no_work() -> None:
     assert busy_after(Heartbeat(), seq=1)

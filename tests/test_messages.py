@@ -8,6 +8,7 @@ import gzip
 import json
 import logging
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ from mklviz.server import logs
 from mklviz.server.logs import Budget, ShortEntries
 from mklviz.server.messages import _Socket, bound_messages
 from mklviz.server.plain import LONGEST, LONGEST_PIECE, MOST_EVENTS, Refused, check_change, is_too_long, read
+from mklviz.views.host import reconnect
 
 PACKED = base64.b64encode(gzip.compress(bytes(10**6))).decode()
 BYTES = {"type": "bytes", "data": PACKED}
@@ -199,6 +201,21 @@ def test_a_page_that_its_session_has_told_already_is_not_answered_again(monkeypa
     (answer,) = page.receive('{"msgid": "m1", "msgtype": "PULL-DOC-REQ"}', "{}", "{}").answers
     assert answer.msgtype == "OK"
     assert not page.closed
+
+
+def test_what_a_page_says_again_after_a_cut_is_carried_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    carried: list[str] = []
+
+    async def counted(message: Any, connection: Any) -> Any:
+        carried.append(message.header["msgid"])
+        return connection.ok(message)
+
+    page = Connected(counted, monkeypatch)
+    for header, metadata in (("m1", "{}"), ("m1", '{"again": true}'), ("m2", '{"again": true}')):
+        page.receive(f'{{"msgid": "{header}", "msgtype": "PATCH-DOC"}}', metadata, json.dumps(changed("a")))
+    assert carried == ["m1", "m2"]
+    script = (Path(reconnect.__file__).parent / "reconnect.js").read_text(encoding="utf-8")
+    assert '`{"again": true}`' in script
 
 
 def test_a_refusal_is_answered_and_the_page_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:

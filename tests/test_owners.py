@@ -240,6 +240,10 @@ def test_one_visitor_s_switch_is_his_own(kept: Store) -> None:
     ours, theirs = Session(owner=B), Session(owner=A)
     ours.keeps = False
     assert (ours.store.enabled, theirs.store.enabled, kept.enabled) == (False, True, True)
+    theirs.keeps, again = False, Session(owner=A)
+    again.take(theirs)
+    assert again.store.enabled
+    assert not ours.store.enabled
     ours.keeps = True
     assert ours.store.enabled
 

@@ -192,6 +192,9 @@ def test_a_click_on_a_dot_opens_the_race_of_its_run(tab: SweepTab) -> None:
     assert recipe.data == member.recipe.data
     assert {solver: trace.solver for solver, trace in traces.items()} == {"silp": "silp", "level": "level"}
     assert tab.trouble.object == "A race is going on."
+    session.store.delete(stored)
+    asyncio.run(tab.show_race())
+    assert opened[-1][2] == ""
     tab.race.value = tab.race.options["iris, split 1"]
     asyncio.run(tab.show_race())
     assert "nothing to open" in tab.trouble.object

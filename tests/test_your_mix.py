@@ -70,13 +70,13 @@ def test_who_mixes_what_a_solver_found_is_told_when_it_got_lower() -> None:
     session, tab = opened(posed, "level", steps=30)
     best = solve(posed, "spg", gap=1e-6).best
     lowest = above(best.objective, session.traces)
-    assert "You beat Level" in standing(0.0, session.traces, posed)
-    assert "Level first gets lower at step 0." in standing(np.inf, session.traces, posed)
+    assert "You beat Level" in standing(0.0, session.traces)
+    assert "Level first gets lower at step 0." in standing(np.inf, session.traces)
     middle = session.traces["level"].objective[3] * (1 + 1e-9)
     share = above(middle, session.traces)
     assert share > lowest
     first = int(np.flatnonzero(session.traces["level"].objective < middle)[0])
-    assert f"gets lower at step {first}." in standing(share, session.traces, posed)
+    assert f"gets lower at step {first}." in standing(share, session.traces)
     tab.close()
 
 
@@ -84,7 +84,7 @@ def test_of_many_kernels_the_heaviest_are_mixed_and_others_have_no_weight() -> N
     posed = few(20)
     session, tab = opened(posed)
     tab.follow(session)
-    kernels = mixed_kernels(posed, session.traces)
+    kernels = mixed_kernels(session.traces)
     assert len(kernels) == len(tab.bars.names) == MOST_BARS
     assert "12 heaviest of 20 kernels" in tab.about.object
     mixed(tab, [1.0] + [0.0] * (MOST_BARS - 1))

@@ -171,9 +171,9 @@ def _reproduce(arguments: argparse.Namespace) -> int:
 
 
 def _runs(arguments: argparse.Namespace) -> int:
-    from mklviz.cli.runs import ACTIONS
+    from mklviz.cli.runs import act
 
-    return ACTIONS[arguments.action](arguments)
+    return act(arguments)
 
 
 def _check(arguments: argparse.Namespace) -> int:

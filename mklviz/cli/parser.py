@@ -372,8 +372,7 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
     )
     what("--regularizer", metavar="TEXT", help=f"{REGULARIZER_HELP}: {_known('mklviz.problem.regularizers')}")
     what(
-        "--cache-mb",
-        help="memory in MB for kernel rows used lately, of each solver, where n is large (default: 1024)",
+        "--cache-mb", help="memory in MB for kernel rows used lately, of each solver, where n is large (default: 1024)"
     )
     what(
         "--by-rows",

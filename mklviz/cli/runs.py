@@ -27,17 +27,17 @@ from mklviz.record.store import Store, StoredRun
 from mklviz.record.store.upkeep import ASIDE
 from mklviz.record.words import number
 
-__all__ = ["ACTIONS"]
+__all__ = ["ACTIONS", "act"]
 
 _MB = 10**6
 
 
-def _opened(arguments: argparse.Namespace) -> Store:
-    """Return the store, and say what is wrong with it."""
+def act(arguments: argparse.Namespace) -> int:
+    """Do what the command line asks of the store, once it is said what is wrong with that; return the exit code."""
     store = store_of(arguments)
     if store.trouble:
         print(f"mklviz: {one_line(store.trouble)}", file=sys.stderr)
-    return store
+    return ACTIONS[arguments.action](store, arguments)
 
 
 def _told(run: StoredRun) -> dict[str, Any]:
@@ -48,8 +48,7 @@ def _told(run: StoredRun) -> dict[str, Any]:
     return {**dataclasses.asdict(run), "short": short_id(run.id), "recipe": recipe}
 
 
-def _list(arguments: argparse.Namespace) -> int:
-    store = _opened(arguments)
+def _list(store: Store, arguments: argparse.Namespace) -> int:
     every = store.runs(arguments.words or "", arguments.order, None, arguments.deleted)
     usual = 0 if arguments.json else LISTED
     found = every[: (usual if arguments.limit is None else arguments.limit) or None]
@@ -66,8 +65,7 @@ def _list(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _show(arguments: argparse.Namespace) -> int:
-    store = _opened(arguments)
+def _show(store: Store, arguments: argparse.Namespace) -> int:
     found = [run for key in arguments.keys for run in run_named(store, key)]
     if arguments.json:
         print_document({"runs": [_told(run) for run in found]})
@@ -100,8 +98,7 @@ def _lines(run: StoredRun) -> list[str]:
     return [f"{name:<{width}}  {one_line(text)}" for name, text in facts.items() if text]
 
 
-def _resume(arguments: argparse.Namespace) -> int:
-    store = _opened(arguments)
+def _resume(store: Store, arguments: argparse.Namespace) -> int:
     found = run_named(store, arguments.key)
     if len(found) > 1:
         keys = ", ".join(f"{short_id(run.id)} ({run.label})" for run in found)
@@ -139,8 +136,7 @@ def _done(arguments: argparse.Namespace, said: str, document: dict[str, Any]) ->
     return 0
 
 
-def _describe(arguments: argparse.Namespace) -> int:
-    store = _opened(arguments)
+def _describe(store: Store, arguments: argparse.Namespace) -> int:
     said = {"name": arguments.name, "note": arguments.note, "tags": arguments.tag, "pinned": arguments.pin}
     if all(value is None for value in said.values()):
         raise MklvizError("Nothing is said of the race: give --name, --note, --tag, --pin or --unpin.")
@@ -150,8 +146,7 @@ def _describe(arguments: argparse.Namespace) -> int:
     return _done(arguments, f"{counted(len(races), 'race')} described.", {"races": races})
 
 
-def _delete(arguments: argparse.Namespace) -> int:
-    store = _opened(arguments)
+def _delete(store: Store, arguments: argparse.Namespace) -> int:
     races = _races(store, arguments)
     for race in races:
         store.delete(race)
@@ -160,16 +155,14 @@ def _delete(arguments: argparse.Namespace) -> int:
     return _done(arguments, said, {"races": races})
 
 
-def _restore(arguments: argparse.Namespace) -> int:
-    store = _opened(arguments)
+def _restore(store: Store, arguments: argparse.Namespace) -> int:
     races = _races(store, arguments, deleted=True)
     for race in races:
         store.restore(race)
     return _done(arguments, f"{counted(len(races), 'race')} restored.", {"races": races})
 
 
-def _export(arguments: argparse.Namespace) -> int:
-    store = _opened(arguments)
+def _export(store: Store, arguments: argparse.Namespace) -> int:
     races = _races(store, arguments)
     damaged = store.export(races, arguments.output)
     said = f"{counted(len(races), 'race')} written to {arguments.output}."
@@ -177,15 +170,13 @@ def _export(arguments: argparse.Namespace) -> int:
     return _done(arguments, said, {"file": str(arguments.output), "races": races, "damaged": damaged})
 
 
-def _import(arguments: argparse.Namespace) -> int:
-    store = _opened(arguments)
+def _import(store: Store, arguments: argparse.Namespace) -> int:
     races = [race for file in arguments.files for race in store.import_file(file, file.name)]
     said = f"{counted(len(races), 'race')} taken in: mklviz runs show {' '.join(map(short_id, races[:5]))}"
     return _done(arguments, said, {"races": races})
 
 
-def _merge(arguments: argparse.Namespace) -> int:
-    store = _opened(arguments)
+def _merge(store: Store, arguments: argparse.Namespace) -> int:
     merged = [(folder, store.merge(folder)) for folder in arguments.folders]
     lines = [
         f"{folder}: {counted(each.added, 'run')} added, {each.renewed:,} brought up to date"
@@ -196,8 +187,7 @@ def _merge(arguments: argparse.Namespace) -> int:
     return _done(arguments, "\n".join(lines), {"merged": told})
 
 
-def _clean(arguments: argparse.Namespace) -> int:
-    store = _opened(arguments)
+def _clean(store: Store, arguments: argparse.Namespace) -> int:
     if arguments.limit_mb is not None and not 0 <= arguments.limit_mb < 1e9:
         raise MklvizError("--limit-mb takes a number of megabytes, such as 500.")
     store.pack(at_once=True)
@@ -207,17 +197,15 @@ def _clean(arguments: argparse.Namespace) -> int:
     return _done(arguments, said, {**dataclasses.asdict(cleaned), "left": left})
 
 
-def _repair(arguments: argparse.Namespace) -> int:
-    store = _opened(arguments)
+def _repair(store: Store, arguments: argparse.Namespace) -> int:
     faults = store.repair()
     lines = [f"{short_id(run_id)}: {one_line(why)}" for run_id, why in faults.items()]
-    place = (
-        f"{counted(len(faults), 'damaged run')} moved to {store.folder / ASIDE}." if faults else "All runs can be read."
-    )
-    return _done(arguments, "\n".join([*lines, place]), {"folder": str(store.folder / ASIDE), "damaged": faults})
+    aside = store.folder / ASIDE
+    lines.append(f"{counted(len(faults), 'damaged run')} moved to {aside}." if faults else "All runs can be read.")
+    return _done(arguments, "\n".join(lines), {"folder": str(aside), "damaged": faults})
 
 
-ACTIONS: dict[str, Callable[[argparse.Namespace], int]] = {
+ACTIONS: dict[str, Callable[[Store, argparse.Namespace], int]] = {
     "list": _list,
     "show": _show,
     "resume": _resume,

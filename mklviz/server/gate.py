@@ -78,7 +78,7 @@ class Gate:
         return said.get("Sec-Fetch-Dest") != "document" and not self.frames
 
     def is_unreadable(self, request: HTTPServerRequest) -> bool:
-        """Whether something in the address is no text, or no token where there should be one."""
+        """Whether something in the address is no text."""
         values = (b" ".join(values) for values in request.query_arguments.values())
         try:
             text = b" ".join([unquote_to_bytes(request.path), *values]).decode()

@@ -32,7 +32,7 @@ from mklviz.server.plain import (
     read,
 )
 
-__all__ = ["LONGEST_FRAME", "OPEN_SOCKETS", "bound_messages"]
+__all__ = ["LONGEST_FRAME", "MOST_SOCKETS", "OPEN_SOCKETS", "bound_messages"]
 
 _log = logging.getLogger(__name__)
 
@@ -45,8 +45,6 @@ POLICY, UNREADABLE, TOO_LONG = 1008, 1007, 1009  # why a socket is closed: RFC 6
 _BROKE_DOWN = "This message could not be carried out; the server's log says more."
 
 Property = tuple[str, str]  # of a model, by its id
-
-
 OPEN_SOCKETS: Counter[str] = Counter()  # of each party
 
 

@@ -36,7 +36,7 @@ from mklviz.server.dispatcher import check_processes, serve_from_processes
 from mklviz.server.garbage_collection import LOOK_EVERY, GarbageCollection
 from mklviz.server.gate import COOKIE, OWNER_COOKIE, Gate, set_up
 from mklviz.server.logs import log_to_stderr
-from mklviz.server.messages import LONGEST_FRAME, OPEN_SOCKETS, bound_messages
+from mklviz.server.messages import LONGEST_FRAME, MOST_SOCKETS, OPEN_SOCKETS, bound_messages
 from mklviz.server.page_queue import build_pages_in_turn
 from mklviz.views.host.component_files import import_nothing_for_component_files
 from mklviz.views.host.visibility import GIVE_UP_AFTER
@@ -91,7 +91,7 @@ def make_server(
         [_frame(origin) for origin in frames],
         lambda: _visited(server),
         lambda session: _lives(server, session),
-        lambda token, address: OPEN_SOCKETS[party(address)] < LIMITS.sessions and _admits(server, token),
+        lambda token, address: _has_room(address) and _admits(server, token),
         hmac.digest(key, b"gate", "sha256"),
         own=(kept_key() or hmac.digest(key, b"runs", "sha256")) if own_runs else b"",
     )
@@ -179,6 +179,11 @@ def _visited(server: Any) -> int:
 def _lives(server: Any, session: str) -> bool:
     """Return whether there is a session with that id, written without its signature."""
     return any(each.id.split(".")[0] == session for each in server.get_sessions())
+
+
+def _has_room(address: str) -> bool:
+    """Return whether one more socket may come from there: all pages may, and all of them back at once after a cut."""
+    return OPEN_SOCKETS[party(address)] < MOST_SOCKETS * LIMITS.sessions
 
 
 def _admits(server: Any, token: str) -> bool:

@@ -21,6 +21,7 @@ from mklviz.errors import MissingPackage, MklvizError
 from mklviz.quoting import said_by
 from mklviz.record import Trace
 from mklviz.record.store import Recording
+from mklviz.record.store.trouble import NOT_TAKEN
 from mklviz.record.verdict import Verdict
 from mklviz.sweeps.command import CANCEL, GO_ON
 from mklviz.sweeps.engine import Work
@@ -270,7 +271,7 @@ class _ReturningRun:
         if self._recording is None or self._store is None:
             return outcome
         self._recording.finish({self._member.solver: results})
-        unkept = "" if self._recording.kept else self._store.trouble
+        unkept = "" if self._recording.kept else self._store.trouble or NOT_TAKEN
         return replace(outcome, run=self._recording.ids.get(self._member.solver, ""), unkept=unkept)
 
     def leave(self) -> None:

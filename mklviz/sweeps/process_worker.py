@@ -20,6 +20,7 @@ from typing import IO
 from mklviz.record import Trace
 from mklviz.record.store import Recording, RunHead, Store, open_store
 from mklviz.record.store.runs_folder import RUNS
+from mklviz.record.store.trouble import NOT_TAKEN
 from mklviz.record.store.upkeep import pack
 from mklviz.sweeps.command import SweepCommand
 from mklviz.sweeps.member import Member
@@ -83,16 +84,17 @@ def _solved(assignment: Assignment, command: SweepCommand) -> MemberOutcome:
     if store is not None and run:
         _pack(store.folder / RUNS / run)
     outcome = MemberOutcome.of(member.key, trace, results, run)
-    kept = store is None or all(recording.kept for recording in recordings)
-    return outcome if kept else replace(outcome, unkept=_waiting(store, recordings))
+    if store is None or all(recording.kept for recording in recordings):
+        return outcome
+    return replace(outcome, unkept=_waiting(store, recordings))
 
 
-def _waiting(store: Store | None, recordings: list[Recording]) -> str:
+def _waiting(store: Store, recordings: list[Recording]) -> str:
     """Return why runs are not kept, which are tried again while there is memory for them."""
     _WAITING.extend(recordings)
     while len(_WAITING) > MOST_WAITING:
         _WAITING.pop(0).give_up()
-    return (store.trouble if store is not None else "") or "The store has not taken them."
+    return store.trouble or NOT_TAKEN
 
 
 def _pack(folder: Path) -> None:

@@ -167,16 +167,15 @@ class SweepRun:
             with self._lock:
                 self._known = known
             left = [member for member in self.members if member.key not in known]
-            shared = self.store is not None and self.store.enabled
-            claims = Claims(self.store.folder / LOCKS if shared and self.store is not None else None)
-            leave = lambda member: claims.leave(self._claim_key(member))  # noqa: E731
-            self._queue = queue = MemberQueue(left, partial(self._claim, claims), leave)
-            ended = partial(self._on_end, queue)
+            store = self.store
+            claims = Claims(store.folder / LOCKS if store is not None and store.enabled else None)
+            claim, leave = partial(self._claim, claims), lambda member: claims.leave(self._claim_key(member))
+            self._queue = MemberQueue(left, claim, leave)
             try:
-                self.engine.run(Work(self._head, self.store, queue, self._command, self._on_begin, ended))
+                self.engine.run(Work(self._head, store, self._queue, self._command, self._on_begin, self._on_end))
             finally:
-                self._look_what_is_kept()
                 claims.close()
+                self._look_what_is_kept()
         except BaseException as error:  # for whoever waits
             if not isinstance(error, MklvizError):
                 _log.exception("A sweep broke down")
@@ -226,8 +225,8 @@ class SweepRun:
         with self._lock:
             self._begun[member.key] = time.monotonic()
 
-    def _on_end(self, queue: MemberQueue, member: Member, outcome: MemberOutcome) -> None:
-        queue.ended(member)
+    def _on_end(self, member: Member, outcome: MemberOutcome) -> None:
+        self._queue.ended(member)
         with self._lock:
             begun = self._begun.pop(member.key, None)
             if outcome.done or outcome.failed:

@@ -23,7 +23,7 @@ FREE, BEGUN, HELD = "free", "begun", "held"
 
 
 class FolderLock:
-    """The lock of one store, which this process may hold."""
+    """A lock that this process may hold, such as that of whoever owns a store."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -32,11 +32,11 @@ class FolderLock:
 
     @property
     def held(self) -> bool:
-        """Whether this process owns the store; a fork of it does not."""
+        """Whether this process holds it; a fork of it does not."""
         return self._file is not None and self._process == os.getpid()
 
     def take(self) -> bool:
-        """Own the store if nobody else does; return whether this process does now."""
+        """Take it if nobody else has it; return whether this process has it now."""
         if self.held:
             return True
         try:
@@ -47,7 +47,7 @@ class FolderLock:
         return file is not None
 
     def leave(self) -> None:
-        """Own it no more. A fork closes its copy of the file, which lets go of nothing."""
+        """Let go of it. A fork closes its copy of the file, which lets go of nothing."""
         if self._file is not None:
             self._file.close()
             self._file = None

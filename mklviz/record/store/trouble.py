@@ -7,9 +7,10 @@ from pathlib import Path
 
 from mklviz.quoting import said_by
 
-__all__ = ["MEANWHILE", "NEWER", "SWITCHED_OFF", "of_disk", "of_index"]
+__all__ = ["MEANWHILE", "NEWER", "NOT_TAKEN", "SWITCHED_OFF", "of_disk", "of_index"]
 
 SWITCHED_OFF = "The store is switched off: runs are not kept."
+NOT_TAKEN = "The store has not taken them."
 NEWER = (
     "The store's index was written by a newer mklviz and is left alone: runs are found by their folders, which takes"
     " longer. Update mklviz here as well."

@@ -43,11 +43,7 @@ class Difference:
 
 
 def paired_differences(
-    outcomes: Outcomes,
-    against: str = "",
-    level: float = LEVEL,
-    seed: int = 0,
-    replicates: int = REPLICATES,
+    outcomes: Outcomes, against: str = "", level: float = LEVEL, seed: int = 0, replicates: int = REPLICATES
 ) -> list[Difference]:
     """Return the difference of every other solver from the one that is named, or of every two."""
     pairs: Sequence[tuple[str, str]] = list(combinations(outcomes.solvers, 2))

@@ -50,11 +50,7 @@ class Growth:
 
 
 def growths(
-    outcomes: Outcomes,
-    along: Along = "samples",
-    level: float = LEVEL,
-    seed: int = 0,
-    replicates: int = REPLICATES,
+    outcomes: Outcomes, along: Along = "samples", level: float = LEVEL, seed: int = 0, replicates: int = REPLICATES
 ) -> list[Growth]:
     """Return how the cost of each solver grows; none where too few sizes were solved."""
     size = outcomes.sizes[:, _COLUMNS[along]]

@@ -15,22 +15,15 @@ FLAT = 0.05  # of the height of the axis
 FEWEST = 8  # points of which something can be said
 
 
-def squashed(curves: Sequence[Sequence[float]], log: bool = True) -> bool:
-    """Return whether most of the curves lie flat, drawn on one axis."""
-    drawn = [_heights(curve, log) for curve in curves]
+def squashed(curves: Sequence[Sequence[float]]) -> bool:
+    """Return whether most of the curves lie flat, drawn on one logarithmic axis."""
+    drawn = [[math.log(value) for value in curve if math.isfinite(value) and value > 0.0] for curve in curves]
     every = [height for heights in drawn for height in heights]
     if not every or max(map(len, drawn)) < FEWEST:
         return False
     axis = max(every) - min(every)
     flat = sum(_spread(heights[len(heights) // 2 :]) < FLAT * axis for heights in drawn)
     return 2 * flat > len(drawn)
-
-
-def _heights(curve: Sequence[float], log: bool) -> list[float]:
-    """Return where on the axis the points are that can be drawn."""
-    if log:
-        return [math.log(value) for value in curve if math.isfinite(value) and value > 0.0]
-    return [value for value in curve if math.isfinite(value)]
 
 
 def _spread(heights: Sequence[float]) -> float:

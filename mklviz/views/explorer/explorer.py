@@ -26,13 +26,7 @@ from mklviz.views.explorer.figures_ahead import FiguresAhead
 from mklviz.views.explorer.frame import Frame
 from mklviz.views.explorer.lesson import Lesson
 from mklviz.views.explorer.navigation import EXPLORE, RUNS, SECTIONS
-from mklviz.views.explorer.page import (
-    TICK,
-    build_page,
-    cell_layout,
-    controls_column,
-    status_html,
-)
+from mklviz.views.explorer.page import TICK, build_page, cell_layout, controls_column, status_html
 from mklviz.views.explorer.reclaim import Reclaim
 from mklviz.views.explorer.shell import Shell
 from mklviz.views.explorer.warmup_progress import WarmupProgress

@@ -17,9 +17,7 @@ from mklviz.views.host.markup import Markup
 from mklviz.views.host.page_shell import PAGE_TEMPLATE, never_busy
 from mklviz.views.look.theme import PAGE_SX, SIDEBAR_WIDTH, THEME
 
-__all__ = [
-    *("TICK", "build_page", "cell_layout", "controls_column", "status_html", "status_line"),
-]
+__all__ = [*("TICK", "build_page", "cell_layout", "controls_column", "status_html", "status_line")]
 
 # Bokeh lets nothing be higher than what is around it, which in a page that scrolls is the window: a column would end
 # there, its cards drawn over each other

@@ -25,7 +25,7 @@ from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
 from mklviz.views.look.styles import run_styles
 
 __all__ = [
-    *("colours", "data_title", "figures_script", "figures_style", "page", "page_colours", "race_page", "save_html"),
+    *("colours", "data_title", "figures_script", "figures_style", "page", "page_colours", "race_page", "save_html")
 ]
 
 _MORE = "Open it with scripts switched on: the figures are drawn by a script in this file, which loads nothing."
@@ -78,13 +78,7 @@ def data_title(name: str) -> str:
 
 
 def page(
-    title: str,
-    long_title: str,
-    problem: str,
-    data: Mapping[str, Any],
-    colours: str,
-    shows: str,
-    lead: str = "",
+    title: str, long_title: str, problem: str, data: Mapping[str, Any], colours: str, shows: str, lead: str = ""
 ) -> str:
     """Return a page of recorded runs.
 

@@ -15,7 +15,6 @@ from mklviz.views.history.past_race import PastRace
 
 __all__ = ["RaceWords"]
 
-_LONGEST_NOTE = 2_000  # characters
 _CUT_OFF = (
     "This race was cut off: its program ended without a word. Open replays it up to its last frame; Repeat runs it"
     " anew; and from the tab Timeline, once it is open, “Continue from here” goes on from any of its steps."
@@ -63,9 +62,9 @@ class RaceWords:
             return
         tags = [one_line(tag.strip(), MOST_NAME) for tag in self.tags.value.split(",")]
         name = one_line(self.name.value.strip(), MOST_NAME) or self._race.name
-        note = self.note.value.strip()[:_LONGEST_NOTE]
         try:
-            self.store.describe(self._race.id, name=name, note=note, tags=list(dict.fromkeys(filter(None, tags))))
+            tags = list(dict.fromkeys(filter(None, tags)))
+            self.store.describe(self._race.id, name=name, note=self.note.value.strip(), tags=tags)
         except MklvizError as error:
             self._say_wrong(str(error))
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
+import param
 from panel.custom import JSComponent
 
-__all__ = ["ScriptedComponent"]
+from mklviz.views.host.beside import beside
+
+__all__ = ["ONE_IN_FLIGHT", "DraggedComponent", "ScriptedComponent"]
+
+ONE_IN_FLIGHT = beside(__file__, "one_in_flight.js")
 
 
 class ScriptedComponent(JSComponent):
@@ -28,3 +33,19 @@ class ScriptedComponent(JSComponent):
     def _get_model(self, *args: Any, **settings: Any) -> Any:
         self.before_page()
         return super()._get_model(*args, **settings)
+
+
+class DraggedComponent(ScriptedComponent):
+    """What is dragged in the browser while a picture follows; its script begins with `ONE_IN_FLIGHT`.
+
+    The browser tells one state at a time, the newest, and the next one when the picture of the last has been painted:
+    so nothing queues, however slow a picture is.
+    """
+
+    drawn = param.Integer(default=0, doc="How many of the states told are drawn, or never will be")
+
+    _busy__ignore: ClassVar[list[str]] = ["drawn"]  # no work that a page would have to be busy for
+
+    def answer(self) -> None:
+        """Say that the picture shows the state told last, and that another one may be told."""
+        self.drawn += 1

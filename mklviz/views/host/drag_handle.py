@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import param
 
 from mklviz.views.host.beside import beside
-from mklviz.views.host.dragged_component import ONE_IN_FLIGHT, DraggedComponent
+from mklviz.views.host.component import ONE_IN_FLIGHT, DraggedComponent
 
 __all__ = ["DragHandle"]
 

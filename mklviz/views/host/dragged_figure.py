@@ -1,4 +1,8 @@
-"""What is dragged on a figure while the picture follows: the browser tells the newest state, one at a time."""
+"""What is dragged on a figure while the picture follows: the browser tells the newest state, one at a time.
+
+If the mouse rests for 0.3 s after it is pressed, perhaps because the page is busy, BokehJS counts a long press, which
+does nothing here, and drops the drag. Without long presses it goes on waiting for the first move.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bokeh.models import ColumnDataSource, CustomJS
+from bokeh.plotting import figure
 
 from mklviz.views.host.beside import beside
 
-__all__ = ["DraggedFigure"]
+__all__ = ["DraggedFigure", "ignore_long_press"]
 
-_IN_FLIGHT = beside(__file__, "figure_in_flight.js")
+_IN_FLIGHT, _IGNORE = beside(__file__, "figure_in_flight.js"), beside(__file__, "long_press.js")
 
 
 class DraggedFigure:
@@ -32,3 +37,8 @@ class DraggedFigure:
     def answer(self) -> None:
         """Say that the picture shows the state told last, and that another one may be told."""
         self.answered.data = {"count": [self.answered.data["count"][0] + 1]}
+
+
+def ignore_long_press(plot: figure) -> None:
+    """Let a pressed mouse rest on `plot` before it drags."""
+    plot.js_on_event("mouseenter", CustomJS(code=_IGNORE))

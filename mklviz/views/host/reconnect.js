@@ -105,10 +105,12 @@ const whole = (connection) => {
     unsay()
   }
   connection._pull_doc_json = async () => {
-    const again = [...link.untold.values()].flat()
+    const again = [...link.untold.values()]
     link.untold.clear()
     link.repeats = true  // once: what the server does not take would be sent for ever
-    for (const part of again) connection.socket.send(part)
+    for (const [header, , content] of again) {
+      for (const part of [header, `{"again": true}`, content]) connection.socket.send(part)  // or it was answered in vain
+    }
     link.repeats = false
     const pulled = await pull.call(connection)
     buffers = pulled.buffers

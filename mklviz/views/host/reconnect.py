@@ -1,7 +1,7 @@
 """What a page needs to outlive its connection: signs of life, a way to come back, and an address that has the set-up.
 
 The server counts up `beat` and the browser answers with `heard`. A page that hears nothing says so and tries to come
-back to its session. If the session is over, it offers to start again; see ``reconnect.js``.
+back to its session. If the session is over, it starts again from its address; see ``reconnect.js``.
 """
 
 from __future__ import annotations

@@ -18,9 +18,7 @@ from mklviz.record.verdict import Verdict
 from mklviz.views.lab.lab_charts import Bar, LabCurve
 from mklviz.views.look.palette import RunStyle
 
-__all__ = [
-    *("GOAL", "KNOBS", "Knob", "MaxSolves", "Turn", "bars", "lines", "outcome", "too_large", "with_power"),
-]
+__all__ = [*("GOAL", "KNOBS", "Knob", "MaxSolves", "Turn", "bars", "lines", "outcome", "too_large", "with_power")]
 
 GOAL = 1e-2  # gap that is solved to
 SAMPLES, KERNELS = 300, 1000  # up to which a solve follows the slider

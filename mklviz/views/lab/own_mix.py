@@ -68,7 +68,7 @@ class Mixer:
             return Mix(iterate, self._score(iterate), self._boundary(iterate))
 
 
-def mixed_kernels(problem: Problem, traces: Mapping[str, Trace]) -> Indices:
+def mixed_kernels(traces: Mapping[str, Trace]) -> Indices:
     """Return the kernels to mix: all of a few, the heaviest that any solver found of many, in the order of the bank."""
     found = np.max([trace.best.weights for trace in traces.values() if len(trace)], axis=0)
     return np.sort(np.argsort(-found, kind="stable")[:MOST_BARS])
@@ -81,7 +81,7 @@ def above(objective: float, traces: Mapping[str, Trace]) -> float:
 
 
 def mix_lines(
-    mine: float | None, traces: Mapping[str, Trace], problem: Problem, styles: Mapping[str, RunStyle], theme: Theme
+    mine: float | None, traces: Mapping[str, Trace], styles: Mapping[str, RunStyle], theme: Theme
 ) -> list[LabCurve]:
     """Return the curves of how far each solver is above the bound at its steps, and the mix across."""
     curves = []
@@ -95,7 +95,7 @@ def mix_lines(
     return curves
 
 
-def standing(mine: float, traces: Mapping[str, Trace], problem: Problem) -> str:
+def standing(mine: float, traces: Mapping[str, Trace]) -> str:
     """Say at which step each solver first gets lower than a mix that is so far above the bound."""
     said = []
     for trace in traces.values():

@@ -97,11 +97,7 @@ def said_threshold(rule: Rule, value: float) -> str:
     return show_percent(float(f"{value:.3g}")) if rule.share else show_number(float(f"{value:.3g}"))
 
 
-def judged(
-    traces: Mapping[str, Trace],
-    rule: Measured,
-    score: Callable[[Iterate], float] | None,
-) -> dict[str, Replay]:
+def judged(traces: Mapping[str, Trace], rule: Measured, score: Callable[[Iterate], float] | None) -> dict[str, Replay]:
     """Replay a rule on each of several runs on one problem."""
     return {key: replay(trace, rule, traces.values(), score) for key, trace in traces.items()}
 

@@ -12,15 +12,7 @@ from mklviz.views.chart.columns import drawable
 from mklviz.views.chart.description import Axis, Chart, Column, LineMark, PointMark, RuleMark, Table
 from mklviz.views.lessons.bars import solves_bars
 from mklviz.views.lessons.curve_names import Named, with_names
-from mklviz.views.lessons.picture import (
-    LessonRuns,
-    NamedBar,
-    Picture,
-    bar_chart,
-    bar_table,
-    drawn_steps,
-    run_line,
-)
+from mklviz.views.lessons.picture import LessonRuns, NamedBar, Picture, bar_chart, bar_table, drawn_steps, run_line
 from mklviz.views.look.palette import RunStyle
 
 __all__ = ["PERCENT", "SOLVES", "accuracy", "digits", "gap", "rough", "strips"]

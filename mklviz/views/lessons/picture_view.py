@@ -22,12 +22,7 @@ HEADING = 30  # pixels above each row of charts
 # on a phone, where charts stand one below the other, the next one is to be seen, too
 _LOWER = "@media (max-width: 700px) { :host { height: 290px !important; flex-basis: 290px !important; } }"
 # in the first chart, where it lies over no heading
-_OVER = {
-    "position": "absolute",
-    "inset": "20% 0 auto 0",
-    "pointer-events": "none",
-    "text-align": "center",
-}
+_OVER = {"position": "absolute", "inset": "20% 0 auto 0", "pointer-events": "none", "text-align": "center"}
 _ACROSS = "auto-fit, minmax(min(260px * var(--mk-scale, 1), 100%), 1fr)"  # on a projector one below the other
 
 

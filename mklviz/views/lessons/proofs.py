@@ -10,15 +10,7 @@ from mklviz.views.chart.columns import drawable
 from mklviz.views.chart.description import Axis, Chart, LineMark, Table, Tables
 from mklviz.views.lessons.curve_names import Named, with_names
 from mklviz.views.lessons.curves import PERCENT, SOLVES
-from mklviz.views.lessons.picture import (
-    LessonRuns,
-    NamedBar,
-    Picture,
-    bar_chart,
-    bar_table,
-    drawn_steps,
-    run_line,
-)
+from mklviz.views.lessons.picture import LessonRuns, NamedBar, Picture, bar_chart, bar_table, drawn_steps, run_line
 from mklviz.views.look.palette import Theme
 
 __all__ = ["certificate", "passes"]

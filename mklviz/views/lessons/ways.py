@@ -8,15 +8,7 @@ from typing import Any
 from mklviz.views.chart.description import Axis, Chart, LineMark, PointMark, Table
 from mklviz.views.lessons.bars import solves_bars
 from mklviz.views.lessons.curve_names import Named, with_names
-from mklviz.views.lessons.picture import (
-    CurveName,
-    LessonRuns,
-    Picture,
-    bar_chart,
-    bar_table,
-    name_table,
-    point_names,
-)
+from mklviz.views.lessons.picture import CurveName, LessonRuns, Picture, bar_chart, bar_table, name_table, point_names
 from mklviz.views.look.palette import RunStyle
 
 __all__ = ["hill", "path", "valley"]

@@ -69,7 +69,7 @@ PAGE_SX = {
     ".MuiDrawer-paper": {"backgroundImage": "none", "borderRight": "1px solid var(--mui-palette-divider)"},
     ".main": {"bgcolor": "background.default"},
     "@media (max-width: 599px)": {  # the links of the page stand at the bottom of a phone
-        ".main-content": {"marginBottom": "52px"},
+        ".main-content": {"marginBottom": "52px"}
     },
 }
 

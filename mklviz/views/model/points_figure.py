@@ -6,14 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from bokeh.models import (
-    ColumnDataSource,
-    CustomJS,
-    Legend,
-    LegendItem,
-    LinearColorMapper,
-    PointDrawTool,
-)
+from bokeh.models import ColumnDataSource, CustomJS, Legend, LegendItem, LinearColorMapper, PointDrawTool
 from bokeh.transform import factor_cmap, factor_mark
 
 from mklviz.typing import Array

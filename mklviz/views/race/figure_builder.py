@@ -20,10 +20,9 @@ from mklviz.views.host.frames import LOST_AFTER
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.look.styles import solver_styles
 from mklviz.views.race.cursor_drag import CursorDrag
-from mklviz.views.race.figures import Charts, add_weights, build_charts
+from mklviz.views.race.figures import Charts, Zooms, add_weights, build_charts
 from mklviz.views.race.frame_sender import FrameSender
 from mklviz.views.race.race_page import RacePage
-from mklviz.views.race.zooms import Zooms
 
 __all__ = ["Cast", "FigureBuilder"]
 

@@ -32,24 +32,15 @@ from mklviz.views.chart.axes import bare, style_axes, style_ticks
 from mklviz.views.chart.bokeh_figure import glyph_of
 from mklviz.views.chart.columns import ANCHORED
 from mklviz.views.chart.description import Chart, Column, LineMark, Mark, PointMark
-from mklviz.views.chart.race_charts import (
-    STOP,
-    ChartOptions,
-    race_charts,
-    run_table,
-    stop_table,
-    weights_chart,
-    x_axis,
-)
+from mklviz.views.chart.race_charts import STOP, ChartOptions, race_charts, run_table, stop_table, weights_chart, x_axis
 from mklviz.views.chart.readout import add_readout
 from mklviz.views.host.beside import beside
-from mklviz.views.host.long_press import ignore_long_press
+from mklviz.views.host.dragged_figure import ignore_long_press
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.race.feed import RunFeed
 from mklviz.views.race.marks import Marks
-from mklviz.views.race.zooms import Zooms
 
-__all__ = ["Charts", "Extent", "add_weights", "build_charts"]
+__all__ = ["Charts", "Extent", "Zooms", "add_weights", "build_charts"]
 
 BIG, SMALL = 190, 160  # heights in pixels: with them the weights are above the fold of 1280 x 720
 HEIGHTS = {"active": SMALL, "tolerance": SMALL}
@@ -57,6 +48,31 @@ Y_TICKS, NARROW_TICKS = 4, 3
 FEWEST = 160  # pixels of a figure that grows with the screen of a room: two rows of them end at 720
 # found at run time by their common range: figures that name each other are walked through at every change of one
 _RESET = beside(__file__, "reset.js")
+# a range tells where the user has put it, and begins there when its figure is built anew; only the first number that it
+# is given decides, as all later ones without a user are those of a reset
+_KEEP = beside(__file__, "keep_zoom.js")
+
+
+class Zooms:
+    """Where the user has zoomed to in a race, which the browser keeps over figures that are built anew.
+
+    It tells the server whether there is anything: what figures draw does not change while somebody looks at a part.
+    """
+
+    def __init__(self) -> None:
+        self._places = ColumnDataSource(name="zooms", syncable=False)
+        self._told = ColumnDataSource(name="zoomed")
+
+    def __bool__(self) -> bool:
+        """Whether the user has zoomed, as far as the browser has told."""
+        return bool(self._told.tags)
+
+    def keep(self, axes: Mapping[str, DataRange1d]) -> None:
+        """Let the browser remember where the user puts a range, by its name."""
+        for name, axis in axes.items():
+            keep = CustomJS(args={"zooms": self._places, "told": self._told, "name": name}, code=_KEEP)
+            axis.js_on_change("start", keep)
+            axis.js_on_change("end", keep)
 
 
 Extent = tuple[float, float]

@@ -114,9 +114,7 @@ class RaceAxes:
     def end(self) -> None:
         """End the horizontal axis before runs that are far longer than the others."""
         figures = self._figures
-        self._change(
-            lambda charts: self._long_runs.update(charts, figures.readings, figures.styles, figures.hidden),
-        )
+        self._change(lambda charts: self._long_runs.update(charts, figures.readings, figures.styles, figures.hidden))
 
     def turn_end(self) -> None:
         """Show all of the horizontal axis, or its beginning again."""

@@ -64,11 +64,7 @@ class SmallMultiples:
         self.box.objects = [cards.grid(*cells, columns=columns)]
 
     def name(
-        self,
-        rows: Collection[ResultRow],
-        motions: Mapping[str, Motion],
-        enlarged: Mapping[str, str],
-        theme: Theme,
+        self, rows: Collection[ResultRow], motions: Mapping[str, Motion], enlarged: Mapping[str, str], theme: Theme
     ) -> None:
         """Write above each figure its solver, how large it is drawn, and how the weights moved or why it failed."""
         for row in rows:

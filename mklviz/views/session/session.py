@@ -150,6 +150,7 @@ class Session(param.Parameterized):
         self.score, self.recorded = other.score, None
         if self.owner == other.owner:
             self.recorded, self.store = other.recorded, other.store
+            self._turn_store()
         self.param.update(recipe=other.recipe, prepared=other.prepared, race=other.race, cursor=None)
 
     @property

@@ -69,11 +69,7 @@ def _meaning(family: type, name: str) -> str:
 
 @lru_cache(maxsize=64)
 def example(
-    loss: Loss,
-    regularizer: Regularizer,
-    combination: str = "sum",
-    access: Access = "matrix",
-    weighted: bool = False,
+    loss: Loss, regularizer: Regularizer, combination: str = "sum", access: Access = "matrix", weighted: bool = False
 ) -> Problem:
     """Return a problem of this kind on two points: whether a solver can solve it depends on the kind, not the size.
 

@@ -40,9 +40,7 @@ class LessonPanel(param.Parameterized):
         question = scenario.question
         choices = () if question is None else question.choices
         self.guess.param.update(
-            label="" if question is None else question.text,
-            options={choice: choice for choice in choices},
-            value=None,
+            label="" if question is None else question.text, options={choice: choice for choice in choices}, value=None
         )
         self.told.visible = question is None
         self.clear_answer()

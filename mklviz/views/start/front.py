@@ -6,16 +6,22 @@ What it says of the race that plays is counted from the recording of that race.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from functools import cache
 from html import escape
-from itertools import groupby
+from itertools import chain, groupby
 from string import Template
 from urllib.parse import quote
 
+from mklviz.numbers import counted
 from mklviz.record import Trace
 from mklviz.record.recordings import recording
+from mklviz.reproduce import ClaimAnswer
+from mklviz.reproduce.recorded import answers_by_paper
+from mklviz.reproduce.verdicts import VERDICTS
 from mklviz.scenarios import Scenario, load_scenario, scenarios
+from mklviz.views.explorer.claim_card import verdict_html
 from mklviz.views.explorer.navigation import SECTIONS, address_of
 from mklviz.views.geometry.map_chart import LOW_AND_HIGH
 from mklviz.views.host.beside import beside
@@ -25,17 +31,7 @@ from mklviz.views.links.link import LESSON, ON
 from mklviz.views.look.cards import word_variables
 from mklviz.views.look.palette import DARK, DASHES, FONT, LIGHT, Theme, readable
 from mklviz.views.look.styles import run_styles
-from mklviz.views.start.claim_list import claims_html
-from mklviz.views.start.triangle import (
-    FOOT,
-    LEFT,
-    RECORDED,
-    SIDE,
-    best_shares,
-    path_shares,
-    proof,
-    triangle_svg,
-)
+from mklviz.views.start.triangle import FOOT, LEFT, RECORDED, SIDE, best_shares, path_shares, proof, triangle_svg
 
 __all__ = ["front_html", "lessons"]
 
@@ -78,7 +74,7 @@ def front_html(section: str) -> str:
         first_title=escape(first.title),
         thumbnails="".join(_card(number, lesson) for number, lesson in enumerate(lessons(), 1)),
         lessons=_groups(),
-        claims=claims_html(),
+        claims=_claims(),
         data=json.dumps(_script_data(traces, titles)).replace("<", "\\u003c"),
         script=_SCRIPT,
     )
@@ -186,3 +182,27 @@ def _variables(theme: Theme) -> str:
 def _address(svg: str) -> str:
     """Return a picture as an address of CSS, where its style is nobody else's."""
     return f'url("data:image/svg+xml,{quote(svg, safe=PLAIN)}")' if svg else "none"
+
+
+def _claims() -> str:
+    """Return how many claims there are of each verdict, and below them the claims, paper by paper."""
+    papers = answers_by_paper()
+    return _counts(chain(*papers.values())) + "".join(_of_paper(paper, answers) for paper, answers in papers.items())
+
+
+def _counts(answers: Iterable[ClaimAnswer]) -> str:
+    many = Counter(answer.verdict for answer in answers)
+    said = " ".join(f"{many[verdict]} {verdict_html(verdict)}" for verdict in VERDICTS if many[verdict])
+    return f'<p class="counts">{counted(many.total(), "claim")}: {said}</p>'
+
+
+def _of_paper(paper: str, answers: list[ClaimAnswer]) -> str:
+    lines = "".join(map(_line, answers))
+    return f'<h3>{escape(paper)}</h3><ul class="claims">{lines}</ul>'
+
+
+def _line(answer: ClaimAnswer) -> str:
+    claim = answer.claim
+    place = f'href="?claim={escape(claim.name)}" data-page="explore" data-claim="{escape(claim.name)}"'
+    told = f"<span>{escape(claim.sentence)}</span><small>{escape(claim.place)}</small>"
+    return f"<li><a {place}>{verdict_html(answer.verdict)}{told}</a></li>"

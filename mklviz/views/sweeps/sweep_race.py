@@ -13,11 +13,12 @@ __all__ = ["race_of"]
 def race_of(table: SweepTable, race: str, store: Store) -> tuple[dict[str, Trace], str]:
     """Return the traces of the runs that have ended on one problem, by their solvers, and the race's key in a store.
 
-    `race`: what the members on the problem share. Raises `MklvizError` where none of these runs is kept.
+    That is "" where the race has been deleted. `race`: what the members on the problem share. Raises `MklvizError`
+    where none of these runs is kept.
     """
     runs = {member.solver: outcome.run for member, outcome in table if member.race == race and outcome.run}
     traces = {solver: trace for solver, run in runs.items() if len(trace := store.trace(run))}
     if not traces:
         raise MklvizError("None of these runs is kept with its steps: there is nothing to open.")
-    (stored,) = {run.race for run in store.runs(f"run:{runs[next(iter(traces))]}")}
-    return traces, stored
+    stored = store.runs(f"run:{runs[next(iter(traces))]}")
+    return traces, stored[0].race if stored else ""

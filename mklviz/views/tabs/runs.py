@@ -99,10 +99,7 @@ class Runs(Tab):
         self.pinned = Select(label="Pinned", bare=True, options={"pinned or not": False, "pinned": True}, value=False)
         orders = {name: name for name in ORDERS}
         self.order_by = Select(label="Order", bare=True, options=orders, value=next(iter(orders)))
-        self.keep = Switch(
-            label="Keep my races",
-            description=_KEEP,
-        )
+        self.keep = Switch(label="Keep my races", description=_KEEP)
         self.trouble = Alert(visible=False, closeable=True)
         self._store_trouble = Alert(visible=False, severity="warning")
         for part in (self.search, self.state, self.lesson, self.pinned, self.order_by):
@@ -289,12 +286,10 @@ class Runs(Tab):
         if not stored:
             self._say_wrong("These races are in memory alone: save them in the tab Share while they are shown.")
             return
-        if self._try(lambda: self._exported(stored, file)):
+        damaged = self._try(lambda: self.store.export(stored, file))
+        if damaged is not None:
             self._bottom.hand_over("races.zip", file.getvalue())
-
-    def _exported(self, keys: list[str], file: io.BytesIO) -> bool:
-        self.store.export(keys, file)
-        return True
+            self._say_wrong(f"{counted(damaged, 'damaged run')} left out." if damaged else "")
 
     def _delete(self, *_: Any) -> None:
         """Delete the races chosen; it can be undone."""
@@ -362,6 +357,7 @@ class Runs(Tab):
 
     def _take(self, name: str, traces: Mapping[str, Trace], keys: list[str]) -> None:
         """Open the runs of a file; several races are listed, for one to be chosen."""
+        self._say_wrong("")
         if not keys and self._session is not None:
             self._session.race_history.add(name, traces)
         self.look()

@@ -62,10 +62,7 @@ class Share(Tab):
             part.param.watch(lambda _event: self._tell_link(), "value")
         self._files = Form(self._trouble, FormRow(*self.buttons, wrap=True), margin=(6, 0, 4, 0))
         self.root = pn.Column(
-            cards.card(
-                cards.html(cards.title("Link")),
-                Form(self._said, self.link, self._opening),
-            ),
+            cards.card(cards.html(cards.title("Link")), Form(self._said, self.link, self._opening)),
             cards.card(cards.html(cards.title(PROGRAM)), Form(self.code, margin=(6, 0, 4, 0))),
             cards.card(cards.html(cards.title("Files of this race")), self._files),
             margin=(8, 0, 0, 0),

@@ -108,7 +108,7 @@ class YourMix(Tab):
         """Begin with equal weights, as solvers do."""
         self.close()
         problem: Problem = session.race.problem
-        kernels = mixed_kernels(problem, session.traces)
+        kernels = mixed_kernels(session.traces)
         self.mixer = Mixer(problem, kernels, session.prepared.score, self.boundaries.of)
         few = _FEW.format(shown=len(kernels), total=problem.m, noun=problem.noun) if len(kernels) < problem.m else ""
         self.about.object = f'{cards.title("Your mix", term="kernel weight")}<p class="why">{escape(_ABOUT + few)}</p>'
@@ -171,11 +171,11 @@ class YourMix(Tab):
         traces = {key: trace for key, trace in session.traces.items() if len(trace)}
         mine = None if self.mix is None else above(self.mix.iterate.objective, traces)
         styles = race_styles(session.race, self._theme)
-        self.figure.show(curve_tables(mix_lines(mine, traces, mixer.problem, styles, self._theme)))
+        self.figure.show(curve_tables(mix_lines(mine, traces, styles, self._theme)))
         if self.mix is not None and mine is not None:
             self.bars.weights = [float(weight) for weight in self.mix.iterate.weights[mixer.kernels]]
             self.boundaries.show(self.mix.boundary)
-            self.score.object = self._score_words(self.mix, mine, standing(mine, traces, mixer.problem))
+            self.score.object = self._score_words(self.mix, mine, standing(mine, traces))
 
     def _score_words(self, mix: Mix, mine: float, standing: str) -> str:
         assert self._session is not None
