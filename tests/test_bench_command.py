@@ -197,5 +197,5 @@ def test_both_svms_of_a_row_solve_the_same_problem() -> None:
         if one.note:
             higher = float(re.findall(r"[-+][0-9.e+-]+", one.note)[0].rstrip(","))
             assert abs(higher) < 1e-3  # both stop at a violation of 1e-3, in a value of about the margin times C
-    middle = svm._median([one for one in found if one.other == svm.LOW_LEVEL])
+    middle = Row.median("median", [one for one in found if one.other == svm.LOW_LEVEL])
     assert middle.least <= middle.ratio <= middle.most

@@ -78,6 +78,13 @@ class Row:
         nan = math.nan
         return cls(name, ours, other, n, m, nan, nan, nan, nan, nan, note=reason)
 
+    @classmethod
+    def median(cls, name: str, rows: Sequence[Row], goal: float | None = None, note: str = "") -> Row:
+        """Return the medians of rows that compare the same two; the extremes are those of their ratios."""
+        ratios, ours, other = np.array([(row.ratio, row.ours_ms, row.other_ms) for row in rows]).T
+        numbers = (float(np.median(ours)), float(np.median(other)), float(np.median(ratios)))
+        return cls(name, rows[0].ours, rows[0].other, 0, 0, *numbers, ratios.min(), ratios.max(), goal, note)
+
     @property
     def met(self) -> bool | None:
         """Whether the goal is reached; None without a goal or a ratio."""

@@ -12,8 +12,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -44,7 +43,8 @@ def measure(bench: Bench) -> Iterator[Row]:
         rows = list(_paper_rows(table, bench))
         gradients.append(rows[0])
         yield from rows
-    yield _median(gradients)
+    name = f"gradient, median of {len(gradients)} tables"
+    yield Row.median(name, gradients, GRADIENT_GOAL, "extremes are those of the tables")
     n, m = QUICK if bench.quick else DENSE
     bench.say(f"dense banks, n = {n:,}")
     yield from _dense_rows(n, m, bench)
@@ -71,15 +71,6 @@ def _paper_rows(table: str, bench: Bench) -> Iterator[Row]:
     for ours, our_run, other, other_run, note in pairs:
         seconds = bench.alternate({ours: our_run, other: other_run}, 9)
         yield Row.of(f"{table}, {ours}", (ours, seconds[ours]), (other, seconds[other]), n=n, m=m, note=note)
-
-
-def _median(rows: Sequence[Row]) -> Row:
-    """Return the row of the tables' median ratio."""
-    ratios = [row.ratio for row in rows]
-    middle = sorted(rows, key=lambda row: row.ratio)[len(rows) // 2]
-    name = f"gradient, median of {len(rows)} tables"
-    spread = {"ratio": float(np.median(ratios)), "least": min(ratios), "most": max(ratios)}
-    return replace(middle, name=name, n=0, m=0, **spread, goal=GRADIENT_GOAL, note="extremes are those of the tables")
 
 
 def _plain_bank(X: Array) -> list[Array]:

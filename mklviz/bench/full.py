@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -69,14 +68,10 @@ def measure(bench: Bench) -> Iterator[Row]:
 
 
 def _median(rows: list[Row], gap: str = "") -> Row:
-    """Return the median over data sets of rows that compare the same two; its extremes are those of the sets."""
-    ratios = [row.ratio for row in rows]
-    times = median(row.ours_ms for row in rows), median(row.other_ms for row in rows)
-    spread = median(ratios), min(ratios), max(ratios)
-    ours, other = rows[0].ours, rows[0].other
-    fits = f"{_fits_of(spread[0])}, {1.0 / spread[2]:.3g} to {1.0 / spread[1]:.3g}" if "SVC fit" in other else ""
-    name = f"median of {len(rows)} data sets{gap}"
-    return Row(name, ours, other, 0, 0, *times, *spread, GOALS.get(other), fits)
+    """Return the median over data sets, as fits of one SVC where that is the other."""
+    found = Row.median(f"median of {len(rows)} data sets{gap}", rows, GOALS.get(rows[0].other))
+    fits = f"{_fits_of(found.ratio)}, {1.0 / found.most:.3g} to {1.0 / found.least:.3g}"
+    return replace(found, note=fits) if "SVC fit" in found.other else found
 
 
 def _fits_of(ratio: float) -> str:

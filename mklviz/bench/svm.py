@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -94,18 +93,10 @@ def measure(bench: Bench) -> Iterator[Row]:
                 groups.setdefault((row.ours, row.other), []).append(row)
             yield row
     for rows in groups.values():
-        yield _median(rows)
+        yield Row.median(f"median of {len(rows)} of the papers' kernels", rows)
     sizes, Cs = ((1000,), (1.0, 100.0)) if bench.quick else (SIZES, CS)
     for case in drawn_cases(sizes, Cs):
         yield from _rows(case, bench)
-
-
-def _median(rows: list[Row]) -> Row:
-    """Return the median over the papers' kernels; its extremes are those of the kernels."""
-    ratios = [row.ratio for row in rows]
-    times = median(row.ours_ms for row in rows), median(row.other_ms for row in rows)
-    spread = median(ratios), min(ratios), max(ratios)
-    return Row(f"median of {len(rows)} of the papers' kernels", rows[0].ours, rows[0].other, 0, 0, *times, *spread)
 
 
 def _rows(case: SvmCase, bench: Bench) -> Iterator[Row]:
