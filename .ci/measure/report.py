@@ -13,6 +13,7 @@ __all__ = ["Row", "measure_splits", "parser", "print_rows", "write_json"]
 
 Row = dict[str, Any]  # the columns of a table, in order; all rows of a table have the same ones
 
+COMMA = ",\n"
 NUMBER_WIDTH, TEXT_WIDTH = 9, 18  # of columns, at least
 
 
@@ -52,9 +53,10 @@ def _text(value: object) -> str:
 
 
 def write_json(path: Path, tables: Mapping[str, Sequence[Row]]) -> None:
-    """Write the rows of every table; null stands for nan and infinity."""
-    plain = {name: [_plain(row) for row in rows] for name, rows in tables.items()}
-    path.write_text(json.dumps(plain, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    """Write the rows of every table, a line each; null stands for nan and infinity."""
+    plain = {name: [json.dumps(_plain(row), allow_nan=False) for row in rows] for name, rows in tables.items()}
+    text = COMMA.join(f"{json.dumps(name)}: [\n{COMMA.join(rows)}\n]" for name, rows in plain.items())
+    path.write_text(f"{{\n{text}\n}}\n", encoding="utf-8")
 
 
 def _plain(row: Row) -> Row:
