@@ -1,7 +1,7 @@
 """What whoever works on mklviz measures and tries; what users run is ``mklviz bench``.
 
 ``python .ci/measure NAME ...`` runs a module of this folder: the dashboard's class, visits and races by ``crowd``,
-``sessions`` and ``streaming``, solvers by ``fuzz`` and ``which``.
-What the papers counted, ``mklviz reproduce`` measures. All print tables by
-`measure.report`; ``--help`` says what there is to choose.
+``sessions`` and ``streaming``, solvers by ``fuzz``, ``which``, ``recent`` and ``once``, what is kept by ``store`` and
+``sweeps``. What the papers counted, ``mklviz reproduce`` measures. All print tables by `measure.report`; ``--help``
+says what there is to choose.
 """
