@@ -228,6 +228,9 @@ def test_a_file_that_was_saved_is_taken_in_once(store: Store, tmp_path: Path) ->
     assert store.import_file(bundle.getvalue(), "bundle.zip") == several
     os.utime(tmp_path / "mine.mklrun.npz", (1e9, 1e9))
     assert store.import_file(tmp_path / "mine.mklrun.npz") == single
+    store.delete(single[0])
+    assert store.import_file(tmp_path / "mine.mklrun.npz") == single
+    assert single[0] in {run.race for run in store.runs()}  # what was deleted is there again
     assert len(store.runs()) == 3
     assert set(store.traces(several[0])) == {"level", "level-2"}
     assert [(run.name, run.status, run.made_by) for run in store.runs(f"race:{single[0]}")] == [

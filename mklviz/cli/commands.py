@@ -7,6 +7,7 @@ Only ``serve`` and what draws (``--html``, ``--svg``) load the screen. Errors ar
 from __future__ import annotations
 
 import argparse
+import errno
 import logging
 import os
 import signal
@@ -49,7 +50,7 @@ def main(words: Sequence[str] | None = None) -> int:
         return 0
     except (MklvizError, DataError, OSError, MemoryError) as error:
         said = str(error) or "There is not enough memory for this."
-        if isinstance(error, OSError) and error.filename is None and error.strerror:
+        if isinstance(error, OSError) and error.filename is None and error.errno in (errno.ENOSPC, errno.EDQUOT):
             said = f"What was found could not be written: {error.strerror}."
         print(f"mklviz: {one_line(said)}", file=sys.stderr)
         return FAILED if isinstance(error, SolverError) else BAD_INPUT

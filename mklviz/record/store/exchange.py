@@ -166,6 +166,9 @@ def _taken_in(told: Mapping[str, Any], run: bytes, folder: Path) -> str:
             if isinstance(told.get(what), dict) and told[what]:
                 write_json(whole / path, told[what])
         take_in(whole, folder / run_id)
+    about = read_json(folder / run_id / ABOUT)
+    if about.get("deleted") is not None:  # here, or where it comes from
+        write_json(folder / run_id / ABOUT, {**about, "deleted": None, "changed": time.time()})
     return race
 
 
