@@ -26,9 +26,12 @@ def open_given(explorer: Explorer) -> None:
     except MklvizError:  # a table, which says by itself what is wrong with it
         explorer.sidebar.data.file.param.update(filename=path.name, size=len(content), value=content)
         return
-    store = explorer.session.store
-    keys = store.import_file(content, path.name) if store.enabled else []
+    store, keys, wrong = explorer.session.store, list[str](), ""
+    try:
+        keys = store.import_file(content, path.name) if store.enabled else []
+    except MklvizError as error:  # such as a full disk: the race is shown all the same
+        wrong = str(error)
     recipe = next(filter(None, map(recipe_of, traces.values())), None)
     begun = {key: trace for key, trace in traces.items() if len(trace)}
-    said = explorer.open_race(recipe, begun, keys[0] if keys else "")
+    said = explorer.open_race(recipe, begun, keys[0] if keys else "") or wrong
     explorer.alert.param.update(object=said, visible=bool(said))
