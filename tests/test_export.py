@@ -20,6 +20,7 @@ from mklviz.cli.commands import main
 from mklviz.contract import Iterate
 from mklviz.engine import Gap, MaxIter, Race
 from mklviz.errors import MklvizError
+from mklviz.quoting import one_line
 from mklviz.record import Trace
 from mklviz.record.reference import Reference
 from mklviz.views.chart.columns import WEIGHT_COLUMNS
@@ -108,7 +109,7 @@ def test_no_run_has_no_reference_and_says_nothing() -> None:
 def test_a_name_cannot_end_the_script_that_holds_it() -> None:
     page = race_page(made(3, EVIL))
     assert numbers(page)["kernels"][0] == EVIL
-    assert numbers(page)["runs"][0]["label"] == EVIL
+    assert numbers(page)["runs"][0]["label"] == one_line(EVIL, len(EVIL))
     assert page.count("<script") == page.count("</script>") == 2
     assert "alert(1)</script>" not in page
 

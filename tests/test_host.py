@@ -354,7 +354,7 @@ def test_what_a_visitor_does_while_the_page_is_drawn_is_answered_when_it_is_load
         for _ in range(50):
             await next_round()
         early = list(component.happened)
-        document.callbacks.trigger_event(events.DocumentReady())
+        pn.state._schedule_on_load(document, None)
         await soon(lambda: "second" in component.happened)
         page.detach_session()
         return early

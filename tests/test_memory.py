@@ -16,7 +16,6 @@ from importlib import import_module
 from types import SimpleNamespace
 
 import pytest
-from _shown import notes
 from _waits import PATIENCE, soon, wait_for
 
 from mklviz.context.allocator import begin_anew
@@ -363,7 +362,7 @@ def test_a_file_of_runs_waits_in_the_same_line_and_counts_while_it_is_kept(monke
 
     async def visit() -> None:
         received = asyncio.ensure_future(tab.receive(file.getvalue(), "runs.zip", 1))
-        await soon(lambda: any("Waiting for memory: this file needs" in said for said in notes(tab)), "the reason")
+        await soon(lambda: "Waiting for memory: this file needs" in tab.trouble.object, "the reason")
         holder.leave()
         await received
 

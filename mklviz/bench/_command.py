@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from mklviz.bench._picture import write_picture
 from mklviz.bench._report import lines, summary, write_json
 from mklviz.bench._suite import Bench, Row, Suite, load_suites
 from mklviz.context.blas import one_blas_thread
@@ -49,6 +48,8 @@ def run_suites(
         if json is not None:
             write_json(json, results, complete)
         if plot is not None:
+            from mklviz.bench._picture import write_picture  # stands on the screen's packages
+
             write_picture(plot, results)
     return complete
 

@@ -47,7 +47,7 @@ class ProblemSize(NamedTuple):
 
 def mean_diagonal(normalize: str, n: int) -> float:
     """Return the mean of a kernel's diagonal, as far as its scaling tells."""
-    return 1.0 / n if normalize == "trace" else 1.0
+    return 1.0 / max(n, 1) if normalize == "trace" else 1.0
 
 
 Fits = Callable[[Problem, ProblemSize], bool]

@@ -13,7 +13,7 @@ import panel as pn
 
 from mklviz.contract import Solver
 from mklviz.engine import Path, Race, path, path_values
-from mklviz.engine.task import ProgressReport
+from mklviz.engine.task import STOPPED, ProgressReport
 from mklviz.errors import MklvizError
 from mklviz.problem import Problem
 from mklviz.record import SOLVED
@@ -105,7 +105,8 @@ def _follow(problem: Problem, solver: Solver, report: ProgressReport) -> Walk:
 
     values = path_values(problem, "C", VALUES)
     try:
-        return Walk(path(problem, solver, gap=GAP, max_iter=MOST_STEPS, progress=progress, C=values))
+        solved = path(problem, solver, gap=GAP, max_iter=MOST_STEPS, progress=progress, C=values)
+        return Walk(solved, "" if solved.complete else STOPPED)
     except MklvizError as error:
         return Walk(error.found, str(error))
 
