@@ -141,7 +141,8 @@ def test_solvers_reach_the_conic_optimum(solver: str, loss: Loss, regularizer: R
     final = trace.best
     assert final.objective == pytest.approx(posed.objective(final.weights, final.dual), rel=1e-9)
     proving = final.dual if final.certificate is None else final.certificate
-    assert final.lower_bound <= (bound := posed.lower_bound(proving)) + 1e-9 * (1.0 + abs(bound))
+    bound = posed.lower_bound(proving)
+    assert final.lower_bound <= bound + 1e-9 * (1.0 + abs(bound))
 
 
 @pytest.mark.parametrize("regularizer", CLOSED, ids=repr)
