@@ -50,7 +50,7 @@ REGULARIZERS: dict[str, Regularizer] = {
     each.name_: each
     for each in (Simplex(), L1Penalty(1.0), LpPenalty(2.0, 1.0), BlockL1(0.7), ElasticNet(0.4, 0.3), SimplexRidge(1.0))
 }
-CS, SCALES = (1e-10, 1e-5, 1.0, 1e5, 1e10), (1e-8, 1e-4, 1.0, 1e4, 1e8)
+CS, SCALES = (1e-10, 1.0, 1e5, 1e10), (1e-8, 1.0, 1e8)
 
 
 @cache
