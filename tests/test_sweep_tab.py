@@ -35,7 +35,8 @@ SMALL = "data=heart,iris; split=0,1; solvers=silp,level; kernels=gauss:1,4@all p
 
 
 @pytest.fixture
-def tab() -> Iterator[SweepTab]:
+def tab(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[SweepTab]:
+    monkeypatch.setenv("MKLVIZ_STORE", str(tmp_path))  # with no runs of other tests, which would tell the time
     session, tab = Session(owner=EVERYBODY), SweepTab()
     session.chosen = lambda: Recipe.from_words("data=sonar; solvers=level; C=10")
     tab.follow(session)
@@ -103,10 +104,7 @@ def test_what_cannot_be_read_stays_in_the_line_with_a_sentence_and_can_be_mended
 # before it begins
 
 
-def test_before_the_start_it_is_said_how_many_runs_there_are(
-    tab: SweepTab, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("MKLVIZ_STORE", str(tmp_path))  # with no runs of other tests, which would tell the time
+def test_before_the_start_it_is_said_how_many_runs_there_are(tab: SweepTab) -> None:
     swept(tab, "data=wdbc; split=0...6; solvers=level,spg")
     until(tab, lambda: tab.said.object.startswith("14 runs. How long they take is seen"))
     assert not tab.start.disabled
