@@ -1,3 +1,3 @@
 """The version, which stands below everything so that everybody may say it."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -1,6 +1,6 @@
 """Do what the recipe says, with pip's packages in an environment that goes away again.
 
-python .ci/conda/steps.py dist/mklviz-0.1.0.tar.gz
+python .ci/conda/steps.py dist/mklviz-0.2.0.tar.gz
 python .ci/conda/steps.py requirements  # writes into the recipe what pyproject.toml asks for
 """
 
