@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import os
 import posixpath
+import pydoc
 import re
 import subprocess
 import sys
@@ -74,6 +76,53 @@ def test_every_loss_and_every_regularizer_is_described_and_has_its_formulas(kind
         assert f"{{#{name}}}" in TEXTS[f"{kind}.md"]
         assert f"({kind}.md#{name})" in TEXTS["mathematics.md"]
         assert f"[`{families[name].__name__}" in TEXTS["mathematics.md"]
+
+
+NAMED = re.compile(r"`(mklviz\.[\w.]+)(?:\(([\w, ]*)\))?`")
+DEVELOPING = [
+    (page, *entry)
+    for page, text in TEXTS.items()
+    if page.startswith("developing/")
+    for entry in NAMED.findall(text)
+    if entry[0].rpartition(".")[0] != "mklviz"  # groups of entry points
+]
+
+
+@pytest.mark.parametrize(("page", "name", "arguments"), DEVELOPING)
+def test_what_a_page_for_developers_names_exists_and_takes_the_arguments_it_says(
+    page: str, name: str, arguments: str
+) -> None:
+    thing = pydoc.locate(name)
+    assert thing is not None, f"{page} names {name}, which is not there any more."
+    if arguments:
+        assert callable(thing)
+        takes = [argument for argument in inspect.signature(thing).parameters if argument not in ("self", "options")]
+        assert takes == arguments.split(", ")
+
+
+def test_the_example_of_every_hook_that_a_file_joins_is_such_a_file() -> None:
+    rows = re.findall(
+        r"^\| [\w, ]+ \| `([\w/]+)/` \| .*? \| (.*?) \| `([\w.]+)` \|$", TEXTS["developing/extensions.md"], re.MULTILINE
+    )
+    assert len(rows) == 10
+    for folder, by, example in rows:
+        module = importlib.import_module(example)
+        assert Path(str(module.__file__)).resolve().parent == ROOT / folder
+        constants = [name for name in re.findall(r"`([A-Za-z]+)(?:\(\))?`", by) if hasattr(module, name)]
+        bases = [pydoc.locate(name) for name in re.findall(r"`(mklviz[\w.]+)`", by)]
+        made = [value for value in vars(module).values() if isinstance(value, type)]
+        assert constants or any(issubclass(kind, tuple(bases)) for kind in made)  # type: ignore[arg-type]
+
+
+def test_files_that_pages_for_developers_name_exist() -> None:
+    named = {
+        name
+        for page, text in TEXTS.items()
+        if page.startswith("developing/")
+        for name in re.findall(r"`((?:mklviz|tests|solvers|datasets|apps|\.ci|\.github)/[\w./-]*)", text)
+    }
+    missing = [name for name in sorted(named) if not re.search(r"[A-Z]{4}", name) and not (ROOT / name).exists()]
+    assert missing == []
 
 
 def test_every_kernel_family_is_described() -> None:

@@ -29,7 +29,11 @@ HOME = {
     "Mathematics": ("mathematics", "losses", "regularizers", "kernels", "Solvers <solvers/index>"),
     "Runs": ("runs", "sweeps", "commands"),
     "To see": ("gallery", "plot", "claims", "learning_kernels", "comparison"),
-    "Reference": ("reference/index", "glossary", "security", "cite", "contributing", "changelog"),
+    "Developing": (
+        "contributing",
+        *(f"developing/{page}" for page in ("map", "extensions", "charts", "defences", "tests", "tried", "releases")),
+    ),
+    "Reference": ("reference/index", "glossary", "security", "cite", "changelog"),
 }
 
 

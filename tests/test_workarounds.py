@@ -1,0 +1,168 @@
+"""Faults of libraries that mklviz works around: each test shows the fault, and fails when the workaround may go.
+
+`apps/docs/developing/defences.md` lists them. A fault that newer releases mend counts until the oldest release that
+`pyproject.toml` allows has the mend, so a test that asks for the fault runs on the releases that have it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import io
+import re
+import sqlite3
+import sys
+import tracemalloc
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import bokeh
+import panel as pn
+import pytest
+from bokeh.core.has_props import HasProps
+from bokeh.server import session
+from numba import njit
+
+from mklviz.record.store import index_file
+from mklviz.views.host import component_files, document_lock
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = (ROOT / "apps" / "docs" / "developing" / "defences.md").read_text(encoding="utf-8")
+SCRIPT = (Path(bokeh.__file__).parent / "server" / "static" / "js" / "bokeh.js").read_text(encoding="utf-8")
+
+
+def release(version: str) -> tuple[int, ...]:
+    """Return the numbers of a version, to be compared."""
+    return tuple(int(number) for number in re.findall(r"\d+", version)[:3])
+
+
+BOKEH, PANEL = release(bokeh.__version__), release(pn.__version__)
+
+
+def gone(what: str) -> str:
+    """Return what a test says where a fault has gone."""
+    return f"{what} no longer needs a workaround: remove it, and its line in apps/docs/developing/defences.md."
+
+
+def test_every_file_and_test_of_a_defence_exists() -> None:
+    tests = re.findall(r"`(tests/\w+\.py)::(\w+)`", PAGE)
+    assert len(tests) > 30
+    texts = {file: (ROOT / file).read_text(encoding="utf-8") for file, _ in tests}
+    assert [name for file, name in tests if f"def {name}(" not in texts[file]] == []
+    files = re.findall(r"^\| `([\w/.]+\.(?:py|js))` \|", PAGE, re.MULTILINE)
+    assert len(files) > 40
+    assert [file for file in files if not (ROOT / "mklviz" / file).exists()] == []
+
+
+def test_every_module_of_the_server_stands_among_the_defences_or_defends_nothing() -> None:
+    plain = {"__init__", "window", "native_window", "desktop"}
+    named = set(re.findall(r"`server/(\w+)\.py`", PAGE))
+    assert {path.stem for path in (ROOT / "mklviz" / "server").glob("*.py")} - plain <= named
+
+
+# -- Python
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="newer Pythons may have the bound of cpython#156002")
+def test_python_unpacks_all_of_a_bzip2_member_at_once() -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_BZIP2) as archive:
+        archive.writestr("zeros", bytes(20_000_000))
+    tracemalloc.start()
+    try:
+        with zipfile.ZipFile(packed) as archive, archive.open("zeros") as member:
+            member.read(1)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most > 5_000_000, gone("zipfile (ArchiveMember of mklviz/unpacking.py)")
+
+
+def test_a_journal_is_chosen_by_the_release_of_sqlite_that_mended_its_write_ahead_log() -> None:
+    assert index_file.WAL_SINCE == (3, 51, 3)
+    oldest = (3, 37, 0)  # of SQLite in Python 3.11 as python.org builds it
+    assert oldest < index_file.WAL_SINCE <= max(sqlite3.sqlite_version_info, index_file.WAL_SINCE)
+
+
+# -- numba
+
+
+def test_numba_refuses_a_function_that_it_has_no_place_to_cache() -> None:
+    names: dict[str, Any] = {}
+    exec(compile("def double(x):\n    return x + x\n", "/nowhere/double.py", "exec"), names)
+    try:
+        njit(cache=True)(names["double"])
+    except RuntimeError:
+        return
+    pytest.fail(gone("numba#5566 (mklviz/compiled.py)"))
+
+
+def test_numba_does_not_look_at_the_files_of_what_a_function_calls() -> None:
+    from numba.core import caching
+
+    stamp = caching._SourceFileBackedLocatorMixin.get_source_stamp
+    locator: Any = type("Locator", (), {"_py_file": __file__})()
+    known = Path(__file__).stat()
+    assert tuple(stamp(locator)) == (known.st_mtime, known.st_size), gone("numba#1833 (mklviz/compiled.py)")
+
+
+# -- Panel and Bokeh in Python
+
+
+def test_panel_imports_whatever_module_the_address_of_a_file_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "named_by_an_address.py").write_text("class Anything: pass\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    handler: Any = type("Handler", (), {"_resource_attrs": ["css"]})()
+    with pytest.raises(Exception, match="Resource type not found"):
+        component_files._parse(handler, "named_by_an_address/Anything/css/file")
+    assert sys.modules.pop("named_by_an_address", None) is not None, gone("views/host/component_files.py")
+
+
+def test_panel_answers_a_queued_change_without_the_lock() -> None:
+    from panel.reactive import Syncable
+
+    document_lock.answer_with_lock()
+    own = [getattr(Syncable, name) for name in ("_change_coroutine", "_event_coroutine")]
+    answers = [each.__wrapped__.__wrapped__ for each in own]  # below the lock and the wait for the page
+    assert not any(hasattr(answer, "lock") for answer in answers), gone("views/host/document_lock.py")
+
+
+def test_bokeh_works_out_the_defaults_of_a_class_again_for_each_model() -> None:
+    source = inspect.getsource(HasProps)
+    method = re.search(r"@classmethod\n    def _overridden_defaults\(cls\).*?return \w+\n", source, re.DOTALL)
+    assert method is not None
+    assert "cache" not in method[0], gone("views/host/bokeh_defaults.py")
+
+
+@pytest.mark.skipif(BOKEH < (3, 10), reason="Bokeh before 3.10 does all of it on the event loop")
+def test_bokeh_carries_out_what_browsers_say_in_other_threads() -> None:
+    assert hasattr(session, "_run_in_executor"), gone("bokeh#15294 (views/host/event_loop.py)")
+
+
+# -- BokehJS
+
+
+@pytest.mark.skipif(BOKEH >= (3, 10), reason="bokeh#15347 is mended in later releases; the oldest allowed is older")
+def test_bokehjs_drops_the_arrays_of_a_page_that_comes_back() -> None:
+    assert re.search(r"document\.replace_with_json\(doc_json\)", SCRIPT), gone("bokeh#15347 (views/host/reconnect.js)")
+
+
+@pytest.mark.skipif(BOKEH >= (3, 10), reason="bokeh#15358 is mended in later releases; the oldest allowed is older")
+def test_bokehjs_builds_a_view_twice_where_children_change_while_they_are_built() -> None:
+    builder = SCRIPT[SCRIPT.index("async function build_views(") :][:1500]
+    awaits = re.search(r"const view = await _build_view\(.*\);\n\s+view_storage\.set\(model, view\);", builder)
+    assert awaits, gone("bokeh#15358 (views/host/built_first.js)")
+
+
+def test_bokehjs_lays_out_a_figure_that_has_no_layout_yet() -> None:
+    measure = re.search(r"_measure_layout\(\) \{\s+const \{ frame_width.*?top_panel", SCRIPT, re.DOTALL)
+    assert measure is not None
+    assert "layout == null" not in measure[0], gone("The layout of figures (views/host/built_first.js)")
+
+
+def test_bokehjs_takes_a_mouse_that_rests_for_a_long_press() -> None:
+    assert "setTimeout(() => this._pointer_timeout(), UIGestures.press_threshold)" in SCRIPT, gone(
+        "The long press (views/host/long_press.js)"
+    )
