@@ -116,10 +116,10 @@ def checked(folder: Path, lengths: dict[str, int]) -> None:
     try:
         if store.trouble:
             raise Fault(f"the store says {store.trouble}")
-        found = {run.id: run for run in store.runs()}
-        if missing := set(lengths) - set(found):
+        kept = {run.id: run for run in store.runs()}
+        if missing := set(lengths) - set(kept):
             raise Fault(f"{len(missing)} runs are missing")
-        for run_id in found:
+        for run_id in kept:
             trace = store.trace(run_id)
             steps = [int(iterate.dual[0]) for iterate in trace]
             if steps != list(range(len(steps))):
@@ -138,12 +138,12 @@ def while_recording(folder: Path, chance: random.Random) -> float:
     def record() -> None:
         store = open_store(folder)
         traces = {"a": new_trace(), "b": new_trace()}
-        with times.open("w", buffering=1) as said:
+        with times.open("w", buffering=1) as written:
             store.record(traces, RunHead(words="killed"))
             for step in range(10_000):
                 for trace in traces.values():
                     growing(trace, step)
-                said.write(f"{time.time()}\n")
+                written.write(f"{time.time()}\n")
                 time.sleep(STEP_SECONDS)
 
     moment = killed(record, chance.uniform(0.05, 3.0))

@@ -48,8 +48,8 @@ def main(words: list[str], root: Path = ROOT) -> int:
 def version_faults(root: Path, version: str) -> Iterator[str]:
     """Say where another version stands."""
     for file, line in PLACES.items():
-        found = re.search(line, (root / file).read_text(encoding="utf-8"), re.MULTILINE)
-        stated = found[1] if found else "none"
+        match = re.search(line, (root / file).read_text(encoding="utf-8"), re.MULTILINE)
+        stated = match[1] if match else "none"
         if stated != version:
             yield f"{file} has version {stated}; write {version}."
 

@@ -109,44 +109,44 @@ class TableColumn:
 def read_column(name: str, cells: Cells, lines: Sequence[int], first_without_name: bool = False) -> TableColumn:
     """Return what a column holds; `lines` are the rows of its cells in the file."""
     absent = np.fromiter(map(is_missing, cells.texts), bool, len(cells.texts))
-    found = TableColumn(name, cells.texts, np.frombuffer(cells.codes, np.intc), absent)
-    rows, gaps = len(found.codes), found.gaps
+    column = TableColumn(name, cells.texts, np.frombuffer(cells.codes, np.intc), absent)
+    rows, gaps = len(column.codes), column.gaps
     words = tuple(sorted(text for text in cells.texts if not is_missing(text)))
-    kind, aside = _kind(found, words, lines, rows - gaps)
+    kind, aside = _kind(column, words, lines, rows - gaps)
     if kind == "numbers" and (first_without_name or _called_id(name)) and _counts(words, rows):
         kind, aside = "neither", "it numbers the rows"
     if not aside and 2 * gaps > rows:
         aside = f"a value is missing in {gaps:,} of {rows:,} rows"
-    return replace(found, kind=kind, aside=aside, words=words if kind == "words" else ())
+    return replace(column, kind=kind, aside=aside, words=words if kind == "words" else ())
 
 
-def _kind(found: TableColumn, words: tuple[str, ...], lines: Sequence[int], present: int) -> tuple[Kind, str]:
+def _kind(column: TableColumn, words: tuple[str, ...], lines: Sequence[int], present: int) -> tuple[Kind, str]:
     if not words:
         return "neither", "it is empty"
     others = {word for word in words if not is_number(word)}
     if not others:
-        return "numbers", _not_finite(found, words, lines)
+        return "numbers", _not_finite(column, words, lines)
     if all(map(is_date, others)) and len(others) == len(words):
         return "neither", f"it holds dates or times, such as {in_quotes(words[0])}"
-    seen = _seen(found, others, lines)
+    seen = _seen(column, others, lines)
     if any("," in word and is_number(word.replace(",", "")) for word in others):
         return "neither", (
             f"its numbers have commas ({seen}); write decimal points, or separate the columns by semicolons"
         )
-    if 2 * (present - found.saying(others).sum()) >= present:
+    if 2 * (present - column.saying(others).sum()) >= present:
         return "neither", f"it holds numbers, but {seen}, which is not a number"
     return "words", _too_many(words, present)
 
 
-def _seen(found: TableColumn, texts: Collection[str], lines: Sequence[int]) -> str:
+def _seen(column: TableColumn, texts: Collection[str], lines: Sequence[int]) -> str:
     """Return the first cell that says one of some texts, and where it stands."""
-    row = int(found.saying(texts).argmax())
-    return f"{in_quotes(found.texts[found.codes[row]])} in row {lines[row]}"
+    row = int(column.saying(texts).argmax())
+    return f"{in_quotes(column.texts[column.codes[row]])} in row {lines[row]}"
 
 
-def _not_finite(found: TableColumn, words: tuple[str, ...], lines: Sequence[int]) -> str:
+def _not_finite(column: TableColumn, words: tuple[str, ...], lines: Sequence[int]) -> str:
     wrong = {word for word in words if not isfinite(float(word))}
-    return f"{_seen(found, wrong, lines)} is not a finite number" if wrong else ""
+    return f"{_seen(column, wrong, lines)} is not a finite number" if wrong else ""
 
 
 def _too_many(words: tuple[str, ...], present: int) -> str:
@@ -168,8 +168,8 @@ def _counts(words: tuple[str, ...], rows: int) -> bool:
     return rows > 2 and len(words) == rows and all(word.lstrip("+-").removesuffix(".0").isdigit() for word in words)
 
 
-def describe(found: TableColumn) -> str:
+def describe(column: TableColumn) -> str:
     """Return what was made of a column of words."""
-    said = f"Column {in_quotes(found.name)} holds words ({words_listed(found.words)})"
-    two = f"1 stands for {in_quotes(found.words[-1])}"
-    return f"{said}: {two if len(found.words) == 2 else 'one column for each word'}."
+    text = f"Column {in_quotes(column.name)} holds words ({words_listed(column.words)})"
+    two = f"1 stands for {in_quotes(column.words[-1])}"
+    return f"{text}: {two if len(column.words) == 2 else 'one column for each word'}."

@@ -39,13 +39,13 @@ def table_format(data: bytes, name: str) -> str:
     """
     if data.startswith(b"PAR1"):
         return "parquet"
-    found = _zip_kind(data) if data.startswith(b"PK\x03\x04") else _kind(data)
-    if found in TABLES:
-        return found
-    if found == "an old Excel file (.xls)":
-        raise DataError(f"{name} is {found}. Save it as CSV, or as an Excel workbook (.xlsx).")
-    if found:
-        raise DataError(f"{name} is {found}, not a table. {_EXPECTED}.")
+    kind = _zip_kind(data) if data.startswith(b"PK\x03\x04") else _kind(data)
+    if kind in TABLES:
+        return kind
+    if kind == "an old Excel file (.xls)":
+        raise DataError(f"{name} is {kind}. Save it as CSV, or as an Excel workbook (.xlsx).")
+    if kind:
+        raise DataError(f"{name} is {kind}, not a table. {_EXPECTED}.")
     return ""
 
 
@@ -55,8 +55,8 @@ def _kind(data: bytes) -> str:
         if data.startswith(signature):
             return what
     if data.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
-        found = (what for word, what in _OLD_OFFICE if word.encode("utf-16-le") in data)
-        return next(found, "an old Office document")
+        kinds = (what for word, what in _OLD_OFFICE if word.encode("utf-16-le") in data)
+        return next(kinds, "an old Office document")
     if data[:4] == b"RIFF":
         return "a picture" if data[8:12] == b"WEBP" else "a sound or a video"
     if data[4:8] == b"ftyp":

@@ -95,7 +95,7 @@ def _opened(plain: io.BytesIO, name: str) -> Any:
         reader = ExcelReader(plain, read_only=True, data_only=True, keep_links=False)
         reader.read_manifest()
         reader.read_workbook()
-        parts = [found.target for _, found in reader.parser.find_sheets()]
+        parts = [sheet.target for _, sheet in reader.parser.find_sheets()]
         if len({*parts}) < len(parts):  # each would be read
             raise ValueError("several of its sheets are one")
         reader.read()

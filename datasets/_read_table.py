@@ -33,10 +33,10 @@ def read_table(table: TableRows, name: str, options: TableOptions, progress: Pro
     """Return the data set that a table holds, with the summary of what was done to it; `name` is the file's."""
     header, columns = _columns(table, options, name, progress)
     targets = _targets(columns)
-    label = next(found for found in columns if found.name == (options.target or targets[0]))
-    used = [found for found in columns if found is not label and not found.aside]
+    label = next(each for each in columns if each.name == (options.target or targets[0]))
+    used = [each for each in columns if each is not label and not each.aside]
     _check_used(columns, label, used, name)
-    check_size(name, len(label.codes), sum(len(found.names) for found in used))
+    check_size(name, len(label.codes), sum(len(each.names) for each in used))
     kept = _kept(label, used, options.missing)
     codes, inverse = np.unique(label.codes[kept.rows], return_inverse=True)
     labels = code_labels([label.texts[code] for code in codes], column(label.name), inverse)
@@ -45,7 +45,7 @@ def read_table(table: TableRows, name: str, options: TableOptions, progress: Pro
     summary = TableSummary(
         TableOptions(label.name, kept.missing, header), targets, kept.gaps, len(label.codes), named, done
     )
-    features = tuple(feature for found in used for feature in found.names)
+    features = tuple(feature for each in used for feature in each.names)
     dataset = labels.dataset(name, _values(used, kept.rows, progress), feature_names=features)
     assumed = _assumed(label, header, options, table)
     return replace(dataset, notes=(*dataset.notes, *assumed, *done), table=summary)
@@ -85,24 +85,24 @@ def _columns(table: TableRows, options: TableOptions, name: str, progress: Progr
 def _assumed(label: TableColumn, header: bool, options: TableOptions, table: TableRows) -> tuple[str, ...]:
     """Return what was decided without being asked, as sentences."""
     first = "names of columns" if header else "values, as the others do"
-    said = (
+    sentence = (
         () if table.names is not None or options.header is not None else (f"The first row is taken to hold {first}.",)
     )
-    return (*table.notes, *said, *([f"The target is {column(label.name)}."] if options.target is None else ()))
+    return (*table.notes, *sentence, *([f"The target is {column(label.name)}."] if options.target is None else ()))
 
 
 def _said(columns: Sequence[TableColumn], label: TableColumn, missing: str | None) -> Iterator[str]:
     """Yield what became of the columns."""
-    for found in columns:
-        if found is label:
+    for each in columns:
+        if each is label:
             continue
-        if found.aside:
-            yield f"Column {in_quotes(found.name)} is set aside: {found.aside}."
-        elif found.kind == "words":
-            yield describe(found)
-        if not found.aside and found.gaps and missing == FILL:
-            values = "1 missing value of {} is" if found.gaps == 1 else f"{found.gaps:,} missing values of {{}} are"
-            yield f"{values.format(column(found.name))} filled in by {found.filling()[1]}."
+        if each.aside:
+            yield f"Column {in_quotes(each.name)} is set aside: {each.aside}."
+        elif each.kind == "words":
+            yield describe(each)
+        if not each.aside and each.gaps and missing == FILL:
+            values = "1 missing value of {} is" if each.gaps == 1 else f"{each.gaps:,} missing values of {{}} are"
+            yield f"{values.format(column(each.name))} filled in by {each.filling()[1]}."
 
 
 # -- the target
@@ -110,23 +110,23 @@ def _said(columns: Sequence[TableColumn], label: TableColumn, missing: str | Non
 
 def _targets(columns: Sequence[TableColumn]) -> tuple[str, ...]:
     """Return the columns that can be predicted, the best guess first."""
-    able = [found for found in columns if _predictable(found)] or list(columns)
+    able = [each for each in columns if _predictable(each)] or list(columns)
     best = _guess(columns, able)
-    return tuple(found.name for found in (best, *(other for other in able if other is not best)))
+    return tuple(each.name for each in (best, *(other for other in able if other is not best)))
 
 
-def _predictable(found: TableColumn) -> bool:
-    present = len(found.codes) - found.gaps
-    if found.kind == "words":
-        return 1 < len(found.words) <= max(MOST_CLASSES, present // 2)
-    return found.kind == "numbers" and not found.aside
+def _predictable(candidate: TableColumn) -> bool:
+    present = len(candidate.codes) - candidate.gaps
+    if candidate.kind == "words":
+        return 1 < len(candidate.words) <= max(MOST_CLASSES, present // 2)
+    return candidate.kind == "numbers" and not candidate.aside
 
 
 def _guess(columns: Sequence[TableColumn], able: Sequence[TableColumn]) -> TableColumn:
     """Return the column that is called so, else the first where it alone holds words, else the last."""
-    called = [found for found in columns if found.name.lower() in LABEL_NAMES and found.kind != "neither"]
-    ends = [found for found in (columns[-1], columns[0]) if found in called]
-    inner = [found for found in called if found.name.lower() != "y"]  # which may be a coordinate
+    called = [each for each in columns if each.name.lower() in LABEL_NAMES and each.kind != "neither"]
+    ends = [each for each in (columns[-1], columns[0]) if each in called]
+    inner = [each for each in called if each.name.lower() != "y"]  # which may be a coordinate
     if ends or inner:
         return (ends + inner)[0]
     only = columns[0].kind == "words" and columns[-1].kind == "numbers"
@@ -136,7 +136,7 @@ def _guess(columns: Sequence[TableColumn], able: Sequence[TableColumn]) -> Table
 def _check_used(columns: Sequence[TableColumn], label: TableColumn, used: Sequence[TableColumn], name: str) -> None:
     if used:
         return
-    reasons = [f"{column(found.name)}: {found.aside}" for found in columns if found is not label][:3]
+    reasons = [f"{column(each.name)}: {each.aside}" for each in columns if each is not label][:3]
     raise DataError(f"{name} has nothing to predict {column(label.name)} from: {'; '.join(reasons)}.")
 
 
@@ -157,19 +157,19 @@ def _kept(label: TableColumn, used: Sequence[TableColumn], asked: str | None) ->
     if not labelled.any():
         raise DataError(f"Column {in_quotes(label.name)} is empty: choose another target.")
     whole = labelled.copy()
-    for found in used:
-        whole &= ~found.missing
+    for each in used:
+        whole &= ~each.missing
     gaps = int(labelled.sum() - whole.sum())
-    said = (f"{_counted(label.gaps)} left out, where {column(label.name)} is empty.",) if label.gaps else ()
+    notes = (f"{_counted(label.gaps)} left out, where {column(label.name)} is empty.",) if label.gaps else ()
     if not gaps:
-        return _Kept(np.flatnonzero(labelled), None, 0, said)
+        return _Kept(np.flatnonzero(labelled), None, 0, notes)
     missing = asked or (LEAVE_OUT if gaps <= FEW * total else FILL)
     if missing == FILL:
-        return _Kept(np.flatnonzero(labelled), FILL, gaps, said)
+        return _Kept(np.flatnonzero(labelled), FILL, gaps, notes)
     if not whole.any():
         raise DataError("A value is missing in every row: fill in the missing values instead of leaving rows out.")
     return _Kept(
-        np.flatnonzero(whole), LEAVE_OUT, gaps, (*said, f"{_counted(gaps)} left out, where a value is missing.")
+        np.flatnonzero(whole), LEAVE_OUT, gaps, (*notes, f"{_counted(gaps)} left out, where a value is missing.")
     )
 
 
@@ -179,12 +179,12 @@ def _counted(rows: int) -> str:
 
 def _values(used: Sequence[TableColumn], rows: Rows, progress: Progress) -> Array:
     """Return the numbers that kernels see (n, d), with missing values filled in."""
-    X = np.empty((len(rows), sum(len(found.names) for found in used)))
+    X = np.empty((len(rows), sum(len(each.names) for each in used)))
     start = 0
-    for k, found in enumerate(used):
-        block = found.numbers(rows)
-        if found.gaps:
-            values, _ = found.filling()
+    for k, each in enumerate(used):
+        block = each.numbers(rows)
+        if each.gaps:
+            values, _ = each.filling()
             block = np.where(np.isnan(block), values, block)
         X[:, start : start + block.shape[1]] = block
         start += block.shape[1]

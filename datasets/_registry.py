@@ -75,6 +75,6 @@ def describe_dataset(name: str) -> DatasetInfo:
     info = getattr(_find(name), "INFO", None)
     if isinstance(info, DatasetInfo):
         return info
-    found = load_dataset(name)
-    shared = {field.name: getattr(found, field.name) for field in fields(DatasetInfo) if hasattr(found, field.name)}
+    dataset = load_dataset(name)
+    shared = {field.name: getattr(dataset, field.name) for field in fields(DatasetInfo) if hasattr(dataset, field.name)}
     return DatasetInfo(**{**shared, "name": name, "kind": "table"})

@@ -47,12 +47,12 @@ def coarse_solution(problem: Problem, solver: Solver) -> Iterate:
     scale = problem.n / len(few) if every is None else float(every.sum() / every[few].sum())
     larger = replace(loss, C=loss.C * scale)
     coarse = Problem(bank.only(few), problem.y[few], larger, problem.regularizer, weights)
-    for count, found in enumerate(solver.iterates(coarse)):
-        if found.gap <= GAP or count == MOST:
+    for count, iterate in enumerate(solver.iterates(coarse)):
+        if iterate.gap <= GAP or count == MOST:
             break
     dual = np.zeros(loss.dual_shape(problem.y))
-    dual[few] = found.dual / scale
-    return replace(found, dual=dual, certificate=None)
+    dual[few] = iterate.dual / scale
+    return replace(iterate, dual=dual, certificate=None)
 
 
 def some_samples(problem: Problem, seed: int) -> NDArray[np.intp]:

@@ -168,10 +168,10 @@ class CuttingPlaneModel:
         units = np.abs(self.extremes).max(axis=1)
         units[units == 0.0] = 1.0
         try:
-            found = self._game.solve(self.cuts, units)
+            solution = self._game.solve(self.cuts, units)
         except np.linalg.LinAlgError:
-            found = None
-        result = None if found is None else self._agreed(*found, _EXACT * float(units.max()))
+            solution = None
+        result = None if solution is None else self._agreed(*solution, _EXACT * float(units.max()))
         if result is None:
             self._game = MatrixGame()
         return result

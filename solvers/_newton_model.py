@@ -133,19 +133,19 @@ def minimise_model(
     size = 1.0 if fixed_sum else float(weights.max(initial=0.0)) or 1.0
     program = _Program(metric, size * products, size * slopes, signed, y, C, fixed_sum, gap)
     try:
-        found = _solve_growing(program, weights / size) or _solve_by_svms(program, weights / size)
+        minimum = _solve_growing(program, weights / size) or _solve_by_svms(program, weights / size)
     except np.linalg.LinAlgError:
         return None
-    if found is None:
+    if minimum is None:
         return None
-    multipliers = np.maximum(found.multipliers[-len(slopes) :], 0.0)
+    multipliers = np.maximum(minimum.multipliers[-len(slopes) :], 0.0)
     moved = signed.copy()
-    moved[found.points] += program.unit * found.z
+    moved[minimum.points] += program.unit * minimum.z
     sane = np.isfinite(multipliers).all() and np.isfinite(moved).all()
     if not sane or (fixed_sum and multipliers.sum() <= 0.0):
         return None
     multipliers = multipliers / multipliers.sum() if fixed_sum else size * multipliers
-    return NewtonPoint(multipliers, _feasible(moved, y, C), found.held, found.rounds)
+    return NewtonPoint(multipliers, _feasible(moved, y, C), minimum.held, minimum.rounds)
 
 
 @dataclass(frozen=True)
@@ -224,30 +224,30 @@ class _Program:
         rows[1:, p:] = -self._height
         upper = np.concatenate([self.upper[points], np.full(t, INFINITE), [0.0], self.ends])
         lower = np.concatenate([self.lower[points], np.full(t, -INFINITE), [0.0], np.full(len(self.ends), -INFINITE)])
-        found = _solved(H, f, rows, upper, lower, senses)
-        if found is None:
+        solution = _solved(H, f, rows, upper, lower, senses)
+        if solution is None:
             return None
-        z, info = found
+        z, info = solution
         return _Solution(points, z[:p], np.asarray(info["lam"]), int(info["iterations"]), p)
 
-    def wanting(self, found: _Solution) -> Indices:
+    def wanting(self, solution: _Solution) -> Indices:
         """Return the points left out that would move; none where all of them would gain next to nothing."""
-        out = self.left_out(found.points)
-        points, kernels = len(found.points) + self.t, found.multipliers[-len(self.rows) :]
-        pull = self.metric[np.ix_(out, found.points)] @ found.z / self.size + kernels @ self.rows[:, out]
-        slope = self.linear[out] - pull - found.multipliers[points]
+        out = self.left_out(solution.points)
+        points, kernels = len(solution.points) + self.t, solution.multipliers[-len(self.rows) :]
+        pull = self.metric[np.ix_(out, solution.points)] @ solution.z / self.size + kernels @ self.rows[:, out]
+        slope = self.linear[out] - pull - solution.multipliers[points]
         least = WANTING * float(np.abs(self.linear[0]))
         down, up = self._full[out] & (slope < -least), self._empty[out] & (slope > least)
         reach = np.where(down, self.lower[out], np.where(up, self.upper[out], 0.0))
         return out[down | up] if float(slope @ reach) > self._trifle else out[:0]
 
-    def grown(self, found: _Solution, more: Indices) -> tuple[Indices, Senses]:
+    def grown(self, solution: _Solution, more: Indices) -> tuple[Indices, Senses]:
         """Return the points of a solution and `more`, with marks for what held in it."""
-        signs = np.sign(found.multipliers)
+        signs = np.sign(solution.multipliers)
         held = np.where(signs > 0.0, UPPER, np.where(signs < 0.0, LOWER, 0))
-        points = np.union1d(found.points, more)
+        points = np.union1d(solution.points, more)
         senses = self.senses(points, signs[-len(self.rows) :] > 0.0)
-        senses[np.searchsorted(points, found.points)] = held[: len(found.points)]
+        senses[np.searchsorted(points, solution.points)] = held[: len(solution.points)]
         senses[-len(self.rows) :] = held[-len(self.rows) :]
         return points, senses
 
@@ -263,12 +263,12 @@ def _solve_growing(program: _Program, weights: Array) -> _Solution | None:
     """
     points = program.first_points(weights)
     senses, rounds, left = program.senses(points, weights > 0.0), 0, MOST_ROUNDS
-    while len(points) <= program.most and (found := program.solve(points, senses)) is not None:
-        rounds, left = rounds + found.rounds, left - 1
-        more = program.wanting(found)
+    while len(points) <= program.most and (solution := program.solve(points, senses)) is not None:
+        rounds, left = rounds + solution.rounds, left - 1
+        more = program.wanting(solution)
         if not len(more):
-            return replace(found, rounds=rounds)
-        points, senses = program.grown(found, more if left > 1 else program.left_out(points))
+            return replace(solution, rounds=rounds)
+        points, senses = program.grown(solution, more if left > 1 else program.left_out(points))
     return None
 
 
@@ -297,8 +297,8 @@ class _DualMaximum:
         width = float((program.upper - program.lower).max())
         svm = InnerSvm.boxed(linear, program.lower, program.upper, width)
         svm.set_dual(near.z)
-        found = svm.solve(self._metric, SVM_PRECISION * float(np.abs(program.linear[0])), scores=near.image)
-        return _Peak(weights, found.value + float(program.ends @ weights), svm.b.copy(), linear - svm.f)
+        solution = svm.solve(self._metric, SVM_PRECISION * float(np.abs(program.linear[0])), scores=near.image)
+        return _Peak(weights, solution.value + float(program.ends @ weights), svm.b.copy(), linear - svm.f)
 
     def slopes(self, peak: _Peak) -> Array:
         """Return the gradient of phi."""
@@ -328,10 +328,10 @@ class _DualMaximum:
         room = INFINITE if self.fixed_sum else FARTHEST * max(float(here.max()), 1.0)
         upper, lower = np.append(np.full(q, room), sums), np.append(-here, sums)
         marks = np.append(np.where(here > 0.0, 0, LOWER), EQUALITY + sums).astype(np.int32)
-        found = _solved(damped, slopes / size, rows, upper, lower, marks)
-        if found is None:
+        solution = _solved(damped, slopes / size, rows, upper, lower, marks)
+        if solution is None:
             return None
-        weights = here + found[0]
+        weights = here + solution[0]
         weights[weights < AT_BOUND] = 0.0
         return np.asarray(weights / weights.sum() if self.fixed_sum else weights)
 

@@ -21,9 +21,9 @@ _INTERIOR = 1e-4  # share of the usual start in a warm one, where a dual variabl
 
 def start_signed(problem: Problem, start: Iterate, usual: Array, conjugate: Conjugate) -> Array:
     """Return the best share of the best dual variables of a start, inside the box where the conjugate is steep."""
-    found = [_best_share(problem, signed) for signed in start_duals(problem, start)]
-    bounds = [_bound(problem, signed) for signed in found]
-    best = found[int(np.argmax(bounds))]
+    candidates = [_best_share(problem, signed) for signed in start_duals(problem, start)]
+    bounds = [_bound(problem, signed) for signed in candidates]
+    best = candidates[int(np.argmax(bounds))]
     return (1.0 - _INTERIOR) * best + _INTERIOR * usual if conjugate.steep else best
 
 

@@ -34,7 +34,7 @@ def needs_group_norm(problem: Problem, losses: tuple[type[Loss], ...], method: s
     """Return "" or why `method` cannot follow: it knows one formulation, `losses`, no bias and dense kernels."""
     loss, regularizer = problem.loss, problem.regularizer
     if not isinstance(loss, losses):
-        *others, last = (f"the {found.label}" for found in losses)
+        *others, last = (f"the {each.label}" for each in losses)
         known = f"{', '.join(others)} and {last}" if others else last
         return f"{method} is written for {known} loss, not for the {loss.label} loss."
     if not isinstance(regularizer, GroupSquaredPlusL1):

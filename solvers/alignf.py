@@ -46,11 +46,11 @@ class Alignf(TwoStage):
     def weigh(self, problem: Problem) -> tuple[Array, TwoStageFacts]:
         """Return the weights and their alignment, between 0 and 1; equal weights where no kernel is aligned."""
         products, targets = alignments(dense_kernels(problem), problem.y)
-        found = _nonnegative_least(products, targets)
-        total = float(found.sum())
+        answer = _nonnegative_least(products, targets)
+        total = float(answer.sum())
         if not total > 0.0:
             return problem.regularizer.start(problem.m), TwoStageFacts(criterion=0.0)
-        weights = np.asarray(found / total)
+        weights = np.asarray(answer / total)
         length = float(np.sqrt(weights @ products @ weights))
         centred = problem.y - problem.y.mean()  # kernels are centred, so labels count by what is left of them
         alignment = float(weights @ targets) / (length * float(centred @ centred))

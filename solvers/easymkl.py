@@ -74,5 +74,5 @@ def nearest_points(problem: Problem, share: float) -> Array:
     # those of a class sum to two over the squared distance, which is share (1/n+ + 1/n-) at least
     machine = InnerSvm(signs, n / share)
     machine.solve(mixed, EXACT)
-    found = np.asarray(machine.b)
-    return found / float(np.maximum(found, 0.0).sum())
+    dual = np.asarray(machine.b)
+    return dual / float(np.maximum(dual, 0.0).sum())

@@ -177,11 +177,11 @@ class Level(Solver):
             return "The upper and the lower bound have met, so the weights stay."
         few = {1.0: "the one cut lies", 2.0: "both cuts lie"}
         cuts = few.get(facts.cuts, f"all {counted(facts.cuts, 'cut')} lie")
-        said = f"Moved {share_text(facts.moved)} of the weight, to the nearest point where {cuts} below the level"
-        said += f" {facts.level:,.6g}."
+        text = f"Moved {share_text(facts.moved)} of the weight, to the nearest point where {cuts} below the level"
+        text += f" {facts.level:,.6g}."
         if facts.empty_level_sets > 0.0:
-            said += " The first level tried was too low for any point, which raised the lower bound."
-        return f"{said} {objective_change(before, after)}"
+            text += " The first level tried was too low for any point, which raised the lower bound."
+        return f"{text} {objective_change(before, after)}"
 
 
 class _Bundle:

@@ -212,14 +212,14 @@ class _NewtonDescent:
         """Go where the search led, or else improve the dual variables alone; return the kind of step, "" for none."""
         if search.found is not None:
             self._go_to(search.found)
-            found = self._best_dual(here.point, model.signed)
-            if found.gap < self.solved.point.gap:
-                self.centre = Valued(self.problem, found)
+            best = self._best_dual(here.point, model.signed)
+            if best.gap < self.solved.point.gap:
+                self.centre = Valued(self.problem, best)
             return "Newton"
-        found = self._best_dual(here.point, model.signed)
-        if found.gap >= WORTHWHILE * min(here.point.gap, self.solved.point.gap):
+        best = self._best_dual(here.point, model.signed)
+        if best.gap >= WORTHWHILE * min(here.point.gap, self.solved.point.gap):
             return ""
-        self.centre = Valued(self.problem, found)
+        self.centre = Valued(self.problem, best)
         return "dual"
 
     def _best_dual(self, before: SvmPoint, expected: Array) -> SvmPoint:
@@ -237,9 +237,9 @@ class _NewtonDescent:
 
         share, highest = DUAL_SHARES[0], bound(DUAL_SHARES[0])
         for shorter in DUAL_SHARES[1:]:
-            if (found := bound(shorter)) < highest:  # along a segment the bound has one peak
+            if (lower := bound(shorter)) < highest:  # along a segment the bound has one peak
                 break
-            share, highest = shorter, found
+            share, highest = shorter, lower
         signed = before.signed + share * moved
         scores = problem.bank.apply(here.weights, signed) if self.rounded else self.kernel @ signed
         self.proved = SvmPoint(problem, here.weights, signed, scores, here.value, here.tol, along(share))
@@ -264,9 +264,9 @@ class _NewtonDescent:
         reference = here.value + NOISE * abs(here.value)
         return search_segment(evaluate, here, target, reference, interpolate, least)
 
-    def _go_to(self, found: Valued) -> None:
-        self.solved = self.centre = found
-        self.oracle.recent.add(found.point)
+    def _go_to(self, valued: Valued) -> None:
+        self.solved = self.centre = valued
+        self.oracle.recent.add(valued.point)
         self.kernel[:] = self.oracle.kernel
         self.rounded = self.oracle.rounded
 

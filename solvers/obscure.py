@@ -84,11 +84,11 @@ class Obscure(Solver):
         """Yield the zero function, then one iterate per epoch of the first stage, and of the second, for ever."""
         refuse(self.refusal(problem))
         theta = ThetaState(problem, self.seed)
-        found = theta.start(ObscureFacts(stage=1.0, epochs=0.0, updates=0.0))
-        yield found
-        for found in self._online(problem, theta):
-            yield found
-        yield from self._batch(problem, theta, found)
+        iterate = theta.start(ObscureFacts(stage=1.0, epochs=0.0, updates=0.0))
+        yield iterate
+        for iterate in self._online(problem, theta):
+            yield iterate
+        yield from self._batch(problem, theta, iterate)
 
     def _online(self, problem: Problem, theta: ThetaState) -> Iterator[Iterate]:
         longest = float(_lengths(theta).max()) ** 2

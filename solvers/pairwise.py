@@ -192,11 +192,11 @@ class PairwiseFrankWolfe(Solver):
         if after.step == 0.0:
             trials = counted(facts.line_search_trials, "SVM solve")
             return f"{trials} found nothing lower.{finer_svms(before, after)} {objective_change(before, after)}"
-        said = _moved(facts)
+        text = _moved(facts)
         if facts.direction in ("pairwise", "away") and facts.dropped == 1.0:
             left = counted(float(after.active), "kernel")
-            said += f", which it drops; a step drops one at most, and {left} have weight"
-        return f"{said}. {objective_change(before, after)}"
+            text += f", which it drops; a step drops one at most, and {left} have weight"
+        return f"{text}. {objective_change(before, after)}"
 
 
 def _moved(facts: PairwiseFacts) -> str:

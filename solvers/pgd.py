@@ -196,17 +196,17 @@ class Pgd(RandomStart):
             return start_sentence(after)
         facts = PgdFacts.of(after)
         trials = counted(facts.line_search_trials, "SVM solve")
-        said = f"The line search settled on the step {after.step:.2g} after {trials}."
+        text = f"The line search settled on the step {after.step:.2g} after {trials}."
         if facts.direction == "averaged":
-            found = "took" if after.step > 0.0 else "found nothing lower in"
-            said = f"{FROM_KINK} and {found} {trials}."
+            verb = "took" if after.step > 0.0 else "found nothing lower in"
+            text = f"{FROM_KINK} and {verb} {trials}."
         elif after.step == 0.0:
-            said = f"{trials} found no step that lowers the objective."
-        said += finer_svms(before, after) + f" {objective_change(before, after)}"
+            text = f"{trials} found no step that lowers the objective."
+        text += finer_svms(before, after) + f" {objective_change(before, after)}"
         if after.objective > before.objective and self.nonmonotone:
             most = f"{facts.reference_value:,.6g}"
-            said += f" It may rise for a while, as long as it stays below the average of past values, {most}."
-        return said
+            text += f" It may rise for a while, as long as it stays below the average of past values, {most}."
+        return text
 
 
 def _leave_kink(

@@ -126,9 +126,9 @@ class Silp(Solver):
             return f"The linear program over {counted(facts.cuts, 'cut')} failed, so the weights stay."
         cuts = "its one cut" if facts.cuts == 1.0 else f"its {counted(facts.cuts, 'cut')}"
         promised, moved = facts.lp_value, facts.moved
-        said = f"Moved {share_text(moved)} of the weight{' at once' if moved >= 0.5 else ''}, to the lowest point of"
-        said += f" {cuts}. The cuts promise the objective {promised:,.6g} there;"
+        text = f"Moved {share_text(moved)} of the weight{' at once' if moved >= 0.5 else ''}, to the lowest point of"
+        text += f" {cuts}. The cuts promise the objective {promised:,.6g} there;"
         if after.objective - promised <= 1e-2 * abs(after.objective):
-            return f"{said} the true one, {after.objective:,.6g}, is close."
+            return f"{text} the true one, {after.objective:,.6g}, is close."
         higher = f", higher than the {before.objective:,.6g} before" if after.objective > before.objective else ""
-        return f"{said} the true one is {after.objective:,.6g}{higher}."
+        return f"{text} the true one is {after.objective:,.6g}{higher}."

@@ -150,16 +150,16 @@ class SimpleMkl(Solver):
         if before is None:
             return start_sentence(after)
         facts = SimpleMklFacts.of(after)
-        said = f"Weight was traded between {facts.reference_kernel} and the other kernels"
+        text = f"Weight was traded between {facts.reference_kernel} and the other kernels"
         if facts.direction == "averaged":
-            said = FROM_KINK
+            text = FROM_KINK
         if facts.boundary_moves:
             times = "once" if facts.boundary_moves == 1.0 else counted(facts.boundary_moves, "time")
-            said += f", and on the way a weight reached zero {times}"
-        said += f"; the line search took {counted(facts.line_search_trials, 'SVM solve')}."
+            text += f", and on the way a weight reached zero {times}"
+        text += f"; the line search took {counted(facts.line_search_trials, 'SVM solve')}."
         if after.step <= STILL:
-            said += " The weights hardly moved, so the next line search is more precise."
-        return f"{said} {objective_change(before, after)}"
+            text += " The weights hardly moved, so the next line search is more precise."
+        return f"{text} {objective_change(before, after)}"
 
 
 class _ReducedDescent:

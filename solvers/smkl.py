@@ -160,11 +160,11 @@ class Smkl(Solver):
             return f"The weights stay.{finer_svms(before, after)} {objective_change(before, after)}"
         to = f"the best answer to the SVM, which has {counted(facts.response_active, 'kernel')}"
         way = "" if after.step == 1.0 else f", {share_text(after.step)} of the way"
-        said = f"Moved {share_text(facts.moved)} of the weight{way} to {to}."
+        text = f"Moved {share_text(facts.moved)} of the weight{way} to {to}."
         if facts.period > 1.0:
             back = f"The weights are those of {facts.period:.0f} steps ago: without a memory nothing ends this cycle."
-            return f"{said} {back}"
-        return f"{said} {objective_change(before, after)}"
+            return f"{text} {back}"
+        return f"{text} {objective_change(before, after)}"
 
     def advice(self, problem: Problem, last: Iterate) -> str:
         """Say what settles where answers to the last move do not."""

@@ -188,8 +188,8 @@ class Spg(RandomStart):
         facts = SpgFacts.of(after)
         share, trials = facts.share, facts.line_search_trials
         if facts.direction == "averaged":
-            found = "took" if share > 0.0 else "found nothing lower in"
-            taken = f"{FROM_KINK} and {found} {counted(trials, 'SVM solve')}."
+            verb = "took" if share > 0.0 else "found nothing lower in"
+            taken = f"{FROM_KINK} and {verb} {counted(trials, 'SVM solve')}."
         elif share == 0.0:
             taken = f"{counted(trials, 'trial')} of the spectral step {facts.bb_step:.2g} found nothing low enough."
         elif share == 1.0:

@@ -164,8 +164,8 @@ class SpicyMkl(Solver):
         facts = SpicyMklFacts.of(after)
         if not np.isnan(facts.svm_tolerance):
             of = counted(facts.active_kernels, "kernel")
-            told = f"Newton's method came no closer, so an SVM was solved at the weights of {of}."
-            return f"{told} {objective_change(before, after)}"
+            sentence = f"Newton's method came no closer, so an SVM was solved at the weights of {of}."
+            return f"{sentence} {objective_change(before, after)}"
         took = counted(facts.newton_steps, "Newton step")
         active = counted(facts.active_kernels, "kernel")
         near = "" if np.isnan(after.step) else f", with the functions kept near the last ones (γ = {after.step:.2g}),"
@@ -263,19 +263,19 @@ class _SpicyRun:
             violation=self.violation,
             gamma=self._gamma,
         )
-        made, found = self._iterate(facts), self._state()
+        made, state = self._iterate(facts), self._state()
         exhausted = result.newton_steps == _MOST_NEWTON and self.solvable
-        lost = result.stuck or result.newton_steps == 0 or (exhausted and not (self.exact and found.bound > kept.bound))
-        undone = lost and found.gap >= kept.gap
+        lost = result.stuck or result.newton_steps == 0 or (exhausted and not (self.exact and state.bound > kept.bound))
+        undone = lost and state.gap >= kept.gap
         self.exact = self.exact and undone
         if undone:
             self._go_back(kept)
-            found = found if found.bound > kept.bound and not exhausted else kept
+            state = state if state.bound > kept.bound and not exhausted else kept
         elif not self.one_newton_step:
             self._weaken()
-        known = self.exact and found is kept
-        if (undone or exhausted) and self.solvable and found.weights.any() and not known:
-            self.doubted = found
+        known = self.exact and state is kept
+        if (undone or exhausted) and self.solvable and state.weights.any() and not known:
+            self.doubted = state
         elif undone and self._stands_still():
             return replace(made, end=_STILL)
         return made

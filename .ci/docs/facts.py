@@ -61,11 +61,11 @@ def _run(name: str, made: type[Solver]) -> str:
     motion = trace.motion
     verdict = f" It {motion}. Verdict: {motion.verdict}."
     steps = len(trace) - 1
-    said = (
+    caption = (
         f"{made.label} on {words}: {steps:,} step{'s' if steps != 1 else ''} and {solves}. {trace.reason}"
         f" {trace.best.active} of {trace.best.weights.size} kernels are in use.{verdict if motion.verdict else ''}"
     )
-    return f"![Objective, gap and kernel weights of {made.label}](../pictures/solver-{name}.svg)\n\n{said}"
+    return f"![Objective, gap and kernel weights of {made.label}](../pictures/solver-{name}.svg)\n\n{caption}"
 
 
 @cache
@@ -129,8 +129,11 @@ def which() -> str:
     for row in json.loads(WHICH.read_text(encoding="utf-8"))["rows"]:
         cells.setdefault((row["kind"], row["problem"]), []).append(row)
     labels, rows = solver_classes(), []
-    for (_, problem), found in cells.items():
-        taken, best = found[0], min((row for row in found if row["reached"]), key=lambda row: float(row["times"]))
+    for (_, problem), by_solver in cells.items():
+        taken, best = (
+            by_solver[0],
+            min((row for row in by_solver if row["reached"]), key=lambda row: float(row["times"])),
+        )
         ahead = labels[best["solver"]].label if best is not taken else ""
         times = f"{1.0 / best['times']:.2f}".rstrip("0").rstrip(".")
         size = f"{taken['n']:,} · {taken['m']:,}"
@@ -148,7 +151,7 @@ def recent() -> str:
     labels = solver_classes()
     names = list(next(iter(rows.values())))
     head = ("table", *(f"[{labels[name].label}]({name}.md)" for name in names))
-    return _table(head, [(table, *(found[name] for name in names)) for table, found in rows.items()])
+    return _table(head, [(table, *(by_name[name] for name in names)) for table, by_name in rows.items()])
 
 
 def once() -> str:
@@ -204,7 +207,9 @@ def dataset_list() -> str:
 
 def glossary_list() -> str:
     """Return every term with its sentence, in the order of the alphabet."""
-    return "\n\n".join(f"**{term}**\n:   {said}" for term, said in sorted(glossary.terms().items(), key=_folded))
+    return "\n\n".join(
+        f"**{term}**\n:   {sentence}" for term, sentence in sorted(glossary.terms().items(), key=_folded)
+    )
 
 
 def _folded(pair: tuple[str, str]) -> str:
@@ -249,19 +254,19 @@ def claim_list() -> str:
 
 def _claim(answer: ClaimAnswer) -> str:
     claim = answer.claim
-    said = [f"### {claim.name}", f"**{answer.verdict}**: {claim.sentence} ({claim.place})"]
+    paragraphs = [f"### {claim.name}", f"**{answer.verdict}**: {claim.sentence} ({claim.place})"]
     if claim.untestable:
-        return "\n\n".join([*said, claim.untestable])
+        return "\n\n".join([*paragraphs, claim.untestable])
     left = f" Of the full set {counted(answer.missing, 'run')} are left." if answer.missing else ""
-    said.append(f"{measured_text(claim)}; {splits_text(answer)}. {contrary_text(answer)}{left} {claim.note}")
+    paragraphs.append(f"{measured_text(claim)}; {splits_text(answer)}. {contrary_text(answer)}{left} {claim.note}")
     if answer.rows:
-        said.append(f"![The paper's values and ours: {claim.quantity.label}](pictures/claim-{claim.name}.svg)")
+        paragraphs.append(f"![The paper's values and ours: {claim.quantity.label}](pictures/claim-{claim.name}.svg)")
     for what, rows in {"": answer.rows, **answer.variations}.items():
-        said += [f"With {what}:"] if what else []
-        said.append(_table(COLUMNS, [row_texts(claim, row) for row in rows]))
+        paragraphs += [f"With {what}:"] if what else []
+        paragraphs.append(_table(COLUMNS, [row_texts(claim, row) for row in rows]))
     rules = {"the paper's rule": claim.paper_rule or claim.certified_rule, "certified": claim.certified_rule}
-    said.append("; ".join(f"{name}: `{rule}`" for name, rule in rules.items() if rule) + ".")
-    return "\n\n".join([*said, f"`mklviz reproduce {claim.name}`; `?claim={claim.name}`. {race_text(claim)}"])
+    paragraphs.append("; ".join(f"{name}: `{rule}`" for name, rule in rules.items() if rule) + ".")
+    return "\n\n".join([*paragraphs, f"`mklviz reproduce {claim.name}`; `?claim={claim.name}`. {race_text(claim)}"])
 
 
 MADE: dict[str, Callable[..., str]] = {

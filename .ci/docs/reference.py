@@ -88,7 +88,7 @@ def _commands() -> str:
 
 
 def _help(*words: str) -> str:
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said), contextlib.suppress(SystemExit):
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output), contextlib.suppress(SystemExit):
         main([*words, "--help"])
-    return said.getvalue().strip()
+    return output.getvalue().strip()

@@ -97,10 +97,10 @@ def make_many(folder: Path, count: int) -> None:
         solver, data = ("level", "silp", "newton")[number % 3], ("sonar", "heart", "vote", "wine")[number % 4]
         copy = folder / "runs" / f"20260101T{number:06d}-{number:08x}-{solver}"
         copy.mkdir()
-        told = {**head["trace"], "solver": solver, "label": solver.upper()}
+        about = {**head["trace"], "solver": solver, "label": solver.upper()}
         own = {**head, "race": f"race-{number // 3}", "words": f"data={data}; solvers={solver}", "data": data.title()}
         created = head["created"] - 60.0 * number
-        (copy / "head.json").write_text(json.dumps({**own, "key": solver, "created": created, "trace": told}))
+        (copy / "head.json").write_text(json.dumps({**own, "key": solver, "created": created, "trace": about}))
         gap = 10.0 ** -(number % 7)
         (copy / "end.json").write_text(json.dumps({**end, "numbers": {**end["numbers"], "gap": gap}}))
         if number % 10 == 0:
@@ -136,7 +136,7 @@ def searches(folder: Path) -> Iterator[Row]:
     for where in SEARCHES:
         for limit in (100, None):
             begun = time.perf_counter()
-            found = store.runs(where, limit=limit)
+            matching = store.runs(where, limit=limit)
             seconds = time.perf_counter() - begun
-            yield {"search": where or "everything", "most": str(limit), "found": len(found), "seconds": seconds}
+            yield {"search": where or "everything", "most": str(limit), "found": len(matching), "seconds": seconds}
     reset()

@@ -74,8 +74,8 @@ def proves_what_it_says(kind: type[Solver]) -> None:
             continue
         trace = solve(problem, kind(), gap=GOAL, max_iter=STEPS)
         proved, best = exact_bound(problem, grams, trace.best_dual), trace.best.objective
-        said, scale = trace.best_bound.lower_bound, abs(best)
+        bound, scale = trace.best_bound.lower_bound, abs(best)
         slack = 1e-2 * GOAL * scale  # rounding may take a thousandth
-        require(said <= proved + slack, f"{name}: its bound is {said!r}, but its dual variables prove {proved!r}.")
+        require(bound <= proved + slack, f"{name}: its bound is {bound!r}, but its dual variables prove {proved!r}.")
         short = trace.status != "converged" or best - proved <= GOAL * scale + slack
         require(short, f"{name}: it says converged, but the gap is {relative_gap(best, proved):.2g}.")

@@ -53,8 +53,8 @@ def hard_problems_end(kind: type[Solver]) -> None:
             try:
                 ends_without_nan(kind(), formulate(formulation, bank, labels, C))
             except Exception as error:
-                said = f"On the problem “{formulation}, {name}”: {error}"
-                require(False, said)
+                text = f"On the problem “{formulation}, {name}”: {error}"
+                require(False, text)
 
 
 def order_does_not_matter(kind: type[Solver]) -> None:

@@ -117,8 +117,8 @@ def _how_broken(promise: Promise, made: type[Any]) -> str:
     except MklvizError as error:
         return str(error)
     except Exception as error:  # an error of the plug-in, or of the values it returns
-        said = f"{type(error).__name__}{f', {error}' if str(error) else ''}"
-        return f"{said}{_place(error, inspect.getfile(made))}".rstrip(".") + "."
+        text = f"{type(error).__name__}{f', {error}' if str(error) else ''}"
+        return f"{text}{_place(error, inspect.getfile(made))}".rstrip(".") + "."
     return ""
 
 

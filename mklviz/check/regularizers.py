@@ -78,9 +78,11 @@ def gradient_fits(kind: type[Regularizer]) -> None:
         slope = (regularizer.value(middle + h * along) - regularizer.value(middle - h * along)) / (2 * h)
         gradient = regularizer.gradient(middle)
         require(gradient.shape == middle.shape, f"gradient has the shape {gradient.shape}, not {middle.shape}.")
-        said = float(gradient @ along)
+        stated = float(gradient @ along)
         size = float(np.abs(gradient) @ np.abs(along))
-        require(near(said, slope, 1e-4, 1e-5 * size), f"differences give the slope {slope:g}, the gradient {said:g}.")
+        require(
+            near(stated, slope, 1e-4, 1e-5 * size), f"differences give the slope {slope:g}, the gradient {stated:g}."
+        )
 
 
 def proximal_point_is_best(kind: type[Regularizer]) -> None:

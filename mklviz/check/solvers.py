@@ -154,8 +154,8 @@ def explained(iterates: Sequence[Iterate]) -> None:
     """Require that facts may be missing, and that the docstring of their class has an entry for every field."""
     for kind in {type(iterate.facts) for iterate in iterates}:
         require(not kind().known(), f"{kind.__name__}() knows something: its defaults are nan and empty words.")
-        said = "\n".join(inspect.getdoc(base) or "" for base in kind.__mro__ if issubclass(base, Facts))
-        entries = set(re.findall(r"\w+", " ".join(re.findall(r"^([\w, ]+) : ", said, re.MULTILINE))))
+        docs = "\n".join(inspect.getdoc(base) or "" for base in kind.__mro__ if issubclass(base, Facts))
+        entries = set(re.findall(r"\w+", " ".join(re.findall(r"^([\w, ]+) : ", docs, re.MULTILINE))))
         known = {field.name for field in fields(kind)}
         missing, more = sorted(known - entries), sorted(entries - known)
         require(not missing, f"the docstring of {kind.__name__} does not explain {', '.join(missing)}.")
@@ -165,11 +165,13 @@ def explained(iterates: Sequence[Iterate]) -> None:
 def narrated(solver: Solver, iterates: Sequence[Iterate]) -> None:
     """Require one or two sentences for every step."""
     for before, after in zip([None, *iterates], iterates, strict=False):
-        said = solver.narrate(before, after)
-        require(isinstance(said, str), f"narrate returns {said!r:.80}, no text.")
-        sentence = said.endswith(".") and (said[0].isupper() or said[0].isdigit()) and 10 < len(said) < 400
-        require(sentence, f"narrate says {said!r:.80}, which is no sentence of at most 400 letters.")
-        require("nan" not in said.split(), f"narrate says nan: {said!r:.200}.")
+        narration = solver.narrate(before, after)
+        require(isinstance(narration, str), f"narrate returns {narration!r:.80}, no text.")
+        sentence = (
+            narration.endswith(".") and (narration[0].isupper() or narration[0].isdigit()) and 10 < len(narration) < 400
+        )
+        require(sentence, f"narrate says {narration!r:.80}, which is no sentence of at most 400 letters.")
+        require("nan" not in narration.split(), f"narrate says nan: {narration!r:.200}.")
 
 
 def same(left: Iterate, right: Iterate) -> bool:

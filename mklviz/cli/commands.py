@@ -39,7 +39,7 @@ def main(words: Sequence[str] | None = None) -> int:
     from mklviz.datasets import DataError
 
     logging.getLogger("mklviz").addHandler(logging.NullHandler())  # a broken solver is one sentence here
-    said = ""
+    message = ""
     try:
         with ended_as_by_ctrl_c():
             code = COMMANDS[arguments.command](arguments)
@@ -49,17 +49,17 @@ def main(words: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (MklvizError, DataError, OSError, MemoryError) as error:
-        said = str(error) or "There is not enough memory for this."
+        message = str(error) or "There is not enough memory for this."
         if isinstance(error, OSError) and error.filename is None and error.errno in (errno.ENOSPC, errno.EDQUOT):
-            said = f"What was found could not be written: {error.strerror}."
-        print(f"mklviz: {one_line(said)}", file=sys.stderr)
+            message = f"What was found could not be written: {error.strerror}."
+        print(f"mklviz: {one_line(message)}", file=sys.stderr)
         return FAILED if isinstance(error, SolverError) else BAD_INPUT
     except KeyboardInterrupt:
         print("mklviz: stopped.", file=sys.stderr)
         return INTERRUPTED
     finally:
         for sentence in left_out():
-            if sentence not in said:
+            if sentence not in message:
                 print(f"mklviz: {one_line(sentence)}", file=sys.stderr)
 
 

@@ -104,8 +104,8 @@ def _scenarios() -> dict[str, Any]:
 def _claim_lines(document: dict[str, Any]) -> None:
     width = 2 + max(len(entry["name"]) for entry in document["claims"])
     for entry in document["claims"]:
-        said = f"{entry['sentence']} ({entry['paper']}, {entry['place']})"
-        print(_filled(said, f"{entry['name']:<{width}}", width))
+        text = f"{entry['sentence']} ({entry['paper']}, {entry['place']})"
+        print(_filled(text, f"{entry['name']:<{width}}", width))
 
 
 def _dataset_lines(document: dict[str, Any]) -> None:

@@ -36,14 +36,14 @@ STOP_SECONDS = 10.0  # a compiled chunk ends long before this
 
 def warm_up(problem: Problem, solvers: Sequence[Solver]) -> None:
     """Let the solvers take a few steps on small problems of this kind, so that no clock counts what is compiled."""
-    said = threading.Timer(PATIENCE_SECONDS, print, [COMPILING], {"file": sys.stderr})
-    said.start()
+    notice = threading.Timer(PATIENCE_SECONDS, print, [COMPILING], {"file": sys.stderr})
+    notice.start()
     try:
         for small in miniatures(problem):
             for solver in solvers:
                 few_steps(small, solver)
     finally:
-        said.cancel()
+        notice.cancel()
 
 
 def watch(race: Race, keep_up: Callable[[Race], None]) -> bool:

@@ -38,9 +38,9 @@ def solve_race(arguments: argparse.Namespace, one: bool = False) -> int:
     if not named and one:
         recipe = recipe.recommended(prepared)
     elif not named:
-        recipe, said = recipe.usual(prepared)
-        if said:
-            print(f"mklviz: {one_line(said)}", file=sys.stderr)
+        recipe, why = recipe.usual(prepared)
+        if why:
+            print(f"mklviz: {one_line(why)}", file=sys.stderr)
     race = recipe.race(prepared, threads=arguments.threads)
     store = store_of(arguments)
     warm_up(prepared.problem, [choice.make(recipe.split.seed) for choice in recipe.solvers])

@@ -51,26 +51,26 @@ def _told(run: StoredRun) -> dict[str, Any]:
 def _list(store: Store, arguments: argparse.Namespace) -> int:
     every = store.runs(arguments.words or "", arguments.order, None, arguments.deleted)
     usual = 0 if arguments.json else LISTED
-    found = every[: (usual if arguments.limit is None else arguments.limit) or None]
-    left_out = len(every) - len(found)
+    listed = every[: (usual if arguments.limit is None else arguments.limit) or None]
+    left_out = len(every) - len(listed)
     if arguments.json:
-        print_document({"store": str(store.folder), "runs": [_told(run) for run in found], "left_out": left_out})
+        print_document({"store": str(store.folder), "runs": [_told(run) for run in listed], "left_out": left_out})
         return 0
-    if not found:
+    if not listed:
         print("No runs are kept that fit." if arguments.words else f"No runs are kept in {store.folder} yet.")
         return 0
-    print("\n".join(aligned([COLUMNS, *map(texts_of, found)], WORDS)))
+    print("\n".join(aligned([COLUMNS, *map(texts_of, listed)], WORDS)))
     if left_out:
         print(f"\n{left_out:,} more: --limit 0 lists all.")
     return 0
 
 
 def _show(store: Store, arguments: argparse.Namespace) -> int:
-    found = [run for key in arguments.keys for run in run_named(store, key)]
+    chosen = [run for key in arguments.keys for run in run_named(store, key)]
     if arguments.json:
-        print_document({"runs": [_told(run) for run in found]})
+        print_document({"runs": [_told(run) for run in chosen]})
         return 0
-    print("\n\n".join("\n".join(_lines(run)) for run in found))
+    print("\n\n".join("\n".join(_lines(run)) for run in chosen))
     return 0
 
 
@@ -99,15 +99,15 @@ def _lines(run: StoredRun) -> list[str]:
 
 
 def _resume(store: Store, arguments: argparse.Namespace) -> int:
-    found = run_named(store, arguments.key)
-    if len(found) > 1:
-        keys = ", ".join(f"{short_id(run.id)} ({run.label})" for run in found)
+    matching = run_named(store, arguments.key)
+    if len(matching) > 1:
+        keys = ", ".join(f"{short_id(run.id)} ({run.label})" for run in matching)
         raise MklvizError(f"That race has several runs: write which of {keys} to go on from.")
     own = read_own_data(arguments)
     if arguments.data and own is None:
         raise MklvizError(f"There is no file {named(arguments.data)}; data with a name need no --data here.")
     race, recipe, prepared, recorded = resume_run(
-        store, found[0], MADE_BY, arguments.solver or "", own, progress=Building()
+        store, matching[0], MADE_BY, arguments.solver or "", own, progress=Building()
     )
     warm_up(prepared.problem, [run.solver for run in race.runs.values()])
     complete = watch(race, lambda _: None)
@@ -120,29 +120,29 @@ def _races(store: Store, arguments: argparse.Namespace, deleted: bool = False) -
     words = getattr(arguments, "words", None)
     if not arguments.keys and not words:
         raise MklvizError("Which runs? Give their keys, as mklviz runs list prints them, or --where with words.")
-    found = [run for key in arguments.keys for run in run_named(store, key, deleted)]
-    found += store.runs(words) if words else []
-    if not found:
+    chosen = [run for key in arguments.keys for run in run_named(store, key, deleted)]
+    chosen += store.runs(words) if words else []
+    if not chosen:
         raise MklvizError("No runs are kept that fit.")
-    return list(dict.fromkeys(run.race for run in found))
+    return list(dict.fromkeys(run.race for run in chosen))
 
 
-def _done(arguments: argparse.Namespace, said: str, document: dict[str, Any]) -> int:
+def _done(arguments: argparse.Namespace, sentence: str, document: dict[str, Any]) -> int:
     """Say what was done, to people or to programs."""
     if arguments.json:
         print_document(document)
     else:
-        print(said)
+        print(sentence)
     return 0
 
 
 def _describe(store: Store, arguments: argparse.Namespace) -> int:
-    said = {"name": arguments.name, "note": arguments.note, "tags": arguments.tag, "pinned": arguments.pin}
-    if all(value is None for value in said.values()):
+    words = {"name": arguments.name, "note": arguments.note, "tags": arguments.tag, "pinned": arguments.pin}
+    if all(value is None for value in words.values()):
         raise MklvizError("Nothing is said of the race: give --name, --note, --tag, --pin or --unpin.")
     races = _races(store, arguments)
     for race in races:
-        store.describe(race, **said)
+        store.describe(race, **words)
     return _done(arguments, f"{counted(len(races), 'race')} described.", {"races": races})
 
 
@@ -151,8 +151,8 @@ def _delete(store: Store, arguments: argparse.Namespace) -> int:
     for race in races:
         store.delete(race)
     undo = f"mklviz runs restore {' '.join(map(short_id, races[:5]))}"
-    said = f"{counted(len(races), 'race')} deleted; for a day it can be undone, by: {undo}"
-    return _done(arguments, said, {"races": races})
+    sentence = f"{counted(len(races), 'race')} deleted; for a day it can be undone, by: {undo}"
+    return _done(arguments, sentence, {"races": races})
 
 
 def _restore(store: Store, arguments: argparse.Namespace) -> int:
@@ -165,15 +165,15 @@ def _restore(store: Store, arguments: argparse.Namespace) -> int:
 def _export(store: Store, arguments: argparse.Namespace) -> int:
     races = _races(store, arguments)
     damaged = store.export(races, arguments.output)
-    said = f"{counted(len(races), 'race')} written to {arguments.output}."
-    said += f" {counted(damaged, 'damaged run')} left out: see mklviz runs repair." if damaged else ""
-    return _done(arguments, said, {"file": str(arguments.output), "races": races, "damaged": damaged})
+    sentence = f"{counted(len(races), 'race')} written to {arguments.output}."
+    sentence += f" {counted(damaged, 'damaged run')} left out: see mklviz runs repair." if damaged else ""
+    return _done(arguments, sentence, {"file": str(arguments.output), "races": races, "damaged": damaged})
 
 
 def _import(store: Store, arguments: argparse.Namespace) -> int:
     races = [race for file in arguments.files for race in store.import_file(file, file.name)]
-    said = f"{counted(len(races), 'race')} taken in: mklviz runs show {' '.join(map(short_id, races[:5]))}"
-    return _done(arguments, said, {"races": races})
+    sentence = f"{counted(len(races), 'race')} taken in: mklviz runs show {' '.join(map(short_id, races[:5]))}"
+    return _done(arguments, sentence, {"races": races})
 
 
 def _merge(store: Store, arguments: argparse.Namespace) -> int:
@@ -183,8 +183,8 @@ def _merge(store: Store, arguments: argparse.Namespace) -> int:
         + (f", {each.unreadable:,} not readable" if each.unreadable else "")
         for folder, each in merged
     ]
-    told = [{"folder": str(folder), **dataclasses.asdict(each)} for folder, each in merged]
-    return _done(arguments, "\n".join(lines), {"merged": told})
+    results = [{"folder": str(folder), **dataclasses.asdict(each)} for folder, each in merged]
+    return _done(arguments, "\n".join(lines), {"merged": results})
 
 
 def _clean(store: Store, arguments: argparse.Namespace) -> int:
@@ -193,8 +193,8 @@ def _clean(store: Store, arguments: argparse.Namespace) -> int:
     store.pack(at_once=True)
     cleaned = store.clean(None if arguments.limit_mb is None else int(arguments.limit_mb * _MB))
     left = store.size
-    said = f"{counted(cleaned.runs, 'run')} removed, {cleaned.bytes / _MB:.1f} MB; {left / _MB:.1f} MB are left."
-    return _done(arguments, said, {**dataclasses.asdict(cleaned), "left": left})
+    sentence = f"{counted(cleaned.runs, 'run')} removed, {cleaned.bytes / _MB:.1f} MB; {left / _MB:.1f} MB are left."
+    return _done(arguments, sentence, {**dataclasses.asdict(cleaned), "left": left})
 
 
 def _repair(store: Store, arguments: argparse.Namespace) -> int:

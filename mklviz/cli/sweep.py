@@ -43,8 +43,8 @@ def solve_sweep(arguments: argparse.Namespace) -> int:
         complete = False
     table = run.table()
     if arguments.json:
-        found = {"runs": table.frame.to_dict("records"), "not_kept": run.not_kept}
-        print_document({**_described(sweep), "complete": complete, **found})
+        document = {"runs": table.frame.to_dict("records"), "not_kept": run.not_kept}
+        print_document({**_described(sweep), "complete": complete, **document})
     else:
         _print(table)
     written = _written(table, arguments) and not run.not_kept  # also of a sweep that was ended, or in which runs failed
@@ -100,9 +100,9 @@ def _print(table: SweepTable) -> None:
         print("No run has ended yet.")
         return
     print("\n".join(aligned(summary_rows(table))))
-    said = machines_text(table)
-    if said:
-        print(f"\n{said}")
+    machines = machines_text(table)
+    if machines:
+        print(f"\n{machines}")
     ends = Counter(outcome.status for _, outcome in table)
     for status, sentence in _ENDS.items():
         if ends[status]:

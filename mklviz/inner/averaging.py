@@ -112,10 +112,10 @@ class RecentDuals:
         if self._count < self._first + 2:
             return None
         cuts, units = self._cuts[: self._count], self._units[: self._count]
-        found = self._solve(cuts, units)
-        if found is None:
+        average = self._solve(cuts, units)
+        if average is None:
             return None
-        d, w = (np.maximum(part, 0.0) for part in found)
+        d, w = (np.maximum(part, 0.0) for part in average)
         rows = np.flatnonzero(w)
         if not len(rows) or not d.any():
             return None
@@ -138,11 +138,11 @@ class RecentDuals:
         """Return weights and multipliers of the game, from its last basis or else anew."""
         for _ in range(2):
             try:
-                found = self._game.solve(cuts, units)
+                solution = self._game.solve(cuts, units)
             except np.linalg.LinAlgError:
-                found = None
-            if found is not None:
-                return found
+                solution = None
+            if solution is not None:
+                return solution
             self._game = MatrixGame()
         return None
 

@@ -94,10 +94,10 @@ def _inverse(cuts: Array, rows: Integers, columns: Integers, q: int, unit: float
 def _worst(cuts: Array, units: Array, rows: Integers, columns: Integers, x: Array, q: int, unit: float) -> int:
     """Return the most violated row r, or -1 - p for the most negative entry p of d, or the number of rows for none."""
     J = cuts.shape[0]
-    worst, found = FEASIBLE, J
+    worst, index = FEASIBLE, J
     for a in range(q):
         if -x[a] > worst:
-            worst, found = -x[a], -1 - a
+            worst, index = -x[a], -1 - a
     for j in range(J):
         total = -x[q] * unit
         for b in range(q):
@@ -107,8 +107,8 @@ def _worst(cuts: Array, units: Array, rows: Integers, columns: Integers, x: Arra
             for a in range(q):
                 inside = inside or rows[a] == j
             if not inside:
-                worst, found = total / units[j], j
-    return found
+                worst, index = total / units[j], j
+    return index
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
@@ -125,7 +125,7 @@ def _combined(cuts: Array, rows: Integers, weights: Array, q: int, shift: float,
 @njit(cache=True, nogil=True, fastmath=_FAST)
 def _first(w: Array, fall: Array, z: Array, rho: Array, columns: Integers, q: int) -> int:
     """Return which reaches zero first: a for the a-th row (w - t fall), -1 - k for column k (z + t rho); q if none."""
-    best, found = np.inf, q
+    best, index = np.inf, q
     largest = 0.0
     for a in range(q):
         largest = max(largest, abs(fall[a]))
@@ -133,7 +133,7 @@ def _first(w: Array, fall: Array, z: Array, rho: Array, columns: Integers, q: in
         if fall[a] > PIVOT * largest:
             t = max(w[a], 0.0) / fall[a]
             if t < best:
-                best, found = t, a
+                best, index = t, a
     lowest = 0.0
     for k in range(rho.shape[0]):
         lowest = min(lowest, rho[k])
@@ -143,8 +143,8 @@ def _first(w: Array, fall: Array, z: Array, rho: Array, columns: Integers, q: in
         if rho[k] < PIVOT * lowest:
             t = max(z[k], 0.0) / -rho[k]
             if t < best:
-                best, found = t, -1 - k
-    return found
+                best, index = t, -1 - k
+    return index
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)

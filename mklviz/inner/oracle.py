@@ -180,8 +180,8 @@ class SvmOracle:
         Its lower bound is the best of the point's own, what `proof` has, and what the start's certificate proves.
         """
         problem = self.problem
-        proofs = [found.settled(problem) for found in (self.proof(point), self._known) if found is not None]
-        proof = max(proofs, key=lambda found: found.bound, default=None)
+        proofs = [each.settled(problem) for each in (self.proof(point), self._known) if each is not None]
+        proof = max(proofs, key=lambda each: each.bound, default=None)
         if proof is not None and not proof.bound > point.lower_bound:
             proof = None
         bound = proof.bound if proof else point.lower_bound

@@ -108,15 +108,15 @@ def stretched(problem: Problem, point: SvmPoint) -> SvmPoint:
     room = float((shares if shares.ndim == 1 else shares.sum(axis=1)).max()) * (1.0 + FARTHEST) < 1.0
     if not room or loss.primal((1.0 + FARTHEST) * point.scores, y)[0] > 0.0:
         return point
-    found = problem.bank.apply(point.weights, point.signed)  # those at hand were brought up to date step by step
+    image = problem.bank.apply(point.weights, point.signed)  # those at hand were brought up to date step by step
     terms = 2.0 * problem.bank.apply(point.weights, np.abs(point.signed))  # as sums in another order may differ by both
     low, high = np.log10(np.finfo(float).eps), np.log10(FARTHEST)
     for _ in range(HALVINGS):
         t = 1.0 + 10.0 ** (0.5 * (low + high))
-        decisions = t * found + loss.primal(t * found, y)[1]
+        decisions = t * image + loss.primal(t * image, y)[1]
         short = loss.value(worsened(problem, point.weights, decisions, t * terms), y) > 0.0
         low, high = (0.5 * (low + high), high) if short else (low, 0.5 * (low + high))
     t = 1.0 + 10.0**high
-    signed, scores = t * point.signed, t * found
+    signed, scores = t * point.signed, t * image
     value = loss.dual_value(t * point.dual, y) - 0.5 * float(np.vdot(signed, scores))
     return SvmPoint(problem, point.weights, signed, scores, value, point.tol)

@@ -29,11 +29,11 @@ _AT_BOUND = 1e-9  # relative distance from the largest dual variable at which a 
 
 def check_start(problem: Problem, start: Iterate) -> None:
     """Raise `ProblemError` unless `start` has the sizes of `problem` and finite entries."""
-    found = np.shape(start.weights), np.shape(start.dual)
+    shapes = np.shape(start.weights), np.shape(start.dual)
     wanted = (problem.m,), problem.loss.dual_shape(problem.y)
-    if found != wanted:
+    if shapes != wanted:
         raise ProblemError(
-            f"The start has weights of shape {found[0]} and dual variables of shape {found[1]}; this problem has"
+            f"The start has weights of shape {shapes[0]} and dual variables of shape {shapes[1]}; this problem has"
             f" {wanted[0]} and {wanted[1]}: start from an iterate of a problem with the same kernels and samples."
         )
     if not (np.isfinite(start.weights).all() and np.isfinite(start.dual).all()):

@@ -71,7 +71,7 @@ def equivalents(problem: Problem, weights: Array, dual: Array) -> tuple[Equivale
     if not size > 0.0:
         raise ProblemError("No kernel has weight at this solution, so no other formulation can be calibrated by it.")
     slope = problem.regularizer.norm_slope(size)
-    found = []
+    alike = []
     for other in _others(norm_power, slope, size):
         if type(other) is type(problem.regularizer):
             continue
@@ -79,8 +79,8 @@ def equivalents(problem: Problem, weights: Array, dual: Array) -> tuple[Equivale
         scale = C / problem.loss.C
         posed = replace(problem, loss=replace(problem.loss, C=C), regularizer=other)
         sentence = f"This is the problem with the {other.label} at C = {C:.4g}{_price(other)}."
-        found.append(Equivalent(posed, other.onto_boundary(weights / scale), dual * scale, sentence))
-    return tuple(found)
+        alike.append(Equivalent(posed, other.onto_boundary(weights / scale), dual * scale, sentence))
+    return tuple(alike)
 
 
 def _others(q: float, slope: float, size: float) -> list[Regularizer]:
@@ -89,8 +89,8 @@ def _others(q: float, slope: float, size: float) -> list[Regularizer]:
     Constraints come first.
     """
     families = sorted(regularizer_families().values(), key=lambda kind: kind.unbounded)
-    found = (kind.at_norm_slope(q, slope, size) for kind in families)
-    return [regularizer for regularizer in found if regularizer is not None]
+    others = (kind.at_norm_slope(q, slope, size) for kind in families)
+    return [regularizer for regularizer in others if regularizer is not None]
 
 
 def _price(regularizer: Regularizer) -> str:

@@ -116,8 +116,8 @@ class Predictor:
         """
         if self._numbers:
             raise ProblemError("The targets are numbers, not the classes -1 and +1: ask for decision values.")
-        found = self._loss.classes(self.decision_values(X_new))
-        return found if self._labels is None else self._labels[found.astype(np.intp)]
+        codes = self._loss.classes(self.decision_values(X_new))
+        return codes if self._labels is None else self._labels[codes.astype(np.intp)]
 
     def probabilities(self, X_new: ArrayLike | Cross) -> Array:
         """Return the probability of class +1 at new points, (n_new,), which the logistic loss models.

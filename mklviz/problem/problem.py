@@ -200,14 +200,14 @@ class Problem:
     def arrays(self, weights: ArrayLike, dual: ArrayLike) -> tuple[Array, Array]:
         """Return weights and dual variables as arrays, or say what is wrong with them."""
         shapes = {"weights": (self.m,), "dual variables": self.loss.dual_shape(self.y)}
-        found = []
+        arrays = []
         for given, (what, shape) in zip((weights, dual), shapes.items(), strict=True):
             array = numbers(given, f"The {what}")
             if array.shape != shape or not np.isfinite(array).all():
                 had = f"an array of shape {array.shape}" if array.shape != shape else "nan or inf among them"
                 raise ProblemError(f"The {what} must be finite numbers in an array of shape {shape}, not {had}.")
-            found.append(array)
-        return found[0], found[1]
+            arrays.append(array)
+        return arrays[0], arrays[1]
 
     def primal(self, weights: Array, scores: Array, squared_norm: float, quad: Array | None = None) -> float:
         """Return P from the scores ``K_d beta`` and the squared norm ``d's`` of the function.

@@ -88,8 +88,8 @@ def may_matter(problem: Posed, dual: Array, quad: Array) -> bool:
     if not isinstance(problem.bank, Compensating):
         return False
     error = problem.bank.quad_error(problem.loss.signed(dual, problem.y), quad)
-    share, found = _best(problem, dual, quad)
-    return not _holds(problem, dual, quad + error, share, found)
+    share, bound = _best(problem, dual, quad)
+    return not _holds(problem, dual, quad + error, share, bound)
 
 
 def prove_if_doubtful(problem: Posed, dual: Array) -> Proved | None:
@@ -144,10 +144,10 @@ def _best(problem: Posed, dual: Array, s: Array) -> tuple[float, float]:
     if not problem.regularizer.steep:
         return largest, bound
     # a bound's error is the square of the share's, times the power of a steep conjugate
-    found = optimize.minimize_scalar(
+    result = optimize.minimize_scalar(
         lambda share: -_value(problem, dual, s, share),
         bounds=(0.0, largest),
         method="bounded",
         options={"xatol": 1e-9},
     )
-    return (largest, bound) if bound >= -float(found.fun) else (float(found.x), -float(found.fun))
+    return (largest, bound) if bound >= -float(result.fun) else (float(result.x), -float(result.fun))

@@ -91,9 +91,9 @@ class Recipe(RecipeParts):
 
     def usual(self, prepared: Prepared) -> tuple[Recipe, str]:
         """Return this recipe with solvers that can follow the prepared problem, and a sentence on those that cannot."""
-        able, said = rivals(prepared.problem, [choice.name for choice in self.solvers])
+        able, why = rivals(prepared.problem, [choice.name for choice in self.solvers])
         choices = {choice.name: choice for choice in self.solvers}
-        return replace(self, solvers=tuple(choices.get(name, SolverChoice(name)) for name in able)), said
+        return replace(self, solvers=tuple(choices.get(name, SolverChoice(name)) for name in able)), why
 
     def race(self, prepared: Prepared, pace: float = 0.0, threads: int = 1) -> Race:
         """Return the race over a prepared problem, not yet started; a solver that runs alone may have more threads."""

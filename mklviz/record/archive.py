@@ -60,9 +60,11 @@ def archive_in_memory(header: Mapping[str, Any], columns: Mapping[str, NDArray[A
 
 def _npy(values: NDArray[Any]) -> bytes:
     """Return an array as NumPy's format has it."""
-    said = f"{{'descr': {values.dtype.str!r}, 'fortran_order': False, 'shape': {values.shape}, }}"
-    length = -(len(said) + 11) % 64 + len(said) + 1  # the content begins at a multiple of 64
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", length) + said.encode().ljust(length - 1) + b"\n" + values.tobytes()
+    header = f"{{'descr': {values.dtype.str!r}, 'fortran_order': False, 'shape': {values.shape}, }}"
+    length = -(len(header) + 11) % 64 + len(header) + 1  # the content begins at a multiple of 64
+    return (
+        b"\x93NUMPY\x01\x00" + struct.pack("<H", length) + header.encode().ljust(length - 1) + b"\n" + values.tobytes()
+    )
 
 
 def _as_text(header: Mapping[str, Any]) -> NDArray[np.uint8]:

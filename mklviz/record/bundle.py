@@ -71,8 +71,8 @@ def bundle_bytes(content: bytes, name: str) -> int:
     """Return how much memory `read_bundle` takes for a file, or raise as it does."""
     runs, size = _opened(content, name)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        told = sum(info.file_size for info in archive.infolist() if info.filename == KNOWN)
-    return size + sum(map(len, runs.values())) + _OBJECTS * told
+        known = sum(info.file_size for info in archive.infolist() if info.filename == KNOWN)
+    return size + sum(map(len, runs.values())) + _OBJECTS * known
 
 
 def read_told(content: bytes, name: str) -> dict[str, Any]:
@@ -85,7 +85,7 @@ def read_told(content: bytes, name: str) -> dict[str, Any]:
             if member.left > MOST_TOLD * len(archive.namelist()):
                 raise _too_large(name)
             stated = json.loads(member.read())["runs"]
-            return {key: told for key, told in stated.items() if isinstance(told, dict)}
+            return {key: about for key, about in stated.items() if isinstance(about, dict)}
     except MklvizError:
         raise
     except Exception:  # unpackers have errors of their own

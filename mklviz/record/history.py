@@ -52,8 +52,8 @@ class StoredRuns(Sequence[FoundRun]):
     reads its steps as `trace`.
     """
 
-    def __init__(self, found: Sequence[StoredRun], store: Store) -> None:
-        self._runs = [FoundRun(**vars(run), store=store) for run in found]
+    def __init__(self, runs: Sequence[StoredRun], store: Store) -> None:
+        self._runs = [FoundRun(**vars(run), store=store) for run in runs]
 
     def __len__(self) -> int:
         return len(self._runs)
@@ -166,10 +166,12 @@ def run_named(store: Store, text: str, deleted: bool = False) -> list[StoredRun]
     known = store.runs(deleted=deleted)
     exact = [run for run in known if text in (run.id, run.race)]
     wanted = text.lower()
-    found = exact or [run for run in known if wanted and (run.id.startswith(wanted) or short_id(run.id) == wanted)]
-    found = found or [run for run in known if wanted and (run.race.startswith(wanted) or short_id(run.race) == wanted)]
-    if not found:
+    matching = exact or [run for run in known if wanted and (run.id.startswith(wanted) or short_id(run.id) == wanted)]
+    matching = matching or [
+        run for run in known if wanted and (run.race.startswith(wanted) or short_id(run.race) == wanted)
+    ]
+    if not matching:
         raise MklvizError(f"There is no run {quote(text)} in the store: mklviz runs list says which there are.")
-    if len({run.race for run in found}) > 1:
-        raise MklvizError(f"{quote(text)} may mean any of {len(found):,} runs: write more of the key.")
-    return found
+    if len({run.race for run in matching}) > 1:
+        raise MklvizError(f"{quote(text)} may mean any of {len(matching):,} runs: write more of the key.")
+    return matching

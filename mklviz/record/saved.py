@@ -73,7 +73,7 @@ def opened_run(
             stored = read_header(archive)
             if stored.get("format") != FORMAT:
                 raise MklvizError(f"{path} was written by another version of mklviz and cannot be read.")
-            header, facts = _header(stored), [_facts(said) for said in _typed(stored["facts"], list, "facts")]
+            header, facts = _header(stored), [_facts(stated) for stated in _typed(stored["facts"], list, "facts")]
             yield header, _steps(archive, facts, len(header["kernel_names"]))
     except MklvizError:
         raise
@@ -92,7 +92,9 @@ def _header(stored: Mapping[str, Any]) -> dict[str, Any]:
     header["options"] = plain_values(_typed(stored["options"], dict, "options"))
     names, versions = _typed(stored["kernel_names"], list, "names"), _typed(stored["versions"], dict, "versions")
     header["kernel_names"] = [one_line(_typed(name, str, "name of a kernel")) for name in names]
-    header["versions"] = {one_line(name): one_line(_typed(said, str, "version")) for name, said in versions.items()}
+    header["versions"] = {
+        one_line(name): one_line(_typed(version, str, "version")) for name, version in versions.items()
+    }
     header["origin"] = Origin.read(stored["origin"])
     header["descends"] = None if stored["descends"] is None else _typed(stored["descends"], bool, "descends")
     if header["status"] not in ("running", *FINAL):
@@ -106,10 +108,10 @@ def _told(iterate: Iterate) -> dict[str, float | str]:
 
 
 def _facts(facts: Any) -> dict[str, float | str]:
-    said = _typed(facts, dict, "facts")
-    if len(said) > MOST_VALUES:
-        raise ValueError(f"a step has {len(said):,} facts")
-    return {one_line(name): one_line(fact) if isinstance(fact, str) else float(fact) for name, fact in said.items()}
+    stated = _typed(facts, dict, "facts")
+    if len(stated) > MOST_VALUES:
+        raise ValueError(f"a step has {len(stated):,} facts")
+    return {one_line(name): one_line(fact) if isinstance(fact, str) else float(fact) for name, fact in stated.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,7 +152,7 @@ def _steps(archive: Any, facts: Sequence[Mapping[str, float | str]], names: int)
     if not (np.isfinite(columns["seconds"]).all() and (columns["seconds"] >= 0.0).all() and (solves >= 0).all()):
         raise ValueError("its seconds or SVM solves are no counts")
     rows = archive.rows("weights")
-    for t, said in enumerate(facts):
+    for t, stated in enumerate(facts):
         row = next(rows, None)
         if row is None or (names and len(row) != names):
             raise ValueError("its weights are not those of its steps and kernels")
@@ -159,8 +161,8 @@ def _steps(archive: Any, facts: Sequence[Mapping[str, float | str]], names: int)
             weights=row,
             dual=dual[t],
             svm_solves=int(solves[t]),
-            facts=SavedFacts.read({name: fact for name, fact in said.items() if name != _END}),
-            end=End(str(said[_END])) if _END in said else None,
+            facts=SavedFacts.read({name: fact for name, fact in stated.items() if name != _END}),
+            end=End(str(stated[_END])) if _END in stated else None,
             **scalars,
             **certificates.get(t, {}),
         )

@@ -33,8 +33,8 @@ class RatioAcross(OneMeasure):
 
     @property
     def label(self) -> str:
-        told = " over ".join(f"{solver} with {regularizer}" for solver, regularizer in (self.first, self.second))
-        return f"{MEASURES[self.measure].label}, {told}"
+        pair = " over ".join(f"{solver} with {regularizer}" for solver, regularizer in (self.first, self.second))
+        return f"{MEASURES[self.measure].label}, {pair}"
 
     def estimates(self, frame: pd.DataFrame) -> dict[str, Estimate]:
         return {str(data): self._ratio(part) for data, part in frame.groupby("data", sort=False)}

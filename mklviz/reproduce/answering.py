@@ -58,9 +58,9 @@ def answer_from(claim: PaperClaim, tables: Tables, quick: bool = False) -> Claim
     """Return the answer that the tables of a claim's sweeps give."""
     if claim.untestable:
         return ClaimAnswer(claim, UNTESTABLE, quick=quick)
-    found = [[tables(sweep) for sweep in claim.sweeps(rule, quick)] for rule in claim.rules]
-    rows = _rows(claim, found)
-    every = [table for by_rule in found for table in by_rule]
+    results = [[tables(sweep) for sweep in claim.sweeps(rule, quick)] for rule in claim.rules]
+    rows = _rows(claim, results)
+    every = [table for by_rule in results for table in by_rule]
     done = [[member for member, outcome in table if outcome.done] for table in every]
     missing = sum(len(table.sweep) for table in every) - sum(map(len, done))
     splits = len({member.split for members in done for member in members})
@@ -71,11 +71,11 @@ def answer_from(claim: PaperClaim, tables: Tables, quick: bool = False) -> Claim
 
 def _variations(claim: PaperClaim, tables: Tables) -> Mapping[str, tuple[ClaimRow, ...]]:
     """Return the rows with settings that the paper leaves open, as far as there are results."""
-    found = {
+    results = {
         what: _rows(claim, [[*map(tables, claim.sweeps(rule, varied=words))] for rule in claim.rules])
         for what, words in claim.variations.items()
     }
-    return {what: rows for what, rows in found.items() if rows}
+    return {what: rows for what, rows in results.items() if rows}
 
 
 def verdict_of(claim: PaperClaim, rows: Sequence[ClaimRow]) -> str:
@@ -86,8 +86,8 @@ def verdict_of(claim: PaperClaim, rows: Sequence[ClaimRow]) -> str:
 def contrary_rows(claim: PaperClaim, rows: Sequence[ClaimRow]) -> list[ClaimRow]:
     """Return the data sets that say the contrary of the whole: by one of the stop rules, where that reproduces."""
     contrary = {REPRODUCES: DOES_NOT, DOES_NOT: REPRODUCES}.get(_whole(rows))
-    said = {row: {row.verdict, *(_verdicts(claim, row) if contrary == DOES_NOT else ())} for row in rows}
-    return [row for row in rows if row.title != ALL_DATA and contrary in said[row]]
+    verdicts = {row: {row.verdict, *(_verdicts(claim, row) if contrary == DOES_NOT else ())} for row in rows}
+    return [row for row in rows if row.title != ALL_DATA and contrary in verdicts[row]]
 
 
 def _whole(rows: Sequence[ClaimRow]) -> str:

@@ -183,11 +183,11 @@ def titled(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the parts of a frame on one data set with one setting, with its title: "heart", or "heart, C = 10"."""
     settings = [name for name in frame.columns if name not in NOT_SETTINGS]
     for values, part in frame.groupby(["data", *settings], sort=False):
-        said = [
+        titles = [
             f"{name} = {value:g}" if isinstance(value, float) else f"{name} = {value}"
             for name, value in zip(settings, values[1:], strict=True)
         ]
-        yield ", ".join([str(values[0]), *said]), part
+        yield ", ".join([str(values[0]), *titles]), part
 
 
 def measure_label(measure: str) -> str:
@@ -198,8 +198,8 @@ def measure_label(measure: str) -> str:
 def _paired(frame: pd.DataFrame, measure: str, first: str, second: str) -> dict[str, Estimate]:
     """Return how the first solver differs from the second, for each title and for all of several."""
     both = frame[frame["solver"].isin([first, second])]
-    found = {title: _difference(part, measure, first, second) for title, part in titled(both)}
-    return found if len(found) < 2 else {**found, ALL_DATA: _difference(both, measure, first, second)}
+    differences = {title: _difference(part, measure, first, second) for title, part in titled(both)}
+    return differences if len(differences) < 2 else {**differences, ALL_DATA: _difference(both, measure, first, second)}
 
 
 def _difference(part: pd.DataFrame, measure: str, first: str, second: str) -> Estimate:
@@ -207,9 +207,9 @@ def _difference(part: pd.DataFrame, measure: str, first: str, second: str) -> Es
     limited = set(ended["solver"][ended["status"] == "limit"])
     try:
         outcomes = Outcomes.of(ended.assign(status="converged"), None if measure == TIME else measure)
-        (found,) = paired_differences(outcomes.among([first, second]), against=second)
+        (difference,) = paired_differences(outcomes.among([first, second]), against=second)
     except MklvizError:  # one of them has no run yet, or no such number
         return Estimate()
     bound = {(True, False): "≥", (False, True): "≤"}.get((first in limited, second in limited), "")
     costs = outcomes.measure.cost
-    return Estimate(found.value, found.low, found.high, found.pairs, bound if costs else "")
+    return Estimate(difference.value, difference.low, difference.high, difference.pairs, bound if costs else "")

@@ -31,7 +31,7 @@ class GrowthExponent(OneMeasure):
 
     def estimates(self, frame: pd.DataFrame) -> dict[str, Estimate]:
         own = frame[frame["solver"] == self.solver]
-        return {str(data): found for data, part in own.groupby("data", sort=False) for found in self._found(part)}
+        return {str(data): estimate for data, part in own.groupby("data", sort=False) for estimate in self._found(part)}
 
     def _found(self, part: pd.DataFrame) -> list[Estimate]:
         grown = growths(Outcomes.of(part, None if self.measure == TIME else self.measure), self.along)

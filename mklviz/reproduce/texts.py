@@ -55,8 +55,8 @@ def contrary_text(answer: ClaimAnswer) -> str:
     if not rows:
         return ""
     both = [row for row in answer.rows if row.title == ALL_DATA] + rows
-    told = (f"{row.title}: {' and '.join(dict.fromkeys(row_texts(answer.claim, row)[2:4]))}" for row in both)
-    return f"Not all data sets say the same. {'; '.join(told)}."
+    titled_rows = (f"{row.title}: {' and '.join(dict.fromkeys(row_texts(answer.claim, row)[2:4]))}" for row in both)
+    return f"Not all data sets say the same. {'; '.join(titled_rows)}."
 
 
 def splits_text(answer: ClaimAnswer) -> str:

@@ -36,9 +36,9 @@ def objective_along(problem: Problem, stops: Sequence[Array]) -> dict[str, list[
     """Return the objective on the straight way from each stop to the next; a stop has a whole number as its place."""
     place, objective = [0.0], []
     for leg, (one, other) in enumerate(pairwise(stops)):
-        found = objective_profile(problem, one, other, points=ON_A_WAY)
-        objective += found.values[1 if leg else 0 :].tolist()
-        place += (leg + found.shares[1:]).tolist()
+        profile = objective_profile(problem, one, other, points=ON_A_WAY)
+        objective += profile.values[1 if leg else 0 :].tolist()
+        place += (leg + profile.shares[1:]).tolist()
     return {"place": place, "objective": objective}
 
 

@@ -20,11 +20,11 @@ def _answer(outcome: Outcome) -> Answer:
     gaps = _proved(corner)
     first, second, average = gaps
     best = 2 if average < (1.0 - _MORE) * min(first, second) else int(second < first)
-    said = [share_text(gap) for gap in gaps]
+    shares = [share_text(gap) for gap in gaps]
     return Answer(
         _CHOICES[best],
-        f"the SVM with equal weights proves a gap of {said[0]}, the one with a single kernel {said[1]}, and their"
-        f" average {said[2]}",
+        f"the SVM with equal weights proves a gap of {shares[0]}, the one with a single kernel {shares[1]}, and their"
+        f" average {shares[2]}",
         why=f"{_free(corner)}In {_ahead(corner)} steps the last SVMs together proved more than the last one. It took"
         f" {_cost(corner)} from the best kernel, and {_cost(equal)} from equal weights.",
         evidence={"proved": {"name": _BARS, "gap": gaps}},

@@ -30,11 +30,11 @@ def _answer(outcome: Outcome) -> Answer:
     )
 
 
-def _table(found: Path) -> dict[str, list[float]]:
+def _table(path: Path) -> dict[str, list[float]]:
     """Return the kernels in use along C, and the largest weights, by their kernels' names."""
-    top = np.argsort(-found.weights.max(axis=0), kind="stable")[:_NAMED]
-    weights = {found.kernel_names[k]: found.weights[:, k].tolist() for k in top}
-    return {"C": found.values.tolist(), "active": found.active.tolist(), **weights}
+    top = np.argsort(-path.weights.max(axis=0), kind="stable")[:_NAMED]
+    weights = {path.kernel_names[k]: path.weights[:, k].tolist() for k in top}
+    return {"C": path.values.tolist(), "active": path.active.tolist(), **weights}
 
 
 SCENARIO = Scenario(

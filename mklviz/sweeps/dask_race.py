@@ -61,14 +61,14 @@ class StepsThere:
         """Return the next step, None after the last one or what broke the solver, and its CPU seconds by part."""
         meter = Meter()
         meter.start()
-        found: Iterate | Exception | None
+        iterate: Iterate | Exception | None
         try:
             with interruptible(self._check), metered(meter), resolving(self._fineness), one_blas_thread():
-                found = next(self._iterates, None)
+                iterate = next(self._iterates, None)
         except Exception as error:  # a value, so that it is not taken for one of the network
-            found = error
+            iterate = error
         meter.stop()
-        return found, meter.seconds
+        return iterate, meter.seconds
 
     async def stop(self) -> None:
         """End the step under way, beside which this is called, and all that follow."""
@@ -88,14 +88,14 @@ def _iterates(cluster: Any, solver: Solver, problem: Problem, start: Iterate | N
         _wait_for(client, made)
         there = _actor(client, solver, made)
         while True:
-            found, seconds = _step(client, solver, there)
+            iterate, seconds = _step(client, solver, there)
             for part, cost in seconds.items():
                 spent(part, cost)
-            if found is None:
+            if iterate is None:
                 return
-            if isinstance(found, Exception):
-                raise found
-            yield found
+            if isinstance(iterate, Exception):
+                raise iterate
+            yield iterate
     finally:  # nobody waits for the cluster, which may be gone
         threading.Thread(target=_leave, args=(made, there), daemon=True).start()
 

@@ -159,23 +159,23 @@ def _told_apart(recipe: Recipe, lists: Mapping[str, Any]) -> tuple[Recipe, Lists
     if "seed" in lists and SPLIT in lists:
         wrong.append("split is another word for seed: give one of them.")
     known = {"seed" if key == SPLIT else key: value for key, value in lists.items() if key in KEYS}
-    found: dict[str, tuple[str, ...]] = {}
+    differing: dict[str, tuple[str, ...]] = {}
     for key in sorted(known, key=_place):
         try:
             values = _texts(key, known[key])
             if key == "solvers":
                 recipe = replace(recipe, solvers=tuple(choice for value in values for choice in read_solvers(value)))
             elif key == PATH:
-                if values != (ALONG,) or ALONG not in found:
+                if values != (ALONG,) or ALONG not in differing:
                     raise MklvizError("a path goes along several values of C, as in C=100,10,1; path=C.")
-                found[key] = values
+                differing[key] = values
             elif len(values) == 1:
                 recipe = WORDS[key].read(recipe, values[0])
             else:
-                found[key] = tuple(dict.fromkeys(_canonical(recipe, key, value) for value in values))
+                differing[key] = tuple(dict.fromkeys(_canonical(recipe, key, value) for value in values))
         except (MklvizError, DataError) as error:
             wrong.append(one_line(f"{SPLIT if key == 'seed' else key}: {error}"))
-    return recipe, tuple(found.items()), wrong
+    return recipe, tuple(differing.items()), wrong
 
 
 def _texts(key: str, value: Any) -> tuple[str, ...]:
@@ -201,19 +201,19 @@ def _members(sweep: Sweep) -> tuple[Member, ...]:
     varied = [key for key in keys if not (path and key == ALONG)]
     first = [key for key in varied if key in _BUILT]  # the same kernels next to one another
     ordered = first + [key for key in varied if key not in first]
-    found = []
+    members = []
     for values in product(*(lists[key] for key in ordered)):
         chosen = dict(zip(ordered, values, strict=True))
         steps = []
         for texts in [{**chosen, ALONG: value} for value in path] or [chosen]:
             settings = {key: _setting(texts[key]) for key in keys if key not in ("data", "seed")}
             steps.append((_varied(sweep.recipe, texts), settings))
-        found += [  # a path from its one end to the other, and then the next solver
+        members += [  # a path from its one end to the other, and then the next solver
             Member(replace(recipe, solvers=(solver,)), settings, path[:k])
             for solver in sweep.recipe.solvers
             for k, (recipe, settings) in enumerate(steps)
         ]
-    return tuple({member.key: member for member in found}.values())
+    return tuple({member.key: member for member in members}.values())
 
 
 def _varied(recipe: Recipe, texts: Mapping[str, str]) -> Recipe:

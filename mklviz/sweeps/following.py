@@ -51,10 +51,10 @@ def progress_text(progress: SweepProgress) -> str:
     """Return how far a sweep is, and what is left."""
     counts = {"failed": progress.failed, "running": progress.running, "there before": progress.skipped}
     counts["solved by another process"] = progress.elsewhere
-    said = [f"{progress.done:,} of {progress.total:,} runs", *(f"{n:,} {word}" for word, n in counts.items() if n)]
+    parts = [f"{progress.done:,} of {progress.total:,} runs", *(f"{n:,} {word}" for word, n in counts.items() if n)]
     if progress.seconds_left > 0.0:
-        said.append(f"about {duration_text(progress.seconds_left)} left")
-    return ", ".join(said)
+        parts.append(f"about {duration_text(progress.seconds_left)} left")
+    return ", ".join(parts)
 
 
 def duration_text(seconds: float) -> str:

@@ -32,10 +32,10 @@ def alternatives(key: str, text: str) -> tuple[str, ...]:
         listed = pieces(text, "|", braces=True)
     else:
         listed = [value for part in pieces(tight(text), "|,", braces=True) for value in _spanned(part, key)]
-    found = [value.strip() for part in listed for value in _opened(part, key)]
-    if not all(found) or not found:
+    values = [value.strip() for part in listed for value in _opened(part, key)]
+    if not all(values) or not values:
         raise ProblemError(f"A value of {key} is missing in “{text.strip():.80}”.")
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(values))
 
 
 def join(key: str, values: tuple[str, ...]) -> str:
@@ -68,11 +68,11 @@ def _opened(text: str, key: str) -> list[str]:
     """Return the texts that come of one with alternatives in braces."""
     parts: list[list[str]] = []
     end = 0
-    for found in _BRACES.finditer(text):
-        if found[1] is None:  # in quotes
+    for brace in _BRACES.finditer(text):
+        if brace[1] is None:  # in quotes
             continue
-        parts += [[text[end : found.start()]], [one for part in pieces(found[1], ",") for one in _spanned(part, key)]]
-        end = found.end()
+        parts += [[text[end : brace.start()]], [one for part in pieces(brace[1], ",") for one in _spanned(part, key)]]
+        end = brace.end()
     rest = text[end:]
     if any(sign in _QUOTED.sub("", rest) for sign in "{}"):
         raise ProblemError(f"The braces of {key} do not match in “{text:.80}”.")

@@ -33,10 +33,10 @@ def paths_of(members: Iterable[Member]) -> list[list[Member]]:
 
 
 def _by(key: Callable[[Member], Hashable], members: Iterable[Member]) -> list[list[Member]]:
-    found: dict[Hashable, list[Member]] = {}
+    groups: dict[Hashable, list[Member]] = {}
     for member in members:
-        found.setdefault(key(member), []).append(member)
-    return [*found.values()]
+        groups.setdefault(key(member), []).append(member)
+    return [*groups.values()]
 
 
 @dataclass(eq=False)

@@ -194,11 +194,11 @@ class SweepRun:
 
     def _claim(self, claims: Claims, path: list[Member]) -> list[Member] | None:
         """Return what is left of a path, once no other process solves it; None while one does."""
-        found = claims.take(self._claim_key(path[0]))
-        if found == HELD:
+        claim = claims.take(self._claim_key(path[0]))
+        if claim == HELD:
             return None
         known: dict[str, MemberOutcome] = {}
-        if found == BEGUN and self.store is not None:  # since this sweep began
+        if claim == BEGUN and self.store is not None:  # since this sweep began
             known = known_outcomes(self.store, path)
             known = {key: outcome for key, outcome in known.items() if outcome.done or not self.retry}
         with self._lock:

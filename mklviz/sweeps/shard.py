@@ -39,8 +39,8 @@ class Shard:
     engine: Engine = field(default_factory=Processes)
 
     def __post_init__(self) -> None:
-        found = re.fullmatch(r"(\d{1,6})/(\d{1,6})", self.text.strip()) if isinstance(self.text, str) else None
-        if found is None or not 1 <= int(found[1]) <= int(found[2]):
+        match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", self.text.strip()) if isinstance(self.text, str) else None
+        if match is None or not 1 <= int(match[1]) <= int(match[2]):
             raise MklvizError(f"A share is written K/N, such as 3/20 for the third of twenty, not {self.text!r:.80}.")
 
     @property

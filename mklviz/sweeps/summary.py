@@ -36,8 +36,8 @@ def summary_rows(table: SweepTable) -> list[tuple[str, ...]]:
         settings = [value if isinstance(value, str) else f"{value:g}" for value in first.settings.values()]
         bound = "≥ " if any(outcome.status not in SOLVED for outcome in ran) else ""
         spent = [_spread(ran, cost, bound) for cost in costs.values()]
-        found = [_spread(ran, _score), _spread(ran, _kernels)]
-        rows.append((first.data, first.solver, *settings, f"{solved:,} of {len(outcomes):,}", *spent, *found))
+        cells = [_spread(ran, _score), _spread(ran, _kernels)]
+        rows.append((first.data, first.solver, *settings, f"{solved:,} of {len(outcomes):,}", *spent, *cells))
     return rows
 
 

@@ -122,11 +122,11 @@ def known_outcomes(store: Store, members: Iterable[Member]) -> dict[str, MemberO
     Of one that was solved more than once, a result counts before a failure, and the newest before others.
     """
     wanted = {member.key for member in members}
-    found: dict[str, MemberOutcome] = {}
+    outcomes: dict[str, MemberOutcome] = {}
     where = f"member:{next(iter(wanted))}" if len(wanted) == 1 else "made:sweep"
     for run in store.runs(where, order="created"):
         if run.member in wanted and run.results:  # without, it was cut off before its score was written
             outcome = MemberOutcome.stored(run)
-            if outcome.done or (outcome.failed and not (run.member in found and found[run.member].done)):
-                found[run.member] = outcome
-    return found
+            if outcome.done or (outcome.failed and not (run.member in outcomes and outcomes[run.member].done)):
+                outcomes[run.member] = outcome
+    return outcomes

@@ -93,8 +93,8 @@ def open_files(paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -> tu
         try:
             array = np.load(file, mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError, EOFError) as error:
-            said = getattr(error, "strerror", None) or "it is no .npy file of numbers, as numpy.save writes them"
-            raise KernelError(f"The Gram matrices in {file} cannot be read: {said}.") from None
+            reason = getattr(error, "strerror", None) or "it is no .npy file of numbers, as numpy.save writes them"
+            raise KernelError(f"The Gram matrices in {file} cannot be read: {reason}.") from None
         if not isinstance(array, np.memmap):
             raise KernelError(f"{file} is an archive: unpack it, or save each Gram matrix with numpy.save.")
         several = list(array) if array.ndim == 3 else [array]

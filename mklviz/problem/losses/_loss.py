@@ -250,14 +250,14 @@ class Loss(ABC):
 
 def check_classes(y: Array, loss: str) -> None:
     """Raise `ProblemError` unless `y` holds -1 and +1, both of them."""
-    found = np.unique(y)
-    if not np.isin(found, (-1.0, 1.0)).all():
-        shown = ", ".join(f"{value:g}" for value in found[:4])
+    labels = np.unique(y)
+    if not np.isin(labels, (-1.0, 1.0)).all():
+        shown = ", ".join(f"{value:g}" for value in labels[:4])
         raise ProblemError(
-            f"The {loss} loss needs labels -1 and +1, but y holds {shown}{', …' if len(found) > 4 else ''}."
+            f"The {loss} loss needs labels -1 and +1, but y holds {shown}{', …' if len(labels) > 4 else ''}."
         )
-    if len(found) < 2:
-        raise ProblemError(f"All labels are {found[0]:+g}: the {loss} loss needs samples of both classes.")
+    if len(labels) < 2:
+        raise ProblemError(f"All labels are {labels[0]:+g}: the {loss} loss needs samples of both classes.")
 
 
 def check_numbers(y: Array, loss: str) -> None:

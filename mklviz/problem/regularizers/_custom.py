@@ -132,12 +132,12 @@ class CustomRegularizer(Regularizer):
         if slope.shape != middle.shape or not np.isfinite(slope).all():
             raise ProblemError(f"The gradient of the {self.label} at {_shown(middle)} is {_shown(slope)}.")
         ends = self.value(middle + _STEP * along), self.value(middle - _STEP * along)
-        seen, told = (ends[0] - ends[1]) / (2.0 * _STEP), float(slope @ along)
+        seen, stated = (ends[0] - ends[1]) / (2.0 * _STEP), float(slope @ along)
         rounding = 1e-15 * (abs(ends[0]) + abs(ends[1])) / _STEP
-        if not abs(seen - told) <= _AGREEMENT * (np.abs(slope) @ np.abs(along) + abs(seen)) + rounding:
+        if not abs(seen - stated) <= _AGREEMENT * (np.abs(slope) @ np.abs(along) + abs(seen)) + rounding:
             raise ProblemError(
                 f"The gradient of the {self.label} does not fit its value: at d = {_shown(middle)}, along "
-                f"{_shown(along)}, differences give the slope {seen:.6g}, the gradient {told:.6g}."
+                f"{_shown(along)}, differences give the slope {seen:.6g}, the gradient {stated:.6g}."
             )
 
     def _check_conjugate(self, point: Array, elsewhere: Array, slopes: Array) -> None:

@@ -19,12 +19,12 @@ __all__ = ["power_prox", "squared_norm_prox"]
 def power_prox(x: Array, p: float, log_c: float) -> Array:
     """Return the d >= 0 with ``d + c d^(p-1) = x``, zero where x is not positive, for p > 1."""
     held = np.flatnonzero(x > 0.0)
-    found = np.zeros_like(x)
+    root = np.zeros_like(x)
     if len(held) == 0:
-        return found
+        return root
     log_x = np.log(x[held])
-    found[held] = np.exp(solve_each(log_x, log_c, p, log_x - np.logaddexp(0.0, log_c))[0])
-    return found
+    root[held] = np.exp(solve_each(log_x, log_c, p, log_x - np.logaddexp(0.0, log_c))[0])
+    return root
 
 
 def squared_norm_prox(x: Array, p: float, sigma: float) -> Array:
@@ -35,9 +35,9 @@ def squared_norm_prox(x: Array, p: float, sigma: float) -> Array:
         return x
     if p == 1.0:
         return np.maximum(x - _threshold(x, sigma), 0.0)
-    found = np.zeros_like(x)
-    found[held] = np.exp(_log_weights(np.log(x[held]), p, float(np.log(sigma))))
-    return found
+    shrunk = np.zeros_like(x)
+    shrunk[held] = np.exp(_log_weights(np.log(x[held]), p, float(np.log(sigma))))
+    return shrunk
 
 
 def _threshold(x: Array, sigma: float) -> float:

@@ -69,15 +69,15 @@ class Entropy(Regularizer):
         """
         price = step * self.lam
         common, shape = float(weights.max()) - 1.0, -np.log(price)
-        found = weights
+        nearest = weights
         for _ in range(200):
-            found = price * np.real(special.wrightomega((weights - common) / price + shape))
-            excess = float(found.sum()) - 1.0
-            ahead = common + excess / float((found / (found + price)).sum())
+            nearest = price * np.real(special.wrightomega((weights - common) / price + shape))
+            excess = float(nearest.sum()) - 1.0
+            ahead = common + excess / float((nearest / (nearest + price)).sum())
             if excess <= 1e-15 or ahead == common:
                 break
             common = ahead
-        return np.asarray(found / found.sum())
+        return np.asarray(nearest / nearest.sum())
 
     def conjugate(self, slopes: Array) -> float:
         """Return lam log sum exp(u / lam)."""

@@ -150,20 +150,20 @@ class _Determinant:
 
     def logarithm(self, weights: Array) -> float:
         key = weights.tobytes()
-        found = self._logarithms.get(key)
-        if found is None:
-            found = 2.0 * float(np.log(np.diag(self._factor(weights))).sum())
-            _remember(self._logarithms, key, found)
-        return found
+        value = self._logarithms.get(key)
+        if value is None:
+            value = 2.0 * float(np.log(np.diag(self._factor(weights))).sum())
+            _remember(self._logarithms, key, value)
+        return value
 
     def slopes(self, weights: Array) -> Array:
         """Return ``-1/2 tr((K_d + eps I)^-1 dK_d/dd_k)``, (m,)."""
         key = weights.tobytes()
-        found = self._slopes.get(key)
-        if found is None:
-            found = self._bank.slopes(weights, _inverse_root(self._factor(weights)))
-            _remember(self._slopes, key, found)
-        return found
+        value = self._slopes.get(key)
+        if value is None:
+            value = self._bank.slopes(weights, _inverse_root(self._factor(weights)))
+            _remember(self._slopes, key, value)
+        return value
 
     def _factor(self, weights: Array) -> Array:
         matrix = self._bank.combine(weights)

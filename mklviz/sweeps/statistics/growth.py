@@ -56,7 +56,7 @@ def growths(
     size = outcomes.sizes[:, _COLUMNS[along]]
     unit, data = outcomes.splits
     within = any(len(np.unique(size[data == name])) > 1 for name in np.unique(data))
-    found = []
+    curves = []
     for column, solver in enumerate(outcomes.solvers):
         known, solved = outcomes.known[:, column], outcomes.solved[:, column] & outcomes.known[:, column]
         if len(np.unique(size[solved])) < (2 if within else LEAST_DATA):
@@ -67,7 +67,7 @@ def growths(
         lines = fit.lines(np.vstack([np.ones(len(unit)), drawn.counts])[:, solved])
         slope, at = lines[:, 0], lines[:, 1:]
         (low, *band_low), (high, *band_high) = (ends.tolist() for ends in drawn.interval(lines[1:], level))
-        found.append(
+        curves.append(
             Growth(
                 solver,
                 float(slope[0]),
@@ -83,7 +83,7 @@ def growths(
                 int((known & ~solved).sum()),
             )
         )
-    return found
+    return curves
 
 
 class _Fit:

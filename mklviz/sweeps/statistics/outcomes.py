@@ -87,8 +87,8 @@ class Outcomes:
         sizes = np.full((len(cases), 2), np.nan)
         sizes[at[0]] = frame[["samples", "m"]].to_numpy(dtype=np.float64)
         failed = int((frame["status"] == "failed").sum())
-        found = cls(chosen, solvers, cases, values, known, solved, sizes, machines_of(frame), failed)
-        return found._counted()
+        outcomes = cls(chosen, solvers, cases, values, known, solved, sizes, machines_of(frame), failed)
+        return outcomes._counted()
 
     def _counted(self) -> Outcomes:
         """Return this without the solvers none of whose converged runs has a value."""

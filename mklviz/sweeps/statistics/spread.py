@@ -58,7 +58,7 @@ class Spread:
 def spreads(outcomes: Outcomes) -> list[Spread]:
     """Return the spread of each solver for each data set and setting, in the order of the table."""
     titles = np.array([case.title for case in outcomes.cases])
-    found = []
+    drawn = []
     for title in dict.fromkeys(titles.tolist()):
         rows = np.flatnonzero(titles == title)
         for column, solver in enumerate(outcomes.solvers):
@@ -67,5 +67,5 @@ def spreads(outcomes: Outcomes) -> list[Spread]:
                 values, missed = outcomes.values[rows, column], known & ~solved
                 ended, reached = known & solved, missed & np.isfinite(values)
                 numbers = values[ended], values[reached], int(missed.sum())
-                found.append(Spread(title, solver, *numbers, rows[ended], rows[reached]))
-    return found
+                drawn.append(Spread(title, solver, *numbers, rows[ended], rows[reached]))
+    return drawn

@@ -81,8 +81,8 @@ class ChartFigure:
             if isinstance(mark, PointMark) and mark.tips:
                 points += [(each, mark.tips) for each in drawn]
             elif isinstance(mark, (LineMark, BarMark)) and mark.tips:
-                said = tip_html(mark.tips, theme)
-                self.plot.add_tools(HoverTool(renderers=drawn, tooltips=said, show_arrow=False, limit=1))
+                tooltip = tip_html(mark.tips, theme)
+                self.plot.add_tools(HoverTool(renderers=drawn, tooltips=tooltip, show_arrow=False, limit=1))
         if points:
             add_point_readout(self.plot, points, theme)
 

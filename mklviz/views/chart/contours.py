@@ -29,6 +29,6 @@ def contour_bands(mark: ContourMark, table: Table) -> dict[str, list[Any]]:
     levels = contour_levels(z, mark.levels)
     rounding = 1e-6 * (levels[-1] - levels[0])
     levels[0], levels[-1] = levels[0] - rounding, levels[-1] + rounding
-    found = contour_data(x, y, z, levels, want_line=False).fill_data
-    shares = np.linspace(0.0, 1.0, len(found.xs)).tolist()
-    return {"xs": found.xs, "ys": found.ys, "fill": [mixed(mark.low, mark.high, share) for share in shares]}
+    bands = contour_data(x, y, z, levels, want_line=False).fill_data
+    shares = np.linspace(0.0, 1.0, len(bands.xs)).tolist()
+    return {"xs": bands.xs, "ys": bands.ys, "fill": [mixed(mark.low, mark.high, share) for share in shares]}

@@ -35,10 +35,11 @@ def add_readout(plots: Sequence[figure], theme: Theme, shares: bool = False) -> 
 
 def add_point_readout(plot: figure, tips: Sequence[tuple[GlyphRenderer, Tips]], theme: Theme) -> None:
     """Show beside the mouse what is said of the nearest point, however many lie there; numbers are written short."""
-    told = [
-        [renderer, [[words, column.lstrip("@").split("{")[0]] for words, column in said]] for renderer, said in tips
+    readouts = [
+        [renderer, [[words, column.lstrip("@").split("{")[0]] for words, column in entries]]
+        for renderer, entries in tips
     ]
-    _follow_mouse([plot], CustomJS(args={**_look(theme), "plot": plot, "told": told}, code=_POINTS))
+    _follow_mouse([plot], CustomJS(args={**_look(theme), "plot": plot, "told": readouts}, code=_POINTS))
 
 
 def tip_html(tips: Tips, theme: Theme) -> str:

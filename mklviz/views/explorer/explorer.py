@@ -392,10 +392,10 @@ class Explorer(pn.viewable.Viewer):
         """Show what the store has kept of the race that the page had before its server, or its session, ended."""
         stored, self.reclaim.kept = self.reclaim.kept, ""
         try:
-            found = self.session.store.traces(stored)
+            kept = self.session.store.traces(stored)
         except MklvizError:  # somebody has deleted it, or never kept it
             return
-        traces = {key: trace.snapshot() for key, trace in found.items() if len(trace)}
+        traces = {key: trace.snapshot() for key, trace in kept.items() if len(trace)}
         wrong = self.open_race(shared_recipe(traces.values()), traces, stored) if traces else ""
         self._say_wrong(wrong or (_KEPT if traces else ""))
         if self.launch is not None:

@@ -111,10 +111,10 @@ class Follower(pn.viewable.Viewer):
 
     def _tell_address(self, *_: Any) -> None:
         """Keep guess and size in the address of the page, where a reload finds them."""
-        said = {FOLLOW: self._name, PROJECTOR: ON if self.session.theme.projected else ""}
+        query = {FOLLOW: self._name, PROJECTOR: ON if self.session.theme.projected else ""}
         if self.lesson is not None and self.lesson.chosen:
-            said |= {SCENARIO: self.lesson.scenario.name, GUESS: self.lesson.chosen}
-        self.reconnect.query = "?" + urlencode({name: value for name, value in said.items() if value})
+            query |= {SCENARIO: self.lesson.scenario.name, GUESS: self.lesson.chosen}
+        self.reconnect.query = "?" + urlencode({name: value for name, value in query.items() if value})
 
     async def tick(self) -> None:
         """Draw what is new."""

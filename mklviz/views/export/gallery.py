@@ -131,13 +131,13 @@ def _drawn(traces: Mapping[str, Trace]) -> str:
 
 def _claimed(race: ClaimRace) -> str:
     """Return the claims that a race shows, with what came out."""
-    said = "".join(
+    entries = "".join(
         f"<p>{_verdict(answer)} {escape(answer.claim.place)}: {escape(answer.claim.sentence)}</p>"
         for answer in race.answers
     )
     splits = ", ".join(dict.fromkeys(map(splits_text, race.answers)))
     measured = f"The verdicts come from {splits} of each data set. {race_text(race.answers[0].claim)}"
-    return f'{_BACK}<div class="lead">{said}<p>{escape(measured)} {escape(race.answers[0].claim.paper)}.</p></div>'
+    return f'{_BACK}<div class="lead">{entries}<p>{escape(measured)} {escape(race.answers[0].claim.paper)}.</p></div>'
 
 
 def _verdict(answer: ClaimAnswer) -> str:

@@ -166,12 +166,12 @@ class Laboratory:
             posed.setdefault(recipe.problem, {}).update((id(trace), trace) for trace in place.values())
         best = {at: Reference.of(group.values()) for group in posed.values() for at in group}
         shown = WEIGHT_COLUMNS[: len(kernels)]
-        found = []
+        runs = []
         for at, (key, trace) in self.runs.items():
             run = styled(key, styles[key]) | run_data(trace, None, most, kernels, best[at], packed)
             top = max((float(trace.weights[:, kernels].max()) if shown else 0.0), 0.0)
-            found.append(run | {"top": [top], "enlarged": ""})
-        return found
+            runs.append(run | {"top": [top], "enlarged": ""})
+        return runs
 
 
 def packed(values: Iterable[float], digits: int) -> dict[str, str]:

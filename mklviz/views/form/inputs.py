@@ -26,8 +26,8 @@ class TextBox(FormPart):
     error_state = param.Boolean(default=False)
     helper_text = param.String(default="")
 
-    def answer(self, said: Mapping[str, Any]) -> None:
-        text = said.get("value")
+    def answer(self, message: Mapping[str, Any]) -> None:
+        text = message.get("value")
         if isinstance(text, str) and len(text) <= LONGEST_TEXT:
             self.value = text
 
@@ -52,10 +52,10 @@ class _Choice(FormPart):
         chosen = next((label for label, value in self.offered.items() if value == self.value), "")
         return {**super().describe(), "options": list(self.options), "value": chosen}
 
-    def answer(self, said: Mapping[str, Any]) -> None:
+    def answer(self, message: Mapping[str, Any]) -> None:
         offered = self.offered
-        if said.get("value") in offered:
-            self.value = offered[said["value"]]
+        if message.get("value") in offered:
+            self.value = offered[message["value"]]
 
 
 class Select(_Choice):
@@ -92,9 +92,9 @@ class Choices(_Choice):
     kind, shown = "choices", ("label", "right")
     right = param.String(default="")
 
-    def answer(self, said: Mapping[str, Any]) -> None:
+    def answer(self, message: Mapping[str, Any]) -> None:
         if not self.right:
-            super().answer(said)
+            super().answer(message)
 
 
 class Switch(FormPart):
@@ -106,9 +106,9 @@ class Switch(FormPart):
     value = param.Boolean(default=False)
     description = param.String(default="")
 
-    def answer(self, said: Mapping[str, Any]) -> None:
-        if isinstance(said.get("value"), bool):
-            self.value = said["value"]
+    def answer(self, message: Mapping[str, Any]) -> None:
+        if isinstance(message.get("value"), bool):
+            self.value = message["value"]
 
 
 class Checkbox(Switch):
@@ -125,9 +125,9 @@ class Chip(Switch):
     disabled = param.Boolean(default=False)
     colour = param.String(default="")
 
-    def answer(self, said: Mapping[str, Any]) -> None:
+    def answer(self, message: Mapping[str, Any]) -> None:
         if not self.disabled:
-            super().answer(said)
+            super().answer(message)
 
 
 class Slider(FormPart):
@@ -140,8 +140,8 @@ class Slider(FormPart):
     end = param.Integer(default=1)
     names = param.List(default=[])
 
-    def answer(self, said: Mapping[str, Any]) -> None:
-        number = said.get("value")
+    def answer(self, message: Mapping[str, Any]) -> None:
+        number = message.get("value")
         if isinstance(number, int) and self.start <= number <= self.end:
             self.value = number
 
@@ -170,12 +170,12 @@ class File(FormPart):
         self._pieces: list[bytes] = []
         self._told: tuple[str, int] | None = None
 
-    def answer(self, said: Mapping[str, Any]) -> None:
-        name, size = said.get("name"), said.get("size")
+    def answer(self, message: Mapping[str, Any]) -> None:
+        name, size = message.get("name"), message.get("size")
         if not isinstance(name, str) or type(size) is not int or size < 0:
             self._give_up()
             return
-        if said.get("begins") is True:
+        if message.get("begins") is True:
             self._pieces, self._told = [], (name, size)
             self.trouble = ""
         if self._told is None:  # given up before
@@ -183,7 +183,7 @@ class File(FormPart):
         if self._told == (name, size) and (size > self.limit or size == 0):
             self._arrived(b"")
             return
-        piece = _decoded(said.get("piece"))
+        piece = _decoded(message.get("piece"))
         arrived = sum(map(len, self._pieces)) + len(piece)
         if self._told != (name, size) or not piece or arrived > size:
             self._give_up()

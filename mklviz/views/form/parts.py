@@ -59,7 +59,7 @@ class FormPart(param.Parameterized):
             values["inner"] = [part.describe() for part in self.inner if part.visible]
         return {"key": self.key, "kind": self.kind, **values}
 
-    def answer(self, said: Mapping[str, Any]) -> None:
+    def answer(self, message: Mapping[str, Any]) -> None:
         """Apply what a person did to this part."""
 
 
@@ -104,8 +104,8 @@ class Alert(FormPart):
     severity = param.Selector(default="error", objects=["error", "warning"])
     closeable = param.Boolean(default=False)
 
-    def answer(self, said: Mapping[str, Any]) -> None:
-        if said.get("close"):
+    def answer(self, message: Mapping[str, Any]) -> None:
+        if message.get("close"):
             self.visible = False
 
 
@@ -146,8 +146,8 @@ class Button(FormPart):
         if click is not None:
             self.param.watch(click, "clicks")
 
-    def answer(self, said: Mapping[str, Any]) -> None:
-        if said.get("click") and not self.disabled:
+    def answer(self, message: Mapping[str, Any]) -> None:
+        if message.get("click") and not self.disabled:
             self.clicks += 1
 
 
@@ -162,9 +162,9 @@ class Menu(FormPart):
         super().__init__(**params)
         self._press = press
 
-    def answer(self, said: Mapping[str, Any]) -> None:
-        if said.get("value") in self.items:
-            self._press(str(said["value"]))
+    def answer(self, message: Mapping[str, Any]) -> None:
+        if message.get("value") in self.items:
+            self._press(str(message["value"]))
 
 
 class Group(FormPart):

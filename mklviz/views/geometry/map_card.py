@@ -219,8 +219,8 @@ class MapCard(pn.viewable.Viewer):
         finer = self.survey.stage >= 0
         self._stop.visible = self.survey.task.working and finer
         progress = self.survey.progress("Refining" if finer else "Computing")
-        said = self._refusal if self._refusal and not self.survey.task.working else progress
-        say(self._progress, self.start.words or said)
+        words = self._refusal if self._refusal and not self.survey.task.working else progress
+        say(self._progress, self.start.words or words)
 
     def _redraw(self) -> None:
         """Draw the paths that somebody drags at once, and those of the race when it is looked at next."""

@@ -209,7 +209,7 @@ def numbered_steps(
     be `larger` than usual.
     """
     scale = _pixels(x, y) / larger
-    pixels = {key: scale * found for key, found in places.items() if len(found)}
+    pixels = {key: scale * spots for key, spots in places.items() if len(spots)}
     points = np.concatenate([np.empty((0, 2)), *pixels.values()])
     wanted = [StepNumber(step, key, i) for key in pixels for i, step in enumerate(steps[key])]
     clear: list[StepNumber] = []

@@ -65,13 +65,13 @@ def _cut_step(steps: Sequence[Iterate], points: list[Place], cuts: Sequence[Arra
 
 def _searched(steps: Sequence[Iterate], points: list[Place], height: Height) -> SegmentStep:
     """Return a step of a line search: its trials, and the threshold they were compared with."""
-    said, threshold = facts_of(steps[-1]), facts_of(steps[-2]).reference
+    facts, threshold = facts_of(steps[-1]), facts_of(steps[-2]).reference
     (before, left), (here, _) = points[-2:]
-    tried = [(min(max(before + along * (here - before), 0.0), 1.0), value) for along, value in said.trials]
+    tried = [(min(max(before + along * (here - before), 0.0), 1.0), value) for along, value in facts.trials]
     if threshold is None and tried:
         threshold = left  # a method without a threshold goes down at every step
-    if not tried and said.share is not None and 0.0 < said.share < 1.0:  # a recording without trials
-        whole = min(max(before + (here - before) / said.share, 0.0), 1.0)
+    if not tried and facts.share is not None and 0.0 < facts.share < 1.0:  # a recording without trials
+        whole = min(max(before + (here - before) / facts.share, 0.0), 1.0)
         high = height(whole)
         tried = [] if high is None else [(whole, high)]
         return SegmentStep(points, line=threshold, arrow=(points[-2], points[-1]), refused=tried)

@@ -117,13 +117,13 @@ class StartDrag:
             return True
         if not self._dragged.task.ended:
             return False
-        found = self._dragged.task.take()
-        if found is None:
+        paths = self._dragged.task.take()
+        if paths is None:
             self.words = self._dragged.task.fault
         else:
-            self.paths = found
-            self._describe(found.start)
-            self.words = " ".join([self.handle.said + ".", *found.missing.values()]) + ("" if found.ended else _CUT)
+            self.paths = paths
+            self._describe(paths.start)
+            self.words = " ".join([self.handle.said + ".", *paths.missing.values()]) + ("" if paths.ended else _CUT)
         self._redraw()
         self.handle.answer()
         return True

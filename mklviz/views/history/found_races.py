@@ -101,8 +101,8 @@ class FoundRaces:
                 matching = {run.race or run.id for run in store.runs(sought.where)}
         except MklvizError as error:
             return _Listing([], len(races), lessons, str(error))
-        found = [race for key, race in races.items() if key in matching and _fits(race, sought)]
-        return _Listing(sorted(found, key=ORDERS[sought.order]), len(races), lessons)
+        matches = [race for key, race in races.items() if key in matching and _fits(race, sought)]
+        return _Listing(sorted(matches, key=ORDERS[sought.order]), len(races), lessons)
 
     def _unstored(self) -> dict[str, KeptRace]:
         """Return the races of the session by keys of their own, where the store takes none."""

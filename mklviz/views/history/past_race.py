@@ -103,10 +103,10 @@ ORDERS: Mapping[str, Callable[[PastRace], Any]] = {
 
 def races_of(runs: Iterable[StoredRun]) -> dict[str, PastRace]:
     """Return the races that runs belong to, by their keys."""
-    found: dict[str, list[StoredRun]] = {}
+    races: dict[str, list[StoredRun]] = {}
     for run in runs:
-        found.setdefault(run.race or run.id, []).append(run)
-    return {key: PastRace(key, tuple(sorted(each, key=lambda run: run.created))) for key, each in found.items()}
+        races.setdefault(run.race or run.id, []).append(run)
+    return {key: PastRace(key, tuple(sorted(each, key=lambda run: run.created))) for key, each in races.items()}
 
 
 def when(seconds: float, now: datetime) -> str:

@@ -128,7 +128,7 @@ class LabGrid:
     @cached_property
     def recipes(self) -> tuple[Recipe, ...]:
         """The recipe at every position; the last knob turns first."""
-        found = []
+        recipes = []
         for values in product(*(knob.values for knob in self.knobs)):
             recipe = self.recipe
             for knob, value in zip(self.knobs, values, strict=True):
@@ -137,8 +137,8 @@ class LabGrid:
                 recipe = WORDS[key].read(recipe, WORDS[key].write(recipe))
             for choice in recipe.solvers:  # a wrong option is reported before anything is solved
                 choice.make(recipe.split.seed)
-            found.append(recipe)
-        return tuple(found)
+            recipes.append(recipe)
+        return tuple(recipes)
 
     @property
     def turns_problem(self) -> bool:
@@ -190,11 +190,11 @@ def _key(recipe: Recipe, choice: SolverChoice) -> str:
 
 def _keyed(traces: Iterable[tuple[str, Trace]]) -> dict[str, Trace]:
     """Return traces by their solvers' names; of one that enters again, with a number."""
-    found: dict[str, Trace] = {}
+    keyed: dict[str, Trace] = {}
     for name, trace in traces:
-        again = sum(key.partition(" ")[0] == name for key in found)
-        found[f"{name} {again + 1}" if again else name] = trace
-    return found
+        again = sum(key.partition(" ")[0] == name for key in keyed)
+        keyed[f"{name} {again + 1}" if again else name] = trace
+    return keyed
 
 
 def _with_option(recipe: Recipe, option: str, value: Any, able: Sequence[SolverChoice]) -> Recipe:

@@ -197,9 +197,9 @@ def bars(now: Turn, before: Turn | None) -> list[Bar]:
 
 def outcome(now: Turn, before: Turn | None, rival: Trace | None) -> str:
     """Say what came of a position, and of the one before."""
-    said = f"{now.said}{', coarse while the slider moves' if now.coarse else ''}: {_told(now.trace)}."
-    said += "" if before is None else f" Before, at {before.said}: {_told(before.trace)}."
-    return said + ("" if rival is None else f" {rival.label}: {_told(rival)}.")
+    text = f"{now.said}{', coarse while the slider moves' if now.coarse else ''}: {_told(now.trace)}."
+    text += "" if before is None else f" Before, at {before.said}: {_told(before.trace)}."
+    return text + ("" if rival is None else f" {rival.label}: {_told(rival)}.")
 
 
 def _told(trace: Trace) -> str:

@@ -70,8 +70,8 @@ class Mixer:
 
 def mixed_kernels(traces: Mapping[str, Trace]) -> Indices:
     """Return the kernels to mix: all of a few, the heaviest that any solver found of many, in the order of the bank."""
-    found = np.max([trace.best.weights for trace in traces.values() if len(trace)], axis=0)
-    return np.sort(np.argsort(-found, kind="stable")[:MOST_BARS])
+    largest = np.max([trace.best.weights for trace in traces.values() if len(trace)], axis=0)
+    return np.sort(np.argsort(-largest, kind="stable")[:MOST_BARS])
 
 
 def above(objective: float, traces: Mapping[str, Trace]) -> float:
@@ -97,11 +97,11 @@ def mix_lines(
 
 def standing(mine: float, traces: Mapping[str, Trace]) -> str:
     """Say at which step each solver first gets lower than a mix that is so far above the bound."""
-    said = []
+    sentences = []
     for trace in traces.values():
         lower = [t for t, value in enumerate(trace.objective) if above(value, traces) < mine]
         if not lower:
-            said.append(f"You beat {trace.label}: none of its steps is lower.")
+            sentences.append(f"You beat {trace.label}: none of its steps is lower.")
         else:
-            said.append(f"{trace.label} first gets lower at step {trace.first_step + lower[0]:,}.")
-    return " ".join(said)
+            sentences.append(f"{trace.label} first gets lower at step {trace.first_step + lower[0]:,}.")
+    return " ".join(sentences)

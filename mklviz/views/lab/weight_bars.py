@@ -27,8 +27,8 @@ class WeightBars(DraggedComponent):
 
     def receive(self, message: Any) -> None:
         """Hand on weights, if that is what they are."""
-        told = message.get("weights") if isinstance(message, dict) else None
-        if self.on_change is None or not isinstance(told, list) or len(told) != len(self.names):
+        weights = message.get("weights") if isinstance(message, dict) else None
+        if self.on_change is None or not isinstance(weights, list) or len(weights) != len(self.names):
             return
-        if all(isinstance(one, (int, float)) and 0.0 <= one <= self.most for one in told):  # false for nan
-            self.on_change([float(one) for one in told])
+        if all(isinstance(one, (int, float)) and 0.0 <= one <= self.most for one in weights):  # false for nan
+            self.on_change([float(one) for one in weights])

@@ -79,9 +79,9 @@ def _ranked(weights: Array) -> dict[str, list[float]]:
 
 def machines(runs: LessonRuns) -> Picture:
     """Show how each machine shares its weight between the kernels, and below how the one for all classes does."""
-    theme, found = runs.theme, runs.evidence.get("machines", {})
-    names = list(found)[::-1]
-    shares = np.array([np.divide(found[name], sum(found[name])) for name in names], ndmin=2)
+    theme, evidence = runs.theme, runs.evidence.get("machines", {})
+    names = list(evidence)[::-1]
+    shares = np.array([np.divide(evidence[name], sum(evidence[name])) for name in names], ndmin=2)
     ends = np.cumsum(shares, axis=1)
     kernels = range(shares.shape[1])
     columns = {f"to-{k}": ends[:, k].tolist() for k in kernels}

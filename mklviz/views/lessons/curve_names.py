@@ -153,8 +153,8 @@ class _Shares:
 
     def values(self, place: Array) -> list[float]:
         """Return what the axes have at a place."""
-        found = zip(place.tolist(), self._spans, self._axes, strict=True)
-        return [axis_value(share, span, axis.log) for share, span, axis in found]
+        shares = zip(place.tolist(), self._spans, self._axes, strict=True)
+        return [axis_value(share, span, axis.log) for share, span, axis in shares]
 
 
 def _along(points: Array) -> Array:

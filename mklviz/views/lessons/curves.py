@@ -174,8 +174,8 @@ def _moved(trace: Trace) -> Table:
 def accuracy(runs: LessonRuns) -> Picture:
     """Show the share of test samples that Level has right, a star where it is best, and the objective below."""
     theme, trace = runs.theme, runs.traces.get("level")
-    found = runs.evidence.get("accuracy", {})
-    steps, shares = list(found.get("step", [])), list(found.get("share", []))
+    evidence = runs.evidence.get("accuracy", {})
+    steps, shares = list(evidence.get("step", [])), list(evidence.get("share", []))
     best = [shares.index(max(shares))] if shares else []
     tables: dict[str, Table] = {
         "fall": {"step": [], "objective": []} if trace is None else _fall(trace),

@@ -48,16 +48,16 @@ class KeptGuesses(ScriptedComponent):
 
     def receive(self, message: Any) -> None:
         """Hand on what was found, as far as it can be used."""
-        found = message.get("found") if isinstance(message, dict) else None
-        if isinstance(found, dict):
-            self._on_found(read_guesses(found, self._lessons))
+        kept = message.get("found") if isinstance(message, dict) else None
+        if isinstance(kept, dict):
+            self._on_found(read_guesses(kept, self._lessons))
 
 
-def read_guesses(found: Mapping[str, Any], lessons: Mapping[str, Scenario]) -> Guesses:
+def read_guesses(kept: Mapping[str, Any], lessons: Mapping[str, Scenario]) -> Guesses:
     """Return the guesses on lessons and choices that there still are."""
     guesses: Guesses = {}
     for name, lesson in lessons.items():
-        entry = found.get(name)
+        entry = kept.get(name)
         choices = () if lesson.question is None else lesson.question.choices
         if isinstance(entry, list) and len(entry) == 2 and entry[1] in choices and entry[0] in (None, *choices):
             guesses[name] = (entry[0], entry[1])
@@ -103,9 +103,9 @@ class LessonScore:
             self.storage.keep(self.done)
         self._tell(panel)
 
-    def _recall(self, found: Guesses) -> None:
+    def _recall(self, kept: Guesses) -> None:
         """Count what was guessed on an earlier page, too."""
-        self.done = {**found, **self.done}
+        self.done = {**kept, **self.done}
         if self._panel is not None:
             self._tell(self._panel)
 
@@ -148,5 +148,5 @@ def _lessons() -> dict[str, Scenario]:
 
 
 def _row(title: str, guess: str | None, right: str) -> str:
-    said = "–" if guess is None else f"{guess} {'✓' if guess == right else '✕'}"
-    return f"<tr><th>{escape(title)}</th><td>{escape(said)}</td><td>{escape(right)}</td></tr>"
+    shown = "–" if guess is None else f"{guess} {'✓' if guess == right else '✕'}"
+    return f"<tr><th>{escape(title)}</th><td>{escape(shown)}</td><td>{escape(right)}</td></tr>"

@@ -46,8 +46,8 @@ def recorded_picture(scenario: str, theme: Theme) -> Picture | None:
 
 def recorded_runs(scenario: str, theme: Theme) -> LessonRuns | None:
     """Return the recording of a scenario as a picture draws it; None where the package has none."""
-    found = recording(scenario)
-    return LessonRuns(found, run_styles(found, theme), recorded_evidence(scenario), theme) if found else None
+    recorded = recording(scenario)
+    return LessonRuns(recorded, run_styles(recorded, theme), recorded_evidence(scenario), theme) if recorded else None
 
 
 def _small(chart: Chart) -> Chart:

@@ -90,14 +90,14 @@ def _room_around(costs: Sequence[float], active: Sequence[float]) -> Table:
 
 def path(runs: LessonRuns) -> Picture:
     """Show the kernels in use and the largest weights along C."""
-    theme, found = runs.theme, dict(runs.evidence.get("path", {"C": [], "active": []}))
+    theme, evidence = runs.theme, dict(runs.evidence.get("path", {"C": [], "active": []}))
     x = Axis("C", "log")
-    costs, active = found.pop("C"), found.pop("active")
+    costs, active = evidence.pop("C"), evidence.pop("active")
     weights = [
         LineMark(f"weight-{k}", "C", "weight", colour, width=2.0 * theme.scale, label=name)
-        for k, (name, colour) in enumerate(zip(found, theme.kernels, strict=False))
+        for k, (name, colour) in enumerate(zip(evidence, theme.kernels, strict=False))
     ]
-    tables: dict[str, Table] = {f"weight-{k}": {"C": costs, "weight": list(w)} for k, w in enumerate(found.values())}
+    tables: dict[str, Table] = {f"weight-{k}": {"C": costs, "weight": list(w)} for k, w in enumerate(evidence.values())}
     tables["path"] = {"C": costs, "active": active}
     ends = [0, len(costs) - 1] if costs else []
     tables["room"] = _room_around(costs, active)

@@ -85,8 +85,8 @@ def legend(styles: Iterable[RunStyle]) -> str:
 
 def help_mark(term: str) -> str:
     """Return a question mark that says in one sentence what a term of the glossary means."""
-    said = escape(f"{term[0].upper()}{term[1:]}: {GLOSSARY[term]}")
-    return f'<span class="help" role="note" tabindex="0" aria-label="{said}" data-tip="{said}"></span>'
+    sentence = escape(f"{term[0].upper()}{term[1:]}: {GLOSSARY[term]}")
+    return f'<span class="help" role="note" tabindex="0" aria-label="{sentence}" data-tip="{sentence}"></span>'
 
 
 def card(*objects: Any, **params: Any) -> pn.Column:

@@ -102,6 +102,6 @@ def _field(
     support = int(np.count_nonzero(best.dual if best.dual.ndim == 1 else best.dual.any(axis=1)))
     steps = len(trace) - 1
     how = f"from all {problem.n:,} points by {label} in {counted(steps, 'step')}"
-    said = f"{fineness.verb} {how}: {used}, {support:,} support vectors, objective {best.objective:,.4g}."
+    sentence = f"{fineness.verb} {how}: {used}, {support:,} support vectors, objective {best.objective:,.4g}."
     bars = by_kernel(best.weights, problem.bank.names, HEAVIEST)
-    return Field(values, boundary, margins, dict(zip(bars.names, bars.values, strict=True)), said)
+    return Field(values, boundary, margins, dict(zip(bars.names, bars.values, strict=True)), sentence)

@@ -61,9 +61,9 @@ def judge(prepared: Prepared, iterate: Iterate) -> HeldOutVerdict:
         predicted = np.unique(problem.y)[predicted.astype(np.intp)]
     table = confusion(y, predicted, codes)
     right = int(np.trace(table))
-    said = f"{100 * right / max(len(y), 1):.1f} % of {count} are classified right."
+    sentence = f"{100 * right / max(len(y), 1):.1f} % of {count} are classified right."
     curve = roc(y, values) if test.task == "binary" and values.ndim == 1 and len(set(y)) == 2 else None
-    return HeldOutVerdict(said, test.classes, table, curve)
+    return HeldOutVerdict(sentence, test.classes, table, curve)
 
 
 def _fitted(y: Array, values: Array, count: str) -> HeldOutVerdict:
@@ -71,8 +71,8 @@ def _fitted(y: Array, values: Array, count: str) -> HeldOutVerdict:
     error, spread = values - y, float(((y - y.mean()) ** 2).sum())
     share = 1.0 - float((error**2).sum()) / spread if spread > 0.0 else float("nan")
     root, some = float(np.sqrt((error**2).mean())), sampled(len(y), MOST_POINTS)
-    said = f"R² is {share:.3f} and the root mean squared error {root:.3g}, on {count}."
-    return HeldOutVerdict(said, true=y[some], predicted=values[some])
+    sentence = f"R² is {share:.3f} and the root mean squared error {root:.3g}, on {count}."
+    return HeldOutVerdict(sentence, true=y[some], predicted=values[some])
 
 
 def confusion(true: Array, predicted: Array, codes: Sequence[float]) -> Array:

@@ -53,9 +53,9 @@ class Points:
 
     def moved(self, columns: Mapping[str, Any]) -> Points | None:
         """Return the points while one of them is dragged, as a page says it; None where it says nothing of use."""
-        told = [list(columns.get(name, ())) for name in ("place", "x", "y")]
-        numbers = [value for column in told for value in column if isinstance(value, int | float)]
-        if [len(column) for column in told] != [1, 1, 1] or len(numbers) != len(told):
+        columns_moved = [list(columns.get(name, ())) for name in ("place", "x", "y")]
+        numbers = [value for column in columns_moved for value in column if isinstance(value, int | float)]
+        if [len(column) for column in columns_moved] != [1, 1, 1] or len(numbers) != len(columns_moved):
             return None
         place, *ends = numbers
         if place not in range(len(self)) or not all(abs(end) <= FARTHEST for end in ends):  # false for nan

@@ -67,12 +67,12 @@ class RaceWidget(anywidget.AnyWidget):
         race = self.race
         return {"state": race.status, "words": race_sentence(race), "paced": race.pace > 0}
 
-    def _hear(self, _widget: Any, said: Any, _buffers: Any) -> None:
+    def _hear(self, _widget: Any, message: Any, _buffers: Any) -> None:
         """Do what a page asks for."""
         race = self.race
         wishes = {"more": lambda: None, "step": race.step, "stop": race.cancel, "full": self._full_speed}
         wishes["pause"] = race.start if race.status == "paused" else race.pause
-        wish = said.get("wish") if isinstance(said, dict) else None
+        wish = message.get("wish") if isinstance(message, dict) else None
         if wish in wishes:
             wishes[wish]()
             self.wanted.set()

@@ -129,10 +129,10 @@ def resume(run: StoredRun | str, solver: str = "", data: Dataset | None = None) 
     ...     race = mv.resume(run)
     """
     store = (run.store if isinstance(run, FoundRun) else None) or open_store()
-    found = run_named(store, run) if isinstance(run, str) else [run]
-    if len(found) > 1:
-        raise MklvizError(f"That race has several runs: go on from one of {', '.join(each.id for each in found)}.")
-    race, recipe, _, recorded = resume_run(store, found[0], _made_by(), solver, data)
+    runs = run_named(store, run) if isinstance(run, str) else [run]
+    if len(runs) > 1:
+        raise MklvizError(f"That race has several runs: go on from one of {', '.join(each.id for each in runs)}.")
+    race, recipe, _, recorded = resume_run(store, runs[0], _made_by(), solver, data)
     return _shown(race, recorded, recipe.goal)
 
 

@@ -35,9 +35,9 @@ class Still:
         """Show a picture, as SVG, instead, with a sentence, and a `page` that unfolds below it."""
         if self._shown is None:
             return
-        told = f"<p>{escape(words)}</p>" if words else ""
+        paragraph = f"<p>{escape(words)}</p>" if words else ""
         unfolded = _folded(page) if page else ""
-        bundle = self._bundle(f"{told}{still_html(drawn, repr(self._subject))}{unfolded}")
+        bundle = self._bundle(f"{paragraph}{still_html(drawn, repr(self._subject))}{unfolded}")
         self._shown.update(bundle | {"image/svg+xml": drawn}, raw=True)
 
     def _bundle(self, html: str) -> dict[str, str]:

@@ -91,8 +91,8 @@ def _drawn(figure: Model, kind: str) -> bytes:
         return b64decode(text.partition(",")[2])
     if text.startswith("<svg"):
         return text.encode()
-    said = text or done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
-    raise MklvizError(f"The browser {browser} drew no picture ({said:.200}): save it as .html.")
+    reason = text or done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+    raise MklvizError(f"The browser {browser} drew no picture ({reason:.200}): save it as .html.")
 
 
 def _as_root() -> list[str]:

@@ -62,15 +62,15 @@ def draw_growth(outcomes: Outcomes, theme: Theme, along: Along = "samples", **op
     """Draw the growth in the colours of `theme`."""
     if along not in _LETTER:
         raise ProblemError(f'A cost grows along="samples" or along="kernels", but along={along!r:.60} was given.')
-    found = growths(outcomes, along)
-    if not found:
+    curves = growths(outcomes, along)
+    if not curves:
         raise ProblemError(
             f"There are too few numbers of {along} for a growth: two in a data set, or three data sets."
             f" Sweep over {'train=0.2,0.4,0.8' if along == 'samples' else 'kernels'}, for example."
         )
     styles = written_styles(outcomes.solvers, theme)
-    parts = [part for each in found for part in _line(each, styles[each.solver], along)]
-    where = "within data sets" if found[0].within else "between data sets"
+    parts = [part for each in curves for part in _line(each, styles[each.solver], along)]
+    where = "within data sets" if curves[0].within else "between data sets"
     return dressed(
         hv.Overlay(parts),
         theme,
@@ -78,28 +78,28 @@ def draw_growth(outcomes: Outcomes, theme: Theme, along: Along = "samples", **op
         title=f"Slope {where}, with its 95 % interval",
         logx=True,
         logy=True,
-        xlim=(min(each.x[0] for each in found) / ROOM, max(each.x[-1] for each in found) * ROOM),
+        xlim=(min(each.x[0] for each in curves) / ROOM, max(each.x[-1] for each in curves) * ROOM),
         xlabel=f"{along} {_LETTER[along]}",
         ylabel=outcomes.words,
-        **{**legend_above(len(found), 1), **options},
+        **{**legend_above(len(curves), 1), **options},
     )
 
 
-def growth_label(found: Growth, style: RunStyle, along: Along) -> str:
+def growth_label(growth: Growth, style: RunStyle, along: Along) -> str:
     """Return what a legend says of a solver: its exponent, with the interval."""
-    interval = f" ({found.low:.2f} to {found.high:.2f})" if found.low == found.low else ""
-    missed = f", {found.missed:,} not converged" if found.missed else ""
-    return f"{style.label}: {_LETTER[along]}^{found.exponent:.2f}{interval}{missed}"
+    interval = f" ({growth.low:.2f} to {growth.high:.2f})" if growth.low == growth.low else ""
+    missed = f", {growth.missed:,} not converged" if growth.missed else ""
+    return f"{style.label}: {_LETTER[along]}^{growth.exponent:.2f}{interval}{missed}"
 
 
-def _line(found: Growth, style: RunStyle, along: Along) -> list[hv.Element]:
-    label = growth_label(found, style, along)
+def _line(growth: Growth, style: RunStyle, along: Along) -> list[hv.Element]:
+    label = growth_label(growth, style, along)
     kdims, vdims = hv.Dimension("size", label="size"), hv.Dimension("growing", label="cost")
-    dots = hv.Scatter((found.sizes, found.costs), kdims, vdims, label=label)
-    line = hv.Curve((found.x, found.line), kdims, vdims, label=label)
+    dots = hv.Scatter((growth.sizes, growth.costs), kdims, vdims, label=label)
+    line = hv.Curve((growth.x, growth.line), kdims, vdims, label=label)
     dots.opts(color=style.colour, marker=style.marker, size=6, alpha=0.45, backend="bokeh")
     line.opts(color=style.colour, line_dash=style.dash, line_width=2, backend="bokeh")
-    if found.low != found.low:
+    if growth.low != growth.low:
         return [dots, line]
-    band = hv.Area((found.x, found.band_low, found.band_high), kdims, [vdims, "growing_high"])
+    band = hv.Area((growth.x, growth.band_low, growth.band_high), kdims, [vdims, "growing_high"])
     return [band.opts(color=style.colour, alpha=0.15, line_alpha=0.0, backend="bokeh"), dots, line]

@@ -72,17 +72,17 @@ def profile_of(outcomes: Outcomes, against: str = "") -> PerformanceProfile:
     return pair_profile(outcomes, against) if against else performance_profile(outcomes)
 
 
-def profile_label(found: PerformanceProfile, solver: str, style: RunStyle) -> str:
+def profile_label(profile: PerformanceProfile, solver: str, style: RunStyle) -> str:
     """Return what a legend says of a solver."""
-    missed = found.missed(solver)
+    missed = profile.missed(solver)
     return f"{style.label} ({missed:,} not converged)" if missed else style.label
 
 
 def draw_profile(outcomes: Outcomes, theme: Theme, against: str = "", **options: Any) -> hv.Overlay:
     """Draw a profile in the colours of `theme`."""
-    found, styles = profile_of(outcomes, against), written_styles(outcomes.solvers, theme)
-    start, end = _ends(found)
-    parts = [part for solver in found.solvers for part in _line(found, solver, styles[solver], (start, end))]
+    profile, styles = profile_of(outcomes, against), written_styles(outcomes.solvers, theme)
+    start, end = _ends(profile)
+    parts = [part for solver in profile.solvers for part in _line(profile, solver, styles[solver], (start, end))]
     if against:
         parts.append(hv.VLine(1.0).opts(color=theme.muted, line_dash="dashed", line_width=1, backend="bokeh"))
     base = f"the cost of {styles[against].label}" if against else "the least cost"
@@ -90,39 +90,39 @@ def draw_profile(outcomes: Outcomes, theme: Theme, against: str = "", **options:
         hv.Overlay(parts),
         theme,
         {"x": SHORT, "y": PERCENT},
-        title=_title(found),
+        title=_title(profile),
         logx=True,
         xlim=(start, end),
         ylim=(-0.02, 1.04),
-        xlabel=f"at most so many times {base}\n{found.words}",
+        xlabel=f"at most so many times {base}\n{profile.words}",
         ylabel="share of cases solved",
-        **{**legend_above(len(found.solvers), 2), **options},
+        **{**legend_above(len(profile.solvers), 2), **options},
     )
 
 
-def _title(found: PerformanceProfile) -> str:
-    cases = max((found.cases(solver) for solver in found.solvers), default=0)
-    left = f"; {found.left_out:,} without a run of each left out" if found.left_out else ""
+def _title(profile: PerformanceProfile) -> str:
+    cases = max((profile.cases(solver) for solver in profile.solvers), default=0)
+    left = f"; {profile.left_out:,} without a run of each left out" if profile.left_out else ""
     return f"{cases:,} case{'s' * (cases != 1)}{left}"
 
 
-def _ends(found: PerformanceProfile) -> tuple[float, float]:
+def _ends(profile: PerformanceProfile) -> tuple[float, float]:
     """Return where the axis begins and ends: at 1 where that is the least."""
-    ratios = found.ratios[np.isfinite(found.ratios) & (found.ratios > 0.0)]
+    ratios = profile.ratios[np.isfinite(profile.ratios) & (profile.ratios > 0.0)]
     end = max(float(ratios.max(initial=1.0)) * ROOM, FLAT)
-    return (min(float(ratios.min(initial=1.0)) / ROOM, 1.0 / FLAT) if found.against else 1.0), end
+    return (min(float(ratios.min(initial=1.0)) / ROOM, 1.0 / FLAT) if profile.against else 1.0), end
 
 
-def _line(found: PerformanceProfile, solver: str, style: RunStyle, ends: tuple[float, float]) -> list[hv.Element]:
+def _line(profile: PerformanceProfile, solver: str, style: RunStyle, ends: tuple[float, float]) -> list[hv.Element]:
     """Return the stepped line of a solver, and markers that tell it from others without colours."""
-    tau, share = found.steps(solver)
-    begun = found.share(solver, ends[0])
+    tau, share = profile.steps(solver)
+    begun = profile.share(solver, ends[0])
     inner = (tau > ends[0]) & (tau < ends[1])
     x: Array = np.concatenate([ends[:1], tau[inner], ends[1:]])
-    y: Array = np.concatenate([[begun], share[inner], [found.share(solver, ends[1])]])
+    y: Array = np.concatenate([[begun], share[inner], [profile.share(solver, ends[1])]])
     few = np.unique(np.linspace(0, len(x) - 1, min(MARKS, len(x))).round().astype(int))
-    label = profile_label(found, solver, style)
-    of = found.against or "the least"  # pictures side by side share the axes that have one name
+    label = profile_label(profile, solver, style)
+    of = profile.against or "the least"  # pictures side by side share the axes that have one name
     kdims, vdims = [f"times {of}"], [hv.Dimension("share", label="share of cases")]
     line = hv.Curve((x, y), kdims, vdims, label=label)
     marks = hv.Scatter((x[few], y[few]), kdims, vdims, label=label)

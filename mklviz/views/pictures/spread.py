@@ -57,8 +57,8 @@ def spread(table: Any, measure: str | None = None, dark: bool = False) -> hv.Ove
 
 def draw_spread(outcomes: Outcomes, theme: Theme, **options: Any) -> hv.Overlay:
     """Draw the spreads in the colours of `theme`."""
-    found, styles = spreads(outcomes), written_styles(outcomes.solvers, theme)
-    titles, rows = _titles(found), _rows(found, outcomes.solvers)
+    drawn, styles = spreads(outcomes), written_styles(outcomes.solvers, theme)
+    titles, rows = _titles(drawn), _rows(drawn, outcomes.solvers)
     height = round(theme.scale * (AROUND + len(titles) * (LINE * len(styles) + BETWEEN)))
     parts = []
     for solver in outcomes.solvers:
@@ -68,9 +68,9 @@ def draw_spread(outcomes: Outcomes, theme: Theme, **options: Any) -> hv.Overlay:
         hv.Overlay(parts),
         theme,
         {"x": SHORT},
-        title=_title(found),
+        title=_title(drawn),
         logx=outcomes.measure.cost,
-        **_ends(found, outcomes.measure.cost),
+        **_ends(drawn, outcomes.measure.cost),
         xlabel=outcomes.words,
         ylabel="",
         yticks=list(enumerate(reversed(titles))),
@@ -89,30 +89,30 @@ def spread_points(outcomes: Outcomes) -> list[tuple[float, float, int]]:
     ]
 
 
-def _titles(found: Sequence[Spread]) -> list[str]:
-    return list(dict.fromkeys(each.title for each in found))
+def _titles(drawn: Sequence[Spread]) -> list[str]:
+    return list(dict.fromkeys(each.title for each in drawn))
 
 
-def _rows(found: Sequence[Spread], solvers: Sequence[str]) -> list[tuple[float, Spread]]:
+def _rows(drawn: Sequence[Spread], solvers: Sequence[str]) -> list[tuple[float, Spread]]:
     """Return each spread with the height of its row: titles from above, and below each its solvers."""
-    titles, step = _titles(found), LINE / (LINE * len(solvers) + BETWEEN)
+    titles, step = _titles(drawn), LINE / (LINE * len(solvers) + BETWEEN)
     middle = (len(solvers) - 1) / 2.0
     return [
         (len(titles) - 1 - titles.index(each.title) + step * (middle - solvers.index(each.solver)), each)
-        for each in found
+        for each in drawn
     ]
 
 
-def _ends(found: Sequence[Spread], log: bool) -> dict[str, Any]:
+def _ends(drawn: Sequence[Spread], log: bool) -> dict[str, Any]:
     """Return the ends of a logarithmic axis, for which HoloViews would take zero where there is one value."""
-    values = np.concatenate([values for each in found for values in (each.values, each.unsolved)])
+    values = np.concatenate([values for each in drawn for values in (each.values, each.unsolved)])
     return {"xlim": (float(values.min()) / ROOM, float(values.max()) * ROOM)} if log and len(values) else {}
 
 
-def _title(found: Sequence[Spread]) -> str:
-    runs, missed = sum(each.runs for each in found), sum(each.missed for each in found)
-    said = f"; {missed:,} did not converge (hollow)" if missed else ""
-    return f"{runs:,} run{'s' * (runs != 1)}{said}"
+def _title(drawn: Sequence[Spread]) -> str:
+    runs, missed = sum(each.runs for each in drawn), sum(each.missed for each in drawn)
+    note = f"; {missed:,} did not converge (hollow)" if missed else ""
+    return f"{runs:,} run{'s' * (runs != 1)}{note}"
 
 
 def _solver(rows: Sequence[tuple[float, Spread]], style: RunStyle, theme: Theme, column: str) -> list[hv.Element]:

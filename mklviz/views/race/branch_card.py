@@ -142,8 +142,8 @@ class BranchCard(pn.viewable.Viewer):
         except (MklvizError, ValueError) as error:
             say(self._trouble, str(error))
             return
-        said = branch_at(self._session, self.run.value, min(self._step, before.trace.last_step), solver)
-        say(self._trouble, said)
+        refusal = branch_at(self._session, self.run.value, min(self._step, before.trace.last_step), solver)
+        say(self._trouble, refusal)
 
     def __panel__(self) -> Any:
         return self.root

@@ -146,9 +146,9 @@ def _deed(run: Run, style: RunStyle, step: int) -> str:
     """Return as HTML what a run did at a step."""
     trace = run.trace
     if step < trace.first_step:
-        said = f"begins at step {trace.first_step:,}."
+        deed = f"begins at step {trace.first_step:,}."
     elif step > trace.last_step:
-        said = f"finished at step {trace.last_step:,}." if run.finished else "has not come this far yet."
+        deed = f"finished at step {trace.last_step:,}." if run.finished else "has not come this far yet."
     else:
-        said = narrated(run.solver, trace, trace.index_at(step))
-    return f'<p class="why">{swatch(style)} <b>{escape(style.label)}</b> {escape(said)}</p>'
+        deed = narrated(run.solver, trace, trace.index_at(step))
+    return f'<p class="why">{swatch(style)} <b>{escape(style.label)}</b> {escape(deed)}</p>'

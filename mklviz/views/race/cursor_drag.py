@@ -53,8 +53,8 @@ class CursorDrag:
         self.dragged.answer()
 
 
-def _number(told: Any) -> bool:
-    return isinstance(told, (int, float)) and abs(told) < np.inf
+def _number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and abs(value) < np.inf
 
 
 def step_near(traces: Sequence[Trace], column: str, place: float) -> int | None:

@@ -91,8 +91,8 @@ class SolverPanel(Section):
     def advise(self, size: ProblemSize | None) -> None:
         """Say which solver to take where only the solution counts, as soon as the size of the problem is known."""
         kind = None if self._impossible or self._example is None or size is None else kind_of(self._example, size)
-        said = f"Fastest here, as a rule: {solver_classes()[kind.solver].label}. It {kind.why}." if kind else ""
-        say(self.advice, said)
+        advice = f"Fastest here, as a rule: {solver_classes()[kind.solver].label}. It {kind.why}." if kind else ""
+        say(self.advice, advice)
 
     def set_dark(self, dark: bool) -> None:
         """Use the solvers' colours for dark or light pages."""

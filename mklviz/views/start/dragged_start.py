@@ -98,13 +98,13 @@ class DraggedStart(ScriptedComponent):
         self._waits = waits
         return waits
 
-    def _answer(self, found: PathsFrom | None, fault: str) -> None:
-        if found is None:
+    def _answer(self, paths: PathsFrom | None, fault: str) -> None:
+        if paths is None:
             self.send({"turn": self._asked, "said": fault})
         else:
-            proved = proof(found.traces) if found.traces else ""
-            said = " ".join([proved, *found.missing.values()])
-            self.send({"turn": self._asked, "paths": path_shares(found.traces), "said": said})
+            proved = proof(paths.traces) if paths.traces else ""
+            words = " ".join([proved, *paths.missing.values()])
+            self.send({"turn": self._asked, "paths": path_shares(paths.traces), "said": words})
 
 
 def _shares(weights: Any) -> Array | None:

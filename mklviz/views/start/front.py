@@ -143,8 +143,8 @@ def _opens(number: int, lesson: Scenario) -> str:
 def _groups() -> str:
     """Return all lessons under the headings under which they are taught, with what each teaches."""
     parts = []
-    for group, found in groupby(enumerate(lessons(), 1), key=lambda entry: entry[1].group):
-        cards = "".join(_card(number, lesson) for number, lesson in found)
+    for group, members in groupby(enumerate(lessons(), 1), key=lambda entry: entry[1].group):
+        cards = "".join(_card(number, lesson) for number, lesson in members)
         parts.append(f'<h3>{escape(group)}</h3><ol class="lessons large">{cards}</ol>')
     return "".join(parts)
 
@@ -192,8 +192,8 @@ def _claims() -> str:
 
 def _counts(answers: Iterable[ClaimAnswer]) -> str:
     many = Counter(answer.verdict for answer in answers)
-    said = " ".join(f"{many[verdict]} {verdict_html(verdict)}" for verdict in VERDICTS if many[verdict])
-    return f'<p class="counts">{counted(many.total(), "claim")}: {said}</p>'
+    counts = " ".join(f"{many[verdict]} {verdict_html(verdict)}" for verdict in VERDICTS if many[verdict])
+    return f'<p class="counts">{counted(many.total(), "claim")}: {counts}</p>'
 
 
 def _of_paper(paper: str, answers: list[ClaimAnswer]) -> str:
@@ -204,5 +204,5 @@ def _of_paper(paper: str, answers: list[ClaimAnswer]) -> str:
 def _line(answer: ClaimAnswer) -> str:
     claim = answer.claim
     place = f'href="?claim={escape(claim.name)}" data-page="explore" data-claim="{escape(claim.name)}"'
-    told = f"<span>{escape(claim.sentence)}</span><small>{escape(claim.place)}</small>"
-    return f"<li><a {place}>{verdict_html(answer.verdict)}{told}</a></li>"
+    cells = f"<span>{escape(claim.sentence)}</span><small>{escape(claim.place)}</small>"
+    return f"<li><a {place}>{verdict_html(answer.verdict)}{cells}</a></li>"

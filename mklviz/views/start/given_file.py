@@ -33,5 +33,5 @@ def open_given(explorer: Explorer) -> None:
         wrong = str(error)
     recipe = next(filter(None, map(recipe_of, traces.values())), None)
     begun = {key: trace for key, trace in traces.items() if len(trace)}
-    said = explorer.open_race(recipe, begun, keys[0] if keys else "") or wrong
-    explorer.alert.param.update(object=said, visible=bool(said))
+    refusal = explorer.open_race(recipe, begun, keys[0] if keys else "") or wrong
+    explorer.alert.param.update(object=refusal, visible=bool(refusal))

@@ -99,11 +99,11 @@ def _nearest(points: Sequence[tuple[float, float, int]], figure: Any, x: float, 
         return math.log(value) if isinstance(figure.x_scale, LogScale) else value
 
     wide, high = across(figure.x_range.end) - across(figure.x_range.start), figure.y_range.end - figure.y_range.start
-    found = [
+    distances = [
         (math.hypot((across(one) - across(x)) / wide * WIDTH, (other - y) / high * figure.height), case)
         for one, other, case in points
     ]
-    distance, case = min(found, default=(math.inf, 0))
+    distance, case = min(distances, default=(math.inf, 0))
     return case if distance <= NEAR else None
 
 
@@ -116,7 +116,7 @@ def _words(figure: Any) -> tuple[Any, ...]:
 def _heading(section: SweepSection) -> str:
     if section.refused:
         return f'{cards.title(section.title)}<p class="why">{escape(section.refused)}</p>'
-    told = section.figure.title.text if section.figure is not None else ""
-    beside = f'<span class="why">{escape(told)}</span>'
+    title = section.figure.title.text if section.figure is not None else ""
+    beside = f'<span class="why">{escape(title)}</span>'
     why = f'<p class="why detail">{escape(section.why)}</p>'
     return f"{cards.title(section.title, beside=beside)}{why}{section.legend}"

@@ -102,8 +102,8 @@ class _Asked:
         self.styles = written_styles(outcomes.solvers, theme)
 
     def profile(self) -> dict[str, Any]:
-        found = profile_of(self.outcomes, self.against)
-        legend = {solver: profile_label(found, solver, self.styles[solver]) for solver in found.solvers}
+        profile = profile_of(self.outcomes, self.against)
+        legend = {solver: profile_label(profile, solver, self.styles[solver]) for solver in profile.solvers}
         return self._figure(draw_profile(self.outcomes, self.theme, self.against, **_BARE), legend)
 
     def spread(self) -> dict[str, Any]:
@@ -112,21 +112,21 @@ class _Asked:
         return {**figure, "points": tuple(spread_points(self.outcomes))}
 
     def growth(self, along: Along) -> dict[str, Any]:
-        found = growths(self.outcomes, along) if self.outcomes.measure.cost else []
-        legend = {each.solver: growth_label(each, self.styles[each.solver], along) for each in found}
+        curves = growths(self.outcomes, along) if self.outcomes.measure.cost else []
+        legend = {each.solver: growth_label(each, self.styles[each.solver], along) for each in curves}
         return self._figure(draw_growth(self.outcomes, self.theme, along, **_BARE), legend)
 
     def means(self) -> dict[str, Any]:
         return {"table": spread_table(spreads(self.outcomes), self.styles, self.outcomes.measure)}
 
     def pairs(self) -> dict[str, Any]:
-        found = paired_differences(self.outcomes, self.against)
-        if not found:
+        differences = paired_differences(self.outcomes, self.against)
+        if not differences:
             return {"refused": "There is one solver: two are needed."}
-        return {"table": difference_table(found, self.styles, self.outcomes.measure)}
+        return {"table": difference_table(differences, self.styles, self.outcomes.measure)}
 
     def _figure(self, picture: Any, legend: Mapping[str, str]) -> dict[str, Any]:
-        entries = (f"<span>{swatch(self.styles[solver])}{escape(said)}</span>" for solver, said in legend.items())
+        entries = (f"<span>{swatch(self.styles[solver])}{escape(words)}</span>" for solver, words in legend.items())
         return {"figure": in_card(picture), "legend": f'<div class="legend">{"".join(entries)}</div>'}
 
 

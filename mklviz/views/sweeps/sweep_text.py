@@ -62,30 +62,30 @@ def failures(table: SweepTable) -> list[str]:
 def runs_said(outcomes: Outcomes) -> str:
     """Say how many runs are compared, which of them did not converge, and what was left out."""
     runs, solved = int(outcomes.known.sum()), int((outcomes.known & outcomes.solved).sum())
-    said = [f"{counted(runs, 'run')} of {counted(len(outcomes.cases), 'case')}, {solved:,} converged."]
+    sentences = [f"{counted(runs, 'run')} of {counted(len(outcomes.cases), 'case')}, {solved:,} converged."]
     if runs > solved:
-        said.append("What did not converge is counted, drawn hollow, and in no mean.")
+        sentences.append("What did not converge is counted, drawn hollow, and in no mean.")
     if outcomes.failed:
-        said.append(f"{outcomes.failed:,} of these failed and have no result.")
+        sentences.append(f"{outcomes.failed:,} of these failed and have no result.")
     if outcomes.machines > 1:
-        said.append(
+        sentences.append(
             f"The runs come from {outcomes.machines} machines, whose seconds do not compare: SVM solves do, and so do"
             " mean-kernel fits, seconds in units of one SVM fit on the same machine."
         )
     if outcomes.uncounted:
-        said.append(f"Without {outcomes.measure.label}, and so left out: {', '.join(outcomes.uncounted)}.")
-    return " ".join(said)
+        sentences.append(f"Without {outcomes.measure.label}, and so left out: {', '.join(outcomes.uncounted)}.")
+    return " ".join(sentences)
 
 
-def spread_table(found: Sequence[Spread], styles: Mapping[str, RunStyle], measure: Measure) -> str:
+def spread_table(drawn: Sequence[Spread], styles: Mapping[str, RunStyle], measure: Measure) -> str:
     """Return as HTML the means, with standard deviations, of each solver for each data set and setting."""
-    cells = {(each.title, each.solver): each for each in found}
+    cells = {(each.title, each.solver): each for each in drawn}
     heads = "".join(f'<th scope="col">{swatch(style)}{escape(style.label)}</th>' for style in styles.values())
     rows = "".join(
         f'<tr><th scope="row">{escape(title)}</th>'
         + "".join(f"<td>{_mean(cells.get((title, solver)), measure)}</td>" for solver in styles)
         + "</tr>"
-        for title in dict.fromkeys(each.title for each in found)
+        for title in dict.fromkeys(each.title for each in drawn)
     )
     return _table(f"Means of {measure.label}", f'<th scope="col">Data</th>{heads}', rows)
 
@@ -94,10 +94,10 @@ def _mean(spread: Spread | None, measure: Measure) -> str:
     if spread is None:
         return "–"
     mean, deviation = (_written(value, measure) for value in (spread.mean, spread.deviation))
-    said = f"{mean} ± {deviation}" if len(spread.values) > 1 else mean
+    text = f"{mean} ± {deviation}" if len(spread.values) > 1 else mean
     if spread.missed:
-        said += f'<span class="reason">{spread.missed:,} of {spread.runs:,} not converged</span>'
-    return said
+        text += f'<span class="reason">{spread.missed:,} of {spread.runs:,} not converged</span>'
+    return text
 
 
 def _written(value: float, measure: Measure) -> str:
@@ -107,7 +107,7 @@ def _written(value: float, measure: Measure) -> str:
     return number(value, ".3g" if abs(value) < 1000.0 else ",.0f")
 
 
-def difference_table(found: Sequence[Difference], styles: Mapping[str, RunStyle], measure: Measure) -> str:
+def difference_table(differences: Sequence[Difference], styles: Mapping[str, RunStyle], measure: Measure) -> str:
     """Return as HTML how solvers differ two by two, with intervals."""
     ratio = ("Times the cost", _RATIO) if measure.cost else ("Difference", _CHANGE)
     columns = (
@@ -119,22 +119,24 @@ def difference_table(found: Sequence[Difference], styles: Mapping[str, RunStyle]
         ("Only first, only second, neither", _ONLY),
     )
     heads = "".join(f'<th scope="col" title="{escape(why)}">{name}</th>' for name, why in columns)
-    rows = "".join(_difference(each, styles, measure) for each in found)
+    rows = "".join(_difference(each, styles, measure) for each in differences)
     return _table(f"{measure.label}, two by two", heads, rows)
 
 
-def _difference(found: Difference, styles: Mapping[str, RunStyle], measure: Measure) -> str:
-    first, second = (f"{swatch(styles[name])}{escape(styles[name].label)}" for name in (found.first, found.second))
-    value, low, high = (_written(end, measure) for end in (found.value, found.low, found.high))
-    sign = "× " if measure.cost and math.isfinite(found.value) else ""
-    interval = f"{low} to {high}" if math.isfinite(found.low) else "–"
+def _difference(difference: Difference, styles: Mapping[str, RunStyle], measure: Measure) -> str:
+    first, second = (
+        f"{swatch(styles[name])}{escape(styles[name].label)}" for name in (difference.first, difference.second)
+    )
+    value, low, high = (_written(end, measure) for end in (difference.value, difference.low, difference.high))
+    sign = "× " if measure.cost and math.isfinite(difference.value) else ""
+    interval = f"{low} to {high}" if math.isfinite(difference.low) else "–"
     even = 1.0 if measure.cost else 0.0
-    told = math.isfinite(found.low) and not found.low <= even <= found.high
-    shown = f"<b>{sign}{value}</b>" if told else f"{sign}{value}"
+    decided = math.isfinite(difference.low) and not difference.low <= even <= difference.high
+    shown = f"<b>{sign}{value}</b>" if decided else f"{sign}{value}"
     cells = (
         f'<th scope="row">{first}</th>',
-        *(f"<td>{cell}</td>" for cell in (second, shown, interval, f"{found.less:,} of {found.pairs:,}")),
-        f"<td>{found.first_only:,}, {found.second_only:,}, {found.neither:,}</td>",
+        *(f"<td>{cell}</td>" for cell in (second, shown, interval, f"{difference.less:,} of {difference.pairs:,}")),
+        f"<td>{difference.first_only:,}, {difference.second_only:,}, {difference.neither:,}</td>",
     )
     return f"<tr>{''.join(cells)}</tr>"
 

@@ -152,9 +152,9 @@ class Runs(Tab):
         """List what is new, while somebody can see it."""
         if self._session is None or not self.shown:
             return
-        said = self.store.trouble
-        told = self.trouble.visible and self.trouble.object == said  # of what somebody has just tried
-        self._store_trouble.param.update(object=said, visible=bool(said) and not told)
+        trouble = self.store.trouble
+        shown = self.trouble.visible and self.trouble.object == trouble  # of what somebody has just tried
+        self._store_trouble.param.update(object=trouble, visible=bool(trouble) and not shown)
         if self.found.taken(now):
             self._list()
 
@@ -167,16 +167,16 @@ class Runs(Tab):
         """Show what was found."""
         if self._session is None:
             return
-        found = self.found
-        self.search.helper_text = found.fault
-        lessons = {"all lessons": "", **found.lessons}
+        races = self.found
+        self.search.helper_text = races.fault
+        lessons = {"all lessons": "", **races.lessons}
         if lessons != self.lesson.options:
             self.lesson.param.update(options=lessons, value=self.lesson.value if self.lesson.value in lessons else "")
-        self.list.show(found.races, self._session.theme)
-        none = _NONE if not found.total else _NONE_FOUND
-        shown = counted(len(found.races), "race")
-        of_all = "" if len(found.races) == found.total else f" of {found.total:,}"
-        self._said.object = f"{shown}{of_all}. Choose one to name it, several to compare them." if found.races else none
+        self.list.show(races.races, self._session.theme)
+        none = _NONE if not races.total else _NONE_FOUND
+        shown = counted(len(races.races), "race")
+        of_all = "" if len(races.races) == races.total else f" of {races.total:,}"
+        self._said.object = f"{shown}{of_all}. Choose one to name it, several to compare them." if races.races else none
         self._offer()
 
     @property
@@ -215,8 +215,8 @@ class Runs(Tab):
 
     def _kept(self, races: list[PastRace]) -> list[KeptRace]:
         names = [race.name for race in races]
-        told = [name if names.count(name) == 1 else f"{name} {k}" for k, name in enumerate(names, 1)]
-        return [KeptRace(name, self._traces(race), race.id) for name, race in zip(told, races, strict=True)]
+        labels = [name if names.count(name) == 1 else f"{name} {k}" for k, name in enumerate(names, 1)]
+        return [KeptRace(name, self._traces(race), race.id) for name, race in zip(labels, races, strict=True)]
 
     async def show(self, *_: Any) -> None:
         """Open the races chosen in the tabs, over each other."""
@@ -237,10 +237,10 @@ class Runs(Tab):
             raise MklvizError(apart)
         recipe = shared_recipe(traces.values())
         opens = None if self._session is None else self._session.on_open
-        said = opens(recipe, traces, stored) if opens is not None else _FOLLOWS
-        self.shown_page = race_page(traces) if said else ""
+        refusal = opens(recipe, traces, stored) if opens is not None else _FOLLOWS
+        self.shown_page = race_page(traces) if refusal else ""
         self._draw()
-        self._say_wrong(said)
+        self._say_wrong(refusal)
 
     def _draw(self) -> None:
         """Put the page of a race that the tabs cannot show into a frame, which has no access to this page."""

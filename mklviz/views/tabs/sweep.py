@@ -274,8 +274,8 @@ class SweepTab(Tab):
     def _show(self, results: SweepResults) -> None:
         compared = bool(results.sections)
         self._came.visible = bool(results.words)
-        said = f"{results.words} {_RUNS}" if compared else results.words
-        self._words.object = f'<p class="why">{escape(said)}</p>'
+        text = f"{results.words} {_RUNS}" if compared else results.words
+        self._words.object = f'<p class="why">{escape(text)}</p>'
         for part in (self.against, *self.files, self.race, self.open):
             part.visible = compared
         self.measure.visible = results.words != _NONE

@@ -155,11 +155,11 @@ class YourMix(Tab):
             return True
         if not task.ended:
             return False
-        found = task.take()
-        if found is None:
+        result = task.take()
+        if result is None:
             self.score.object = f'<p class="why">{escape(task.fault)}</p>'
         else:
-            self.mix = found
+            self.mix = result
             self._draw()
         self.bars.answer()
         return True
@@ -180,8 +180,8 @@ class YourMix(Tab):
     def _score_words(self, mix: Mix, mine: float, standing: str) -> str:
         assert self._session is not None
         prepared, score = self._session.prepared, mix.score
-        said = f"{score:.3f}" if prepared.test.task == "regression" else f"{100 * score:.1f} %"
-        test = f", {prepared.score_label} {said}" if np.isfinite(score) else ""
+        text = f"{score:.3f}" if prepared.test.task == "regression" else f"{100 * score:.1f} %"
+        test = f", {prepared.score_label} {text}" if np.isfinite(score) else ""
         return (
             f'<p><b class="large">{share_text(mine, 3)}</b> above the best proven lower bound'
             f' (objective {mix.iterate.objective:,.6g}{escape(test)})</p><p class="why">{escape(standing)}</p>'
