@@ -1,4 +1,4 @@
-"""What a file is, by its first bytes: whoever opens the wrong one is told which it is."""
+"""What a file is, by its first bytes, so that the refusal of a wrong one names its kind."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _zip_kind(data: bytes) -> str:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             names = archive.namelist()
-    except Exception:  # damaged: whoever reads it says so
+    except Exception:  # damaged: its reader says so
         return "npz"
     if any(name.endswith(".npy") for name in names):
         return "npz"

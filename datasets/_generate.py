@@ -40,11 +40,11 @@ def at_least(least: int, **counts: int) -> None:
     """Raise `DataError` unless every count is a whole number of at least `least`."""
     for name, value in counts.items():
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-            raise DataError(f"{name}={value!r} will not do; give a whole number of at least {least}.")
+            raise DataError(f"{name} must be a whole number of at least {least}, not {value!r:.80}.")
 
 
 def not_negative(**amounts: float) -> None:
     """Raise `DataError` unless every amount is a finite number of at least 0."""
     for name, value in amounts.items():
         if not isinstance(value, (int, float)) or not 0 <= value < np.inf:
-            raise DataError(f"{name}={value!r} will not do; give a number of at least 0.")
+            raise DataError(f"{name} must be a number of at least 0, not {value!r:.80}.")

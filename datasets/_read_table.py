@@ -83,7 +83,7 @@ def _columns(table: TableRows, options: TableOptions, name: str, progress: Progr
 
 
 def _assumed(label: TableColumn, header: bool, options: TableOptions, table: TableRows) -> tuple[str, ...]:
-    """Return what was decided without being asked, as sentences."""
+    """Return what was guessed, as sentences."""
     first = "names of columns" if header else "values, as the others do"
     sentence = (
         () if table.names is not None or options.header is not None else (f"The first row is taken to hold {first}.",)

@@ -31,7 +31,7 @@ class TableOptions:
 class TableSummary:
     """What was made of a table.
 
-    `options`: how it was read, whoever decided it; `missing` is None where no value is. `targets`: columns that can be
+    `options`: how it was read, chosen or guessed; `missing` is None where no value is. `targets`: columns that can be
     predicted, the best guess first; `gaps`: rows with a target in which another value is missing; `rows`: all rows;
     `named`: whether the format itself names the columns; `done`: what was done, a sentence each.
     """

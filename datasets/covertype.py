@@ -38,7 +38,7 @@ PINE = 2  # the number of lodgepole pine in the table
 def load(classes: int = 2, folder: str | Path | None = None) -> Dataset:
     """Return the data, lodgepole pine against the rest or with all 7 `classes`; `folder` is where they are kept."""
     if classes not in (2, 7):
-        raise DataError(f"classes={classes!r} will not do; give 2, lodgepole pine against the rest, or 7.")
+        raise DataError(f"classes must be 2 (lodgepole pine against the rest) or 7, not {classes!r:.80}.")
     X, numbers = _fetch(folder)
     if X.ndim != 2 or X.shape[1] != N_FEATURES:
         raise DataError(f"What was fetched as Covertype has the shape {X.shape}, not {N_FEATURES} columns.")

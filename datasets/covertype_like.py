@@ -31,7 +31,7 @@ def load(n: int = N_SAMPLES, noise: float = 0.1, seed: int = 0) -> Dataset:
     """Draw `n` samples, the share `noise` of the labels wrong."""
     at_least(20, n=n)
     if not isinstance(noise, (int, float)) or not 0.0 <= noise < 0.5:
-        raise DataError(f"noise={noise!r} will not do; give the share of wrong labels, at least 0 and below 0.5.")
+        raise DataError(f"noise must be a share of wrong labels from 0 to below 0.5, not {noise!r:.80}.")
     at_least(0, seed=seed)
     X, y = np.zeros((n, N_FEATURES)), np.empty(n)
     offsets = np.random.default_rng(seed).normal(0.0, 0.35, SOILS)

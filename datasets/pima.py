@@ -18,7 +18,7 @@ INFO = table_info(
     source=KEEL,
     licence="CC0 1.0",
     notes=(
-        "A zero in glucose, blood_pressure, skin_thickness, insulin or bmi stands for a value nobody measured.",
+        "A zero in glucose, blood_pressure, skin_thickness, insulin or bmi stands for a value that was not measured.",
         "The UCI repository no longer lists this table, so it has no DOI; its later publication under "
         "the repository's name is CC0.",
     ),

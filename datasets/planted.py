@@ -31,7 +31,7 @@ def load(n: int = 200, n_features: int = 10, informative: int = 3, flip: float =
     if informative > n_features:
         raise DataError(f"informative={informative} of n_features={n_features}: there are not that many features.")
     if not 0 <= flip < 0.5:
-        raise DataError(f"flip={flip} will not do; give a share of wrong labels of at least 0 and below 0.5.")
+        raise DataError(f"flip must be a share of wrong labels from 0 to below 0.5, not {flip}.")
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, n_features))
     columns = np.sort(rng.choice(n_features, informative, replace=False))

@@ -1,7 +1,7 @@
 """Properties that are computed when they are first asked for, without a lock.
 
 A step may be left in the middle, for others to work meanwhile (`mklviz.engine.scheduler`). That of functools holds a
-lock while it computes, in Python 3.11 one for all instances: whoever came next would wait for one that waits for it.
+lock while it computes, in Python 3.11 one for all instances: the next caller would wait for one that waits for it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The contract between a solver and whoever runs it: ``for iterate in solver.iterates(problem)``.
+"""The contract between a solver and its caller: ``for iterate in solver.iterates(problem)``.
 
 A solver knows no clock, no stopping rule, no thread and no plot. It is a generator: the start first, then one
 iterate per outer step. Pause, step, stop and cancel all mean "do not call next".
@@ -201,7 +201,7 @@ class Solver(param.Parameterized):
         return _needs(self.label, problem) if self.convex_only and not problem.convex else self.supports(problem)
 
     def supports(self, problem: Problem) -> str:
-        """Return "" or the reason, in one sentence, why the method does not fit; whoever asks it calls `refusal`."""
+        """Return "" or the reason, in one sentence, why the method does not fit; callers ask `refusal`."""
         raise NotImplementedError
 
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:

@@ -8,7 +8,7 @@ GLOSSARY = {
     "bandwidth": "How far apart two samples may be for a Gaussian kernel still to call them alike.",
     "bound": "A number that the optimum is proved not to exceed (upper) or not to fall below (lower).",
     "C": "What an error on a training sample costs: the larger it is, the closer the fit.",
-    "certificate": "Dual variables that prove a lower bound, whoever found them and however roughly.",
+    "certificate": "Dual variables that prove a lower bound, wherever they come from and however rough they are.",
     "corner": "Weights that are all on one kernel; a single cut is lowest at one of them.",
     "CPU seconds": "Time that the processor spent inside a solver; pauses and drawing do not count.",
     "cut": "A plane that touches the objective at one point and lies below it everywhere, from one solved SVM.",

@@ -26,7 +26,7 @@ class Later:
         return importlib.import_module(self._module)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):  # whoever inspects or copies it wants no module
+        if name.startswith("__"):  # inspecting or copying it needs no module
             raise AttributeError(name)
         value = getattr(self.load(), name)
         setattr(self, name, value)

@@ -1,4 +1,4 @@
-"""Arrays by what their entries are; whoever annotates one takes its name from here."""
+"""Names for annotations of arrays, by what their entries are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a line search tried, for whoever draws it: where along the move that was made, and how high it was there.
+"""What a line search tried, for pictures: where along the move that was made, and how high it was there.
 
     along_i = <d_i - d, d+ - d> / ||d+ - d||^2          0 is where the step began, 1 where it ended
 

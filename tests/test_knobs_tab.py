@@ -244,7 +244,7 @@ def test_what_cannot_be_turned_is_said_in_a_sentence() -> None:
     assert "Press Run" in Knobs.supports(Session())
     session, tab = opened()
     session.follows = True
-    assert "somebody else's race" in Knobs.supports(session)
+    assert "another page's race" in Knobs.supports(session)
     session.follows = False
     penalized = replace(problem("blobs, C = 100"), regularizer=mv.L1Penalty(1.0))
     made = Race(penalized, ["spg"], rules=(mv.MaxIter(2),))

@@ -55,7 +55,7 @@ def test_a_class_that_the_data_have_not_is_owned_up_to(sidebar: Sidebar) -> None
 def test_a_file_that_is_not_there_is_asked_for_and_the_rest_is_used(sidebar: Sidebar) -> None:
     link.open_words(sidebar, "data=sonar")
     said = link.open_words(sidebar, f"data=sha256:{'0' * 64}; C=5")
-    assert "a file of somebody's own" in said
+    assert "an uploaded file" in said
     assert sidebar.recipe.problem.loss == Hinge(5.0)
     assert sidebar.recipe.data == DataChoice("sonar")
 

@@ -200,8 +200,8 @@ def test_building_tells_how_far_it_is_and_stops_when_asked() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"landmarks": 0}, "landmarks=0 will not do"),
-        ({"landmarks": 2.5}, "landmarks=2.5 will not do"),
+        ({"landmarks": 0}, "landmarks must be a whole number of at least 1, such as 200, not 0"),
+        ({"landmarks": 2.5}, "landmarks must be a whole number of at least 1, such as 200, not 2.5"),
         ({"choice": "random"}, "Landmarks are chosen by kmeans\\+\\+ or leverage, not by 'random'"),
         ({"normalize": "norm"}, 'normalize="norm" is not known'),
         ({"X": X[:, 0]}, "X must be a table of samples by features"),

@@ -95,7 +95,7 @@ def test_data_of_one_s_own_are_known_by_their_digest_alone(store: Store, tmp_pat
         content = path.read_bytes()
         assert b"patients" not in content
         assert own.X[0].tobytes() not in content
-    with pytest.raises(ProblemError, match="somebody's own"):
+    with pytest.raises(ProblemError, match="an uploaded file"):
         mv.resume(run.id)
     with pytest.raises(ProblemError, match="another digest"):
         mv.resume(run.id, data=mv.load_dataset("two_moons"))
@@ -156,7 +156,7 @@ def test_a_branch_can_be_gone_on_from_once_more(store: Store) -> None:
 def test_a_race_without_a_recipe_is_gone_on_from_by_its_problem(store: Store) -> None:
     mv.race(problem("blobs, C = 1"), ["level"], gap=None, max_iter=5)
     (run,) = mv.runs()
-    with pytest.raises(MklvizError, match="Nobody said"):
+    with pytest.raises(MklvizError, match="recorded without its data"):
         mv.resume(run)
     with pytest.raises(MklvizError, match="cannot go on here"):
         Race.going_on(RECIPE.prepare().problem, run.trace, make_solver("level"))

@@ -97,7 +97,7 @@ def test_a_race_whose_data_are_missing_opens_in_the_tabs_which_show_what_its_ste
     assert explorer.state == "finished"
     session, tabs = explorer.session, tab_classes()
     unable = [tab.title for tab in tabs if tab.supports(session) == session.unposed]
-    assert "Nobody said which data" in session.unposed
+    assert "recorded without its data" in session.unposed
     assert unable == ["Your mix", "Model", "Knobs"]
     for title in explorer.shell.titles:
         explorer.shell.turn_to(title)

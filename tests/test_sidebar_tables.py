@@ -124,7 +124,7 @@ def test_the_file_of_a_link_is_read_as_the_link_says(sidebar: Sidebar) -> None:
     choose(sidebar, "target", "smoker")
     wanted = sidebar.recipe
     other = Sidebar()
-    assert open_words(other, wanted.to_words()) == "The link is for a file of somebody's own: open it under Data."
+    assert open_words(other, wanted.to_words()) == "The link is for an uploaded file: open it under Data."
     upload(other, TABLE, "another.csv")
     assert other.recipe.data.source != wanted.data.source
     upload(other, INSURANCE.encode(), "insurance.csv")

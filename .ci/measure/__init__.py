@@ -1,4 +1,4 @@
-"""What whoever works on mklviz measures and tries; what users run is ``mklviz bench``.
+"""What developers of mklviz measure and try; what users run is ``mklviz bench``.
 
 ``python .ci/measure NAME ...`` runs a module of this folder: the dashboard's class, visits and races by ``crowd``,
 ``sessions`` and ``streaming``, solvers by ``fuzz``, ``which``, ``recent`` and ``once``, what is kept by ``store`` and

@@ -54,7 +54,7 @@ PATIENCE = 3.0
 LEAST_SECONDS = 0.3  # allowed to every solver
 CLOSE = 2.0  # times the fastest, up to which a solver runs again
 NEVER_FIRST = ("ogaprox", "pairwise", "pgd", "simplemkl", "smkl", "smo-mkl")  # in earlier tables, with every solver
-ROUNDING_OUT = 3000  # steps, which nobody but a stalled solver takes
+ROUNDING_OUT = 3000  # steps, which only a stalled solver takes
 
 
 Pose = Callable[[int], Problem]  # given the seed of the split

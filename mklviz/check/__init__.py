@@ -1,6 +1,6 @@
 """What plug-ins promise, as checks: of a solver, a loss, a regularizer and a family of kernels.
 
-`mklviz check FILE` runs them on somebody's file, the tests on every plug-in found. A check takes the class, says in the
+`mklviz check FILE` runs them on a file, the tests on every plug-in. A check takes the class, says in the
 first line of its docstring what is promised, and raises `ContractError` with a sentence where that is not kept.
 """
 

@@ -1,4 +1,4 @@
-"""The plug-ins in somebody's file or module, and how they keep their promises."""
+"""The plug-ins in a file or module, and how they keep their promises."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _loaded(where: str) -> ModuleType:
 
 
 def _from_file(file: Path) -> ModuleType:
-    """Import a file under a name that is nobody else's."""
+    """Import a file under a name of its own."""
     name = f"_mklviz_checks_{file.stem}"
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:

@@ -1,6 +1,6 @@
 """What every solver promises: certified, feasible, repeatable, narrated, and never nan.
 
-Functions that take iterates serve whoever has walked already; those of one argument, the class, are the promises.
+Functions that take iterates serve callers that have them already; those of one argument, the class, are the promises.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``mklviz check my_solver.py``: whether somebody's plug-in keeps what its kind promises."""
+"""``mklviz check my_solver.py``: whether a plug-in keeps what its kind promises."""
 
 from __future__ import annotations
 

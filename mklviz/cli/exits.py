@@ -24,7 +24,7 @@ exit codes:
 
 
 def code_of(traces: Iterable[Trace], recipe: Recipe, complete: bool) -> int:
-    """Return the exit code of runs that have ended; `complete` says whether nobody interrupted them."""
+    """Return the exit code of runs that have ended; `complete` says whether they were not interrupted."""
     ends = {trace.status for trace in traces}
     if not complete:
         return INTERRUPTED

@@ -44,7 +44,7 @@ examples:
   mklviz runs list --where "sonar gap<1e-3"        the runs so far, searched
   mklviz check my_solver.py                        whether a plug-in of yours keeps what its kind promises
   mklviz bench svm --quick                         how fast it is, and against what
-  mklviz warmup                                    compile everything now, so that nobody waits for it later
+  mklviz warmup                                    compile everything now, so that no run waits for it later
   mklviz claims | datasets | losses | regularizers | solvers | scenarios
 run, race, path, sweep, reproduce, runs and these lists write a document for programs with --json
 """
@@ -179,7 +179,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_check(_command(added, "check", check_help, CHECK_EXAMPLES))
     bench_help = "measure how fast the library is beside other programs, as ratios of CPU time"
     _add_bench(_command(added, "bench", bench_help, BENCH_EXAMPLES))
-    warmup_help = "compile everything, once after an installation, so that nobody waits for it later"
+    warmup_help = "compile everything, once after an installation, so that no run waits for it later"
     _command(added, "warmup", warmup_help, "examples:\n  mklviz warmup\n")
     completion_help = "print what teaches a shell to complete commands, options and names with the Tab key"
     completion = _command(added, "completion", completion_help, COMPLETION_EXAMPLES)
@@ -224,7 +224,7 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
         metavar="HOST:PORT",
         help="name under which browsers reach this server; needed once per name that is not this machine's",
     )
-    add("--code", help="what browsers must give to come in (default: one is made up where --address lets others in)")
+    add("--code", help="the access code (default: one is made up where --address lets others in)")
     add(
         "--allow-frame",
         action="append",
@@ -235,8 +235,8 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     add(
         "--shared-runs",
         action="store_true",
-        help="let everybody who is let in see, change and delete all runs (default: every browser its own, where others"
-        " than this machine are let in)",
+        help="let all visitors see, change and delete all runs (default: every browser sees its own, where others than"
+        " this machine are let in)",
     )
     add_store(parser, switch=True)
 

@@ -43,7 +43,7 @@ def answer_claims(arguments: argparse.Namespace) -> int:
 def _answered(
     claims: list[PaperClaim], store: Store, arguments: argparse.Namespace, answers: list[ClaimAnswer]
 ) -> bool:
-    """Add the answers to a list one by one, and return whether nobody ended it."""
+    """Add the answers to a list one by one, and return whether all were added."""
     if arguments.stored:
         answers += [answer_stored(claim, store, arguments.quick) for claim in claims]
         return True

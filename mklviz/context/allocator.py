@@ -38,7 +38,7 @@ def give_back() -> None:
 def begin_anew() -> None:
     """Start this very process once more, with an allocator that hands memory back, where there is one.
 
-    Whoever has chosen an allocator keeps it. To be called before anything is loaded or opened.
+    An allocator that was chosen stays. To be called before anything is loaded or opened.
     """
     if _trim() is not None and sys.executable and ALLOCATOR not in os.environ:
         os.environ[ALLOCATOR] = "malloc"

@@ -20,11 +20,11 @@ T = TypeVar("T")
 
 
 def _always_wanted() -> None:
-    """What holds where nobody said anything."""
+    """What holds by default."""
 
 
 def _report_to_nobody(doing: str, fraction: float) -> None:
-    """What holds where nobody said anything."""
+    """What holds by default."""
 
 
 def _one_by_one(piece: Piece, pieces: int) -> None:
@@ -56,7 +56,7 @@ def checkpoint() -> None:
 def uninterrupted(work: Callable[[], T]) -> T:
     """Return ``work()``, for long foreign code that cannot call `checkpoint`: a watching thread asks in its stead.
 
-    Nobody waits for unwanted work to end, so it must not write what anyone else reads.
+    No caller waits for unwanted work to end, so it must not write what others read.
     """
     result: T = _CALLER.get().watch(work)
     return result

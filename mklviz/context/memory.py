@@ -1,10 +1,10 @@
 """Who holds how much of the memory that the dashboard may use, in one ledger for the process.
 
-What exists is charged to an object and counts until nobody holds that any more. What is about to be made asks for room
-first: it waits in a line until it fits, and is refused where it never could. Nobody waits for a part while holding
+What exists is charged to an object and counts until that object is freed. What is about to be made asks for room
+first: it waits in a line until it fits, and is refused where it never could. No one waits for a part while holding
 another, so that no two wait for each other: a race asks for all it needs at once, when the one before it is given up.
 
-Whoever fits goes first, in the order of the line: one that asks for nearly everything keeps nobody out. Only the
+What fits goes first, in the order of the line: a request for nearly everything keeps no other out. Only the
 dashboard asks; programs and notebooks that call the library have the machine to themselves.
 """
 
@@ -27,7 +27,7 @@ class MemoryRequest:
     """A request for memory: a place in the line, and then the memory itself, until it is left.
 
     `needs`: returns the bytes to ask for, which may become fewer while others come before: they may make what is
-    shared; `what`: what asks, such as "this race"; `held`: bytes that whoever asks holds already and keeps, such as a
+    shared; `what`: what asks, such as "this race"; `held`: bytes that the caller holds already and keeps, such as a
     file of its own. `admitted` raises `BankTooLarge`, with a sentence, if the request is larger than the whole memory.
     """
 

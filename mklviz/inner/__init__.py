@@ -1,4 +1,4 @@
-"""The problem at fixed kernel weights, public to whoever writes a solver: one oracle, and an exact method per loss."""
+"""The problem at fixed kernel weights, public to writers of solvers: one oracle, and an exact method per loss."""
 
 from mklviz.inner.choice import Inner, register_inner
 from mklviz.inner.oracle import SvmOracle, needs_hinge, refuse

@@ -1,4 +1,4 @@
-"""Cholesky factors of large matrices, block by block, so that whoever waits can be heard between two blocks.
+"""Cholesky factors of large matrices, block by block, so that a request to stop is heard between two blocks.
 
     L_jj L_jj' = A_jj - L_j L_j',    L_ij = (A_ij - L_i L_j') L_jj^-T,     L_i the part of row i left of column j
 

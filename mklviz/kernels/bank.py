@@ -54,7 +54,7 @@ from mklviz.typing import Array, Flags, Indices
 __all__ = ["KernelBank", "KernelSpec", "paper_bank", "paper_families"]
 
 NO_MATRIX = "K_d is never formed: a solver takes its rows as it needs them, and keeps those used lately."
-MANY = 10_000  # kernels that are described one by one, when somebody asks
+MANY = 10_000  # kernels that are described one by one, on request
 ROUNDED_SAMPLES, ROUNDED_ROWS = 500, 1000  # from which multiplying factors in single precision pays
 ROWS_PER_DENSE = 80  # rows of factors there must be for each dense kernel, which certificates read once more
 

@@ -126,7 +126,7 @@ def build_bank(
 def _approximation(
     asked: Nystrom | str | None, X: Array, families: Sequence[KernelFamily], names: Sequence[str] | None
 ) -> tuple[Nystrom | None, str]:
-    """Return how kernels are approximated, None for exact ones, and the reason if nobody asked for it."""
+    """Return how kernels are approximated, None for exact ones, and the reason if that was not asked for."""
     if asked is None or isinstance(asked, Nystrom):
         return asked, ""
     if asked != "auto":

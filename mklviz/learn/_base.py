@@ -102,7 +102,7 @@ def _blind(problem: Problem, best: Iterate, matrices: bool) -> tuple[str, ...]:
     if problem.n * float(np.vdot(K, K)) > (1.0 + MOST_BLIND) * float(np.trace(K)) ** 2:
         return ()
     scaled = "standardize the features, as in make_pipeline(StandardScaler(), ...), or take wider kernels"
-    what = "To the learned kernel no two samples are alike, so it tells next to nothing of new ones"
+    what = "The learned kernel finds no two samples alike, so it says next to nothing of new ones"
     return (f"{what}: {'take other kernels' if matrices else scaled}.",)
 
 

@@ -7,7 +7,7 @@
 
 They compose with ``+`` (side by side) and ``*`` (one over the other), take further options by ``.opts``, and are drawn
 by Bokeh, in a notebook as the last line of a cell. What draws is kept in the notebook, 6 MB, and needs no network;
-whoever would rather have it loaded from the network runs ``import holoviews; holoviews.extension("bokeh")`` first.
+to have it loaded from the network instead, run ``import holoviews; holoviews.extension("bokeh")`` first.
 Solvers have the colours they have on the dashboard, for light pages or, with ``dark=True``, for dark ones.
 """
 

@@ -1,7 +1,7 @@
 """Kernel banks for the whole process: a class of thirty that opens the same scenario builds one bank, once.
 
 A second request for a bank waits while it is being built. What is kept is read-only, bounded in memory, and knows
-nobody's names. Banks in use count in the ledger of memory until nobody uses them, and those that are only kept make
+nobody's names. Banks in use count in the ledger of memory until they are unused, and those that are only kept make
 room first.
 """
 
@@ -89,7 +89,7 @@ class BankStore:
         return sum(built.bank.nbytes for built in self._kept.values())
 
     def find(self, key: Hashable) -> Built | None:
-        """Return what is kept under `key` or used by somebody, None where there is nothing."""
+        """Return what is kept under `key` or in use, None where there is nothing."""
         if key in self._kept:
             return self._kept[key]
         return next((built for known, built in [*self._lent.values()] if known == key), None)
@@ -102,7 +102,7 @@ class BankStore:
         weakref.finalize(user, self._lent.pop, token, None).atexit = False
 
     def make_room(self) -> bool:
-        """Drop the least recently used bank of those that nobody uses; return whether there was one."""
+        """Drop the least recently used bank of the unused ones; return whether there was one."""
         with self._lock:
             used = {key for key, _ in [*self._lent.values()]}
             idle = next((key for key in self._kept if key not in used), None)
@@ -146,7 +146,7 @@ class BankStore:
 
     def _finish(self, key: Hashable, begun: _Build) -> None:
         with self._lock:
-            pass  # whoever began it is counted before it is asked whether anybody waits
+            pass  # the one that began it is counted before any question whether it is waited for
         begun.work()
         give_back()  # kernels are computed in pieces of their own before they stand together
         with self._lock:
@@ -158,7 +158,7 @@ class BankStore:
         begun.ended.set()
 
     def _leave(self, key: Hashable, build: _Build) -> None:
-        """Stop waiting. A build that nobody waits for is cancelled; a later request begins a new one."""
+        """Stop waiting. A build that is no longer waited for is cancelled; a later request begins a new one."""
         with self._lock:
             build.waiting -= 1
             if not build.waiting and self._builds.get(key) is build:

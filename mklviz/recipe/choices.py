@@ -60,7 +60,7 @@ class DataChoice:
 
     @classmethod
     def of(cls, data: Dataset, positive: str | None = None) -> DataChoice:
-        """Return the choice of somebody's own data, which go with it, and of how their table was read."""
+        """Return the choice of a user's own data, which go with it, and of how their table was read."""
         read = TableOptions() if data.table is None else data.table.options
         return cls(digest(data), positive, data, read.target, read.missing, read.header)
 
@@ -93,12 +93,12 @@ class DataChoice:
 
     @property
     def own(self) -> bool:
-        """Whether the data came from somebody's own file."""
+        """Whether the data came from a user's own file."""
         return self.source.startswith(OWN)
 
     @property
     def title(self) -> str:
-        """What the data are called where nothing is told of somebody's own."""
+        """What the data are called where a user's own have no description."""
         return "Own data" if self.own else self.source.replace("_", " ").capitalize()
 
 
@@ -285,5 +285,5 @@ class RecipeParts:
 
     @property
     def bank_key(self) -> tuple[DataChoice, Split, KernelChoice]:
-        """All that `build` depends on; it holds nobody's data, for it is kept."""
+        """All that `build` depends on; it holds no data, for it is kept."""
         return self.data.anonymous, self.split, self.kernels

@@ -148,7 +148,7 @@ class Preparation:
         self.stage = BUILDING if begun else WAITING
 
     def _named(self, built: Built) -> Built:
-        """Return the numbers under the names of whoever brought the data."""
+        """Return the numbers under the names that came with the data."""
         data = self._recipe.data
         if data.dataset is None:
             return built

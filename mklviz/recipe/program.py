@@ -19,7 +19,7 @@ for trace in race.traces.values():
 def as_python(recipe: Recipe, file: str = "") -> str:
     """Return a program that prepares and runs a recipe.
 
-    `file`: name of the file that the data come from, where they are somebody's own. Raises `MklvizError` if the
+    `file`: name of the file that the data come from, where they are a user's own. Raises `MklvizError` if the
     recipe holds something without a name that others could read, such as a regularizer of one's own.
     """
     parts = recipe.to_words().split("; ")

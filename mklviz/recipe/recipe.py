@@ -40,7 +40,7 @@ class Recipe(RecipeParts):
     """
 
     def on(self, data: Dataset | None) -> Recipe:
-        """Return the recipe for somebody's own data, which go with it, known by their digest; for None the same one."""
+        """Return the recipe for a user's own data, which go with it, known by their digest; for None the same one."""
         return self if data is None else replace(self, data=DataChoice.of(data, self.data.positive))
 
     def prepare(self, data: Dataset | None = None, progress: Callable[[float], None] | None = None) -> Prepared:
@@ -75,10 +75,10 @@ class Recipe(RecipeParts):
         return Built(train, test, bank, bank.cross(test.X if test.grams is None else test.grams))
 
     def load(self, data: Dataset | None = None) -> Dataset:
-        """Return `data`, or else the data of the recipe: somebody's own that go with it, or those it names."""
+        """Return `data`, or else the data of the recipe: a user's own that go with it, or those it names."""
         own = self.data.dataset if data is None else data
         if own is None and self.data.own:
-            raise ProblemError("The recipe uses a file of somebody's own: open that file, or choose other data.")
+            raise ProblemError("The recipe uses an uploaded file: open that file, or choose other data.")
         return load_dataset(self.data.source) if own is None else own
 
     def posed(self, built: Built) -> Prepared:

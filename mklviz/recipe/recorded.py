@@ -1,4 +1,4 @@
-"""Every race is in the store without being asked: its runs while they go on, and their scores when they have ended.
+"""Races are saved in the store: their runs while they go on, and their scores when they have ended.
 
 The command line, notebooks, scripts and the dashboard record by this one class. Data of one's own are not stored: the
 recipe knows them by their digest.

@@ -23,11 +23,11 @@ __all__ = ["go_on", "recipe_of", "record_on", "resume_run"]
 def recipe_of(run: StoredRun, data: Dataset | None = None) -> Recipe:
     """Return the recipe of a stored run; `data`: those of one's own, where it was about such.
 
-    Raises `MklvizError` if nobody said the recipe, or `data` are others.
+    Raises `MklvizError` if the run has no recipe, or `data` are others.
     """
     if not (run.recipe or run.words):
         raise MklvizError(
-            "Nobody said which data and kernels this run had, as mv.race does not: pose its problem again, and use"
+            "This run was recorded without its data and kernels, as mv.race records it: pose its problem again, and use"
             " mv.Race.going_on."
         )
     recipe = Recipe.from_json(run.recipe) if run.recipe else Recipe.from_words(run.words)

@@ -67,7 +67,7 @@ def _fields(value: Any) -> dict[str, Any]:
 
 
 def _written(kind: Any) -> list[str]:
-    """Return the fields of a dataclass that define its value; somebody's own data only go with theirs."""
+    """Return the fields of a dataclass that define its value; a user's own data are not among them."""
     return [field.name for field in dataclasses.fields(kind) if field.init and field.compare]
 
 

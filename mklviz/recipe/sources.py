@@ -1,7 +1,7 @@
-"""Data of somebody's own, known by a digest: "sha256:" and the hash of everything but what they are called.
+"""A user's own data, known by a digest: "sha256:" and the hash of everything but what they are called.
 
 Column and class names count, as kernels and classes may be chosen by them; the title and where the data came from do
-not: those belong to whoever brought the file.
+not: those belong to the visitor who brought the file.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _computed(data: Dataset) -> str:
 
 
 def anonymous(data: Dataset) -> Dataset:
-    """Return the data without what belongs to whoever brought them, fit to be kept for all."""
+    """Return the data without what belongs to the visitor who brought them, fit to be kept for all."""
     nothing: dict[str, Any] = dict.fromkeys(_NAMES, "")
     return replace(data, **{**nothing, "name": "the file", "title": "The file", "notes": (), "table": None})
 

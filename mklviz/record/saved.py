@@ -1,6 +1,6 @@
 """A trace's file: a header in words, one column per quantity, and every step's weights as a row.
 
-A file may be cut, damaged or written by somebody else. Every part is checked, so that a trace that loads can be drawn,
+A file may be cut, damaged or written by another program. Every part is checked: a trace that loads can be drawn,
 framed and saved again.
 """
 

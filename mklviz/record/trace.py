@@ -66,7 +66,7 @@ class Trace(Sequence[Iterate]):
     problem : str
         One line about the problem.
     recipe : str
-        What defines the race that the run belongs to, as JSON; "" where nobody said it.
+        What defines the race that the run belongs to, as JSON; "" where it has none.
     versions : mapping
         What it was computed with: versions by name, "python" and packages; empty for runs saved without.
     origin : Origin or None
@@ -108,7 +108,7 @@ class Trace(Sequence[Iterate]):
         self._keeper = Keeper()
         self._odometer = Odometer()
         self._seconds: list[float] = []
-        self._split: list[tuple[float, ...]] = []  # one number for each of PARTS; empty where nobody measured them
+        self._split: list[tuple[float, ...]] = []  # one number for each of PARTS; empty where they were not measured
 
     def append(self, iterate: Iterate, seconds: float, split: Mapping[str, float] | None = None) -> None:
         """Add a step and the CPU seconds spent so far, in all and, where known, by part (see `split`)."""

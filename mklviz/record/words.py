@@ -1,4 +1,4 @@
-"""What is said of a run in a few words, and what a file says of it, whoever wrote it."""
+"""What is said of a run in a few words, and what a file of any origin says of it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_VALUES = 100  # tags, options, versions and results of a run
 
 
 def shares_text(shares: Mapping[str, float]) -> str:
-    """Return what took the time, largest share first: "SVM 40 %, gradient 35 %"; "" where nobody measured it."""
+    """Return what took the time, largest share first: "SVM 40 %, gradient 35 %"; "" where it was not measured."""
     by_size = sorted(shares.items(), key=lambda pair: -pair[1])
     named = ((part if part != "svm" else "SVM", f"{100 * share:.0f} %") for part, share in by_size)
     return ", ".join(f"{part} {percent}" for part, percent in named if percent != "0 %")

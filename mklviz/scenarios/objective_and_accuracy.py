@@ -44,7 +44,7 @@ SCENARIO = Scenario(
     ),
     in_short="The lowest objective need not predict best.",
     teaches=(
-        "The objective is the fit to the training samples plus a price for its size; nobody asked the test samples."
+        "The objective is the fit to the training samples plus a price for its size. Test samples play no part."
         " Exactness is for comparing methods and for trusting them."
     ),
     source="Rakotomamonjy and others, More efficiency in multiple kernel learning, ICML 2007, table 1: as accurate",

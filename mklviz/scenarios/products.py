@@ -40,7 +40,7 @@ def _hill(top: float, ends: Sequence[float]) -> str:
     rise = top / ends[-1] - 1.0
     if rise < _HILL:
         return ""
-    return f"On the straight way between the ends the objective rises to {100 * rise:.1f} % above the highest."
+    return f"Along the line between the end points the objective rises to {100 * rise:.1f} % above the highest."
 
 
 SCENARIO = Scenario(

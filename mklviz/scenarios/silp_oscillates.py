@@ -41,7 +41,7 @@ SCENARIO = Scenario(
     ),
     in_short="Cuts alone send SILP far past the goal and back.",
     teaches=(
-        "A linear model promises most where nobody has looked. SILP believes it and goes to its lowest point. Level"
+        "A linear model promises most where no point was tried. SILP believes it and goes to its lowest point. Level"
         " asks less: the nearest point that the model finds good enough, so it stays near its cuts."
     ),
     source="Xu, Jin, King and Lyu, An extended level method for efficient multiple kernel learning, figures 1 and 2",

@@ -12,7 +12,7 @@ from mklviz.scenarios._scenario import Answer, Outcome, Question, Scenario
 
 _CHOICES = ("One", "Two", "Three", "All four")
 _WHY = (
-    "A machine for one class is best served by the kernels made for that class; nobody tells it that another one would"
+    "A machine for one class is best served by the kernels made for that class; it does not know that another one would"
     " serve all. One machine for all classes shares its weights, and finds it."
 )
 _SOME = 1e-3  # weight of a kernel that a machine uses

@@ -32,7 +32,7 @@ class SweepCommand:
             cancel()
 
     def while_paused(self) -> None:
-        """Return when nobody asks to pause any more."""
+        """Return when the pause is over."""
         with self._changed:
             self._changed.wait_for(lambda: self.word != PAUSE)
 

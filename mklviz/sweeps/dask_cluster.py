@@ -101,14 +101,14 @@ class DaskCluster:
             client.close()
 
     def client(self) -> Any:
-        """Return a new client that is connected to the address; raises `MklvizError` where nobody answers."""
+        """Return a new client that is connected to the address; raises `MklvizError` where there is no answer."""
         from distributed import Client
 
         try:
             return Client(self.cluster, timeout=CONNECT_SECONDS, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
             raise MklvizError(
-                f"There is no Dask scheduler at {self.cluster:.80}: {said_by(error) or 'nobody answers'}."
+                f"There is no Dask scheduler at {self.cluster:.80}: {said_by(error) or 'there is no answer'}."
             ) from None
 
 

@@ -96,7 +96,7 @@ def _iterates(cluster: Any, solver: Solver, problem: Problem, start: Iterate | N
             if isinstance(iterate, Exception):
                 raise iterate
             yield iterate
-    finally:  # nobody waits for the cluster, which may be gone
+    finally:  # without waiting for the cluster, which may be gone
         threading.Thread(target=_leave, args=(made, there), daemon=True).start()
 
 
@@ -129,7 +129,7 @@ def _begun(client: Any, solver: Solver, problem: Problem, start: Iterate | None,
 
 
 def _actor(client: Any, solver: Solver, made: Any) -> Any:
-    """Return what the steps are asked of; it keeps the client that is the current one as it arrives."""
+    """Return the actor that computes the steps; it keeps the client that is the current one as it arrives."""
     try:
         with _lock, client.as_current():
             return made.result()
@@ -153,7 +153,7 @@ def _step(client: Any, solver: Solver, there: Any) -> Any:
 
 
 def _wait_for(client: Any, future: Any) -> None:
-    """Wait for an answer; meanwhile the run may be cancelled, reach its time limit or learn that nobody answers."""
+    """Wait for an answer; meanwhile the run may be cancelled, reach its time limit or learn that there is no answer."""
     waited = 0.0
     try:
         while not future.done():

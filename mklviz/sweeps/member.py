@@ -59,7 +59,7 @@ class Member:
 
     @property
     def data(self) -> str:
-        """Name of the data set, or the title of somebody's own."""
+        """Name of the data set, or the title of a user's own."""
         own = self.recipe.data.dataset
         return self.recipe.data.source if own is None else own.title
 

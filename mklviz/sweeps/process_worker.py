@@ -44,7 +44,7 @@ class Assignment:
 
 def main() -> None:
     """Solve what is asked for until the input ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever has started it is asked, and asks it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started it is asked, and asks it
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever a plug-in prints
     command = SweepCommand()

@@ -115,7 +115,7 @@ class _Process:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=_environment(),
-            start_new_session=True,  # Ctrl-C is for whoever has started it, which asks it to end
+            start_new_session=True,  # Ctrl-C is for the process that started it, which asks it to end
         )
         threading.Thread(target=self._read, name="mklviz-sweep-worker", daemon=True).start()
 

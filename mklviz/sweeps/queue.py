@@ -142,7 +142,7 @@ class MemberQueue:
         return _free(group)
 
     def _path_of_others(self, worker: Hashable) -> _PathLeft | None:
-        """Return a path that nobody has begun, far from where its own worker is."""
+        """Return a path that is not begun, far from where its own worker is."""
         now = time.monotonic()
         others = (group for group in self._own.values() if group and not group[-1].begun and group[-1].again <= now)
         largest = max(others, key=len, default=None)

@@ -176,7 +176,7 @@ class SweepRun:
             finally:
                 claims.close()
                 self._look_what_is_kept()
-        except BaseException as error:  # for whoever waits
+        except BaseException as error:  # for the caller that waits
             if not isinstance(error, MklvizError):
                 _log.exception("A sweep broke down")
             self.error = error

@@ -1,6 +1,6 @@
 """How a bank comes by its kernels: by factors where the rank is low, on the fly where memory is short, else packed.
 
-Where matrices are too large to be formed, or nobody wants them, kernels without factors are computed on the fly row
+Where matrices are too large to be formed, or not wanted, kernels without factors are computed on the fly row
 by row.
 """
 

@@ -54,7 +54,7 @@ def check_points(X: ArrayLike) -> Array:
 
 
 def own_points(X: ArrayLike) -> Array:
-    """Return a copy of `X`, checked, that nobody can change."""
+    """Return a copy of `X`, checked and read-only."""
     points = check_points(X).copy()
     points.setflags(write=False)
     return points

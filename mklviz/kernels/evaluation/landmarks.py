@@ -38,7 +38,7 @@ LLOYD_STEPS = 5
 def check_landmarks(landmarks: int, choice: str) -> None:
     """Raise `KernelError` unless there can be so many landmarks, chosen in that way."""
     if isinstance(landmarks, bool) or not isinstance(landmarks, (int, np.integer)) or landmarks < 1:
-        raise KernelError(f"landmarks={landmarks!r:.80} will not do: give a whole number of at least 1, such as 200.")
+        raise KernelError(f"landmarks must be a whole number of at least 1, such as 200, not {landmarks!r:.80}.")
     if choice not in CHOICES:
         raise KernelError(f"Landmarks are chosen by {' or '.join(CHOICES)}, not by {choice!r:.80}.")
 

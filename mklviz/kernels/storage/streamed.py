@@ -6,7 +6,7 @@
 With widths that halve from one to the next every g is four times the last, so one exponential and two squarings per
 width serve all of them. Pairs of samples are visited in chunks that stay in the cache; for v'K_k v only pairs of
 samples with v_i, v_j != 0, the support vectors. Slopes are computed in pieces of subsets and sums of kernels in pieces
-of pairs, so each number has one piece that adds it up in one order, whoever computes which piece.
+of pairs, so each number has one piece that adds it up in one order, whichever thread computes which piece.
 
 Every kernel value is right to about 1e-15, one; so where values are far below that they are lost beside their diagonal.
 

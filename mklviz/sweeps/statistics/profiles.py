@@ -70,7 +70,7 @@ class PerformanceProfile:
 
 
 def performance_profile(outcomes: Outcomes) -> PerformanceProfile:
-    """Return the profile of all solvers, over the cases of which each has a run; those that nobody solved count, too.
+    """Return the profile of all solvers, over the cases of which each has a run; those never solved count, too.
 
     Raises `ProblemError` if what is measured is no cost, or no case has a run of every solver.
     """

@@ -215,7 +215,7 @@ class ContourMark(Mark):
 class Chart:
     """A chart: its `name` in the page and in tests, what is drawn, and the words around it.
 
-    `beside` stands at the end of the line of the title, `note` below it, `more` where somebody points at the note;
+    `beside` stands at the end of the line of the title, `note` below it, `more` where the mouse points at the note;
     `term` is the title's entry in the glossary. With `equal_units` a square of both axes' units is drawn as a square.
     """
 

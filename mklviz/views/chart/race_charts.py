@@ -27,7 +27,7 @@ FAINT = 0.45  # opacity of the gap of each iterate, behind the gap of the run
 ENLARGED = 1.5  # times, from which on a scale of its own has to be said
 THIN = 1.6  # width of the lines of weights
 STOP = "stop"  # table of the gap at which runs stop
-NO_BOUND = "There is no bound, and so no gap."  # where nobody says why
+NO_BOUND = "There is no bound, and so no gap."  # where no reason is given
 _OBJECTIVE = (
     "Objective at each step (lower is better).",
     "Each value is a certified upper bound on the optimum; a run's solution is its lowest point.",

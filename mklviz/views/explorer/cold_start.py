@@ -40,7 +40,7 @@ class ColdStart:
     def update(self, pace: float, drawable: bool) -> None:
         """Begin, or end where another race has been set up; to be called while there is no race.
 
-        `drawable` says whether the figures are there, for which nobody is to wait.
+        `drawable` says whether the figures are there, for which no visitor is to wait.
         """
         scenario, playback = self.set_up, self._view.playback
         if playback is None:

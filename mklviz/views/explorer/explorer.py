@@ -51,10 +51,7 @@ __all__ = ["Explorer"]
 
 SOON = 2  # ticks: a preparation that ends by then needs no progress bar
 _BUSY = "A race is going on: let it end, or press Stop on Explore."
-_OWN_DATA = (
-    "This race was about a file of somebody's own, of which only a digest is kept: open that file under Data on"
-    " Explore first."
-)
+_OWN_DATA = "This race was about an uploaded file, which is not stored: open that file under Data on Explore first."
 _KEPT = "The server was started again, or had given this page up: this is its race as far as the store has kept it."
 _STATE_OF_RACE = {"ready": "paused", "paused": "paused", "running": "running", "finished": "finished"}
 
@@ -393,7 +390,7 @@ class Explorer(pn.viewable.Viewer):
         stored, self.reclaim.kept = self.reclaim.kept, ""
         try:
             kept = self.session.store.traces(stored)
-        except MklvizError:  # somebody has deleted it, or never kept it
+        except MklvizError:  # it was deleted, or never kept
             return
         traces = {key: trace.snapshot() for key, trace in kept.items() if len(trace)}
         wrong = self.open_race(shared_recipe(traces.values()), traces, stored) if traces else ""
@@ -448,7 +445,7 @@ class Explorer(pn.viewable.Viewer):
             self.reclaim.open()
 
     def close(self) -> None:
-        """The session is over: nobody waits for anything any more."""
+        """The session is over: cancel all that is waited for."""
         self._ticks.stop()
         if self.launch is not None:
             self.launch.cancel()

@@ -1,4 +1,4 @@
-"""Figures for the race that is set up, built while nobody waits for them."""
+"""Figures for the race that is set up, built while the page is idle."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ IDLE = 0.5  # seconds without a touch, after which the figures are built
 
 
 class FiguresAhead:
-    """Builds the figures of the next race when nobody has touched anything for a moment."""
+    """Builds the figures of the next race when no control was touched for a moment."""
 
     def __init__(self, sidebar: Sidebar, figures: RaceFigures) -> None:
         self._sidebar, self._figures = sidebar, figures

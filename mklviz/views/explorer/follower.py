@@ -1,4 +1,4 @@
-"""A page that follows somebody else's race, ``?follow=NAME``: the same recording, with axes and a cursor of its own.
+"""A page that follows another page's race, ``?follow=NAME``: the same recording, with axes and a cursor of its own.
 
 It draws the traces of the race and takes over the answer to its lesson, so that a class costs one solve, and can
 neither pause nor stop it. When the leader has left, the recording stays.
@@ -32,10 +32,10 @@ from mklviz.views.sidebar.lesson_panel import LessonPanel
 
 __all__ = ["Follower"]
 
-LEADS = "This page follows somebody else's race. Axes, zoom and the timeline are yours; the race is not."
-WAITS = "Whoever leads has no race on the screen yet: it appears here when there is one."
-OVER = "Whoever led has gone. The recording stays here until you close this page."
-UNKNOWN = "There is no such race: whoever led has gone, or the link is not complete."
+LEADS = "This page follows another page's race. Axes, zoom and the timeline are yours; the race is not."
+WAITS = "The leader has not started a race yet: it appears here when there is one."
+OVER = "The leader has closed the race. Its recording stays here until you close this page."
+UNKNOWN = "This race has ended, or the link is incomplete."
 ALONE = "A dashboard of your own opens at this address without what follows the question mark."
 
 

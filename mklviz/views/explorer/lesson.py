@@ -15,7 +15,7 @@ from mklviz.views.sidebar.lesson_panel import OPEN, LessonPanel
 
 __all__ = ["Lesson"]
 
-_WHOLE = ("converged", "precision", "rule", "limit")  # ends of runs that nobody cut short
+_WHOLE = ("converged", "precision", "rule", "limit")  # ends of runs that were not cut short
 
 
 class Lesson:
@@ -50,7 +50,7 @@ class Lesson:
         return race is not None and all(race.traces.get(key) is trace for key, trace in self._race.traces.items())
 
     def close(self) -> None:
-        """Nobody waits for an answer any more."""
+        """Cancel the answer that is computed."""
         self.task.forget()
 
     def _forget(self) -> None:

@@ -30,7 +30,7 @@ def address_of(section: str) -> str:
 class Navigation(ScriptedComponent):
     """The links; `section` is the one that is open.
 
-    `turn` is called with the section that somebody asks for and with more words: `scenario` is the name of a lesson,
+    `turn` is called with the section asked for and with more words: `scenario` is the name of a lesson,
     `claim` that of a paper's claim, `own` is set where a table of one's own is to be opened.
     """
 
@@ -48,7 +48,7 @@ class Navigation(ScriptedComponent):
         self._turn = turn
 
     def receive(self, message: Any) -> None:
-        """Turn to the section that somebody asks for; what is no section is not answered."""
+        """Turn to the section asked for; what is no section is not answered."""
         section = message.get("section") if isinstance(message, dict) else None
         if isinstance(section, str) and section in SECTIONS:
             words = {name: str(message[name]) for name in ("scenario", "claim", "own") if message.get(name)}

@@ -1,6 +1,6 @@
-"""Races by names that nobody guesses: a page that was reloaded finds its own again, and others follow a teacher's.
+"""Races by names that cannot be guessed: a page that was reloaded finds its own again, and others follow a teacher's.
 
-Every page has a room with two names. Who knows its `name` may look; who knows its `key` takes the race over when nobody
+Every page has a room with two names. The `name` lets a visitor look; the `key` takes the race over when no page
 is in the room any more. A room is gone when its page is.
 """
 
@@ -63,7 +63,7 @@ class SharedRaces:
         return next((room for room in self._rooms.values() if secrets.compare_digest(room.key.encode(), encoded)), None)
 
     def take_over(self, key: str, mine: SharedRace) -> bool:
-        """Take over race, sweep and names of the room with that key, if it has any and nobody is in it."""
+        """Take over race, sweep and names of the room with that key, if it has any and no page is in it."""
         old = self._by_key(key)
         if old is None or old is mine or old.present() or not old.session.at_work:
             return False

@@ -26,7 +26,7 @@ class Shell:
         self.session = session
         self.tabs: dict[type[Tab], Tab] = {}  # those that have been opened so far
         self._broken: dict[type[Tab], str] = {}
-        self._behind: set[type[Tab]] = set()  # in other colours, as nobody sees them, or without steps to show
+        self._behind: set[type[Tab]] = set()  # in other colours, as they are not seen, or without steps to show
         self._before: tuple[int, bool] | None = None  # the tab that was open, and whether the row was seen
         self._classes = tab_classes()
         self.boxes = [pn.Column(sizing_mode="stretch_width", margin=0) for _ in self._classes]

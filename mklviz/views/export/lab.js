@@ -1,7 +1,7 @@
 // The page of a recorded laboratory: the figures of a race, and a slider for each knob, by which all are drawn anew.
 
 const POSITION_MS = 600, REST_MS = 600 // between two positions that play, and without a turn until the knob rests
-const NEAR = ["above", "gap", "own_gap"] // far below where runs stop nobody looks
+const NEAR = ["above", "gap", "own_gap"] // far below where runs stop, values do not matter
 
 // numbers of single precision; what is no number is a hole
 function floats(text) {

@@ -1,4 +1,4 @@
-"""One HTML file that shows a recorded race wherever it is opened, with a cursor over its steps, and asks nobody.
+"""One HTML file that shows a recorded race wherever it is opened, with a cursor over its steps and no server.
 
 The page holds numbers (`recording`), a script and a style sheet of its own. Its security policy lets this one script
 run, by its digest, and nothing be loaded: what came from elsewhere, such as names of columns, stays text.
@@ -28,7 +28,7 @@ __all__ = [
     *("colours", "data_title", "figures_script", "figures_style", "page", "page_colours", "race_page", "save_html")
 ]
 
-_MORE = "Open it with scripts switched on: the figures are drawn by a script in this file, which loads nothing."
+_MORE = "Enable JavaScript to see the figures: a script in this file draws them, and loads nothing."
 
 
 def save_html(runs: Race | Trace | Mapping[str, Trace] | Iterable[Trace], path: str | Path) -> None:

@@ -33,7 +33,7 @@ class Form(ScriptedComponent):
         super().__init__(**{"sizing_mode": "stretch_width", "margin": 0, **params})
         self.root = Group(*parts)
         self._watched: dict[int, tuple[FormPart, Any]] = {}
-        self._locked: set[int] = set()  # keys of parts that nobody may change
+        self._locked: set[int] = set()  # keys of parts that are read-only
         self._due, self._answers = False, 0
         self.refresh()
 

@@ -11,7 +11,7 @@ const words = (tag, className = "") => () => {
 const press = (node, act) => node.addEventListener("click", () => {
   if (node.getAttribute("aria-disabled") !== "true") act()
 })
-// `node` shows the help to whoever points at it, `control` tells it to screen readers
+// `node` shows the help under the mouse, `control` tells it to screen readers
 const explain = (node, control, part) => {
   node.dataset.tip = part.description ?? ""
   put(control, "aria-description", part.description)

@@ -47,7 +47,7 @@ class PathsFrom:
 
 
 class DraggedPaths:
-    """The paths from the newest start; whoever asks looks whether the `task` has ended, and takes the answer."""
+    """The paths from the newest start; the caller looks whether the `task` has ended, and takes the answer."""
 
     def __init__(self, problem: Problem, solvers: Mapping[str, Solver]) -> None:
         self.problem, self.solvers = problem, dict(solvers)
@@ -88,7 +88,7 @@ def paths_from(
 
 
 def _path(problem: Problem, solver: Solver, start: Iterate, seconds: float) -> Trace:
-    alike = type(solver)(**solver.options(), name=solver.name)  # nobody else's, who may be stepping it
+    alike = type(solver)(**solver.options(), name=solver.name)  # its own copy: the original may be in use
     run = Run(problem, alike, standard_rules(GOAL, STEPS, max(seconds, LEAST)), start=start)
     with one_blas_thread():
         while run.advance():

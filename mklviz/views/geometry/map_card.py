@@ -93,7 +93,7 @@ class MapCard(pn.viewable.Viewer):
         self._model = model
         self.start.follow(race)
         if same and looks:
-            self._redraw()  # the figure stays, and with it what somebody drags in it
+            self._redraw()  # the figure stays, and with it what is dragged in it
         else:
             self._build(theme)
 
@@ -223,7 +223,7 @@ class MapCard(pn.viewable.Viewer):
         say(self._progress, self.start.words or words)
 
     def _redraw(self) -> None:
-        """Draw the paths that somebody drags at once, and those of the race when it is looked at next."""
+        """Draw the paths that are dragged at once, and those of the race when it is looked at next."""
         self._drawn = None
         if self.start.paths is not None:
             self._draw_dragged(self.start.paths)

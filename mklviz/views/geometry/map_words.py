@@ -52,7 +52,7 @@ def model_words(label: str, level: bool) -> str:
 def flat_valley(ends: Sequence[End]) -> str:
     """Say that runs on a convex problem ended apart and equally low; "" where they did not.
 
-    Between two points a convex objective is nowhere higher than at the higher one, so that the way is flat.
+    Between two points a convex objective is never above the higher one, so that the way is flat.
     """
     least = min((end.objective for _, end in ends), default=0.0)
     low = [(label, end) for label, end in ends if end.objective - least <= ALIKE * abs(least)]
@@ -63,7 +63,7 @@ def flat_valley(ends: Sequence[End]) -> str:
     difference = tick_text(float(f"{differ:.2g}"), "percent")
     return (
         f"A flat valley: {one} and {other} ended {100 * apart:.0f} % of the weight apart, with objectives that differ"
-        f" by {difference} only; on the straight way between them it is nowhere higher than at the higher end."
+        f" by {difference} only; along the line between them it is never above the higher end."
     )
 
 

@@ -73,7 +73,7 @@ class FoundRaces:
         return True
 
     def close(self) -> None:
-        """Nobody waits for an answer any more."""
+        """Cancel the search."""
         self._task.forget()
 
     def _ask(self) -> None:

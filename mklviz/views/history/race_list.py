@@ -69,7 +69,7 @@ class RaceList(ScriptedComponent):
         }
 
     def receive(self, message: Any) -> None:
-        """Send rows that are asked for, or take what somebody did to one."""
+        """Send rows that are asked for, or take what the visitor did to one."""
         page, done, key = (message.get(name) for name in ("page", "act", "id"))
         if type(page) is int and 0 <= page * PAGE < len(self._races):
             self.send({"page": page, "version": self.version, "rows": self.rows(page)})

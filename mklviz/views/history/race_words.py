@@ -25,7 +25,7 @@ class RaceWords:
     """Fields for one race; `body` is what a form draws, hidden while there is no race."""
 
     def __init__(self, say_wrong: Callable[[str], None]) -> None:
-        self.store: Store | None = None  # as whoever sees the page has it
+        self.store: Store | None = None  # as the visitor has it
         self._say_wrong = say_wrong
         self._race: PastRace | None = None
         self._filling = False
@@ -37,7 +37,7 @@ class RaceWords:
             part.param.watch(self._say, "value")
 
     def show(self, race: PastRace | None) -> None:
-        """Show a race, or none; what somebody is writing stays as it is while the race does."""
+        """Show a race, or none; what is being typed stays as it is while the race does."""
         other = race is None or self._race is None or race.id != self._race.id
         self._race = race
         self.body.visible = race is not None
@@ -57,7 +57,7 @@ class RaceWords:
             self._filling = False
 
     def _say(self, _event: Any) -> None:
-        """Write down what somebody has said."""
+        """Store what was typed."""
         if self._filling or self._race is None or self.store is None:
             return
         tags = [one_line(tag.strip(), MOST_NAME) for tag in self.tags.value.split(",")]

@@ -66,7 +66,7 @@ class LabKnob:
 
     @property
     def watch(self) -> str:
-        """What to look at while it turns; "" where nobody has said."""
+        """What to look at while it turns; "" by default."""
         return _KNOWN[self.name].watch if self.name in _KNOWN else ""
 
     @property
@@ -97,7 +97,7 @@ class LabKnob:
 
 
 def usual_solvers(knobs: Iterable[LabKnob]) -> tuple[SolverChoice, ...]:
-    """Return the solvers that show best what knobs do, where nobody has named any: those of the tab Knobs."""
+    """Return the solvers that show best what knobs do, where none are named: those of the tab Knobs."""
     names: list[str] = []
     for knob in knobs:
         known, (solver, dot, _) = _KNOWN.get(knob.name), knob.name.partition(".")

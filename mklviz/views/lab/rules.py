@@ -27,7 +27,7 @@ from mklviz.views.look.palette import RunStyle, swatch
 
 __all__ = ["DIGITS", "RULES", "Rule", "above_words", "judged", "replay_table", "said_threshold"]
 
-ROUNDING = 1e-9  # of the objective; nobody knows whether so small a distance is one
+ROUNDING = 1e-9  # of the objective; a smaller distance may be rounding
 DIGITS = (*(float(f"{digit}e{power}") for power in range(-6, 0) for digit in (1, 2, 5)), 1.0)  # thresholds offered
 
 
@@ -66,7 +66,7 @@ RULES = (
         "Change of the weights",
         WeightChange,
         1e-2,
-        "How far the kernel weight moved that moved most, a rule of SimpleMKL's program. It proves nothing: short"
+        "The largest change of any kernel weight, a rule of SimpleMKL's program. It proves nothing: short"
         " steps look like the end.",
         share=False,
     ),

@@ -31,5 +31,5 @@ PICTURES: Mapping[str, PictureMaker] = {
 
 
 def picture_of(scenario: Scenario, runs: LessonRuns) -> Picture:
-    """Return the picture that a lesson names; the usual one for a name that nobody has."""
+    """Return the picture that a lesson names; the usual one for an unknown name."""
     return PICTURES.get(scenario.picture, curves.gap)(runs)

@@ -70,7 +70,7 @@ _FORGET = "Forgets what was guessed in lessons, on this page and in this browser
 class LessonScore:
     """What came of the lessons, which the browser keeps in `storage`.
 
-    `choose` turns to the lesson of a name, where there is somebody to ask. `line` stands below an answer, and before it
+    `choose` turns to the lesson of a name, where there is a page that can. `line` stands below an answer, and before it
     where lessons were done; `summary` below the stage once all lessons are done; `done`: the guesses.
     """
 

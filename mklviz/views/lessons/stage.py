@@ -47,7 +47,7 @@ _USABLE: Mapping[str, tuple[str, ...]] = {  # what can be pressed in each state 
 class LessonStage(pn.viewable.Viewer):
     """A lesson on the page of a session.
 
-    `commands`: "run", "full_speed" and "stop" of whoever leads the race, "restore" puts the set-up back, "choose" turns
+    `commands`: "run", "full_speed" and "stop" of the leading page, "restore" puts the set-up back, "choose" turns
     to the lesson of a name; none on a page that follows.
     """
 

@@ -194,7 +194,7 @@ def open_words(sidebar: Sidebar, text: str) -> str:
     recipe, wrong = read_words(text[:MOST_LETTERS], Recipe())
     sentences = list(wrong)
     if recipe.data.own and not sidebar.data.has(recipe.data.source):
-        sentences.append("The link is for a file of somebody's own: open it under Data.")
+        sentences.append("The link is for an uploaded file: open it under Data.")
         sidebar.data.expect(recipe.data)
         recipe = recipe.changed(data=sidebar.data.chosen)
     sidebar.load(recipe)

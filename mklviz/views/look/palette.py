@@ -1,7 +1,7 @@
 """One solver, one colour and dash, everywhere; six kernel colours; two themes. Every line keeps 3:1 contrast.
 
 Contrast is WCAG 2.2's (L1 + 0.05) / (L2 + 0.05) with L the relative luminance. Solvers have the hues of Okabe and Ito's
-colour-blind safe set (2008); kernels have those that it leaves free, so that nobody takes a kernel for a solver.
+colour-blind safe set (2008); kernels have those that it leaves free, so that no kernel looks like a solver.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Theme:
     """Colours of one theme.
 
     `kernels` are those of the six largest kernels, in order; `parts` those of what time is spent on, each with the
-    colour of text on it: muted, so that nobody takes them for solvers, and told apart by lightness alone if need be.
+    colour of text on it: muted, so that they do not look like solvers, and told apart by lightness alone if need be.
     One that is `projected` has large type and lines, for a room.
     """
 

@@ -38,7 +38,7 @@ def diverging(theme: Theme, reach: float = 1.0) -> list[str]:
 
 
 def class_colours(theme: Theme) -> tuple[str, ...]:
-    """Return the colours of classes, which are nobody else's in the same picture."""
+    """Return the colours of classes, which no other thing in the picture has."""
     return theme.kernels[1], theme.kernels[0], *theme.kernels[2:]
 
 

@@ -1,6 +1,6 @@
 """Where f is zero over samples in the plane: for kernel weights set by hand, and for the best solver of a race.
 
-Both are evaluated in threads: the first by whoever solves at those weights, the second here.
+Both are evaluated in threads: the first by the solver at those weights, the second here.
 """
 
 from __future__ import annotations

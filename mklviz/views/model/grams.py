@@ -93,10 +93,10 @@ def shrunk(matrix: Array, most: int) -> Array:
 def why_no_alignment(bank: Bank) -> str:
     """Return "" or why kernels of this bank cannot be compared one by one."""
     if bank.kind == "parametric":
-        return "There is one kernel, with parameters: there are none to compare."
+        return "There is only one kernel, with parameters: nothing to compare."
     if bank.kind == "product":
-        return "The kernels are multiplied: they are not alternatives to each other, as those of a sum are."
-    return "" if len(bank) > 1 else "There is one kernel only: there is none to compare it with."
+        return "These kernels are multiplied, so comparing pairs means nothing."
+    return "" if len(bank) > 1 else "There is only one kernel to show."
 
 
 def align(

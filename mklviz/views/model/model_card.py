@@ -26,7 +26,7 @@ from mklviz.views.sidebar.controls import note, say
 
 __all__ = ["CoarseModel", "ModelCard", "ModelSection", "ShownModel", "Subject", "adopt"]
 
-_DRAWN_BY = "mklviz.views.model.model_sections"  # which loads HoloViews, once somebody looks
+_DRAWN_BY = "mklviz.views.model.model_sections"  # which loads HoloViews, once the card is seen
 _MOVES = "Coarse while the step changes."
 ONE_SECTION = Lock()  # is drawn at a time in a process: HoloViews keeps its options in one place
 

@@ -265,7 +265,7 @@ class PointsCard(pn.viewable.Viewer):
         """Stop learning."""
         self._polling.end()
         self.task.forget()
-        self._due, self._moving = True, None  # if somebody edits again
+        self._due, self._moving = True, None  # at the next edit
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self.root

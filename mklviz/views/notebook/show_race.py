@@ -107,7 +107,7 @@ def resume(run: StoredRun | str, solver: str = "", data: Dataset | None = None) 
     solver : str
         Name of another solver, with its usual options; by default the same one, with the same options.
     data : Dataset, optional
-        The data, where they are somebody's own: those are not stored.
+        The data, where they are your own: those are not stored.
 
     Returns
     -------

@@ -103,7 +103,7 @@ class CursorBar(pn.viewable.Viewer):
 
     @property
     def step(self) -> int:
-        """The step shown: the last one unless somebody chose another."""
+        """The step shown: the last one unless another was chosen."""
         cursor = None if self._session is None else self._session.cursor
         return self.last if cursor is None else min(cursor, self.last)
 

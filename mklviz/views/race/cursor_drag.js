@@ -1,4 +1,4 @@
-// Tells where the mouse is dragged to, and on whose line the drag began, -1 on nobody's. A tool that takes drags, as
+// Tells where the mouse is dragged to, and on whose line the drag began, -1 on none. A tool that takes drags, as
 // that which zooms, is put away as long as the mouse is on a line of the cursor: from there the line itself is dragged.
 const REACH = 6  // pixels
 const plot = cb_obj.origin, taken = plot.toolbar.gestures.pan

@@ -21,7 +21,7 @@ T = TypeVar("T")
 class EndedCard(pn.viewable.Viewer, Generic[T]):
     """A card that is hidden until a race has ended for which it has an answer.
 
-    Whoever embeds it calls `begin` once the race has ended, and `update` now and then. The note `progress` says how far
+    Its view calls `begin` once the race has ended, and `update` now and then. The note `progress` says how far
     the `task` is or why it failed, and the button `stop` cancels it. The card itself makes `root`.
     """
 

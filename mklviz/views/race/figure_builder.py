@@ -1,6 +1,6 @@
 """The figures on the page of a race: built for its solvers, colours and scales, and kept as long as those stay.
 
-A page builds them while nobody waits for them, for the race that is set up; they take in any race they suit. Those of
+A page builds them while it is idle, for the race that is set up; they take in any race they suit. Those of
 the weights come second, so that the first curves need not wait for them.
 """
 
@@ -83,7 +83,7 @@ class FigureBuilder:
         return self.charts
 
     def deliver(self, hidden: Collection[str]) -> None:
-        """Send the figures that were put on the page; where nobody waits, build those of the weights as well."""
+        """Send the figures that were put on the page; where the page is idle, build those of the weights as well."""
         if self._sender.served:
             self._sender.send(monotonic(), figures=True)
         else:

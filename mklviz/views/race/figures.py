@@ -56,7 +56,7 @@ _KEEP = beside(__file__, "keep_zoom.js")
 class Zooms:
     """Where the user has zoomed to in a race, which the browser keeps over figures that are built anew.
 
-    It tells the server whether there is anything: what figures draw does not change while somebody looks at a part.
+    It tells the server whether there is anything: what figures draw does not change while the visitor looks at a part.
     """
 
     def __init__(self) -> None:
@@ -145,7 +145,7 @@ class Charts:
 
     @property
     def may_turn(self) -> bool:
-        """Whether objectives may be drawn above the best bound by themselves: they fit, and nobody has zoomed."""
+        """Whether objectives may be drawn above the best bound by themselves: they fit, and the chart is not zoomed."""
         return self.options.log_y and not self.options.signed and not self.zooms
 
     def set_above(self, above: bool) -> None:
@@ -273,7 +273,7 @@ def add_weights(charts: Charts) -> None:
 
 
 def _draw(charts: Charts, plot: figure, chart: Chart) -> None:
-    """Draw the marks of a chart as bare glyphs: ``plot.line`` builds three more for selections, which nobody makes."""
+    """Draw the marks of a chart as bare glyphs: ``plot.line`` builds three more for selections, which are not used."""
     for mark in chart.marks:
         renderers, name = charts.by_table.setdefault(mark.table, []), getattr(mark, "label", "") or None
         for glyph in _glyphs(mark, charts.options.theme.scale):

@@ -1,4 +1,4 @@
-"""A race goes on while somebody watches: it is held while nobody does, and cancelled if nobody comes back."""
+"""A race goes on while it is watched: it is held while it is not, and cancelled if no browser comes back."""
 
 from __future__ import annotations
 

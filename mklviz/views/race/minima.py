@@ -2,7 +2,7 @@
 
 Runs whose final weights differ by at most 2 % (sum of the differences over the sum of both) count as one minimum. The
 objective on the straight way between the best end and the best one elsewhere takes some tens of inner problems, which
-are solved in a thread; whoever embeds the card calls `update` now and then.
+are solved in a thread; the view around the card calls `update` now and then.
 """
 
 from __future__ import annotations
@@ -145,10 +145,10 @@ def _between(profile: Profile, names: Sequence[str]) -> str:
     one, other = names
     if profile.hill:
         return (
-            f"On the straight way between the best two, {one} and {other}, the objective rises to"
+            f"Along the line between the best two, {one} and {other}, the objective rises to"
             f" {share_text(profile.rise)} above the higher end: this hill tells of two minima rather than one."
         )
     return (
         f"Between the best two, {one} and {other}, the objective does not rise above the higher end: no hill separates"
-        " them on the straight way, and a longer run may bring them together."
+        " them along the line, and a longer run may bring them together."
     )

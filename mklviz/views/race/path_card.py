@@ -1,6 +1,6 @@
 """PATH OF C: one solver of the race for twenty values of C, each begun at the solution of the one before.
 
-The path is computed in a thread. If somebody stops it, or the solver breaks down, it is drawn as far as it went.
+The path is computed in a thread. If it is stopped, or the solver breaks down, it is drawn as far as it went.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from mklviz.views.race.drawn_runs import DrawnRuns
 
 __all__ = ["Playback"]
 
-_FASTEST = 50.0  # steps per second; at full speed nobody would see anything
+_FASTEST = 50.0  # steps per second; faster is not seen
 
 
 class Playback:

@@ -96,7 +96,7 @@ class RaceAxes:
 
     @property
     def squashed(self) -> bool:
-        """Whether objectives lie too flat to be told apart, and nobody has zoomed into them."""
+        """Whether objectives lie too flat to be told apart, and the chart is not zoomed."""
         charts, figures = self._figures.charts, self._figures
         return charts is not None and charts.may_turn and figures.readings.squashed(figures.hidden)
 

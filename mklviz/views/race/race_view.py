@@ -3,7 +3,7 @@
 Solvers only append to their traces. Once in a tenth of a second `tick` reads the traces, streams what is new into one
 source per run and counts a frame; it waits when the browser has not painted the last two. What a person chooses goes
 one way: from the parameters of the view to the figures, their axes and the text. See `Readings` for the data,
-`FigureBuilder` for the drawing, `HoldUnseen` for what happens when nobody watches.
+`FigureBuilder` for the drawing, `HoldUnseen` for what happens when the page is not watched.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ IDLE_BEAT = 1.0  # seconds between frames when nothing happens; they push on wha
 
 
 class RaceView(pn.viewable.Viewer):
-    """The live view of a race; it never starts or steps a solver, and holds or cancels them only if nobody watches."""
+    """The live view of a race; it never starts or steps a solver, and holds or cancels one only if the page is left."""
 
     race = param.Parameter(default=None, doc="The race shown")
     theme = param.Parameter(default=LIGHT, doc="Colours and sizes")
@@ -179,7 +179,7 @@ class RaceView(pn.viewable.Viewer):
     # -- what a person chooses
 
     def drag_cursor(self, go: Callable[[int], None], anywhere: bool) -> None:
-        """Call `go` with the step that somebody drags the cursor to, by its lines or from `anywhere` on a figure."""
+        """Call `go` with the step that the cursor is dragged to, by its lines or from `anywhere` on a figure."""
         self.figures.cursor_drag.first = anywhere
         self.figures.cursor_drag.on_place = lambda place, line: self._go_near(go, place, line)
 

@@ -105,7 +105,7 @@ class Readings:
     def read(self, states: Sequence[str], hidden: Collection[str], now: float, chooses: bool) -> News:
         """Send new steps and return what was new; `states` are the runs' states, read before the traces.
 
-        A view that nobody sees does not choose (`chooses`) the kernels: it follows the one that does.
+        A view that is hidden does not choose (`chooses`) the kernels: it follows the one that does.
         """
         kernels = self._choose_kernels(states, hidden, now, chooses)
         points, turned = self._push(states), list(states) != self.states

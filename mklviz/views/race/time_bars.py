@@ -49,9 +49,8 @@ def heading() -> str:
 class TimeBars(JSComponent):
     """The bars.
 
-    `items`: ``key``, ``label`` and ``swatch`` (an SVG) of each run; `spent`: CPU seconds by part, a list per key; an
-    empty list where nobody measured them; `hidden`: keys of the runs that are not drawn; `shares`: whether all bars are
-    equally long.
+    `items`: ``key``, ``label`` and ``swatch`` (an SVG) of each run; `spent`: CPU seconds by part, a list per key, empty
+    where not measured; `hidden`: keys of the runs that are not drawn; `shares`: whether all bars are equally long.
     """
 
     items = param.List(default=[])

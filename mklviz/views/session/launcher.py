@@ -107,7 +107,7 @@ def _cancelled_unless_shown(race: Race) -> Iterator[None]:
 
 
 def bounded(recipe: Recipe) -> Recipe:
-    """Return the recipe with a bound on each solver's CPU seconds, as nobody may be there to stop it."""
+    """Return the recipe with a bound on each solver's CPU seconds, as its page may be left."""
     asked = recipe.stop.max_seconds
     return recipe.changed(max_seconds=LIMITS.race_seconds if asked is None else min(asked, LIMITS.race_seconds))
 
@@ -136,7 +136,7 @@ def race_from(race: Race | None, weights: Array) -> Race:
         raise MklvizError(race.problem.unposed)
     known = next((trace.best.dual for trace in race.traces.values() if len(trace)), None)
     if known is None:
-        raise MklvizError("No solver has taken a step yet that another start could be made from.")
+        raise MklvizError("Wait for a solver's first step.")
     start = Iterate(weights, known, math.nan, math.nan, 0.0, 0)
     begun = [run.solver for run in race.runs.values() if run.trace.origin is None]  # branches begin elsewhere
     solvers = [type(solver)(**solver.options(), name=solver.name) for solver in begun]

@@ -19,8 +19,8 @@ from mklviz.views.session.session import Session
 __all__ = ["NO_RECIPE", "Reopening", "show_unposed"]
 
 NO_RECIPE = (
-    "Nobody said which data and kernels this race had, so that its problem cannot be posed again: only what its steps"
-    " say can be shown."
+    "This race was recorded without its data and kernels, so its problem cannot be posed again: only what its"
+    " steps say can be shown."
 )
 
 

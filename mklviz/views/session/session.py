@@ -58,19 +58,19 @@ class Session(param.Parameterized):
     pinned = param.Parameter(default=(), doc="Past races drawn in grey behind the one shown")
     preview = param.String(default="", doc="The scenario set up whose recording shows what a race will look like")
     scenario = param.Parameter(default=None, doc="The scenario with its lesson, which pages that follow show as well")
-    lesson_open = param.Boolean(default=False, doc="Whether the lesson stands on the stage of whoever leads")
+    lesson_open = param.Boolean(default=False, doc="Whether the lesson stands on the stage of the leader")
     keeps = param.Boolean(default=True, doc="Whether new races are kept, where the server keeps any")
     lesson_result = param.Parameter(default=None, doc="LessonResult; None as long as the race goes on")
 
     def __init__(self, follows: bool = False, owner: Asker | None = None, **params: Any) -> None:
         super().__init__(**params)
         self._kept: Callable[[], Race | None] = lambda: None  # returns the race added last, if it is still there
-        self.follows = follows  # somebody else's race, to look at and not to touch
+        self.follows = follows  # another page's race, to look at and not to touch
         self.gives_way = False  # whether the next race waits for memory, which the one shown may hold
         self.race_history = RaceHistory()
         self.kernel_colours = KernelColours()
         self.score: Callable[[Iterate], float] | None = None  # on the test samples, computed once for all tabs
-        self.owner = owner or Owner(secrets.token_hex(12))  # where nobody says whose, what it records itself is all
+        self.owner = owner or Owner(secrets.token_hex(12))  # without an owner, what it records itself is all
         self.store = open_store().of(self.owner)  # whatever the page reads, changes and records goes through it
         self.can_keep = self.store.enabled  # whether the server keeps any races
         self.recorded: RecordedRace | None = None  # the race shown, or the one before, in the store
@@ -127,7 +127,7 @@ class Session(param.Parameterized):
         self.param.update(recipe=None, prepared=None, race=race, cursor=None)
 
     def keep(self) -> None:
-        """Add the race, which has ended, to the history; once, for somebody may forget it."""
+        """Add the race, which has ended, to the history; once, for it may be deleted."""
         if self._kept() is self.race:
             return
         self._kept = weakref.ref(self.race)
@@ -146,7 +146,7 @@ class Session(param.Parameterized):
         self.pinned = tuple(other for other in self.pinned if other is not race)
 
     def take(self, other: Session) -> None:
-        """Turn to the race of another session, which is recorded on by whoever owns it."""
+        """Turn to the race of another session, which its owner goes on recording."""
         self.score, self.recorded = other.score, None
         if self.owner == other.owner:
             self.recorded, self.store = other.recorded, other.store

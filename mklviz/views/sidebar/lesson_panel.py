@@ -16,7 +16,7 @@ WATCH = "What to watch"
 
 
 class LessonPanel(param.Parameterized):
-    """What a scenario says before and after its race; `guess` is its question with the answer that somebody chose.
+    """What a scenario says before and after its race; `guess` is its question with the answer chosen.
 
     `words` and then `reasons` are for beside its picture, `told` for where a scenario has no question and so no
     picture. `open`: whether a lesson stands on the stage, above the tabs; one without a question never does.

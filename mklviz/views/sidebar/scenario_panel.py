@@ -58,7 +58,7 @@ class ScenarioPanel(param.Parameterized):
 
     @property
     def recipe(self) -> Recipe:
-        """The race that is set up as long as nobody changes anything: that of the claim, or of the scenario."""
+        """The race that is set up as long as no control is changed: that of the claim, or of the scenario."""
         return self.claim.race if self.races_claim else self.scenario.recipe
 
     @property

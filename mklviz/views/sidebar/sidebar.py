@@ -30,7 +30,7 @@ class Sidebar(pn.viewable.Viewer):
 
     `recipe`: what the controls stand for; None where one of them cannot be read. It is set once for each change of a
     control; `blocked`: why no race can be started with the controls as they stand, or ""; `locked`: what cannot be
-    changed, where somebody has decided so; `left_out`: which plug-ins cannot be used, and why, where there are any.
+    changed, where the link says so; `left_out`: which plug-ins cannot be used, and why, where there are any.
     """
 
     recipe = param.Parameter(default=None)

@@ -1,6 +1,6 @@
 """The handle on the triangle of the page Start: solvers begin where it is, and their paths are sent to the page.
 
-The recording stays until the solvers are compiled; nothing is prepared for whoever does not touch the handle.
+The recording stays until the solvers are compiled; nothing is prepared until the handle is touched.
 """
 
 from __future__ import annotations

@@ -180,7 +180,7 @@ def _variables(theme: Theme) -> str:
 
 
 def _address(svg: str) -> str:
-    """Return a picture as an address of CSS, where its style is nobody else's."""
+    """Return a picture as an address of CSS, where its style is its own."""
     return f'url("data:image/svg+xml,{quote(svg, safe=PLAIN)}")' if svg else "none"
 
 

@@ -1,4 +1,4 @@
-"""Which page an address asks for: the start, a part of the page by its name, a race, or somebody else's to follow."""
+"""Which page an address asks for: the start, a part of the page by its name, a race, or another page's to follow."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def open_page() -> pmui.Page:
 
 
 def get_ready() -> None:
-    """Draw what stands in the HTML of the first page, and load the tabs, before somebody waits for it."""
+    """Draw what stands in the HTML of the first page, and load the tabs, before the first visitor."""
     tab_classes()
     front_html(START)
 

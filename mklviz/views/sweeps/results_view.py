@@ -93,7 +93,7 @@ def _fits(old: Any, new: Any) -> bool:
 
 
 def _nearest(points: Sequence[tuple[float, float, int]], figure: Any, x: float, y: float) -> int | None:
-    """Return the case of the run that is drawn where somebody has clicked; None where none is near."""
+    """Return the case of the run that was clicked; None where none is near."""
 
     def across(value: float) -> float:
         return math.log(value) if isinstance(figure.x_scale, LogScale) else value

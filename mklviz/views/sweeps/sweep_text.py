@@ -69,8 +69,8 @@ def runs_said(outcomes: Outcomes) -> str:
         sentences.append(f"{outcomes.failed:,} of these failed and have no result.")
     if outcomes.machines > 1:
         sentences.append(
-            f"The runs come from {outcomes.machines} machines, whose seconds do not compare: SVM solves do, and so do"
-            " mean-kernel fits, seconds in units of one SVM fit on the same machine."
+            f"The runs come from {outcomes.machines} machines. Compare SVM solves or mean-kernel fits"
+            " (seconds in units of one SVM fit on the same machine); seconds differ by machine."
         )
     if outcomes.uncounted:
         sentences.append(f"Without {outcomes.measure.label}, and so left out: {', '.join(outcomes.uncounted)}.")

@@ -1,7 +1,7 @@
 """GEOMETRY: the paths of the weights, over the objective that the methods minimize.
 
 Two kernels: the objective over their share, cuts, levels and trials. Three: the simplex from above. More: the plane of
-the paths' principal directions, or an exact slice through two or three kernels that somebody picks.
+the paths' principal directions, or an exact slice through two or three kernels of choice.
 """
 
 from __future__ import annotations

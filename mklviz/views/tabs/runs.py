@@ -45,9 +45,7 @@ T = TypeVar("T")
 PATIENCE = 60.0  # seconds that a file waits for memory
 LOOK_SECONDS = 0.2
 _log = logging.getLogger(__name__)
-_NONE = (
-    "No race is kept here yet. Every race is kept as it goes on, without being asked: run one, or drop a file of runs."
-)
+_NONE = "No race is saved here yet. Races are saved while they run: run one, or drop a file of runs."
 _NONE_FOUND = "No race is like that: search for fewer words, or clear the filters."
 _SEARCH = (
     "Words of the recipe, the name, tags or solvers, all of which must occur, and conditions: solver:level, data:sonar,"
@@ -56,7 +54,7 @@ _SEARCH = (
 _KEEP = "Whether new races are kept on this computer. Those that are kept already stay."
 _MOST = f"{LIMITS.upload_bytes / 2**20:.0f} MB"
 _FILE = f"Or drop it anywhere here: one run, or a zip archive of several, of Export or mklviz --save; up to {_MOST}"
-_FOLLOWS = "This page follows somebody else's race, which its tabs show: the steps of this one are below."
+_FOLLOWS = "This page follows another page's race, which its tabs show: the steps of this one are below."
 _STYLE = "width: 100%; height: max(560px, calc(100vh - 130px)); border: 0; color-scheme: "
 
 
@@ -149,11 +147,11 @@ class Runs(Tab):
         self.look()
 
     def tick(self, now: float) -> None:
-        """List what is new, while somebody can see it."""
+        """List what is new, while the tab is seen."""
         if self._session is None or not self.shown:
             return
         trouble = self.store.trouble
-        shown = self.trouble.visible and self.trouble.object == trouble  # of what somebody has just tried
+        shown = self.trouble.visible and self.trouble.object == trouble  # of what was just tried
         self._store_trouble.param.update(object=trouble, visible=bool(trouble) and not shown)
         if self.found.taken(now):
             self._list()
@@ -259,9 +257,9 @@ class Runs(Tab):
         recipe = shared_recipe(traces.values())
         repeats = None if self._session is None else self._session.on_repeat
         if recipe is None:
-            self._say_wrong("Nobody said which data and kernels this race had: it cannot be repeated.")
+            self._say_wrong("This race was recorded without its data and kernels: it cannot be repeated.")
         elif repeats is None:
-            self._say_wrong("This page follows somebody else's race. Races are repeated on a dashboard of your own.")
+            self._say_wrong("This page follows another page's race. Races are repeated on a dashboard of your own.")
         else:
             self._say_wrong(repeats(recipe))
 

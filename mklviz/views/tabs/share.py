@@ -24,10 +24,10 @@ from mklviz.views.tabs._tab import Tab
 __all__ = ["Share"]
 
 _OWN = (
-    "The data are your own, which no link carries: whoever opens it needs the file, too, and opens it under Data first."
+    "The data are your own, which no link carries: on the other page, first open the same file under Data."
     " Points drawn by hand are downloaded in the tab Model."
 )
-_FOLLOWS = "This page follows somebody else's race, and only they have a link to its set-up."
+_FOLLOWS = "This page follows another page's race; only that page has a link to its set-up."
 PROGRAM = "Python that runs the same race"
 _LINK = "Opens the same set-up, tab and step on another page; Run starts the race there."
 

@@ -39,7 +39,7 @@ _CURVES = (
     ),
     (
         "Distance above the optimum",
-        "Strong: the best iterate so far. Faint: the last one. A mark stands on what the last iterate would have been.",
+        "Strong: the best iterate so far. Faint: the last one. The mark shows the last step at that point.",
     ),
 )
 _BARS = "Bar: the best iterate when the rule fires. Ring: the last one. Grey: the best solution that is known."

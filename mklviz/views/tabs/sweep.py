@@ -110,7 +110,7 @@ class SweepTab(Tab):
     def supports(cls, session: Session) -> str:
         """A dashboard of one's own is needed."""
         if session.follows:
-            return "This page follows somebody else's race. Sweeps are made on a dashboard of your own."
+            return "This page follows another page's race. Sweeps are made on a dashboard of your own."
         return ""
 
     def follow(self, session: Session) -> None:
@@ -337,7 +337,7 @@ _FILES = (("CSV", ".csv"), ("Parquet", ".parquet"))
 
 
 def _begun(sweep: Sweep, workers: int, store: Store, report: ProgressReport) -> SweepRun:
-    """Start a sweep, unless this server is solving another, or nobody waits for it any more."""
+    """Start a sweep, unless this server is solving another, or it was cancelled."""
     run = SweepRun(sweep, store, workers=workers)
     report(1.0)
     RUNNING_SWEEPS.begin(run)

@@ -70,7 +70,7 @@ class YourMix(Tab):
         if session.last_step <= 0:
             return "Press Run first: here you mix the kernels by hand, and try to get lower than the solvers."
         if session.follows:
-            return "This page follows somebody else's race. Your mix is on a dashboard of your own."
+            return "This page follows another page's race. Your mix is on a dashboard of your own."
         if session.unposed:
             return session.unposed
         problem = session.race.problem
