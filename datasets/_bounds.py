@@ -11,7 +11,7 @@ from mklviz.quoting import MOST_NAME, one_line
 
 from ._dataset import DataError
 
-__all__ = ["LONGEST", "UNPACKED", "check_size", "reading", "said", "whole"]
+__all__ = ["LONGEST", "UNPACKED", "check_size", "reading", "reason_of", "whole"]
 
 UNPACKED = 4 * LIMITS.cells  # bytes of what a file unpacks to
 LONGEST = 2**20  # bytes of a text in it
@@ -38,7 +38,7 @@ def reading(what: str) -> Iterator[None]:
     except (DataError, MemoryError):
         raise
     except Exception as error:
-        raise DataError(f"{what}: {said(error)}.") from None
+        raise DataError(f"{what}: {reason_of(error)}.") from None
 
 
 def whole(parts: Iterable[T], what: str) -> Iterator[T]:
@@ -47,6 +47,6 @@ def whole(parts: Iterable[T], what: str) -> Iterator[T]:
         yield from parts
 
 
-def said(error: Exception) -> str:
+def reason_of(error: Exception) -> str:
     """Return what an error says, cut to a line."""
     return one_line(str(error) or type(error).__name__, MOST_NAME).rstrip(".")

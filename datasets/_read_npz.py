@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mklviz.limits import LIMITS
 from mklviz.unpacking import ArchiveMember, read_array
 
-from ._bounds import check_size, reading, said
+from ._bounds import check_size, reading, reason_of
 from ._dataset import Array, DataError, Dataset
 from ._labels import code_labels
 
@@ -80,7 +80,7 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, key: str, name: str
     try:
         return read_array(archive, info)
     except Exception as error:
-        reason = said(error)
+        reason = reason_of(error)
         if "pickle" in reason or "Object" in reason:
             reason = "it holds Python objects, which mklviz refuses"
         raise DataError(f"Array {key} of {name} cannot be read: {reason}.") from None

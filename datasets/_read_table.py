@@ -40,7 +40,7 @@ def read_table(table: TableRows, name: str, options: TableOptions, progress: Pro
     kept = _kept(label, used, options.missing)
     codes, inverse = np.unique(label.codes[kept.rows], return_inverse=True)
     labels = code_labels([label.texts[code] for code in codes], column(label.name), inverse)
-    done = (*kept.said, *_said(columns, label, kept.missing))
+    done = (*kept.notes, *_column_notes(columns, label, kept.missing))
     named = table.names is not None
     summary = TableSummary(
         TableOptions(label.name, kept.missing, header), targets, kept.gaps, len(label.codes), named, done
@@ -91,7 +91,7 @@ def _assumed(label: TableColumn, header: bool, options: TableOptions, table: Tab
     return (*table.notes, *sentence, *([f"The target is {column(label.name)}."] if options.target is None else ()))
 
 
-def _said(columns: Sequence[TableColumn], label: TableColumn, missing: str | None) -> Iterator[str]:
+def _column_notes(columns: Sequence[TableColumn], label: TableColumn, missing: str | None) -> Iterator[str]:
     """Yield what became of the columns."""
     for each in columns:
         if each is label:
@@ -149,7 +149,7 @@ class _Kept(NamedTuple):
     rows: Rows
     missing: str | None
     gaps: int
-    said: tuple[str, ...]
+    notes: tuple[str, ...]
 
 
 def _kept(label: TableColumn, used: Sequence[TableColumn], asked: str | None) -> _Kept:

@@ -203,7 +203,7 @@ class ReferenceValue:
 class Search:
     """Outcome of a line search."""
 
-    found: Valued | None  # the point accepted; None if no share was
+    accepted: Valued | None  # the point that was taken; None if no share was
     share: float  # share of the full move taken, or the last one tried
     trials: int
     first_value: float  # W at the full move

@@ -210,8 +210,8 @@ class _NewtonDescent:
 
     def _follow(self, here: Valued, model: NewtonPoint, search: Search) -> str:
         """Go where the search led, or else improve the dual variables alone; return the kind of step, "" for none."""
-        if search.found is not None:
-            self._go_to(search.found)
+        if search.accepted is not None:
+            self._go_to(search.accepted)
             best = self._best_dual(here.point, model.signed)
             if best.gap < self.solved.point.gap:
                 self.centre = Valued(self.problem, best)
@@ -252,9 +252,9 @@ class _NewtonDescent:
         target = here.toward(here.natural_step(self.units))
         promised = -float(here.gradient @ (target - here.weights))
         search = self._search(here, target, LEAST_GRADIENT_SHARE, None)
-        if search.found is None:
+        if search.accepted is None:
             return None
-        self._go_to(search.found)
+        self._go_to(search.accepted)
         return _Move("gradient", search, promised)
 
     def _search(self, here: Valued, target: Array, least: float, start: Array | None) -> Search:
@@ -299,5 +299,5 @@ class _NewtonDescent:
             program_rounds=float(move.rounds),
             free_points=float(((point.dual > 0.0) & (point.dual < self.problem.loss.cost)).sum()),
         )
-        share = search.share if search is not None and search.found is not None else 0.0
+        share = search.share if search is not None and search.accepted is not None else 0.0
         return self.oracle.iterate(point, share, facts, end)

@@ -163,14 +163,14 @@ class PairwiseFrankWolfe(Solver):
             length = _length(here, move, curvature)
             target = _cleaned(here.weights + length * move.along)
             search = search_segment(evaluate, here, target, here.value, interpolate)
-            if search.found is None:
+            if search.accepted is None:
                 move, length, kink = move._replace(kind="averaged", gainer=None, giver=None), 1.0, Kink(oracle.recent)
-                while search.found is None:
+                while search.accepted is None:
                     further = search_promise(evaluate, here, search, kink)
                     if further is None:
                         break
                     search = further
-            if search.found is None:
+            if search.accepted is None:
                 finer = oracle.tightened(here.point)
                 if finer is None:
                     end = End(f"{WHY.format(oracle.tol)} stops the method here.")
@@ -179,7 +179,7 @@ class PairwiseFrankWolfe(Solver):
                 before, here = here, Valued(problem, finer)
                 yield _iterate(oracle, here, 0.0, before, move, search.trials)
                 continue
-            before, here = here, search.found
+            before, here = here, search.accepted
             curvature = _curvature(before, here, curvature)
             trials = trials_told(before.weights, here.weights, search.tried)
             yield _iterate(oracle, here, search.share * length, before, move, search.trials, trials)

@@ -159,13 +159,13 @@ class Pgd(RandomStart):
                 search = search_segment(evaluate, here, target, reference.value, interpolate)
             else:
                 search = _search_arc(evaluate, here, step, reference.value)
-            if self.nonmonotone and search.found is not None:
+            if self.nonmonotone and search.accepted is not None:
                 _adapt(reference, here, target, step, search)
             direction = ""
-            if search.found is None:
+            if search.accepted is None:
                 step, direction = 1.0, "averaged"
                 search = yield from _leave_kink(oracle, here, units, search, reference, evaluate)
-            if search.found is None:
+            if search.accepted is None:
                 finer = oracle.tightened(here.point)
                 if finer is None:
                     why = f"No step lowers the objective of SVMs solved to {oracle.tol:g}: rounding, or a kink where"
@@ -177,7 +177,7 @@ class Pgd(RandomStart):
                 step = min(here.natural_step(units), longest)
                 yield _iterate(oracle, here, units, 0.0, search, reference)
                 continue
-            before, here = here, search.found
+            before, here = here, search.accepted
             reference.add(here.value)
             trials = trials_told(before.weights, here.weights, search.tried)
             yield _iterate(oracle, here, units, step * search.share, search, reference, direction, trials)
@@ -219,12 +219,12 @@ def _leave_kink(
 ) -> Generator[Iterate, None, Search]:
     """Follow what averaged solutions promise, with an iterate for every promise that fails; return the last search."""
     kink = Kink(oracle.recent)
-    while search.found is None:
+    while search.accepted is None:
         further = search_promise(evaluate, here, search, kink)
         if further is None:
             break
         search = further
-        if search.found is None:
+        if search.accepted is None:
             yield _iterate(oracle, here, units, 0.0, search, reference, "averaged")
     return search
 

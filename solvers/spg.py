@@ -153,7 +153,7 @@ class Spg(RandomStart):
         yield descent.iterate(None)
         while True:
             search, direction = descent.step(), ""
-            while search.found is None and (descent.exhausted or descent.crawls):
+            while search.accepted is None and (descent.exhausted or descent.crawls):
                 further = descent.leave_kink(search)
                 if further is None and descent.crawls:
                     search, direction = descent.step(crawling=True), ""
@@ -164,7 +164,7 @@ class Spg(RandomStart):
                     yield descent.iterate(search, end=End(why))
                     return
                 search, direction = further, "averaged"
-                if search.found is None:
+                if search.accepted is None:
                     yield descent.iterate(search, direction)
             descent.tune_precision(search)
             yield descent.iterate(search, direction)
@@ -259,10 +259,10 @@ class _SpectralDescent:
         least = self.constants.least_share if self.tolerance > self.constants.finest else LEAST_SHARE
         search = search_segment(self.solve, here, target, self.reference.value, least=least)
         self._judge_model(target, search)
-        if search.found is None:
+        if search.accepted is None:
             self.next_step = min(self.used_step, self._scale("weights"))
         else:
-            self.here = search.found
+            self.here = search.accepted
             if not crawling:
                 self.kink.left()
             self.reference.add(self.here.value)
@@ -274,8 +274,8 @@ class _SpectralDescent:
     def leave_kink(self, failed: Search) -> Search | None:
         """Move where the last solutions together promise least; None where they promise nothing."""
         search = search_promise(self.solve, self.here, failed, self.kink)
-        if search is not None and search.found is not None:
-            self.here, self.used_step = search.found, 1.0
+        if search is not None and search.accepted is not None:
+            self.here, self.used_step = search.accepted, 1.0
             self.reference = ReferenceValue(self.here.value, self.reference.memory)
             self.kink.left()
         return search
@@ -290,7 +290,7 @@ class _SpectralDescent:
     def tune_precision(self, search: Search) -> None:
         """Lower the tolerance as the schedule asks and, if it changed, look at the same d again."""
         wanted = min(self.tolerance, self._scheduled())
-        if search.found is None:
+        if search.accepted is None:
             wanted = min(wanted, self.tolerance / 10.0)
         wanted = max(wanted, self.constants.finest)
         if wanted < self.tolerance:
@@ -318,7 +318,7 @@ class _SpectralDescent:
 
     def iterate(self, search: Search | None, direction: str = "", end: End | None = None) -> Iterate:
         """Return the certified iterate at the present point."""
-        taken = search.share if search is not None and search.found is not None else 0.0
+        taken = search.share if search is not None and search.accepted is not None else 0.0
         facts = SpgFacts(
             bb_step=self.used_step,
             share=taken,

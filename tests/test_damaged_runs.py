@@ -71,7 +71,7 @@ def everything_said(store: Store) -> int:
     """Say all that tables and lists say of all runs; return how many there are."""
     runs = [*store.runs(), *store.runs(deleted=True)]
     for race in races_of(runs).values():
-        assert all((race.name, race.state, race.result, race.told, when(race.first.created, datetime.now(UTC))))
+        assert all((race.name, race.state, race.result, race.lines, when(race.first.created, datetime.now(UTC))))
     for run in runs:
         assert all(len(text) <= 1001 for text in texts_of(run))
         assert isinstance(MemberOutcome.stored(run).fits, float)

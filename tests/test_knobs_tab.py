@@ -156,7 +156,7 @@ def test_what_takes_long_is_drawn_coarsely_while_the_slider_moves_and_solved_to_
         assert tab.now.coarse
         assert len(tab.now.trace) > 1
         assert tab.now.trace.status == "stopped"
-        assert f"{tab.now.said}, coarse while the slider moves: stopped after" in tab.progress.object
+        assert f"{tab.now.words}, coarse while the slider moves: stopped after" in tab.progress.object
         assert tab.before is first  # not what was coarse as well
     assert len(races) == 2
     races_of(monkeypatch)
@@ -219,7 +219,7 @@ def test_what_each_knob_turns() -> None:
         assert knob.refusal(posed) == ""
         assert 0 <= knob.usual(posed) < len(knob.names)
         assert knob.watch.endswith(".")
-        assert len({knob.said(place) for place in range(len(knob.names))}) == len(knob.names)
+        assert len({knob.words(place) for place in range(len(knob.names))}) == len(knob.names)
 
 
 def test_a_larger_problem_is_solved_once_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -118,7 +118,7 @@ def test_another_page_of_the_browser_knows_what_was_guessed_until_it_is_told_to_
     again = LessonScore(None)
     again.take(LessonPanel(scenarios()[LESSONS[2]]))
     assert not again.line.visible
-    again.storage.receive({"found": json.loads(score.storage.kept)})
+    again.storage.receive({"kept": json.loads(score.storage.kept)})
     assert again.line.visible
     assert (again.done, again.right) == (score.done, 1)
     panel = done(again, LESSONS[2], 0)
@@ -135,10 +135,10 @@ def test_another_page_of_the_browser_knows_what_was_guessed_until_it_is_told_to_
 def test_only_guesses_that_there_are_come_back_from_a_browser() -> None:
     score, (right, wrong, *_) = LessonScore(None), scenarios()[NAME].question.choices  # type: ignore[union-attr]
     for found in (None, [], 1, {NAME: 1}, {NAME: [right]}, {NAME: [None, "no choice"]}, {NAME: [[], right]}, {"x": 1}):
-        score.storage.receive({"found": found})
+        score.storage.receive({"kept": found})
         assert score.done == {}
     score.storage.receive("no message")
-    score.storage.receive({"found": {NAME: [wrong, right], "gone": [right, right]}})
+    score.storage.receive({"kept": {NAME: [wrong, right], "gone": [right, right]}})
     assert score.done == {NAME: (wrong, right)}
 
 

@@ -188,8 +188,8 @@ def shows_nothing(page: Explorer | Follower, asked_for: list[str]) -> None:
         page.shell.tick(0.0)
     runs = next(tab for tab in page.shell.tabs.values() if isinstance(tab, Runs))
     wait_for(lambda: asked_for)
-    runs.found.taken(1e9)
-    assert (runs.found.races, runs.found.total) == ([], 0)
+    runs.listed.taken(1e9)
+    assert (runs.listed.races, runs.listed.total) == ([], 0)
     assert "everybody" not in asked_for
     assert set(asked_for) == {B.name}
     page.close()

@@ -179,7 +179,7 @@ def test_the_field_is_the_decision_of_the_problem_on_all_points_on_the_side_of_i
     f = float(problem.predictor(best.weights, best.dual).decision_values(corner[None])[0])
     assert data.classes == ("lower", "upper")  # of which the second is +1, and has the first colour here
     assert field.values[0, 0] == pytest.approx(-f)
-    assert "Learned from all 200 points by" in field.said
+    assert "Learned from all 200 points by" in field.sentence
     for x, y in field.boundary:
         assert len(x) == len(y) > 1
     assert field.margins

@@ -140,8 +140,8 @@ def test_the_race_of_a_search_for_one_solver_has_all_its_runs() -> None:
     recorded(raced())
     _, tab = at_the_tab(1)
     tab.search.value = "solver:level"
-    until(tab, lambda: len(tab.found.races) == 1 and not tab.search.helper_text)
-    assert [run.solver for run in tab.found.races[0].runs] == ["spg", "level"]
+    until(tab, lambda: len(tab.listed.races) == 1 and not tab.search.helper_text)
+    assert [run.solver for run in tab.listed.races[0].runs] == ["spg", "level"]
 
 
 def test_a_stored_race_opens_as_if_it_had_just_ended() -> None:

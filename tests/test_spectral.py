@@ -122,7 +122,7 @@ def test_a_line_search_takes_the_first_share_that_is_low_enough() -> None:
 def test_a_line_search_says_when_there_is_no_way_down() -> None:
     here = Parabola(np.array([1.0]), np.array([1.0]))
     search = search_segment(lambda d: Parabola(d, np.ones(1)), here, np.array([2.0]), here.value, least=1e-6)  # type: ignore[arg-type,return-value]
-    assert search.found is None
+    assert search.accepted is None
     assert search.share < 1e-6
 
 

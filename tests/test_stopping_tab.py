@@ -16,7 +16,7 @@ from mklviz.engine import Gap, Race, WeightChange, replay
 from mklviz.errors import Interrupted
 from mklviz.recipe import Recipe
 from mklviz.views.lab.judging import judge
-from mklviz.views.lab.rules import DIGITS, RULES, above_words, said_threshold
+from mklviz.views.lab.rules import DIGITS, RULES, above_words, threshold_text
 from mklviz.views.look.palette import DARK
 from mklviz.views.session.session import Session
 from mklviz.views.tabs.stopping import SHOWN, Stopping
@@ -127,7 +127,7 @@ def test_the_truth_is_drawn_above_the_best_bound_of_all_runs() -> None:
 
 @pytest.mark.parametrize("rule", RULES)
 def test_every_threshold_has_its_own_words(rule: object) -> None:
-    names = [said_threshold(rule, value) for value in DIGITS]  # type: ignore[arg-type]
+    names = [threshold_text(rule, value) for value in DIGITS]  # type: ignore[arg-type]
     assert len(set(names)) == len(DIGITS)
     assert rule.usual in DIGITS  # type: ignore[attr-defined]
 

@@ -28,7 +28,7 @@ from mklviz.views.sweeps import running_sweeps
 from mklviz.views.sweeps.running_sweeps import RunningSweeps
 from mklviz.views.sweeps.sweep_form import SweepForm
 from mklviz.views.sweeps.sweep_plan import plan_of
-from mklviz.views.sweeps.sweep_text import duration, progress_said, runs_said
+from mklviz.views.sweeps.sweep_text import duration, progress_line, runs_sentence
 from mklviz.views.tabs.sweep import SweepTab
 
 SMALL = "data=heart,iris; split=0,1; solvers=silp,level; kernels=gauss:1,4@all poly:1@all; C=1; max-iter=200"
@@ -106,12 +106,12 @@ def test_what_cannot_be_read_stays_in_the_line_with_a_sentence_and_can_be_mended
 
 def test_before_the_start_it_is_said_how_many_runs_there_are(tab: SweepTab) -> None:
     swept(tab, "data=wdbc; split=0...6; solvers=level,spg")
-    until(tab, lambda: tab.said.object.startswith("14 runs. How long they take is seen"))
+    until(tab, lambda: tab.status.object.startswith("14 runs. How long they take is seen"))
     assert not tab.start.disabled
     tab.form.words.value = "data=nowhere"
     tab.tick(0.0)
     assert tab.start.disabled
-    assert not tab.said.visible
+    assert not tab.status.visible
 
 
 def test_more_runs_than_a_dashboard_solves_are_refused(tab: SweepTab) -> None:
@@ -130,7 +130,7 @@ def test_somebody_elses_race_is_not_swept() -> None:
 
 def test_a_sweep_is_solved_compared_saved_and_the_next_time_skipped(tab: SweepTab) -> None:
     solved(tab)
-    assert tab.said.object == "Finished: 8 of 8 runs have ended, 4 failed."  # iris has three classes
+    assert tab.status.object == "Finished: 8 of 8 runs have ended, 4 failed."  # iris has three classes
     assert len(tab.failed.items) == 4
     assert "iris, split 0" in tab.failed.items[0]
     said = words(tab)
@@ -160,7 +160,7 @@ def test_a_sweep_is_solved_compared_saved_and_the_next_time_skipped(tab: SweepTa
         assert [run.svm_solves for run in open_store().runs(f"run:{key}")] == [solves]
 
     tab.start.clicks += 1
-    until(tab, lambda: tab.said.object == "All 8 runs had finished before: nothing was left to solve.")
+    until(tab, lambda: tab.status.object == "All 8 runs had finished before: nothing was left to solve.")
 
 
 def test_a_click_on_a_dot_opens_the_race_of_its_run(tab: SweepTab) -> None:
@@ -204,7 +204,7 @@ def test_what_finished_before_is_shown_at_once_in_the_colours_of_the_page(tab: S
     again.follow(session)
     swept(again, SMALL)
     until(again, lambda: again.results.results.sections)
-    assert again.said.object == "All 8 runs of this sweep have finished before: there is nothing to solve."
+    assert again.status.object == "All 8 runs of this sweep have finished before: there is nothing to solve."
     assert again.results.results.sections[0].figure.xaxis[0].axis_label_text_color == DARK.muted
     again.close()
 
@@ -217,12 +217,12 @@ def test_a_sweep_can_pause_go_on_and_stop_and_keeps_what_has_finished(tab: Sweep
     assert (tab.start.visible, tab.pause.label, tab.stop.visible) == (False, "Pause", True)
     tab.pause.clicks += 1
     until(tab, lambda: tab.pause.label == "Resume")
-    assert tab.said.object.startswith("Paused: ")
+    assert tab.status.object.startswith("Paused: ")
     tab.pause.clicks += 1
     until(tab, lambda: tab.pause.label == "Pause")
     tab.stop.clicks += 1
-    until(tab, lambda: tab.said.object.startswith("Stopped: "))
-    assert tab.said.object.endswith("Start goes on with the rest.")
+    until(tab, lambda: tab.status.object.startswith("Stopped: "))
+    assert tab.status.object.endswith("Start goes on with the rest.")
     assert tab.start.visible
     assert not tab.form.body.locked
 
@@ -254,18 +254,18 @@ def sweep() -> Sweep:
 
 def test_progress_is_said_with_the_time_left() -> None:
     going = SweepProgress(done=3, running=2, failed=1, skipped=1, total=9, seconds_left=130.0)
-    assert progress_said(going, "running") == (
+    assert progress_line(going, "running") == (
         "4 of 9 runs have ended, 1 of them before, and skipped, 1 failed, 2 running, about 2 min left."
     )
-    assert progress_said(going, "paused").startswith("Paused: 4 of 9 runs")
+    assert progress_line(going, "paused").startswith("Paused: 4 of 9 runs")
     assert [duration(seconds) for seconds in (0.2, 40.0, 300.0, 9000.0)] == ["1 s", "40 s", "5 min", "2.5 h"]
 
 
 def test_a_plan_estimates_by_runs_on_the_same_kernels_and_skips_what_is_known() -> None:
     store = open_store()
     unknown = plan_of(Sweep.from_words("data=wdbc; split=0...3; solvers=level; kernels=gauss:0.7@all"), store)
-    assert "How long they take is seen" in unknown.said(2)
-    assert "about 50 s in 2 processes" in unknown.__class__(4, unknown.table, 100.0).said(2).lower()
+    assert "How long they take is seen" in unknown.text(2)
+    assert "about 50 s in 2 processes" in unknown.__class__(4, unknown.table, 100.0).text(2).lower()
 
 
 def test_of_two_machines_the_words_say_what_compares() -> None:
@@ -282,4 +282,4 @@ def test_of_two_machines_the_words_say_what_compares() -> None:
     outcomes = Outcomes.of(SweepTable(sweep(), ended))
     assert outcomes.measure.column == "fits"
     assert outcomes.values.ravel().tolist() == pytest.approx([10.0] * 4)
-    assert "2 machines, whose seconds do not compare" in runs_said(outcomes)
+    assert "2 machines, whose seconds do not compare" in runs_sentence(outcomes)

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import io
 import re
@@ -97,13 +98,21 @@ def test_numba_refuses_a_function_that_it_has_no_place_to_cache() -> None:
     pytest.fail(gone("numba#5566 (mklviz/compiled.py)"))
 
 
-def test_numba_does_not_look_at_the_files_of_what_a_function_calls() -> None:
-    from numba.core import caching
-
-    stamp = caching._SourceFileBackedLocatorMixin.get_source_stamp
-    locator: Any = type("Locator", (), {"_py_file": __file__})()
-    known = Path(__file__).stat()
-    assert tuple(stamp(locator)) == (known.st_mtime, known.st_size), gone("numba#1833 (mklviz/compiled.py)")
+@pytest.mark.full  # compiles
+def test_numba_does_not_look_at_the_files_of_what_a_function_calls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    inner, outer = tmp_path / "cached_inner.py", tmp_path / "cached_outer.py"
+    head = "from numba import njit\n"
+    outer.write_text(f"{head}from cached_inner import f\n@njit(cache=True)\ndef g():\n    return f()\n")
+    for answer in (1, 2):
+        inner.write_text(f"{head}@njit(cache=True)\ndef f():\n    return {answer}\n")
+        for name in ("cached_inner", "cached_outer"):
+            sys.modules.pop(name, None)
+        importlib.invalidate_caches()
+        last = importlib.import_module("cached_outer").g()
+    assert last == 1, gone("numba#1833 (mklviz/compiled.py)")
 
 
 # -- Panel and Bokeh in Python

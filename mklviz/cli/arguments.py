@@ -32,7 +32,8 @@ VARY_HELP = (
 )
 KNOB_HELP = (
     "the setting to vary; give it twice for a grid: an option of a solver, as level.lam, the SVM tolerance of all, tol,"
-    " or C, p or another number of --loss or --regularizer; with its positions, VALUE,VALUE,... or FROM:TO:COUNT evenly on a log"
+    " or C, p or another number of --loss or --regularizer; with its positions,"
+    " VALUE,VALUE,... or FROM:TO:COUNT evenly on a log"
     " scale (default: those of the tab Knobs)"
 )
 SWEEP_HELP = (

@@ -16,7 +16,7 @@ from mklviz.views.look.palette import Theme
 __all__ = ["claim_chart", "claim_height", "claim_signs", "claim_tables"]
 
 _BESIDE = 0.2  # of a row lies what has no bound of its own above the middle, and the certified value below
-_TIPS = (("", "@title"), ("", "@said"))
+_TIPS = (("", "@title"), ("", "@text"))
 
 
 def claim_signs(answer: ClaimAnswer) -> tuple[tuple[str, str], ...]:
@@ -104,7 +104,7 @@ def _points(claim: PaperClaim, rows: Sequence[ClaimRow], estimates: Sequence[Est
         "x": [one.value for _, _, one in drawn],
         "y": [k + up for k, _, _ in drawn],
         "title": [row.title for _, row, _ in drawn],
-        "said": [who + estimate_text(claim, one) for _, _, one in drawn],
+        "text": [who + estimate_text(claim, one) for _, _, one in drawn],
     }
 
 

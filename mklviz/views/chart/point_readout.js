@@ -3,7 +3,7 @@ const REACH = 11
 const view = Bokeh.index.find_one(plot)
 const {x_scale, y_scale} = view.frame
 let nearest = null
-for (const [renderer, lines] of told) {
+for (const [renderer, lines] of readouts) {
   const {glyph, data_source: {data}} = renderer
   const xs = data[glyph.x.field], ys = data[glyph.y.field]
   const unpainted = glyph.line_color.value === null && glyph.line_color.field === undefined

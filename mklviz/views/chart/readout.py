@@ -39,7 +39,7 @@ def add_point_readout(plot: figure, tips: Sequence[tuple[GlyphRenderer, Tips]], 
         [renderer, [[words, column.lstrip("@").split("{")[0]] for words, column in entries]]
         for renderer, entries in tips
     ]
-    _follow_mouse([plot], CustomJS(args={**_look(theme), "plot": plot, "told": readouts}, code=_POINTS))
+    _follow_mouse([plot], CustomJS(args={**_look(theme), "plot": plot, "readouts": readouts}, code=_POINTS))
 
 
 def tip_html(tips: Tips, theme: Theme) -> str:

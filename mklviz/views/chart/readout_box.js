@@ -1,8 +1,8 @@
 // one box for all figures, in the colours and the type of the page
 const EDGE = 8  // pixels between it and the edges of the window
 function readoutBox() {
-  const found = document.getElementById("mk-readout")
-  if (found !== null) return found
+  const known = document.getElementById("mk-readout")
+  if (known !== null) return known
   const box = Object.assign(document.createElement("div"), {id: "mk-readout", ariaHidden: "true"})
   document.body.append(box)
   return box

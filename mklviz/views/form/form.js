@@ -7,15 +7,15 @@ export function render({ model, el }) {
   const control = (part) => {
     let made = controls.get(part.key)
     if (made === undefined) {
-      const say = (said) => {
-        if ("value" in said && made.part.kind !== "file") {  // shown at once; the server's answer may differ
+      const say = (change) => {
+        if ("value" in change && made.part.kind !== "file") {  // shown at once; the server's answer may differ
           const before = made.part
-          made.part = { ...before, value: said.value }
+          made.part = { ...before, value: change.value }
           made.show(made.part, before)
         }
-        model.send_msg({ key: part.key, ...said })
+        model.send_msg({ key: part.key, ...change })
       }
-      made = { ...KINDS[part.kind](say, part.key), part: {}, told: "" }
+      made = { ...KINDS[part.kind](say, part.key), part: {} }
       controls.set(part.key, made)
     }
     return made
@@ -23,10 +23,10 @@ export function render({ model, el }) {
 
   const fill = (box, parts, seen) => {
     const nodes = parts.map((part) => {
-      const made = control(part), told = JSON.stringify(part)
+      const made = control(part), sent = JSON.stringify(part)
       seen.add(part.key)
       if (made.inside !== undefined) fill(made.inside, part.inner ?? [], seen)
-      if (JSON.stringify(made.part) !== told) made.show(part, made.part)
+      if (JSON.stringify(made.part) !== sent) made.show(part, made.part)
       made.part = part
       return made.node
     })

@@ -189,21 +189,21 @@ const KINDS = {
   text(say, key) {
     const input = make("input", "", { type: "text", autocomplete: "off", spellcheck: false })
     const { node, show } = line(input, key)
-    let typed = false, told = ""  // what is being typed stays; what the server said meanwhile waits for its end
+    let typed = false, sent = ""  // what is being typed stays; a value that the server sends meanwhile waits for its end
     input.addEventListener("input", () => { typed = true })
     input.addEventListener("change", () => {
       typed = false
       say({ value: input.value })
     })
     input.addEventListener("blur", () => {  // without a change, if it reads as it did before
-      if (typed) input.value = told
+      if (typed) input.value = sent
       typed = false
     })
     return { node, show: (part, before) => {
       show(part)
       put(input, "placeholder", part.placeholder)
-      told = part.value ?? ""
-      if (told !== (before.value ?? "") && !typed) input.value = told
+      sent = part.value ?? ""
+      if (sent !== (before.value ?? "") && !typed) input.value = sent
     } }
   },
 
@@ -294,13 +294,13 @@ const KINDS = {
       value.textContent = name ?? Number(range.value).toLocaleString("en")
       put(range, "aria-valuetext", name)
     }
-    const told = () => {
+    const moved = () => {
       tell()
       say({ value: Number(range.value) })
     }
     let held = false  // answers to where it was before would pull it back
-    range.addEventListener("input", told)
-    keepHold(range, told, (is) => { held = is })
+    range.addEventListener("input", moved)
+    keepHold(range, moved, (is) => { held = is })
     node.append(label, range, value)
     return { node, show: (part) => {
       label.textContent = part.label

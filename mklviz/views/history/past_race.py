@@ -70,7 +70,7 @@ class PastRace:
         return " · ".join(filter(None, (gap, counted(best.svm_solves, "SVM solve"), scored)))
 
     @property
-    def told(self) -> str:
+    def lines(self) -> str:
         """Each run in a line: how it ended, and what it cost."""
         return "\n".join(
             run.reason

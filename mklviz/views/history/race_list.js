@@ -39,7 +39,7 @@ export function render({ model, el }) {
     node.addEventListener("dblclick", () => tell("open", node.dataset.id))
     node.addEventListener("focusin", () => { at = index; mark() })
     tickBox.addEventListener("change", () => tick(node.dataset.id))
-    return { node, parts, tickBox, state, pin, open, told: null }
+    return { node, parts, tickBox, state, pin, open, row: null }
   }
 
   const fill = (made, index, row) => {
@@ -47,8 +47,8 @@ export function render({ model, el }) {
     node.style.top = `${index * height}px`
     node.setAttribute("aria-posinset", index + 1)
     node.setAttribute("aria-setsize", model.total)
-    if (made.told === row) return
-    made.told = row
+    if (made.row === row) return
+    made.row = row
     node.classList.toggle("empty", row === undefined)
     node.dataset.id = row?.id ?? ""
     if (row === undefined) return

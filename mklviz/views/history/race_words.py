@@ -75,4 +75,4 @@ def _told(race: PastRace) -> str:
     began = f"{datetime.fromtimestamp(first.created):%A, %d %B %Y, %H:%M:%S}"
     made = f", made in the {first.made_by}" if first.made_by in ("dashboard", "notebook") else ""
     seed = "" if first.seed is None else f"; seed {first.seed}"
-    return "\n".join(filter(None, (f"{began}{made}{seed}", race.words, race.told)))
+    return "\n".join(filter(None, (f"{began}{made}{seed}", race.words, race.lines)))

@@ -66,7 +66,7 @@ class Knob:
     rival: str = ""  # the registry name of a solver to compare with, which the knob does not turn
     values: tuple[float, ...] = ()  # at its positions, where these are numbers
 
-    def said(self, position: int) -> str:
+    def words(self, position: int) -> str:
         """Return a position in words: "λ = 0.9"."""
         return f"{self.symbol} = {self.names[position]}" if self.symbol else self.names[position]
 
@@ -161,9 +161,9 @@ class Turn:
     coarse: bool = False  # whether it was given up before its end, while the slider moved
 
     @property
-    def said(self) -> str:
+    def words(self) -> str:
         """The position in words."""
-        return self.knob.said(self.position)
+        return self.knob.words(self.position)
 
 
 def too_large(problem: Problem) -> str:
@@ -178,9 +178,9 @@ def too_large(problem: Problem) -> str:
 
 def lines(now: Turn, before: Turn | None, rival: Trace | None, styles: Sequence[RunStyle]) -> list[LabCurve]:
     """Return the curves of the gap: now, at the position before behind it, and of the rival; `styles` are those two."""
-    curves = [_line(now.trace, styles[0], now.said, "solid")]
+    curves = [_line(now.trace, styles[0], now.words, "solid")]
     if before is not None:
-        curves.append(_line(before.trace, styles[0], before.said, "solid", behind=True))
+        curves.append(_line(before.trace, styles[0], before.words, "solid", behind=True))
     if rival is not None:
         curves.append(_line(rival, styles[1], rival.label, "dashed"))
     return curves
@@ -197,8 +197,8 @@ def bars(now: Turn, before: Turn | None) -> list[Bar]:
 
 def outcome(now: Turn, before: Turn | None, rival: Trace | None) -> str:
     """Say what came of a position, and of the one before."""
-    text = f"{now.said}{', coarse while the slider moves' if now.coarse else ''}: {_told(now.trace)}."
-    text += "" if before is None else f" Before, at {before.said}: {_told(before.trace)}."
+    text = f"{now.words}{', coarse while the slider moves' if now.coarse else ''}: {_told(now.trace)}."
+    text += "" if before is None else f" Before, at {before.words}: {_told(before.trace)}."
     return text + ("" if rival is None else f" {rival.label}: {_told(rival)}.")
 
 

@@ -25,7 +25,7 @@ from mklviz.recipe.parsing import show_number, show_percent
 from mklviz.record import Trace
 from mklviz.views.look.palette import RunStyle, swatch
 
-__all__ = ["DIGITS", "RULES", "Rule", "above_words", "judged", "replay_table", "said_threshold"]
+__all__ = ["DIGITS", "RULES", "Rule", "above_words", "judged", "replay_table", "threshold_text"]
 
 ROUNDING = 1e-9  # of the objective; a smaller distance may be rounding
 DIGITS = (*(float(f"{digit}e{power}") for power in range(-6, 0) for digit in (1, 2, 5)), 1.0)  # thresholds offered
@@ -92,7 +92,7 @@ RULES = (
 )
 
 
-def said_threshold(rule: Rule, value: float) -> str:
+def threshold_text(rule: Rule, value: float) -> str:
     """Return a threshold in words: "0.5 %", or "0.005" where it is no share."""
     return show_percent(float(f"{value:.3g}")) if rule.share else show_number(float(f"{value:.3g}"))
 

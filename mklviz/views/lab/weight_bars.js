@@ -1,6 +1,6 @@
 // Kernel weights as bars that are dragged. Where they share one weight, the others make room in proportion.
 export function render({ model, el }) {
-  const list = document.createElement("div"), told = oneInFlight(model)
+  const list = document.createElement("div"), drag = oneInFlight(model)
   list.className = "bars"
   list.setAttribute("role", "group")
   list.setAttribute("aria-label", "Kernel weights of your mix")
@@ -23,7 +23,7 @@ export function render({ model, el }) {
       return before > 1e-9 ? weight * left / before : left / (weights.length - 1)
     })
     paint()
-    told.say({ weights })
+    drag.say({ weights })
   }
   const row = (name, k) => {
     const line = document.createElement("label"), title = document.createElement("span")
@@ -45,7 +45,7 @@ export function render({ model, el }) {
     take()
   }
   const take = () => {
-    if (held || !told.idle() || model.weights.length !== rows.length) return
+    if (held || !drag.idle() || model.weights.length !== rows.length) return
     weights = [...model.weights]
     paint()
   }

@@ -15,8 +15,8 @@ export function render({ model }) {
     } catch { /* nothing can be kept */ }
   })
   const tell = () => {
-    const found = stored()
-    if (model.asked && Object.keys(found).length) model.send_msg({ found })
+    const kept = stored()
+    if (model.asked && Object.keys(kept).length) model.send_msg({ kept })
   }
   model.on("asked", tell)
   tell()

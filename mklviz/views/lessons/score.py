@@ -30,7 +30,7 @@ class KeptGuesses(ScriptedComponent):
     """
 
     kept = param.String(default="", doc="The guesses as JSON; an empty object clears the storage")
-    asked = param.Boolean(default=False, doc="Whether the page can take what is found")
+    asked = param.Boolean(default=False, doc="Whether the page can take what is kept")
 
     _esm = beside(__file__, "kept_guesses.js")
 
@@ -47,8 +47,8 @@ class KeptGuesses(ScriptedComponent):
         self.asked = True
 
     def receive(self, message: Any) -> None:
-        """Hand on what was found, as far as it can be used."""
-        kept = message.get("found") if isinstance(message, dict) else None
+        """Hand on what was kept, as far as it can be used."""
+        kept = message.get("kept") if isinstance(message, dict) else None
         if isinstance(kept, dict):
             self._on_found(read_guesses(kept, self._lessons))
 

@@ -35,7 +35,7 @@ class Roc:
 class HeldOutVerdict:
     """The results on held-out samples."""
 
-    said: str  # the result in a sentence
+    sentence: str  # the result in a sentence
     classes: tuple[str, ...] = ()  # empty for regression
     confused: Array | None = None  # (c, c): how many samples of each class (rows) were taken for each class (columns)
     roc: Roc | None = None  # for two classes, where both are among the samples

@@ -85,7 +85,7 @@ def judged(subject: Subject, report: Report) -> ShownModel:
         pictures.append(draw_roc(judgement.roc, colour, theme, positive, negative))
     if judgement.confused is not None:
         pictures.append(draw_confusion(judgement.confused, judgement.classes, theme))
-    return ShownModel(judgement.said, _figures(pictures))
+    return ShownModel(judgement.sentence, _figures(pictures))
 
 
 def grams(subject: Subject, report: Report) -> ShownModel:

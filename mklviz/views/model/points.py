@@ -76,7 +76,7 @@ class Field:
     boundary: Line
     margins: Line
     weights: Mapping[str, float]  # of the kernels in use, by name, the heaviest first
-    said: str  # how it was learned, in a sentence
+    sentence: str  # how it was learned, in a sentence
 
 
 def points_of(prepared: Prepared) -> Points:

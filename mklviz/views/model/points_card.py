@@ -256,7 +256,7 @@ class PointsCard(pn.viewable.Viewer):
         self.figure.set_field(field)
         bars = [Bar(name, weight, self._before.get(name, 0.0)) for name, weight in field.weights.items()]
         self.weights.show(bar_table(bars, self._theme.text))
-        say(self.progress, field.said)
+        say(self.progress, field.sentence)
         self._messages.refresh()  # in the same message as the figures
         if self._moving is None:
             self._before = field.weights

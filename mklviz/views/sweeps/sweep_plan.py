@@ -31,7 +31,7 @@ class SweepPlan:
     table: SweepTable
     seconds: float
 
-    def said(self, workers: int) -> str:
+    def text(self, workers: int) -> str:
         """Return the plan as a sentence, with the time that so many processes need."""
         before = len(self.table)
         if before == self.total:

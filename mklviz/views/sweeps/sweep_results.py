@@ -19,7 +19,7 @@ from mklviz.views.pictures.growth import draw_growth, growth_label
 from mklviz.views.pictures.profile import draw_profile, profile_label, profile_of
 from mklviz.views.pictures.spread import draw_spread, spread_points
 from mklviz.views.pictures.style import HEIGHT, in_card
-from mklviz.views.sweeps.sweep_text import difference_table, runs_said, spread_table
+from mklviz.views.sweeps.sweep_text import difference_table, runs_sentence, spread_table
 
 __all__ = ["SweepResults", "SweepSection", "results_of"]
 
@@ -91,7 +91,7 @@ def results_of(
     labels = tuple(style.label for style in asked.styles.values())
     names = (f"{case.title}, split {case.split}" for case in outcomes.cases)
     races = dict(zip(names, dict.fromkeys(member.race for member, _ in table), strict=True))
-    return SweepResults(runs_said(outcomes), outcomes.solvers, labels, tuple(sections), races)
+    return SweepResults(runs_sentence(outcomes), outcomes.solvers, labels, tuple(sections), races)
 
 
 class _Asked:

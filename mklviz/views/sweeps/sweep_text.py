@@ -12,7 +12,7 @@ from mklviz.sweeps import SweepProgress, SweepTable
 from mklviz.sweeps.statistics import Difference, Measure, Outcomes, Spread
 from mklviz.views.look.palette import RunStyle, swatch
 
-__all__ = ["difference_table", "duration", "failures", "progress_said", "runs_said", "spread_table"]
+__all__ = ["difference_table", "duration", "failures", "progress_line", "runs_sentence", "spread_table"]
 
 _RATIO = "How many times the first costs what the second does: the geometric mean over cases that both solved"
 _CHANGE = "By how much the first has more than the second: the mean over cases that both solved"
@@ -28,7 +28,7 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60.0:.0f} min" if seconds < 5400.0 else f"{seconds / 3600.0:.1f} h"
 
 
-def progress_said(progress: SweepProgress, status: str) -> str:
+def progress_line(progress: SweepProgress, status: str) -> str:
     """Say how far a sweep is, or how it ended, in one sentence."""
     total, ended = progress.total, progress.done + progress.failed
     parts = [f"{ended:,} of {counted(total, 'run')} {'has' if total == 1 else 'have'} ended"]
@@ -59,7 +59,7 @@ def failures(table: SweepTable) -> list[str]:
     return [f"{member.solver} on {member.data}, split {member.split}: {outcome.reason}" for member, outcome in failed]
 
 
-def runs_said(outcomes: Outcomes) -> str:
+def runs_sentence(outcomes: Outcomes) -> str:
     """Say how many runs are compared, which of them did not converge, and what was left out."""
     runs, solved = int(outcomes.known.sum()), int((outcomes.known & outcomes.solved).sum())
     sentences = [f"{counted(runs, 'run')} of {counted(len(outcomes.cases), 'case')}, {solved:,} converged."]

@@ -204,7 +204,7 @@ class Knobs(Tab):
                 self.before = self.now
             self.now, self.outdated = turn, True
         elif self.bar.visible or not working:
-            drawn = "" if self.now is None or self.task.fault != STOPPED else f" What is drawn is {self.now.said}."
+            drawn = "" if self.now is None or self.task.fault != STOPPED else f" What is drawn is {self.now.words}."
             say(self.progress, self.task.said + drawn)
 
     # -- what is drawn

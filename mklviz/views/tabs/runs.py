@@ -72,7 +72,7 @@ class Runs(Tab):
         super().__init__()
         self._session: Session | None = None
         self.store: Store
-        self.found = FoundRaces()
+        self.listed = FoundRaces()
         self.shown_page = ""
         self._deleted: list[str] = []
         self._build_search()
@@ -139,7 +139,7 @@ class Runs(Tab):
         """List the races that the session may see."""
         if self._session is None:
             follow(self.keep, session, "keeps")
-        self._session = self.found.session = session
+        self._session = self.listed.session = session
         self.store = self.words.store = session.store
         self.keep.visible = session.can_keep and not session.follows
         self.root.stylesheets = [cards.variables(session.theme)]
@@ -153,19 +153,19 @@ class Runs(Tab):
         trouble = self.store.trouble
         shown = self.trouble.visible and self.trouble.object == trouble  # of what was just tried
         self._store_trouble.param.update(object=trouble, visible=bool(trouble) and not shown)
-        if self.found.taken(now):
+        if self.listed.taken(now):
             self._list()
 
     def look(self) -> None:
         """Search anew."""
         sought = Sought(self.search.value, self.state.value, self.lesson.value, self.pinned.value, self.order_by.value)
-        self.found.look(sought)
+        self.listed.look(sought)
 
     def _list(self) -> None:
         """Show what was found."""
         if self._session is None:
             return
-        races = self.found
+        races = self.listed
         self.search.helper_text = races.fault
         lessons = {"all lessons": "", **races.lessons}
         if lessons != self.lesson.options:
@@ -180,7 +180,7 @@ class Runs(Tab):
     @property
     def chosen(self) -> list[PastRace]:
         """The races that are ticked."""
-        return [race for race in self.found.races if race.id in self.list.chosen]
+        return [race for race in self.listed.races if race.id in self.list.chosen]
 
     def _offer(self, *_: Any) -> None:
         """Offer what can be done with the races chosen."""
@@ -189,7 +189,7 @@ class Runs(Tab):
             button.disabled = not chosen
         self.repeat.disabled = len(chosen) != 1
         self._chosen_note.object = f"{len(chosen)} chosen" if len(chosen) > 1 else ""
-        self.words.show(chosen[0] if len(chosen) == 1 and chosen[0].id not in self.found.in_memory else None)
+        self.words.show(chosen[0] if len(chosen) == 1 and chosen[0].id not in self.listed.in_memory else None)
 
     # -- what is done with them
 
@@ -201,13 +201,13 @@ class Runs(Tab):
         self.open.clicks += 1
 
     def _pin(self, key: str) -> None:
-        race = next((race for race in self.found.races if race.id == key), None)
-        if race is not None and key not in self.found.in_memory:
+        race = next((race for race in self.listed.races if race.id == key), None)
+        if race is not None and key not in self.listed.in_memory:
             self._try(lambda: self.store.describe(key, pinned=not race.first.pinned))
 
     def _traces(self, race: PastRace) -> Mapping[str, Trace]:
         """Return the traces of a race as they are now; of one that goes on, what there is of it."""
-        kept = self.found.in_memory.get(race.id)
+        kept = self.listed.in_memory.get(race.id)
         traces = self.store.traces(race.id) if kept is None else kept.traces
         return {key: trace.snapshot() for key, trace in traces.items() if len(trace)}
 
@@ -280,7 +280,7 @@ class Runs(Tab):
     def _export(self, *_: Any) -> None:
         """Let the browser save a file of the races chosen."""
         file = io.BytesIO()
-        stored = [race.id for race in self.chosen if race.id not in self.found.in_memory]
+        stored = [race.id for race in self.chosen if race.id not in self.listed.in_memory]
         if not stored:
             self._say_wrong("These races are in memory alone: save them in the tab Share while they are shown.")
             return
@@ -293,7 +293,7 @@ class Runs(Tab):
         """Delete the races chosen; it can be undone."""
         session, gone = self._session, []
         for race in self.chosen:
-            kept = self.found.in_memory.get(race.id)
+            kept = self.listed.in_memory.get(race.id)
             if kept is not None and session is not None:
                 session.race_history.forget(kept)
             elif self._try(partial(self._deleted_one, race.id)):
@@ -379,7 +379,7 @@ class Runs(Tab):
 
     def close(self) -> None:
         """Look for nothing any more."""
-        self.found.close()
+        self.listed.close()
 
     def __panel__(self) -> Any:
         return self.root

@@ -15,7 +15,7 @@ from mklviz.views.form import Form, FormRow, Select, Slider
 from mklviz.views.host.figure_sync import FigureSync
 from mklviz.views.lab.judging import Judgement, judge
 from mklviz.views.lab.lab_charts import bar_table, bars_chart, curve_tables, curves_chart, lab_figure
-from mklviz.views.lab.rules import DIGITS, RULES, Rule, replay_table, said_threshold
+from mklviz.views.lab.rules import DIGITS, RULES, Rule, replay_table, threshold_text
 from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme
@@ -107,7 +107,7 @@ class Stopping(Tab):
 
     def _turn_to_rule(self) -> None:
         rule = self.chosen
-        names = [said_threshold(rule, value) for value in DIGITS]
+        names = [threshold_text(rule, value) for value in DIGITS]
         usual = min(range(len(DIGITS)), key=lambda k: abs(DIGITS[k] - rule.usual))
         self.threshold.param.update(names=names, value=usual)
         say(self._why, rule.why)

@@ -33,7 +33,7 @@ from mklviz.views.sweeps.sweep_form import SweepForm
 from mklviz.views.sweeps.sweep_plan import SweepPlan, plan_of
 from mklviz.views.sweeps.sweep_race import race_of
 from mklviz.views.sweeps.sweep_results import SweepResults, results_of
-from mklviz.views.sweeps.sweep_text import failures, progress_said
+from mklviz.views.sweeps.sweep_text import failures, progress_line
 from mklviz.views.tabs._tab import Tab
 
 __all__ = ["SweepTab"]
@@ -85,7 +85,7 @@ class SweepTab(Tab):
             self._load, label="Take the set-up beside", variant="text", description="Its recipe, with 5 splits"
         )
         self.trouble, self.failed = Alert(visible=False, closeable=True), Reasons(visible=False)
-        self.said, self.bar = note(spoken=True), ProgressBar(label="How far the sweep is", visible=False)
+        self.status, self.bar = note(spoken=True), ProgressBar(label="How far the sweep is", visible=False)
         self.measure = Select(label="Measure", options=MEASURES, value=None, width=240)
         self.against = Select(label="Compared with", options={ALL: ""}, value="", width=260)
         self.files = [Button(self._saving(end), label=label, width=90) for label, end in _FILES]
@@ -101,7 +101,7 @@ class SweepTab(Tab):
     def _laid_out(self) -> pn.Column:
         about = cards.html(f'{cards.title("Sweep")}<p class="why">{_ABOUT}</p>')
         buttons = FormRow(self.workers, self.start, self.pause, self.stop, self.take, wrap=True)
-        parts = (self.form.body, buttons, self.trouble, self.said, self.bar, self.failed)
+        parts = (self.form.body, buttons, self.trouble, self.status, self.bar, self.failed)
         head = cards.card(about, Form(*parts, margin=(8, 0, 0, 0)))
         objects = (head, self._came, self.results, self._sync.frames.heartbeat)
         return pn.Column(*objects, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
@@ -152,7 +152,7 @@ class SweepTab(Tab):
         self.plan = self._table = None
         self._turn_to(None)
         say(self.trouble, "")
-        say(self.said, "")
+        say(self.status, "")
         self.failed.visible = self.bar.visible = False
         sweep: Sweep | None = self.form.sweep
         self._offer()
@@ -207,7 +207,7 @@ class SweepTab(Tab):
         if self.starting.ended:
             self._started()
         if self.plan is not None and self.run is None and not self.under_way:
-            say(self.said, self.plan.said(self.workers.value))
+            say(self.status, self.plan.text(self.workers.value))
         if self.run is not None and now - self._looked_at >= LOOK:
             self._looked_at = now
             self._look(self.run)
@@ -232,7 +232,7 @@ class SweepTab(Tab):
         """Say how far it is; its table is taken now and then, and when it has ended."""
         status, progress = run.status, run.progress
         ended = progress.done + progress.failed
-        say(self.said, progress_said(progress, status))
+        say(self.status, progress_line(progress, status))
         self.bar.param.update(visible=self.under_way, value=int(100 * ended / max(progress.total, 1)))
         if run.error is not None:
             known = isinstance(run.error, MklvizError)
