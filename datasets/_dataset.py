@@ -170,7 +170,7 @@ class Dataset:
         """
         if not (is_number(train) and 0 < train < 1):
             shown = train if is_number(train) else f"{train!r:.80}"
-            raise DataError(f"train={shown} is no share of the samples; give a number between 0 and 1, such as 0.5.")
+            raise DataError(f"train must be a share of the samples between 0 and 1, such as 0.5, not {shown}.")
         if not (is_whole(seed) and seed >= 0):
             raise DataError(f"The seed must be a whole number not below zero, such as 0, but {seed!r:.80} was given.")
         if not is_switch(standardize):

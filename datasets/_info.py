@@ -1,4 +1,4 @@
-"""What can be said about a data set without loading it: the line in a menu, a table or a citation."""
+"""A data set in short, without loading it: the line in a menu, a table or a citation."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def read_parquet(data: bytes, name: str, progress: Progress) -> TableRows:
 
 
 def _opened(data: bytes, name: str) -> tuple[Any, list[str], list[str]]:
-    """Return the file, the names of its columns, and what is said of those that are not read."""
+    """Return the file, the names of its columns, and notes on those that are not read."""
     from pyarrow import parquet, types
 
     with reading(_DAMAGED.format(name)):

@@ -1,5 +1,5 @@
 """From the rows of a table to a data set: which column is predicted, what the others become, what is done where values
-are missing. All that is done is said, and the same rows with the same options give the same data set."""
+are missing. Notes say all that is done, and the same rows with the same options give the same data set."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ INFO = table_info(
     source=KEEL,
     notes=(
         "The label was meant by its author to select a training set and is no diagnosis; the papers use "
-        "it as the label all the same, so accuracies near 70 % are what one finds.",
+        "it as the label all the same, so expect accuracies near 70 %.",
     ),
 )
 load = INFO.load

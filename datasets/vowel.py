@@ -17,6 +17,6 @@ INFO = table_info(
     doi="10.24432/C58P4S",
     sha256="f17bbbafb4f9e022af82be3d5bf30c59f91ff66c7249907f328ebccc92a77d22",
     source=KEEL,
-    notes=("Frames of one speaker are alike and a random split puts them on both sides, so test accuracies flatter.",),
+    notes=("A random split puts frames of one speaker, which are alike, on both sides, so test accuracies flatter.",),
 )
 load = INFO.load

@@ -18,7 +18,7 @@ INFO = table_info(
     sha256="1c6e9608c94a95767e88739ba13ebb308fc605c350f2adc2062623fee8a3ce9a",
     notes=(
         "The number of lymph nodes is not known for four patients; -1 stands for it.",
-        "The months say when a recurrence was seen, so what is learned from them is no prognosis; the papers use them.",
+        "The months say when a recurrence was seen, so a model of them makes no prognosis; the papers use them.",
     ),
 )
 load = INFO.load

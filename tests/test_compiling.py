@@ -200,7 +200,7 @@ def test_the_command_compiles_says_how_long_it_took_and_can_be_stopped(
 
     monkeypatch.setitem(PARTS, "level", interrupted)
     assert main(["warmup"]) == 130
-    assert "what is compiled stays" in capsys.readouterr().err
+    assert "compiled functions stay" in capsys.readouterr().err
 
 
 def test_a_solver_that_refuses_a_problem_does_not_end_the_warm_up() -> None:

@@ -240,7 +240,7 @@ def test_who_has_no_browser_is_told_what_svg_and_png_need(tmp_path: Path, monkey
     monkeypatch.delenv("MKLVIZ_CHROMIUM", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     for kind in ("svg", "png"):
-        with pytest.raises(MklvizError, match=f"in {kind.upper()} is drawn by a browser.*MKLVIZ_CHROMIUM.*html"):
+        with pytest.raises(MklvizError, match=f"in {kind.upper()} needs a browser.*MKLVIZ_CHROMIUM.*html"):
             mv.plot.save(mv.plot.gap(level()), tmp_path / f"gap.{kind}")
     monkeypatch.setenv("MKLVIZ_CHROMIUM", sys.executable)
     with pytest.raises(MklvizError, match="drew no picture"):

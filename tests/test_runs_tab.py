@@ -241,7 +241,7 @@ def test_a_file_of_runs_is_kept_and_opens_and_another_is_refused() -> None:
     asyncio.run(tab.receive(file.getvalue(), "runs.zip", len(file.getvalue())))
     assert sorted(run.solver for run in open_store().runs()) == ["level", "spg"]
     assert [sorted(traces) for _, traces, _ in dashboard.opened] == [["level", "spg"]]
-    for content, why in ((b"nothing", "is no file of runs"), (b"", "are read")):
+    for content, why in ((b"nothing", "is not a file of runs"), (b"", "are read")):
         asyncio.run(tab.receive(content, "other.zip", len(content)))
         assert why in tab.trouble.object
     assert len(open_store().runs()) == 2
@@ -256,7 +256,7 @@ def test_a_file_saved_in_python_changes_the_page_only_with_the_lock_of_its_docum
     trace.save(tmp_path / "solve.mklrun.npz")
     content = (tmp_path / "solve.mklrun.npz").read_bytes()
     monkeypatch.setattr(Document, "session_context", object())  # as of a page that a server shows
-    for file, seen in ((b"nothing", "is no file of runs"), (content, "")):
+    for file, seen in ((b"nothing", "is not a file of runs"), (content, "")):
         document = Document()
         with set_curdoc(document):
             asyncio.run(tab.receive(file, "solve.mklrun.npz", len(file)))

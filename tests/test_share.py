@@ -204,7 +204,7 @@ def test_a_single_run_opens_as_well_and_what_is_none_is_refused(session: Session
     write_bundle({}, empty)
     with pytest.raises(MklvizError, match="holds no runs"):
         read_bundle(empty.getvalue(), "empty.zip")
-    with pytest.raises(MklvizError, match="is no file of runs"):
+    with pytest.raises(MklvizError, match="is not a file of runs"):
         read_bundle(b"a,b\n1,2\n", "table.csv")
     bomb = io.BytesIO()
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:

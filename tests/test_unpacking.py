@@ -114,7 +114,7 @@ def test_a_small_file_of_runs_that_would_become_gigabytes_is_refused_in_little_m
     for name in ("a.mklrun.npz", "weights.npy"):
         bomb = belied(name, 200)
         assert len(bomb) < 2 * MB
-        assert "is no file of runs" in alone("read_bundle", bomb, tmp_path / "bomb")
+        assert "is not a file of runs" in alone("read_bundle", bomb, tmp_path / "bomb")
 
 
 @pytest.mark.parametrize("name", ["X.npy", "y.npy"])
@@ -135,7 +135,7 @@ def test_no_more_is_read_than_a_member_says_and_an_array_that_is_cut_off_is_neve
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_archives_that_cannot_be_unpacked_piece_by_piece_are_refused(method: int) -> None:
-    with pytest.raises(MklvizError, match="is no file of runs"):
+    with pytest.raises(MklvizError, match="is not a file of runs"):
         read_bundle(zipped({"a.mklrun.npz": run_of(1, 1)}, method), "runs.zip")
     with pytest.raises(DataError, match="compressed in a way that is not read here"):
         read_dataset(zipped({"X.npy": npy(np.eye(2)), "y.npy": npy(np.arange(2))}, method))

@@ -77,7 +77,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Fault:
-    """What was found wrong with a solver on the case of a seed: the kind, as the module lists them, and the numbers."""
+    """The faults of a solver on the case of a seed: the kind, as the module lists them, and the numbers."""
 
     seed: int
     method: str

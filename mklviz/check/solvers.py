@@ -288,7 +288,7 @@ def facts_are_explained(kind: type[Solver]) -> None:
 
 
 def steps_are_narrated(kind: type[Solver]) -> None:
-    """Every step is told in one or two sentences."""
+    """Every step is narrated in one or two sentences."""
     for name in taken(kind):
         with _on(name):
             narrated(kind(), walk(kind, name))

@@ -51,7 +51,7 @@ def main(words: Sequence[str] | None = None) -> int:
     except (MklvizError, DataError, OSError, MemoryError) as error:
         message = str(error) or "There is not enough memory for this."
         if isinstance(error, OSError) and error.filename is None and error.errno in (errno.ENOSPC, errno.EDQUOT):
-            message = f"What was found could not be written: {error.strerror}."
+            message = f"The results could not be written: {error.strerror}."
         print(f"mklviz: {one_line(message)}", file=sys.stderr)
         return FAILED if isinstance(error, SolverError) else BAD_INPUT
     except KeyboardInterrupt:

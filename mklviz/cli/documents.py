@@ -1,4 +1,4 @@
-"""What a command found as one JSON document on the output: numbers as they are, null where there is none.
+"""The results of a command as one JSON document on the output: numbers as they are, null where there is none.
 
 What people read is made of the same things by `mklviz.cli.live`, `mklviz.cli.path` and `mklviz.cli.lists`.
 """

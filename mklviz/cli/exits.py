@@ -16,10 +16,10 @@ FAILED, BAD_INPUT, SHORT_OF_GAP, INTERRUPTED = 1, 2, 3, 130
 EXIT_CODES = """\
 exit codes:
   0    all went well
-  1    a solver broke down, and what was found all the same is printed; or a plug-in checked breaks a promise
+  1    a solver broke down, and its results so far are printed; or a plug-in checked breaks a promise
   2    the words, the data or a file are at fault, or something was not kept: one sentence on the error stream says it
   3    a limit, such as --max-iter, ended a solver before the gap asked for; --gap none asks for none
-  130  ended by Ctrl-C; what was found until then is printed and kept
+  130  ended by Ctrl-C; the results so far are printed and kept
 """
 
 

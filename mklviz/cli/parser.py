@@ -203,7 +203,7 @@ def _command(added, name, text, examples) -> argparse.ArgumentParser:  # type: i
 def _add_serve(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--port", type=whole(1, 65_535), default=5006, help="port to listen on (default: 5006)")
-    add("--classroom", action="store_true", help="let everybody on the network in who has the code, and say the link")
+    add("--classroom", action="store_true", help="let everybody on the network in who has the code, and print the link")
     add("--address", help="address to listen on, such as 0.0.0.0 for all (default: this machine only)")
     add("--no-show", action="store_true", help="do not open a browser")
     add(

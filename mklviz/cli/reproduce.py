@@ -35,7 +35,7 @@ def answer_claims(arguments: argparse.Namespace) -> int:
     elif answers:
         _print(answers)
     if not complete:
-        print("mklviz: stopped; what has finished is kept, and is not solved again.", file=sys.stderr)
+        print("mklviz: stopped; finished runs are kept, and are not solved again.", file=sys.stderr)
         return INTERRUPTED
     return FAILED if not arguments.stored and any(answer.missing for answer in answers) else 0
 

@@ -139,7 +139,7 @@ def _done(arguments: argparse.Namespace, sentence: str, document: dict[str, Any]
 def _describe(store: Store, arguments: argparse.Namespace) -> int:
     words = {"name": arguments.name, "note": arguments.note, "tags": arguments.tag, "pinned": arguments.pin}
     if all(value is None for value in words.values()):
-        raise MklvizError("Nothing is said of the race: give --name, --note, --tag, --pin or --unpin.")
+        raise MklvizError("Describe the race: give --name, --note, --tag, --pin or --unpin.")
     races = _races(store, arguments)
     for race in races:
         store.describe(race, **words)

@@ -23,7 +23,7 @@ def compile_all() -> bool:
                 last = _show(sharing.fraction, last)
                 sharing.ensure(part)
     except KeyboardInterrupt:
-        print("\nmklviz: stopped; what is compiled stays, and the next call goes on from there.", file=sys.stderr)
+        print("\nmklviz: stopped; compiled functions stay, and the next call continues.", file=sys.stderr)
         return False
     _show(1.0, last)
     print(f"Everything is compiled; it took {time.monotonic() - begun:.1f} s.")

@@ -81,7 +81,7 @@ def spent(part: str, seconds: float) -> None:
 
 @contextmanager
 def metered(clock: Clock) -> Iterator[None]:
-    """Let `clock` be told what is computed within, by this thread."""
+    """Let `clock` count what this thread computes within."""
     token = _CLOCK.set(clock)
     try:
         yield

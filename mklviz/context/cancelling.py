@@ -37,7 +37,7 @@ def _at_once(work: Callable[[], Any]) -> Any:
 
 
 class _Caller(NamedTuple):
-    """Who wants what is computed."""
+    """What decides whether a result is still wanted."""
 
     check: Callable[[], None] = _always_wanted
     report: Callable[[str, float], None] = _report_to_nobody
@@ -89,7 +89,7 @@ def interruptible(
 ) -> Iterator[None]:
     """Supervise what is computed within.
 
-    `check`: asked now and then; raises `Interrupted` to cancel. What was said around this stays in force; `report`:
+    `check`: asked now and then; raises `Interrupted` to cancel. Settings around this stay in force; `report`:
     told now and then what is being done and which fraction of it is; `spread`: ``spread(piece, pieces)`` calls
     ``piece(k)`` for every k below `pieces`; one after the other by default; `watch`: ``watch(work)`` returns
     ``work()``, or raises what `check` raises meanwhile; by default it just calls it.

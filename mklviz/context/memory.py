@@ -1,4 +1,4 @@
-"""Who holds how much of the memory that the dashboard may use, in one ledger for the process.
+"""How much of the memory that the dashboard may use is held by what, in one ledger for the process.
 
 What exists is charged to an object and counts until that object is freed. What is about to be made asks for room
 first: it waits in a line until it fits, and is refused where it never could. No one waits for a part while holding

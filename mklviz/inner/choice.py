@@ -95,7 +95,7 @@ METHODS: dict[Access, dict[type[Loss], Callable[[Any, Array], Inner]]] = {
     "rows": {Hinge: RowsInner, EpsilonInsensitive: RowsInner},
     "factors": {Hinge: HingeFactors, Logistic: LogisticFactors, Squared: RidgeFactors},
 }
-"""Who solves the inner problems of a loss, by how its kernels come."""
+"""The methods for the inner problems of a loss, by how its kernels come."""
 
 
 def register_inner(loss: type[Loss], method: Callable[[Any, Array], Inner], access: Access = "matrix") -> None:

@@ -7,7 +7,7 @@ their own (`mklviz.inner.choice`). One oracle counts the solves of one run, star
 and turns a solved point into a certified iterate.
 
 Where a method allows it and forming K_d takes most of the time, it is formed in single precision, K, and a point is
-what its SVM finds: feasible dual variables, which are as good as any. What is said of them is said with K_d itself:
+what its SVM finds: feasible dual variables, which are as good as any. Sentences about them use K_d itself:
 scores K_d beta, values and bounds are those of double precision, for the price of a few products with vectors. The SVM
 of K misses that of K_d by what its primal value at beta less its dual one has grown; where that is more than a
 thousandth of the gap known so far, the run goes over to double precision for good.

@@ -28,7 +28,7 @@ class Cross(ABC):
 
     def __init__(self, new: Array) -> None:
         if not np.isfinite(new).all():
-            raise KernelError("New points must be finite in every entry: fill in or drop what is missing.")
+            raise KernelError("New points must be finite in every entry: fill in or drop missing values.")
         self.new = new
 
     def __len__(self) -> int:

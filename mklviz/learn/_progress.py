@@ -1,4 +1,4 @@
-"""How far a fit is, on one line: redrawn in place in a terminal and in a notebook, said once at the end elsewhere."""
+"""How far a fit is, on one line: redrawn in place in a terminal and in a notebook, once at the end elsewhere."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WIDTH = 79
 class Report:
     """The lines of one fit.
 
-    `who`: what is fitted, the beginning of each line; `verbose`: nothing is said for 0.
+    `who`: what is fitted, the beginning of each line; `verbose`: nothing is written for 0.
     """
 
     def __init__(self, who: str, verbose: int) -> None:

@@ -70,7 +70,7 @@ class DataChoice:
         if not isinstance(self.positive, str | None):
             raise ProblemError(f"The class against the rest is given by its name, but {self.positive!r:.80} was given.")
         if not isinstance(self.dataset, Dataset | None):
-            raise ProblemError(f"Data of one's own are a Dataset, but {self.dataset!r:.80} was given.")
+            raise ProblemError(f"Your own data must be a Dataset, but {self.dataset!r:.80} was given.")
         if not isinstance(self.target, str | None):
             raise ProblemError(f"The target is given by its column's name, but {self.target!r:.80} was given.")
         if self.missing not in (None, *MISSING_CHOICES):

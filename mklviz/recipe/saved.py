@@ -79,9 +79,9 @@ def read_json(text: str) -> dict[str, Any]:
     try:
         parts = json.loads(text)
     except (TypeError, ValueError, RecursionError):
-        raise MklvizError("This is no recipe: it is not JSON.") from None
+        raise MklvizError("This is not a recipe: it is not JSON.") from None
     if not isinstance(parts, dict) or "version" not in parts:
-        raise MklvizError("This is no recipe: it has no version.")
+        raise MklvizError("This is not a recipe: it has no version.")
     if parts.pop("version") != VERSION:
         raise MklvizError(f"This recipe is of another version than {VERSION}: open it with the mklviz that wrote it.")
     _known(parts, _PARTS, "A recipe")

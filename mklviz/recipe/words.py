@@ -277,7 +277,7 @@ def _write_nystrom(recipe: RecipeParts) -> str:
 
 
 def read_header(text: str) -> bool | None:
-    """Return whether the first row of a table holds names; None for the word "none", where that is not said."""
+    """Return whether the first row of a table holds names; None for the word "none", where it is left to the table."""
     return None if text.strip().lower() == "none" else switch(text, "header")
 
 

@@ -107,7 +107,7 @@ def damaged_as_error(name: str) -> Iterator[None]:
     except MklvizError:
         raise
     except Exception:  # unpackers have errors of their own: whichever it is, the file is damaged
-        raise MklvizError(f"{named(name)} is no file of runs: choose one that mklviz has saved.") from None
+        raise MklvizError(f"{named(name)} is not a file of runs: choose one that mklviz has saved.") from None
 
 
 def packed_runs(content: bytes, name: str, most_runs: int, most_bytes: int) -> Iterator[tuple[str, bytes]]:

@@ -1,4 +1,4 @@
-"""What a run found and spent: in numbers for every table, and as the text that terminals and notebooks show."""
+"""Results and costs of a run: in numbers for every table, and as the text that terminals and notebooks show."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COLUMNS = ("solver", "status", "iterations", "SVM solves", "CPU s", "objective",
 
 @dataclass(frozen=True)
 class RunResult:
-    """What a run had found and spent by one of its steps."""
+    """Results and costs of a run at one of its steps."""
 
     iterations: int  # includes those of the run that this one continues
     svm_solves: int

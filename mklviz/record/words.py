@@ -1,4 +1,4 @@
-"""What is said of a run in a few words, and what a file of any origin says of it."""
+"""A run in a few words, and texts about it from a file of any origin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A claim of a paper, as data: what is said where, how it is measured, and what decides it.
+"""A claim of a paper, as data: its sentence and place, how it is measured, and what decides it.
 
 setup      words of a sweep, without stop rules: data, splits, solvers and whatever else
 quick      what the small set changes in them: few splits of small data

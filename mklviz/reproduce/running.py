@@ -21,7 +21,7 @@ def reproduce(
     workers: int | None = None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Iterator[ClaimAnswer]:
-    """Yield the answer to each claim, as its runs have ended; progress is said on the error stream.
+    """Yield the answer to each claim, as its runs have ended; progress goes to the error stream.
 
     What a store knows is not solved again, so that it goes on where it was ended. The settings that a paper leaves open
     are tried where a claim does not reproduce, in the full set.

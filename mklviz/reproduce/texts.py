@@ -45,7 +45,7 @@ def measured_text(claim: PaperClaim) -> str:
 def race_text(claim: PaperClaim) -> str:
     """Return what the race of a claim is: a ratio of its solvers shows there, but no growth and no mean over splits."""
     rule = "the paper's stop rule" if claim.paper_rule else "the stop rule of the claim"
-    example = "" if isinstance(claim.quantity, Ratio) else " It is an example: what is measured takes all of the runs."
+    example = "" if isinstance(claim.quantity, Ratio) else " It is an example: the measure takes all runs."
     return f"The race shown is the first split of {claim.race.data.title}, with {rule}.{example}"
 
 

@@ -1,4 +1,4 @@
-"""What is said of a paper's claim, and the rules by which numbers decide it.
+"""The verdict on a paper's claim, and the rules by which numbers decide it.
 
 A rule looks at an estimate, with its interval over splits where there are enough of them, and at the paper's value,
 nan where the paper gives none.

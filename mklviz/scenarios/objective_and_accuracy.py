@@ -40,7 +40,7 @@ SCENARIO = Scenario(
     ),
     look_for=(
         "Open the tab Timeline when the race has ended, and step back: the table shows the test accuracy of the"
-        " solution at each step. The solvers differ in how fast they come to the optimum, not in what it is worth."
+        " solution at each step. The solvers differ in how fast they reach the optimum, not in how good it is."
     ),
     in_short="The lowest objective need not predict best.",
     teaches=(

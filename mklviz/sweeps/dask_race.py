@@ -147,7 +147,7 @@ def _step(client: Any, solver: Solver, there: Any) -> Any:
         raise
     except Exception:
         raise SolverError(
-            f"The Dask worker that computed {solver.label} was lost. What it had found is kept; run the race again for"
+            f"The Dask worker that computed {solver.label} was lost. Its steps so far are kept; run the race again for"
             " another worker."
         ) from None
 
@@ -159,7 +159,7 @@ def _wait_for(client: Any, future: Any) -> None:
         while not future.done():
             checkpoint()
             if client.status != "running":
-                raise SolverError("The scheduler of the Dask cluster was lost. What had been found is kept.")
+                raise SolverError("The scheduler of the Dask cluster was lost. The steps so far are kept.")
             time.sleep(LOOK_SECONDS)
             waited += LOOK_SECONDS
             spent("other", LOOK_SECONDS)

@@ -137,9 +137,9 @@ class Sweep:
         try:
             parts = json.loads(text)
         except (TypeError, ValueError, RecursionError):
-            raise MklvizError("This is no sweep: it is not JSON.") from None
+            raise MklvizError("This is not a sweep: it is not JSON.") from None
         if not isinstance(parts, dict) or not {"version", "recipe", "lists"} <= set(parts):
-            raise MklvizError("This is no sweep: it has no version, recipe and lists.")
+            raise MklvizError("This is not a sweep: it has no version, recipe and lists.")
         if parts["version"] != VERSION:
             raise MklvizError(
                 f"This sweep is of another version than {VERSION}: open it with the mklviz that wrote it."

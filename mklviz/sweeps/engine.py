@@ -19,7 +19,7 @@ __all__ = ["Engine", "Work"]
 class Work:
     """What an engine is given to do.
 
-    `head`: what a store is told of a member's run; `store`: where runs are kept; None keeps none; `queue`: the members
+    `head`: what a store records of a run; `store`: where runs are kept; None keeps none; `queue`: the members
     that are left;
     `command`: what is asked for meanwhile; `begun`, `ended`: to be called, in any thread, as each member begins and
     ends.

@@ -35,7 +35,7 @@ _WAITING: list[Recording] = []
 
 @dataclass(frozen=True)
 class Assignment:
-    """A member to be solved: what a store is told of its run, and into which store it goes; None for none."""
+    """A member to be solved: what a store records about its run, and into which store it goes; None for none."""
 
     member: Member
     head: RunHead

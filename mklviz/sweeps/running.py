@@ -209,7 +209,7 @@ class SweepRun:
         return left
 
     def _look_what_is_kept(self) -> None:
-        """Take back what was said of runs that the disk has taken after all."""
+        """Withdraw the trouble of runs that the disk has taken after all."""
         missing = [member for member in self.members if self._outcomes.get(member.key, _NONE).unkept]
         if missing and self.store is not None:
             kept = known_outcomes(self.store, missing)

@@ -67,7 +67,7 @@ def solve_member(member: Member, command: SweepCommand, begun: Watch, stepped: W
 
 
 def head_of(member: Member, sweep: str, owner: Asker) -> RunHead:
-    """Return what a store is told of a member's run; an owner's members on the same problem make a race."""
+    """Return what a store records about a member's run; an owner's members on the same problem make a race."""
     words, race = member.recipe.to_words(), owned_key(member.race, owner.name)
     return RunHead(race, words, member.data, made_by="sweep", owner=owner.name, sweep=sweep, member=member.key)
 

@@ -1,4 +1,4 @@
-"""What a chart shows, said once for all who draw it: two axes, marks over the columns of tables, and words.
+"""What a chart shows, described once for all drawers: two axes, marks over the columns of tables, and words.
 
     table     columns of one length, by their names; nan is a hole
     mark      what is drawn of the columns of one table, in the order of the chart, later ones in front
@@ -79,7 +79,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Mark:
-    """What is drawn of one table; `label` names it in legends and readouts, `tips` is said beside the mouse."""
+    """What is drawn of one table; `label` names it in legends and readouts, `tips` stand beside the mouse."""
 
     positions: ClassVar[tuple[str, ...]] = ("x", "y")  # fields that name columns
 

@@ -35,7 +35,7 @@ _OBJECTIVE = (
 _ABOVE = (
     "How far above the best proven lower bound.",
     "The objective minus the highest lower bound that any solver has proved, as a share of the lowest objective. It"
-    " tells solvers apart whose objectives look alike.",
+    " tells solvers apart when their objectives look alike.",
 )
 _GAP = (
     "Thick: best gap so far; faint: gap of each step.",

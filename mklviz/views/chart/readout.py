@@ -34,7 +34,7 @@ def add_readout(plots: Sequence[figure], theme: Theme, shares: bool = False) -> 
 
 
 def add_point_readout(plot: figure, tips: Sequence[tuple[GlyphRenderer, Tips]], theme: Theme) -> None:
-    """Show beside the mouse what is said of the nearest point, however many lie there; numbers are written short."""
+    """Show beside the mouse the text of the nearest point, however many lie there; numbers are written short."""
     readouts = [
         [renderer, [[words, column.lstrip("@").split("{")[0]] for words, column in entries]]
         for renderer, entries in tips

@@ -1,4 +1,4 @@
-"""The dashboard: controls at the left, the race at the right, and the few rules of who may do what when.
+"""The dashboard: controls at the left, the race at the right, and the few rules of what may be done when.
 
 A race is prepared in a thread and shown only when it can start, so the curves on the screen stay until others can take
 their place. Nothing here waits: the event loop of the page is never blocked.
@@ -52,7 +52,7 @@ __all__ = ["Explorer"]
 SOON = 2  # ticks: a preparation that ends by then needs no progress bar
 _BUSY = "A race is going on: let it end, or press Stop on Explore."
 _OWN_DATA = "This race was about an uploaded file, which is not stored: open that file under Data on Explore first."
-_KEPT = "The server was started again, or had given this page up: this is its race as far as the store has kept it."
+_KEPT = "The server was started again, or had given this page up: this is its race as the store has saved it."
 _STATE_OF_RACE = {"ready": "paused", "paused": "paused", "running": "running", "finished": "finished"}
 
 

@@ -40,7 +40,7 @@ ALONE = "A dashboard of your own opens at this address without what follows the 
 
 
 class Follower(pn.viewable.Viewer):
-    """The page of one who follows.
+    """The page of a follower.
 
     `name`: the race that is followed; `message`: what the leader is doing; `lesson`: the leader's lesson, with
     a guess of one's own.

@@ -1,7 +1,7 @@
 // Draws the parts that the server describes, and of those there already what differs.
 export function render({ model, el }) {
   const form = make("div", "form"), tip = make("div", "tip", { popover: "manual" })
-  tip.setAttribute("aria-hidden", "true")  // who cannot see it is told by the control's description
+  tip.setAttribute("aria-hidden", "true")  // screen readers read the control's description
   const controls = new Map()
 
   const control = (part) => {

@@ -18,7 +18,7 @@ const explain = (node, control, part) => {
 }
 const size = (node, part) => { node.style.flex = part.width ? `0 0 calc(${part.width}px * var(--mk-scale, 1))` : "" }
 
-// A line with a label at its left and `control` at its right; help and errors are told with the control.
+// A line with a label at its left and `control` at its right; screen readers read help and errors with the control.
 const line = (control, key) => {
   const node = make("div", "field"), box = make("div", "line"), error = make("p", "fault", { id: `error-${key}` })
   const label = make("label", "", { htmlFor: `control-${key}` })

@@ -128,7 +128,7 @@ class ProgressBar(FormPart):
 class Button(FormPart):
     """A button with a text.
 
-    `variant`: "outlined", "contained" or "text"; `description`: told when the button has the pointer or the focus, also
+    `variant`: "outlined", "contained" or "text"; `description`: shown while the button has pointer or focus, also
     while it is disabled; `width`: in pixels; by default all there is in a row.
     """
 

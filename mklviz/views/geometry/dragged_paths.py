@@ -64,7 +64,7 @@ def why_no_start(problem: Problem) -> str:
     if problem.unposed:
         return problem.unposed
     if problem.regularizer.closed_form and problem.convex and not problem.regularizer.on_simplex:
-        return "Here solvers begin at functions, not at kernel weights, so that there is no start to be dragged."
+        return "These solvers begin at functions, not at kernel weights, so there is no start to drag."
     return ""
 
 

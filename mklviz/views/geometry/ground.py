@@ -31,7 +31,7 @@ MARGIN = 0.07  # of a plane beyond the paths, on each side
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])  # of the triangle as it is drawn
 
 
-_STAR = "The star is the best point found; small rings are what the line search of the step shown has tried."
+_STAR = "The star is the best point found; small rings are the trials of this step's line search."
 _START = "Drag the start, or click: every solver begins there."
 _PLANE = "Seen along the two directions in which the weights moved most, {share} of all movement."
 _SLICE = "Each point is one mix of the three kernels{others}."

@@ -60,7 +60,7 @@ _TIPS = (("", "@title"), ("objective", "@objective"), ("", "@weights"))
 
 @dataclass(frozen=True)
 class MapPoint:
-    """One place of a map and what is said of it."""
+    """One place of a map and its text."""
 
     along: float
     up: float
@@ -127,7 +127,7 @@ def corner_tables(names: Sequence[str], below: float = 0.044, above: float = 0.0
 
 
 def ground_tables(mesh: Mesh | None, nodes: Sequence[MapPoint]) -> dict[str, Table]:
-    """Return the heights, if they are known, and what is said at the nodes."""
+    """Return the heights, if they are known, and the texts at the nodes."""
     return {"ground": contour_table(mesh), "nodes": points_table(nodes)}
 
 
@@ -180,7 +180,7 @@ def _shapes(shapes: Sequence[Array], colour: str) -> Table:
 def points_table(
     points: Sequence[MapPoint], names: Sequence[str] = (*AT, "title", "objective", "weights")
 ) -> dict[str, list[Any]]:
-    """Return points with what is said of them."""
+    """Return points with their texts."""
     return {name: [getattr(point, name) for point in points] for name in names}
 
 

@@ -1,4 +1,4 @@
-"""What is said beside a map: which shade is which objective, what cuts leave, and ends that differ only in place."""
+"""The words beside a map: which shade is which objective, what cuts leave, and ends that differ only in place."""
 
 from __future__ import annotations
 

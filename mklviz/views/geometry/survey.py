@@ -25,7 +25,7 @@ Sheet = tuple[Mesh, list[MapPoint]]
 class Survey:
     """The map that is being drawn; nothing here touches the page.
 
-    `sheet` is the finest map so far, its mesh and its nodes with what is said of them, and `stage` says how fine it is,
+    `sheet` is the finest map so far, its mesh and its nodes with their texts, and `stage` says how fine it is,
     -1 before the first. The `task` computes one stage after the other.
     """
 

@@ -39,7 +39,7 @@ class Rule:
     make: Callable[[float], Measured]  # returns the rule with a threshold
     usual: float  # the threshold to begin with, one of `DIGITS`
     why: str  # the number that it watches, and what that proves
-    share: bool = True  # whether the threshold is a share, told in per cent
+    share: bool = True  # whether the threshold is a share, written in per cent
 
 
 RULES = (
@@ -47,7 +47,7 @@ RULES = (
         "Duality gap of the run",
         Gap,
         1e-2,
-        "The best objective less the best lower bound so far. It never rises, and what it says is proved.",
+        "The best objective minus the best lower bound so far. It never rises, and it is a proof.",
     ),
     Rule(
         "Duality gap of the iterate",

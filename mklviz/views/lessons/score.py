@@ -30,7 +30,7 @@ class KeptGuesses(ScriptedComponent):
     """
 
     kept = param.String(default="", doc="The guesses as JSON; an empty object clears the storage")
-    asked = param.Boolean(default=False, doc="Whether the page can take what is kept")
+    asked = param.Boolean(default=False, doc="Whether the page can take kept guesses")
 
     _esm = beside(__file__, "kept_guesses.js")
 

@@ -110,7 +110,7 @@ class Address:
     def open(self) -> str:
         """Set pace, axes and guess to those in the address of the page; return a sentence for what cannot be used."""
         version = query_value(VERSION)
-        wrong = [] if version in ("", NOW) else ["The link is of another version: what it says may be lost."]
+        wrong = [] if version in ("", NOW) else ["The link is of another version: some of its settings may be lost."]
         read = {
             PACE: self._open_pace,
             AXIS: self._open_axis,

@@ -27,7 +27,7 @@ __all__ = ["COARSE", "FINE", "MOST_LEARNED", "Fineness", "learned"]
 
 MOST_LEARNED = 300  # points up to which the decision is learned after each change
 MOST_STEPS, MOST_SECONDS = 300, 20.0
-HEAVIEST = 10  # kernels whose weights are told
+HEAVIEST = 10  # kernels whose weights are written
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,7 @@ def _browser(kind: str) -> str:
     browser = os.environ.get("MKLVIZ_CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         raise MklvizError(
-            f"A picture in {kind.upper()} is drawn by a browser, and there is none: install Chromium or Chrome, put the"
+            f"A picture in {kind.upper()} needs a browser, and none is installed: install Chromium or Chrome, put the"
             " path of one into the environment variable MKLVIZ_CHROMIUM, or save the picture as .html."
         )
     return browser

@@ -56,7 +56,7 @@ _KEEP = beside(__file__, "keep_zoom.js")
 class Zooms:
     """Where the user has zoomed to in a race, which the browser keeps over figures that are built anew.
 
-    It tells the server whether there is anything: what figures draw does not change while the visitor looks at a part.
+    It tells the server whether there is anything: what figures draw stays while the visitor looks at a part.
     """
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class Zooms:
         self._told = ColumnDataSource(name="zoomed")
 
     def __bool__(self) -> bool:
-        """Whether the user has zoomed, as far as the browser has told."""
+        """Whether the user has zoomed, by the browser's last message."""
         return bool(self._told.tags)
 
     def keep(self, axes: Mapping[str, DataRange1d]) -> None:

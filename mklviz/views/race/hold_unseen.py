@@ -10,7 +10,7 @@ from mklviz.views.host.visibility import Connection, Visibility
 
 __all__ = ["PAGE_CLOSED", "HoldUnseen"]
 
-PAGE_CLOSED = "The page was closed, or without a connection for minutes; the run is kept as far as it came."
+PAGE_CLOSED = "The page was closed, or without a connection for minutes; the run's steps so far are kept."
 
 
 class HoldUnseen:

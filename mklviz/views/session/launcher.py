@@ -148,7 +148,7 @@ def branch_at(session: Session, key: str, step: int, solver: Solver) -> str:
     """Let a solver go on from a step of a run, in the race shown; return a sentence if that is impossible."""
     race = session.race
     if race is None or session.follows:
-        return "There is no race of your own to go on from: press Run first."
+        return "Press Run first: there is no race of your own to continue."
     if len(race.runs) >= MOST_RUNS:
         return f"A race holds up to {MOST_RUNS} runs, branches among them: begin a new one."
     try:

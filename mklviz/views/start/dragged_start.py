@@ -40,7 +40,7 @@ class DraggedStart(ScriptedComponent):
         self._wanted: Array | None = None  # weights whose paths have not been asked for yet
         self._turn: Any = None  # the page's mark of what it asked last, which it has back with the answer
         self._asked: Any = None  # that of the paths that are computed
-        self._waits = False  # for a solver that is being compiled, as the page has been told
+        self._waits = False  # for a solver that is being compiled, as the page says
         self._preparing = Task[Prepared]()
         self._dragged: DraggedPaths | None = None
         self._polling = Polling(self.look)

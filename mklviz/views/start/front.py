@@ -101,7 +101,7 @@ def _legend(traces: Mapping[str, Trace]) -> str:
 
 
 def _sentences(traces: Mapping[str, Trace], titles: tuple[str, ...]) -> dict[str, str]:
-    """Return what is said of the triangle and of the recorded race."""
+    """Return the words about the triangle and the recorded race."""
     best = min((trace.best for trace in traces.values()), key=lambda iterate: iterate.objective)
     mix = ", ".join(
         f"{weight:.0%} {title}".replace("%", "\N{NO-BREAK SPACE}%")

@@ -55,7 +55,7 @@ class SweepSection:
 
 @dataclass(frozen=True)
 class SweepResults:
-    """All sections, the solvers they compare, and what is said above them.
+    """All sections, the solvers they compare, and the words above them.
 
     `races`: what the members of each case share, by the case's name, in the order of `SweepSection.points`.
     """

@@ -110,7 +110,7 @@ class Model(Tab):
         if session.unposed:
             return session.unposed
         if session.last_step < 0 or session.prepared is None:
-            return "Press Run first: this tab shows what a solver has learned, from its kernels to what it predicts."
+            return "Press Run first: this tab shows what a solver has learned, from its kernels to its predictions."
         return ""
 
     # -- what is shown

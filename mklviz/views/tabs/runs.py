@@ -162,7 +162,7 @@ class Runs(Tab):
         self.listed.look(sought)
 
     def _list(self) -> None:
-        """Show what was found."""
+        """Show the races that match."""
         if self._session is None:
             return
         races = self.listed
@@ -316,7 +316,7 @@ class Runs(Tab):
         self.look()
 
     def _try(self, ask: Callable[[], T]) -> T | None:
-        """Ask the store; what goes wrong is said, and None returned."""
+        """Ask the store; show what goes wrong, and return None then."""
         try:
             answer = ask()
         except MklvizError as error:

@@ -185,7 +185,7 @@ class Stopping(Tab):
         if self.race.value == SHOWN and session.prepared is not None:
             score = "Test R²" if session.fits_numbers else "Test accuracy"
         table = replay_table(judgement.replays, judgement.traces, self._styles, score, judgement.silent)
-        unscored = "" if score else '<p class="why">Held-out samples are at hand for the race shown only.</p>'
+        unscored = "" if score else '<p class="why">Only the race shown has held-out samples.</p>'
         proved = judgement.reference
         unproved = "" if proved else '<p class="why">No run has a lower bound: the optimum may lie lower.</p>'
         return table + unscored + unproved
