@@ -129,11 +129,8 @@ def which() -> str:
     for row in json.loads(WHICH.read_text(encoding="utf-8"))["rows"]:
         cells.setdefault((row["kind"], row["problem"]), []).append(row)
     labels, rows = solver_classes(), []
-    for (_, problem), by_solver in cells.items():
-        taken, best = (
-            by_solver[0],
-            min((row for row in by_solver if row["reached"]), key=lambda row: float(row["times"])),
-        )
+    for (_, problem), ran in cells.items():
+        taken, best = ran[0], min((row for row in ran if row["reached"]), key=lambda row: float(row["times"]))
         ahead = labels[best["solver"]].label if best is not taken else ""
         times = f"{1.0 / best['times']:.2f}".rstrip("0").rstrip(".")
         size = f"{taken['n']:,} · {taken['m']:,}"
@@ -207,9 +204,7 @@ def dataset_list() -> str:
 
 def glossary_list() -> str:
     """Return every term with its sentence, in the order of the alphabet."""
-    return "\n\n".join(
-        f"**{term}**\n:   {sentence}" for term, sentence in sorted(glossary.terms().items(), key=_folded)
-    )
+    return "\n\n".join(f"**{term}**\n:   {text}" for term, text in sorted(glossary.terms().items(), key=_folded))
 
 
 def _folded(pair: tuple[str, str]) -> str:

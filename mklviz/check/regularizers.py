@@ -78,11 +78,9 @@ def gradient_fits(kind: type[Regularizer]) -> None:
         slope = (regularizer.value(middle + h * along) - regularizer.value(middle - h * along)) / (2 * h)
         gradient = regularizer.gradient(middle)
         require(gradient.shape == middle.shape, f"gradient has the shape {gradient.shape}, not {middle.shape}.")
-        stated = float(gradient @ along)
+        own = float(gradient @ along)
         size = float(np.abs(gradient) @ np.abs(along))
-        require(
-            near(stated, slope, 1e-4, 1e-5 * size), f"differences give the slope {slope:g}, the gradient {stated:g}."
-        )
+        require(near(own, slope, 1e-4, 1e-5 * size), f"differences give the slope {slope:g}, the gradient {own:g}.")
 
 
 def proximal_point_is_best(kind: type[Regularizer]) -> None:

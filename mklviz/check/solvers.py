@@ -165,13 +165,11 @@ def explained(iterates: Sequence[Iterate]) -> None:
 def narrated(solver: Solver, iterates: Sequence[Iterate]) -> None:
     """Require one or two sentences for every step."""
     for before, after in zip([None, *iterates], iterates, strict=False):
-        narration = solver.narrate(before, after)
-        require(isinstance(narration, str), f"narrate returns {narration!r:.80}, no text.")
-        sentence = (
-            narration.endswith(".") and (narration[0].isupper() or narration[0].isdigit()) and 10 < len(narration) < 400
-        )
-        require(sentence, f"narrate says {narration!r:.80}, which is no sentence of at most 400 letters.")
-        require("nan" not in narration.split(), f"narrate says nan: {narration!r:.200}.")
+        words = solver.narrate(before, after)
+        require(isinstance(words, str), f"narrate returns {words!r:.80}, no text.")
+        sentence = words.endswith(".") and (words[0].isupper() or words[0].isdigit()) and 10 < len(words) < 400
+        require(sentence, f"narrate says {words!r:.80}, which is no sentence of at most 400 letters.")
+        require("nan" not in words.split(), f"narrate says nan: {words!r:.200}.")
 
 
 def same(left: Iterate, right: Iterate) -> bool:

@@ -60,11 +60,9 @@ def archive_in_memory(header: Mapping[str, Any], columns: Mapping[str, NDArray[A
 
 def _npy(values: NDArray[Any]) -> bytes:
     """Return an array as NumPy's format has it."""
-    header = f"{{'descr': {values.dtype.str!r}, 'fortran_order': False, 'shape': {values.shape}, }}"
-    length = -(len(header) + 11) % 64 + len(header) + 1  # the content begins at a multiple of 64
-    return (
-        b"\x93NUMPY\x01\x00" + struct.pack("<H", length) + header.encode().ljust(length - 1) + b"\n" + values.tobytes()
-    )
+    head = f"{{'descr': {values.dtype.str!r}, 'fortran_order': False, 'shape': {values.shape}, }}"
+    length = -(len(head) + 11) % 64 + len(head) + 1  # the content begins at a multiple of 64
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", length) + head.encode().ljust(length - 1) + b"\n" + values.tobytes()
 
 
 def _as_text(header: Mapping[str, Any]) -> NDArray[np.uint8]:

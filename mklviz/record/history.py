@@ -166,12 +166,10 @@ def run_named(store: Store, text: str, deleted: bool = False) -> list[StoredRun]
     known = store.runs(deleted=deleted)
     exact = [run for run in known if text in (run.id, run.race)]
     wanted = text.lower()
-    matching = exact or [run for run in known if wanted and (run.id.startswith(wanted) or short_id(run.id) == wanted)]
-    matching = matching or [
-        run for run in known if wanted and (run.race.startswith(wanted) or short_id(run.race) == wanted)
-    ]
-    if not matching:
+    fits = exact or [run for run in known if wanted and (run.id.startswith(wanted) or short_id(run.id) == wanted)]
+    fits = fits or [run for run in known if wanted and (run.race.startswith(wanted) or short_id(run.race) == wanted)]
+    if not fits:
         raise MklvizError(f"There is no run {quote(text)} in the store: mklviz runs list says which there are.")
-    if len({run.race for run in matching}) > 1:
-        raise MklvizError(f"{quote(text)} may mean any of {len(matching):,} runs: write more of the key.")
-    return matching
+    if len({run.race for run in fits}) > 1:
+        raise MklvizError(f"{quote(text)} may mean any of {len(fits):,} runs: write more of the key.")
+    return fits

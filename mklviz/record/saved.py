@@ -92,9 +92,7 @@ def _header(stored: Mapping[str, Any]) -> dict[str, Any]:
     header["options"] = plain_values(_typed(stored["options"], dict, "options"))
     names, versions = _typed(stored["kernel_names"], list, "names"), _typed(stored["versions"], dict, "versions")
     header["kernel_names"] = [one_line(_typed(name, str, "name of a kernel")) for name in names]
-    header["versions"] = {
-        one_line(name): one_line(_typed(version, str, "version")) for name, version in versions.items()
-    }
+    header["versions"] = {one_line(name): one_line(_typed(text, str, "version")) for name, text in versions.items()}
     header["origin"] = Origin.read(stored["origin"])
     header["descends"] = None if stored["descends"] is None else _typed(stored["descends"], bool, "descends")
     if header["status"] not in ("running", *FINAL):

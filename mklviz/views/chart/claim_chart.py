@@ -96,10 +96,8 @@ def _upwards(answer: ClaimAnswer) -> list[ClaimRow]:
     return [*answer.rows][::-1] if answer.rows[-1].title != ALL_DATA else [*answer.rows[-2::-1], answer.rows[-1]]
 
 
-def _points(claim: PaperClaim, rows: Sequence[ClaimRow], estimates: Sequence[Estimate], who: str, up: float) -> Table:
-    drawn = [
-        (k, row, one) for k, (row, one) in enumerate(zip(rows, estimates, strict=True)) if math.isfinite(one.value)
-    ]
+def _points(claim: PaperClaim, rows: Sequence[ClaimRow], values: Sequence[Estimate], who: str, up: float) -> Table:
+    drawn = [(k, row, one) for k, (row, one) in enumerate(zip(rows, values, strict=True)) if math.isfinite(one.value)]
     return {
         "x": [one.value for _, _, one in drawn],
         "y": [k + up for k, _, _ in drawn],
@@ -108,7 +106,7 @@ def _points(claim: PaperClaim, rows: Sequence[ClaimRow], estimates: Sequence[Est
     }
 
 
-def _spans(estimates: Sequence[Estimate], up: float) -> Table:
-    ends = [(one.low, one.high) for one in estimates]
+def _spans(values: Sequence[Estimate], up: float) -> Table:
+    ends = [(one.low, one.high) for one in values]
     kept = [(k, low, high) for k, (low, high) in enumerate(ends) if math.isfinite(low) and math.isfinite(high)]
     return {"x": [[low, high] for _, low, high in kept], "y": [[k + up, k + up] for k, _, _ in kept]}

@@ -36,8 +36,7 @@ def add_readout(plots: Sequence[figure], theme: Theme, shares: bool = False) -> 
 def add_point_readout(plot: figure, tips: Sequence[tuple[GlyphRenderer, Tips]], theme: Theme) -> None:
     """Show beside the mouse the text of the nearest point, however many lie there; numbers are written short."""
     readouts = [
-        [renderer, [[words, column.lstrip("@").split("{")[0]] for words, column in entries]]
-        for renderer, entries in tips
+        [renderer, [[words, column.lstrip("@").split("{")[0]] for words, column in tip]] for renderer, tip in tips
     ]
     _follow_mouse([plot], CustomJS(args={**_look(theme), "plot": plot, "readouts": readouts}, code=_POINTS))
 

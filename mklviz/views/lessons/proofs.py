@@ -24,9 +24,8 @@ def certificate(runs: LessonRuns) -> Picture:
     """Show what is proved after the first step, and the gaps of all steps: by each SVM alone and by averages."""
     theme, evidence = runs.theme, runs.evidence.get("proved", {"name": [], "gap": []})
     colours = theme.muted, theme.muted, theme.accent
-    proved = zip(
-        evidence["name"], evidence["gap"], colours, strict=False
-    )  # nothing is proved yet while the race goes on
+    # nothing is proved yet while the race goes on
+    proved = zip(evidence["name"], evidence["gap"], colours, strict=False)
     bars = [NamedBar(name, gap, share_text(gap), colour) for name, gap, colour in proved]
     tables: dict[str, Table] = {"proved": bar_table(bars)}
     tables |= {f"gap-{key}": _own_and_proved(trace) for key, trace in runs.traces.items()}

@@ -62,19 +62,19 @@ def failures(table: SweepTable) -> list[str]:
 def runs_sentence(outcomes: Outcomes) -> str:
     """Say how many runs are compared, which of them did not converge, and what was left out."""
     runs, solved = int(outcomes.known.sum()), int((outcomes.known & outcomes.solved).sum())
-    sentences = [f"{counted(runs, 'run')} of {counted(len(outcomes.cases), 'case')}, {solved:,} converged."]
+    parts = [f"{counted(runs, 'run')} of {counted(len(outcomes.cases), 'case')}, {solved:,} converged."]
     if runs > solved:
-        sentences.append("What did not converge is counted, drawn hollow, and in no mean.")
+        parts.append("What did not converge is counted, drawn hollow, and in no mean.")
     if outcomes.failed:
-        sentences.append(f"{outcomes.failed:,} of these failed and have no result.")
+        parts.append(f"{outcomes.failed:,} of these failed and have no result.")
     if outcomes.machines > 1:
-        sentences.append(
+        parts.append(
             f"The runs come from {outcomes.machines} machines. Compare SVM solves or mean-kernel fits"
             " (seconds in units of one SVM fit on the same machine); seconds differ by machine."
         )
     if outcomes.uncounted:
-        sentences.append(f"Without {outcomes.measure.label}, and so left out: {', '.join(outcomes.uncounted)}.")
-    return " ".join(sentences)
+        parts.append(f"Without {outcomes.measure.label}, and so left out: {', '.join(outcomes.uncounted)}.")
+    return " ".join(parts)
 
 
 def spread_table(drawn: Sequence[Spread], styles: Mapping[str, RunStyle], measure: Measure) -> str:
@@ -123,20 +123,18 @@ def difference_table(differences: Sequence[Difference], styles: Mapping[str, Run
     return _table(f"{measure.label}, two by two", heads, rows)
 
 
-def _difference(difference: Difference, styles: Mapping[str, RunStyle], measure: Measure) -> str:
-    first, second = (
-        f"{swatch(styles[name])}{escape(styles[name].label)}" for name in (difference.first, difference.second)
-    )
-    value, low, high = (_written(end, measure) for end in (difference.value, difference.low, difference.high))
-    sign = "× " if measure.cost and math.isfinite(difference.value) else ""
-    interval = f"{low} to {high}" if math.isfinite(difference.low) else "–"
+def _difference(pair: Difference, styles: Mapping[str, RunStyle], measure: Measure) -> str:
+    first, second = (f"{swatch(styles[name])}{escape(styles[name].label)}" for name in (pair.first, pair.second))
+    value, low, high = (_written(end, measure) for end in (pair.value, pair.low, pair.high))
+    sign = "× " if measure.cost and math.isfinite(pair.value) else ""
+    interval = f"{low} to {high}" if math.isfinite(pair.low) else "–"
     even = 1.0 if measure.cost else 0.0
-    decided = math.isfinite(difference.low) and not difference.low <= even <= difference.high
+    decided = math.isfinite(pair.low) and not pair.low <= even <= pair.high
     shown = f"<b>{sign}{value}</b>" if decided else f"{sign}{value}"
     cells = (
         f'<th scope="row">{first}</th>',
-        *(f"<td>{cell}</td>" for cell in (second, shown, interval, f"{difference.less:,} of {difference.pairs:,}")),
-        f"<td>{difference.first_only:,}, {difference.second_only:,}, {difference.neither:,}</td>",
+        *(f"<td>{cell}</td>" for cell in (second, shown, interval, f"{pair.less:,} of {pair.pairs:,}")),
+        f"<td>{pair.first_only:,}, {pair.second_only:,}, {pair.neither:,}</td>",
     )
     return f"<tr>{''.join(cells)}</tr>"
 
