@@ -85,6 +85,6 @@ def test_a_changed_set_up_says_so_and_is_put_back_by_one_button(classroom: Class
     app.page.get_by_text("You changed this lesson's set-up, so its question waits.").wait_for()
     asked = app.page.get_by_role("group", name="On Vote one question nearly decides")
     assert asked.count() == 0
-    app.press("Put it back")
+    app.press("Restore settings")
     asked.wait_for()
     assert app.page.get_by_text("You changed this lesson's set-up").count() == 0

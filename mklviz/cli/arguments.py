@@ -26,20 +26,19 @@ NYSTROM_HELP = (
     " instead of k-means++, for very many samples; none for exact kernels (default)"
 )
 VARY_HELP = (
-    "what varies, in this order: NAME=FROM:TO:COUNT, evenly on a log scale, or NAME=VALUE,VALUE,...; NAME alone takes"
-    " 100 values, prices from where all kernel weights are zero, C from 1000 down to 0.01. NAME is C or another number"
-    " of --loss or --regularizer"
+    "the number to vary and its values in order: NAME=FROM:TO:COUNT, evenly on a log scale, or NAME=VALUE,VALUE,...;"
+    " NAME alone takes 100 values, prices from where all kernel weights are zero, C from 1000 down to 0.01. NAME is C"
+    " or another number of --loss or --regularizer"
 )
 KNOB_HELP = (
     "the setting to vary; give it twice for a grid: an option of a solver, as level.lam, the SVM tolerance of all, tol,"
-    " or C, p or another number of --loss or --regularizer; with its positions,"
-    " VALUE,VALUE,... or FROM:TO:COUNT evenly on a log"
-    " scale (default: those of the tab Knobs)"
+    " or C, p or another number of --loss or --regularizer; with its positions, VALUE,VALUE,... or FROM:TO:COUNT evenly"
+    " on a log scale (default: those of the tab Knobs)"
 )
 SWEEP_HELP = (
     "a recipe with lists, KEY=VALUES parts with semicolons between them: commas or ranges (0...19) list names and"
     " numbers, vertical bars whole values (simplex|lp-ball:p=2), braces alternatives within one (level:lam={0.3,0.5});"
-    " split lists the seeds of splits; what varies nowhere has its default"
+    " split lists the seeds of splits; a key left out has its default"
 )
 OF_THE_FILE = ("data", "target", "missing", "header")  # what has been read when the recipe begins
 LOSS_HELP = (

@@ -152,7 +152,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"mklviz {__version__}")
     added = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
     _add_serve(_command(added, "serve", "serve the dashboard and open it in the browser", SERVE_EXAMPLES))
-    run_help = "run one solver, or race several, and print what came out"
+    run_help = "run one solver, or race several, and print the results"
     desktop_help = "open the dashboard in a window of its own, which ends it when it is closed"
     desktop = _command(added, "desktop", desktop_help, DESKTOP_EXAMPLES)
     desktop.add_argument("file", metavar="FILE", nargs="?", type=Path, help="a file of runs, or a table, to open")
@@ -161,29 +161,29 @@ def make_parser() -> argparse.ArgumentParser:
     race_help = "the same as run, with several solvers where none is named"
     race_examples = RUN_EXAMPLES.replace("mklviz run", "mklviz race")
     _add_run(_command(added, "race", race_help, race_examples), "silp,level,spg, or those that can follow the problem")
-    path_help = "solve for several values of one number, each from the solution before"
+    path_help = "solve for several values of one number, each from the previous solution"
     _add_path(_command(added, "path", path_help, PATH_EXAMPLES))
     lab_help = "solve at every position of a knob, and write one page in which the knob turns, without a server"
     _add_lab(_command(added, "lab", lab_help, LAB_EXAMPLES))
     gallery_help = "write lessons, laboratories and the races of papers' claims as pages that need no server"
     gallery = _command(added, "gallery", gallery_help, "examples:\n  mklviz gallery pages\n")
-    gallery.add_argument("folder", metavar="DIR", type=Path, help="where the pages go; it is made if need be")
+    gallery.add_argument("folder", metavar="DIR", type=Path, help="the folder of the pages; it is made if need be")
     add_store(gallery, switch=True)
     sweep_help = "solve all runs of a recipe with lists, and print means and spreads"
     _add_sweep(_command(added, "sweep", sweep_help, SWEEP_EXAMPLES))
-    reproduce_help = "answer for the papers' claims: their values, ours by two stop rules, and a verdict"
+    reproduce_help = "check the papers' claims: their values, ours by two stop rules, and a verdict"
     _add_reproduce(_command(added, "reproduce", reproduce_help, REPRODUCE_EXAMPLES))
-    runs_help = "list, show, export, import, merge, describe and delete the runs that are kept, and go on from one"
+    runs_help = "list, show, export, import, merge, describe and delete saved runs, and continue one"
     add_runs(_command(added, "runs", runs_help, RUNS_EXAMPLES), _command)
-    check_help = "try whether a solver, loss, regularizer or kernel family of yours keeps what its kind promises"
+    check_help = "check whether a solver, loss, regularizer or kernel family of yours keeps what its kind promises"
     _add_check(_command(added, "check", check_help, CHECK_EXAMPLES))
     bench_help = "measure how fast the library is beside other programs, as ratios of CPU time"
     _add_bench(_command(added, "bench", bench_help, BENCH_EXAMPLES))
     warmup_help = "compile everything, once after an installation, so that no run waits for it later"
     _command(added, "warmup", warmup_help, "examples:\n  mklviz warmup\n")
-    completion_help = "print what teaches a shell to complete commands, options and names with the Tab key"
+    completion_help = "print the script that lets a shell complete commands, options and names with the Tab key"
     completion = _command(added, "completion", completion_help, COMPLETION_EXAMPLES)
-    completion.add_argument("shell", choices=SHELLS, metavar="|".join(SHELLS), help="the shell to teach")
+    completion.add_argument("shell", choices=SHELLS, metavar="|".join(SHELLS), help="the shell")
     for name, text in LISTS.items():
         _add_json(_command(added, name, text, f"examples:\n  mklviz {name}\n  mklviz {name} --json\n"))
     return parser
@@ -285,8 +285,8 @@ def _add_sweep(parser: argparse.ArgumentParser) -> None:
     where("--workers", type=whole(1, 1000), metavar="N", help="processes on this machine (default: one for each core)")
     where("--shard", metavar="K/N", help="solve the K-th of N shares only; merge the stores afterwards")
     where("--dask", metavar="ADDRESS", help="solve on the Dask cluster whose scheduler is at this address")
-    where("--retry", action="store_true", help="try runs again that failed before (default: they stay failed)")
-    where("--dry-run", action="store_true", help="say which runs there are and how many are left, and solve none")
+    where("--retry", action="store_true", help="solve failed runs again (default: they stay failed)")
+    where("--dry-run", action="store_true", help="list the runs and how many are left; solve none")
     _add_json(parser)
     out = parser.add_argument_group("what to keep").add_argument
     out("--csv", metavar="FILE", type=Path, help="write a row per run as a table")
@@ -297,7 +297,7 @@ def _add_sweep(parser: argparse.ArgumentParser) -> None:
 def _add_reproduce(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("claims", nargs="*", metavar="CLAIM", help="claims by name, see mklviz claims (default: all)")
     parser.add_argument("--quick", action="store_true", help="few splits of small data sets: minutes instead of hours")
-    parser.add_argument("--stored", action="store_true", help="answer from the runs that there are, and solve none")
+    parser.add_argument("--stored", action="store_true", help="answer from stored runs; solve none")
     workers_help = "processes that solve (default: one for each core)"
     parser.add_argument("--workers", type=whole(1, 1000), metavar="N", help=workers_help)
     add_store(parser)
@@ -327,7 +327,7 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
 
 def _add_problem(parser: argparse.ArgumentParser) -> None:
     what = parser.add_argument_group("what to solve").add_argument
-    what("--scenario", metavar="NAME", help="start from a prepared race; what else is given changes it")
+    what("--scenario", metavar="NAME", help="start from a prepared race; other options change it")
     what(
         "--data",
         metavar="NAME|FILE",
@@ -371,16 +371,14 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
         help="multiply C by a weight of each class, so that all classes have the same in sum (default: none)",
     )
     what("--regularizer", metavar="TEXT", help=f"{REGULARIZER_HELP}: {_known('mklviz.problem.regularizers')}")
-    what(
-        "--cache-mb", help="memory in MB for kernel rows used lately, of each solver, where n is large (default: 1024)"
-    )
+    what("--cache-mb", help="memory in MB of each solver's cache of kernel rows, where n is large (default: 1024)")
     what(
         "--by-rows",
         action="store_const",
         const="true",
-        help="form no kernel matrix where n is small either: less memory, about four times the time",
+        help="compute kernels row by row even where n is small: less memory, about four times the time",
     )
-    what("--train", help="fraction of the samples trained on (default: 0.5)")
+    what("--train", help="fraction of the samples to train on (default: 0.5)")
     what("--seed", help="seed of the split and of the solvers (default: 0)")
 
 

@@ -25,7 +25,7 @@ STORE_SECONDS = 20.0  # to wait for scores and the disk at the end
 
 
 def solve_race(arguments: argparse.Namespace, one: bool = False) -> int:
-    """Run the race that the command line asks for, print and write what came out; return the exit code.
+    """Run the race that the command line asks for, print and write the results; return the exit code.
 
     `one`: whether the recommended solver runs alone where no solver is named.
     """
@@ -61,7 +61,7 @@ def solve_race(arguments: argparse.Namespace, one: bool = False) -> int:
 def tell_race(
     race: Race, recipe: Recipe, prepared: Prepared, recorded: RecordedRace, complete: bool, as_json: bool
 ) -> None:
-    """Print what came out of a race that has ended, where it is kept, and what has gone wrong."""
+    """Print the results of a race that has ended, where it is kept, and what has gone wrong."""
     if as_json:
         print_document(race_document(race, recipe, prepared, complete))
     else:

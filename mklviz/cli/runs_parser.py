@@ -32,11 +32,11 @@ WHERE_HELP = (
 NAMED = "keys of runs or races, as the list prints them; the beginning of a whole key is enough"
 ACTIONS = {
     "list": ("list the runs, the newest first", "mklviz runs list --where 'status:\"cut off\"' --limit 5"),
-    "show": ("show all that is known of a run, or of the runs of a race", "mklviz runs show 3fa9c2d1 --json"),
-    "resume": ("go on from the best step of a run, as a branch of its race", "mklviz runs resume 3fa9c2d1"),
+    "show": ("show all about a run, or about the runs of a race", "mklviz runs show 3fa9c2d1 --json"),
+    "resume": ("continue a run from its best step, as a branch of its race", "mklviz runs resume 3fa9c2d1"),
     "describe": ("give races a name, a note and tags", 'mklviz runs describe 3fa9c2d1 --name "first try" --pin'),
     "export": ("write races into one file, for others and for the dashboard", "mklviz runs export mine.zip 3fa9c2d1"),
-    "import": ("take in files of runs, as --save or export wrote them", "mklviz runs import mine.zip old.mklrun.npz"),
+    "import": ("import files of runs that --save or export wrote", "mklviz runs import mine.zip old.mklrun.npz"),
     "merge": ("add the runs of other stores, such as copied ones", "mklviz runs merge /media/cluster/runs"),
     "delete": ("delete races; restore undoes it for a day", "mklviz runs delete 3fa9c2d1"),
     "restore": ("undo delete", "mklviz runs restore 3fa9c2d1"),
@@ -86,10 +86,10 @@ def _add_list(parser: argparse.ArgumentParser) -> None:
         "--order",
         metavar="FIELD",
         default="-created",
-        help="what to sort by, such as gap, svm_solves or seconds; with a minus sign, as in --order=-gap, the largest"
+        help="column to sort by, such as gap, svm_solves or seconds; with a minus sign, as in --order=-gap, the largest"
         " first (default: -created)",
     )
-    parser.add_argument("--deleted", action="store_true", help="those that were deleted, instead of the others")
+    parser.add_argument("--deleted", action="store_true", help="list deleted runs instead")
 
 
 def _add_resume(parser: argparse.ArgumentParser) -> None:
@@ -103,11 +103,9 @@ def _add_resume(parser: argparse.ArgumentParser) -> None:
 
 def _add_describe(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--name", help="what the race is called")
+    add("--name", help="name of the race")
     add("--note", help="a note")
     add("--tag", action="append", metavar="TAG", help="a tag; may be repeated, and replaces the tags of before")
     pin = parser.add_mutually_exclusive_group().add_argument
-    pin("--pin", action="store_true", default=None, help="never remove it for lack of room")
-    pin(
-        "--unpin", action="store_false", dest="pin", default=None, help="remove it for lack of room when its turn comes"
-    )
+    pin("--pin", action="store_true", default=None, help="never remove the race to free room")
+    pin("--unpin", action="store_false", dest="pin", default=None, help="let the race be removed to free room")

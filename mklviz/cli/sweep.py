@@ -26,7 +26,7 @@ __all__ = ["solve_sweep"]
 
 
 def solve_sweep(arguments: argparse.Namespace) -> int:
-    """Solve the sweep that the command line asks for, print and write what came out; return the exit code."""
+    """Solve the sweep that the command line asks for, print and write the results; return the exit code."""
     sweep, engine, store = Sweep.from_words(arguments.words), _engine(arguments), store_of(arguments)
     _check_outputs(arguments)
     run = SweepRun(sweep, store, engine, retry=arguments.retry)

@@ -1,6 +1,6 @@
 """A process that solves one member after the other.
 
-It reads what to do from its input and says what came out on its output, as pickles from and to the process that has
+It reads what to do from its input and writes the results to its output, as pickles from and to the process that has
 started it alone. When that process is gone it ends at once, and its run is cut off.
 """
 

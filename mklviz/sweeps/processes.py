@@ -103,7 +103,7 @@ _Inbox = queue.SimpleQueue["tuple[_Process, MemberOutcome | None]"]
 
 
 class _Process:
-    """One process, which says what came out, and at last None, to a queue."""
+    """One process, which puts the results, and at last None, into a queue."""
 
     def __init__(self, inbox: _Inbox) -> None:
         self.member: Member | None = None

@@ -1,4 +1,4 @@
-"""Solve one member, wherever that is: build its kernels, unless they are there, run it, and say what came out."""
+"""Solve one member, wherever that is: build its kernels, unless they are there, run it, and return the result."""
 
 from __future__ import annotations
 

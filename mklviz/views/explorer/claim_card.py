@@ -1,4 +1,4 @@
-"""The claim of a paper that is open, ``?claim=level-table-2-silp``: what it says, what came out, its race."""
+"""The claim of a paper that is open, ``?claim=level-table-2-silp``: its sentence, its result, its race."""
 
 from __future__ import annotations
 

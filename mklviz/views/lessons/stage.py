@@ -61,7 +61,7 @@ class LessonStage(pn.viewable.Viewer):
         self.stop = Button(commands.get("stop"), label="Stop", visible=False)
         self.close = Button(self._close, label="Close", variant="text", visible=bool(commands))
         self.changed = FormRow(
-            note(CHANGED, visible=True), Button(commands.get("restore"), label="Put it back"), visible=False
+            note(CHANGED, visible=True), Button(commands.get("restore"), label="Restore settings"), visible=False
         )
         self.run.visible = bool(commands)
         self._usable = _USABLE if commands else {}

@@ -48,9 +48,9 @@ class RunPanel(pn.viewable.Viewer):
         counts = {str(k): k for k in range(1, cores + 1)}
         self.threads = Select(label="threads", options=counts, value=1, visible=False)
         self.stage = note()
-        self.progress = ProgressBar(label="How far the preparation is", visible=False)
+        self.progress = ProgressBar(label="Progress of the preparation", visible=False)
         self._hint = note()
-        self._link = Link(label="Others follow this race at", visible=False)
+        self._link = Link(label="Link to follow this race", visible=False)
         self.hint = ""
         self.form = Form(
             Heading(object="Run"),

@@ -35,7 +35,7 @@ class SolverPanel(Section):
         self._switched_off: dict[str, list[SolverChoice]] = {}  # with their options, for when they are on again
         self.chips = {name: self._chip(solver) for name, solver in solver_classes().items()}
         self.why_not = note()
-        self.drop = Button(self.drop_unfit, label="Drop the solvers that cannot follow", visible=False)
+        self.drop = Button(self.drop_unfit, label="Remove unfit solvers", visible=False)
         self.advice = note()
         self.others = Reasons(visible=False)
         self.options = Expander(title="Options of each solver")

@@ -39,7 +39,7 @@ class SweepForm(param.Parameterized):
         super().__init__()
         self.fields = {key: TextBox(label=label, description=why) for key, label, why in _FIELDS}
         self.words = TextBox(label="Sweep")
-        self.command = Code(label="The same on the command line", visible=False)
+        self.command = Code(label="Command line", visible=False)
         self._own: Dataset | None = None
         self._showing = False
         for key, field in self.fields.items():

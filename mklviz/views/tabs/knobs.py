@@ -78,7 +78,7 @@ class Knobs(Tab):
         self.slider.param.watch(lambda _event: self._move(), "value")
         self.once = Button(self._solve_once, label="Solve once", variant="contained", visible=False)
         self.stop = Button(lambda *_: self.task.cancel(), label="Stop", variant="text", visible=False)
-        self.bar = ProgressBar(label="How far the solve is", visible=False)
+        self.bar = ProgressBar(label="Progress of the solve", visible=False)
         self._gap_heading = cards.html(cards.heading("Duality gap", _GAP))
         self._watch, self.refusal, self.progress = note(), note(), note(spoken=True)
         self._grid = cards.grid(columns="auto-fit, minmax(min(400px, 100%), 1fr)")

@@ -90,7 +90,7 @@ class Model(Tab):
         self._shown: tuple[Race | None, Theme | None] = (None, None)
         self._cursor: int | None = None  # where it was at the last tick
         self._moved_at = 0.0
-        self.run = Select(label="What was learned by", options={}, value="", width=360)
+        self.run = Select(label="Solution of", options={}, value="", width=360)
         self.label = note()
         self.cards = [ModelCard(section) for section in SECTIONS]
         self.points = PointsCard()

@@ -82,10 +82,10 @@ class SweepTab(Tab):
         self.pause = Button(self._pause, label="Pause", visible=False, width=90)
         self.stop = Button(self._stop, label="Stop", variant="text", visible=False, width=80)
         self.take = Button(
-            self._load, label="Take the set-up beside", variant="text", description="Its recipe, with 5 splits"
+            self._load, label="Use the current set-up", variant="text", description="Its recipe, with 5 splits"
         )
         self.trouble, self.failed = Alert(visible=False, closeable=True), Reasons(visible=False)
-        self.status, self.bar = note(spoken=True), ProgressBar(label="How far the sweep is", visible=False)
+        self.status, self.bar = note(spoken=True), ProgressBar(label="Progress of the sweep", visible=False)
         self.measure = Select(label="Measure", options=MEASURES, value=None, width=240)
         self.against = Select(label="Compared with", options={ALL: ""}, value="", width=260)
         self.files = [Button(self._saving(end), label=label, width=90) for label, end in _FILES]
