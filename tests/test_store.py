@@ -129,7 +129,7 @@ def test_a_recording_that_nobody_follows_any_more_is_cut_off(store: Store) -> No
     recording = store.record({"level": growing()}, RunHead())
     recording.close()
     (run,) = store.runs()
-    assert (run.status, run.reason) == ("cut off", "Nobody followed the run any more.")
+    assert (run.status, run.reason) == ("cut off", "The run was not followed to its end.")
 
 
 def test_a_program_that_ends_leaves_its_runs_cut_off_with_all_their_steps(store: Store) -> None:

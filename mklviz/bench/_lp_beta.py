@@ -33,8 +33,8 @@ def largest_margin(decisions: Array, signs: Array, nu: float) -> Array:
     below = hstack([csr_array(-signs[:, None] * decisions), -identity(n), np.ones((n, 1))], format="csr")
     total = np.concatenate([np.ones(m), np.zeros(n + 1)])[None, :]
     bounds = [(0.0, None)] * (m + n) + [(None, None)]
-    found = linprog(price, below, np.zeros(n), total, [1.0], bounds, method="highs")
-    return np.maximum(found.x[:m], 0.0)
+    solution = linprog(price, below, np.zeros(n), total, [1.0], bounds, method="highs")
+    return np.maximum(solution.x[:m], 0.0)
 
 
 class LpBeta:

@@ -1,6 +1,6 @@
 """Benchmark rows as a picture: ratios with whiskers and goals on a log axis.
 
-As .svg it is light; as .html it follows the theme of whoever looks, and says what the numbers depend on.
+As .svg it is light; as .html it follows the reader's theme, and says what the numbers depend on.
 """
 
 from __future__ import annotations

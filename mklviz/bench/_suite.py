@@ -160,7 +160,7 @@ def load_suites(names: Sequence[str] = ()) -> dict[str, Suite]:
 
 
 def _loaded(name: str, asked: bool) -> Suite | None:
-    """Return a suite; None where it needs the screen, which is not installed, and nobody has asked for it."""
+    """Return a suite; None where it needs the screen, which is not installed, unless it was asked for."""
     try:
         suite: Suite = importlib.import_module(f"mklviz.bench.{name}").SUITE
     except ModuleNotFoundError:

@@ -2,7 +2,7 @@
 
 - *MKLClassifierCV*: the papers' Gaussians and polynomials on all features and on each; C along a warm-started path.
 - *MKLClassifierCV, p too*: the same with balls of the lp norm to choose from besides the simplex, by C and p.
-- *Equal weights*: an SVC on the plain mean of the same kernels, which nobody learns; C by a grid search.
+- *Equal weights*: an SVC on the plain mean of the same kernels, which is not learned; C by a grid search.
 - *EasyMKL*, *ALIGNF*: an SVC on the same kernels, weighted before by their share of one margin, or by their alignment
   with the labels; C by a grid search.
 - *Best kernel*: an SVC on the one of these kernels that is right most often at C = 1; C by a grid search.

@@ -126,7 +126,7 @@ def needs(solver: str) -> tuple[str, ...]:
 class Sharing:
     """The parts, compiled by helping processes, which live as long as the context.
 
-    `done`: parts that this process has loaded, or compiled where nobody helped.
+    `done`: parts that this process has loaded, or compiled where no process helped.
     """
 
     def __init__(self) -> None:
@@ -202,7 +202,7 @@ class Sharing:
             threading.Thread(target=self._assist, name="mklviz-compile", daemon=True).start()
 
     def take(self) -> str:
-        """Return a part for the caller to compile, "" where none is left or nobody waits any more."""
+        """Return a part for the caller to compile, "" where none is left or wanted."""
         with self._changed:
             while self._left and not self._over:
                 for part in self._left:
@@ -223,7 +223,7 @@ class Sharing:
         return self.done.union(self._cached).issuperset(_AFTER.get(part, ()))
 
     def _assist(self) -> None:
-        """Hand one part after the other to a process; where none helps, whoever needs a part compiles it."""
+        """Hand one part after the other to a process; where none helps, the thread that needs a part compiles it."""
         command = [sys.executable, "-m", "mklviz.engine.compiling", str(os.getpid())]
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
         part = ""

@@ -120,7 +120,7 @@ class Helpers:
             work(lambda: None)
         finally:
             busy = [future for future in futures if not future.cancel()]
-            wait(busy)  # also after an error: nobody may still be writing when the caller goes on
+            wait(busy)  # also after an error: no process may still be writing when the caller goes on
         for future in busy:
             future.result()
 

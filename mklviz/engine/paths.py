@@ -284,8 +284,8 @@ def path(
     check_callable(progress, "progress")
     check_callable(checkpoint, "checkpoint")
     if len(varied) != 1:
-        said = f"{', '.join(varied)} were given" if varied else "none was given"
-        raise ProblemError(f"A path varies exactly one parameter, such as C=[100, 10, 1], but {said}.")
+        given = f"{', '.join(varied)} were given" if varied else "none was given"
+        raise ProblemError(f"A path varies exactly one parameter, such as C=[100, 10, 1], but {given}.")
     ((name, listed),) = varied.items()
     values = check_values(listed, name)
     problems = [with_parameter(problem, name, value) for value in values]

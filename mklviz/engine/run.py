@@ -268,9 +268,9 @@ class Run:
             if iterate is None:
                 return False
             self.trace.append(*self._counted_on(iterate))
-            said = fired(self.rules, self.trace)
-            verdict = self._reviewed(said)
-            if said is not None and verdict is None:  # rounding may have closed the gap; other rules hold
+            stopped = fired(self.rules, self.trace)
+            verdict = self._reviewed(stopped)
+            if stopped is not None and verdict is None:  # rounding may have closed the gap; other rules hold
                 verdict = fired((rule for rule in self.rules if not isinstance(rule, GapRule)), self.trace)
         except Interrupted:
             verdict = self._out_of_time or self._cancelled or Verdict("stopped", STOPPED)
@@ -309,7 +309,7 @@ class Run:
                 self._credits -= 1
         if not self.advance():
             return
-        with self._lock:  # whoever cancels or resumes finds the run queued, never in between
+        with self._lock:  # a caller that cancels or resumes sees the run queued, never in between
             pace = self._pace
             hold = 1.0 / pace - (time.monotonic() - begun) if pace > 0 else 0.0
             self._waits_since = time.monotonic() + max(hold, 0.0)

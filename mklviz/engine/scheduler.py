@@ -129,7 +129,7 @@ class Scheduler:
             return len(before - {id(job.party)})
 
     def share(self) -> None:
-        """Let others work if they wait and this turn has lasted long; called by whoever is in the middle of one."""
+        """Let others work if they wait and this turn has lasted long; called in the middle of one."""
         turn, now = self._turns.get(threading.get_ident()), time.monotonic()
         if turn is None:
             return

@@ -99,14 +99,14 @@ class _Threshold(ABC):
         _positive(self.tol, self.what)
 
     def check(self, trace: Trace) -> Verdict | None:
-        found = self.measure(trace)
-        return Verdict(self.status, self.says(found)) if found <= self.tol else None
+        value = self.measure(trace)
+        return Verdict(self.status, self.says(value)) if value <= self.tol else None
 
     @abstractmethod
     def measure(self, trace: Trace) -> float: ...
 
     @abstractmethod
-    def says(self, found: float) -> str: ...
+    def says(self, value: float) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -124,8 +124,8 @@ class Gap(_Threshold):
     def measure(self, trace: Trace) -> float:
         return trace.gap_at(len(trace) - 1)
 
-    def says(self, found: float) -> str:
-        return f"The duality gap, {found:.2g}, is at most {self.tol:g}."
+    def says(self, value: float) -> str:
+        return f"The duality gap, {value:.2g}, is at most {self.tol:g}."
 
 
 @dataclass(frozen=True)
@@ -146,8 +146,8 @@ class IterateGap(_Threshold):
     def measure(self, trace: Trace) -> float:
         return trace.final.gap
 
-    def says(self, found: float) -> str:
-        return f"The iterate's own duality gap, {found:.2g}, is at most {self.tol:g}."
+    def says(self, value: float) -> str:
+        return f"The iterate's own duality gap, {value:.2g}, is at most {self.tol:g}."
 
 
 @dataclass(frozen=True)
@@ -164,8 +164,8 @@ class ModelGap(_Threshold):
         known = trace.final.facts.known().get("model_gap", np.nan)
         return float(known) if isinstance(known, (int, float)) else np.nan
 
-    def says(self, found: float) -> str:
-        return f"The cutting planes promise {found:.2g} more, at most {self.tol:g}."
+    def says(self, value: float) -> str:
+        return f"The cutting planes promise {value:.2g} more, at most {self.tol:g}."
 
 
 @dataclass(frozen=True)
@@ -213,7 +213,7 @@ class WeightChange(_Threshold):
     def measure(self, trace: Trace) -> float:
         return float(np.abs(trace[-1].weights - trace[-2].weights).max()) if len(trace) > 1 else np.nan
 
-    def says(self, found: float) -> str:
+    def says(self, value: float) -> str:
         return f"No kernel weight moved by more than {self.tol:g}, which proves nothing."
 
 
@@ -230,7 +230,7 @@ class ObjectiveChange(_Threshold):
         change, size = abs(trace[-1].objective - trace[-2].objective), abs(trace[-1].objective)
         return change / size if size > 0.0 else 0.0 if change == 0.0 else np.inf
 
-    def says(self, found: float) -> str:
+    def says(self, value: float) -> str:
         return f"The objective changed by at most {self.tol:g} of it, which proves nothing."
 
 
@@ -247,8 +247,8 @@ class KKT(_Threshold):
     def measure(self, trace: Trace) -> float:
         return trace.final.facts.kkt_residual
 
-    def says(self, found: float) -> str:
-        return f"The optimality conditions hold to {found:.2g}, at most {self.tol:g}."
+    def says(self, value: float) -> str:
+        return f"The optimality conditions hold to {value:.2g}, at most {self.tol:g}."
 
 
 @dataclass(frozen=True)
@@ -270,8 +270,8 @@ class ProjectedGradient(_Threshold):
         norm, size = trace.final.facts.projected_gradient, abs(trace.final.objective)
         return norm / size if size > 0.0 else 0.0 if norm == 0.0 else np.nan
 
-    def says(self, found: float) -> str:
-        return f"The projected gradient, {found:.2g} of the objective, is at most {self.tol:g} of it."
+    def says(self, value: float) -> str:
+        return f"The projected gradient, {value:.2g} of the objective, is at most {self.tol:g} of it."
 
 
 def _positive(value: float, what: str) -> None:

@@ -35,7 +35,7 @@ class ProgressReport(Protocol):
     """What the work calls now and then."""
 
     def __call__(self, fraction: float, sentence: str = "") -> None:
-        """Say how much is done, and maybe what is being done; raise `Interrupted` where nobody waits any more."""
+        """Say how much is done, and maybe what is being done; raise `Interrupted` once it is not wanted."""
 
 
 class _EventLoop:
@@ -55,7 +55,7 @@ class _EventLoop:
         round_ = threading.Event()
         try:
             self._loop.call_soon_threadsafe(round_.set)
-        except RuntimeError:  # closed: nobody is left to go first
+        except RuntimeError:  # closed: no page is left to go first
             self._loop = None
             return
         until = time.monotonic() + PATIENCE
@@ -81,7 +81,7 @@ class _Attempt(Generic[T]):
             self.fault = STOPPED
         except (MklvizError, DataError) as error:
             self.fault = str(error)
-        except BaseException:  # also errors of plug-ins: nobody else would report them
+        except BaseException:  # also errors of plug-ins, which are reported here alone
             _log.exception(what)
             self.fault = f"{what}; the server's log says more."
         finally:
@@ -110,7 +110,7 @@ class _Attempt(Generic[T]):
 class Task(Generic[T]):
     """One question at a time, answered in a thread; nothing here touches the page.
 
-    Whoever asks looks now and then, on the event loop, whether the work has `ended`, and takes the answer. `key` tells
+    The caller looks now and then, on the event loop, whether the work has `ended`, and takes the answer. `key` tells
     the question asked last from others; `fault` says in a sentence for people why it has no answer. Tasks that share a
     `turn` compute one after the other.
     """
@@ -125,7 +125,7 @@ class Task(Generic[T]):
     def ask(self, key: object, compute: Callable[[ProgressReport], T], what: str, progress: str = "") -> None:
         """Begin to compute, unless this was asked last; an older question is given up.
 
-        `compute` is called in the thread with a `ProgressReport`, which raises `Interrupted` once nobody waits for the
+        `compute` is called in the thread with a `ProgressReport`, which raises `Interrupted` once no page waits for the
         answer any more, as does every checkpoint within. `what` says what has failed if there is no answer, such as
         "The map could not be computed". `progress` is the sentence shown meanwhile, with {} for the percentage that is
         done, unless the work reports sentences of its own.

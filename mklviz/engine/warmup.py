@@ -1,4 +1,4 @@
-"""The solvers are warmed up: what they compile is loaded, or compiled the first time, before somebody waits for it.
+"""The solvers are warmed up: what they compile is loaded, or compiled the first time, before a race waits for it.
 
 Once per process, in a background thread: every solver does a few steps on problems of 40 points that it takes. What a
 race waits for comes first.
@@ -56,7 +56,7 @@ class Warmup:
         return self._done.wait(seconds)
 
     def want(self, problem: Problem, solvers: Sequence[str]) -> None:
-        """Start, and let solvers that somebody waits for come first."""
+        """Start, and let solvers that a race waits for come first."""
         self._wanted += [(problem, solver) for solver in sorted(solvers, key=lambda name: len(needs(name)))]
         self.start()
         self._forget_wanted()
@@ -74,7 +74,7 @@ class Warmup:
         return self.running and self._sharing.awaits(part)
 
     def work(self) -> None:
-        """Do it, in the calling thread. A solver that breaks here is reported when somebody races it."""
+        """Do it, in the calling thread. A solver that breaks here is reported when it is raced."""
         try:
             with self._sharing.open() as sharing:
                 self._work(sharing)
@@ -111,7 +111,7 @@ class Warmup:
         self._ready.add((solver, *kind(problem)))
 
     def _prepare(self, sharing: Sharing, problem: Problem, solver: str) -> None:
-        """Make a solver that somebody waits for ready."""
+        """Make a solver that a race waits for ready."""
         if not self.held(problem, solver):
             return
         for part in needs(solver):

@@ -2,7 +2,7 @@
 
 A connection costs a descriptor, and a process has few of them. So only a limited number of connections may wait for
 their requests. When one too many comes, the address with the most connections loses the one that has waited longest:
-whoever opens thousands of silent connections closes their own. A request is looked at here, and read by its handler.
+a flood of silent connections closes its own. A request is looked at here, and read by its handler.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The log of the server, on the error stream: short entries, and never more a minute than a disk can bear.
 
-Whoever has a page can make the server log something as often as the connection allows. So each entry is cut. When the
+A page can make the server log something as often as the connection allows. So each entry is cut. When the
 entries of a minute have reached their limit, further ones are only counted, and the next minute begins with the count.
 """
 

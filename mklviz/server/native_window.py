@@ -2,7 +2,7 @@
 
 Qt ends the process where the system lacks a part of what it draws with, and that must not be the process of `mklviz`.
 This file is run by its path and imports nothing of mklviz, so that the window is there at once. It is told what to show
-by the environment, where nobody else reads it; it prints the size that the window had, and fails where none opens.
+by the environment, which other users cannot read; it prints the size that the window had, and fails where none opens.
 """
 
 from __future__ import annotations

@@ -54,16 +54,16 @@ def show_window(address: str, served: Served) -> None:
 def _is_shown_natively(address: str, served: Served) -> bool:
     """Show the page in a native window, and return whether one has opened."""
     shown = {"title": NAME, "address": address, "icon": str(ICON_FILE), "size": _remembered()}
-    with tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as output:
         window = subprocess.Popen(
             [sys.executable, "-P", str(Path(__file__).with_name("native_window.py"))],
             env={**os.environ, GIVEN_WINDOW: json.dumps(shown)},
-            stdout=said,
+            stdout=output,
             stderr=subprocess.DEVNULL,
         )
         _wait_for(window, served)
-        said.seek(0)
-        left = said.read()
+        output.seek(0)
+        left = output.read()
     if window.returncode == 0:
         _remember(left)
     return window.returncode == 0 or not served()
@@ -83,12 +83,12 @@ def _remembered() -> tuple[int, int]:
     return (width, height) if fits else SIZE
 
 
-def _remember(said: bytes) -> None:
+def _remember(size: bytes) -> None:
     """Keep the size that a window has said at its end."""
     with suppress(OSError):  # then the next window has the usual size
         _size_file().parent.mkdir(parents=True, exist_ok=True)
         with replacing(_size_file()) as file:
-            file.write(said)
+            file.write(size)
 
 
 def _wait_for(window: subprocess.Popen[bytes], served: Served) -> None:

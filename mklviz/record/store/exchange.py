@@ -65,9 +65,9 @@ def export_runs(runs: Sequence[StoredRun], folder: Path, file: IO[bytes], live: 
                 else:
                     recorder.trace.snapshot().save(member)
             written = {what: read_json(folder / run.id / path) for what, path in _FILES.items()}
-            told = written if recorder is None else recorder.told
-            told["head"] = {**told["head"], "owner": ""}  # who has a file need not know whose runs they were
-            known[name] = {"id": run.id, **told}
+            about = written if recorder is None else recorder.told
+            about["head"] = {**about["head"], "owner": ""}  # who has a file need not know whose runs they were
+            known[name] = {"id": run.id, **about}
         archive.writestr(KNOWN, json.dumps({"version": 1, "runs": known}))
 
 
@@ -105,13 +105,13 @@ def import_runs(content: bytes, created: datetime, name: str, folder: Path, owne
     shared = RunHead(_digest(content), name=Path(name).stem.split(".")[0], made_by="file")
     for member, run in _runs(content, name):
         trace = Trace.load(io.BytesIO(run))
-        told = known.get(member + SUFFIX, {})
-        if not (is_id(told.get("id")) and isinstance(told.get("head"), dict)):
-            told = _told_by(trace, member, run, shared, created)
-        opened.append((told, run, len(trace)))
-    for told, run, steps in opened:  # where one cannot be opened, none joins
-        mine = _own_run(told, steps, folder, owner)
-        races[mine.race if mine is not None else _taken_in(_renamed(told, owner), run, folder)] = None
+        about = known.get(member + SUFFIX, {})
+        if not (is_id(about.get("id")) and isinstance(about.get("head"), dict)):
+            about = _told_by(trace, member, run, shared, created)
+        opened.append((about, run, len(trace)))
+    for about, run, steps in opened:  # where one cannot be opened, none joins
+        mine = _own_run(about, steps, folder, owner)
+        races[mine.race if mine is not None else _taken_in(_renamed(about, owner), run, folder)] = None
     return list(races)
 
 
@@ -136,35 +136,35 @@ def _digest(*parts: bytes) -> str:
     return hashlib.sha256(b" ".join(parts)).hexdigest()
 
 
-def _own_run(told: Mapping[str, Any], steps: int, folder: Path, owner: Asker) -> StoredRun | None:
+def _own_run(about: Mapping[str, Any], steps: int, folder: Path, owner: Asker) -> StoredRun | None:
     """Return the run that a file was made of, where the importer has it still, with all these steps."""
-    run = run_in(folder / str(told["id"])) if (folder / str(told["id"]) / HEAD).exists() else None
+    run = run_in(folder / str(about["id"])) if (folder / str(about["id"]) / HEAD).exists() else None
     same = run is not None and owner.owns(run.owner) and run.deleted is None and run.steps >= steps - 1
     return run if same and run is not None and run.status != DAMAGED else None
 
 
-def _renamed(told: Mapping[str, Any], owner: Asker) -> dict[str, Any]:
+def _renamed(about: Mapping[str, Any], owner: Asker) -> dict[str, Any]:
     """Return what a file says of a run, under keys of the importer's: those in the file may be another's."""
-    head = told["head"]
-    moment, _, given = str(told["id"]).partition("-")  # the same file may have another time
+    head = about["head"]
+    moment, _, given = str(about["id"]).partition("-")  # the same file may have another time
     keys = given, text_in(head, "race") or given
     chance, race = (_digest(owner.name.encode(), key.encode(errors="replace")) for key in keys)
     run_id = f"{moment}-{chance[:8]}{given[8:]}"
-    return {**told, "id": run_id, "head": {**head, "id": run_id, "race": f"file-{race[:16]}", "owner": owner.name}}
+    return {**about, "id": run_id, "head": {**head, "id": run_id, "race": f"file-{race[:16]}", "owner": owner.name}}
 
 
-def _taken_in(told: Mapping[str, Any], run: bytes, folder: Path) -> str:
+def _taken_in(stated: Mapping[str, Any], run: bytes, folder: Path) -> str:
     """Write a run's folder, or add to that of the same run taken in before; return the key of the race."""
-    race = str(told["head"]["race"])
-    same = folder.glob(f"*-{told['id'].partition('-')[2]}")
-    there = next((path.name for path in same if _stated(path) == (race, told["head"]["owner"])), "")
-    run_id = there or (new_id(told["id"][25:]) if (folder / told["id"]).exists() else told["id"])
+    race = str(stated["head"]["race"])
+    same = folder.glob(f"*-{stated['id'].partition('-')[2]}")
+    there = next((path.name for path in same if _stated(path) == (race, stated["head"]["owner"])), "")
+    run_id = there or (new_id(stated["id"][25:]) if (folder / stated["id"]).exists() else stated["id"])
     with tempfile.TemporaryDirectory(prefix=".import-", dir=folder) as beside:
         whole = Path(beside)
         (whole / PACKED).write_bytes(run)
         for what, path in _FILES.items():
-            if isinstance(told.get(what), dict) and told[what]:
-                write_json(whole / path, told[what])
+            if isinstance(stated.get(what), dict) and stated[what]:
+                write_json(whole / path, stated[what])
         take_in(whole, folder / run_id)
     about = read_json(folder / run_id / ABOUT)
     if about.get("deleted") is not None:  # here, or where it comes from

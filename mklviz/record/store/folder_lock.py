@@ -23,7 +23,7 @@ FREE, BEGUN, HELD = "free", "begun", "held"
 
 
 class FolderLock:
-    """A lock that this process may hold, such as that of whoever owns a store."""
+    """A lock that this process may hold, such as that of a store's owner."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -36,7 +36,7 @@ class FolderLock:
         return self._file is not None and self._process == os.getpid()
 
     def take(self) -> bool:
-        """Take it if nobody else has it; return whether this process has it now."""
+        """Take it if it is free; return whether this process has it now."""
         if self.held:
             return True
         try:
@@ -91,7 +91,7 @@ class Claims:
 
 
 def is_gone(path: Path) -> bool:
-    """Return whether the process that held a lock lives no more; False where nobody can tell."""
+    """Return whether the process that held a lock lives no more; False where that is unknown."""
     try:
         file = _locked(path, "rb+")
     except FileNotFoundError:

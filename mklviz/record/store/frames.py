@@ -41,8 +41,8 @@ def frame_name(first: int) -> str:
 
 def frames_in(folder: Path) -> list[tuple[int, Path]]:
     """Return the frames in a run's folder by the index of their first step."""
-    found = (path for path in folder.glob(f"*{FRAME}") if path.stem.isdecimal())
-    return sorted((int(path.stem), path) for path in found)
+    paths = (path for path in folder.glob(f"*{FRAME}") if path.stem.isdecimal())
+    return sorted((int(path.stem), path) for path in paths)
 
 
 def numbers_at(trace: Trace, length: int) -> dict[str, Any]:
@@ -85,13 +85,13 @@ def write_frame(folder: Path, trace: Trace, first: int, last: int) -> tuple[int,
         _NUMBERS: numbers_at(trace, length),
         _HEAVIEST: {} if in_full else heaviest_names(trace, length - 1),
     }
-    told, columns = columns_of(header, iterates, seconds, split)
+    head, columns = columns_of(header, iterates, seconds, split)
     weights = weights_as_columns([iterate.weights for iterate in iterates])
-    return length, write_durably(folder / frame_name(first), archive_in_memory(told, {**columns, **weights}))
+    return length, write_durably(folder / frame_name(first), archive_in_memory(head, {**columns, **weights}))
 
 
 def _split(trace: Trace, first: int, length: int) -> dict[str, Any]:
-    """Return the seconds by part of some steps; nothing where nobody measured them."""
+    """Return the seconds by part of some steps; nothing where they were not measured."""
     spent = [trace.split_at(index) for index in range(first, length)]
     return {part: np.array([each[part] for each in spent]) for part in PARTS} if all(spent) else {}
 
@@ -119,9 +119,9 @@ def kernel_names(folder: Path) -> Sequence[str]:
     if first.get("kernel_names"):
         return list(first["kernel_names"])
     headers = [_header(path) for _, path in frames_in(folder)]
-    told = [header for header in headers if isinstance(header.get(_HEAVIEST), dict)]
-    known = {int(k): str(name) for header in told for k, name in header[_HEAVIEST].items()}
-    return FewNames(int(told[-1][_NUMBERS]["kernels"]), known) if known else ()
+    named = [header for header in headers if isinstance(header.get(_HEAVIEST), dict)]
+    known = {int(k): str(name) for header in named for k, name in header[_HEAVIEST].items()}
+    return FewNames(int(named[-1][_NUMBERS]["kernels"]), known) if known else ()
 
 
 def newest_numbers(folder: Path) -> Mapping[str, Any]:

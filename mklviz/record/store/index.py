@@ -97,8 +97,8 @@ class Index:
         """Return the runs that are going on and have been heard of lately."""
         lately = time.time() - CUT_OFF_SECONDS
         with self._lock:
-            found = self._connection.execute("SELECT id FROM runs WHERE status = 'running' AND seen >= ?", (lately,))
-            return frozenset(run_id for (run_id,) in found)
+            rows = self._connection.execute("SELECT id FROM runs WHERE status = 'running' AND seen >= ?", (lately,))
+            return frozenset(run_id for (run_id,) in rows)
 
     def size(self) -> int:
         """Return the bytes that all runs take."""
@@ -120,9 +120,9 @@ def _in_memory() -> sqlite3.Connection:
 def _row(run: StoredRun, changed: int) -> tuple[Any, ...]:
     stated: dict[str, Any] = {name: getattr(run, name) for name in _FIELDS}
     stated["machine_state"] = asdict(run.machine)
-    told = [stated[name] for name in _FOUND]
+    values = [stated[name] for name in _FOUND]
     texts = {name: json.dumps(stated[name]) for name in _AS_JSON}
-    haystack = "\n".join((*told, *run.tags)).casefold()
+    haystack = "\n".join((*values, *run.tags)).casefold()
     row = {**stated, **texts, "machine": run.machine.id, "haystack": haystack, "folder_changed": changed}
     return tuple(row[name] for name in _ROW)
 
@@ -140,7 +140,7 @@ def _run(row: tuple[Any, ...]) -> StoredRun:
 
 @lru_cache(maxsize=10_000)
 def _read(text: str) -> Any:
-    """Return what JSON states; runs share much of it, and nobody changes it."""
+    """Return what JSON states; runs share much of it, and do not change it."""
     return json.loads(text)
 
 

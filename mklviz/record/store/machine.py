@@ -32,9 +32,9 @@ class Machine:
     @classmethod
     def read(cls, stored: Any) -> Machine:
         """Return the machine that a file states; what is missing has its default."""
-        said = stored if isinstance(stored, Mapping) else {}
-        cores, load, calibration = (number_in(said, name, most=1e9) for name in ("cores", "load", "calibration"))
-        return cls(text_in(said, "name"), int(cores), load, calibration, text_in(said, "id"))
+        stated = stored if isinstance(stored, Mapping) else {}
+        cores, load, calibration = (number_in(stated, name, most=1e9) for name in ("cores", "load", "calibration"))
+        return cls(text_in(stated, "name"), int(cores), load, calibration, text_in(stated, "id"))
 
 
 def this_machine() -> Machine:
@@ -45,8 +45,8 @@ def this_machine() -> Machine:
 @cache
 def _measured() -> Machine:
     name, cores = _processor(), os.cpu_count() or 1
-    told = "\n".join((platform.node(), _installation(), name, str(cores)))
-    return Machine(name, cores, 0.0, _calibration(), hashlib.sha256(told.encode()).hexdigest()[:8])
+    text = "\n".join((platform.node(), _installation(), name, str(cores)))
+    return Machine(name, cores, 0.0, _calibration(), hashlib.sha256(text.encode()).hexdigest()[:8])
 
 
 def _processor() -> str:

@@ -15,7 +15,7 @@ class Owner:
 
     def __post_init__(self) -> None:
         if not self.name.strip():
-            raise ValueError("An owner has a name; whoever may see all runs is EVERYBODY.")
+            raise ValueError("An owner has a name; EVERYBODY may see all runs.")
 
     @property
     def condition(self) -> tuple[str, tuple[str, ...]]:
@@ -29,9 +29,9 @@ class Owner:
 
 @dataclass(frozen=True)
 class Everybody:
-    """Whoever may see all runs, whosesoever they are."""
+    """An asker that may see all runs."""
 
-    name: str = ""  # that runs of nobody in particular have
+    name: str = ""  # that runs without an owner have
     condition: tuple[str, tuple[str, ...]] = ("1", ())
 
     def owns(self, owner: str) -> bool:

@@ -56,13 +56,13 @@ def _begun(folder: Path) -> Trace:
     head = read_json(folder / HEAD)
     if not head:
         raise MklvizError(f"There is no run {folder.name} in the store, or what it began with is damaged.")
-    told = head.get("trace") or {}
-    words = {name: str(told.get(name, "")) for name in ("solver", "label", "problem", "recipe")}
+    about = head.get("trace") or {}
+    words = {name: str(about.get(name, "")) for name in ("solver", "label", "problem", "recipe")}
     return Trace(
         **words,
-        options=dict(told.get("options", {})),
-        versions=dict(told.get("versions", {})),
+        options=dict(about.get("options", {})),
+        versions=dict(about.get("versions", {})),
         kernel_names=kernel_names(folder),
-        origin=Origin.read(told.get("origin")),
-        descends=told["descends"] if isinstance(told.get("descends"), bool) else None,
+        origin=Origin.read(about.get("origin")),
+        descends=about["descends"] if isinstance(about.get("descends"), bool) else None,
     )

@@ -24,9 +24,9 @@ SEEN_SECONDS = 5.0  # between two signs of life
 def head_of(run_id: str, key: str, trace: Trace, shared: RunHead) -> dict[str, Any]:
     """Return what stands in a run's head."""
     words = ("solver", "label", "options", "problem", "recipe", "versions", "descends")
-    told = {name: getattr(trace, name) for name in words}
-    told["origin"] = None if trace.origin is None else trace.origin.to_dict()
-    return {"version": 1, "id": run_id, "key": key, "created": time.time(), **asdict(shared), "trace": told}
+    stated = {name: getattr(trace, name) for name in words}
+    stated["origin"] = None if trace.origin is None else trace.origin.to_dict()
+    return {"version": 1, "id": run_id, "key": key, "created": time.time(), **asdict(shared), "trace": stated}
 
 
 class Recorder:
@@ -38,7 +38,7 @@ class Recorder:
     def __init__(self, folder: Path, head: Mapping[str, Any], trace: Trace, make: Callable[[], None]) -> None:
         self.folder, self.trace, self.head, self._make = folder, trace, head, make
         self.results: Mapping[str, Any] = {}
-        self.left = ""  # why nobody follows a run that has not ended
+        self.left = ""  # why a run that has not ended is not followed
         self.done = False  # all of it is on the disk
         self.about: dict[str, Any] = {}  # what a person has said of it; while the disk is away, here alone
         self.gone = False  # deleted for good

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Recording"]
 
-_LEFT = "Nobody followed the run any more."
+_LEFT = "The run was not followed to its end."
 
 
 class Recording:

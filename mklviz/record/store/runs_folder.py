@@ -1,6 +1,6 @@
 """The folder that holds a folder for each run, watched for what this and other processes change in it.
 
-Whatever changes in a run's folder changes that folder's time. Whoever changes a run touches the folder above as well,
+Whatever changes in a run's folder changes that folder's time. A change of a run touches the folder above as well,
 so that as long as that one stays as it was, only runs that are going on elsewhere are looked at.
 """
 

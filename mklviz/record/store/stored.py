@@ -136,7 +136,7 @@ def run_of(
     seen: float,
     size: int,
 ) -> StoredRun:
-    """Return what the files of a run state, whoever wrote them; what is missing or fits nowhere has its default."""
+    """Return what the files of a run state, of any origin; what is missing or fits nowhere has its default."""
     trace, tags = _mapping(head, "trace"), about.get("tags")
     options = plain_values(_mapping(trace, "options"))
     stated: dict[str, Any] = {name: text_in({**head, **about} if name == "name" else head, name) for name in _NAMES}

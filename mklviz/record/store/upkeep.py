@@ -36,7 +36,7 @@ KEPT_BYTES = 2 * 10**9  # size limit of a store
 ASIDE = "damaged"  # folder beside the runs
 UNDO_SECONDS = 86_400.0  # for which a deleted run can be restored
 PACKED_AFTER_SECONDS = 300.0  # a run that has been cut off for so long does not go on after all, as on a laptop it may
-LEFT_OVER_SECONDS = 3600.0  # after which what somebody left half written is not being written any more
+LEFT_OVER_SECONDS = 3600.0  # after which a half written file is not being written any more
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def superfluous(runs: Iterable[StoredRun], limit: int, undo_seconds: float = UND
 
 
 def remove(folder: Path, runs: Iterable[StoredRun]) -> Cleaned:
-    """Remove runs; each vanishes at once, so that nobody reads half of one.
+    """Remove runs; each vanishes at once, so that no half of one is read.
 
     Raises `OSError` if the disk does not let one go.
     """
@@ -124,7 +124,7 @@ def clear_leftovers(folder: Path) -> None:
 
 
 def clear_locks(folder: Path) -> None:
-    """Remove the locks of processes that ended a day ago: whoever began a sweep before they did has solved it."""
+    """Remove the locks of processes that ended a day ago: sweeps that began before are solved."""
     for path in folder.glob("*"):
         with suppress(OSError):
             if time.time() - path.stat().st_mtime > UNDO_SECONDS and is_gone(path):

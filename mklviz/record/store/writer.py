@@ -40,18 +40,18 @@ class Writer:
         self._again: dict[Recorder, float] = {}
         self._thread: threading.Thread | None = None
 
-    def follow(self, recorder: Recorder, said: Said) -> None:
+    def follow(self, recorder: Recorder, report: Said) -> None:
         """Write a run until it has ended; `said` hears None when the disk took it, and what the disk said otherwise."""
         with self._guard:
-            self._followed[recorder] = said
+            self._followed[recorder] = report
             if self._thread is None:
                 self._thread = threading.Thread(target=self._loop, name="mklviz-store", daemon=True)
                 self._thread.start()
 
-    def flush(self, recorders: Iterable[Recorder], said: Said) -> None:
+    def flush(self, recorders: Iterable[Recorder], report: Said) -> None:
         """Write all there is of some runs now, in the calling thread; also results of those that are done."""
         for recorder in recorders:
-            self._write(recorder, said)
+            self._write(recorder, report)
 
     def _loop(self) -> None:
         wait = 0.0  # the heads at once
@@ -65,26 +65,26 @@ class Writer:
                 begun = time.monotonic()
                 due = [pair for pair in self._followed.items() if begun >= self._again.get(pair[0], 0.0)]
             spent = time.thread_time()
-            for recorder, said in due:
-                self._write(recorder, said)
+            for recorder, report in due:
+                self._write(recorder, report)
             wait = max(FRAME_SECONDS - (time.monotonic() - begun), (time.thread_time() - spent) / SHARE, 0.05)
 
-    def _write(self, recorder: Recorder, said: Said) -> None:
+    def _write(self, recorder: Recorder, report: Said) -> None:
         with self._lock:
             begun = time.thread_time()
             try:
                 recorder.write()
             except OSError as error:
                 self._again[recorder] = time.monotonic() + AGAIN_SECONDS
-                self.follow(recorder, said)
-                said(error)
+                self.follow(recorder, report)
+                report(error)
                 return
             except Exception:  # such as options that no file can hold: the run itself is not to suffer from it
                 _log.exception("The run %s cannot be recorded", recorder.folder.name)
                 recorder.gone = True
             finally:
                 self.seconds += time.thread_time() - begun
-        said(None)
+        report(None)
         if recorder.done or recorder.gone:
             with self._guard:
                 self._followed.pop(recorder, None)
@@ -94,9 +94,9 @@ class Writer:
         """Write what there is of all runs, as the process ends; those that go on are cut off."""
         with self._guard:
             followed = list(self._followed.items())
-        for recorder, said in followed:
+        for recorder, report in followed:
             recorder.left = recorder.left or _ENDED
-            self._write(recorder, said)
+            self._write(recorder, report)
 
 
 WRITER = Writer()
