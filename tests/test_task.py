@@ -84,15 +84,15 @@ def test_while_it_works_it_says_how_far_it_is_and_then_why_it_has_no_answer() ->
     counting = Counting()
     work = begun(counting, "{} of it.")
     assert work.take() is None
-    wait_for(lambda: work.said == "50 % of it.")
+    wait_for(lambda: work.status == "50 % of it.")
     assert work.fraction == 0.5
     work.cancel()
     assert work.working
-    assert ended(work).said == work.fault == "Stopped by hand."
+    assert ended(work).status == work.fault == "Stopped by hand."
     work.ask("a question", counting, FAILED)  # it was stopped, and is not begun again by itself
     assert not work.working
     work.forget()
-    assert (work.key, work.said) == (None, "")
+    assert (work.key, work.status) == (None, "")
 
 
 def test_work_may_say_in_sentences_of_its_own_what_it_does() -> None:
@@ -104,10 +104,10 @@ def test_work_may_say_in_sentences_of_its_own_what_it_does() -> None:
         return 1
 
     work = begun(compute, "{} of it.")
-    wait_for(lambda: work.said == "The first quarter is done.")
+    wait_for(lambda: work.status == "The first quarter is done.")
     assert work.fraction == 0.25
     enough.set()
-    assert ended(work).said == ""
+    assert ended(work).status == ""
 
 
 def test_every_checkpoint_of_what_is_computed_asks_whether_somebody_waits() -> None:

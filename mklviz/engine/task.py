@@ -151,7 +151,7 @@ class Task(Generic[T]):
         return 0.0 if self._attempt is None else self._attempt.fraction
 
     @property
-    def said(self) -> str:
+    def status(self) -> str:
         """How far the work is, or why there is no answer."""
         if self._attempt is None:
             return self.fault

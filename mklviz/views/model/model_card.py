@@ -140,7 +140,7 @@ class ModelCard(pn.viewable.Viewer):
         model = self.task.take()
         self._stop.visible = self.task.working and monotonic() - self.begun_at > 1.0
         if self._stop.visible or not (self.task.working and self.figures):
-            self._say(self.task.said)
+            self._say(self.task.status)
         return model is not None and self._show(model.words, model.figures)
 
     def _say(self, text: str) -> None:

@@ -242,7 +242,7 @@ class PointsCard(pn.viewable.Viewer):
             if field is not None:
                 self._draw(field)
             elif self._moving is None or not self.task.working:
-                say(self.progress, self.task.said)
+                say(self.progress, self.task.status)
         self._stop.visible = self.task.working and self._moving is None
         if self.task.working:
             return False

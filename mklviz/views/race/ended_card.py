@@ -48,7 +48,7 @@ class EndedCard(pn.viewable.Viewer, Generic[T]):
             return
         answer = self.task.take()
         self.stop.visible = self.task.working
-        say(self.progress, self.task.said)
+        say(self.progress, self.task.status)
         if not self.task.working:
             self._show(answer)
 

@@ -193,7 +193,7 @@ class Knobs(Tab):
         """Show the progress of the solve, or its result."""
         solved, working = self.task.take(), self.task.working
         late = monotonic() - self._asked_at > PATIENCE
-        self.stop.visible = self.bar.visible = working and late and bool(self.task.said)
+        self.stop.visible = self.bar.visible = working and late and bool(self.task.status)
         if self.bar.visible:
             self.bar.value = int(100 * self.task.fraction)
         if solved is not None:
@@ -205,7 +205,7 @@ class Knobs(Tab):
             self.now, self.outdated = turn, True
         elif self.bar.visible or not working:
             drawn = "" if self.now is None or self.task.fault != STOPPED else f" What is drawn is {self.now.words}."
-            say(self.progress, self.task.said + drawn)
+            say(self.progress, self.task.status + drawn)
 
     # -- what is drawn
 

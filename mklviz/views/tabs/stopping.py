@@ -159,7 +159,7 @@ class Stopping(Tab):
         judged = partial(judge, traces, self.chosen.make(DIGITS[self.threshold.value]), score, self.judgement)
         self.task.ask(key, lambda _report: judged(), "The replay could not be computed", "Replaying …")
         self.judgement = self.task.take() or self.judgement
-        say(self._progress, "" if self.task.working and self._drawn else self.task.said)
+        say(self._progress, "" if self.task.working and self._drawn else self.task.status)
         if self.judgement is not None and not self.task.working:
             self._draw(self.judgement, session)
 

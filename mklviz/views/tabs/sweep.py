@@ -269,7 +269,7 @@ class SweepTab(Tab):
             self._drawn_at = now
             results = self.comparing.take()
             self._show(results or SweepResults(self.comparing.fault))
-        say(self._progress, self.comparing.said if self.comparing.working and not self.under_way else "")
+        say(self._progress, self.comparing.status if self.comparing.working and not self.under_way else "")
 
     def _show(self, results: SweepResults) -> None:
         compared = bool(results.sections)
