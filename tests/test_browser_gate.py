@@ -74,13 +74,13 @@ def test_a_visitor_sees_his_own_races_and_his_switch_is_for_his_own_browser(chro
         assert theirs_too.get_by_role("switch", name=keep).is_checked()
         again = ours.open(f"{gated}?page=runs", button="Open").page
         wait_for(lambda: not again.get_by_role("switch", name=keep).is_checked(), "the switch", events_of(again))
-        again.get_by_text("No race is kept here yet").wait_for()
+        again.get_by_text("No race is saved here yet").wait_for()
         for query in ("follow=nobody", away.page.url.partition("?")[2]):
             other = contexts[0].new_page()
             other.goto(f"{gated}?{query}")
             wait_for(lambda: other.get_by_role("tab", name="Runs").count(), "the tabs", events_of(other))  # noqa: B023
             other.get_by_role("tab", name="Runs").first.click()
-            other.get_by_text("No race is kept here yet").first.wait_for(timeout=1e3 * PATIENCE)
+            other.get_by_text("No race is saved here yet").first.wait_for(timeout=1e3 * PATIENCE)
             assert other.locator(rows).count() == 0
             other.close()
         assert not ours.errors + theirs.errors

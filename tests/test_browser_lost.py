@@ -133,7 +133,7 @@ def test_what_is_lost_comes_back_and_a_reload_finds_its_race_which_others_can_fo
 
 def starts_again(app: App) -> None:
     """Wait until the page has started again by itself, with the same set-up and with what the store has of its race."""
-    app.page.get_by_text("as far as the store has kept it").wait_for(timeout=1e3 * PATIENCE)
+    app.page.get_by_text("as the store has saved it").wait_for(timeout=1e3 * PATIENCE)
     app.until(lambda: bool(app.points()) and min(app.points().values()) > 1, "the race of before")
     assert app.page.get_by_role("combobox", name="pace").input_value() == "10 steps/s"
     assert set(app.points()) == {"pgd", "spg"}

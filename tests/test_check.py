@@ -129,7 +129,7 @@ SOLVERS = {
     "no sentence": (
         '"It took a step towards a corner."',
         '"step"',
-        "Every step is told in one or two sentences.",
+        "Every step is narrated in one or two sentences.",
         "narrate says 'step', which is no sentence",
     ),
     "a refusal that is none": (
@@ -159,7 +159,7 @@ SOLVERS = {
     "nothing told": (
         'return "It took a step towards a corner."',
         "return None",
-        "Every step is told in one or two sentences.",
+        "Every step is narrated in one or two sentences.",
         "narrate returns None, no text.",
     ),
     "no word on what it supports": (

@@ -316,7 +316,7 @@ def test_data_go_with_no_recipe_for_others_and_with_no_key_that_is_kept() -> Non
     assert found.changed(source=Recipe().on(load_dataset("two_moons", n=40)).data.source).data.dataset is None
     assert found.bank_key[0] == found.data
     assert found.bank_key[0].dataset is None
-    with pytest.raises(MklvizError, match="are a Dataset, but 3 was given"):
+    with pytest.raises(MklvizError, match="must be a Dataset, but 3 was given"):
         DataChoice("sonar", dataset=3)
 
 

@@ -190,7 +190,7 @@ def test_runs_travel_in_a_file(store: Path, said: Said, tmp_path: Path) -> None:
         (("show", "nothing"), "There is no run"),
         (("delete",), "Which runs?"),
         (("list", "--where", "gap<small"), "is no number"),
-        (("describe", "x"), "Nothing is said"),
+        (("describe", "x"), "Describe the race"),
         (("export", "here.zip"), "Which runs?"),
         (("merge", "no-such-folder"), "There is no store"),
         (("clean", "--limit-mb", "-1"), "number of megabytes"),

@@ -282,4 +282,4 @@ def test_of_two_machines_the_words_say_what_compares() -> None:
     outcomes = Outcomes.of(SweepTable(sweep(), ended))
     assert outcomes.measure.column == "fits"
     assert outcomes.values.ravel().tolist() == pytest.approx([10.0] * 4)
-    assert "2 machines, whose seconds do not compare" in runs_sentence(outcomes)
+    assert "2 machines. Compare SVM solves" in runs_sentence(outcomes)
