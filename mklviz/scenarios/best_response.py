@@ -39,7 +39,7 @@ SCENARIO = Scenario(
         "Watch the largest weight of each solver, step by step. The curve above counts how often all the weight was"
         " moved. Two of the three take the same answers; one of them goes to their average."
     ),
-    in_short="A solver that only answers the last move can go round for ever.",
+    in_short="A solver that answers only the last move may cycle.",
     teaches=(
         "Two players who answer each other's last move alone can go round for ever: an answer is best only until the"
         " other has answered it. A memory ends that, as an average of all answers or the cuts of SILP and Level, and so"
