@@ -70,7 +70,7 @@ def test_charts_of_a_picture_are_high_enough_and_end_on_the_screen_of_a_laptop(n
 def test_a_scenario_without_a_question_has_no_stage(explorer: Explorer) -> None:
     explorer.sidebar.scenario.choice.value = "letter-sum"
     assert not explorer.stage.root.visible
-    assert explorer.sidebar.scenario.lesson.told.visible
+    assert explorer.sidebar.scenario.lesson.description.visible
 
 
 def test_the_race_of_a_lesson_is_drawn_by_its_picture_and_another_one_by_the_usual(explorer: Explorer) -> None:

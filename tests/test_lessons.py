@@ -215,7 +215,7 @@ def test_an_answer_that_cannot_be_computed_is_said_to_be_open(caplog: pytest.Log
 
 def test_a_scenario_without_a_question_tells_what_it_teaches_after_the_race() -> None:
     panel, (session, _) = LessonPanel(lesson(None)), ended()
-    assert panel.told.visible
+    assert panel.description.visible
     assert told(Lesson(session, panel), panel) == ""
     assert panel.teaches.visible
 

@@ -18,7 +18,7 @@ WATCH = "What to watch"
 class LessonPanel(param.Parameterized):
     """What a scenario says before and after its race; `guess` is its question with the answer chosen.
 
-    `words` and then `reasons` are for beside its picture, `told` for where a scenario has no question and so no
+    `words` and then `reasons` are for beside its picture, `description` for where a scenario has no question and so no
     picture. `open`: whether a lesson stands on the stage, above the tabs; one without a question never does.
     """
 
@@ -31,7 +31,7 @@ class LessonPanel(param.Parameterized):
         self.look_for, self.teaches, self.source = note(), note(), note(small=True)
         self.words = Group(self.headline, self.because, self.look_for)
         self.reasons = Group(self.why, self.teaches, self.source, visible=False)
-        self.told = Group(self.look_for, self.teaches, self.source)
+        self.description = Group(self.look_for, self.teaches, self.source)
         self.show(scenario)
 
     def show(self, scenario: Scenario) -> None:
@@ -42,7 +42,7 @@ class LessonPanel(param.Parameterized):
         self.guess.param.update(
             label="" if question is None else question.text, options={choice: choice for choice in choices}, value=None
         )
-        self.told.visible = question is None
+        self.description.visible = question is None
         self.clear_answer()
         if question is None:
             self.open = False

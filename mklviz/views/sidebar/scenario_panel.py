@@ -44,7 +44,7 @@ class ScenarioPanel(param.Parameterized):
         self._leave = FormRow(leave, visible=False)
         restore = Button(self.restore, label="Restore", variant="text")
         self._difference = FormRow(self._changed, restore, visible=False)
-        parts = self.choice, self._open, self.lesson.told, self._of_claim, self._difference, self._leave
+        parts = self.choice, self._open, self.lesson.description, self._of_claim, self._difference, self._leave
         self.body = Group(Heading(object="Scenario"), *parts)
         self.choice.param.watch(self._choose, "value")
         self.lesson.param.watch(self._offer, "open")
@@ -91,7 +91,7 @@ class ScenarioPanel(param.Parameterized):
         alone = not self.races_claim
         asks = self.scenario.question is not None
         self._open.visible = alone and asks and not self.lesson.open
-        self.lesson.told.visible = alone and not asks
+        self.lesson.description.visible = alone and not asks
         self._of_claim.visible = not alone
         self._leave.visible = self.claim is not None
 
