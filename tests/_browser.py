@@ -27,6 +27,7 @@ __all__ = [
     "Pages",
     "Server",
     "chromium",
+    "complaints_in",
     "events_of",
     "find_browser",
     "free_port",
@@ -55,6 +56,12 @@ CURVES = """() => {
 def events_of(page: Any) -> Callable[[], None]:
     """Return what lets the events of a page in while a test waits."""
     return lambda: page.wait_for_timeout(50)
+
+
+def complaints_in(log: str) -> list[str]:
+    """Return the lines of a log that tell of something broken, but for words of a page that has just been closed."""
+    said = re.sub(OF_A_CLOSED_PAGE, "", log, flags=re.MULTILINE).splitlines()
+    return [line for line in said if re.search(r"\b(ERROR|CRITICAL|Traceback|refused)\b", line)]
 
 
 def free_port() -> int:
@@ -104,9 +111,8 @@ class Server:
 
     @property
     def complaints(self) -> list[str]:
-        """The lines of the log that tell of something broken, but for words of a page that has just been closed."""
-        log = re.sub(OF_A_CLOSED_PAGE, "", self.log, flags=re.MULTILINE)
-        return [line for line in log.splitlines() if re.search(r"\b(ERROR|CRITICAL|Traceback)\b", line)]
+        """The lines of the log that tell of something broken."""
+        return complaints_in(self.log)
 
     def close(self) -> None:
         """End the server."""
@@ -284,7 +290,9 @@ def chromium() -> Iterator[Any]:
         not_driven("No browser: playwright is not installed.")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=list(FLAGS))
-        yield browser.new_context(reduced_motion="reduce")
+        context = browser.new_context(reduced_motion="reduce")
+        context.set_default_timeout(1e3 * PATIENCE)
+        yield context
         browser.close()
 
 

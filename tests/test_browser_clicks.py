@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _browser import Server, chromium, events_of, server  # noqa: F401
+from _browser import Server, events_of
 from _waits import PATIENCE, wait_for
 
 pytestmark = pytest.mark.browser
@@ -33,6 +33,8 @@ MEANWHILE = """async () => {
     if (this.model.name === "late") await gate
     return built
   }
+  const now = performance.now.bind(performance)
+  performance.now = () => now() + 60_000  // as where the machine has no time for the browser
   const [document] = Bokeh.documents, views = [...Bokeh.index.roots]
   while (!views[0].model.type.endsWith(".Column")) views.push(...views.shift().children_views())
   const outer = views[0].model, made = (id, name, attributes) => ({ type: "object", name, id, attributes })
@@ -61,7 +63,7 @@ def new_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ser
     assert not running.complaints, running.log
 
 
-def first_page(chromium: Any, server: Server) -> tuple[Any, list[str]]:  # noqa: F811
+def first_page(chromium: Any, server: Server) -> tuple[Any, list[str]]:
     """Open a page in a browser that was never here; return it, and the errors that it will log."""
     page = chromium.browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
     errors: list[str] = []
@@ -72,7 +74,7 @@ def first_page(chromium: Any, server: Server) -> tuple[Any, list[str]]:  # noqa:
     return page, errors
 
 
-def test_what_changes_while_views_are_built_is_seen(chromium: Any, server: Server) -> None:  # noqa: F811
+def test_what_changes_while_views_are_built_is_seen(chromium: Any, server: Server) -> None:
     page, errors = first_page(chromium, server)
     page.locator("#mklviz-front .bar").wait_for(state="detached")
     page.evaluate(MEANWHILE)
@@ -104,7 +106,7 @@ WAYS = [
 ]
 
 
-def all_land(chromium: Any, server: Server, seed: int) -> None:  # noqa: F811
+def all_land(chromium: Any, server: Server, seed: int) -> None:
     """Click on each way from Start at a random moment: at once the page says what is coming, and then it is there."""
     chance = random.Random(seed)
     for place, shown in chance.sample(WAYS, len(WAYS)):
@@ -117,12 +119,138 @@ def all_land(chromium: Any, server: Server, seed: int) -> None:  # noqa: F811
         page.context.close()
 
 
-def test_each_click_on_start_lands_at_whatever_moment(chromium: Any, server: Server) -> None:  # noqa: F811
+def test_each_click_on_start_lands_at_whatever_moment(chromium: Any, server: Server) -> None:
     all_land(chromium, server, seed=1)
 
 
 def test_each_click_on_start_lands_where_nothing_is_compiled(
-    chromium: Any,  # noqa: F811
+    chromium: Any,
     new_machine: Server,
 ) -> None:
     all_land(chromium, new_machine, seed=2)
+
+
+# a link of Start, and at once what is done behind it, before the server can have answered
+PRESSED = """([place, key]) => {
+  document.querySelector(place).click()
+  if (key) document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }))
+  return document.querySelector("#mklviz-front .coming").innerText
+}"""
+# the section that is open is noted whenever it changes
+LEFT = """(place) => {
+  const front = document.getElementById("mklviz-front")
+  window.opened = []
+  new MutationObserver(() => opened.push(front.dataset.open)).observe(front, { attributeFilter: ["data-open"] })
+  document.querySelector(place).click()
+  history.back()
+}"""
+DROPPED = """([name, content]) => {
+  const dataTransfer = new DataTransfer()
+  dataTransfer.items.add(new File([content], name))
+  for (const kind of ["dragover", "drop"]) {
+    const event = new DragEvent(kind, { dataTransfer, bubbles: true, cancelable: true })
+    if (document.body.dispatchEvent(event)) throw Error(`${kind} leaves the page`)
+  }
+}"""
+PATHS = "[...document.querySelectorAll('#mklviz-front .paths .line')].map((line) => line.getAttribute('d'))"
+RACE = "#mklviz-front .way:nth-child(2)"
+BUSY = "() => document.getElementById('mklviz-front').hasAttribute('aria-busy')"
+
+
+def loaded(page: Any) -> None:
+    page.locator("#mklviz-front .bar").wait_for(state="detached")
+    page.locator("#loader").wait_for(state="hidden")
+
+
+def views_stand(page: Any) -> None:
+    wait_for(lambda: not page.evaluate(LOST), "every view", events_of(page))
+
+
+def test_a_key_pressed_before_the_dashboard_stands_is_answered_when_it_does(
+    chromium: Any,
+    server: Server,
+) -> None:
+    page, errors = first_page(chromium, server)
+    loaded(page)
+    assert "Opening Race on real data … then Run" in page.evaluate(PRESSED, [RACE, " "])
+    stop = page.get_by_role("button", name="Stop", exact=True)
+    wait_for(lambda: stop.count() and stop.is_enabled(), "the race", events_of(page))
+    views_stand(page)
+    assert not errors
+    page.context.close()
+
+
+def test_a_key_pressed_behind_a_link_that_loads_another_page_is_answered_there(
+    chromium: Any,
+    server: Server,
+) -> None:
+    context = chromium.browser.new_context()
+    page = context.new_page()
+    page.set_default_timeout(1e3 * PATIENCE)
+    page.route("**/static/**", lambda route: route.abort())  # no script of the dashboard comes
+    page.goto(f"http://127.0.0.1:{server.port}/explorer", wait_until="commit")
+    page.locator(RACE).wait_for()
+    page.unroute("**/static/**")
+    page.evaluate(PRESSED, [RACE, " "])
+    stop = page.get_by_role("button", name="Stop", exact=True)
+    wait_for(lambda: stop.count() and stop.is_enabled(), "the race", events_of(page))
+    context.close()
+
+
+def test_who_goes_back_while_the_dashboard_is_built_stays_there_and_finds_it_built(
+    chromium: Any,
+    server: Server,
+) -> None:
+    page, errors = first_page(chromium, server)
+    loaded(page)
+    page.evaluate(LEFT, RACE)
+    page.get_by_role("tab", name="Geometry", include_hidden=True).wait_for(state="attached")
+    wait_for(lambda: not page.evaluate(BUSY), "Start", events_of(page))
+    views_stand(page)
+    assert set(page.evaluate("opened")) <= {"start"}
+    page.locator(RACE).click()
+    tabs(page)
+    views_stand(page)
+    assert not errors
+    page.context.close()
+
+
+def test_a_table_dropped_on_the_page_is_opened_whenever_it_was(chromium: Any, server: Server) -> None:
+    page, errors = first_page(chromium, server)
+    for samples, lesson in ((40, 0), (50, 3), (60, 1)):
+        if lesson:
+            page.evaluate(
+                PRESSED, [f"#mklviz-front .small li:nth-child({lesson}) a", ""]
+            )  # a lesson folds away the controls where files are opened
+        rows = "".join(f"{i},{i % 7},{'yes' if i % 2 else 'no'}\n" for i in range(samples))
+        page.evaluate(DROPPED, ["mine.csv", f"a,b,class\n{rows}"])
+        page.get_by_text(f"{samples} samples, 2 features").wait_for()
+        wait_for(lambda: not page.evaluate(BUSY), "the dashboard", events_of(page))
+        views_stand(page)
+    assert not errors
+    page.context.close()
+
+
+def test_the_start_dragged_before_the_page_is_loaded_has_its_paths_once_it_is(
+    chromium: Any,
+    server: Server,
+) -> None:
+    page, errors = first_page(chromium, server)
+    recorded = page.evaluate(PATHS)
+    page.get_by_role("slider", name="Start of the solvers").press("ArrowUp")
+    wait_for(lambda: page.evaluate(PATHS) != recorded, "paths from there", events_of(page))
+    assert not errors
+    page.context.close()
+
+
+def test_tabs_opened_one_behind_the_other_are_all_filled(open_app: Any, server: Server) -> None:
+    app = open_app(solvers="level,silp", iterations=30)
+    app.press("Run")
+    app.until_finished()
+    titles = ("Geometry", "Model", "Timeline", "Stopping", "Knobs", "Race", "Runs", "Share", "Your mix", "Sweep")
+    strip = [app.page.get_by_role("tab", name=title, exact=True).element_handle() for title in titles]
+    app.page.evaluate("(tabs) => tabs.forEach((tab) => tab.click())", strip)
+    for title, tab in zip(titles, strip, strict=True):
+        tab.click()
+        app.page.get_by_role("tab", name=title, exact=True, selected=True).wait_for()
+        views_stand(app.page)

@@ -20,14 +20,15 @@ export function render({ model, el }) {
       name === section ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current")
     }
   }
+  let asked = model.answered, byKey = false
   const show = (section) => {
     mark(section)
     if (!front) return
     const left = front.contains(document.activeElement)
     front.removeAttribute("aria-busy")
     front.dataset.open = section
-    if (left && !STANDING.includes(section)) links[section].focus()
-    front.dispatchEvent(new CustomEvent("mklviz-section", { detail: section }))
+    if (left && !STANDING.includes(section)) byKey ? links[section].focus() : document.activeElement.blur()  // for the keys of the race
+    front.dispatchEvent(new CustomEvent("mklviz-section"))
   }
   const turn = (section, words = {}) => {
     document.cookie = `mklviz-page=${section}; path=/; max-age=31536000; samesite=lax`
@@ -38,12 +39,13 @@ export function render({ model, el }) {
       mark(section)
       if (front?.dataset.open !== section) front?.setAttribute("aria-busy", "true")
     }
-    model.send_msg({ section, ...words })
+    model.send_msg({ section, turn: ++asked, ...words })
   }
   const pressed = (event) => {
     const link = event.composedPath().find((node) => node.dataset?.page)
     if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return
     event.preventDefault()
+    byKey = event.detail === 0
     history.pushState({}, "", link.getAttribute("href"))
     turn(link.dataset.page, Object.fromEntries(WORDS.filter((name) => link.dataset[name]).map((name) => [name, link.dataset[name]])))
   }
@@ -68,7 +70,9 @@ export function render({ model, el }) {
   front?.addEventListener("click", pressed)
   addEventListener("popstate", back)
   model.on("keeps", kept)
-  model.on("section", () => show(model.section))
+  // the answer comes when the views of what was asked for stand; what was asked for before is nobody's wish any more
+  const answered = () => { if (model.answered === asked) show(model.section) }
+  for (const name of ["section", "answered"]) model.on(name, answered)
   model.on("dark", painted)
   model.on("projected", painted)
   model.on("remove", () => {

@@ -13,6 +13,7 @@ import param
 
 from mklviz.views.host.beside import beside
 from mklviz.views.host.component import ScriptedComponent
+from mklviz.views.host.document_lock import with_page_locked
 from mklviz.views.links.link import PAGE
 
 __all__ = ["CLAIMS", "EXPLORE", "LESSONS", "RUNS", "SECTIONS", "START", "Navigation", "address_of"]
@@ -35,6 +36,7 @@ class Navigation(ScriptedComponent):
     """
 
     section = param.Selector(default=START, objects=list(SECTIONS))
+    answered = param.Integer(default=0, doc="The last turn asked for that stands on the page")
     rows = param.List(default=[[name, title, address_of(name)] for name, title in SECTIONS.items()])
     dark = param.Boolean(default=False)
     projected = param.Boolean(default=False)
@@ -52,4 +54,9 @@ class Navigation(ScriptedComponent):
         section = message.get("section") if isinstance(message, dict) else None
         if isinstance(section, str) and section in SECTIONS:
             words = {name: str(message[name]) for name in ("scenario", "claim", "own") if message.get(name)}
-            self._turn(section, words)
+            try:
+                self._turn(section, words)
+            finally:
+                turn = message.get("turn")
+                if isinstance(turn, int):  # behind all that it changes
+                    with_page_locked(lambda: setattr(self, "answered", turn))

@@ -335,6 +335,8 @@ const KINDS = {
       if ((part.wanted ?? 0) > wanted) requestAnimationFrame(() => {
         node.scrollIntoView({ block: "center" })
         input.focus({ focusVisible: true })
+        const give = (file) => { if (!node.closest("[inert]")) send(file, limit, say) }
+        document.dispatchEvent(new CustomEvent("mklviz-wants-file", { detail: give }))
       })
       wanted = part.wanted ?? 0
       text.textContent = part.label

@@ -1,25 +1,25 @@
 // What the server changes waits while views are being built. BokehJS reads a model when it builds the view and listens to
 // it later: what changes in between stands in the model and is never seen, be it children, data or a state.
 {
-const LONGEST = 10000  // milliseconds without any view built, after which nobody waits for those that are missing
+const LONGEST = 60  // looks, one a second, without any view built, after which nobody waits for those that are missing; a
+  // browser that is held up looks less often
 const LISTENS = 50  // milliseconds, about, after which React listens to what it has drawn
 const { Document } = Bokeh.require("document/document"), builders = Bokeh.require("core/build_views")
 const view = (name) => Bokeh.Models.get(name).prototype.default_view.prototype
 const layout = Bokeh.require("models/layouts/layout_dom").LayoutDOMView.prototype
-let building = new Set(), waiting = [], last = 0
+let building = new Set(), waiting = [], looks = 0
 
 const goOn = () => {
-  if (performance.now() - last > LONGEST) building = new Set()
   if (!waiting.length || building.size) return
   try { waiting.shift()[1]() } finally { goOn() }
 }
 const finish = (work) => {
   const over = () => {
-    last = performance.now()
+    looks = 0
     building.delete(work)
     if (!building.size) setTimeout(goOn)  // once they are drawn
   }
-  last = performance.now()
+  looks = 0
   building.add(work)
   work.then(over, over)
   return work
@@ -52,7 +52,10 @@ Document.prototype.clear = function (...given) {  // what comes instead has the 
   waiting = waiting.filter(([document]) => document !== this)
   return clear.apply(this, given)
 }
-setInterval(goOn, 1000)
+setInterval(() => {
+  if (++looks > LONGEST) building = new Set()
+  goOn()
+}, 1000)
 
 // When the box around a figure changes its size, BokehJS lays out even a figure that has no layout yet, and fails
 for (const step of ["_measure_layout", "_after_layout"]) {

@@ -2,7 +2,7 @@ const KEYS = [" ", "s", "x", "r"]
 const STEPS = ["ArrowLeft", "ArrowRight", "Home", "End"]
 const ticked = (target) => target.type === "checkbox"  // of all inputs the one that has no use for these keys but for Space
 const typing = (target) => !ticked(target) && ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName) || target.isContentEditable
-const acts = (target, key) => key === " " && (ticked(target) || ["BUTTON", "A", "SUMMARY"].includes(target.tagName)
+const acts = (target, key) => key === " " && (ticked(target) || ["BUTTON", "SUMMARY"].includes(target.tagName)
   || ["button", "tab", "option", "switch", "combobox", "menuitem"].includes(target.getAttribute?.("role")))
 const moves = (target) => ["tab", "radio", "option", "combobox", "slider", "menuitem"].includes(target.getAttribute?.("role"))
 export function render({ model, el }) {

@@ -1,6 +1,6 @@
 // A page that lacks one of its scripts, or was cut off while it was loaded, stays empty; this script says so. It stands in
 // the page itself, before the others.
-let complete = true
+let complete = true, leaves = false
 const unloaded = (address) => {
   const name = new URL(address, location.href).pathname.split("/").at(-1)
   say(`the server did not give it its script ${name}`, !performance.getEntriesByName(address).at(-1)?.responseStatus)
@@ -20,7 +20,7 @@ const say = (why, cut) => {
   document.body ? show() : addEventListener("DOMContentLoaded", show)
   if (!cut || performance.getEntriesByType("navigation")[0]?.type === "reload") return  // by itself only once
   const settings = () => ({ cache: "no-store", method: "HEAD", signal: AbortSignal.timeout(5000) })
-  setInterval(() => fetch(location.href, settings()).then(({ status }) => { if (status < 500) location.reload() }, () => {}), 1000)
+  setInterval(() => fetch(location.href, settings()).then(({ status }) => { if (status < 500 && !leaves) location.reload() }, () => {}), 1000)
 }
 
 addEventListener("error", ({ target }) => target instanceof HTMLScriptElement && unloaded(target.src), true)
@@ -31,7 +31,7 @@ new PerformanceObserver((seen) => {
 }).observe({ type: "resource", buffered: true })
 
 // BokehJS asks once what the page consists of, and reconnect.js, which brings a page back, is part of that
-addEventListener("beforeunload", () => { complete = false })
+addEventListener("beforeunload", () => { leaves = true; complete = false })
 window.WebSocket = class extends WebSocket {
   constructor(...given) {
     super(...given)

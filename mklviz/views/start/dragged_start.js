@@ -9,11 +9,13 @@ export function render({ model }) {
     model.send_msg(newest)
     newest = null
   }
-  const moved = ({ detail }) => {
-    newest = detail
+  const moved = (event) => {
+    event.preventDefault()  // it is taken
+    newest = event.detail
     send()
   }
   front.addEventListener("mklviz-start", moved)
+  front.dispatchEvent(new CustomEvent("mklviz-listens"))
   model.on("msg:custom", (detail) => {
     front.dispatchEvent(new CustomEvent("mklviz-paths", { detail }))
     waits = false

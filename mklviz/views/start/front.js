@@ -4,6 +4,7 @@
 const front = document.getElementById("mklviz-front")
 const data = JSON.parse(front.querySelector(".data").textContent)
 const { left, foot, side, runs } = data
+const FOLLOW = "The paths from there follow as soon as the page is loaded."
 const STEPS_A_SECOND = 2, KEY = 0.02, STILL = matchMedia("(prefers-reduced-motion: reduce)")
 const find = (name) => front.querySelector(name)
 const made = (tag, properties = {}, parent = null) => {
@@ -102,7 +103,11 @@ const keep = () => {  // the paths so far stay as ghosts, once for each drag
   for (const { key } of runs) made("path", { d: line((paths[key] ?? []).map(at)), style: `stroke: var(--run-${key})`, "stroke-width": 2 }, ghosts)
   tidy()
 }
-const ask = () => front.dispatchEvent(new CustomEvent("mklviz-start", { detail: { weights: begins, turn } }))
+const ask = () => {
+  const asks = new CustomEvent("mklviz-start", { detail: { weights: begins, turn }, cancelable: true })
+  if (front.dispatchEvent(asks)) hint.textContent = FOLLOW  // nobody listens yet
+}
+front.addEventListener("mklviz-listens", () => { if (hint.textContent === FOLLOW) ask() })
 const move = (shares) => {
   begins = shares
   place()
@@ -172,10 +177,15 @@ tidy()
 
 // -- what is coming
 
-const coming = find(".coming span")
+const coming = find(".coming span"), KEYS = { " ": "Run", s: "Step", "?": "Keys" }
+let kept = {}  // also where a link loads another page
+try { kept = sessionStorage } catch {}  // which not every browser has within a frame
+let opens = "", key = kept.mklvizKey ?? "", file = null, asked = false  // what was pressed or dropped before it can be answered
+const tell = () => { coming.textContent = `Opening ${file?.name ?? opens} …${key && ` then ${KEYS[key]}`}` }
 const announce = (link) => {
   const { scenario } = link.dataset, card = scenario ? front.querySelector(`.lessons [data-scenario="${scenario}"] b`) : null
-  coming.textContent = `Opening ${card ? "lesson " : ""}${(card ?? link.querySelector("small") ?? link).textContent} …`
+  opens = (card ? "lesson " : "") + (card ?? link.querySelector("small") ?? link).textContent
+  tell()
 }
 document.addEventListener("click", (event) => {  // also on the links that take the place of those in the bar
   const link = event.composedPath().find((node) => node.dataset?.page)
@@ -188,4 +198,46 @@ document.addEventListener("click", (event) => {  // also on the links that take 
 addEventListener("pageshow", ({ persisted }) => persisted && front.removeAttribute("aria-busy"))  // back from an ordinary link
 const [named] = [...new URLSearchParams(location.search)].filter(([name]) => ["scenario", "claim"].includes(name))
 announce((named && find(`[data-${named[0]}="${CSS.escape(named[1])}"]`)) ?? find(`[data-page="${front.dataset.open}"]`))
+
+// -- what is done before it can be answered
+
+const loads = () => find(".bar") || document.getElementById("loader").style.display === "flex"
+const comes = () => front.hasAttribute("aria-busy") || ["explore", "runs"].includes(front.dataset.open) && loads()
+const press = () => {
+  if (comes()) return void setTimeout(press, 100)
+  const last = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true })
+  kept.mklvizKey = key = ""
+  if (front.dataset.open === "explore") document.body.dispatchEvent(last)  // who has turned away has no use for it
+}
+addEventListener("keydown", (event) => {
+  if (!(event.key in KEYS) || event.ctrlKey || event.metaKey || event.altKey || !comes()) return
+  if (event.composedPath()[0].matches?.("input, textarea, select")) return
+  event.preventDefault()
+  event.stopImmediatePropagation()
+  if (!key) setTimeout(press, 100)
+  kept.mklvizKey = key = event.key
+  tell()
+}, true)
+if (key) press()
+
+// a file that is dropped where nobody else takes it is a table of one's own; the browser would leave the page for it
+const open = () => {
+  front.setAttribute("aria-busy", "true")
+  tell()
+  if (!find(".bar")) find("[data-own]").click()
+  asked = !find(".bar")
+}
+addEventListener("dragover", (event) => { if (event.dataTransfer.types.includes("Files")) event.preventDefault() })
+addEventListener("drop", (event) => {
+  const [dropped] = event.defaultPrevented ? [] : event.dataTransfer.files
+  if (!dropped) return
+  event.preventDefault()
+  file = dropped
+  open()
+})
+front.addEventListener("mklviz-section", () => { if (file && !asked) open() })
+document.addEventListener("mklviz-wants-file", ({ detail: give }) => {
+  if (file) give(file)
+  file = null
+})
 }
