@@ -144,6 +144,23 @@ def test_a_damaged_run_is_shown_hides_no_other_and_is_set_aside(
     assert bad != good
 
 
+def test_a_run_whose_file_is_mended_is_damaged_no_more(store: Store) -> None:
+    recorded(store, RunHead())
+    store = anew(store)
+    store.pack(at_once=True)
+    (run,) = store.runs()
+    (packed,) = (store.folder / "runs" / run.id).glob("*.npz")
+    whole = packed.read_bytes()
+    packed.write_bytes(b"no run")
+    with pytest.raises(MklvizError):
+        store.trace(run.id)
+    assert [each.status for each in store.runs()] == ["damaged"]
+    packed.write_bytes(whole)
+    assert len(store.trace(run.id))
+    assert [each.status for each in store.runs()] == ["converged"]
+    assert [each.status for each in anew(store).runs()] == ["converged"]
+
+
 def test_one_damaged_run_of_a_race_does_not_hide_the_others(store: Store, no_log: None) -> None:
     traces = {key: growing(solver=key) for key in ("level", "spg")}
     recording = store.record(traces, RunHead())

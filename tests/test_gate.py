@@ -33,7 +33,7 @@ from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
 from mklviz.server import serving
 from mklviz.server.addresses import check_address, is_local, known_names, own_addresses
-from mklviz.server.codes import MOST_PARTIES, Guesses, new_code
+from mklviz.server.codes import AT_ONCE, MOST_PARTIES, Guesses, new_code
 from mklviz.server.connections import LONGEST_REQUEST, party
 from mklviz.server.contained import run
 from mklviz.server.gate import Gate, set_up
@@ -409,6 +409,19 @@ def test_a_browser_is_known_when_the_server_is_started_again_and_its_page_does_n
     assert kept_key() == b""
 
 
+def test_of_servers_that_begin_at_the_same_moment_all_sign_with_the_key_of_the_first(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def meanwhile(count: int) -> bytes:
+        (tmp_path / "visitors.key").write_bytes(b"1" * count)
+        return b"2" * count
+
+    monkeypatch.setenv("MKLVIZ_STORE", str(tmp_path))
+    monkeypatch.setattr("mklviz.server.serving.secrets.token_bytes", meanwhile)
+    assert kept_key() == b"1" * 32
+    assert [path.name for path in tmp_path.glob("visitors.*")] == ["visitors.key"]
+
+
 async def answer_to(port: int, *parts: bytes) -> bytes:
     """Return what comes back before the connection is closed."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -517,9 +530,11 @@ def test_a_frame_of_another_site_is_let_in_where_frames_are_and_its_pictures_are
     through(visit, frames=("https://lab.example.org",))
 
 
-def test_each_wrong_code_after_the_third_makes_the_next_wait_twice_as_long_and_only_from_there() -> None:
+def test_each_wrong_code_after_those_of_a_class_makes_the_next_wait_twice_as_long_and_only_from_there() -> None:
     now = [0.0]
     guesses, waits = Guesses(lambda: now[0]), []
+    for _ in range(AT_ONCE - 3):
+        guesses.was_wrong("a")
     for _ in range(14):
         guesses.was_wrong("a")
         waits.append(guesses.wait("a"))
@@ -536,11 +551,21 @@ def test_each_wrong_code_after_the_third_makes_the_next_wait_twice_as_long_and_o
     assert len(guesses._wrong) == MOST_PARTIES
 
 
+def test_a_class_of_forty_behind_one_address_mistypes_and_nobody_waits() -> None:
+    async def visit(get: Get) -> None:
+        for _ in range(40):
+            assert (await get("/explorer?code=wrong-1")).code == 403
+        for _ in range(40):
+            assert (await get("/explorer", body={"code": "right-1"})).code == 303
+
+    through(visit, code="right-1", clock=lambda: 0.0)
+
+
 def test_who_guesses_waits_and_not_even_the_right_code_is_looked_at_meanwhile() -> None:
     now = [0.0]
 
     async def visit(get: Get) -> None:
-        for _ in range(4):
+        for _ in range(AT_ONCE + 1):
             assert (await get("/explorer?code=wrong-1")).code == 403
         for code in ("wrong-1", "right-1"):
             told = await get("/explorer", body={"code": code})

@@ -442,6 +442,7 @@ def test_what_is_waited_for_is_collected_soon(monkeypatch: pytest.MonkeyPatch) -
         "get_threshold": gc.get_threshold,
         "set_threshold": max,
         "get_count": lambda: (0, 0, 0),
+        "get_stats": gc.get_stats,
     }
     monkeypatch.setattr(garbage_collection, "gc", SimpleNamespace(collect=lambda: collected.append(1), **nothing_yet))
     monkeypatch.setattr(garbage_collection, "FRAME_RATE", SimpleNamespace(pages=lambda now: 0))

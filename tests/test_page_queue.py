@@ -171,3 +171,21 @@ def test_what_the_last_page_leaves_is_collected_though_nothing_more_comes(
     monkeypatch.setattr(garbage_collection, "PUT_OFF_FOR", 0.0)
     tidy.collect_in_time()
     assert collections.count(2) == len(given_back) == 1
+
+
+def test_memory_is_handed_back_after_somebody_else_has_collected(monkeypatch: pytest.MonkeyPatch) -> None:
+    given_back: list[int] = []
+    monkeypatch.setattr(garbage_collection, "give_back", lambda: given_back.append(1))
+    monkeypatch.setattr(garbage_collection, "FRAME_RATE", FrameRate())
+    before = gc.get_threshold()
+    try:
+        tidy = GarbageCollection()
+        tidy.collect_in_time()
+        assert not given_back
+        gc.collect()  # as Panel does when pages have ended
+        tidy.collect_in_time()
+        tidy.collect_in_time()
+        assert given_back == [1]
+    finally:
+        gc.unfreeze()
+        gc.set_threshold(*before)

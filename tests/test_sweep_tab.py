@@ -209,7 +209,20 @@ def test_what_finished_before_is_shown_at_once_in_the_colours_of_the_page(tab: S
     again.close()
 
 
-def test_a_sweep_can_pause_go_on_and_stop_and_keeps_what_has_finished(tab: SweepTab) -> None:
+class Held:
+    """A sweep of another page."""
+
+    status = "running"
+
+    def start(self) -> None:
+        """Begin."""
+
+
+def test_a_sweep_can_pause_go_on_and_stop_and_keeps_what_has_finished(
+    tab: SweepTab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_server, other = RunningSweeps(), Held()
+    monkeypatch.setattr("mklviz.views.tabs.sweep.RUNNING_SWEEPS", on_server)
     swept(tab, "data=ionosphere; split=0...39; solvers=level,silp,simplemkl; gap=1e-6; max-iter=5000")
     tab.start.clicks += 1
     until(tab, lambda: tab.run is not None and tab.run.progress.running)
@@ -218,6 +231,11 @@ def test_a_sweep_can_pause_go_on_and_stop_and_keeps_what_has_finished(tab: Sweep
     tab.pause.clicks += 1
     until(tab, lambda: tab.pause.label == "Resume")
     assert tab.status.object.startswith("Paused: ")
+    on_server.begin(other)  # type: ignore[arg-type]  # one that is paused keeps nobody waiting
+    tab.pause.clicks += 1
+    assert "Another sweep is going on" in tab.trouble.object
+    assert tab.pause.label == "Resume"
+    other.status = "finished"
     tab.pause.clicks += 1
     until(tab, lambda: tab.pause.label == "Pause")
     tab.stop.clicks += 1
@@ -228,12 +246,6 @@ def test_a_sweep_can_pause_go_on_and_stop_and_keeps_what_has_finished(tab: Sweep
 
 
 def test_a_server_solves_one_sweep_at_a_time(tab: SweepTab, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Held:
-        status = "paused"
-
-        def start(self) -> None:
-            """Begin."""
-
     busy = RunningSweeps()
     busy.begin(Held())  # type: ignore[arg-type]
     monkeypatch.setattr("mklviz.views.tabs.sweep.RUNNING_SWEEPS", busy)

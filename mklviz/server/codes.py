@@ -1,7 +1,8 @@
 """The code that lets a browser in: how one is made up, and how long an address waits after wrong ones.
 
-A code of eight letters takes 31^8 / 2 guesses. A code that a person chose may take a few thousand. So after some wrong
-codes from an address the server looks at no other from there for a second, and twice as long after each further one.
+A code of eight letters takes 31^8 / 2 guesses. A code that a person chose may take a few thousand. So after more wrong
+codes from an address than a class behind it mistypes, the server looks at no other from there for a second, and twice
+as long after each further one. Each right code forgets the wrong ones.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ __all__ = ["Guesses", "check_code", "new_code"]
 
 SHORTEST = 6
 LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # nobody mistakes one for another
-AT_ONCE = 3  # wrong codes that cost nothing, as people mistype
+AT_ONCE = 60  # wrong codes that cost nothing: a class of 40 comes from one address, and people mistype
 LONGEST_WAIT = 60.0  # seconds
 MOST_PARTIES = 10_000  # remembered; beyond that the one whose last guess is oldest is forgotten
 

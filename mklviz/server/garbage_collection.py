@@ -35,6 +35,7 @@ class GarbageCollection:
         young, middle, _ = gc.get_threshold()
         gc.set_threshold(young, middle, NEVER)
         self._done_at = monotonic()
+        self._collections = _collections()
 
     def collect_in_time(self) -> None:
         """Collect if there is time, or if it cannot be put off."""
@@ -42,7 +43,13 @@ class GarbageCollection:
         since, put_off = now - self._done_at, WAITED_FOR if LEDGER.waiting else PUT_OFF_FOR
         # closed pages may hold memory that somebody waits for, and after the last page no new objects arrive
         due = LEDGER.waiting or since > put_off or gc.get_count()[2] >= WORTH_IT
+        due = due or _collections() != self._collections  # Panel collects after pages end, and hands nothing back
         if due and (FRAME_RATE.pages(now) == 0 or since > put_off):
             gc.collect()
             give_back()
-            self._done_at = now
+            self._done_at, self._collections = now, _collections()
+
+
+def _collections() -> int:
+    """Return how often all objects have been looked through, by whomever."""
+    return int(gc.get_stats()[2]["collections"])

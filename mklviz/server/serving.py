@@ -111,7 +111,9 @@ def kept_key() -> bytes:
             beside = path.with_suffix(f".{os.getpid()}")
             with open(os.open(beside, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "wb") as file:
                 file.write(secrets.token_bytes(32))
-            beside.replace(path)
+            with suppress(FileExistsError):  # of servers that begin at the same moment the first makes it
+                os.link(beside, path)
+            beside.unlink()
         return path.read_bytes() if store.enabled else b""
     return b""
 

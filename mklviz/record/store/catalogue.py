@@ -19,7 +19,7 @@ from mklviz.record.store.index import Index
 from mklviz.record.store.index_file import NewerIndex, copied_index, move_aside, opened_index
 from mklviz.record.store.recorder import Recorder
 from mklviz.record.store.runs_folder import RunsFolder
-from mklviz.record.store.stored import StoredRun, damaged, is_cut_off, run_in
+from mklviz.record.store.stored import DAMAGED, StoredRun, damaged, is_cut_off, run_in
 from mklviz.record.store.trouble import NEWER, of_disk, of_index
 
 __all__ = ["Catalogue"]
@@ -155,8 +155,18 @@ class Catalogue:
         """Show a run as damaged whose steps could not be read, unless that was for lack of memory or the disk's."""
         if isinstance(error.__cause__, (OSError, MemoryError)):
             return
+        self._mark(run_id, said_by(error).rstrip("."))
+
+    def mark_whole(self, run_id: str) -> None:
+        """Show a run whose steps could be read as it is, even if they once could not be."""
         with self._lock:
-            self._unreadable[run_id] = said_by(error).rstrip(".")
+            shown = self._indexed().runs(also="id = ?", values=(run_id,))
+            if any(run.status == DAMAGED for run in shown):
+                self._mark(run_id, "")
+
+    def _mark(self, run_id: str, why: str) -> None:
+        with self._lock:
+            self._unreadable[run_id] = why
             run, at = self._read(run_id), self._indexed().changes().get(run_id, 0)
             self._indexed().put([] if run is None else [(run, at)])
             self.revision += 1

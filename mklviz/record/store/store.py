@@ -176,10 +176,12 @@ class Store:
         if recorder is not None:
             return recorder.trace
         try:
-            return read_run(self._runs / run_id)
+            trace = read_run(self._runs / run_id)
         except MklvizError as error:
             self._catalogue.mark_damaged(run_id, error)
             raise
+        self._catalogue.mark_whole(run_id)
+        return trace
 
     def traces(self, race_id: str) -> dict[str, Trace]:
         """Return the traces of a race by their keys in it, or raise `MklvizError` where none can be read."""

@@ -173,9 +173,14 @@ class SweepTab(Tab):
         self._offer()
 
     def _pause(self, *_: Any) -> None:
-        if self.run is not None:
-            (self.run.resume if self.run.status == "paused" else self.run.pause)()
+        if self.run is None:
+            return
+        say(self.trouble, "")
+        try:
+            (partial(RUNNING_SWEEPS.resume, self.run) if self.run.status == "paused" else self.run.pause)()
             self._look(self.run)
+        except MklvizError as error:
+            say(self.trouble, str(error))
 
     def _stop(self, *_: Any) -> None:
         self.starting.cancel()
