@@ -243,7 +243,7 @@ class Pages:
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.goto(url)
         app = App(page, self.errors)
-        app.button(button if width >= 600 else "Reset zoom").wait_for()  # on a phone the controls are put away
+        app.button(button if width >= 600 else "Reset zoom").first.wait_for()  # on a phone the controls are put away
         page.locator("#loader").wait_for(state="hidden")  # until then nobody could press anything
         return app
 
