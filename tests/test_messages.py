@@ -14,11 +14,13 @@ from typing import Any
 
 import pytest
 from bokeh.core.serialization import Deserializer
+from bokeh.document import Document
 from bokeh.models import Div
 from bokeh.protocol import Protocol
 from bokeh.server.connection import ServerConnection
 from bokeh.server.session import ServerSession
 from bokeh.server.urls import per_app_patterns
+from panel.io.document import _WRITE_MSGS
 from panel.io.server import WSHandler
 
 from mklviz.server import logs
@@ -131,7 +133,7 @@ class Connected:
         self.socket._parts = []
         self.answers: list[Any] = []
         self.closed: list[int] = []
-        session: Any = type("Session", (), {})()
+        session: Any = type("Session", (), {"document": Document()})()
         self.socket.connection = ServerConnection.__new__(ServerConnection)
         self.socket.connection._protocol, self.socket.connection._session = Protocol(), session
         monkeypatch.setattr(self.socket, "close", lambda code, reason: self.closed.append(code))
@@ -199,8 +201,11 @@ def test_a_page_that_its_session_has_told_already_is_not_answered_again(monkeypa
 
     page = Connected(carried_out, monkeypatch)
     monkeypatch.setattr(ServerSession, "pull", tells_itself)
+    waiting: Any = {page.socket.connection: ["of before"], "another": []}
+    _WRITE_MSGS[page.socket.connection.session.document] = waiting
     (answer,) = page.receive('{"msgid": "m1", "msgtype": "PULL-DOC-REQ"}', "{}", "{}").answers
     assert answer.msgtype == "OK"
+    assert waiting == {"another": []}  # what waited for this page is in what it was told
     assert not page.closed
 
 

@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 from bokeh.protocol.message import Message
 from bokeh.server.session import ServerSession
 from bokeh.server.urls import per_app_patterns
+from panel.io.document import _WRITE_MSGS
 from panel.io.server import WSHandler
 
 from mklviz.quoting import said_by
@@ -144,7 +145,11 @@ class _Socket(WSHandler):
                 self._count(content)
                 return await ServerSession.patch(message, self.connection)
             if message.msgtype == "PULL-DOC-REQ":
-                return await ServerSession.pull(message, self.connection)
+                told = await ServerSession.pull(message, self.connection)
+                _WRITE_MSGS.get(self.connection.session.document, {}).pop(
+                    self.connection, None
+                )  # it has what waits there
+                return told
             return await self.handler.handle(message, self.connection)  # it asks for versions
         except Refused as refused:
             sentence = str(refused)

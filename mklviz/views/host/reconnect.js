@@ -1,13 +1,13 @@
 // A page that loses its connection says so and is dimmed. It goes on where it was as soon as the server answers and still
 // has its session. Otherwise it starts again from its address, which has the set-up and the key of its race.
-const EVERY = 600, ANSWER = 3000  // a browser opens six connections to a server, in which more questions would queue
+const EVERY = 600, ANSWER = 3000
 const QUIET = 900, SILENT = 2000, SOON = 700, SLOW_AFTER = 7000, STUCK_AFTER = 10000, MOST_REFUSALS = 5
 const BUSY = 202, NOT_HERE = [403, 410], NO_SERVER = 502
 const LOST = "The connection is lost. This page goes on as soon as the server answers."
 const SLOW = "The server has not answered for a while. This page goes on as soon as it does."
 const OVER = "The server no longer has this page, as it was away for too long or the server was started again."
 
-const link = window.mklvizConnection ??= { page: "", session: "", heard: Date.now(), refusals: 0, connection: window.mklvizLine, said: "", over: false, lost: false, behind: false, untold: new Map() }
+const link = window.mklvizConnection ??= { page: "", session: "", heard: Date.now(), refusals: 0, connection: window.mklvizLine, said: "", asking: false, asked: 0, over: false, lost: false, behind: false, untold: new Map() }
 
 const say = (text, button) => {
   if (link.said === text) return
@@ -50,13 +50,15 @@ const startAgain = () => {
   else document.addEventListener("visibilitychange", () => location.reload())
 }
 
-// Ask whether the server can be reached, and whether it has this session
+// Ask whether the server can be reached, and whether it has this session; once at a time, as it may be slow
 const ask = async () => {
+  if (link.asking) return NO_SERVER
+  link.asking = true
   try {
     const settings = { cache: "no-store", signal: AbortSignal.timeout(ANSWER) }
     const path = location.pathname.replace(/\/$/, "")
     return (await fetch(`${path}/alive?session=${link.session}`, settings)).status
-  } catch { return NO_SERVER }
+  } catch { return NO_SERVER } finally { link.asking = false }
 }
 
 // What the server's document says of the models that the page has. Those that it lacks stand where they are met first
@@ -170,7 +172,8 @@ const drop = (socket) => {
 const listen = async () => {
   const socket = link.connection?.socket
   const silent = (since) => !link.over && !link.lost && socket && Date.now() - link.heard >= since
-  if (silent(QUIET) && socket.readyState === WebSocket.OPEN) {
+  if (silent(QUIET) && link.asked < link.heard && socket.readyState === WebSocket.OPEN) {
+    link.asked = Date.now()
     for (const part of [`{"msgid": "${Date.now()}", "msgtype": "SERVER-INFO-REQ"}`, "{}", "{}"]) socket.send(part)
   }
   if (silent(SLOW_AFTER)) say(SLOW)
