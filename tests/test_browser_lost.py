@@ -24,8 +24,8 @@ OF_THE_CUT = "[Ww]eb[Ss]ocket|not connected so cannot send|CONNECTING|Failed to 
 
 SERVE = """
 import sys
-from mklviz.views.host import visibility
-visibility.GIVE_UP_AFTER = float(sys.argv.pop(1))
+from mklviz.views.host import page_session
+page_session.GIVE_UP_AFTER = float(sys.argv.pop(1))
 from mklviz.cli import main
 main()
 """
@@ -137,14 +137,20 @@ def starts_again(app: App) -> None:
     app.until(lambda: bool(app.points()) and min(app.points().values()) > 1, "the race of before")
     assert app.page.get_by_role("combobox", name="pace").input_value() == "10 steps/s"
     assert set(app.points()) == {"pgd", "spg"}
+    before = app.points()
+    app.press("Run")
+    app.until(lambda: app.points() and all(0 < n < before[key] for key, n in app.points().items()), "another race")
+    app.until_running()
 
 
 def test_a_server_that_was_started_again_is_said_and_the_set_up_is_kept(own: Own, pages: Pages) -> None:
     app = racing(pages, own.port)
+    student = pages.open(str(app.page.locator("a", has_text="?follow=").get_attribute("href")), button="SVM solves")
     own.end()
     app.until(lambda: LOST in banner(app), "the page to say that the server is gone")
     own.start()
     starts_again(app)
+    student.until_running()  # who followed the race follows it again
 
 
 def test_a_page_that_was_away_for_too_long_starts_again_with_its_set_up(tmp_path: Path, pages: Pages) -> None:
@@ -168,10 +174,41 @@ def test_a_network_that_goes_silent_is_said_and_the_page_goes_on(own: Own, pages
     try:
         app = racing(pages, proxy.port)
         proxy.silence()
+        app.enter("C$", "7")
         app.until(lambda: SILENT in banner(app), "the page to say that it hears nothing")
         assert app.page.evaluate("() => [...document.body.children].some((node) => node.inert)")
         getattr(proxy, end)()
         app.until(lambda: not banner(app), "the page to come back")
         goes_on(app)
+        app.until(lambda: "C%3D7" in app.page.url, "what was written into the silence")
+    finally:
+        proxy.close()
+
+
+def test_a_page_that_follows_and_plays_stands_still_without_a_connection_and_goes_on(own: Own, pages: Pages) -> None:
+    leader = racing(pages, own.port)
+    proxy = Proxy(own.port)
+    try:
+        link = str(leader.page.locator("a", has_text="?follow=").get_attribute("href"))
+        student = pages.open(link.replace(f":{own.port}", f":{proxy.port}"), button="SVM solves")
+        student.until_running(40)
+        student.page.get_by_role("tab", name="Timeline").click()
+        step = student.page.get_by_role("slider", name="Step")
+        student.press("To the start")
+        student.press("Play")
+        student.until(lambda: int(step.input_value()) > 1, "the cursor to go on")
+        student.press("iteration")  # figures are under way
+        proxy.cut()
+        student.until(lambda: LOST in banner(student), "the page to say that it is cut off")
+        at = int(step.input_value())
+        student.rest(3000)
+        proxy.mend()
+        student.until(lambda: not banner(student), "the page to come back")
+        assert int(step.input_value()) < at + 20
+        student.until(lambda: int(step.input_value()) > at, "the cursor to go on")
+        student.press("Hold")
+        student.button("Play").wait_for()
+        student.page.get_by_role("tab", name="Race").click()
+        goes_on(student)
     finally:
         proxy.close()

@@ -20,7 +20,7 @@ FRAMES = """() => [...Bokeh.documents[0].all_models]
   .map((m) => m.data?.seq ?? m.seq).filter((seq) => seq !== undefined)[0]"""
 # what comes of a change to a model that the page has not got, before and after the document of a new connection
 STRANGER = """(behind) => {
-  const connection = mklvizConnection.event.connection.deref()
+  const { connection } = mklvizConnection
   const change = { kind: "ModelChanged", model: { id: "nobody" } }
   const content = { events: [{ ...change, attr: "name", new: "x" }] }
   mklvizConnection.behind = behind
@@ -28,6 +28,25 @@ STRANGER = """(behind) => {
     connection.session.handle({ msgtype: () => "PATCH-DOC", content, buffers: new Map() })
     return "nothing"
   } catch (error) { return String(error) } finally { mklvizConnection.behind = false }
+}"""
+
+# a server's document in which a new model stands within one that the page has, within a new one, and is named after it
+WOVEN = """() => {
+  const { document } = mklvizConnection.connection.session
+  const model = (type, id, tags) => ({ type: "object", name: type, id, attributes: { tags } })
+  const [root] = document.roots(), range = [...document.all_models].find((m) => m.type === "DataRange1d")
+  const inner = model(range.type, range.id, [model("Range1d", "of-the-range", [])])
+  const outer = model("Range1d", "of-the-root", [inner, { id: "of-the-range" }])
+  document.replace_with_json({ roots: [model(root.type, root.id, [outer])] })
+  return [root.tags[0].tags[0] === range, root.tags[0].tags[1] === range.tags[0], range.tags[0].id]
+}"""
+# columns that grow short and long at once, as where many changes have waited
+CROWDED = """() => {
+  const sources = [...Bokeh.documents[0].all_models].filter((m) => (m.name ?? "").startsWith("run-"))
+  for (const source of sources) {
+    const { data } = source, none = Object.fromEntries([...source.columns()].map((name) => [name, []]))
+    for (const some of [none, data, none]) source.setv({ data: some }, { sync: false })
+  }
 }"""
 
 
@@ -109,5 +128,8 @@ def test_a_page_with_maps_and_pictures_comes_back_as_well(proxy: Proxy, open_app
     app.until(lambda: app.points() == {"level": 13, "spg": 13}, "another race")
     assert app.page.evaluate(STRANGER, True) == "nothing"
     assert "nobody" in app.page.evaluate(STRANGER, False)
+    app.page.evaluate(CROWDED)
+    assert app.page.evaluate(WOVEN) == [True, True, "of-the-range"]
+    app.settled()
     for error in [error for error in app.errors if re.search(OF_THE_CUT, error)]:
         app.errors.remove(error)

@@ -81,9 +81,10 @@ def through(
         application = Application(
             [("/explorer", Page), ("/explorer/ws", Page), ("/static/x", Page), ("/ends", Ends), ("/owner", Owner)]
         )
-        lives, guesses = (lambda name: name == "here"), Guesses(clock)
+        lives, busy, guesses = (lambda name: name in ("here", "busy")), (lambda name: name == "busy"), Guesses(clock)
         admits: Callable[[str, str], bool] = lambda token, address: (token, address) == ("signed", "127.0.0.1")  # noqa: E731
-        gate = Gate([f"localhost:{port}"], code, frames, lambda: sessions, lives, admits, guesses=guesses, own=own)
+        names = [f"localhost:{port}"]
+        gate = Gate(names, code, frames, lambda: sessions, lives, admits, busy, guesses=guesses, own=own)
         set_up(application, gate)
         server = HTTPServer(application)
         server.add_socket(listener)
@@ -344,7 +345,7 @@ def test_sessions_are_signed_and_messages_bounded() -> None:
     before_a_server(visit)
 
 
-def test_a_page_has_two_sockets_at_most_and_nobody_has_one_without_a_page(
+def test_a_page_has_one_socket_and_nobody_has_one_without_a_page(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def visit(port: int, server: Any) -> None:
@@ -363,16 +364,15 @@ def test_a_page_has_two_sockets_at_most_and_nobody_has_one_without_a_page(
             assert refused.value.code == 403
         (session,) = server.get_sessions()
         sockets = [await open_socket(token[1]) for _ in range(9)]
-        await soon(lambda: session.connection_count == 2, "the older sockets to be closed")
-        for older in sockets[:-2]:
+        await soon(lambda: session.connection_count == 1, "the older sockets to be closed")
+        for older in sockets[:-1]:
             while await older.read_message() is not None:  # what came before it was closed
                 pass
-        assert OPEN_SOCKETS[party("127.0.0.1")] == 2
-        monkeypatch.setattr(serving, "LIMITS", replace(LIMITS, sessions=1))
+        assert OPEN_SOCKETS[party("127.0.0.1")] == 1
+        monkeypatch.setattr(serving, "LIMITS", replace(LIMITS, sessions=0))
         with pytest.raises(HTTPClientError):
             await open_socket(token[1])
-        for newer in sockets[-2:]:
-            newer.close()
+        sockets[-1].close()
         await soon(lambda: OPEN_SOCKETS[party("127.0.0.1")] == 0, "the sockets to be closed")
 
     before_a_server(visit)
@@ -474,6 +474,7 @@ def test_the_page_on_security_names_flags_and_files_that_there_are(capsys: pytes
 def test_a_page_that_lost_its_connection_learns_whether_its_session_is_still_there() -> None:
     async def visit(get: Get) -> None:
         assert (await get("/explorer/alive?session=here")).code == 204
+        assert (await get("/explorer/alive?session=busy")).code == 202
         assert (await get("/explorer/alive?session=gone")).code == 410
         assert (await get("/explorer/alive")).code == 410
         assert (await get("/explorer/alive?session=here", host="elsewhere")).code == 403

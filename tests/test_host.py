@@ -407,7 +407,7 @@ def test_frames_are_sent_in_order_or_at_once() -> None:
     frames.send(1.0, figures=True)
     with frames.in_order():
         assert not frames.stand
-    frames.catch_up()
+    frames.heartbeat.ack = frames.heartbeat.seq
     with frames.in_order():
         assert frames.stand
 
@@ -545,13 +545,13 @@ def test_a_kernel_tells_of_cells() -> None:
 SCRIPTS = {
     "views/host/built_first.js": (
         *("default_view", "_measure_layout", "_after_layout", "build_view", "build_views", "update_children"),
-        *("render_esm", "ready", "apply_json_patch", "clear"),
+        *("render_esm", "ready", "apply_json_patch", "set_data", "client/connection", "ClientConnection"),
         *("document/document", "core/build_views", "models/layouts/layout_dom"),
     ),
     "views/host/long_press.js": ("find_one", "canvas_view", "ui_event_bus", "ui_gestures", "_start_timeout"),
     "views/host/reconnect.js": (
-        *("_pull_doc_json", "_repull_session_doc", "_receiver", "replace_with_json", "apply_json_patch", "buffers"),
-        *("on_message", "get_model_by_id"),
+        *("_pull_doc_json", "_repull_session_doc", "_receiver", "replace_with_json", "buffers", "_on_message", "msgid"),
+        *("on_message", "get_model_by_id", "client/connection", "ClientConnection"),
     ),
     "views/race/keep_zoom.js": ("have_updated_interactively", "scale_hint"),
 }

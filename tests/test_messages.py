@@ -9,20 +9,23 @@ import json
 import logging
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from bokeh.core.serialization import Deserializer
+from bokeh.document import Document
 from bokeh.models import Div
 from bokeh.protocol import Protocol
 from bokeh.server.connection import ServerConnection
 from bokeh.server.session import ServerSession
 from bokeh.server.urls import per_app_patterns
+from panel.io.document import _WRITE_MSGS
 from panel.io.server import WSHandler
 
 from mklviz.server import logs
 from mklviz.server.logs import Budget, ShortEntries
-from mklviz.server.messages import _Socket, bound_messages
+from mklviz.server.messages import _PAGES, _Socket, bound_messages, is_answering
 from mklviz.server.plain import LONGEST, LONGEST_PIECE, MOST_EVENTS, Refused, check_change, is_too_long, read
 from mklviz.views.host import reconnect
 
@@ -130,7 +133,7 @@ class Connected:
         self.socket._parts = []
         self.answers: list[Any] = []
         self.closed: list[int] = []
-        session: Any = type("Session", (), {})()
+        session: Any = type("Session", (), {"document": Document()})()
         self.socket.connection = ServerConnection.__new__(ServerConnection)
         self.socket.connection._protocol, self.socket.connection._session = Protocol(), session
         monkeypatch.setattr(self.socket, "close", lambda code, reason: self.closed.append(code))
@@ -198,8 +201,11 @@ def test_a_page_that_its_session_has_told_already_is_not_answered_again(monkeypa
 
     page = Connected(carried_out, monkeypatch)
     monkeypatch.setattr(ServerSession, "pull", tells_itself)
+    waiting: Any = {page.socket.connection: ["of before"], "another": []}
+    _WRITE_MSGS[page.socket.connection.session.document] = waiting
     (answer,) = page.receive('{"msgid": "m1", "msgtype": "PULL-DOC-REQ"}', "{}", "{}").answers
     assert answer.msgtype == "OK"
+    assert waiting == {"another": []}  # what waited for this page is in what it was told
     assert not page.closed
 
 
@@ -214,8 +220,29 @@ def test_what_a_page_says_again_after_a_cut_is_carried_out_once(monkeypatch: pyt
     for header, metadata in (("m1", "{}"), ("m1", '{"again": true}'), ("m2", '{"again": true}')):
         page.receive(f'{{"msgid": "{header}", "msgtype": "PATCH-DOC"}}', metadata, json.dumps(changed("a")))
     assert carried == ["m1", "m2"]
+    assert [answer.msgtype for answer in page.answers] == ["OK", "OK", "OK"]  # the page need not say it any more
     script = (Path(reconnect.__file__).parent / "reconnect.js").read_text(encoding="utf-8")
     assert '`{"again": true}`' in script
+
+
+def test_a_page_is_busy_while_a_message_is_carried_out_unless_nobody_takes_what_it_is_sent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    busy: list[bool] = []
+
+    async def looked_at(message: Any, connection: Any) -> Any:
+        busy.append(is_answering(connection.session))
+        return connection.ok(message)
+
+    page = Connected(looked_at, monkeypatch)
+    session = page.socket.connection.session
+    page.told(changed("a"))
+    gone: Any = SimpleNamespace(ws_connection=SimpleNamespace(stream=SimpleNamespace(writing=lambda: True)))
+    _PAGES[session].sockets.append(gone)
+    page.told(changed("a"))
+    assert busy == [True, False]
+    assert not is_answering(session)
+    assert not is_answering(None)
 
 
 def test_a_refusal_is_answered_and_the_page_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:

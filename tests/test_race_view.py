@@ -29,9 +29,10 @@ from mklviz.record.motion import Motion
 from mklviz.record.summary import RunResult
 from mklviz.views.chart.columns import KernelSlots
 from mklviz.views.chart.description import RuleMark
-from mklviz.views.host.visibility import GIVE_UP_AFTER, HOLD_AFTER, Connection, Visibility
+from mklviz.views.host.page_session import GIVE_UP_AFTER
 from mklviz.views.look.palette import DARK, LIGHT, RunStyle, contrast, readable, swatch
 from mklviz.views.look.styles import solver_styles
+from mklviz.views.race.hold_unseen import HOLD_AFTER
 from mklviz.views.race.race_view import RaceView
 from mklviz.views.race.readings import News
 from mklviz.views.race.results import ResultRow, badge, race_sentence, result_table
@@ -393,20 +394,7 @@ def test_a_score_that_cannot_be_computed_leaves_a_dash(no_log: None) -> None:
     assert list(map(np.isnan, view.text.scores.of_ended.values())) == [True]
 
 
-def test_a_race_is_held_and_given_up_once_after_each_loss_of_its_connection() -> None:
-    visibility = Visibility()
-    assert visibility.update(True, 0.0) is Connection.OPEN
-    assert visibility.update(False, 1.0) is Connection.LOST
-    assert visibility.update(False, 1.0 + HOLD_AFTER) is Connection.LOST
-    assert visibility.update(False, 1.5 + HOLD_AFTER) is Connection.LOST_FOR_LONG
-    assert visibility.update(False, 2.0 + HOLD_AFTER) is Connection.LOST
-    assert visibility.update(False, 1.5 + GIVE_UP_AFTER) is Connection.GIVEN_UP
-    assert visibility.update(False, 2.0 + GIVE_UP_AFTER) is Connection.LOST
-    assert visibility.update(True, 3.0 + GIVE_UP_AFTER) is Connection.RESUMED
-    assert visibility.update(True, 4.0 + GIVE_UP_AFTER) is Connection.OPEN
-
-
-def test_a_race_nobody_watches_is_held_and_goes_on_with_everything_resent(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_race_nobody_watches_is_held_and_goes_on_until_it_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     view = RaceView()
     race = Race(problem("blobs, C = 1"), [Walker()], rules=(MaxIter(100_000),), pace=200.0)
     view.show(race)
@@ -415,10 +403,11 @@ def test_a_race_nobody_watches_is_held_and_goes_on_with_everything_resent(monkey
     connected = False
     monkeypatch.setattr("mklviz.views.race.hold_unseen.is_connected", lambda: connected)
     tick(view, 100.0)
+    tick(view, 100.0 + HOLD_AFTER)
+    assert race.status == "running"
     tick(view, 101.0 + HOLD_AFTER)
     rest(race)
     held = len(race.runs["walker"].trace)
-    view.figures.readings.feeds["walker"].source.data = {key: [] for key in source(view, "walker")}  # nothing arrived
     connected = True
     tick(view, 110.0)
     assert len(source(view, "walker")["iteration"]) >= held

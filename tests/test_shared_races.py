@@ -16,7 +16,7 @@ from mklviz.sweeps import Sweep, SweepRun
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.explorer.follower import LEADS, OVER, UNKNOWN, WAITS, Follower
 from mklviz.views.explorer.shared_races import SHARED_RACES, SharedRace, SharedRaces
-from mklviz.views.host.visibility import GIVE_UP_AFTER
+from mklviz.views.host.page_session import GIVE_UP_AFTER
 from mklviz.views.links import link
 from mklviz.views.session.session import LessonResult, Session
 from mklviz.views.tabs.sweep import SweepTab
@@ -77,6 +77,21 @@ def test_a_sweep_goes_on_with_the_page_that_was_reloaded() -> None:
     assert tab.run is begun
     assert tab.form.words.value == begun.sweep.to_words()
     tab.close()
+
+
+def test_a_room_that_is_gone_with_its_server_is_opened_again_by_its_key_alone(led: Session) -> None:
+    before, mine, others = (SharedRace(led, lambda: True) for _ in range(3))
+    rooms = SharedRaces()  # of the server that was started again
+    rooms.open(mine)
+    for wrong in ("", before.name, before.key + "é", f"<b>.{before.key}"):
+        rooms.restore(wrong, mine)
+        assert rooms.find(mine.name) is mine
+    rooms.restore(before.key, mine)
+    assert (mine.name, mine.key) == (before.name, before.key)
+    assert rooms.find(before.name) is mine
+    assert len(rooms) == 1
+    rooms.restore(before.key, others)
+    assert others.name != before.name
 
 
 def test_a_follower_shows_the_race_and_never_touches_it(led: Session, monkeypatch: pytest.MonkeyPatch) -> None:

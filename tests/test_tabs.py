@@ -283,6 +283,7 @@ def test_the_timeline_plays_from_the_beginning_to_the_end_and_rests() -> None:
         stood = []
         for frame in range(3 * FRAMES):
             tab.tick(float(frame + 1))
+            tab.view.heartbeat.ack = tab.view.heartbeat.seq
             stood.append(session.cursor)
             if not tab.bar.playing:
                 break
@@ -293,6 +294,24 @@ def test_the_timeline_plays_from_the_beginning_to_the_end_and_rests() -> None:
     assert tab.bar.play_button.label == "Hold"
     assert asyncio.run(play()) == list(range(1, session.last_step + 1))
     assert tab.bar.play_button.label == "Play"
+
+
+def test_the_timeline_stands_still_while_no_browser_paints_it() -> None:
+    session, tab = at_the_timeline(raced("level", steps=30))
+    heartbeat, last = tab.view.heartbeat, session.last_step
+
+    async def play(begin: int, end: int) -> int:
+        for second in range(begin, end):
+            tab.tick(float(second))
+        return int(session.cursor)
+
+    tab.bar.play()
+    stands = asyncio.run(play(1, 20))
+    assert 0 < stands < 19 < last
+    assert asyncio.run(play(20, 60)) == stands
+    assert tab.bar.playing
+    heartbeat.ack = heartbeat.seq
+    assert asyncio.run(play(60, 61)) == stands + 1
 
 
 def test_a_kernel_has_one_colour_in_all_tabs_whichever_was_seen_while_the_race_ran() -> None:

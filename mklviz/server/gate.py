@@ -47,6 +47,7 @@ class Gate:
     sessions: Callable[[], int]  # returns how many pages somebody views or is about to view
     lives: Callable[[str], bool]  # returns whether there is a session of that id
     admits: Callable[[str, str], bool]  # returns whether a socket may open, by the token of its page and its address
+    busy: Callable[[str], bool] = lambda _session: False  # returns whether a message of that session is carried out
     # what the browser's proof of the right code is made with
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     guesses: Guesses = field(default_factory=Guesses)  # the wrong codes that have been given
@@ -203,13 +204,14 @@ class _Refusal(_AtTheGate):
 
 
 class _Alive(RequestHandler):
-    """Tells a page that has lost its connection whether it can go on: 204 if so, 410 if its session is over."""
+    """Tells a page that hears nothing whether it can go on: 204 if so, 202 if soon, 410 if its session is over."""
 
     def initialize(self, gate: Gate) -> None:
         self._gate = gate
 
     def get(self) -> None:
-        self.set_status(204 if self._gate.lives(self.get_query_argument("session", "")) else 410)
+        session = self.get_query_argument("session", "")
+        self.set_status(410 if not self._gate.lives(session) else 202 if self._gate.busy(session) else 204)
 
 
 class _ToDashboard(RequestHandler):

@@ -1,6 +1,7 @@
 """The socket of a page: bounded messages of plain data, and answers that tell nothing of the server.
 
-A page has one socket, and for a moment two where it comes back before the server has noticed that it was away.
+A page has one socket. Where it comes back before the server has noticed that it was away, the old one is closed: what
+is written to a network that has gone would wait for ever, and with it the document, which is locked meanwhile.
 
 This module alone knows how Bokeh receives messages, and `tests/test_host.py` says in words what a new Bokeh has moved.
 What a message may contain is in `mklviz.server.plain`.
@@ -17,6 +18,7 @@ from weakref import WeakKeyDictionary
 from bokeh.protocol.message import Message
 from bokeh.server.session import ServerSession
 from bokeh.server.urls import per_app_patterns
+from panel.io.document import _WRITE_MSGS
 from panel.io.server import WSHandler
 
 from mklviz.quoting import said_by
@@ -32,13 +34,13 @@ from mklviz.server.plain import (
     read,
 )
 
-__all__ = ["LONGEST_FRAME", "MOST_SOCKETS", "OPEN_SOCKETS", "bound_messages"]
+__all__ = ["LONGEST_FRAME", "MOST_SOCKETS", "OPEN_SOCKETS", "bound_messages", "is_answering"]
 
 _log = logging.getLogger(__name__)
 
 LONGEST_FRAME = LONGEST_PIECE + 2**10  # bytes; longer ones are not received at all
 MOST_HELD = 4 * 2**20  # letters that a page may leave in properties of the server's models
-MOST_SOCKETS = 2  # of a page; the oldest gives way
+MOST_SOCKETS = 2  # for each page that there may be: after a cut they come back before the old ones are closed
 REMEMBERED = 100  # messages of a page that are carried out and would not be once more
 LEFT, LEAVE = (1000, 1001), 30.0  # how a socket is closed by who leaves a page, and seconds for a reload
 POLICY, UNREADABLE, TOO_LONG = 1008, 1007, 1009  # why a socket is closed: RFC 6455, 7.4.1
@@ -53,6 +55,7 @@ class _Page:
     """What the server knows of the page at the other end."""
 
     sockets: list[_Socket] = field(default_factory=list)
+    answering: int = 0  # messages that are being carried out, behind which others wait
     done: deque[str] = field(default_factory=lambda: deque(maxlen=REMEMBERED))  # messages, by their ids
     held: dict[Property, int] = field(default_factory=dict)
 
@@ -79,7 +82,7 @@ class _Socket(WSHandler):
         if self.connection is not None and self.connection._session is not None:
             self._page = _PAGES.setdefault(self.connection.session, _Page())
             self._page.sockets.append(self)
-            for socket in self._page.sockets[:-MOST_SOCKETS]:
+            for socket in self._page.sockets[:-1]:
                 socket.ws_connection.stream.close()  # nobody may answer at its other end
 
     def on_close(self) -> None:
@@ -120,9 +123,14 @@ class _Socket(WSHandler):
         message = self.connection.protocol.assemble(header_text, metadata_text, content_text)
         page = _PAGES.setdefault(self.connection.session, _Page())
         if metadata.get("again") and message.header["msgid"] in page.done:
+            await self.send_message(self.connection.ok(message))
             return
         page.done.append(message.header["msgid"])
-        answer = await self._answer(message, content)
+        page.answering += 1
+        try:
+            answer = await self._answer(message, content)
+        finally:
+            page.answering -= 1
         if answer is not None:
             await self.send_message(answer)
 
@@ -137,7 +145,11 @@ class _Socket(WSHandler):
                 self._count(content)
                 return await ServerSession.patch(message, self.connection)
             if message.msgtype == "PULL-DOC-REQ":
-                return await ServerSession.pull(message, self.connection)
+                told = await ServerSession.pull(message, self.connection)
+                _WRITE_MSGS.get(self.connection.session.document, {}).pop(
+                    self.connection, None
+                )  # it has what waits there
+                return told
             return await self.handler.handle(message, self.connection)  # it asks for versions
         except Refused as refused:
             sentence = str(refused)
@@ -155,6 +167,14 @@ class _Socket(WSHandler):
         if sum(held.values()) > MOST_HELD:
             raise Refused("This message is refused: the page has filled its properties with all that they may hold.")
         page.held = {name: length for name, length in held.items() if length}
+
+
+def is_answering(session: Any) -> bool:
+    """Return whether a message of a page is being carried out, and not because nobody takes what its socket says."""
+    page = _PAGES.get(session) if session is not None else None
+    if page is None or not page.answering:
+        return False
+    return not any(socket.ws_connection.stream.writing() for socket in page.sockets)
 
 
 def _give_up(session: ServerSession) -> None:

@@ -36,10 +36,10 @@ from mklviz.server.dispatcher import check_processes, serve_from_processes
 from mklviz.server.garbage_collection import LOOK_EVERY, GarbageCollection
 from mklviz.server.gate import COOKIE, OWNER_COOKIE, Gate, set_up
 from mklviz.server.logs import log_to_stderr
-from mklviz.server.messages import LONGEST_FRAME, MOST_SOCKETS, OPEN_SOCKETS, bound_messages
+from mklviz.server.messages import LONGEST_FRAME, MOST_SOCKETS, OPEN_SOCKETS, bound_messages, is_answering
 from mklviz.server.page_queue import build_pages_in_turn
 from mklviz.views.host.component_files import import_nothing_for_component_files
-from mklviz.views.host.visibility import GIVE_UP_AFTER
+from mklviz.views.host.page_session import GIVE_UP_AFTER
 
 __all__ = ["answer", "kept_key", "look_after", "make_server", "receive", "serve"]
 
@@ -90,8 +90,9 @@ def make_server(
         code,
         [_frame(origin) for origin in frames],
         lambda: _visited(server),
-        lambda session: _lives(server, session),
+        lambda session: _session(server, session) is not None,
         lambda token, address: _has_room(address) and _admits(server, token),
+        lambda session: is_answering(_session(server, session)),
         hmac.digest(key, b"gate", "sha256"),
         own=(kept_key() or hmac.digest(key, b"runs", "sha256")) if own_runs else b"",
     )
@@ -178,9 +179,9 @@ def _visited(server: Any) -> int:
     return max(visited, len(sessions) - LIMITS.sessions)
 
 
-def _lives(server: Any, session: str) -> bool:
-    """Return whether there is a session with that id, written without its signature."""
-    return any(each.id.split(".")[0] == session for each in server.get_sessions())
+def _session(server: Any, name: str) -> Any:
+    """Return the session with that id, written without its signature, or None."""
+    return next((each for each in server.get_sessions() if each.id.split(".")[0] == name), None)
 
 
 def _has_room(address: str) -> bool:
@@ -197,7 +198,8 @@ def _admits(server: Any, token: str) -> bool:
             return False
     except (ValueError, TypeError, LookupError, AssertionError, RecursionError):  # no token at all
         return False
-    return _lives(server, get_session_id(token).split(".")[0]) or _visited(server) < LIMITS.sessions
+    there = _session(server, get_session_id(token).split(".")[0]) is not None
+    return there or _visited(server) < LIMITS.sessions
 
 
 def serve(

@@ -394,6 +394,8 @@ class Explorer(pn.viewable.Viewer):
             return
         traces = {key: trace.snapshot() for key, trace in kept.items() if len(trace)}
         wrong = self.open_race(shared_recipe(traces.values()), traces, stored) if traces else ""
+        if traces and not wrong:
+            self.reclaim.restore()
         self._say_wrong(wrong or (_KEPT if traces else ""))
         if self.launch is not None:
             self.launch.note = _KEPT

@@ -25,11 +25,14 @@ class Reclaim:
         self.shared_race = SharedRace(session, lambda: self.reconnect.present)
         self._key = ""  # of the race that the page had before a reload
         self._stored = self.kept = ""  # that race in the store; what is left of it where no page has it any more
+        self._former = ""  # the key of what is left
         self._until, self._loaded = 0.0, False
 
     def ask(self) -> None:
         """Take note of the race that the address of the page asks for."""
-        self._key, _, self._stored = query_value(RACE_KEY).partition(".")
+        name, _, rest = query_value(RACE_KEY).partition(".")
+        secret, _, self._stored = rest.partition(".")
+        self._key = name and f"{name}.{secret}"
 
     def open(self) -> None:
         """Let the race be found, now that the page is loaded; a notebook has no address."""
@@ -58,9 +61,14 @@ class Reclaim:
             return False
         taken = empty and SHARED_RACES.take_over(self._key, self.shared_race)
         if taken or not empty or now >= self._until or not SHARED_RACES.has(self._key):
-            self.kept, self._key = self._stored if empty and not taken else "", ""
+            self.kept, self._former, self._key = self._stored if empty and not taken else "", self._key, ""
             self.tell()
         return taken
+
+    def restore(self) -> None:
+        """Let those who followed the race before follow what is left of it."""
+        SHARED_RACES.restore(self._former, self.shared_race)
+        self.tell()
 
     def close(self) -> None:
         """The session is over."""

@@ -1,11 +1,13 @@
 """Races by names that cannot be guessed: a page that was reloaded finds its own again, and others follow a teacher's.
 
-Every page has a room with two names. The `name` lets a visitor look; the `key` takes the race over when no page
-is in the room any more. A room is gone when its page is.
+Every page has a room with two names. The `name` lets a visitor look; the `key`, which begins with the name, takes
+the race over when no page is in the room any more. A room is gone when its page is, or its server; the page that
+finds its race in the store then gives its new room the names of the old one.
 """
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,8 +18,11 @@ from mklviz.views.session.session import Session
 __all__ = ["SHARED_RACES", "SharedRace", "SharedRaces"]
 
 
+_KEY = re.compile(r"([\w-]{16})\.[\w-]{16}", re.ASCII)
+
+
 def _unguessable() -> str:
-    return name_of_this_process(lambda: secrets.token_urlsafe(12))
+    return secrets.token_urlsafe(12)
 
 
 @dataclass(eq=False)
@@ -27,9 +32,12 @@ class SharedRace:
     session: Session
     present: Callable[[], bool]  # returns whether a browser shows the page
     # `name`: others follow it by this; `key`: a reload takes it over by this
-    name: str = field(default_factory=_unguessable)
-    key: str = field(default_factory=_unguessable)
+    name: str = field(default_factory=lambda: name_of_this_process(_unguessable))
+    key: str = field(default="", init=False)
     left: bool = False  # whether another page has taken the race over
+
+    def __post_init__(self) -> None:
+        self.key = f"{self.name}.{_unguessable()}"
 
 
 class SharedRaces:
@@ -75,6 +83,13 @@ class SharedRaces:
         mine.session.take(old.session)
         mine.session.sweep, old.session.sweep = old.session.sweep, None  # which ends with the page that has it
         return True
+
+    def restore(self, key: str, mine: SharedRace) -> None:
+        """Give a room the names of one that is gone, so that whoever followed its race follows it again."""
+        if (known := _KEY.fullmatch(key)) and known[1] not in self._rooms:
+            self.close(mine)
+            mine.name, mine.key = known[1], key
+            self.open(mine)
 
 
 SHARED_RACES = SharedRaces()

@@ -7,6 +7,7 @@ const LISTENS = 50  // milliseconds, about, after which React listens to what it
 const { Document } = Bokeh.require("document/document"), builders = Bokeh.require("core/build_views")
 const view = (name) => Bokeh.Models.get(name).prototype.default_view.prototype
 const layout = Bokeh.require("models/layouts/layout_dom").LayoutDOMView.prototype
+const connections = Bokeh.require("client/connection").ClientConnection.prototype, { connect } = connections
 let building = new Set(), waiting = [], looks = 0
 
 const goOn = () => {
@@ -36,26 +37,38 @@ for (const kind of new Set([layout, ...kinds.filter((kind) => Object.hasOwn(kind
     return this.updated = finish((this.updated ?? Promise.resolve()).catch(() => {}).then(() => update.call(this)))
   }
 }
+const renderer = view("GlyphRenderer"), fill = renderer.set_data
+renderer.set_data = function (...given) {  // likewise: it reads the data in several steps, between which others may come
+  return this.filled = (this.filled ?? Promise.resolve()).catch(() => {}).then(() => fill.apply(this, given))
+}
 const react = view("panel.models.esm.ReactComponent"), draw = react.render_esm
 react.render_esm = function () {
   draw.call(this)
   finish(this.ready.finally(() => new Promise((done) => setTimeout(done, LISTENS))))
 }
 
-const { apply_json_patch: apply, clear } = Document.prototype
-Document.prototype.apply_json_patch = function (...patch) {
-  waiting.push([this, () => apply.apply(this, patch)])
+const apply = Document.prototype.apply_json_patch
+Document.prototype.in_turn = function (work) {
+  waiting.push([this, work])
   goOn()
+}
+Document.prototype.forget_waiting = function () {  // what comes instead has the changes
+  waiting = waiting.filter(([document]) => document !== this)
+}
+Document.prototype.apply_json_patch = function (...patch) {
+  this.in_turn(() => apply.apply(this, patch))
   if (window.mklvizConnection) window.mklvizConnection.heard = Date.now()  // the server lives
 }
-Document.prototype.clear = function (...given) {  // what comes instead has the changes
-  waiting = waiting.filter(([document]) => document !== this)
-  return clear.apply(this, given)
-}
+Document.prototype.apply_at_once = apply
 setInterval(() => {
   if (++looks > LONGEST) building = new Set()
   goOn()
 }, 1000)
+
+connections.connect = function () {
+  window.mklvizLine = this  // BokehJS tells nobody; reconnect.js brings it back
+  return connect.call(this)
+}
 
 // When the box around a figure changes its size, BokehJS lays out even a figure that has no layout yet, and fails
 for (const step of ["_measure_layout", "_after_layout"]) {

@@ -10,8 +10,9 @@ import panel as pn
 from mklviz.record.store import EVERYBODY, Asker, Owner
 from mklviz.views.host.session_expiry import wait_for_browser
 
-__all__ = ["OWNER", "follow_session", "is_connected", "is_on_page", "is_served", "owner_of_page"]
+__all__ = ["GIVE_UP_AFTER", "OWNER", "follow_session", "is_connected", "is_on_page", "is_served", "owner_of_page"]
 
+GIVE_UP_AFTER = 360.0  # seconds without a connection; a laptop may sleep for some minutes, a page that is left says so
 OWNER = "X-Mklviz-Runs"  # the header by which the gate says whose runs a page may see
 
 

@@ -18,7 +18,7 @@ from mklviz.views.host.page_session import is_served
 __all__ = ["configure"]
 
 # reconnect.js does the rest, which is why Bokeh does not reconnect by itself
-_LOST = 'window.dispatchEvent(new CustomEvent("mklviz-lost", { detail: cb_data }))'
+_LOST = 'window.dispatchEvent(new CustomEvent("mklviz-lost"))'
 _READY = (beside(__file__, "phone.js"), beside(__file__, "dark.js"))
 
 _log = logging.getLogger(__name__)

@@ -1,32 +1,24 @@
 // A page that loses its connection says so and is dimmed. It goes on where it was as soon as the server answers and still
 // has its session. Otherwise it starts again from its address, which has the set-up and the key of its race.
-const EVERY = 1000, MOST_REFUSALS = 5, SILENT = 7000, ANSWER = 5000, SOON = 1000
-const NOT_HERE = [403, 410], NO_SERVER = 502
+const EVERY = 600, ANSWER = 3000
+const QUIET = 900, SILENT = 2000, SOON = 700, SLOW_AFTER = 7000, STUCK_AFTER = 10000, MOST_REFUSALS = 5
+const BUSY = 202, NOT_HERE = [403, 410], NO_SERVER = 502
 const LOST = "The connection is lost. This page goes on as soon as the server answers."
 const SLOW = "The server has not answered for a while. This page goes on as soon as it does."
 const OVER = "The server no longer has this page, as it was away for too long or the server was started again."
 
-const link = window.mklvizConnection ??= { page: "", session: "", heard: Date.now(), refusals: 0, event: null, socket: null, over: false, lost: false, behind: false, known: false, repeats: false, untold: new Map() }
+const link = window.mklvizConnection ??= { page: "", session: "", heard: Date.now(), refusals: 0, connection: window.mklvizLine, said: "", asking: false, asked: 0, over: false, lost: false, behind: false, untold: new Map() }
 
 const say = (text, button) => {
-  if (link.banner === undefined) {
-    link.banner = Object.assign(document.createElement("div"), { id: "mklviz-connection" })
-    link.banner.setAttribute("role", "alert")
-    link.banner.style.cssText = "position: fixed; inset: 0 0 auto 0; z-index: 100000; padding: 14px 20px; background: #8a2b0e;"
-      + " color: #fff; font: 600 15px sans-serif; display: flex; gap: 16px; align-items: center; justify-content: center"
-    // Panel would say once more that the connection is lost
-    const style = Object.assign(document.createElement("style"), { textContent: ".notyf__disconnect { display: none }" })
-    document.head.append(style)
+  if (link.said === text) return
+  if (link.said) {
+    link.banner.remove()
+  } else {
+    link.focused = document.activeElement  // which loses it
+    while (link.focused?.shadowRoot?.activeElement) link.focused = link.focused.shadowRoot.activeElement
   }
-  if (link.banner.dataset.text === text) return
-  link.banner.dataset.text = text
-  link.banner.replaceChildren(Object.assign(document.createElement("span"), { textContent: text }))
-  if (button) {
-    const again = Object.assign(document.createElement("button"), { textContent: "Start again" })
-    again.style.cssText = "font: inherit; padding: 6px 14px; cursor: pointer"
-    again.addEventListener("click", () => location.reload())
-    link.banner.append(again)
-  }
+  link.said = text
+  link.banner = mklvizBanner("mklviz-connection", text, button)
   document.body.append(link.banner)
   for (const node of document.body.children) {
     if (node === link.banner || node.tagName === "SCRIPT") continue
@@ -36,18 +28,19 @@ const say = (text, button) => {
 }
 
 const unsay = () => {
-  if (!link.banner?.isConnected) return
+  if (!link.said) return
   link.banner.remove()
-  link.banner.dataset.text = ""
+  link.said = ""
   for (const node of document.body.children) {
     node.inert = false
     node.style.opacity = ""
   }
+  link.focused?.focus({ preventScroll: true })
 }
 
 const end = () => {
   link.over = true
-  say(OVER, true)
+  say(OVER, "Start again")
 }
 
 // Only once somebody looks: a server that was started again has enough to do
@@ -57,33 +50,47 @@ const startAgain = () => {
   else document.addEventListener("visibilitychange", () => location.reload())
 }
 
-// Ask whether the server can be reached, and whether it has this session
+// Ask whether the server can be reached, and whether it has this session; once at a time, as it may be slow
 const ask = async () => {
+  if (link.asking) return NO_SERVER
+  link.asking = true
   try {
     const settings = { cache: "no-store", signal: AbortSignal.timeout(ANSWER) }
     const path = location.pathname.replace(/\/$/, "")
     return (await fetch(`${path}/alive?session=${link.session}`, settings)).status
-  } catch { return NO_SERVER }
+  } catch { return NO_SERVER } finally { link.asking = false }
 }
 
-// What the server's document says, as models that the page lacks and attributes of those it has, each named by its id
+// What the server's document says of the models that the page has. Those that it lacks stand where they are met first
 const news = (json, document) => {
-  const fresh = [], known = []
-  const walk = (value, within) => {
-    if (Array.isArray(value)) return value.map((inner) => walk(inner, within))
-    if (value === null || typeof value !== "object") return value
-    if (value.type !== "object" || !value.id) {
-      return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, walk(inner, within)]))
-    }
-    const has = Boolean(document.get_model_by_id(value.id)), attributes = {}, model = { ...value, attributes }
-    if (has) known.push([{ id: value.id }, { type: "map", entries: attributes }])
-    else if (!within) fresh.push(model)
-    for (const [name, inner] of Object.entries(value.attributes ?? {})) attributes[name] = walk(inner, !has)
-    return has || !within ? { id: value.id } : model
+  const models = new Map(), told = new Set()
+  const collect = (value) => {
+    if (value === null || typeof value !== "object") return
+    if (value.type === "object" && value.id) models.set(value.id, value)
+    Object.values(value).forEach(collect)
   }
-  walk([json.config, json.roots], false)
-  for (const [, map] of known) map.entries = Object.entries(map.entries)
-  return { fresh, known }
+  const write = (value) => {
+    if (Array.isArray(value)) return value.map(write)
+    if (value === null || typeof value !== "object") return value
+    const model = models.get(value.id)
+    if (!model) return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, write(inner)]))
+    if (told.has(model.id) || document.get_model_by_id(model.id)) return { id: model.id }
+    told.add(model.id)
+    return { ...model, attributes: write(model.attributes ?? {}) }
+  }
+  collect([json.config, json.roots])
+  return [...models.values()].filter(({ id }) => document.get_model_by_id(id))
+    .map(({ id, attributes }) => [{ id }, { type: "map", entries: Object.entries(write(attributes ?? {})) }])
+}
+
+// Send what has not been sent on this socket, and may have been answered in vain on another
+const tell = (socket) => {
+  for (const [id, message] of link.untold) {
+    if (message.socket === socket) continue
+    message.socket = socket
+    for (const part of [message.parts[0], `{"again": true}`, message.parts[2]]) socket.send(part)
+    if (++message.times > MOST_REFUSALS) link.untold.delete(id)  // what the server does not take
+  }
 }
 
 // BokehJS brings a page back by the document that the server has: it builds all views anew, without the arrays that come
@@ -93,25 +100,34 @@ const whole = (connection) => {
   const { _pull_doc_json: pull, _repull_session_doc: repull, session } = connection, { document, handle } = session
   let buffers
   session.handle = (message) => { if (!link.behind || message.msgtype() !== "PATCH-DOC") handle.call(session, message) }
-  document.on_message("mklviz-whole", ({ known }) => {
-    for (const [model, attributes] of known) model.setv(attributes, { sync: false })
+  document.on_message("mklviz-whole", (known) => {
+    for (const [model, attributes] of known) {
+      try {
+        model.setv(attributes, { sync: false })
+      } catch (error) { console.error(error) }  // of a view, which must not keep the rest of the page
+    }
   })
+  const take = (json) => {
+    try {
+      const msg_data = news(json, document)
+      document.apply_at_once({ events: [{ kind: "MessageSent", msg_type: "mklviz-whole", msg_data }] }, buffers)
+      link.refusals = 0
+      unsay()
+      window.document.querySelector("#loader.error")?.remove()  // which covers for good a page that was cut off while it was loaded
+    } catch (error) {
+      console.error(error)
+      if (connection.socket) drop(connection.socket)
+    }
+  }
   document.replace_with_json = (json) => {
     if (json.roots.some(({ id }) => !document.get_model_by_id(id))) return end()  // the session has been built anew
-    const msg_data = news(json, document)
-    document.apply_json_patch({ events: [{ kind: "MessageSent", msg_type: "mklviz-whole", msg_data }] }, buffers)
-    link.refusals = 0
+    document.forget_waiting()
+    document.in_turn(() => take(json))
     link.behind = false
-    unsay()
+    tell(connection.socket)
   }
   connection._pull_doc_json = async () => {
-    const again = [...link.untold.values()]
-    link.untold.clear()
-    link.repeats = true  // once: what the server does not take would be sent for ever
-    for (const [header, , content] of again) {
-      for (const part of [header, `{"again": true}`, content]) connection.socket.send(part)  // or it was answered in vain
-    }
-    link.repeats = false
+    tell(connection.socket)
     const pulled = await pull.call(connection)
     buffers = pulled.buffers
     return pulled
@@ -124,22 +140,20 @@ const whole = (connection) => {
 }
 
 const comeBack = async () => {
-  const status = await ask(), connection = link.event.connection.deref()
-  if (!link.lost || link.over || connection === undefined || status >= NO_SERVER && status < 600) return
+  const status = await ask(), { connection } = link
+  if (!link.lost || link.over || status >= NO_SERVER && status < 600) return
   if (NOT_HERE.includes(status)) return startAgain()
   if (link.refusals++ >= MOST_REFUSALS) return end()
   link.lost = false
   link.heard = Date.now()
   if (!connection.whole) whole(connection)
-  link.event.reconnect()  // if it fails, the connection is lost once more
+  connection.reconnect()  // if it fails, the connection is lost once more
 }
 
-const lost = ({ detail: event }) => {
-  link.event = event
+const lost = () => {
   link.lost = link.behind = true
   // BokehJS would take the first message of the next connection for the rest of a message that was cut off
-  const connection = event.connection.deref()
-  if (connection) connection._receiver = new connection._receiver.constructor()
+  link.connection._receiver = new link.connection._receiver.constructor()
   if (link.over) return
   say(LOST)
   if (!link.refusals) comeBack()
@@ -153,53 +167,56 @@ const drop = (socket) => {
   closed?.call(socket, new CloseEvent("close", { code: 1006 }))
 }
 
-// A network that fails silently leaves a connection that looks open, or one that never opens
+// A network that fails silently leaves a connection that looks open, or one that never opens: where the server answers
+// elsewhere and not on it, another one is opened
 const listen = async () => {
-  const socket = link.event?.connection.deref()?.socket ?? link.socket
-  const open = () => [WebSocket.CONNECTING, WebSocket.OPEN].includes(socket?.readyState)
-  const silent = () => !link.over && !link.lost && open() && Date.now() - link.heard >= SILENT
-  if (!silent()) return
-  if (socket.readyState === WebSocket.OPEN) {
+  const socket = link.connection?.socket
+  const silent = (since) => !link.over && !link.lost && socket && Date.now() - link.heard >= since
+  if (silent(QUIET) && link.asked < link.heard && socket.readyState === WebSocket.OPEN) {
+    link.asked = Date.now()
     for (const part of [`{"msgid": "${Date.now()}", "msgtype": "SERVER-INFO-REQ"}`, "{}", "{}"]) socket.send(part)
   }
-  setTimeout(() => silent() && say(SLOW), SOON)
+  if (silent(SLOW_AFTER)) say(SLOW)
+  if (!silent(SILENT)) return
   const status = await ask()
   await new Promise((done) => setTimeout(done, SOON))  // a server that was busy answers on the connection as well
-  if (silent() && status < NO_SERVER) drop(socket)
+  if (socket !== link.connection.socket || status >= NO_SERVER) return
+  if (silent(status === BUSY ? STUCK_AFTER : SILENT)) drop(socket)
 }
 
 const heard = () => {
   link.heard = Date.now()
-  if (!link.over && link.banner?.dataset.text === SLOW) unsay()
+  if (!link.over && link.said === SLOW) unsay()
 }
 
-// BokehJS tells nobody which socket it uses, and forgets what it has sent: here each change stays until the server has
-// answered it
-const hear = ({ data }) => {
-  heard()
-  const answered = typeof data === "string" && data.length < 1000 && /"reqid": ?"([^"]+)"/.exec(data)
-  if (answered) link.untold.delete(answered[1])
-}
-
-const note = (socket, data) => {
-  if (socket !== link.socket) socket.addEventListener("message", hear)
-  link.socket = socket
-  if (link.repeats) return
-  const begun = data.length < 1000 && /^\{.*"PATCH-DOC"/.test(data) && /"msgid": ?"([^"]+)"/.exec(data)
-  if (begun) link.untold.set(begun[1], link.parts = [data])
-  else if (link.parts?.length < 3) link.parts.push(data)
-}
-
-if (!link.known) {
-  link.known = true
-  const send = WebSocket.prototype.send
-  WebSocket.prototype.send = function (data) {
-    if (this.protocol === "bokeh") note(this, data)
-    return send.call(this, data)
+// BokehJS forgets what it has sent, and loses what changes without a connection: here each change stays until the server
+// has answered it
+const watch = (connections) => {
+  const { send, _on_message: receive } = connections
+  connections.send = function (message) {
+    if (message.msgtype() !== "PATCH-DOC") return send.call(this, message)
+    const parts = []
+    message.send({ send: (part) => parts.push(part) })
+    const socket = !link.behind && this.socket?.readyState === WebSocket.OPEN ? this.socket : null
+    link.untold.set(message.msgid(), { parts, socket, times: 0 })
+    parts.forEach((part) => socket?.send(part))
+  }
+  connections._on_message = function (event) {
+    heard()
+    const answered = typeof event.data === "string" && event.data.length < 1000 && /"reqid": ?"([^"]+)"/.exec(event.data)
+    if (answered) link.untold.delete(answered[1])
+    receive.call(this, event)
   }
   window.addEventListener("mklviz-lost", lost)
   window.addEventListener("online", () => link.lost && comeBack())
   setInterval(() => link.lost ? comeBack() : listen(), EVERY)
+}
+
+if (!link.watched) {
+  link.watched = true
+  const style = Object.assign(document.createElement("style"), { textContent: ".notyf__disconnect { display: none }" })
+  document.head.append(style)  // Panel would say once more that the connection is lost
+  watch(Bokeh.require("client/connection").ClientConnection.prototype)
 }
 
 export function render({ model }) {

@@ -5,17 +5,21 @@ const unloaded = (address) => {
   const name = new URL(address, location.href).pathname.split("/").at(-1)
   say(`the server did not give it its script ${name}`, !performance.getEntriesByName(address).at(-1)?.responseStatus)
 }
-const say = (why, cut) => {
-  if (!complete) return
-  complete = false
-  const banner = Object.assign(document.createElement("div"), { id: "mklviz-unloaded" })
+window.mklvizBanner = (id, text, button) => {
+  const banner = Object.assign(document.createElement("div"), { id, textContent: text })
   banner.setAttribute("role", "alert")
   banner.style.cssText = "position: fixed; inset: 0 0 auto 0; z-index: 100000; padding: 14px 20px; background: #8a2b0e;"
     + " color: #fff; font: 600 15px sans-serif; display: flex; gap: 16px; align-items: center; justify-content: center"
-  const again = Object.assign(document.createElement("button"), { textContent: "Load again" })
+  const again = Object.assign(document.createElement("button"), { textContent: button })
   again.style.cssText = "font: inherit; padding: 6px 14px; cursor: pointer"
   again.addEventListener("click", () => location.reload())
-  banner.append(`This page is not complete: ${why}.`, again)
+  if (button) banner.append(again)
+  return banner
+}
+const say = (why, cut) => {
+  if (!complete) return
+  complete = false
+  const banner = mklvizBanner("mklviz-unloaded", `This page is not complete: ${why}.`, "Load again")
   const show = () => document.body.append(banner)
   document.body ? show() : addEventListener("DOMContentLoaded", show)
   if (!cut || performance.getEntriesByType("navigation")[0]?.type === "reload") return  // by itself only once

@@ -118,12 +118,12 @@ class CursorBar(pn.viewable.Viewer):
         self._session, self._styles = session, styles
         self._tell()
 
-    def tick(self, now: float) -> None:
-        """Take the new length of the race; while playing, go on."""
+    def tick(self, now: float, watched: bool = True) -> None:
+        """Take the new length of the race; while playing and `watched`, go on."""
         if self.slider.end != max(self.last, 1):
             self._tell()
         seconds = max(FRAME_SECONDS / self.speed.value, LEAST_SECONDS)
-        if self.playing and now - self._drawn_at >= seconds:
+        if self.playing and watched and now - self._drawn_at >= seconds:
             self._drawn_at = now
             at_once = round(max(self.speed.value * seconds / FRAME_SECONDS, 1.0))
             self._go(self.step + at_once * -(-self.last // FRAMES))

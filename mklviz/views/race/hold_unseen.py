@@ -1,15 +1,16 @@
-"""A race goes on while it is watched: it is held while it is not, and cancelled if no browser comes back."""
+"""A race goes on while it is watched: a closed tab must not burn a core, and a lost connection not lose the race.
+
+It is held when its page has had no connection for `HOLD_AFTER` seconds, and cancelled after `GIVE_UP_AFTER`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from mklviz.engine import Race, Run
-from mklviz.views.host.page_session import is_connected
-from mklviz.views.host.visibility import Connection, Visibility
+from mklviz.views.host.page_session import GIVE_UP_AFTER, is_connected
 
-__all__ = ["PAGE_CLOSED", "HoldUnseen"]
+__all__ = ["HOLD_AFTER", "PAGE_CLOSED", "HoldUnseen"]
 
+HOLD_AFTER = 5.0
 PAGE_CLOSED = "The page was closed, or without a connection for minutes; the run's steps so far are kept."
 
 
@@ -18,9 +19,8 @@ class HoldUnseen:
 
     decides = True  # whether the race is the page's own, not one it follows
 
-    def __init__(self, on_return: Callable[[], None]) -> None:
-        self._on_return = on_return
-        self._visibility = Visibility()
+    def __init__(self) -> None:
+        self._lost_at: float | None = None
         self._held: list[Run] = []
 
     def begin(self) -> None:
@@ -33,20 +33,22 @@ class HoldUnseen:
             run.start()
         self._held = []
 
-    def update(self, race: Race, now: float) -> Connection:
-        """Hold, cancel or resume the race as needed; return the state of the page's connection."""
-        connection = self._visibility.update(is_connected(), now)
-        if self.decides:
-            self._keep_going(race, connection)
-        if connection is Connection.RESUMED:
-            self._on_return()
-        return connection
-
-    def _keep_going(self, race: Race, connection: Connection) -> None:
-        if connection is Connection.LOST_FOR_LONG:
-            self._held = [run for run in race.runs.values() if run.status == "running"]
-            race.pause()
-        elif connection is Connection.GIVEN_UP:
-            race.cancel(PAGE_CLOSED)
-        elif connection is Connection.RESUMED:
+    def update(self, race: Race, now: float) -> bool:
+        """Hold, cancel or resume the race as needed; return whether there is a browser on the other end."""
+        if is_connected():
+            self._lost_at = None
             self.release()
+            return True
+        self._lost_at = now if self._lost_at is None else self._lost_at
+        if self.decides:
+            self._keep(race, now - self._lost_at)
+        return False
+
+    def _keep(self, race: Race, absent: float) -> None:
+        """Do with a race what is due when its page has been absent for so many seconds."""
+        if absent > GIVE_UP_AFTER:
+            race.cancel(PAGE_CLOSED)
+        elif absent > HOLD_AFTER and not self._held:
+            self._held = [run for run in race.runs.values() if run.status == "running"]
+            if self._held:
+                race.pause()

@@ -76,7 +76,7 @@ class RaceView(pn.viewable.Viewer):
         self.figures = RaceFigures(self.page, self.chips, self._sender, self._options)
         self.axes = RaceAxes(self.figures, self.long_runs, self.frames)
         self.text = RaceText(self.page)
-        self.hold_unseen = HoldUnseen(self.frames.catch_up)
+        self.hold_unseen = HoldUnseen()
         self.heartbeat.on_key(lambda key: self.on_key(key) if self.on_key is not None else None)
         self.chips.param.watch(lambda event: self.param.update(hidden=frozenset(event.new)), "hidden")
         self._log_of[self.x_axis] = self.log_x
@@ -144,7 +144,7 @@ class RaceView(pn.viewable.Viewer):
     def tick(self, now: float) -> None:
         """Send what is new at the time `now`, in seconds; within a running event loop, which scores need."""
         self.figures.complete(now)
-        seen = self.race is None or self.hold_unseen.update(self.race, now).shows_page
+        seen = self.race is None or self.hold_unseen.update(self.race, now)
         runs = self.figures.drawn
         if runs is None or not seen or self.frames.behind(now):
             return

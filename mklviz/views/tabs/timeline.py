@@ -6,6 +6,7 @@ from typing import Any
 
 import panel as pn
 
+from mklviz.views.host.page_session import is_connected
 from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.look import cards
 from mklviz.views.race.branch_card import BranchCard
@@ -56,7 +57,7 @@ class Timeline(Tab):
         """Draw what is new; while playing, go on."""
         self.view.chooses = self.shown
         self.view.tick(now)
-        self.bar.tick(now)
+        self.bar.tick(now, self.view.frames.followed and is_connected())
         self.branch.stand_at(self.bar.step)
 
     def close(self) -> None:
