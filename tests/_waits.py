@@ -33,14 +33,15 @@ def wait_for(
 def wait_until_still(
     reading: Callable[[], T], what: str, meanwhile: Callable[[], object] = lambda: None, quiet: float = 1.0
 ) -> T:
-    """Wait until `reading` has returned the same for `quiet` seconds; return that."""
-    seen, since = reading(), time.monotonic()
+    """Wait until `reading` has returned the same for `quiet` seconds, and ten times: a busy machine reads slowly."""
+    seen, since, equal = reading(), time.monotonic(), 0
 
     def still() -> bool:
-        nonlocal seen, since
+        nonlocal seen, since, equal
+        equal += 1
         if (now := reading()) != seen:
-            seen, since = now, time.monotonic()
-        return time.monotonic() - since >= quiet
+            seen, since, equal = now, time.monotonic(), 0
+        return equal >= 10 and time.monotonic() - since >= quiet
 
     wait_for(still, what, meanwhile)
     return seen

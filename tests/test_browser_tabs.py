@@ -101,13 +101,13 @@ def test_the_geometry_shows_every_path_on_a_map_and_follows_the_cursor(open_app:
     app = open_app(solvers="silp,level,spg", iterations=12)
     app.press("Run")
     app.until_finished()
-    steps = app.settled()
     app.page.get_by_role("tab", name="Geometry").click()
 
     def drawn() -> dict[str, int]:
-        return {key: count for key, count in app.page.evaluate(PATHS).items() if key in steps}
+        return {key: count for key, count in app.page.evaluate(PATHS).items() if key in app.points()}
 
-    app.until(lambda: drawn() == steps, "a path with every step of each solver")
+    app.until(lambda: drawn() == app.points(), "a path with every step of each solver")
+    steps = app.settled()
     app.until(lambda: app.page.evaluate(PATHS)["ground"] > 5, "contours of the objective")
     assert app.page.evaluate(PATHS)["best"] == 1
     app.until(lambda: canvases(app) == 1, "the figure of the map")
