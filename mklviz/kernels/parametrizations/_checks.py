@@ -128,10 +128,11 @@ class _Slopes:
 
     def _seen(self, directions: Array, step: float) -> Array:
         """Return the slopes that differences show, without what they err by in proportion to the step."""
-        zero = np.zeros(len(directions))
-        once, twice = (
-            approx_fprime(zero, lambda t: self._phi(self._weights + t @ directions), k * step) for k in (1, 2)
-        )
+
+        def phi(t: Array) -> float:
+            return self._phi(self._weights + t @ directions)
+
+        once, twice = (approx_fprime(np.zeros(len(directions)), phi, k * step) for k in (1, 2))
         return np.asarray(2.0 * once - twice)
 
 
