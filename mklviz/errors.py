@@ -6,6 +6,7 @@
     ├── ProblemError         a problem that cannot be posed, or words for one (also a ValueError)
     │   └── KernelError      a kernel, Gram matrix or bank that cannot be built
     │       └── BankTooLarge the bank would not fit in the memory allowed
+    │           └── MemoryTaken it would, if others had not taken it
     ├── UnsupportedProblem   this solver cannot solve that problem (also a ValueError)
     ├── UnknownName          nothing of its kind has that name (also a KeyError and a ValueError)
     ├── ContractError        a plug-in that does not keep what its kind promises
@@ -27,6 +28,7 @@ __all__ = [
     "ContractError",
     "Interrupted",
     "KernelError",
+    "MemoryTaken",
     "MissingPackage",
     "MklvizError",
     "ProblemError",
@@ -55,6 +57,10 @@ class KernelError(ProblemError):
 
 class BankTooLarge(KernelError):
     """The kernel bank would not fit in the memory allowed."""
+
+
+class MemoryTaken(BankTooLarge):
+    """What is asked for would fit in the memory allowed, if others had not taken it."""
 
 
 class UnsupportedProblem(MklvizError, ValueError):

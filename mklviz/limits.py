@@ -10,9 +10,11 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["LIMITS", "PROCESSES", "Limits", "machine_memory", "served_by"]
+__all__ = ["LIMITS", "NO_STORE", "PROCESSES", "STORE", "Limits", "machine_memory", "served_by"]
 
 PROCESSES = "MKLVIZ_PROCESSES"  # in the environment of each: how many processes serve the dashboard together
+STORE = "MKLVIZ_STORE"  # in the environment: the folder in which runs are kept
+NO_STORE = "none"  # in the place of a folder: races are not recorded
 
 _MB, _GB = 2**20, 2**30
 _UNKNOWN = 4 * _GB  # a small machine, where the size is unknown

@@ -6,6 +6,7 @@ Stands on the standard library alone.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 
 __all__ = ["hint", "suggestions"]
 
@@ -34,7 +35,7 @@ ALIASES = {
 MOST = 3  # names that a sentence suggests
 LONGEST = 40  # letters of a name that may be a misspelling
 SHORTEST = 3  # letters of a name that may be the beginning of one
-SHARE = 1 / 3  # of the letters may be wrong
+ALIKE = 0.72  # as difflib counts it: one letter in four may be wrong
 
 
 def suggestions(name: str, known: Iterable[str]) -> list[str]:
@@ -43,11 +44,10 @@ def suggestions(name: str, known: Iterable[str]) -> list[str]:
     others = [other for other in ALIASES.get(wanted, ()) if other in known]
     if others or len(wanted) > LONGEST:
         return others
-    most = max(1, round(SHARE * len(wanted)))
-    edits = {other: _edits(wanted, _plain(other)) for other in known}
-    near = [other for other in known if edits[other] <= most]
+    plain = {_plain(other): other for other in known}
+    near = [plain[other] for other in get_close_matches(wanted, plain, MOST, ALIKE)]
     begun = [other for other in known if len(wanted) >= SHORTEST and _plain(other).startswith(wanted)]
-    return sorted({*near, *begun}, key=lambda other: (edits[other], other))[:MOST]
+    return list(dict.fromkeys([*near, *begun]))[:MOST]
 
 
 def hint(name: str, known: Iterable[str]) -> str:
@@ -59,13 +59,3 @@ def hint(name: str, known: Iterable[str]) -> str:
 
 def _plain(name: str) -> str:
     return name.lower().replace("_", "-")
-
-
-def _edits(one: str, other: str) -> int:
-    """Return how many letters have to be changed, added or left out to get from one name to the other."""
-    row = list(range(len(other) + 1))
-    for i, letter in enumerate(one, 1):
-        last, row = row, [i]
-        for j, there in enumerate(other, 1):
-            row.append(min(last[j] + 1, row[-1] + 1, last[j - 1] + (letter != there)))
-    return row[-1]

@@ -86,7 +86,7 @@ def average(
     lam: float,
     alpha: float,
     q: float,
-    logistic: bool,
+    smooth: bool,
     weights: Array,
     coefficients: Array,
     images: Array,
@@ -94,8 +94,8 @@ def average(
 ) -> int:
     """Take UFO-MKL's steps t + 1, t + 2, ... on the samples in `order`; returns how many moved theta.
 
-    `lam` and `alpha` belong to the mean loss, in which each sample counts as `weights` say. `coefficients`, `images`
-    and `quad` are brought up to date.
+    `lam` and `alpha` belong to the mean loss, in which each sample counts as `weights` say; `smooth` tells the logistic
+    loss from the hinge loss. `coefficients`, `images` and `quad` are brought up to date.
     """
     w = np.zeros(quad.shape[0])
     if t > 0:
@@ -105,7 +105,7 @@ def average(
         score = _dot(images[i], w) / (lam * max(t, 1))
         t += 1
         amount = 1.0 if y[i] * score < 1.0 else 0.0
-        if logistic:
+        if smooth:
             amount = 1.0 / (1.0 + math.exp(min(y[i] * score, 700.0)))  # exp(710) overflows
         amount *= weights[i]
         if amount > 0.0:

@@ -88,5 +88,4 @@ def _average(problem: Problem, theta: ThetaState, order: NDArray[np.intp], t: in
     state = theta.weights, theta.coefficients, theta.images, theta.quad
     if problem.loss.multiclass:
         return int(steps.average_classes(theta.K, labels_of(problem.y), order, t, *prices, *state))
-    logistic = isinstance(problem.loss, Logistic)
-    return int(steps.average(theta.K, problem.y, order, t, *prices, logistic, *state))
+    return int(steps.average(theta.K, problem.y, order, t, *prices, problem.loss.smooth, *state))

@@ -6,6 +6,7 @@ import ast
 import importlib
 import inspect
 import pkgutil
+import subprocess
 import sys
 import tomllib
 from collections import Counter
@@ -227,6 +228,14 @@ def test_problems_and_solvers_know_no_screen_and_no_threads(package: str) -> Non
 )
 def test_the_engine_knows_no_screen(package: str) -> None:
     assert offenders(package, SCREEN) == []
+
+
+def test_the_servers_front_process_is_light() -> None:
+    """It only hands connections on: no page, no Panel, no Bokeh and no NumPy is loaded."""
+    program = "import sys, mklviz.cli.commands, mklviz.server.front, mklviz.cli.stored; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
+    loaded = {name.partition(".")[0] for name in done.stdout.split()}
+    assert loaded & {"bokeh", "holoviews", "numba", "numpy", "panel", "param", "scipy"} == set()
 
 
 @pytest.mark.parametrize("package", ["mklviz.solvers", "mklviz.kernels.families", "mklviz.problem.regularizers"])

@@ -36,9 +36,10 @@ from mklviz.server.addresses import check_address, is_local, known_names, own_ad
 from mklviz.server.codes import AT_ONCE, MOST_PARTIES, Guesses, new_code
 from mklviz.server.connections import LONGEST_REQUEST, party
 from mklviz.server.contained import run
+from mklviz.server.front import serve
 from mklviz.server.gate import Gate, set_up
 from mklviz.server.messages import OPEN_SOCKETS
-from mklviz.server.serving import kept_key, make_server, receive, serve
+from mklviz.server.serving import kept_key, make_server, receive
 from mklviz.views.host.page_session import OWNER
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -279,9 +280,7 @@ def test_browsers_have_runs_of_their_own_where_others_are_let_in_unless_the_oper
     words: list[str], own: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[bool] = []
-    monkeypatch.setattr("mklviz.server.serving.make_server", lambda *_, own_runs: asked.append(own_runs))
-    for name in ("receive", "look_after", "run"):
-        monkeypatch.setattr(f"mklviz.server.serving.{name}", lambda *given: None)
+    monkeypatch.setattr("mklviz.server.serving.serve_here", lambda *_, own_runs, **__: asked.append(own_runs))
     assert main(["serve", "--no-show", "--port", str(free_port()), *words]) == 0
     assert asked == [own]
 
@@ -289,17 +288,15 @@ def test_browsers_have_runs_of_their_own_where_others_are_let_in_unless_the_oper
 def test_a_class_is_told_where_to_come_in_and_the_code(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked: list[tuple[Any, ...]] = []
-    monkeypatch.setattr("mklviz.server.serving.make_server", lambda *given, **_: asked.append(given))
-    for name in ("receive", "look_after", "run"):
-        monkeypatch.setattr(f"mklviz.server.serving.{name}", lambda *given: None)
+    asked: list[str] = []
+    monkeypatch.setattr("mklviz.server.serving.serve_here", lambda *_, address, **__: asked.append(address))
     port = free_port()
     words = ["--classroom", "--num-procs", "1", "--no-show", "--port", str(port), "--code", "blackboard"]
     assert main(["serve", *words]) == 0
     said = capsys.readouterr().out
     assert f":{port}/explorer\n    code: blackboard\n" in said
     assert f"{LIMITS.sessions:,} pages" in said
-    assert asked[0][0] == "0.0.0.0"
+    assert asked == ["0.0.0.0"]
     with pytest.raises(MklvizError, match="lets nobody else in"):
         serve(free_port(), address="127.0.0.1", classroom=True)
 

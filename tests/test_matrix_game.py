@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mklviz.bench.full import half
 from mklviz.contract import Array
+from mklviz.datasets import load_dataset
 from mklviz.engine import solve
 from mklviz.inner.matrix_game import MatrixGame
+from mklviz.kernels import paper_bank
+from mklviz.problem import Hinge, Problem
 from mklviz.solvers._cutting_plane import CuttingPlaneModel
 
 
@@ -68,7 +70,8 @@ def test_ties_and_repeated_rows_end_at_the_minimum_all_the_same(case: str) -> No
 
 
 def test_real_cuts_are_played_without_highs(monkeypatch: pytest.MonkeyPatch) -> None:
-    posed = half("heart")
+    train, _ = load_dataset("heart").split(train=0.5, seed=0)
+    posed = Problem(paper_bank(train.X), train.y, Hinge(C=100.0))
     trace = solve(posed, "silp", gap=None, max_iter=60)
     duals = [(posed.loss.dual_value(one.dual, posed.y), posed.loss.signed(one.dual, posed.y)) for one in trace]
     cuts = np.array([value - 0.5 * posed.bank.quad(signed) for value, signed in duals])

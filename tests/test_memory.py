@@ -1,4 +1,4 @@
-"""One ledger of memory: what it counts, who waits in its line and what they are told, and when memory is free again."""
+"""One ledger of memory: what it counts, who is refused and what they are told, and when memory is free again."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from types import SimpleNamespace
 
 import pytest
 from _waits import PATIENCE, soon, wait_for
 
 from mklviz.context.allocator import begin_anew
-from mklviz.context.memory import Ledger, MemoryRequest, in_words
+from mklviz.context.memory import Ledger, in_words
 from mklviz.engine import scheduler
 from mklviz.engine.warmup import Warmup
-from mklviz.errors import BankTooLarge, Interrupted
+from mklviz.errors import BankTooLarge, Interrupted, MemoryTaken
 from mklviz.kernels import Gaussian
 from mklviz.limits import LIMITS
 from mklviz.recipe import DataChoice, KernelChoice, Recipe, SolverChoice, StopChoice, preparation
@@ -31,7 +30,6 @@ from mklviz.recipe.preparation import Preparation
 from mklviz.recipe.prepared import Prepared
 from mklviz.recipe.sizes import RaceSize, built_bytes, data_bytes
 from mklviz.record.bundle import bundle_bytes, write_bundle
-from mklviz.server import garbage_collection
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.explorer.follower import WAITS, Follower
 from mklviz.views.explorer.shared_races import SHARED_RACES
@@ -61,12 +59,6 @@ class Held:
     """Whoever holds memory."""
 
 
-def in_line(ledger: Ledger, size: int) -> MemoryRequest:
-    place = ledger.line_up(lambda: size, "this race")
-    place.admitted()
-    return place
-
-
 def test_what_is_charged_counts_until_its_owner_is_gone() -> None:
     ledger, owner = Ledger(100), Held()
     ledger.charge(owner, 30)
@@ -89,50 +81,42 @@ def test_an_owner_may_go_while_the_ledger_is_being_counted() -> None:
     assert ledger.used == 0
 
 
-def test_who_fits_goes_first_in_the_order_of_the_line() -> None:
-    ledger = Ledger(100)
-    holder = in_line(ledger, 60)
-    large, small, other = (in_line(ledger, size) for size in (70, 30, 20))
-    assert [place.number for place in (holder, large, small, other)] == [0, 1, 0, 2]
-    assert ledger.used == 90
-    holder.leave()
-    assert not other.admitted()  # 70 bytes are free again, and the first in the line has not looked yet
-    assert large.admitted()
-    assert not other.admitted()
-    large.leave()
-    small.leave()
-    assert other.admitted()
-    assert (ledger.used, ledger.waiting) == (20, 0)
+def test_room_is_held_while_something_is_made_and_given_back_where_that_fails() -> None:
+    ledger, made = Ledger(100), Held()
+    with ledger.room(60, "this race"):
+        assert ledger.used == 60
+        ledger.charge(made, 50)
+    assert ledger.used == 50
+    with pytest.raises(ZeroDivisionError), ledger.room(50, "this race"):
+        raise ZeroDivisionError
+    assert ledger.used == 50
 
 
-def test_a_place_says_what_it_waits_for_and_can_be_left() -> None:
-    ledger = Ledger(4 * 2**30)
-    holder = in_line(ledger, 3 * 2**30)
-    first, second = in_line(ledger, 2 * 2**30), in_line(ledger, 3 * 2**29)
-    assert second.message == (
-        "Waiting for memory: this race needs 1.5 GB, and what others have open leaves 1.0 GB. It is number 2 in the"
-        " line."
+def test_what_others_have_taken_is_refused_with_what_is_free_and_what_to_do() -> None:
+    ledger, other = Ledger(4 * 2**30), Held()
+    ledger.charge(other, 3 * 2**30)
+    said = (
+        r"^This race needs about 1\.5 GB of memory, and what others have open leaves 1\.0 GB: use fewer samples,"
+        r" kernels or solvers, or try again when others have closed their pages\.$"
     )
-    first.leave()
-    assert second.message.endswith("It is number 1 in the line.")
-    holder.leave()
-    assert second.admitted()
+    with pytest.raises(MemoryTaken, match=said), ledger.room(3 * 2**29, "this race"):
+        pass
+    own = ledger.room(2**29, "this race", more=2**30)  # its own part is there, the kernels are not
+    with own, pytest.raises(MemoryTaken, match=said), ledger.room(2**30, "this race", held=2**29):
+        pass
+    del other
+    with ledger.room(3 * 2**29, "this race"):
+        pass
     assert in_words(80 * 2**20) == "80 MB"
 
 
-def test_what_could_never_fit_is_refused_in_a_sentence_and_leaves_the_line() -> None:
+def test_what_could_never_fit_is_refused_in_a_sentence_though_its_parts_would() -> None:
     ledger = Ledger(2**30)
-    with pytest.raises(BankTooLarge, match=r"^This race needs about 3\.0 GB of memory, but .* take 1\.0 GB together"):
-        in_line(ledger, 3 * 2**30)
-    assert ledger.waiting == 0
-
-
-def test_what_whoever_asks_holds_and_keeps_is_not_waited_for() -> None:
-    ledger, own = Ledger(100), Held()
-    ledger.charge(own, 30)
-    assert ledger.line_up(lambda: 70, "this race", held=30).admitted()
-    with pytest.raises(BankTooLarge):
-        ledger.line_up(lambda: 71, "this race", held=30).admitted()
+    said = r"^This race needs about 3\.0 GB of memory, but .* take 1\.0 GB together: use fewer samples"
+    for part, more in ((3 * 2**30, 0), (2**28, 11 * 2**28)):
+        with pytest.raises(BankTooLarge, match=said), ledger.room(part, "this race", more=more):
+            pass
+    assert ledger.used == 0
 
 
 def test_an_upload_counts_as_long_as_it_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,16 +130,18 @@ def test_an_upload_counts_as_long_as_it_is_held(monkeypatch: pytest.MonkeyPatch)
     assert ledger.used == 9 * 3 * 8 + len(table) - len("9,2,1\n")
 
 
-def test_what_is_only_kept_makes_room_before_anybody_waits() -> None:
-    ledger, kept = Ledger(100), [Held(), Held()]
+def test_what_is_only_kept_makes_room_and_so_does_what_nobody_can_reach() -> None:
+    ledger, kept, circle = Ledger(100), [Held(), Held()], Held()
     for owner in kept:
-        ledger.charge(owner, 40)
-    del owner
+        ledger.charge(owner, 30)
+    ledger.charge(circle, 30)
+    circle.itself = circle  # type: ignore[attr-defined]
+    del owner, circle
     ledger.spare.append(lambda: bool(kept and kept.pop()))
-    assert in_line(ledger, 50).number == 0
-    assert len(kept) == 1
-    assert in_line(ledger, 60).number == 1
-    assert not kept
+    with ledger.room(40, "this race"):
+        assert len(kept) == 1
+    with ledger.room(100, "this race"):
+        assert not kept
 
 
 # -- races
@@ -185,20 +171,24 @@ def test_an_estimate_is_what_is_built() -> None:
     assert found.shared == pytest.approx(built_bytes(SMALL.build()), rel=0.05)
 
 
-def test_four_visitors_stay_under_the_bound_and_the_others_wait_until_some_have_gone() -> None:
+def test_four_visitors_stay_under_the_bound_and_the_others_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preparation, "PAUSES", ())
     visitors = Visitors(2 * ONE + ONE // 2)
     begun = [visitors.begin(seed) for seed in range(4)]
-    wait_for(lambda: sum(each.ended for each in begun) == 2 and sum(each.waits for each in begun) == 2)
-    assert visitors.ledger.used <= visitors.ledger.total
-    waiting = [each for each in begun if each.waits]
-    assert sorted(each.stage.split("It is ")[1] for each in waiting) == [
-        "number 1 in the line.",
-        "number 2 in the line.",
-    ]
-    begun = waiting  # the other two close their pages
     wait_for(lambda: all(each.ended for each in begun))
     assert visitors.ledger.used <= visitors.ledger.total
-    assert all(result(each) for each in begun)
+    there, refused = list[Prepared](), list[str]()
+    for each in begun:
+        try:
+            there.append(each.result())
+        except MemoryTaken as error:
+            refused.append(str(error))
+    assert len(there) == 2
+    assert all("what others have open leaves" in sentence for sentence in refused)
+    there.clear()  # they close their pages
+    begun.clear()
+    each = visitors.begin(3)
+    assert result(each)
 
 
 def test_banks_that_nobody_uses_make_room_and_those_in_use_stay() -> None:
@@ -219,16 +209,17 @@ def test_a_bank_that_is_in_use_is_shared_though_it_is_too_large_to_be_kept() -> 
     assert visitors.ledger.used == 0
 
 
-def test_who_waits_can_leave_the_line() -> None:
+def test_who_hopes_for_room_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preparation, "PAUSES", (PATIENCE,))
     visitors = Visitors(ONE + ONE // 2)
     held = result(visitors.begin(0))
-    waiting = visitors.begin(1)
-    wait_for(lambda: waiting.waits)
-    waiting.cancel()
+    hoping = visitors.begin(1)
+    wait_for(lambda: hoping.wants_room)
+    hoping.cancel()
     with pytest.raises(Interrupted):
-        result(waiting)
-    assert visitors.ledger.waiting == 0
+        result(hoping)
     assert held
+    assert visitors.ledger.used <= ONE
 
 
 def test_a_race_that_could_never_fit_is_refused() -> None:
@@ -269,8 +260,6 @@ def follow(pages: list[Explorer | Follower], happened: Callable[[], bool]) -> No
     async def tick() -> None:
         for page in pages:
             await page.tick()
-        if preparation.LEDGER.waiting:
-            gc.collect()  # as the server does
 
     asyncio.run(soon(happened, meanwhile=tick))
 
@@ -320,18 +309,20 @@ def test_two_visitors_do_not_wait_for_each_other(visitors: Visitors) -> None:
     assert [page.session.recipe.split.seed for page in pages] == [10, 11]
 
 
-def test_the_line_is_seen_and_stop_leaves_it(visitors: Visitors) -> None:
+def test_a_race_that_others_leave_no_room_for_is_refused_on_the_screen(visitors: Visitors) -> None:
     first, second = at_work(), at_work()
     first.run()
     follow([first], lambda: first.state == "finished")
     second.sidebar.data.seed.set(1)
     second.run()
-    follow([first, second], lambda: "number 1 in the line" in second.run_panel.stage.object)
-    assert second.run_panel.usable(second.state) == {"stop"}
-    second.stop()
-    follow([first, second], lambda: second.state == "empty")
-    assert visitors.ledger.waiting == 0
-    assert not second.alert.visible
+    follow([first, second], lambda: second.alert.visible)
+    assert "what others have open leaves" in second.alert.object
+    assert (first.state, second.state) == ("finished", "empty")
+    first.close()
+    first.session.clear()
+    first.session.race_history.races.clear()
+    second.run()
+    follow([second], lambda: second.state == "finished")
 
 
 def test_a_race_that_could_never_fit_is_refused_on_the_screen(visitors: Visitors) -> None:
@@ -346,33 +337,24 @@ def test_the_largest_bank_allowed_fits_into_the_memory_of_all() -> None:
     assert max(LIMITS.bank_bytes, LIMITS.nystrom_bytes) < LIMITS.memory_bytes
 
 
-def test_a_file_of_runs_waits_in_the_same_line_and_counts_while_it_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_of_runs_counts_while_it_is_read_and_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     race = SMALL.race(SMALL.prepare())
     race.start()
     race.wait()
     file = io.BytesIO()
     write_bundle(race.traces, file)
-    ledger = Ledger(bundle_bytes(file.getvalue(), "runs.zip"))
+    ledger = Ledger(int(bundle_bytes(file.getvalue(), "runs.zip")))
     monkeypatch.setattr(runs, "LEDGER", ledger)
     monkeypatch.setattr(race_history, "LEDGER", ledger)
-    monkeypatch.setattr(runs, "LOOK_SECONDS", 0.01)
     monkeypatch.setenv("MKLVIZ_STORE", "none")
-    tab, session, holder = runs.Runs(), Session(), in_line(ledger, 10)
+    tab, session = runs.Runs(), Session()
     tab.follow(session)
-
-    async def visit() -> None:
-        received = asyncio.ensure_future(tab.receive(file.getvalue(), "runs.zip", 1))
-        await soon(lambda: "Waiting for memory: this file needs" in tab.trouble.object, "the reason")
-        holder.leave()
-        await received
-
-    asyncio.run(asyncio.wait_for(visit(), PATIENCE))
+    asyncio.run(tab.receive(file.getvalue(), "runs.zip", 1))
     (kept,) = session.race_history.races
     assert ledger.used == kept.size
-    monkeypatch.setattr(runs, "PATIENCE", 0.0)
     asyncio.run(tab.receive(file.getvalue(), "runs.zip", 1))
-    assert "There was no memory for this file" in tab.trouble.object
-    assert ledger.waiting == 0
+    assert "This file needs about" in tab.trouble.object
+    assert "open a file of fewer runs, or try again" in tab.trouble.object
 
 
 # -- what stays
@@ -433,25 +415,3 @@ def test_an_allocator_that_was_chosen_stays(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("PYTHONMALLOC", "pymalloc")
     monkeypatch.setattr(os, "execv", lambda *_: pytest.fail("begun anew"))
     begin_anew()
-
-
-def test_what_is_waited_for_is_collected_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    ledger, collected = Ledger(100), []
-    nothing_yet = {
-        "freeze": int,
-        "get_threshold": gc.get_threshold,
-        "set_threshold": max,
-        "get_count": lambda: (0, 0, 0),
-        "get_stats": gc.get_stats,
-    }
-    monkeypatch.setattr(garbage_collection, "gc", SimpleNamespace(collect=lambda: collected.append(1), **nothing_yet))
-    monkeypatch.setattr(garbage_collection, "FRAME_RATE", SimpleNamespace(pages=lambda now: 0))
-    monkeypatch.setattr(garbage_collection, "LEDGER", ledger)
-    found = garbage_collection.GarbageCollection()
-    collected.clear()
-    found.collect_in_time()
-    assert not collected
-    places = [in_line(ledger, 60) for _ in range(2)]
-    found.collect_in_time()
-    assert collected == [1]
-    assert [place.number for place in places] == [0, 1]

@@ -38,7 +38,7 @@ def by_definition(path: np.ndarray) -> dict[str, float]:
     last = np.abs(moves[third:]).sum() / 2.0 - np.abs(scaled[-1] - scaled[third]).sum() / 2.0
     return {
         **{"last": last, "steps": len(moves), "moved": moved, "net": net, "in_vain": moved - net, "late": late},
-        **{"back": taken_back / moved if moved else 0.0, "per_step": moved / max(len(moves), 1)},
+        "back": taken_back / moved if moved else 0.0,
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import re
 import time
 import weakref
@@ -99,7 +100,7 @@ def slots(view: RaceView) -> KernelSlots:
 def test_an_empty_view_says_what_will_happen() -> None:
     view = RaceView()
     assert view.race is None
-    assert view.status_text == "Press Run to start the solvers."
+    assert race_sentence(view.race) == "Press Run to start the solvers."
     tick(view, painted=False)
     assert view.heartbeat.seq == 0
 
@@ -189,7 +190,7 @@ def test_a_failing_solver_says_why_and_the_others_go_on() -> None:
     run_to_the_end(view, race)
     broken, well = race.runs.values()
     assert (broken.status, well.status) == ("failed", "limit")
-    assert view.status_text == "All 2 solvers have finished; Walker failed."
+    assert race_sentence(view.race) == "All 2 solvers have finished; Walker failed."
     page = view.page
     assert "The walker &lt;b&gt;stumbled&lt;/b&gt;." in page.table.object
     assert "stumbled" in page.weights.heads["walker"].object
@@ -304,7 +305,7 @@ def test_clearing_returns_to_the_empty_page() -> None:
     run_to_the_end(view, race_of())
     view.clear()
     assert view.race is None
-    assert view.status_text == "Press Run to start the solvers."
+    assert race_sentence(view.race) == "Press Run to start the solvers."
     assert view.chips.items == []
     assert "appears here" in view.page.table.object
     assert all("appear" in said.object for said in view.page.covers)
@@ -377,12 +378,14 @@ def test_the_score_is_asked_for_once_for_each_run_that_has_ended() -> None:
     race.start()
     assert race.wait(PATIENCE)
     wait_for(lambda: view.page.table.object.count("87.5 %") == 2, "the scores", tick_answered)
-    assert view.text.scores.of_ended == dict.fromkeys(race.runs, 0.875)
     assert asked == [run.trace.final for run in race.runs.values()]
 
 
 def test_a_score_that_cannot_be_computed_leaves_a_dash(no_log: None) -> None:
+    asked: list[Iterate] = []
+
     def score(iterate: Iterate) -> float:
+        asked.append(iterate)
         raise ValueError("no test samples")
 
     view = RaceView()
@@ -390,8 +393,11 @@ def test_a_score_that_cannot_be_computed_leaves_a_dash(no_log: None) -> None:
     view.show(race, score=score)
     race.start()
     assert race.wait(PATIENCE)
-    wait_for(lambda: view.text.scores.of_ended, "the score that there is none", lambda: view.tick(time.monotonic()))
-    assert list(map(np.isnan, view.text.scores.of_ended.values())) == [True]
+    wait_for(lambda: asked and not view.text.scores.task.working, "the score that there is none", lambda: tick(view))
+    for _ in range(3):
+        tick(view)
+    assert len(asked) == 1
+    assert math.isnan(view.text.scores.at(race.traces, "walker", len(race.traces["walker"]) - 1))
 
 
 def test_a_race_nobody_watches_is_held_and_goes_on_until_it_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from mklviz.bench._suite import Row, Suite
 __all__ = ["figure", "goal_words", "lines", "machine", "summary", "time_words", "write_json"]
 
 FORMAT = 1
-PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "highspy", "daqp", "clarabel", "quadprog", "osqp", "MKLpy")
+PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "highspy", "daqp", "MKLpy", "xrfm")
 
 
 def figure(value: float) -> str:

@@ -20,6 +20,7 @@ from mklviz.cli.exits import BAD_INPUT, FAILED, INTERRUPTED
 from mklviz.cli.parser import LISTS, make_parser
 from mklviz.context.allocator import begin_anew
 from mklviz.errors import MklvizError, SolverError
+from mklviz.limits import STORE
 from mklviz.plugins import left_out
 from mklviz.quoting import one_line
 from mklviz.streams import open_closed_streams
@@ -36,8 +37,6 @@ def main(words: Sequence[str] | None = None) -> int:
     arguments = make_parser().parse_args(words)
     if words is None and arguments.command == "serve":  # this process is the server's alone
         begin_anew()
-    from mklviz.datasets import DataError
-
     logging.getLogger("mklviz").addHandler(logging.NullHandler())  # a broken solver is one sentence here
     message = ""
     try:
@@ -48,7 +47,7 @@ def main(words: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader, such as head, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except (MklvizError, DataError, OSError, MemoryError) as error:
+    except (MklvizError, _data_error(), OSError, MemoryError) as error:
         message = str(error) or "There is not enough memory for this."
         if isinstance(error, OSError) and error.filename is None and error.errno in (errno.ENOSPC, errno.EDQUOT):
             message = f"The results could not be written: {error.strerror}."
@@ -61,6 +60,12 @@ def main(words: Sequence[str] | None = None) -> int:
         for sentence in left_out():
             if sentence not in message:
                 print(f"mklviz: {one_line(sentence)}", file=sys.stderr)
+
+
+def _data_error() -> type[Exception]:
+    from mklviz.datasets import DataError  # with NumPy, which the server's front process does without
+
+    return DataError
 
 
 @contextmanager
@@ -83,14 +88,16 @@ def _serve(arguments: argparse.Namespace) -> int:
     from mklviz.views.host.installed import need_screen
 
     need_screen()  # before its packages are looked for
-    from mklviz.cli.stored import FOLDER, folder_of
-    from mklviz.server import processes_for, serve
-    from mklviz.sweeps import DaskCluster
-    from mklviz.sweeps.dask_race import CLUSTER
+    from mklviz.cli.stored import folder_of
+    from mklviz.server.dispatcher import processes_for
+    from mklviz.server.front import serve
 
     if folder := folder_of(arguments):  # its processes and its pages read it there
-        os.environ[FOLDER] = folder
+        os.environ[STORE] = folder
     if arguments.dask:
+        from mklviz.sweeps import DaskCluster
+        from mklviz.sweeps.dask_race import CLUSTER
+
         DaskCluster(arguments.dask)  # a sentence now, where its package is missing
         os.environ[CLUSTER] = arguments.dask
     serve(
@@ -111,11 +118,11 @@ def _desktop(arguments: argparse.Namespace) -> int:
     from mklviz.views.host.installed import need_screen
 
     need_screen()
-    from mklviz.cli.stored import FOLDER, folder_of
+    from mklviz.cli.stored import folder_of
     from mklviz.server.desktop import open_desktop
 
     if folder := folder_of(arguments):
-        os.environ[FOLDER] = folder
+        os.environ[STORE] = folder
     open_desktop(arguments.file)
     return 0
 

@@ -111,8 +111,8 @@ BENCH_EXAMPLES = """\
 examples:
   mklviz bench                                     everything, some minutes; Ctrl-C keeps what was measured
   mklviz bench svm --quick
-  mklviz bench full --json found.json --plot found.html
-  mklviz bench bank --repeats 5
+  mklviz bench learn --json found.json --plot found.html
+  mklviz bench screen --repeats 5
 Some rivals are installed by: pip install mklviz[bench]
 """
 SERVE_EXAMPLES = """\
@@ -316,7 +316,7 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_bench(parser: argparse.ArgumentParser) -> None:
-    suites = "svm, bank, full, learn, screen or any other file of mklviz/bench with a suite (default: all)"
+    suites = "svm, learn, screen or any other file of mklviz/bench with a suite (default: all)"
     parser.add_argument("suites", nargs="*", metavar="SUITE", help=suites)
     parser.add_argument("--quick", action="store_true", help="fewer and smaller cases, for a first look")
     parser.add_argument("--json", metavar="FILE", type=Path, help="write the numbers")

@@ -11,6 +11,7 @@ import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 
 from mklviz.context import interruptible
 from mklviz.context.allocator import give_back
@@ -78,7 +79,7 @@ class BankStore:
         self._kept: OrderedDict[Hashable, Built] = OrderedDict()
         self._lent: dict[object, tuple[Hashable, Built]] = {}  # by a token of each user
         self._builds: dict[Hashable, _Build] = {}
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # one that asks for room may drop a bank of its own store
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -114,20 +115,21 @@ class BankStore:
         build: Callable[[Progress], Built],
         report: Progress,
         tell: Callable[[bool], None] = lambda begun: None,
+        room: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> Built:
         """Return the bank kept under `key`, or build it once for all who ask for it meanwhile.
 
         `build`: ``build(progress)`` returns the bank with its data; called in another thread; `report`: called
         repeatedly with the fraction done; raises when the caller no longer waits; `tell`: called as often, with whether
-        the build has begun or waits for its turn. Raises `Exception`: whatever `build` raised, to all who waited for
-        it.
+        the build has begun or waits for its turn; `room`: holds memory for it, asked by the first of those who ask for
+        the bank, or raises. Raises `Exception`: whatever `build` raised, to all who waited for it.
         """
         with self._lock:
             known = self.find(key)
             if known is not None:
                 self._keep(key, known)
                 return known
-            under_way = self._builds.get(key) or self._begin(key, build)
+            under_way = self._builds.get(key) or self._begin(key, build, room())
             under_way.waiting += 1
         try:
             while not under_way.ended.wait(LOOK_SECONDS):
@@ -139,12 +141,14 @@ class BankStore:
             raise under_way.error or RuntimeError("The preparation ended without a result.")
         return under_way.built
 
-    def _begin(self, key: Hashable, build: Callable[[Progress], Built]) -> _Build:
+    def _begin(self, key: Hashable, build: Callable[[Progress], Built], room: AbstractContextManager[None]) -> _Build:
+        held = ExitStack()
+        held.enter_context(room)
         begun = self._builds[key] = _Build(build, self._room)
-        threading.Thread(target=self._finish, args=(key, begun), name="mklviz-bank", daemon=True).start()
+        threading.Thread(target=self._finish, args=(key, begun, held), name="mklviz-bank", daemon=True).start()
         return begun
 
-    def _finish(self, key: Hashable, begun: _Build) -> None:
+    def _finish(self, key: Hashable, begun: _Build, held: ExitStack) -> None:
         with self._lock:
             pass  # the one that began it is counted before any question whether it is waited for
         begun.work()
@@ -155,6 +159,7 @@ class BankStore:
                 self._keep(key, begun.built)
             if self._builds.get(key) is begun:
                 del self._builds[key]
+        held.close()
         begun.ended.set()
 
     def _leave(self, key: Hashable, build: _Build) -> None:

@@ -8,33 +8,35 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
 from mklviz.context import checkpoint
-from mklviz.context.memory import LEDGER, Ledger, MemoryRequest
+from mklviz.context.memory import LEDGER, Ledger
 from mklviz.engine import Race
 from mklviz.engine.task import ProgressReport, Task
 from mklviz.engine.warmup import WARMING, WARMUP, Warmup
-from mklviz.errors import Interrupted
+from mklviz.errors import Interrupted, MemoryTaken
 from mklviz.recipe.banks import BANKS, BankStore, Progress
 from mklviz.recipe.prepared import Built, Prepared
 from mklviz.recipe.recipe import Recipe
-from mklviz.recipe.sizes import RaceSize, data_bytes, solver_bytes
+from mklviz.recipe.sizes import RaceSize, solver_bytes
 from mklviz.recipe.sources import anonymous, signed
 
 __all__ = ["Preparation"]
 
 BUILDING = "Building the kernels."
 WAITING = "Waiting for the kernels of others, who came before."
-LOOK_SECONDS = 0.1  # between looks whether there is memory
+GIVING_WAY = "There is no memory for both races: the one shown gives way to this one."
+PAUSES = (0.25, 0.5, 1.0, 2.0)  # seconds that those who show a race have to give it up
 
 
 class Preparation:
     """One problem being prepared from a recipe.
 
-    `fraction` is how much is done, and `stage` says in a sentence what is being done. While it `waits` for memory, the
-    previous race should give up its own.
+    `fraction` is how much is done, and `stage` says in a sentence what is being done. Once it `wants_room`, the
+    previous race should be given up.
     """
 
     def __init__(
@@ -44,13 +46,12 @@ class Preparation:
         warmup: Warmup | None = None,
         ledger: Ledger | None = None,
     ) -> None:
-        self.fraction, self.waits = 0.0, False
+        self.fraction, self.wants_room = 0.0, False
         self.stage = BUILDING
         self._recipe = recipe
         self._banks = BANKS if banks is None else banks
         self._warmup = WARMUP if warmup is None else warmup
         self._ledger = LEDGER if ledger is None else ledger
-        self._size: RaceSize | None = None
         self._cancelled = False
         self._task = Task[Prepared | BaseException]()
 
@@ -91,46 +92,45 @@ class Preparation:
     def work(self) -> Prepared:
         """Prepare in the calling thread and return the problem."""
         self._wait_while(lambda: self._warmup.compiling("banks"))
-        own = self._recipe.data.dataset
-        request = self._ledger.line_up(self._needs, "this race", held=0 if own is None else data_bytes(own))
-        try:
-            self._wait_for_memory(request)
-            posed = self._pose()
-        finally:
-            request.leave()  # the new objects are charged with its memory
+        posed = self._pose_in_room()
         solvers = [choice.name for choice in self._recipe.solvers]
         self._warmup.want(posed.problem, solvers)
         self._wait_while(lambda: all(self._warmup.held(posed.problem, solver) for solver in solvers))
         self._report(1.0)
         return posed
 
-    def _wait_for_memory(self, request: MemoryRequest) -> None:
-        while not request.admitted():
-            self.waits, self.stage = True, request.message
-            self._report(0.0)
-            time.sleep(LOOK_SECONDS)
-        self.waits, self.stage = False, BUILDING
+    def _pose_in_room(self) -> Prepared:
+        for pause in PAUSES:
+            with suppress(MemoryTaken):
+                return self._pose()
+            self.wants_room, self.stage = True, GIVING_WAY
+            until = time.monotonic() + pause
+            while time.monotonic() < until:
+                self._report(0.0)
+                time.sleep(0.05)
+        return self._pose()
 
-    def _needs(self) -> int:
-        """Return the bytes that this race still needs: kernels that others use are there already."""
+    def _pose(self) -> Prepared:
+        key, size = self._recipe.bank_key, self._needs()
+        with self._ledger.room(size.own, "this race", more=size.shared):
+            room = partial(self._ledger.room, size.shared, "this race", held=size.own)
+            built = self._banks.take(key, self._build, self._report, self._tell, room)
+            posed = self._recipe.posed(self._named(built))
+            self._banks.lend(key, built, posed)
+            self._ledger.charge(posed, self._work_bytes(built))
+        return posed
+
+    def _needs(self) -> RaceSize:
+        """Return what this race still needs: kernels that others use are there already, and stay meanwhile."""
         built = self._banks.find(self._recipe.bank_key)
-        if built is not None:
-            return self._work_bytes(built)
-        if self._size is None:
-            self._size = RaceSize.of(self._recipe, self._recipe.load())
-        return self._size.shared + self._size.own
+        if built is None:
+            return RaceSize.of(self._recipe, self._recipe.load())
+        self._banks.lend(self._recipe.bank_key, built, self)
+        return RaceSize(0, self._work_bytes(built))
 
     def _work_bytes(self, built: Built) -> int:
         bank, recipe = built.bank, self._recipe
         return len(recipe.solvers) * solver_bytes(bank.access, bank.n_samples, recipe.kernels.cache_mb)
-
-    def _pose(self) -> Prepared:
-        key = self._recipe.bank_key
-        built = self._banks.take(key, self._build, self._report, self._tell)
-        posed = self._recipe.posed(self._named(built))
-        self._banks.lend(key, built, posed)
-        self._ledger.charge(posed, self._work_bytes(built))
-        return posed
 
     def _wait_while(self, compiling: Callable[[], bool]) -> None:
         stage = self.stage

@@ -59,11 +59,6 @@ class Motion:
         return self.moved - self.net
 
     @property
-    def per_step(self) -> float:
-        """Movement of a step on average."""
-        return self.moved / self.steps if self.steps else 0.0
-
-    @property
     def share_in_vain(self) -> float:
         """Share of the movement that has led nowhere."""
         return self.in_vain / self.moved if self.moved > 0.0 else 0.0

@@ -307,10 +307,6 @@ class Trace(Sequence[Iterate]):
         """The run's gap after step `index`; unlike `gap`, does not copy the column."""
         return self._gaps[index]
 
-    def iterate_gap_at(self, index: int) -> float:
-        """The gap of step `index` alone."""
-        return self._iterates[index].gap
-
     @property
     def step(self) -> Array:
         """Step sizes as each solver defines them, (T,)."""

@@ -6,12 +6,10 @@ import ipaddress
 import socket
 from collections.abc import Sequence
 
-from bokeh.server.util import create_hosts_allowlist
-
 from mklviz.errors import MklvizError
 from mklviz.quoting import quote
 
-__all__ = ["LOCAL", "check_address", "is_local", "known_names", "own_addresses"]
+__all__ = ["LOCAL", "check_address", "frame_origin", "is_local", "known_names", "own_addresses"]
 
 LOCAL = "localhost"
 _ANY = ("0.0.0.0", "::")
@@ -65,12 +63,20 @@ def known_names(address: str, port: int, others: Sequence[str]) -> list[str]:
     """Return the names, HOST:PORT, by which browsers may ask for the server; `others` may be patterns."""
     hosts = [LOCAL, "127.0.0.1", socket.gethostname(), *own_addresses(address)]
     own = [f"{host.lower()}:{port}" for host in hosts if ":" not in host]  # Bokeh knows no names in brackets
-    for name in others:
-        try:
-            own += create_hosts_allowlist([name.lower()], port)
-        except ValueError:
+    for name in map(str.lower, others):
+        host, mark, digits = name.partition(":")
+        if not host or (mark and not (digits.isascii() and digits.isdecimal())):
             raise MklvizError(
                 f"--allow-websocket-origin {quote(name)} is no name under which browsers reach this server: write"
                 " HOST:PORT, such as lab.example.org:5006."
-            ) from None
+            )
+        own.append(name if mark or name == "*" else f"{name}:80")
     return list(dict.fromkeys(own))
+
+
+def frame_origin(origin: str) -> str:
+    """Return the origin of pages that may frame the dashboard, or raise `MklvizError` if it is none."""
+    scheme, mark, host = origin.partition("://")
+    if scheme not in ("http", "https") or not mark or not host or set(host) & set(" ;,'\"/") or not host.isprintable():
+        raise MklvizError(f"--allow-frame {quote(origin)} is no origin of a page: write https://HOST, without a path.")
+    return origin

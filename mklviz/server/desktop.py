@@ -21,7 +21,7 @@ from mklviz.errors import MklvizError
 from mklviz.quoting import named
 from mklviz.server.addresses import LOCAL
 from mklviz.server.codes import new_code
-from mklviz.server.serving import serve
+from mklviz.server.front import serve
 from mklviz.server.window import show_window
 from mklviz.views.start.given_file import GIVEN
 

@@ -27,7 +27,7 @@ from mklviz.errors import MklvizError
 from mklviz.limits import PROCESSES
 from mklviz.server.connections import LOOK_AGAIN, PATIENCE, Acceptor
 from mklviz.views.host.process_of import WORKER, process_of
-from mklviz.views.links.link import FOLLOW, RACE_KEY
+from mklviz.views.links import FOLLOW, RACE_KEY
 
 __all__ = ["check_processes", "destination", "processes_for", "serve_from_processes"]
 

@@ -11,14 +11,12 @@ import gc
 from time import monotonic
 
 from mklviz.context.allocator import give_back
-from mklviz.context.memory import LEDGER
 from mklviz.views.host.frame_rate import FRAME_RATE
 
 __all__ = ["GarbageCollection"]
 
 LOOK_EVERY = 5.0  # seconds
 PUT_OFF_FOR = 120.0  # seconds, at most
-WAITED_FOR = 15.0  # seconds, at most, while somebody waits for memory
 NEVER = 1_000_000  # collections of young objects before Python collects everything by itself
 WORTH_IT = 3  # such collections before there may be anything to find
 
@@ -40,11 +38,10 @@ class GarbageCollection:
     def collect_in_time(self) -> None:
         """Collect if there is time, or if it cannot be put off."""
         now = monotonic()
-        since, put_off = now - self._done_at, WAITED_FOR if LEDGER.waiting else PUT_OFF_FOR
-        # closed pages may hold memory that somebody waits for, and after the last page no new objects arrive
-        due = LEDGER.waiting or since > put_off or gc.get_count()[2] >= WORTH_IT
-        due = due or _collections() != self._collections  # Panel collects after pages end, and hands nothing back
-        if due and (FRAME_RATE.pages(now) == 0 or since > put_off):
+        late = now - self._done_at > PUT_OFF_FOR  # after the last page no new objects arrive
+        # Panel collects after pages end, and hands nothing back
+        due = gc.get_count()[2] >= WORTH_IT or _collections() != self._collections
+        if late or (due and FRAME_RATE.pages(now) == 0):
             gc.collect()
             give_back()
             self._done_at, self._collections = now, _collections()

@@ -7,7 +7,7 @@ import hmac
 import os
 import secrets
 import socket
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -15,35 +15,28 @@ from time import time
 from typing import Any
 
 from bokeh.settings import settings
-from bokeh.util.browser import view
 from bokeh.util.token import check_token_signature, generate_secret_key, get_session_id, get_token_payload
 from panel.io.server import get_server
 from tornado.ioloop import PeriodicCallback
 from tornado.iostream import IOStream
-from tornado.netutil import bind_sockets
 
 import mklviz.apps
 from mklviz.engine.warmup import WARMUP
-from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
-from mklviz.quoting import quote
 from mklviz.record.store import open_store
-from mklviz.server.addresses import LOCAL, check_address, is_local, known_names, own_addresses
-from mklviz.server.codes import check_code, new_code
+from mklviz.server.addresses import LOCAL, frame_origin, known_names
 from mklviz.server.connections import LONGEST_REQUEST, PATIENCE, Acceptor, party
 from mklviz.server.contained import run
-from mklviz.server.dispatcher import check_processes, serve_from_processes
 from mklviz.server.garbage_collection import LOOK_EVERY, GarbageCollection
 from mklviz.server.gate import COOKIE, OWNER_COOKIE, Gate, set_up
-from mklviz.server.logs import log_to_stderr
 from mklviz.server.messages import LONGEST_FRAME, MOST_SOCKETS, OPEN_SOCKETS, bound_messages, is_answering
 from mklviz.server.page_queue import build_pages_in_turn
 from mklviz.views.host.component_files import import_nothing_for_component_files
 from mklviz.views.host.page_session import GIVE_UP_AFTER
 
-__all__ = ["answer", "kept_key", "look_after", "make_server", "receive", "serve"]
+__all__ = ["answer", "kept_key", "look_after", "make_server", "receive", "serve_here"]
 
-PAGE, EVERYWHERE = "explorer", "0.0.0.0"
+PAGE = "explorer"
 TOKEN_SECONDS = 7 * 24 * 3600  # a page that is open may come back; it is signed with a key of this process
 
 
@@ -88,7 +81,7 @@ def make_server(
     gate = Gate(
         names,
         code,
-        [_frame(origin) for origin in frames],
+        [frame_origin(origin) for origin in frames],
         lambda: _visited(server),
         lambda session: _session(server, session) is not None,
         lambda token, address: _has_room(address) and _admits(server, token),
@@ -112,9 +105,13 @@ def kept_key() -> bytes:
             beside = path.with_suffix(f".{os.getpid()}")
             with open(os.open(beside, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "wb") as file:
                 file.write(secrets.token_bytes(32))
-            with suppress(FileExistsError):  # of servers that begin at the same moment the first makes it
-                os.link(beside, path)
-            beside.unlink()
+            try:
+                os.link(beside, path)  # of servers that begin at the same moment the first makes it
+            except FileExistsError:
+                pass
+            except OSError:  # a disk without hard links
+                beside.replace(path)
+            beside.unlink(missing_ok=True)
         return path.read_bytes() if store.enabled else b""
     return b""
 
@@ -157,19 +154,22 @@ def look_after(server: Any) -> None:
     WARMUP.start()
 
 
-def _announce(page: str, code: str, classroom: bool) -> None:
-    """Print how to come in; with `classroom` also what a class needs to know besides."""
-    if not classroom:
-        if code:
-            print(f"mklviz: open {page}?code={code} (the code is {code})", flush=True)
-        return
-    print(
-        f"mklviz: for the projector\n\n    {page}\n    code: {code}\n\n"
-        f"There is room for {LIMITS.sessions:,} pages; a solver has at most"
-        f" {LIMITS.race_seconds / 60:,.0f} minutes of CPU time. A race that you run can be followed by all:\n"
-        "hand on the link that stands under its buttons, and the class costs one solve.",
-        flush=True,
-    )
+def serve_here(
+    listening: Sequence[socket.socket],
+    address: str,
+    port: int,
+    origins: Sequence[str],
+    code: str,
+    frames: Sequence[str],
+    own_runs: bool,
+    begun: Callable[[], object],
+) -> None:
+    """Serve the dashboard from this process until it is told to end; `begun`: called when it answers."""
+    server = make_server(address, port, origins, code, frames, own_runs=own_runs)
+    receive(server, listening)
+    look_after(server)
+    server.io_loop.add_callback(begun)
+    run(server)
 
 
 def _visited(server: Any) -> int:
@@ -200,65 +200,3 @@ def _admits(server: Any, token: str) -> bool:
         return False
     there = _session(server, get_session_id(token).split(".")[0]) is not None
     return there or _visited(server) < LIMITS.sessions
-
-
-def serve(
-    port: int,
-    address: str | None = None,
-    origins: Sequence[str] = (),
-    code: str | None = None,
-    frames: Sequence[str] = (),
-    show: bool = False,
-    classroom: bool = False,
-    processes: int = 1,
-    shared_runs: bool = False,
-) -> None:
-    """Serve the dashboard until the process is told to end.
-
-    `address`: where to listen; this machine only by default; `origins`: HOST:PORT under which browsers reach the
-    server, besides the names it knows itself; `code`: what browsers must give; one is made up where others than this
-    machine reach the address; `frames`: origins, such as https://lab.example.org, of pages that may frame the
-    dashboard; `show`: whether to open it in a browser; `classroom`: whether everybody on the network may come in who
-    has the code: at all addresses, unless `address` says which; `processes`: how many processes share the port, each
-    with pages of its own; `shared_runs`: whether all browsers see all runs; else each sees its own, where others than
-    this machine come in. Raises `MklvizError` with a sentence, if it cannot be served there.
-    """
-    where = address if address is not None else EVERYWHERE if classroom else LOCAL
-    if classroom and is_local(where):
-        raise MklvizError(f"--classroom at {quote(where)} lets nobody else in: leave --address out.")
-    check_processes(processes)
-    check_address(where, port)
-    known_names(where, port, origins)  # so that a wrong name is reported here, and not by each process
-    for origin in frames:
-        _frame(origin)
-    asked = check_code(code) if code is not None else "" if is_local(where) else new_code()
-    own_runs = bool(asked or origins or processes > 1) and not shared_runs
-    log_to_stderr()
-    page = f"http://{own_addresses(where)[0]}:{port}/{PAGE}"
-    _announce(page, asked, classroom)
-
-    def open_page() -> None:  # by that address, which is also the one that a class opens
-        if show:
-            view(f"{page}?code={asked}" if asked else page, browser=None, new="tab")
-
-    if processes > 1:
-        if own_runs:
-            kept_key()  # once, for all of them
-        shared = {"address": where, "port": port, "origins": list(origins), "code": asked, "frames": list(frames)}
-        shared["own_runs"] = own_runs
-        serve_from_processes(processes, {**shared, "secret": settings.secret_key() or generate_secret_key()}, open_page)
-        return
-    listening = bind_sockets(port, where)  # browsers that connect wait until the server is ready
-    server = make_server(where, port, origins, asked, frames, own_runs=own_runs)
-    receive(server, listening)
-    look_after(server)
-    if show:
-        server.io_loop.add_callback(open_page)
-    run(server)
-
-
-def _frame(origin: str) -> str:
-    scheme, mark, host = origin.partition("://")
-    if scheme not in ("http", "https") or not mark or not host or set(host) & set(" ;,'\"/") or not host.isprintable():
-        raise MklvizError(f"--allow-frame {quote(origin)} is no origin of a page: write https://HOST, without a path.")
-    return origin

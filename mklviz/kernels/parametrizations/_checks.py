@@ -7,9 +7,9 @@ the slope of v'K(d)v along u is u'forms,    for single parameters and for all of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import approx_fprime
 
 from mklviz.context.cancelling import checkpoint
 from mklviz.errors import KernelError
@@ -21,10 +21,13 @@ __all__ = ["check_kernel", "check_names"]
 
 _POINTS = 32  # samples that are looked at
 _TRIALS = 6  # parameter vectors; the last half of them with zeros
-_DIRECTIONS = 24  # parameters whose derivative is compared
-_TOGETHER = 2  # directions in which all parameters move
-_ROOM = 0.05  # parameters above this share of the usual one may move down: the longest step is 0.03 of it
+_SINGLE = 24  # parameters whose derivative is compared
 _UNSEEN = 1e-10  # of v'K(d)v, moving a parameter by its own size: differences are no better than their rounding
+_ROUNDING = 1e-14  # of a sum of products, relative to the sum of their sizes
+_AGREEMENT = 1e-4  # relative disagreement that differences may cause; a wrong factor or term is far larger
+_SURE = 4.0  # times the spread that a few values show
+_STEPS = (1e-4, 1e-6, 1e-7, 1e-2)  # shares of the parameters: phi curves at long ones, and short ones show its rounding
+_JIGGLE = 1e-12  # share of the parameters by which they are changed to see how much rounding matters
 _SHRINKINGS = 12  # tenths of tenths at which points are looked for that are alike
 _ALIKE = 1e-3  # of the largest value: two points with a larger one are alike
 _SAME = 1e-8  # relative disagreement of values and sums that should be equal
@@ -53,11 +56,7 @@ def check_kernel(kernel: ParametricKernel, points: Array, names: Sequence[str]) 
             weights = _telling(kernel, some, weights)
         _check_values(kernel, some, weights)
         v = rng.normal(size=len(some))
-        slopes = _Slopes(kernel, some, weights, v)
-        for k in rng.permutation(m)[:_DIRECTIONS]:
-            slopes.check(int(k), names)
-        for _ in range(_TOGETHER if m > 1 else 0):
-            slopes.check_together(rng, names)
+        _Slopes(kernel, some, weights, v).check(rng, names)
 
 
 def _telling(kernel: ParametricKernel, points: Array, weights: Array) -> Array:
@@ -70,56 +69,71 @@ def _telling(kernel: ParametricKernel, points: Array, weights: Array) -> Array:
 
 
 class _Slopes:
-    """The derivatives of v'K(d)v at one d, to be compared with differences."""
+    """The derivatives of phi(d) = v'K(d)v at one d, beside 2 D(t) - D(2t), where D(t) = (phi(d + t u) - phi(d)) / t."""
 
     def __init__(self, kernel: ParametricKernel, points: Array, weights: Array, v: Array) -> None:
-        self._kernel, self._weights = kernel, weights
-        self._line = Line(kernel, points, weights, v)
+        self._kernel, self._points, self._weights, self._v = kernel, points, weights, v
+        matrix = np.abs(asked_values(kernel, points, points, weights))
+        size = float(np.abs(v) @ matrix @ np.abs(v))
+        self._units = np.maximum(weights, float(weights.mean()) or 1e-3 / len(weights))
         # rounding of products of the data, or what no difference could show
-        floor = ROUNDING * self._line.bounded * float((points**2).sum(1).max())
-        self._units = np.maximum(weights, typical(weights))
-        self._slack = floor + _UNSEEN * self._line.size / self._units
+        floor = _ROUNDING * float(np.abs(v) @ np.minimum(matrix, 1.0) @ np.abs(v)) * float((points**2).sum(1).max())
+        self._slack = floor + _UNSEEN * size / self._units
         self._told, self._terms = _check_forms(kernel, points, weights, np.outer(v, v), self._slack)
+        self._units = np.minimum(
+            self._units, size / np.maximum(self._terms, 1e-9 * size)
+        )  # further, phi may be another
+        self._noise = _SURE * (_ROUNDING * size + self._spread())
 
-    def _disagrees(self, direction: Array) -> tuple[float, float] | None:
-        """Return the slopes along a direction as seen and as told where they differ."""
-        sizes = np.abs(direction)
-        claim = Claim(float(self._told @ direction), float(self._terms @ sizes), float(self._slack @ sizes))
-        seen = self._line.seen(direction, claim)
-        return None if seen is None else (seen, claim.slope)
+    def _phi(self, weights: Array) -> float:
+        checkpoint()
+        return float(self._v @ asked_values(self._kernel, self._points, self._points, weights) @ self._v)
 
-    def check(self, k: int, names: Sequence[str]) -> None:
-        """Raise `KernelError` unless the derivative in one parameter is what differences show."""
-        slopes = self._disagrees(self._units[k] * np.eye(1, len(self._weights), k)[0])
-        if slopes is not None:
-            self._refuse(f"the parameter {names[k]}", slopes[0] / self._units[k], self._told[k])
+    def _spread(self) -> float:
+        """Return how far apart values are at parameters that are nearly the same, and none of them zero."""
+        moves = np.random.default_rng(0).uniform(0.0, _JIGGLE, size=(4, len(self._weights))) * self._units
+        return float(np.ptp([self._phi(self._weights + move) for move in [0.0 * self._weights, *moves]]))
 
-    def check_together(self, rng: np.random.Generator, names: Sequence[str]) -> None:
-        """Raise `KernelError` unless a direction in which all parameters move has the slope that differences show."""
-        usual, m = typical(self._weights), len(self._weights)
-        direction = usual * rng.uniform(0.5, 1.5, size=m)
-        direction[(self._weights > _ROOM * usual) & (rng.random(m) < 0.5)] *= -1.0
-        slopes = self._disagrees(direction)
-        if slopes is None:
+    def check(self, rng: np.random.Generator, names: Sequence[str]) -> None:
+        """Raise `KernelError` unless single parameters, and all of them together, have the slopes that are seen."""
+        m, every = len(names), np.diag(self._units)
+        together = self._units * rng.uniform(0.5, 1.5, size=(2, m))
+        wrong = self._wrong(np.vstack([every[rng.permutation(m)[:_SINGLE]], together]))
+        if not wrong.any():
             return
-        self.check(self._culprit(direction), names)
-        self._refuse(f"all {m} parameters together, along one direction,", *slopes)
-
-    def _culprit(self, direction: Array) -> int:
-        """Return one parameter of those that disagree, by halving them."""
-        which = np.arange(len(direction))
-        while len(which) > 1:
-            left, right = np.array_split(which, 2)
-            half = np.zeros_like(direction)
-            half[left] = direction[left]
-            which = left if self._disagrees(half) is not None else right
-        return int(which[0])
-
-    def _refuse(self, where: str, seen: float, claimed: float) -> None:
+        alone, where = self._wrong(every), f"all {m} parameters together, along one direction,"
+        direction = together[int(wrong[-2:].argmax())]
+        if alone.any():
+            k = int(alone.argmax())
+            direction, where = every[k] / self._units[k], f"the parameter {names[k]}"
+        unit = float(self._units @ direction / (direction @ direction))
+        seen = self._seen(unit * direction[None], _STEPS[1])[0] / unit
         raise KernelError(
             f"The derivatives of the {self._kernel.label} do not fit its values: at d = {shown(self._weights)},"
-            f" differences of v'K(d)v in {where} give the slope {seen:.6g}, but its forms say {claimed:.6g}."
+            f" differences of v'K(d)v in {where} give the slope {seen:.6g}, but its forms say"
+            f" {float(self._told @ direction):.6g}."
         )
+
+    def _wrong(self, directions: Array) -> Array:
+        """Return by how much differences miss what the forms say along each direction, at the step that suits best."""
+        sizes, told = np.abs(directions), directions @ self._told
+        best = np.full(len(directions), np.inf)
+        for step in _STEPS:
+            seen = self._seen(directions, step)
+            allowed = _AGREEMENT * (np.abs(seen) + np.abs(told) + 0.01 * sizes @ self._terms) + sizes @ self._slack
+            best = np.fmin(best, np.abs(seen - told) - allowed - self._noise / step)
+            if (best <= 0.0).all():
+                break
+        return np.maximum(best, 0.0)
+
+    def _seen(self, directions: Array, step: float) -> Array:
+        """Return the slopes that differences show, without what they err by in proportion to the step."""
+
+        def phi(t: Array) -> float:
+            return self._phi(self._weights + t @ directions)
+
+        once, twice = (approx_fprime(np.zeros(len(directions)), phi, k * step) for k in (1, 2))
+        return np.asarray(2.0 * once - twice)
 
 
 def _check_values(kernel: ParametricKernel, points: Array, weights: Array) -> None:
@@ -168,93 +182,3 @@ def _check_forms(
             f" to {summed[k]:.6g} for parameter {k + 1}, where all at once give {whole[k]:.6g}."
         )
     return whole, sizes
-
-
-ROUNDING = 1e-14  # of a sum of products, relative to the sum of their sizes
-_AGREEMENT = 1e-4  # relative disagreement that differences may cause; a wrong factor or term is far larger
-_FIRST = 1e-4  # the step that suits most kernels, as a share of the parameters
-_STEPS = 10.0 ** np.arange(-2, -12, -1)  # where it does not: from kernels that hardly curve to those that are steep
-_JIGGLES = 4  # evaluations that show how much rounding matters
-_JIGGLE = 3e-15  # by which parameters are changed for it: some last digits
-_SURE = 2.0  # times the best step's own uncertainty
-
-
-def typical(weights: Array) -> float:
-    """Return the size of a parameter, also where all are zero."""
-    return float(weights.mean()) or 1e-3 / len(weights)
-
-
-@dataclass(frozen=True)
-class Claim:
-    """What the forms say of one direction."""
-
-    slope: float
-    terms: float  # the sum of the sizes of what was summed
-    slack: float  # how far rounding may take the slope
-
-
-class Line:
-    """``v'K(d)v`` around one d, with the size of its terms and of its rounding.
-
-    phi(t) = v'K(d + t u)v,     D(t) = (phi(t) - phi(-t)) / 2t,     or (4 phi(t) - phi(2t) - 3 phi(0)) / 2t at a border
-
-    D(t) is off by what phi curves, which shrinks with t, and by rounding R / t, which grows. What both come to is seen
-    from two neighbouring steps; a right slope agrees with some D(t) to what is left at the best step, a wrong one with
-    none.
-
-    Reference: Press, Teukolsky, Vetterling, Flannery, Numerical Recipes (3rd ed., 2007), section 5.7, for the best
-    step; More, Wild, Estimating computational noise, SIAM J. Sci. Comput. 33 (2011), for R.
-    """
-
-    def __init__(self, kernel: ParametricKernel, points: Array, weights: Array, v: Array) -> None:
-        self._kernel, self._points, self._weights, self._v = kernel, points, weights, v
-        matrix = np.abs(asked_values(kernel, points, points, weights))
-        self.size = float(np.abs(v) @ matrix @ np.abs(v))
-        self.bounded = float(np.abs(v) @ np.minimum(matrix, 1.0) @ np.abs(v))
-        self._noise = ROUNDING * self.size + self._spread()
-
-    def _phi(self, weights: Array) -> float:
-        checkpoint()
-        return float(self._v @ asked_values(self._kernel, self._points, self._points, weights) @ self._v)
-
-    def _spread(self) -> float:
-        """Return how far apart values are at parameters that differ in their last digits alone."""
-        rng = np.random.default_rng(0)
-        moves = 1.0 + _JIGGLE * rng.uniform(-1.0, 1.0, size=(_JIGGLES, len(self._weights)))
-        return float(np.ptp([self._phi(self._weights * move) for move in moves]))
-
-    def slope(self, direction: Array, step: float) -> float:
-        """Return the difference quotient along the direction, forward where a parameter would fall below zero."""
-        move = step * direction
-        ahead = self._phi(self._weights + move)
-        if (self._weights >= move).all() and (self._weights >= -move).all():
-            return (ahead - self._phi(self._weights - move)) / (2.0 * step)
-        further, here = self._phi(self._weights + 2.0 * move), self._phi(self._weights)
-        return (4.0 * ahead - further - 3.0 * here) / (2.0 * step)
-
-    def seen(self, direction: Array, claim: Claim) -> float | None:
-        """Return the slope that differences show if it contradicts the claim, else None."""
-        first = self.slope(direction, _FIRST)
-        if _excess(first, claim) <= self._noise / _FIRST:
-            return None
-        slopes = np.array([self.slope(direction, step) for step in _STEPS])
-        unsure = self._unsure(slopes)
-        excess = np.array([_excess(slope, claim) for slope in slopes])
-        if np.isfinite(slopes).any() and np.nanmin(excess) <= _SURE * np.nanmin(unsure):
-            return None
-        return float(slopes[np.nanargmin(unsure)]) if np.isfinite(unsure).any() else first
-
-    def _unsure(self, slopes: Array) -> Array:
-        """Return how uncertain the slopes of all steps but the shortest are.
-
-        Where the kernel changes within less than a step, slopes shrink as steps grow: two that differ by half of
-        themselves say nothing, however small they are.
-        """
-        change, size = np.abs(np.diff(slopes)), np.maximum(np.abs(slopes[:-1]), np.abs(slopes[1:]))
-        return np.where(change > 0.5 * size, np.inf, change + self._noise / _STEPS[:-1])
-
-
-def _excess(seen: float, claim: Claim) -> float:
-    """Return by how much a difference misses the claim beyond what is allowed."""
-    allowed = _AGREEMENT * (abs(seen) + abs(claim.slope) + 0.01 * claim.terms) + claim.slack
-    return abs(seen - claim.slope) - allowed

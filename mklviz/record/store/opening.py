@@ -8,13 +8,11 @@ from pathlib import Path
 
 import platformdirs
 
+from mklviz.limits import NO_STORE, STORE
 from mklviz.record.store.store import Store
 from mklviz.record.store.writer import WRITER
 
-__all__ = ["FOLDER", "NONE", "open_store", "reset"]
-
-FOLDER = "MKLVIZ_STORE"  # in the environment: the folder of the store
-NONE = "none"  # in the place of a folder: races are not recorded
+__all__ = ["open_store", "reset"]
 
 _LOCK = threading.Lock()
 _OPEN: dict[Path, Store] = {}
@@ -28,11 +26,11 @@ def open_store(path: str | Path | None = None) -> Store:
     `path`: the folder; by default what the environment variable MKLVIZ_STORE says, or else the user's data folder.
     With "none" races are not recorded.
     """
-    given = str(path or os.environ.get(FOLDER) or platformdirs.user_data_dir("mklviz", appauthor=False))
-    folder = Path(NONE) if given == NONE else Path(os.path.realpath(Path(given).expanduser()))
+    given = str(path or os.environ.get(STORE) or platformdirs.user_data_dir("mklviz", appauthor=False))
+    folder = Path(NO_STORE) if given == NO_STORE else Path(os.path.realpath(Path(given).expanduser()))
     with _LOCK:
         if folder not in _OPEN:
-            _OPEN[folder] = Store(folder, exists=given != NONE)
+            _OPEN[folder] = Store(folder, exists=given != NO_STORE)
         return _OPEN[folder]
 
 

@@ -299,7 +299,7 @@ class Explorer(pn.viewable.Viewer):
             self._ticks_of_launch += 1
             if self._ticks_of_launch > SOON:
                 self.run_panel.show_progress(preparation.fraction, preparation.stage)
-            self.session.give_way(preparation.waits)
+            self.session.give_way(preparation.wants_room)
             if self._cold_start.bridges:
                 self.status = YOURS_FOLLOWS
             return

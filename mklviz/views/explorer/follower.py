@@ -22,7 +22,8 @@ from mklviz.views.host.page_session import follow_session, owner_of_page
 from mklviz.views.host.reconnect import Reconnect
 from mklviz.views.host.ticks import Ticks
 from mklviz.views.lessons.stage import LessonStage
-from mklviz.views.links.link import FOLLOW, GUESS, ON, PROJECTOR, SCENARIO, query_value
+from mklviz.views.links import FOLLOW
+from mklviz.views.links.link import GUESS, ON, PROJECTOR, SCENARIO, query_value
 from mklviz.views.look import cards
 from mklviz.views.race.race_text import WORDS_EVERY
 from mklviz.views.race.results import race_sentence

@@ -6,7 +6,8 @@ from time import monotonic
 
 from mklviz.views.explorer.shared_races import SHARED_RACES, SharedRace
 from mklviz.views.host.reconnect import Reconnect
-from mklviz.views.links.link import FOLLOW, RACE_KEY, Address, query_value
+from mklviz.views.links import FOLLOW, RACE_KEY
+from mklviz.views.links.link import Address, query_value
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.run_panel import RunPanel
 

@@ -17,33 +17,21 @@ from mklviz.quoting import one_line
 from mklviz.recipe import Recipe
 from mklviz.recipe.words import WORDS, read_words
 from mklviz.scenarios import DEFAULT, load_scenario, scenarios
+from mklviz.views.links import RACE_KEY
 from mklviz.views.race.race_view import RaceView
 from mklviz.views.sidebar.run_panel import RunPanel
 from mklviz.views.sidebar.sidebar import Sidebar
 
 __all__ = [
-    *(
-        "CLAIM",
-        "FOLLOW",
-        "GUESS",
-        "HIDE",
-        "LESSON",
-        "LOCK",
-        "ON",
-        "PAGE",
-        "PROJECTOR",
-        "RACE_KEY",
-        "RECIPE",
-        "SCENARIO",
-    ),
-    *("STEP", "TAB", "Address", "names_a_race", "open_address", "open_words", "query_flag", "query_value", "unusable"),
+    *("CLAIM", "GUESS", "HIDE", "LESSON", "LOCK", "ON", "PAGE", "PROJECTOR", "RECIPE", "SCENARIO", "STEP", "TAB"),
+    *("Address", "names_a_race", "open_address", "open_words", "query_flag", "query_value", "unusable"),
 ]
 
 VERSION, TAB, STEP = "v", "tab", "step"
 NOW = "1"  # the version of the links that are written; it says what their other words mean
 RECIPE, SCENARIO, PACE, AXIS, LOG, OBJECTIVE = "recipe", "scenario", "pace", "x", "log", "objective"
 ABOVE, PLAIN = "above", "plain"
-RACE_KEY, FOLLOW, GUESS, PROJECTOR, LESSON = "race", "follow", "guess", "projector", "lesson"
+GUESS, PROJECTOR, LESSON = "guess", "projector", "lesson"
 PAGE, HIDE, LOCK, CLAIM = "page", "hide", "lock", "claim"
 OF_A_RACE = (
     RECIPE,

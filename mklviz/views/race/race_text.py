@@ -12,7 +12,7 @@ from mklviz.views.chart.race_charts import enlargements
 from mklviz.views.race.race_figures import RaceFigures
 from mklviz.views.race.race_page import RacePage
 from mklviz.views.race.readings import News
-from mklviz.views.race.results import ResultRow, milestone_table, race_sentence, result_rows, states_of
+from mklviz.views.race.results import ResultRow, milestone_table, result_rows, states_of
 from mklviz.views.race.scores import Score, Scores
 
 __all__ = ["WORDS_EVERY", "RaceText"]
@@ -51,8 +51,8 @@ class RaceText:
         """Have the runs that have ended scored; return whether there is a new score to write."""
         return race is not None and self.scores.update(race, states)
 
-    def write(self, race: Race | None, figures: RaceFigures, step: int | None, now: float) -> str:
-        """Update all text, as of a step or the end; return the state of the race in one sentence."""
+    def write(self, race: Race | None, figures: RaceFigures, step: int | None, now: float) -> None:
+        """Update all text, as of a step or the end."""
         self._written_at = now
         if race is None:
             self._write_nothing()
@@ -60,7 +60,6 @@ class RaceText:
                 self._head_recording(figures)
         else:
             self._write_race(race, figures, step)
-        return race_sentence(race)
 
     def _write_nothing(self) -> None:
         self._page.say_precision("")

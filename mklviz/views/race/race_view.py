@@ -54,7 +54,6 @@ class RaceView(pn.viewable.Viewer):
     gap_tolerance = param.Number(default=1e-2, bounds=(0, None), inclusive_bounds=(False, True), allow_None=True)
     hidden = param.Parameter(default=frozenset(), doc="Keys of the runs that are not drawn")
     cursor = param.Integer(default=None, bounds=(0, None), allow_None=True, doc="The step shown; None follows the end")
-    status_text = param.String(default="")
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
@@ -174,7 +173,7 @@ class RaceView(pn.viewable.Viewer):
 
     def _write(self, now: float) -> None:
         """Bring all text up to date."""
-        self.status_text = self.text.write(self.race, self.figures, self.cursor, now)
+        self.text.write(self.race, self.figures, self.cursor, now)
 
     # -- what a person chooses
 

@@ -20,12 +20,10 @@ Solution = tuple[str, int]  # the key of a run, and the step of its solution
 class Scores:
     """The test scores of the solutions that are shown: those of runs that have ended, and of earlier steps.
 
-    `score_of` is called in a thread, once for each solution. `of_ended` has the scores of the runs that have ended, nan
-    where there is none.
+    `score_of` is called in a thread, once for each solution.
     """
 
     def __init__(self, score_of: Score | None = None) -> None:
-        self.of_ended: dict[str, float] = {}
         self.task = Task[float]()
         self._score_of = score_of
         self._known: dict[object, float] = {}
@@ -54,13 +52,12 @@ class Scores:
 
     def _missing(self, race: Race, states: Sequence[str]) -> Solution | None:
         """Return a solution whose score is missing, first among those that are shown."""
-        ended = {
-            key: (key, run.trace.best_index)
+        ended = [
+            (key, run.trace.best_index)
             for (key, run), state in zip(race.runs.items(), states, strict=True)
             if state in FINAL and len(run.trace)
-        }
-        self.of_ended = {key: self._known[solution] for key, solution in ended.items() if solution in self._known}
-        return next((one for one in (*self._wanted.values(), *ended.values()) if one not in self._known), None)
+        ]
+        return next((one for one in (*self._wanted.values(), *ended) if one not in self._known), None)
 
 
 def _score(score_of: Score, iterate: Iterate, report: ProgressReport) -> float:

@@ -19,7 +19,8 @@ from mklviz.views.form.inputs import follow
 from mklviz.views.host.page_session import follow_session
 from mklviz.views.host.page_shell import page_template
 from mklviz.views.host.ticks import Ticks
-from mklviz.views.links.link import RACE_KEY, query_value
+from mklviz.views.links import RACE_KEY
+from mklviz.views.links.link import query_value
 from mklviz.views.look import cards
 from mklviz.views.look.theme import PAGE_SX, WITHOUT_DRAWER
 from mklviz.views.start.dragged_start import DraggedStart

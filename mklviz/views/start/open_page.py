@@ -8,7 +8,8 @@ import panel_material_ui as pmui
 
 from mklviz.views.explorer.follower import Follower
 from mklviz.views.explorer.navigation import EXPLORE, SECTIONS, START
-from mklviz.views.links.link import FOLLOW, PAGE, names_a_race, query_value
+from mklviz.views.links import FOLLOW
+from mklviz.views.links.link import PAGE, names_a_race, query_value
 from mklviz.views.start.front import front_html
 from mklviz.views.start.front_page import FrontPage
 from mklviz.views.tabs import tab_classes

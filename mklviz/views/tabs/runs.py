@@ -11,12 +11,11 @@ import logging
 from collections.abc import Callable, Mapping
 from functools import partial
 from html import escape
-from time import monotonic
 from typing import Any, TypeVar
 
 import panel as pn
 
-from mklviz.context.memory import LEDGER, MemoryRequest
+from mklviz.context.memory import LEDGER
 from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
 from mklviz.numbers import counted
@@ -42,8 +41,6 @@ __all__ = ["Runs"]
 
 T = TypeVar("T")
 
-PATIENCE = 60.0  # seconds that a file waits for memory
-LOOK_SECONDS = 0.2
 _log = logging.getLogger(__name__)
 _NONE = "No race is saved here yet. Races are saved while they run: run one, or drop a file of runs."
 _NONE_FOUND = "No race is like that: search for fewer words, or clear the filters."
@@ -336,12 +333,9 @@ class Runs(Tab):
         try:
             if not content:
                 raise MklvizError(f"{named(name)} has {size / 2**20:.0f} MB; from 1 byte to {_MOST} are read.")
-            request = LEDGER.line_up(partial(int, await asyncio.to_thread(bundle_bytes, content, name)), "this file")
-            try:
-                await self._wait_for(request)
+            size = await asyncio.to_thread(bundle_bytes, content, name)
+            with LEDGER.room(int(size), "this file", "open a file of fewer runs"):
                 traces = await asyncio.to_thread(read_bundle, content, name)
-            finally:
-                request.leave()
             if not any(map(len, traces.values())):
                 raise MklvizError(f"{named(name)} holds no steps.")
             keys = await asyncio.to_thread(self.store.import_file, content, name) if self.store.enabled else []
@@ -364,15 +358,6 @@ class Runs(Tab):
             return
         begun = {key: trace for key, trace in traces.items() if len(trace)}
         self._try(partial(self._open, [KeptRace(one_line(name), begun)], keys[0] if keys else ""))
-
-    async def _wait_for(self, request: MemoryRequest) -> None:
-        """Wait for memory, but not for ever: the page may be closed by then."""
-        until = monotonic() + PATIENCE
-        while not request.admitted():
-            with_page_locked(partial(self._say_wrong, request.message))
-            if monotonic() > until:
-                raise MklvizError("There was no memory for this file for a minute: try again when others are done.")
-            await asyncio.sleep(LOOK_SECONDS)
 
     def _say_wrong(self, sentence: str) -> None:
         self.trouble.param.update(object=sentence, visible=bool(sentence))
