@@ -176,7 +176,7 @@ def test_a_product_begins_with_solvers_and_a_regularizer_that_suit_it() -> None:
 
 WRONG = {
     "data=sonra": "no data set 'sonra'",
-    "datum=sonar": "did you mean data?",
+    "date=sonar": "did you mean data?",
     "sonar": "KEY=VALUE",
     "train=2": "between 0 and 1",
     "train=half": "must be a number",
