@@ -164,6 +164,8 @@ def test_a_line_of_the_cursor_is_dragged_on_the_race_and_elsewhere_a_drag_zooms(
     app.until(lambda: slider.input_value() == "30", "the cursor at the end")
     slider.fill("20")
     app.page.get_by_role("tab", name="Race").click()
+    bounds = app.page.locator("text=above best bound >> visible=true")
+    app.until(lambda: bounds.count() == app.button("SVM solves").count() == 1, "the buttons of Race, not of Timeline")
     app.press("SVM solves")
     solves = app.curves()["spg"]["svm_solves"]
     app.until(lambda: seen(app)["lines"][1] == solves[20], "the lines of the cursor")

@@ -6,13 +6,11 @@ import json
 import os
 import subprocess
 import sys
-import threading
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from mklviz.engine.scheduler import IDLE_SECONDS, THREAD_PREFIX
 from mklviz.kernels import Bank, Gaussian, KernelBank, NystromBank, Polynomial
 from mklviz.scenarios import scenarios
 
@@ -57,10 +55,9 @@ def approximated(seen: set[int]) -> Bank:
 
 
 @pytest.mark.parametrize("build", [kept, approximated])
+@pytest.mark.usefixtures("alone")  # a race keeps BLAS to one thread until it ends
 def test_kernels_are_built_by_one_blas_thread_although_there_are_two(build) -> None:
     seen: set[int] = set()
-    for worker in [each for each in threading.enumerate() if each.name.startswith(THREAD_PREFIX)]:
-        worker.join(10.0 * IDLE_SECONDS)  # those of races before, which keep BLAS to one thread until they end
     with threadpool_limits(2, user_api="blas"):
         before = blas_threads()  # a conic solver of another test may have brought a library that knows one thread only
         assert 2 in before

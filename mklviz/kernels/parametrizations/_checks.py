@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.optimize import approx_fprime
 
 from mklviz.context.cancelling import checkpoint
 from mklviz.errors import KernelError
@@ -128,6 +127,7 @@ class _Slopes:
 
     def _seen(self, directions: Array, step: float) -> Array:
         """Return the slopes that differences show, without what they err by in proportion to the step."""
+        from scipy.optimize import approx_fprime  # a part of SciPy that no solve of other kernels needs
 
         def phi(t: Array) -> float:
             return self._phi(self._weights + t @ directions)
