@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import os
 import pkgutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import tomllib
 from collections import Counter
 from dataclasses import is_dataclass
 from functools import cache
+from pathlib import Path
 
 import pytest
 from _plugins import LOSS, REGULARIZER
@@ -418,3 +420,75 @@ def test_tests_read_what_is_public_and_wait_for_conditions() -> None:
                 waits[path.name] += 1
     assert private.total() <= 100, private.most_common(5)
     assert waits.total() <= 10, waits
+
+
+BUDGET = {  # lines and files (.py, .js, .css, .sh)
+    ".ci": (3593, 37),
+    "apps": (8, 2),
+    "benchmark_mkl": (313, 7),
+    "datasets": (2849, 48),
+    "mklviz": (1333, 19),
+    "mklviz/bench": (1478, 12),
+    "mklviz/check": (1286, 10),
+    "mklviz/cli": (2541, 20),
+    "mklviz/context": (584, 9),
+    "mklviz/engine": (3944, 23),
+    "mklviz/inner": (3943, 25),
+    "mklviz/kernels": (6508, 44),
+    "mklviz/learn": (1411, 10),
+    "mklviz/plot": (41, 1),
+    "mklviz/problem": (3847, 37),
+    "mklviz/recipe": (2152, 15),
+    "mklviz/record": (4667, 44),
+    "mklviz/reproduce": (2146, 36),
+    "mklviz/scenarios": (1460, 27),
+    "mklviz/server": (1921, 18),
+    "mklviz/sweeps": (3233, 29),
+    "mklviz/views": (30, 1),
+    "mklviz/views/chart": (2136, 21),
+    "mklviz/views/explorer": (1795, 21),
+    "mklviz/views/export": (1614, 13),
+    "mklviz/views/form": (1151, 7),
+    "mklviz/views/geometry": (1953, 14),
+    "mklviz/views/history": (649, 7),
+    "mklviz/views/host": (1726, 41),
+    "mklviz/views/lab": (1037, 10),
+    "mklviz/views/lessons": (1463, 16),
+    "mklviz/views/links": (263, 3),
+    "mklviz/views/look": (571, 8),
+    "mklviz/views/model": (2302, 20),
+    "mklviz/views/notebook": (596, 8),
+    "mklviz/views/pictures": (1087, 13),
+    "mklviz/views/race": (3648, 35),
+    "mklviz/views/session": (563, 6),
+    "mklviz/views/sidebar": (1938, 14),
+    "mklviz/views/start": (1006, 10),
+    "mklviz/views/sweeps": (666, 8),
+    "mklviz/views/tabs": (2333, 13),
+    "solvers": (6633, 35),
+    "tests": (49942, 262),
+}
+
+
+def room_of(path: Path) -> str:
+    """Return the folder whose budget a file counts in: one below mklviz or mklviz/views, or a folder of the root."""
+    parts = path.relative_to(ROOT).parts[:-1]
+    return "/".join(parts[: 3 if parts[:2] == ("mklviz", "views") else 2 if parts[0] == "mklviz" else 1])
+
+
+def sizes() -> dict[str, tuple[int, int]]:
+    """Return lines and files of every room; the symlinks in mklviz/ are not followed."""
+    rooms: dict[str, tuple[int, int]] = {}
+    for top in (".ci", "apps", "benchmark_mkl", "datasets", "mklviz", "solvers", "tests"):
+        for folder, _, names in os.walk(ROOT / top):
+            for path in (Path(folder, name) for name in names if name.endswith((".py", ".js", ".css", ".sh"))):
+                lines, files = rooms.get(room_of(path), (0, 0))
+                rooms[room_of(path)] = lines + path.read_bytes().count(b"\n"), files + 1
+    return rooms
+
+
+def test_every_room_keeps_to_its_budget() -> None:
+    """What is added is paid for, in its own room or in another; who raises a number says why in the same commit."""
+    now = sizes()
+    assert set(now) == set(BUDGET)
+    assert {room: size for room, size in now.items() if size[0] > BUDGET[room][0] or size[1] > BUDGET[room][1]} == {}
