@@ -229,9 +229,9 @@ FAULTS = (
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Return all files of the runs in a store by their paths."""
+    """Return all files of the runs in a store by their paths, but for those still being written, which come and go."""
     runs = folder / "runs"
-    return {str(path.relative_to(runs)): path.read_bytes() for path in runs.rglob("*") if path.is_file()}
+    return {str(path.relative_to(runs)): path.read_bytes() for path in runs.rglob("[!.]*") if path.is_file()}
 
 
 def merged_twice(folder: Path) -> None:
