@@ -285,6 +285,29 @@ def test_a_socket_without_a_page_is_closed(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(page.receive("{}").closed) == 2
 
 
+def test_a_socket_that_closes_while_its_page_is_opened_or_after_its_session_keeps_no_session(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lost: list[str] = []
+    session = SimpleNamespace(notify_connection_lost=lambda: lost.append("told"))
+    connection = SimpleNamespace(_session=session, session=session)
+    page = Connected(carried_out, monkeypatch)
+    page.socket.ws_connection, page.socket.close_code, page.socket.close_reason = None, 1001, None
+    loop = SimpleNamespace(call_later=lambda seconds, action, left: lost.append("soon given up"))
+    application = SimpleNamespace(client_lost=lambda gone: lost.append("detached"), io_loop=loop)
+    monkeypatch.setattr(_Socket, "application", application, raising=False)
+
+    async def opened(socket: Any, token: str) -> None:
+        socket.connection = connection
+
+    monkeypatch.setattr(WSHandler, "_async_open", opened)
+    asyncio.run(page.socket._async_open("token"))
+    assert lost == ["told", "detached", "soon given up"]
+    connection._session = None  # a session that has ended lets go of its connections
+    page.socket._detach()
+    assert lost == ["told", "detached", "soon given up"]
+
+
 def test_a_page_cannot_fill_properties_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
     page = Connected(carried_out, monkeypatch)
     answers = [page.told(changed("x" * 60_000, f"name{k}")).msgtype for k in range(100)]

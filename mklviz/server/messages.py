@@ -79,7 +79,9 @@ class _Socket(WSHandler):
 
     async def _async_open(self, token: str) -> None:
         await super()._async_open(token)
-        if self.connection is not None and self.connection._session is not None:
+        if self.ws_connection is None:  # closed meanwhile: nobody will tell of it again
+            self._detach()
+        elif self.connection is not None and self.connection._session is not None:
             self._page = _PAGES.setdefault(self.connection.session, _Page())
             self._page.sockets.append(self)
             for socket in self._page.sockets[:-1]:
@@ -88,12 +90,16 @@ class _Socket(WSHandler):
     def on_close(self) -> None:
         """Keep a page that lost its connection for its return, and one that was left for a moment."""
         OPEN_SOCKETS[party(str(self.request.remote_ip))] -= 1
-        session = self.connection._session if self.connection is not None else None
-        super().on_close()
         if self._page is not None:
             self._page.sockets.remove(self)
-        if session is not None and self.close_code in LEFT:
-            self.application.io_loop.call_later(LEAVE, _give_up, session)
+        self._detach()
+
+    def _detach(self) -> None:
+        session = self.connection._session if self.connection is not None else None
+        if session is not None:  # which may have ended before its socket
+            super().on_close()
+            if self.close_code in LEFT:
+                self.application.io_loop.call_later(LEAVE, _give_up, session)
 
     async def on_message(self, fragment: str | bytes) -> None:
         """Take a part of a message, and answer when it is complete."""
