@@ -77,7 +77,7 @@ class Limits:
             upload_bytes=min(10 * _MB, memory // 256),
             bank_bytes=bank,
             nystrom_bytes=min(6 * _GB, memory // 2),
-            banks_bytes=min(128 * _MB, memory // 8),  # those in use are kept anyway
+            banks_bytes=min(128 * _MB, memory // 16),  # those in use are kept anyway
             memory_bytes=memory * 5 // 8,  # the rest is for Python, pages and what a computation needs for a moment
             preparations=max(1, min(4, memory // (2 * bank))),
             sessions=sessions,
