@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import os
 import tempfile
-import threading
 from collections.abc import Iterator
 
 import pytest
@@ -16,23 +14,10 @@ from _browser import chromium, open_app, server
 from _cover import leave_the_rest_to_full
 from _plugins import save
 from _stores import store
-from _waits import wait_for
 
-from mklviz.engine import Run
-from mklviz.engine.scheduler import THREAD_PREFIX
 from mklviz.engine.warmup import WARMUP
 
-__all__ = [
-    "LINKED",
-    "alone",
-    "chromium",
-    "no_log",
-    "open_app",
-    "pytest_collection_modifyitems",
-    "save",
-    "server",
-    "store",
-]
+__all__ = ["LINKED", "chromium", "no_log", "open_app", "pytest_collection_modifyitems", "save", "server", "store"]
 
 pytest_plugins = ["pytester"]
 
@@ -59,11 +44,3 @@ def no_log() -> Iterator[None]:
     logging.disable(logging.CRITICAL)
     yield
     logging.disable(logging.NOTSET)
-
-
-@pytest.fixture
-def alone() -> None:
-    """End the races that tests before have left in this process, and wait for their threads to go."""
-    for left in [each for each in gc.get_objects() if type(each) is Run]:
-        left.cancel()
-    wait_for(lambda: not any(thread.name.startswith(THREAD_PREFIX) for thread in threading.enumerate()), "no worker")

@@ -464,7 +464,6 @@ def test_a_race_without_solvers_is_refused() -> None:
 # threads
 
 
-@pytest.mark.usefixtures("alone")
 def test_a_thousand_quick_runs_leave_no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scheduler, "IDLE_SECONDS", 0.05)
     runs = [Run(POSED, Fake(count=3), rules=[]) for _ in range(1000)]
@@ -478,7 +477,6 @@ def test_a_thousand_quick_runs_leave_no_threads(monkeypatch: pytest.MonkeyPatch)
     assert again.wait(PATIENCE)
 
 
-@pytest.mark.usefixtures("alone")
 def test_paused_and_waiting_runs_need_no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scheduler, "IDLE_SECONDS", 0.05)
     run = Run(POSED, Fake(), rules=[])
@@ -538,7 +536,6 @@ def blas_threads() -> list[int]:
     return [int(library["num_threads"]) for library in threadpool_info() if library["user_api"] == "blas"]
 
 
-@pytest.mark.usefixtures("alone")
 def test_solves_run_on_one_blas_thread_and_limits_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scheduler, "IDLE_SECONDS", 0.05)
     assert wait_for(lambda: workers() == [])

@@ -14,12 +14,11 @@ from measure.sessions import survivors
 
 from mklviz.bench._served import Served, Visit
 from mklviz.engine import Race
-from mklviz.engine.scheduler import THREAD_PREFIX
+from mklviz.engine.scheduler import THREAD_PREFIX, Scheduler
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.host import session_expiry
 
-pytestmark = pytest.mark.usefixtures("alone")
 VISITS = 50
 LONG = Recipe(
     data=DataChoice("heart"),
@@ -36,6 +35,13 @@ def build() -> Explorer:
     return explorer
 
 
+@pytest.fixture(autouse=True)
+def others(monkeypatch: pytest.MonkeyPatch) -> set[threading.Thread]:
+    """Return the threads of races that other tests have left in this process; they serve none of this test's."""
+    monkeypatch.setattr("mklviz.engine.run.SCHEDULER", Scheduler(workers=1))
+    return workers()
+
+
 @pytest.fixture
 def served() -> Iterator[Served]:
     server = Served(build)
@@ -43,8 +49,8 @@ def served() -> Iterator[Served]:
     server.close()
 
 
-def workers() -> list[str]:
-    return [thread.name for thread in threading.enumerate() if thread.name.startswith(THREAD_PREFIX)]
+def workers() -> set[threading.Thread]:
+    return {thread for thread in threading.enumerate() if thread.name.startswith(THREAD_PREFIX)}
 
 
 def running(visit: Visit) -> Race:
@@ -69,12 +75,12 @@ def test_a_lost_connection_holds_the_solvers_and_its_return_lets_them_go_on(serv
     back.close()
 
 
-def test_a_closed_tab_ends_its_solver_threads_and_its_race(served: Served) -> None:
+def test_a_closed_tab_ends_its_solver_threads_and_its_race(served: Served, others: set[threading.Thread]) -> None:
     visit = Visit(served)
     race = running(visit)
-    assert workers()
+    assert workers() - others
     visit.close()
-    wait_for(lambda: not workers(), "the end of the threads")
+    wait_for(lambda: not workers() - others, "the end of the threads")
     wait_for(lambda: race.finished)
     assert {run.status for run in race.runs.values()} == {"stopped"}
     wait_for(lambda: served.sessions == 0)
@@ -125,7 +131,7 @@ def test_a_page_is_not_kept_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.full
-def test_sessions_leave_nothing_behind() -> None:
+def test_sessions_leave_nothing_behind(others: set[threading.Thread]) -> None:
     server = Served(build, lifetime=3000, check=500)  # longer than it takes to build a page
     try:
         server.settle()
@@ -136,6 +142,6 @@ def test_sessions_leave_nothing_behind() -> None:
             visit.close()
         del visit
         assert survivors(server) == {"sessions": 0, "explorers": 0, "documents": 0}
-        wait_for(lambda: not workers())
+        wait_for(lambda: not workers() - others)
     finally:
         server.close()
