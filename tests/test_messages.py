@@ -305,7 +305,7 @@ def test_a_socket_that_closes_while_its_page_is_opened_or_after_its_session_keep
     assert lost == ["told", "detached", "soon given up"]
     connection._session = None  # a session that has ended lets go of its connections
     page.socket._detach()
-    assert lost == ["told", "detached", "soon given up"]
+    assert lost == ["told", "detached", "soon given up", "detached"]
 
 
 def test_a_page_cannot_fill_properties_without_end(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -95,11 +95,15 @@ class _Socket(WSHandler):
         self._detach()
 
     def _detach(self) -> None:
-        session = self.connection._session if self.connection is not None else None
-        if session is not None:  # which may have ended before its socket
-            super().on_close()
-            if self.close_code in LEFT:
-                self.application.io_loop.call_later(LEAVE, _give_up, session)
+        """Let go of the page, if there is one: Bokeh's own way fails where a session has ended before its socket."""
+        if self.connection is None:
+            return
+        session = self.connection._session
+        if session is not None:
+            session.notify_connection_lost()
+        self.application.client_lost(self.connection)
+        if session is not None and self.close_code in LEFT:
+            self.application.io_loop.call_later(LEAVE, _give_up, session)
 
     async def on_message(self, fragment: str | bytes) -> None:
         """Take a part of a message, and answer when it is complete."""
