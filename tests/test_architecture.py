@@ -466,7 +466,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (666, 8),
     "mklviz/views/tabs": (2333, 13),
     "solvers": (6633, 35),
-    "tests": (49957, 262),
+    "tests": (49962, 262),
 }
 
 

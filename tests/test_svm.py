@@ -448,13 +448,16 @@ HARD += [(("pima", 4), 1e3), (("pima", 4), 1e5)]  # with zeros, which are points
 
 @pytest.mark.parametrize(("case", "C"), HARD, ids=str)
 def test_a_large_kernel_of_rank_one_is_solved(case, C):
-    """Steps bent back into the box led from nowhere to nowhere, thirty million times."""
+    """Steps bent back into the box led from nowhere to nowhere, thirty million times: the bound is a twentieth of that.
+
+    The number depends on rounding: kernels that differ in their last digits take 50 to 3,600 steps a sample.
+    """
     y, z, K = of_rank_one(case)
     svm = InnerSvm(y, C)
     for tol in (1e-2, 1e-4):
         result = svm.solve(K, tol, warm=False)
         assert_solved(svm, K, tol, result)
-        assert result.smo_steps + 16 * result.newton_steps <= 1500 * (y.size + 16)
+        assert result.smo_steps + 16 * result.newton_steps <= 6000 * (y.size + 16)
         # points with z'b = 0 are some of the feasible ones, and no other has a value above this by concavity
         equal = linprog(
             -y, A_eq=[np.ones(y.size), z / np.abs(z).max()], b_eq=[0, 0], bounds=np.c_[C * (y - 1), C * (y + 1)] / 2
