@@ -9,26 +9,25 @@ the values, both found greedily; the rest is marked ``full``.
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Hashable, Sequence
 
 import pytest
 
-__all__ = ["covered", "leave_the_rest_to_full", "meetings"]
-
-STRENGTHS = {"pairwise": 2, "each_value": 1}  # how many values must meet
+__all__ = ["covered", "leave_the_rest_to_full", "pairs", "shown"]
 
 
-def meetings(row: Sequence[object], strength: int = 2) -> set[Hashable]:
-    """Return the values that meet in a row, by twos or one by one, with their places; they are told apart by repr."""
-    return set(itertools.combinations(enumerate(map(repr, row)), strength))
+def pairs(row: Sequence[object]) -> set[Hashable]:
+    """Return the pairs of values that meet in a row, each with its two places; values are told apart by their repr."""
+    return set(itertools.combinations(enumerate(map(repr, row)), 2))
 
 
-def covered(rows: Sequence[Sequence[object]], strength: int = 2) -> list[bool]:
-    """Return which rows make up the cover: greedily, those with most pairs not seen before come first.
+def covered(rows: Sequence[Sequence[object]]) -> list[bool]:
+    """Return which rows make up the cover of the pairs: greedily, those with most pairs not seen before come first.
 
     What a row would add only shrinks as others are taken, so one pass for each number of pairs is all it takes.
     """
-    meeting, seen, taken = [meetings(row, strength) for row in rows], set[Hashable](), [False] * len(rows)
+    meeting, seen, taken = [pairs(row) for row in rows], set[Hashable](), [False] * len(rows)
     for worth in range(max(map(len, meeting), default=0), 0, -1):
         for place, found in enumerate(meeting):
             if len(found - seen) >= worth:
@@ -37,15 +36,29 @@ def covered(rows: Sequence[Sequence[object]], strength: int = 2) -> list[bool]:
     return taken
 
 
+def shown(rows: Sequence[Sequence[object]]) -> list[bool]:
+    """Return which rows show every value: those with most new ones first, and of equals those of the rarest values."""
+    values = [list(enumerate(map(repr, row))) for row in rows]
+    used, taken = Counter[Hashable](), [False] * len(rows)
+    while any(value not in used for row in values for value in row):
+        best = max(values, key=lambda row: (sum(value not in used for value in row), -sum(used[each] for each in row)))
+        taken[values.index(best)] = True
+        used.update(best)
+    return taken
+
+
+COVERS = {"pairwise": covered, "each_value": shown}
+
+
 def leave_the_rest_to_full(items: Sequence[pytest.Item]) -> None:
     """Mark ``full`` whatever lies outside the covers of the tests marked ``pairwise`` or ``each_value``."""
-    products: dict[tuple[str, int], list[pytest.Item]] = {}
-    for item in items:
-        for name, strength in STRENGTHS.items():
-            if item.get_closest_marker(name):
-                products.setdefault((item.nodeid.partition("[")[0], strength), []).append(item)
-    for (_, strength), cases in products.items():
-        rows = [list(case.callspec.params.values()) for case in cases]  # type: ignore[attr-defined]
-        for case, taken in zip(cases, covered(rows, strength), strict=True):
-            if not taken:
-                case.add_marker("full")
+    for mark, cover in COVERS.items():
+        functions: dict[str, list[pytest.Item]] = {}
+        for item in items:
+            if item.get_closest_marker(mark):
+                functions.setdefault(item.nodeid.partition("[")[0], []).append(item)
+        for cases in functions.values():
+            rows = [list(case.callspec.params.values()) for case in cases]  # type: ignore[attr-defined]
+            for case, taken in zip(cases, cover(rows), strict=True):
+                if not taken:
+                    case.add_marker("full")

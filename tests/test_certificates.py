@@ -85,6 +85,7 @@ def test_plain_pgd_leaves_the_kink_of_vote() -> None:
     assert said.startswith("At a kink, where one SVM's slope misleads, the search followed the average of the last")
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("options", [{}, {"nonmonotone": True}, {"exact": True}], ids=str)
 @pytest.mark.parametrize(
     ("train", "C", "regularizer"),
