@@ -187,7 +187,7 @@ def test_dual_variables_of_any_size_become_feasible_for_any_loss(loss: Loss) -> 
         found = Problem(BANK, LABELS, replace(loss, C=C), Simplex())
         dual = np.clip(old * rng.normal(0.5, 1.0, size=40), 0.0, old)  # many at either bound
         for signed in start_duals(found, iterate(np.ones(20), dual)):
-            found.loss.check_dual(found.loss.dual_from_signed(signed, LABELS), LABELS)
+            assert found.loss.check_dual(found.loss.dual_from_signed(signed, LABELS), LABELS) is None
 
 
 @pytest.mark.parametrize("C", [1.0, 30.0])
