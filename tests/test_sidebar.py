@@ -252,6 +252,7 @@ def test_gram_matrices_leave_nothing_to_approximate_in_the_recipe(sidebar: Sideb
 # -- loss and regularizer
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("loss", loss_families())
 @pytest.mark.parametrize("name", offered_regularizers())
 def test_every_loss_with_every_regularizer_is_read_back_from_the_controls(loss: str, name: str) -> None:

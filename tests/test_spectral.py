@@ -161,7 +161,7 @@ def test_spg_reaches_the_conic_optimum(seed: int, regularizer: Regularizer) -> N
     assert abs(trace.best.objective - conic_optimum(posed)) <= 1e-6 * trace.best.objective
 
 
-STEEP: list[Regularizer] = [LpPenalty(1.1, 1.0), PowerPenalty(1.1, 1.0), Entropy(30.0)]
+STEEP = [LpPenalty(1.1, 1.0), pytest.param(PowerPenalty(1.1, 1.0), marks=pytest.mark.full), Entropy(30.0)]
 
 
 @pytest.mark.parametrize("regularizer", STEEP, ids=repr)
@@ -214,6 +214,7 @@ def test_spectral_steps_save_svms() -> None:
     assert spectral.final.svm_solves < plain.final.svm_solves / 3
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_precision_only_ever_grows(preset: str, name: str) -> None:

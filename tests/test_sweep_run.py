@@ -138,6 +138,7 @@ def test_a_killed_worker_costs_its_run_alone(store: Store) -> None:
     assert [each.status for each in runs if each.status != "limit"] == ["cut off"]  # at once: its lock has gone
 
 
+@pytest.mark.full
 def test_with_workers_killed_again_and_again_all_finish_and_nothing_finished_is_repeated(store: Store) -> None:
     """`python .ci/measure sweeps` does so for hours, with a kill every 20 seconds."""
     sweep, engine, killed = Sweep.from_words(LONG.replace("600", "1.5")), Processes(1), 0
