@@ -568,6 +568,7 @@ def test_bokehjs_has_what_a_script_reaches_for(script: str) -> None:
 
 
 def test_no_script_reaches_for_a_private_name_that_is_not_tested() -> None:
+    assert {VIEWS.parent / script for script in SCRIPTS} <= set(VIEWS.rglob("*.js"))
     for path in VIEWS.rglob("*.js"):
         names = set(re.findall(r"(?:\.|\")(_[a-z]\w+)", path.read_text(encoding="utf-8"))) - {"_blank"}  # a target
         assert names <= set(SCRIPTS.get(path.relative_to(VIEWS.parent).as_posix(), ())), path

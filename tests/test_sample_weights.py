@@ -281,8 +281,8 @@ def test_a_coarse_start_is_of_samples_with_weight() -> None:
 
 
 def test_machines_of_each_class_keep_the_weights() -> None:
-    for machine in one_against_all(weighted(MulticlassHinge(2.0), UNEVEN)):
-        np.testing.assert_array_equal(machine.sample_weight, UNEVEN)
+    machines = one_against_all(weighted(MulticlassHinge(2.0), UNEVEN))
+    np.testing.assert_array_equal([machine.sample_weight for machine in machines], [UNEVEN] * 3)
 
 
 def test_rounding_is_measured_with_weights() -> None:

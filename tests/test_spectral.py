@@ -226,7 +226,9 @@ def test_the_precision_only_ever_grows(preset: str, name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_precision_follows_the_certified_gap(name: str) -> None:
-    for iterate in steps(Spg(preset="paper"), problem(name), 60)[1:]:
+    found = steps(Spg(preset="paper"), problem(name), 60)[1:]
+    assert found
+    for iterate in found:
         # the tolerance was set from the gap before the SVM was solved again, so allow for one rung
         rung = 0.1 if iterate.gap >= 1.0 else 0.01 if iterate.gap >= 0.1 else 0.001
         assert iterate.facts.svm_tolerance <= 10 * rung
