@@ -283,7 +283,7 @@ def test_every_loss_with_every_regularizer_is_read_back_from_the_controls(loss: 
     )
     dataset = "three_groups" if loss_families()[loss].multiclass else "ionosphere"
     chosen = loss_families()[loss](5.0, **options)
-    recipe = sidebar.recipe.changed(source=dataset, loss=chosen, regularizer=regularizer, solvers=solvers)
+    recipe = Recipe().changed(source=dataset, loss=chosen, regularizer=regularizer, solvers=solvers)
     sidebar.load(recipe)
     assert sidebar.recipe == recipe
     assert sidebar.blocked == ""
