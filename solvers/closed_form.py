@@ -41,8 +41,8 @@ from numpy.typing import NDArray
 
 from mklviz.context import spending
 from mklviz.contract import Array, End, Facts, Iterate, Solver
+from mklviz.inner.averaging import SvmPoint
 from mklviz.inner.oracle import FINEST, SVM_TOLERANCE, SvmOracle, needs_known_loss, refuse
-from mklviz.inner.point import SvmPoint
 from mklviz.numbers import counted
 from mklviz.problem import Problem, Regularizer
 from mklviz.solvers._words import objective_change, start_sentence

@@ -29,9 +29,8 @@ import numpy as np
 import param
 
 from mklviz.contract import Array, End, Facts, Iterate, Solver
-from mklviz.inner.averaging import Proof
+from mklviz.inner.averaging import Proof, SvmPoint
 from mklviz.inner.oracle import SvmOracle, needs_hinge, needs_matrix, refuse
-from mklviz.inner.point import SvmPoint
 from mklviz.numbers import counted, share_text
 from mklviz.problem import Problem
 from mklviz.solvers._newton_model import NewtonPoint, minimise_model, working_kernels

@@ -27,7 +27,7 @@ from mklviz.inner.oracle import refuse
 from mklviz.numbers import counted
 from mklviz.problem import GroupSquaredPlusL1, Hinge, Problem
 from mklviz.solvers import _ufo as steps
-from mklviz.solvers._ufo_state import EpochFacts, ThetaState, needs_group_norm
+from mklviz.solvers._ufo import EpochFacts, ThetaState, needs_group_norm
 from mklviz.solvers._words import objective_change
 
 __all__ = ["Obscure"]

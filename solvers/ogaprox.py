@@ -33,12 +33,11 @@ import param
 
 from mklviz.context import checkpoint, spending
 from mklviz.contract import Array, Facts, Iterate, Solver
-from mklviz.inner.oracle import needs_hinge, refuse
+from mklviz.inner.oracle import dense_kernels, needs_hinge, needs_memory, refuse
 from mklviz.inner.warm import start_duals, start_weights
 from mklviz.numbers import counted
 from mklviz.problem import Problem
-from mklviz.problem.bounds import relative_gap
-from mklviz.solvers._dense import dense_kernels, needs_memory
+from mklviz.problem.proving import relative_gap
 from mklviz.solvers._words import objective_change, start_sentence
 
 __all__ = ["OgaProx"]

@@ -34,8 +34,8 @@ from mklviz.inner.averaging import Kink
 from mklviz.inner.oracle import SvmOracle, needs_known_loss, refuse
 from mklviz.numbers import counted, share_text
 from mklviz.problem import Problem
+from mklviz.solvers._line_search import trials_told
 from mklviz.solvers._spectral import Valued, interpolate, search_promise, search_segment
-from mklviz.solvers._trials import trials_told
 from mklviz.solvers._words import FROM_KINK, finer_svms, objective_change, start_sentence
 
 __all__ = ["PairwiseFrankWolfe"]
@@ -65,7 +65,7 @@ class PairwiseFacts(Facts):
     dropped : float
         Kernels that lost all their weight.
     trials : str
-        What the line search tried, as `mklviz.solvers._trials` tells it; "" where no weight moved.
+        What the line search tried, as `mklviz.solvers._line_search` tells it; "" where no weight moved.
     """
 
     frank_wolfe_gap: float = math.nan

@@ -28,9 +28,11 @@ from mklviz.inner.averaging import Kink
 from mklviz.inner.oracle import SvmOracle, needs_gradient, refuse
 from mklviz.numbers import counted
 from mklviz.problem import Problem
+from mklviz.solvers._line_search import Trial, trials_told
 from mklviz.solvers._spectral import (
     SHORTEST,
     SUFFICIENT,
+    RandomStart,
     ReferenceValue,
     Search,
     Units,
@@ -41,8 +43,6 @@ from mklviz.solvers._spectral import (
     spectral_step,
     steep_near_zero,
 )
-from mklviz.solvers._starts import RandomStart
-from mklviz.solvers._trials import Trial, trials_told
 from mklviz.solvers._words import CRAWLING, FROM_KINK, finer_svms, objective_change, start_sentence
 
 __all__ = ["Pgd"]
@@ -67,7 +67,7 @@ class PgdFacts(Facts):
     direction : str
         "averaged" where the step leads out of a kink.
     trials : str
-        What the line search tried, as `mklviz.solvers._trials` tells it; "" where no weight moved.
+        What the line search tried, as `mklviz.solvers._line_search` tells it; "" where no weight moved.
     """
 
     line_search_trials: float = math.nan

@@ -23,7 +23,7 @@ from mklviz.errors import SolverError
 from mklviz.inner.oracle import SVM_TOLERANCE, SvmOracle, refuse
 from mklviz.numbers import counted, share_text
 from mklviz.problem import Problem
-from mklviz.problem.bounds import relative_gap
+from mklviz.problem.proving import relative_gap
 from mklviz.solvers._cutting_plane import CuttingPlaneModel, needs_simplex, next_tolerance
 from mklviz.solvers._words import start_sentence
 

@@ -29,13 +29,11 @@ import param
 
 from mklviz.context import spending
 from mklviz.contract import Array, End, Facts, Iterate, Solver
-from mklviz.inner.averaging import Kink
+from mklviz.inner.averaging import Kink, SvmPoint
 from mklviz.inner.oracle import SvmOracle, needs_known_loss, refuse
-from mklviz.inner.point import SvmPoint
 from mklviz.numbers import counted
 from mklviz.problem import Problem
-from mklviz.solvers._golden import golden_section
-from mklviz.solvers._trials import Trial, trials_told
+from mklviz.solvers._line_search import Trial, golden_section, trials_told
 from mklviz.solvers._words import FROM_KINK, objective_change, start_sentence
 
 __all__ = ["SimpleMkl"]
@@ -65,7 +63,7 @@ class SimpleMklFacts(Facts):
     direction : str
         "reduced gradient", or "averaged" from a kink.
     trials : str
-        What the line search tried, as `mklviz.solvers._trials` tells it; "" where no weight moved.
+        What the line search tried, as `mklviz.solvers._line_search` tells it; "" where no weight moved.
     """
 
     boundary_moves: float = math.nan

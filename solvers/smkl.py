@@ -28,8 +28,8 @@ import param
 
 from mklviz.context import spending
 from mklviz.contract import ACTIVE_WEIGHT, Array, End, Facts, Iterate, Solver
+from mklviz.inner.averaging import SvmPoint
 from mklviz.inner.oracle import SvmOracle, needs_known_loss, refuse
-from mklviz.inner.point import SvmPoint
 from mklviz.numbers import counted, share_text
 from mklviz.problem import Problem, SimplexRidge
 from mklviz.solvers._words import finer_svms, objective_change, start_sentence

@@ -19,12 +19,11 @@ import numpy as np
 
 from mklviz.context import checkpoint, spending
 from mklviz.contract import Array, End, Facts, Iterate, Solver
-from mklviz.inner.oracle import needs_hinge, refuse
+from mklviz.inner.oracle import dense_kernels, needs_hinge, needs_memory, refuse
 from mklviz.inner.warm import start_duals, start_weights
 from mklviz.numbers import counted
 from mklviz.problem import LpPenalty, Problem
 from mklviz.solvers import _smo_mkl as steps
-from mklviz.solvers._dense import dense_kernels, needs_memory
 from mklviz.solvers._words import objective_change, start_sentence
 
 __all__ = ["SmoMkl"]

@@ -23,13 +23,14 @@ import numpy as np
 import param
 
 from mklviz.contract import Array, End, Facts, Iterate
-from mklviz.inner.averaging import Kink
+from mklviz.inner.averaging import Kink, SvmPoint
 from mklviz.inner.oracle import SvmOracle, needs_gradient, refuse
-from mklviz.inner.point import SvmPoint
 from mklviz.numbers import counted, share_text
 from mklviz.problem import Problem
+from mklviz.solvers._line_search import trials_told
 from mklviz.solvers._spectral import (
     TYPICAL,
+    RandomStart,
     ReferenceValue,
     Search,
     Units,
@@ -39,8 +40,6 @@ from mklviz.solvers._spectral import (
     spectral_step,
     steep_near_zero,
 )
-from mklviz.solvers._starts import RandomStart
-from mklviz.solvers._trials import trials_told
 from mklviz.solvers._words import CRAWLING, FROM_KINK, finer_svms, objective_change, start_sentence
 
 __all__ = ["Spg"]
@@ -97,7 +96,7 @@ class SpgFacts(Facts):
     direction : str
         "averaged" where the step leads out of a kink.
     trials : str
-        What the line search tried, as `mklviz.solvers._trials` tells it; "" where no weight moved.
+        What the line search tried, as `mklviz.solvers._line_search` tells it; "" where no weight moved.
     """
 
     bb_step: float = math.nan

@@ -42,8 +42,7 @@ from mklviz.numbers import counted
 from mklviz.problem import Problem
 from mklviz.problem.rounding import rounding_bound
 from mklviz.solvers._spicy_newton import InnerProblem, Point
-from mklviz.solvers._spicy_norms import envelope_of
-from mklviz.solvers._spicy_start import natural_reach, spread, start_signed, usual_start
+from mklviz.solvers._spicy_norms import envelope_of, natural_reach, spread, start_signed, usual_start
 from mklviz.solvers._words import objective_change, start_sentence
 
 __all__ = ["SpicyMkl"]

@@ -16,7 +16,7 @@ from mklviz.engine import solve
 from mklviz.errors import UnsupportedProblem
 from mklviz.kernels import KernelBank
 from mklviz.problem import Hinge, L1Penalty, Problem
-from mklviz.solvers._golden import golden_section
+from mklviz.solvers._line_search import golden_section
 from mklviz.solvers.simplemkl import SimpleMkl, _ReducedDescent
 
 NAMES = ["blobs, C = 100", "random Gram matrices", "pima"]

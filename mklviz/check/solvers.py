@@ -21,7 +21,7 @@ from mklviz.check.problems import FORMULATIONS, blobs, formulate, small_bank
 from mklviz.context import interruptible
 from mklviz.contract import Facts, Iterate, Solver
 from mklviz.engine import available_solvers, recommend, solve
-from mklviz.engine.styles import DASHES
+from mklviz.engine.registry import DASHES
 from mklviz.errors import ContractError, Interrupted, MklvizError, UnsupportedProblem
 from mklviz.problem import Problem
 from mklviz.typing import Array

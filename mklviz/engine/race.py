@@ -11,12 +11,11 @@ from typing import Any
 
 from mklviz.contract import Iterate, Solver
 from mklviz.engine.branch import BRANCH_DASH, branch_label, branch_start, origin_of
-from mklviz.engine.helpers import check_threads
 from mklviz.engine.registry import make_solver
 from mklviz.engine.run import Run
 from mklviz.engine.scheduler import Party
 from mklviz.engine.stop import StopRule
-from mklviz.engine.task import STOPPED
+from mklviz.engine.task import STOPPED, check_threads
 from mklviz.errors import MklvizError
 from mklviz.html import table
 from mklviz.kernels.interface import Approximate

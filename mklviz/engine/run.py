@@ -19,12 +19,10 @@ from mklviz.context.accuracy import FINEST
 from mklviz.context.meter import Meter
 from mklviz.context.progress import Progress
 from mklviz.contract import Iterate, Solver
-from mklviz.engine._handed_over import looked_at
-from mklviz.engine.exactness import reviewed
-from mklviz.engine.helpers import Helpers, check_threads, interrupt, watch
+from mklviz.engine.exactness import looked_at, reviewed
 from mklviz.engine.scheduler import LOST_SECONDS, SCHEDULER, Party
 from mklviz.engine.stop import GapRule, StopRule, TimeLimit, fired, standard_rules
-from mklviz.engine.task import STOPPED
+from mklviz.engine.task import STOPPED, Helpers, check_threads, interrupt, watch
 from mklviz.errors import Interrupted, MklvizError, ProblemError, SolverError, UnsupportedProblem
 from mklviz.kernels import size_remark
 from mklviz.numbers import is_number

@@ -2,7 +2,7 @@
 
 from mklviz.kernels.bank import KernelBank, KernelSpec, paper_bank, paper_families
 from mklviz.kernels.cross import Cross
-from mklviz.kernels.evaluation.sizes import size_remark
+from mklviz.kernels.evaluation.checks import size_remark
 from mklviz.kernels.families import Gaussian, KernelFamily, Laplacian, Linear, Polynomial, kernel_families
 from mklviz.kernels.interface import Bank, FactorBank, RowBank, RowKernel
 from mklviz.kernels.nystrom import Nystrom, NystromBank

@@ -25,10 +25,10 @@ from mklviz.kernels.evaluation.checks import (
     feature_labels,
     own_points,
     refuse_if_too_large,
+    size_remark,
 )
 from mklviz.kernels.evaluation.grams import Grams, check_precision, open_files, take_grams
 from mklviz.kernels.evaluation.normalize import check_normalization, checked_counts
-from mklviz.kernels.evaluation.sizes import size_remark
 from mklviz.kernels.evaluation.specs import Names, Picked, Specs
 from mklviz.kernels.families import Gaussian, KernelFamily, Polynomial
 from mklviz.kernels.interface import Access, Kind

@@ -31,10 +31,8 @@ from mklviz.kernels.evaluation.checks import (
     feature_labels,
     refuse_if_too_large,
 )
-from mklviz.kernels.evaluation.feature_maps import FeatureMaps
-from mklviz.kernels.evaluation.landmarks import CHOICES, check_landmarks
 from mklviz.kernels.evaluation.normalize import check_normalization, checked_counts
-from mklviz.kernels.evaluation.nystrom import Accuracy, NystromBuilder
+from mklviz.kernels.evaluation.nystrom import CHOICES, Accuracy, FeatureMaps, NystromBuilder, check_landmarks
 from mklviz.kernels.families import Gaussian, KernelFamily
 from mklviz.kernels.interface import Access, Kind
 from mklviz.kernels.storage.compensated import compensated_forms, dots, error_of_forms

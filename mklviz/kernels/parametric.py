@@ -25,8 +25,8 @@ from mklviz.kernels.cross import Cross, check_columns, numbers
 from mklviz.kernels.evaluation.checks import MEMORY_LIMIT, feature_labels, own_points, refuse_if_too_large
 from mklviz.kernels.interface import Access, Kind
 from mklviz.kernels.parametrizations import LearnedPolynomial, ParametricKernel, SumOfKernels
-from mklviz.kernels.parametrizations._asked import asked_slopes, asked_values, shown
 from mklviz.kernels.parametrizations._checks import check_kernel, check_names
+from mklviz.kernels.parametrizations._kernel import asked_slopes, asked_values, shown
 from mklviz.kernels.storage.triangles import mirror
 from mklviz.typing import Array, Indices
 

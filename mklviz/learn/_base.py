@@ -22,8 +22,7 @@ from mklviz.kernels import Bank, KernelFamily, Nystrom
 from mklviz.kernels.cross import refuse_masked
 from mklviz.learn._banks import AUTO, PRECOMPUTED, build_bank, kernel_values, normalization, refuse_list
 from mklviz.learn._function import from_plain, learned, to_plain
-from mklviz.learn._progress import Report
-from mklviz.learn._warn import warn
+from mklviz.learn._progress import Report, warn
 from mklviz.numbers import is_whole
 from mklviz.problem import Loss, Problem, Regularizer
 from mklviz.problem.weights import checked_weights

@@ -8,7 +8,7 @@
 beta are signed dual variables, one per sample: ``y∘a`` with 0 <= a <= C for classification, where D_loss is 1'a with
 the hinge loss. With c classes beta is (n, c) and s_k(beta) = tr(beta'K_k beta). P is the value of the primal at the
 function that d and beta define, D that of the dual at beta: both hold however inexactly a solver solved its inner
-problems. `Problem.gap` is (P - D) / |P| (`mklviz.problem.bounds`). Where a formulation prices the norms
+problems. `Problem.gap` is (P - D) / |P| (`mklviz.problem.proving`). Where a formulation prices the norms
 ||f_k|| = d_k sqrt(s_k) and not the weights, P pays that price instead of 1/2 d's + r(d).
 
 Where samples have weights w, C w_i stands for C in the loss of sample i.
@@ -30,10 +30,9 @@ from mklviz.errors import ProblemError
 from mklviz.html import fact_table
 from mklviz.kernels.cross import Cross, numbers, refuse_masked
 from mklviz.kernels.interface import Bank
-from mklviz.problem.bounds import relative_gap
 from mklviz.problem.losses import Hinge, Loss
 from mklviz.problem.predict import Predictor, weighted_noun
-from mklviz.problem.proving import optimize, prove
+from mklviz.problem.proving import optimize, prove, relative_gap
 from mklviz.problem.regularizers import Regularizer, Simplex
 from mklviz.problem.weights import check_weighted, checked_weights
 from mklviz.typing import Array

@@ -13,8 +13,15 @@ import numpy as np
 from mklviz.context.cancelling import checkpoint
 from mklviz.errors import KernelError
 from mklviz.kernels.evaluation.checks import check_symmetric
-from mklviz.kernels.parametrizations._asked import GuardedKernel, asked_forms, asked_values, shown
-from mklviz.kernels.parametrizations._kernel import Array, ParametricKernel, names_of
+from mklviz.kernels.parametrizations._kernel import (
+    Array,
+    GuardedKernel,
+    ParametricKernel,
+    asked_forms,
+    asked_values,
+    names_of,
+    shown,
+)
 
 __all__ = ["check_kernel", "check_names"]
 

@@ -14,8 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from mklviz.errors import ProblemError
-from mklviz.problem.losses._classes import check_labels, class_count, labels_of, one_hot
-from mklviz.problem.losses._loss import Array, Loss
+from mklviz.problem.losses._loss import Array, Loss, check_labels, class_count, labels_of, one_hot
 
 __all__ = ["MulticlassHinge"]
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from mklviz.errors import ProblemError
 from mklviz.numbers import is_number
-from mklviz.problem.regularizers._prox import squared_norm_prox
+from mklviz.problem.regularizers._projections import squared_norm_prox
 from mklviz.problem.regularizers._regularizer import Array, Penalty, nonnegative, norm, positive_number
 
 __all__ = ["LpPenalty"]
