@@ -28,8 +28,6 @@ from mklviz.inner.matrix_game import MatrixGame
 from mklviz.inner.oracle import needs_known_loss
 from mklviz.problem import Problem
 
-__all__ = ["FINEST_SVM", "CuttingPlaneModel", "ModelMinimum", "cut_of", "needs_simplex", "next_tolerance"]
-
 FINEST_SVM = 1e-12  # SVM tolerance below which rounding takes over
 _TOLERANCE = 1e-9  # of the linear program, in units of its scaled rows
 _EXACT = 1e-10  # difference of vertex and multipliers about the minimum, relative to the largest entry of a cut

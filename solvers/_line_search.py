@@ -12,9 +12,6 @@ from collections.abc import Callable, Sequence
 from mklviz.inner.averaging import SvmPoint
 from mklviz.typing import Array
 
-__all__ = ["MOST_TOLD", "Trial", "golden_section", "trials_told"]
-
-
 Trial = tuple[Array, float]  # weights, and the value that was compared
 MOST_TOLD = 60  # trials of one step, the last ones
 

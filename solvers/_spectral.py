@@ -44,19 +44,6 @@ from mklviz.problem import Problem, Regularizer
 from mklviz.solvers._line_search import Trial
 from mklviz.typing import Array
 
-__all__ = [
-    "RandomStart",
-    "ReferenceValue",
-    "Search",
-    "Units",
-    "Valued",
-    "search_promise",
-    "search_segment",
-    "spectral_step",
-    "steep_near_zero",
-]
-
-
 SUFFICIENT = 1e-4  # the papers' gamma, share of the linear decrease that a step must reach
 LEAST_PROMISE = 1e-3  # share of the way to a promise; closer trials tell little more of the kink
 SHORTEST = 1e-14  # a move whose largest entry is below this share of the largest weight is lost in rounding

@@ -28,8 +28,6 @@ from mklviz.problem import BlockPower, ElasticNet, LpBall, LpPenalty, PowerPenal
 from mklviz.problem.regularizers._power import SeparablePower
 from mklviz.typing import Array
 
-__all__ = ["Envelope", "Response", "envelope_of", "natural_reach", "spread", "start_signed", "usual_start"]
-
 
 @dataclass(frozen=True)
 class Response:

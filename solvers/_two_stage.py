@@ -21,8 +21,6 @@ from mklviz.numbers import counted
 from mklviz.problem import Problem
 from mklviz.solvers._words import objective_change, start_sentence
 
-__all__ = ["TwoStage", "TwoStageFacts"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class TwoStageFacts(Facts):

@@ -35,9 +35,6 @@ from mklviz.inner.warm import usual_weights
 from mklviz.problem import GroupSquaredPlusL1, Loss, Problem
 from mklviz.typing import Array, Indices
 
-__all__ = ["EpochFacts", "ThetaState", "needs_group_norm"]
-
-
 # What stochastic methods keep of theta_k = sum_i c_i y_i phi_k(x_i), and the certified iterate it stands for.
 #
 #     a = share c,    d = gradient of the conjugate, d_k = ||v||_q^{2-q} v_k^{q-1} / (lam sqrt(s_k)),

@@ -8,8 +8,6 @@ from decimal import Decimal
 from mklviz.contract import Iterate
 from mklviz.numbers import counted, share_text
 
-__all__ = ["CRAWLING", "FROM_KINK", "finer_svms", "objective_change", "start_sentence"]
-
 FROM_KINK = "At a kink, where one SVM's slope misleads, the search followed the average of the last SVM solutions"
 CRAWLING = "Its steps follow the slope of the penalty, so steep near zero that they crawl;"
 _UNCHANGED = 5e-7  # a relative change of the objective that seven digits cannot show

@@ -20,8 +20,6 @@ from mklviz.lazy import Later
 from mklviz.problem import Problem
 from mklviz.solvers._two_stage import TwoStage, TwoStageFacts
 
-__all__ = ["Alignf"]
-
 optimize = Later("scipy.optimize")
 
 LOST = 1e-12  # share of the largest eigenvalue of M below which rounding decides

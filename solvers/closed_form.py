@@ -47,8 +47,6 @@ from mklviz.numbers import counted
 from mklviz.problem import Problem, Regularizer
 from mklviz.solvers._words import objective_change, start_sentence
 
-__all__ = ["ClosedForm"]
-
 REPEATED = 1e-15  # a move this small, relative to the weights, is rounding
 FARTHEST = 1.9  # power that a step is raised to at most; 2 would not converge on the simplex
 SHRUNK = 0.999  # a gap above this share of the last one has grown

@@ -38,9 +38,6 @@ from mklviz.solvers._level_qp import LevelProjection, project_to_level_set
 from mklviz.solvers._words import objective_change, start_sentence
 from mklviz.typing import Array
 
-__all__ = ["Level", "coarse_solution"]
-
-
 # A start from a quarter of the samples: solve there with C four times as large, and hand the dual variables back.
 #
 #     a_i = a_i^few C / C_few  on the few samples,  0 elsewhere;      C_few = C n / n_few

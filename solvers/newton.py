@@ -37,8 +37,6 @@ from mklviz.solvers._newton_model import NewtonPoint, minimise_model, working_ke
 from mklviz.solvers._spectral import Search, Units, Valued, interpolate, search_segment
 from mklviz.solvers._words import objective_change, start_sentence
 
-__all__ = ["Newton"]
-
 SPACER = 25  # every so many steps the safeguard acts
 DAMPING = 1e-3  # share of the equally weighted kernel in the metric: it keeps z small where K_d is singular
 LEAST_SHARE = 1e-2  # of a Newton step; below it another step does better

@@ -30,8 +30,6 @@ from mklviz.solvers import _ufo as steps
 from mklviz.solvers._ufo import EpochFacts, ThetaState, needs_group_norm
 from mklviz.solvers._words import objective_change
 
-__all__ = ["Obscure"]
-
 SHORTEST = 1e-100  # squared length of samples that are all zero, for which any step will do
 
 

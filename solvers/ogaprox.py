@@ -40,8 +40,6 @@ from mklviz.problem import Problem
 from mklviz.problem.proving import relative_gap
 from mklviz.solvers._words import objective_change, start_sentence
 
-__all__ = ["OgaProx"]
-
 STEPS = 10  # of one iterate
 POWERS = 12  # multiplications by which the largest eigenvalue is estimated
 SAFE = 1.1  # times the estimate, which lies below

@@ -38,8 +38,6 @@ from mklviz.solvers._line_search import trials_told
 from mklviz.solvers._spectral import Valued, interpolate, search_promise, search_segment
 from mklviz.solvers._words import FROM_KINK, finer_svms, objective_change, start_sentence
 
-__all__ = ["PairwiseFrankWolfe"]
-
 _LABELS = {"pairwise": "Pairwise FW", "away": "Away-step FW"}
 _DASHES = {"pairwise": "dashdot", "away": "dotted"}
 EMPTY = 1e-14  # share of the largest weight below which rounding has left a weight instead of zero

@@ -45,8 +45,6 @@ from mklviz.solvers._spectral import (
 )
 from mklviz.solvers._words import CRAWLING, FROM_KINK, finer_svms, objective_change, start_sentence
 
-__all__ = ["Pgd"]
-
 MEMORY = 0.85  # eta at the start of the nonmonotone rule
 LONGEST = 1e10  # bound of the spectral step, in units of `Units.step`
 LEAST = 1e-30  # a share of the first step that moves nothing

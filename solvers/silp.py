@@ -27,8 +27,6 @@ from mklviz.problem.proving import relative_gap
 from mklviz.solvers._cutting_plane import CuttingPlaneModel, needs_simplex, next_tolerance
 from mklviz.solvers._words import start_sentence
 
-__all__ = ["Silp"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class SilpFacts(Facts):

@@ -36,8 +36,6 @@ from mklviz.problem import Problem
 from mklviz.solvers._line_search import Trial, golden_section, trials_told
 from mklviz.solvers._words import FROM_KINK, objective_change, start_sentence
 
-__all__ = ["SimpleMkl"]
-
 FIRST_STEP = 0.1  # cap of the very first trial of a step
 ROUGHEST, FINEST = 0.1, 1e-8  # precision of golden section, relative to the longest step
 STILL = 1e-8  # a move of the weights below this counts as none

@@ -34,8 +34,6 @@ from mklviz.numbers import counted, share_text
 from mklviz.problem import Problem, SimplexRidge
 from mklviz.solvers._words import finer_svms, objective_change, start_sentence
 
-__all__ = ["Smkl"]
-
 SMALL = 1e-2  # share of the weight: where less moves, the SVM's error may matter
 STILL = 1e-14  # the same: rounding
 SAME = 1e-3  # the same: weights this near count as those of a step before

@@ -26,8 +26,6 @@ from mklviz.problem import LpPenalty, Problem
 from mklviz.solvers import _smo_mkl as steps
 from mklviz.solvers._words import objective_change, start_sentence
 
-__all__ = ["SmoMkl"]
-
 CHUNK = 30_000_000  # kernel entries visited between two checkpoints, some hundredths of a second
 EXACT = 1e-13  # violation, relative to the largest slope, that rounding leaves
 

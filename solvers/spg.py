@@ -42,8 +42,6 @@ from mklviz.solvers._spectral import (
 )
 from mklviz.solvers._words import CRAWLING, FROM_KINK, finer_svms, objective_change, start_sentence
 
-__all__ = ["Spg"]
-
 COARSEST = 0.1  # SVM tolerance at the start
 MOST_EXCESS = 0.5  # share of the gap that SVMs may cause: where C is large, 0.01 is too rough for any gap
 LEAST_FORETOLD = 1e-5  # of what is left above the best bound; a move that foretells less is not tried at first

@@ -45,8 +45,6 @@ from mklviz.solvers._spicy_newton import InnerProblem, Point
 from mklviz.solvers._spicy_norms import envelope_of, natural_reach, spread, start_signed, usual_start
 from mklviz.solvers._words import objective_change, start_sentence
 
-__all__ = ["SpicyMkl"]
-
 _MOST_NEWTON = 100  # Newton steps in one outer step
 _MOST_GROWTH = 1e7  # of gamma in all; more than that, and rounding takes over
 _RETREAT = 0.1  # factor of gamma where rounding has undone a step

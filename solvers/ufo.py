@@ -30,8 +30,6 @@ from mklviz.solvers import _ufo as steps
 from mklviz.solvers._ufo import EpochFacts, ThetaState, needs_group_norm
 from mklviz.solvers._words import objective_change
 
-__all__ = ["Ufo"]
-
 
 class Ufo(Solver):
     """Stochastic steps on one sample at a time; one iterate is an epoch, all samples once in random order.

@@ -19,8 +19,6 @@ from mklviz.learn._progress import warn
 from mklviz.recipe.words import read_kernels
 from mklviz.typing import Array
 
-__all__ = ["AUTO", "POINT", "PRECOMPUTED", "build_bank", "families_of", "kernel_values", "normalization", "refuse_list"]
-
 AUTO, PRECOMPUTED = "auto", "precomputed"
 POINT = ", point "  # between the kernel and the training point in the name of a column
 MOST_EXACT = 20_000  # samples up to which "auto" leaves kernels exact, row by row

@@ -30,8 +30,6 @@ from mklviz.recipe.words import read_loss, read_regularizer, read_solvers
 from mklviz.record import Trace
 from mklviz.typing import Array, Indices
 
-__all__ = ["ATTRIBUTES", "PARAMETERS", "MKLEstimator"]
-
 MOST_BLIND = 0.1  # squares off the diagonal, relative to those on it
 MOST_SHOWN = 10  # kernels in the HTML representation
 

@@ -11,9 +11,6 @@ from mklviz.numbers import share_text
 from mklviz.record import Trace
 from mklviz.streams import redraws
 
-__all__ = ["Report", "warn"]
-
-
 REFRESH_SECONDS = 0.1
 _WIDTH = 79
 

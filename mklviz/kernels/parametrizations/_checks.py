@@ -14,7 +14,6 @@ from mklviz.context.cancelling import checkpoint
 from mklviz.errors import KernelError
 from mklviz.kernels.evaluation.checks import check_symmetric
 from mklviz.kernels.parametrizations._kernel import (
-    Array,
     GuardedKernel,
     ParametricKernel,
     asked_forms,
@@ -22,8 +21,7 @@ from mklviz.kernels.parametrizations._kernel import (
     names_of,
     shown,
 )
-
-__all__ = ["check_kernel", "check_names"]
+from mklviz.typing import Array
 
 _POINTS = 32  # samples that are looked at
 _TRIALS = 6  # parameter vectors; the last half of them with zeros

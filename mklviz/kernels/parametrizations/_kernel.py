@@ -22,18 +22,6 @@ from mklviz.errors import KernelError, MklvizError
 from mklviz.kernels.cross import numbers
 from mklviz.typing import Array
 
-__all__ = [
-    "Array",
-    "GuardedKernel",
-    "ParametricKernel",
-    "SumOfKernels",
-    "asked_forms",
-    "asked_slopes",
-    "asked_values",
-    "names_of",
-    "shown",
-]
-
 
 class ParametricKernel(ABC):
     """Base class for a kernel with learned parameters, also one of your own.

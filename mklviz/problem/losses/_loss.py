@@ -24,22 +24,6 @@ from mklviz.kernels.interface import Access
 from mklviz.numbers import is_number, is_switch
 from mklviz.typing import Array, Flags
 
-__all__ = [
-    "ON_KINK",
-    "Array",
-    "Loss",
-    "check_classes",
-    "check_labels",
-    "check_numbers",
-    "class_count",
-    "filled",
-    "hinge_face",
-    "labels_of",
-    "one_hot",
-    "where_slopes_balance",
-]
-
-
 ON_KINK = 1e-9  # distance from a kink, relative to the largest residual, below which a sample stands on it
 LEAST_C, MOST_C = 1e-30, 1e30  # beyond, squares and products of what is computed may overflow
 FEASIBLE = 1e-9  # share of its own bound by which a dual variable may leave it, of their sizes by which the sum is off

@@ -11,9 +11,8 @@ from typing import ClassVar
 import numpy as np
 
 from mklviz.errors import ProblemError, UnsupportedProblem
-from mklviz.problem.regularizers._regularizer import Array, Regularizer, nonnegative
-
-__all__ = ["CustomRegularizer"]
+from mklviz.problem.regularizers._regularizer import Regularizer, nonnegative
+from mklviz.typing import Array
 
 _SAMPLES = 12  # pairs of points tried
 _STEP = 1e-5  # of the differences, as a share of the way between two points

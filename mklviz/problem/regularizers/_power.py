@@ -13,10 +13,8 @@ import numpy as np
 
 from mklviz.errors import ProblemError
 from mklviz.problem.regularizers._projections import power_prox
-from mklviz.problem.regularizers._regularizer import Array, Penalty, nonnegative
-
-__all__ = ["LinearPenalty", "SeparablePower"]
-
+from mklviz.problem.regularizers._regularizer import Penalty, nonnegative
+from mklviz.typing import Array
 
 # A price per unit of kernel weight, r(d) = price 1'd for d >= 0, however the price is named.
 #

@@ -6,9 +6,6 @@ import numpy as np
 
 from mklviz.typing import Array
 
-__all__ = ["onto_lp_ball", "onto_simplex", "power_prox", "squared_norm_prox"]
-
-
 ROUNDING = 1e-15  # of a threshold between 0 and 1: what is left of a weight that meets it
 
 

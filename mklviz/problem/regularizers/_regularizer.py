@@ -21,8 +21,6 @@ from mklviz.typing import Array
 if TYPE_CHECKING:
     from mklviz.kernels.interface import Bank
 
-__all__ = ["Array", "Penalty", "Regularizer", "nonnegative", "norm", "positive_number"]
-
 
 class Regularizer(ABC):
     """A convex function r of the kernel weights d >= 0.

@@ -11,8 +11,6 @@ from typing import ClassVar
 from mklviz.problem.regularizers._power import LinearPenalty
 from mklviz.problem.regularizers._regularizer import positive_number
 
-__all__ = ["BlockL1"]
-
 
 @dataclass(frozen=True)
 class BlockL1(LinearPenalty):

@@ -8,8 +8,6 @@ from typing import ClassVar
 from mklviz.problem.regularizers._power import LinearPenalty
 from mklviz.problem.regularizers._regularizer import positive_number
 
-__all__ = ["L1Penalty"]
-
 
 @dataclass(frozen=True)
 class L1Penalty(LinearPenalty):

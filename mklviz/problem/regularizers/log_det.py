@@ -21,12 +21,11 @@ from mklviz.context.accounting import spending
 from mklviz.context.cancelling import checkpoint
 from mklviz.errors import ProblemError, UnsupportedProblem
 from mklviz.lazy import Later
-from mklviz.problem.regularizers._regularizer import Array, Penalty, nonnegative, positive_number
+from mklviz.problem.regularizers._regularizer import Penalty, nonnegative, positive_number
+from mklviz.typing import Array
 
 if TYPE_CHECKING:
     from mklviz.kernels.interface import Bank
-
-__all__ = ["LogDet"]
 
 linalg = Later("scipy.linalg")
 
