@@ -24,15 +24,9 @@ from mklviz.solvers._words import objective_change, start_sentence
 
 @dataclass(frozen=True, kw_only=True)
 class TwoStageFacts(Facts):
-    """What is known of the step.
+    """What is known of the step."""
 
-    Attributes
-    ----------
-    criterion : float
-        What the first stage has optimised, at its weights.
-    """
-
-    criterion: float = math.nan
+    criterion: float = math.nan  # what the first stage has optimised, at its weights
 
 
 class TwoStage(Solver):

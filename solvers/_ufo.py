@@ -64,21 +64,11 @@ def needs_group_norm(problem: Problem, losses: tuple[type[Loss], ...], method: s
 
 @dataclass(frozen=True, kw_only=True)
 class EpochFacts(Facts):
-    """What is known of an epoch.
+    """What is known of an epoch."""
 
-    Attributes
-    ----------
-    epochs : float
-        Epochs so far.
-    updates : float
-        Steps that moved theta so far.
-    zero_kernels : float
-        Kernels of weight exactly zero.
-    """
-
-    epochs: float = math.nan
-    updates: float = math.nan
-    zero_kernels: float = math.nan
+    epochs: float = math.nan  # epochs so far
+    updates: float = math.nan  # steps that moved theta so far
+    zero_kernels: float = math.nan  # kernels of weight exactly zero
 
 
 class ThetaState:

@@ -60,28 +60,15 @@ REVIVED = 3.0  # times the mean weight: less grows too slowly, more has to fade 
 
 @dataclass(frozen=True, kw_only=True)
 class ClosedFormFacts(Facts):
-    """What is known of a step.
+    """What is known of a step."""
 
-    Attributes
-    ----------
-    gained, lost : float
-        Kernels whose weight rose and fell.
-    most : str
-        The kernel whose weight rose most.
-    fastest_fade : float
-        The smallest factor by which a weight was multiplied.
-    power : float
-        w, 1 for a plain step.
-    retreats : float
-        How often a step had gone too far.
-    """
-
+    # kernels whose weight rose and fell
     gained: float = math.nan
     lost: float = math.nan
-    most: str = ""
-    fastest_fade: float = math.nan
-    power: float = math.nan
-    retreats: float = math.nan
+    most: str = ""  # the kernel whose weight rose most
+    fastest_fade: float = math.nan  # the smallest factor by which a weight was multiplied
+    power: float = math.nan  # w, 1 for a plain step
+    retreats: float = math.nan  # how often a step had gone too far
 
 
 class ClosedForm(Solver):

@@ -106,38 +106,20 @@ _NOTHING_ASKED = "At λ = 1 the level is the best objective so far, which asks f
 
 @dataclass(frozen=True, kw_only=True)
 class LevelFacts(Facts):
-    """What is known of a step: the model, and the projection that led to the iterate.
+    """What is known of a step: the model, and the projection that led to the iterate."""
 
-    Attributes
-    ----------
-    cuts : float
-        Cuts of the model.
-    upper_bound, model_lower_bound : float
-        The lowest certified objective so far and the model's minimum, which the level lies between.
-    model_gap : float
-        Their relative gap.
-    level, lam : float
-        The level, and where it lies between the two.
-    moved : float
-        Share of the weight that changed kernels, half the step.
-    binding_cuts : float
-        Cuts that reach the level.
-    projection_newton_steps : float
-        Newton steps of the projection.
-    empty_level_sets : float
-        Levels tried below the model's minimum.
-    """
-
-    cuts: float = math.nan
+    cuts: float = math.nan  # cuts of the model
+    # the lowest certified objective so far and the model's minimum, which the level lies between
     upper_bound: float = math.nan
     model_lower_bound: float = math.nan
-    model_gap: float = math.nan
+    model_gap: float = math.nan  # their relative gap
+    # the level, and where it lies between the two
     level: float = math.nan
     lam: float = math.nan
-    moved: float = math.nan
-    binding_cuts: float = math.nan
-    projection_newton_steps: float = math.nan
-    empty_level_sets: float = math.nan
+    moved: float = math.nan  # share of the weight that changed kernels, half the step
+    binding_cuts: float = math.nan  # cuts that reach the level
+    projection_newton_steps: float = math.nan  # Newton steps of the projection
+    empty_level_sets: float = math.nan  # levels tried below the model's minimum
 
 
 class Level(Solver):

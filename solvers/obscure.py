@@ -35,15 +35,9 @@ SHORTEST = 1e-100  # squared length of samples that are all zero, for which any 
 
 @dataclass(frozen=True, kw_only=True)
 class ObscureFacts(EpochFacts):
-    """What is known of an epoch; each update was of a sample inside its margin.
+    """What is known of an epoch; each update was of a sample inside its margin."""
 
-    Attributes
-    ----------
-    stage : float
-        1, the online stage, or 2, the batch stage.
-    """
-
-    stage: float = math.nan
+    stage: float = math.nan  # 1, the online stage, or 2, the batch stage
 
 
 class Obscure(Solver):

@@ -47,23 +47,12 @@ SAFE = 1.1  # times the estimate, which lies below
 
 @dataclass(frozen=True, kw_only=True)
 class OgaProxFacts(Facts):
-    """What is known of the steps of an iterate.
+    """What is known of the steps of an iterate."""
 
-    Attributes
-    ----------
-    kernel_passes : float
-        Passes over all kernels so far.
-    averaged : float
-        Steps in the average.
-    shown : str
-        "average" or "last": what the iterate is, whichever has the smaller gap.
-    average_gap, last_gap : float
-        Relative duality gaps of the two.
-    """
-
-    kernel_passes: float = math.nan
-    averaged: float = math.nan
-    shown: str = ""
+    kernel_passes: float = math.nan  # passes over all kernels so far
+    averaged: float = math.nan  # steps in the average
+    shown: str = ""  # "average" or "last": what the iterate is, whichever has the smaller gap
+    # relative duality gaps of the two
     average_gap: float = math.nan
     last_gap: float = math.nan
 

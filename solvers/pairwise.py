@@ -46,34 +46,18 @@ WHY = "No step lowers the objective of SVMs solved to {:g}: rounding, or a kink 
 
 @dataclass(frozen=True, kw_only=True)
 class PairwiseFacts(Facts):
-    """What is known of a step.
+    """What is known of a step."""
 
-    Attributes
-    ----------
-    frank_wolfe_gap : float
-        ``1/2 (max s - d's)`` where the step ended, relative to the objective: the duality gap of an exact SVM.
-    line_search_trials : float
-        SVMs that the line search took.
-    moved : float
-        Share of the weight that changed kernels.
-    direction : str
-        "corner", "pairwise", "towards", "away", or "averaged" out of a kink.
-    gainer, giver : str
-        The kernels that gained and gave weight; "" where all others did.
-    dropped : float
-        Kernels that lost all their weight.
-    trials : str
-        What the line search tried, as `mklviz.solvers._line_search` tells it; "" where no weight moved.
-    """
-
+    # ``1/2 (max s - d's)`` where the step ended, relative to the objective: the duality gap of an exact SVM
     frank_wolfe_gap: float = math.nan
-    line_search_trials: float = math.nan
-    moved: float = math.nan
-    direction: str = ""
+    line_search_trials: float = math.nan  # SVMs that the line search took
+    moved: float = math.nan  # share of the weight that changed kernels
+    direction: str = ""  # "corner", "pairwise", "towards", "away", or "averaged" out of a kink
+    # the kernels that gained and gave weight; "" where all others did
     gainer: str = ""
     giver: str = ""
-    dropped: float = math.nan
-    trials: str = ""
+    dropped: float = math.nan  # kernels that lost all their weight
+    trials: str = ""  # what the line search tried, as `mklviz.solvers._line_search` tells it; "" where no weight moved
 
 
 class _Exchange(NamedTuple):

@@ -54,25 +54,14 @@ _DASHES = {"PGD": "solid", "PGD+N": "dashed", "PGD+S": "dotted", "PGD+N+S": "dot
 
 @dataclass(frozen=True, kw_only=True)
 class PgdFacts(Facts):
-    """What is known of a step, beside the projected gradient.
+    """What is known of a step, beside the projected gradient."""
 
-    Attributes
-    ----------
-    line_search_trials : float
-        SVMs that the line search took.
-    reference_value, memory : float
-        C that values are compared with, and eta.
-    direction : str
-        "averaged" where the step leads out of a kink.
-    trials : str
-        What the line search tried, as `mklviz.solvers._line_search` tells it; "" where no weight moved.
-    """
-
-    line_search_trials: float = math.nan
+    line_search_trials: float = math.nan  # SVMs that the line search took
+    # C that values are compared with, and eta
     reference_value: float = math.nan
     memory: float = math.nan
-    direction: str = ""
-    trials: str = ""
+    direction: str = ""  # "averaged" where the step leads out of a kink
+    trials: str = ""  # what the line search tried, as `mklviz.solvers._line_search` tells it; "" where no weight moved
 
 
 class Pgd(RandomStart):

@@ -46,30 +46,14 @@ SUFFICIENT = 1e-4  # Armijo: share of the linear decrease that must be reached
 
 @dataclass(frozen=True, kw_only=True)
 class SimpleMklFacts(Facts):
-    """What is known of a step.
+    """What is known of a step."""
 
-    Attributes
-    ----------
-    boundary_moves : float
-        Faces of the simplex passed.
-    line_search_trials : float
-        SVMs that the line search took.
-    search_precision : float
-        Precision of golden section, relative to the longest step.
-    reference_kernel : str
-        The kernel mu, which gives what the others take.
-    direction : str
-        "reduced gradient", or "averaged" from a kink.
-    trials : str
-        What the line search tried, as `mklviz.solvers._line_search` tells it; "" where no weight moved.
-    """
-
-    boundary_moves: float = math.nan
-    line_search_trials: float = math.nan
-    search_precision: float = math.nan
-    reference_kernel: str = ""
-    direction: str = ""
-    trials: str = ""
+    boundary_moves: float = math.nan  # faces of the simplex passed
+    line_search_trials: float = math.nan  # SVMs that the line search took
+    search_precision: float = math.nan  # precision of golden section, relative to the longest step
+    reference_kernel: str = ""  # the kernel mu, which gives what the others take
+    direction: str = ""  # "reduced gradient", or "averaged" from a kink
+    trials: str = ""  # what the line search tried, as `mklviz.solvers._line_search` tells it; "" where no weight moved
 
 
 class SimpleMkl(Solver):

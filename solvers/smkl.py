@@ -44,20 +44,11 @@ _DASHES = {"last": "dashed", "average": "solid"}
 
 @dataclass(frozen=True, kw_only=True)
 class SmklFacts(Facts):
-    """What is known of a step.
+    """What is known of a step."""
 
-    Attributes
-    ----------
-    moved : float
-        Share of the weight that changed kernels.
-    response_active : float
-        Kernels that the best response gives weight to.
-    period : float
-        Steps since the weights were last the same, where they had changed since; nan where they never were.
-    """
-
-    moved: float = math.nan
-    response_active: float = math.nan
+    moved: float = math.nan  # share of the weight that changed kernels
+    response_active: float = math.nan  # kernels that the best response gives weight to
+    # steps since the weights were last the same, where they had changed since; nan where they never were
     period: float = math.nan
 
 

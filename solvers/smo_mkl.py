@@ -32,18 +32,10 @@ EXACT = 1e-13  # violation, relative to the largest slope, that rounding leaves
 
 @dataclass(frozen=True, kw_only=True)
 class SmoMklFacts(Facts):
-    """What is known of a sweep.
+    """What is known of a sweep."""
 
-    Attributes
-    ----------
-    pair_steps : float
-        Pairs that moved so far.
-    violation : float
-        Largest slope of a point that may grow less the smallest of one that may shrink.
-    """
-
-    pair_steps: float = math.nan
-    violation: float = math.nan
+    pair_steps: float = math.nan  # pairs that moved so far
+    violation: float = math.nan  # largest slope of a point that may grow less the smallest of one that may shrink
 
 
 AT_START = SmoMklFacts(pair_steps=0.0, violation=2.0)

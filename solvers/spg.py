@@ -79,31 +79,16 @@ PRESETS = {
 
 @dataclass(frozen=True, kw_only=True)
 class SpgFacts(Facts):
-    """What is known of a step, beside the projected gradient.
+    """What is known of a step, beside the projected gradient."""
 
-    Attributes
-    ----------
-    bb_step : float
-        lambda.
-    share : float
-        Share of the move taken, 0 where none was low enough.
-    line_search_trials : float
-        SVMs that the line search took.
-    reference_value, memory : float
-        C that values are compared with, and eta.
-    direction : str
-        "averaged" where the step leads out of a kink.
-    trials : str
-        What the line search tried, as `mklviz.solvers._line_search` tells it; "" where no weight moved.
-    """
-
-    bb_step: float = math.nan
-    share: float = math.nan
-    line_search_trials: float = math.nan
+    bb_step: float = math.nan  # lambda
+    share: float = math.nan  # share of the move taken, 0 where none was low enough
+    line_search_trials: float = math.nan  # SVMs that the line search took
+    # C that values are compared with, and eta
     reference_value: float = math.nan
     memory: float = math.nan
-    direction: str = ""
-    trials: str = ""
+    direction: str = ""  # "averaged" where the step leads out of a kink
+    trials: str = ""  # what the line search tried, as `mklviz.solvers._line_search` tells it; "" where no weight moved
 
 
 class Spg(RandomStart):

@@ -60,27 +60,13 @@ _STILL = End("The Newton method stands still: rounding does not let it come any 
 
 @dataclass(frozen=True, kw_only=True)
 class SpicyMklFacts(Facts):
-    """What is known of an outer step.
+    """What is known of an outer step."""
 
-    Attributes
-    ----------
-    newton_steps : float
-        Newton steps that it took.
-    active_kernels : float
-        Kernels in the last of them.
-    residual : float
-        What was left of the inner problem's gradient.
-    violation : float
-        How far beta was outside its box, as a share of the box.
-    gamma : float
-        The proximity parameter that the step began with.
-    """
-
-    newton_steps: float = math.nan
-    active_kernels: float = math.nan
-    residual: float = math.nan
-    violation: float = math.nan
-    gamma: float = math.nan
+    newton_steps: float = math.nan  # Newton steps that it took
+    active_kernels: float = math.nan  # kernels in the last of them
+    residual: float = math.nan  # what was left of the inner problem's gradient
+    violation: float = math.nan  # how far beta was outside its box, as a share of the box
+    gamma: float = math.nan  # the proximity parameter that the step began with
 
 
 class SpicyMkl(Solver):

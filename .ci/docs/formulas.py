@@ -15,10 +15,7 @@ LOGGER = getLogger(__name__)
 
 
 def as_mathml(latex: str, display: str = "inline") -> str:
-    """Return a formula as MathML.
-
-    Raises `ValueError` if it has a command that cannot be written so.
-    """
+    """Return a formula as MathML. Raises `ValueError` if it has a command that cannot be written so."""
     try:
         mathml = convert(latex.strip(), display=display)
     except Exception as error:

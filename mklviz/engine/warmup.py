@@ -28,10 +28,7 @@ PREPARING = "is being compiled, once on this machine, and joins the race when it
 
 
 class Warmup:
-    """Runs once, however often it is started.
-
-    `fraction`: how much is done.
-    """
+    """Runs once, however often it is started. `fraction`: how much is done."""
 
     def __init__(self) -> None:
         self.fraction = 0.0

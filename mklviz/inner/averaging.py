@@ -262,10 +262,7 @@ class RecentDuals:
 
 
 class _Market:
-    """Weights with linear prices as the shares of a game, see above.
-
-    `at_zero`: D_loss(0).
-    """
+    """Weights with linear prices as the shares of a game, see above. `at_zero`: D_loss(0)."""
 
     def __init__(self, problem: Problem) -> None:
         loss, y = problem.loss, problem.y

@@ -34,10 +34,7 @@ _CHUNK = 50_000_000  # multiplications between two checkpoints
 
 
 class MatrixGame:
-    """The basis found last, from which the next solve starts.
-
-    `rows`, `columns` (q,) int64: the basis.
-    """
+    """The basis found last, from which the next solve starts. `rows`, `columns` (q,) int64: the basis."""
 
     def __init__(self) -> None:
         self.rows, self.columns = np.zeros(0, np.int64), np.zeros(0, np.int64)

@@ -16,10 +16,7 @@ _WIDTH = 79
 
 
 class Report:
-    """The lines of one fit.
-
-    `who`: what is fitted, the beginning of each line; `verbose`: nothing is written for 0.
-    """
+    """The lines of one fit. `who`: what is fitted, the beginning of each line; `verbose`: nothing is written for 0."""
 
     def __init__(self, who: str, verbose: int) -> None:
         self._who, self._silent = who, not verbose

@@ -43,10 +43,7 @@ PIECE = 2**22  # entries read between two checkpoints: some tenths of a second f
 
 
 class MappedBlock:
-    """Kernels c_i c_j G_ij, G in files.
-
-    `matrices`: G, all of double or all of single precision, each in C order.
-    """
+    """Kernels c_i c_j G_ij, G in files. `matrices`: G, all of double or all of single precision, each in C order."""
 
     def __init__(self, matrices: Sequence[Entries], scales: Sequence[Array]) -> None:
         self.n = len(matrices[0])
