@@ -202,13 +202,7 @@ class Path(Sequence[tuple[float, Trace]]):
 
     @classmethod
     def load(cls, file: str | FilePath | IO[bytes]) -> Path:
-        """Read a path that `save` wrote.
-
-        Raises
-        ------
-        MklvizError
-            If the file is not such a path.
-        """
+        """Read a path that `save` wrote, or raise `MklvizError`."""
         try:
             with ZipFile(file) as archive:
                 header = json.loads(archive.read("path.json"))

@@ -180,22 +180,9 @@ class Race:
         Its trace says so in `origin`, and counts steps, SVM solves and seconds on from there. Both races share the
         existing runs.
 
-        Parameters
-        ----------
-        key : str
-            Of the run to go on from.
-        step : int
-        solver : str or Solver
-            A registry name, or a solver with its options set, which gets a name and a dash of its own.
-        **options
-            Options of a solver given by name.
-
-        Raises
-        ------
-        UnsupportedProblem
-            If the solver cannot go on from there, with the reason.
-        MklvizError
-            If there is no such run or step.
+        `key`: of the run to go on from; `solver`: a registry name with its options, or a solver, which gets a name and
+        a dash of its own. Raises `UnsupportedProblem` if the solver cannot go on from there, with the reason, and
+        `MklvizError` if there is no such run or step.
         """
         if key not in self.runs:
             raise MklvizError(f"This race has no run {key!r:.80}. Its runs are: {', '.join(self.runs)}.")
@@ -224,23 +211,9 @@ class Race:
         Its trace says so in `origin`, and counts steps, SVM solves and seconds on from there; what the recorded run had
         proved stays proved.
 
-        Parameters
-        ----------
-        problem : Problem
-            The problem of the recorded run, posed anew.
-        trace : Trace
-        solver : Solver
-        rules, pace
-            As for a race.
-        taken : collection of str
-            Keys that the run must not have.
-
-        Raises
-        ------
-        UnsupportedProblem
-            If the solver cannot go on from there, with the reason.
-        MklvizError
-            If nothing was recorded yet, or the problem has other kernels or samples.
+        `problem`: that of the recorded run, posed anew; `rules`, `pace`: as for a race; `taken`: keys that the run must
+        not have. Raises `UnsupportedProblem` if the solver cannot go on from there, with the reason, and `MklvizError`
+        if nothing was recorded yet, or the problem has other kernels or samples.
         """
         origin = origin_of(trace, trace.label, trace.first_step + trace.best_index)
         if trace.best.weights.shape != (problem.m,) or len(trace.best.dual) != problem.n:

@@ -19,7 +19,7 @@ from mklviz.context.accuracy import FINEST
 from mklviz.context.meter import Meter
 from mklviz.context.progress import Progress
 from mklviz.contract import Iterate, Solver
-from mklviz.engine.exactness import looked_at, reviewed
+from mklviz.engine.exactness import checked_iterate, reviewed
 from mklviz.engine.scheduler import LOST_SECONDS, SCHEDULER, Party
 from mklviz.engine.stop import GapRule, StopRule, TimeLimit, fired, standard_rules
 from mklviz.engine.task import STOPPED, Helpers, check_threads, interrupt, watch
@@ -322,7 +322,7 @@ class Run:
                 self._iterates = self.source(self.problem, self._start)
             supervised = interruptible(self._checkpoint, self._progress.report, spread, self._watch)
             with supervised, metered(self._meter), resolving(self._resolution):
-                return looked_at(next(self._iterates), self.problem, self.solver.label)
+                return checked_iterate(next(self._iterates), self.problem, self.solver.label)
         except StopIteration:
             end = self.trace.final.end if len(self.trace) else None
             stuck = Verdict("limit", end.reason if end else f"{self.solver.label} can make no further progress.")

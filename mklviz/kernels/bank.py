@@ -465,12 +465,7 @@ class KernelBank:
         return [bank]
 
     def cross(self, X_new: ArrayLike) -> CrossBank:
-        """Return the kernels between new points and the bank's samples.
-
-        Parameters
-        ----------
-        X_new : (n_new, d) array, or (m, n_new, n) array for a bank of Gram matrices
-        """
+        """Return the kernels between new points (n_new, d), or Gram matrices (m, n_new, n), and the bank's samples."""
         return self.part().cross(X_new)
 
 

@@ -221,12 +221,7 @@ class NystromBank:
         return [few, few.narrowed()]
 
     def error(self, weights: Array) -> tuple[float, float]:
-        """Return the relative trace error of the worst kernel with weight, and that of K_d itself.
-
-        Parameters
-        ----------
-        weights : (m,) array
-        """
+        """Return the relative trace error of the worst kernel with weight, and that of K_d itself."""
         held = weights > 0.0
         if not held.any():
             return 0.0, 0.0

@@ -155,20 +155,9 @@ class ParametricBank:
 
     @spending("gradient")
     def slopes(self, weights: Array, signed: Array, kernel: Array | None = None) -> Array:
-        """Return ``-1/2 beta'(dK_d/dd_k) beta`` for every k, (m,): the gradient of J where beta is its maximiser.
+        """Return ``-1/2 beta'(dK_d/dd_k) beta`` for every k, (m,), summed over columns: see `Bank.slopes`.
 
-        Parameters
-        ----------
-        weights : (m,) array
-        signed : (n,) or (n, c) array
-            beta; a sum over columns where it has several.
-        kernel : (n, n) array, optional
-            ``K_d``, which is of no use here.
-
-        Raises
-        ------
-        KernelError
-            Where a derivative is no finite number.
+        Raises `KernelError` where a derivative is no finite number.
         """
         beta = signed.reshape(self.n_samples, -1)
         support = np.flatnonzero(beta.any(axis=1))
@@ -207,12 +196,7 @@ class ParametricBank:
         return [bank]
 
     def cross(self, X_new: ArrayLike) -> ParametricCross:
-        """Return the kernel between new points and the bank's samples.
-
-        Parameters
-        ----------
-        X_new : (n_new, d) array
-        """
+        """Return the kernel between new points (n_new, d) and the bank's samples."""
         return self.part().cross(X_new)
 
 

@@ -38,13 +38,7 @@ class LearnedGaussian(ParametricKernel):
     groups: Sequence[Sequence[int]] | None = None
 
     def names(self, features: Sequence[str]) -> list[str]:
-        """Return what the distances are taken in.
-
-        Raises
-        ------
-        KernelError
-            If a group names a column that is not there.
-        """
+        """Return what the distances are taken in, or raise `KernelError` for a column that is not there."""
         membership(self.groups, len(features))
         return group_names(self.groups, features)
 

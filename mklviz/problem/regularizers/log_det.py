@@ -72,13 +72,7 @@ class LogDet(Penalty):
         return False
 
     def for_bank(self, bank: Bank) -> LogDet:
-        """Return a copy that knows the kernels of `bank`.
-
-        Raises
-        ------
-        ProblemError
-            If the bank forms no kernel matrix, or the objective has no minimum.
-        """
+        """Return a copy that knows the kernels of `bank`, or raise `ProblemError` without matrix or minimum."""
         if bank.access != "matrix":
             raise ProblemError(
                 f"The {self.label} works on the whole {bank.n_samples:,} x {bank.n_samples:,} kernel matrix, which this"
