@@ -41,7 +41,7 @@ from mklviz.errors import SolverError
 from mklviz.inner.averaging import Kink, SvmPoint
 from mklviz.inner.warm import usual_weights
 from mklviz.problem import Problem, Regularizer
-from mklviz.solvers._line_search import Trial
+from mklviz.solvers._words import Trial
 from mklviz.typing import Array
 
 SUFFICIENT = 1e-4  # the papers' gamma, share of the linear decrease that a step must reach

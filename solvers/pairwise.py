@@ -34,9 +34,8 @@ from mklviz.inner.averaging import Kink
 from mklviz.inner.oracle import SvmOracle, needs_known_loss, refuse
 from mklviz.numbers import counted, share_text
 from mklviz.problem import Problem
-from mklviz.solvers._line_search import trials_told
 from mklviz.solvers._spectral import Valued, interpolate, search_promise, search_segment
-from mklviz.solvers._words import FROM_KINK, finer_svms, objective_change, start_sentence
+from mklviz.solvers._words import FROM_KINK, finer_svms, objective_change, start_sentence, trials_told
 
 _LABELS = {"pairwise": "Pairwise FW", "away": "Away-step FW"}
 _DASHES = {"pairwise": "dashdot", "away": "dotted"}
@@ -57,7 +56,7 @@ class PairwiseFacts(Facts):
     gainer: str = ""
     giver: str = ""
     dropped: float = math.nan  # kernels that lost all their weight
-    trials: str = ""  # what the line search tried, as `mklviz.solvers._line_search` tells it; "" where no weight moved
+    trials: str = ""  # what the line search tried, as `mklviz.solvers._words` tells it; "" where no weight moved
 
 
 class _Exchange(NamedTuple):

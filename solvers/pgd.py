@@ -28,7 +28,6 @@ from mklviz.inner.averaging import Kink
 from mklviz.inner.oracle import SvmOracle, needs_gradient, refuse
 from mklviz.numbers import counted
 from mklviz.problem import Problem
-from mklviz.solvers._line_search import Trial, trials_told
 from mklviz.solvers._spectral import (
     SHORTEST,
     SUFFICIENT,
@@ -43,7 +42,7 @@ from mklviz.solvers._spectral import (
     spectral_step,
     steep_near_zero,
 )
-from mklviz.solvers._words import CRAWLING, FROM_KINK, finer_svms, objective_change, start_sentence
+from mklviz.solvers._words import CRAWLING, FROM_KINK, Trial, finer_svms, objective_change, start_sentence, trials_told
 
 MEMORY = 0.85  # eta at the start of the nonmonotone rule
 LONGEST = 1e10  # bound of the spectral step, in units of `Units.step`
@@ -61,7 +60,7 @@ class PgdFacts(Facts):
     reference_value: float = math.nan
     memory: float = math.nan
     direction: str = ""  # "averaged" where the step leads out of a kink
-    trials: str = ""  # what the line search tried, as `mklviz.solvers._line_search` tells it; "" where no weight moved
+    trials: str = ""  # what the line search tried, as `mklviz.solvers._words` tells it; "" where no weight moved
 
 
 class Pgd(RandomStart):

@@ -20,7 +20,7 @@ the same, More efficiency in multiple kernel learning, ICML 2007, sections 2.2 a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -33,8 +33,7 @@ from mklviz.inner.averaging import Kink, SvmPoint
 from mklviz.inner.oracle import SvmOracle, needs_known_loss, refuse
 from mklviz.numbers import counted
 from mklviz.problem import Problem
-from mklviz.solvers._line_search import Trial, golden_section, trials_told
-from mklviz.solvers._words import FROM_KINK, objective_change, start_sentence
+from mklviz.solvers._words import FROM_KINK, Trial, objective_change, start_sentence, trials_told
 
 FIRST_STEP = 0.1  # cap of the very first trial of a step
 ROUGHEST, FINEST = 0.1, 1e-8  # precision of golden section, relative to the longest step
@@ -42,6 +41,7 @@ STILL = 1e-8  # a move of the weights below this counts as none
 SMALLEST_WEIGHT = 1e-8  # smaller weights are set to zero
 ARMIJO_WEIGHT = 1e-3  # the same in the Armijo variant
 SUFFICIENT = 1e-4  # Armijo: share of the linear decrease that must be reached
+GOLDEN = (5.0**0.5 - 1.0) / 2.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +53,7 @@ class SimpleMklFacts(Facts):
     search_precision: float = math.nan  # precision of golden section, relative to the longest step
     reference_kernel: str = ""  # the kernel mu, which gives what the others take
     direction: str = ""  # "reduced gradient", or "averaged" from a kink
-    trials: str = ""  # what the line search tried, as `mklviz.solvers._line_search` tells it; "" where no weight moved
+    trials: str = ""  # what the line search tried, as `mklviz.solvers._words` tells it; "" where no weight moved
 
 
 class SimpleMkl(Solver):
@@ -296,3 +296,36 @@ def _drop(weights: Array, threshold: float) -> Array:
     """Set weights below the threshold to zero and scale the rest to sum one."""
     kept = np.where(weights < threshold, 0.0, weights)
     return np.asarray(kept / math.fsum(kept))
+
+
+def golden_section(
+    solve: Callable[[float], SvmPoint],
+    near: SvmPoint,
+    far: SvmPoint,
+    length: float,
+    precision: float,
+    reuse: bool,
+) -> SvmPoint:
+    """Return the best point on a segment, where the value is convex, by golden section: 0.618 of the bracket per SVM.
+
+    Each round compares two points, ``lo < left < right < hi`` in golden ratio; one of them serves again in the next.
+    `solve`: solves the SVM at a step between 0 and `length`; `near`, `far`: the solved ends, at the steps 0 and
+    `length`; `precision`: width of the bracket to stop at; `reuse`: take over the inner point that serves again;
+    otherwise solve both anew, as the SimpleMKL toolbox does.
+    """
+    lo, hi = 0.0, length
+    best = near if near.value <= far.value else far
+    left: SvmPoint | None = None
+    right: SvmPoint | None = None
+    while hi - lo > max(precision, 1e-15):
+        width = GOLDEN * (hi - lo)
+        left = solve(hi - width) if left is None else left
+        right = solve(lo + width) if right is None else right
+        best = min(best, left, right, key=lambda point: point.value)
+        if left.value <= right.value:
+            hi, left, right = lo + width, None, left
+        else:
+            lo, left, right = hi - width, right, None
+        if not reuse:
+            left = right = None
+    return best

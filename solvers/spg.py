@@ -27,7 +27,6 @@ from mklviz.inner.averaging import Kink, SvmPoint
 from mklviz.inner.oracle import SvmOracle, needs_gradient, refuse
 from mklviz.numbers import counted, share_text
 from mklviz.problem import Problem
-from mklviz.solvers._line_search import trials_told
 from mklviz.solvers._spectral import (
     TYPICAL,
     RandomStart,
@@ -40,7 +39,7 @@ from mklviz.solvers._spectral import (
     spectral_step,
     steep_near_zero,
 )
-from mklviz.solvers._words import CRAWLING, FROM_KINK, finer_svms, objective_change, start_sentence
+from mklviz.solvers._words import CRAWLING, FROM_KINK, finer_svms, objective_change, start_sentence, trials_told
 
 COARSEST = 0.1  # SVM tolerance at the start
 MOST_EXCESS = 0.5  # share of the gap that SVMs may cause: where C is large, 0.01 is too rough for any gap
@@ -88,7 +87,7 @@ class SpgFacts(Facts):
     reference_value: float = math.nan
     memory: float = math.nan
     direction: str = ""  # "averaged" where the step leads out of a kink
-    trials: str = ""  # what the line search tried, as `mklviz.solvers._line_search` tells it; "" where no weight moved
+    trials: str = ""  # what the line search tried, as `mklviz.solvers._words` tells it; "" where no weight moved
 
 
 class Spg(RandomStart):

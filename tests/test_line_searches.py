@@ -14,7 +14,7 @@ from mklviz.contract import Facts, Iterate
 from mklviz.engine import make_solver, solve
 from mklviz.inner.oracle import SvmOracle
 from mklviz.record import Trace
-from mklviz.solvers._line_search import MOST_TOLD, trials_told
+from mklviz.solvers._words import MOST_TOLD, trials_told
 from mklviz.views.geometry.ground import Slice
 from mklviz.views.geometry.segment_step import step_of
 from mklviz.views.geometry.step_facts import facts_of

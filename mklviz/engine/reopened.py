@@ -11,8 +11,7 @@ from typing import cast
 import numpy as np
 
 from mklviz.contract import Solver
-from mklviz.engine.branch import BRANCH_DASH
-from mklviz.engine.race import Race
+from mklviz.engine.race import BRANCH_DASH, Race
 from mklviz.engine.registry import make_solver
 from mklviz.engine.run import Run
 from mklviz.engine.scheduler import Party

@@ -22,13 +22,14 @@ from mklviz.kernels.evaluation.checks import (
     MEMORY_LIMIT,
     check_families,
     check_memory,
+    check_normalization,
+    checked_counts,
     feature_labels,
     own_points,
     refuse_if_too_large,
     size_remark,
 )
 from mklviz.kernels.evaluation.grams import Grams, check_precision, open_files, take_grams
-from mklviz.kernels.evaluation.normalize import check_normalization, checked_counts
 from mklviz.kernels.evaluation.specs import Names, Picked, Specs
 from mklviz.kernels.families import Gaussian, KernelFamily, Polynomial
 from mklviz.kernels.interface import Access, Kind

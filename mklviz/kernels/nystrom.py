@@ -27,11 +27,12 @@ from mklviz.kernels.evaluation.builder import Progress
 from mklviz.kernels.evaluation.checks import (
     check_families,
     check_memory,
+    check_normalization,
     check_points,
+    checked_counts,
     feature_labels,
     refuse_if_too_large,
 )
-from mklviz.kernels.evaluation.normalize import check_normalization, checked_counts
 from mklviz.kernels.evaluation.nystrom import CHOICES, Accuracy, FeatureMaps, NystromBuilder, check_landmarks
 from mklviz.kernels.families import Gaussian, KernelFamily
 from mklviz.kernels.interface import Access, Kind

@@ -12,8 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from mklviz.kernels.evaluation.checks import feature_labels, refuse_if_too_large
-from mklviz.kernels.evaluation.normalize import sample_scales
+from mklviz.kernels.evaluation.checks import feature_labels, refuse_if_too_large, sample_scales
 from mklviz.kernels.evaluation.specs import KernelSpec, Specs
 from mklviz.kernels.families import KernelFamily
 from mklviz.kernels.storage.factored import Distinct, FactoredBlock, low_rank

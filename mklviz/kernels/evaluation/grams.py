@@ -21,8 +21,7 @@ from mklviz.compiled import njit
 from mklviz.context.cancelling import checkpoint
 from mklviz.errors import KernelError
 from mklviz.kernels.cross import numbers, refuse_masked
-from mklviz.kernels.evaluation.checks import refuse_if_too_large
-from mklviz.kernels.evaluation.normalize import checked_counts, sample_scales
+from mklviz.kernels.evaluation.checks import checked_counts, refuse_if_too_large, sample_scales
 from mklviz.kernels.storage.compensated import forms_of_triangle, products
 from mklviz.kernels.storage.packed import PackedBlock, check_single, pack_scaled
 from mklviz.kernels.storage.triangles import TOGETHER, Entries, add_rows, forms, packed_length, product

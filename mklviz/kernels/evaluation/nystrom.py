@@ -12,7 +12,7 @@ from scipy.linalg import cho_factor, cho_solve, lapack, solve_triangular
 from mklviz.context.cancelling import checkpoint
 from mklviz.errors import KernelError
 from mklviz.kernels.evaluation.builder import KernelSpec, Progress
-from mklviz.kernels.evaluation.normalize import sample_scales
+from mklviz.kernels.evaluation.checks import sample_scales
 from mklviz.kernels.families import KernelFamily
 from mklviz.kernels.families._family import squared_distances
 from mklviz.kernels.storage.passes import Factors
