@@ -190,6 +190,13 @@ class ReferenceValue:
         elif agreement < 0.1:
             self.memory = max(self.memory - 0.025, 0.1)
 
+    def judge_model(self, here: Valued, target: Array, step: float, search: Search) -> None:
+        """Let the memory follow how well ``g'p + p'p / (2 step)`` foretold the first trial."""
+        move = target - here.weights
+        predicted = -here.slope(target) - float(move @ move) / (2.0 * step)
+        if predicted > 0.0 and search.trials:
+            self.adapt((here.value - search.first_value) / predicted)
+
 
 @dataclass(frozen=True)
 class Search:

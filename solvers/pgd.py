@@ -146,7 +146,7 @@ class Pgd(RandomStart):
             else:
                 search = _search_arc(evaluate, here, step, reference.value)
             if self.nonmonotone and search.accepted is not None:
-                _adapt(reference, here, target, step, search)
+                reference.judge_model(here, target, step, search)
             direction = ""
             if search.accepted is None:
                 step, direction = 1.0, "averaged"
@@ -235,14 +235,6 @@ def _search_arc(evaluate: Callable[[Array], Valued], here: Valued, longest: floa
             return Search(trial, share, trials, first, trial, tuple(tried))
         share = interpolate(share, -steepness, trial.value - here.value)
     return Search(None, share, trials, first, trial, tuple(tried))
-
-
-def _adapt(reference: ReferenceValue, here: Valued, target: Array, step: float, search: Search) -> None:
-    """Let the memory follow how well ``g'p + p'p / (2 step)`` foretold the first trial."""
-    move = target - here.weights
-    predicted = -here.slope(target) - float(move @ move) / (2.0 * step)
-    if predicted > 0.0:
-        reference.adapt((here.value - search.first_value) / predicted)
 
 
 def _iterate(

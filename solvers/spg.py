@@ -239,7 +239,7 @@ class _SpectralDescent:
             return Search(None, 0.0, 0, math.nan, here)
         least = self.constants.least_share if self.tolerance > self.constants.finest else LEAST_SHARE
         search = search_segment(self.solve, here, target, self.reference.value, least=least)
-        self._judge_model(target, search)
+        self.reference.judge_model(here, target, self.used_step, search)
         if search.accepted is None:
             self.next_step = min(self.used_step, self._scale("weights"))
         else:
@@ -260,13 +260,6 @@ class _SpectralDescent:
             self.reference = ReferenceValue(self.here.value, self.reference.memory)
             self.kink.left()
         return search
-
-    def _judge_model(self, target: Array, search: Search) -> None:
-        """Compare the decrease at the full move with the model ``g'p + p'p / (2 lambda)``."""
-        move = target - self.here.weights
-        predicted = -self.here.slope(target) - float(move @ move) / (2.0 * self.used_step)
-        if predicted > 0.0 and search.trials:
-            self.reference.adapt((self.here.value - search.first_value) / predicted)
 
     def tune_precision(self, search: Search) -> None:
         """Lower the tolerance as the schedule asks and, if it changed, look at the same d again."""
