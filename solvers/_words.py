@@ -52,14 +52,14 @@ def _gap(after: Iterate, before: str, behind: str = "") -> str:
 # With two kernels, and wherever a search goes straight, that says all of a trial's weights.
 
 Trial = tuple[Array, float]  # weights, and the value that was compared
-MOST_TOLD = 60  # trials of one step, the last ones
+MOST_TRIALS = 60  # trials of one step, the last ones
 
 
-def trials_told(before: Array, after: Array, tried: Sequence[Trial]) -> str:
+def trials_text(before: Array, after: Array, tried: Sequence[Trial]) -> str:
     """Return the trials of a step as "along value; along value"; "" where it led nowhere."""
     move = after - before
     length = float(move @ move)
     if length == 0.0:
         return ""
-    places = ((float((weights - before) @ move) / length, value) for weights, value in tried[-MOST_TOLD:])
+    places = ((float((weights - before) @ move) / length, value) for weights, value in tried[-MOST_TRIALS:])
     return "; ".join(f"{along:.6g} {value:.10g}" for along, value in places)

@@ -35,7 +35,7 @@ from mklviz.inner.oracle import SvmOracle, needs_known_loss, refuse
 from mklviz.numbers import counted, share_text
 from mklviz.problem import Problem
 from mklviz.solvers._spectral import Valued, interpolate, search_promise, search_segment
-from mklviz.solvers._words import FROM_KINK, finer_svms, objective_change, start_sentence, trials_told
+from mklviz.solvers._words import FROM_KINK, finer_svms, objective_change, start_sentence, trials_text
 
 _LABELS = {"pairwise": "Pairwise FW", "away": "Away-step FW"}
 _DASHES = {"pairwise": "dashdot", "away": "dotted"}
@@ -162,7 +162,7 @@ class PairwiseFrankWolfe(Solver):
                 continue
             before, here = here, search.accepted
             curvature = _curvature(before, here, curvature)
-            trials = trials_told(before.weights, here.weights, search.tried)
+            trials = trials_text(before.weights, here.weights, search.tried)
             yield _iterate(oracle, here, search.share * length, before, move, search.trials, trials)
 
     def narrate(self, before: Iterate | None, after: Iterate) -> str:

@@ -42,7 +42,7 @@ from mklviz.solvers._spectral import (
     spectral_step,
     steep_near_zero,
 )
-from mklviz.solvers._words import CRAWLING, FROM_KINK, Trial, finer_svms, objective_change, start_sentence, trials_told
+from mklviz.solvers._words import CRAWLING, FROM_KINK, Trial, finer_svms, objective_change, start_sentence, trials_text
 
 MEMORY = 0.85  # eta at the start of the nonmonotone rule
 LONGEST = 1e10  # bound of the spectral step, in units of `Units.step`
@@ -165,7 +165,7 @@ class Pgd(RandomStart):
                 continue
             before, here = here, search.accepted
             reference.add(here.value)
-            trials = trials_told(before.weights, here.weights, search.tried)
+            trials = trials_text(before.weights, here.weights, search.tried)
             yield _iterate(oracle, here, units, step * search.share, search, reference, direction, trials)
             spectral = spectral_step(before, here)
             step = longest if np.isnan(spectral) else min(spectral, longest)

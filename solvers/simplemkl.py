@@ -33,7 +33,7 @@ from mklviz.inner.averaging import Kink, SvmPoint
 from mklviz.inner.oracle import SvmOracle, needs_known_loss, refuse
 from mklviz.numbers import counted
 from mklviz.problem import Problem
-from mklviz.solvers._words import FROM_KINK, Trial, objective_change, start_sentence, trials_told
+from mklviz.solvers._words import FROM_KINK, Trial, objective_change, start_sentence, trials_text
 
 FIRST_STEP = 0.1  # cap of the very first trial of a step
 ROUGHEST, FINEST = 0.1, 1e-8  # precision of golden section, relative to the longest step
@@ -266,7 +266,7 @@ class _ReducedDescent:
             search_precision=self.precision,
             reference_kernel=self.reference_kernel,
             direction="averaged" if self.averaged else "reduced gradient",
-            trials=trials_told(self._left, self.point.weights, self._tried),
+            trials=trials_text(self._left, self.point.weights, self._tried),
         )
         return self.oracle.iterate(self.point, change, facts, end)
 

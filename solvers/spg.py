@@ -39,7 +39,7 @@ from mklviz.solvers._spectral import (
     spectral_step,
     steep_near_zero,
 )
-from mklviz.solvers._words import CRAWLING, FROM_KINK, finer_svms, objective_change, start_sentence, trials_told
+from mklviz.solvers._words import CRAWLING, FROM_KINK, finer_svms, objective_change, start_sentence, trials_text
 
 COARSEST = 0.1  # SVM tolerance at the start
 MOST_EXCESS = 0.5  # share of the gap that SVMs may cause: where C is large, 0.01 is too rough for any gap
@@ -301,6 +301,6 @@ class _SpectralDescent:
             memory=self.reference.memory,
             projected_gradient=self.here.stationarity(self.units),
             direction=direction,
-            trials=trials_told(self.left, self.here.weights, search.tried) if search is not None else "",
+            trials=trials_text(self.left, self.here.weights, search.tried) if search is not None else "",
         )
         return self.oracle.iterate(self.here.point, self.used_step * taken, facts, end)

@@ -3,7 +3,7 @@
 |gap| <= rounding       as exact as numbers allow: "precision", unless gap and rounding together reach the goal
  gap  < -rounding       the bounds contradict each other: an error, never "converged"
 
-Where the objective itself is no larger than its rounding, no relative gap says anything: the absolute one is told.
+Where the objective itself is no larger than its rounding, the gap is given as a difference: relative ones say nothing.
 
 Where it is the rounding in a stored kernel that keeps dual variables from proving more (`mklviz.problem.proving`), a
 run ends as "precision" too, and says which kernel it is.
@@ -163,7 +163,7 @@ def _stored_decides(problem: Problem, trace: Trace, verdict: Verdict | None, goa
         least = best - max(enough, HALF * apart)
         ends = trace.final, trace.best, trace.best_bound
         which = next(filter(_is_kernel, (_decisive(problem, step, least) for step in ends)), None)
-    return None if which is None else Verdict("precision", _told(problem, trace, which))
+    return None if which is None else Verdict("precision", _stored_text(problem, trace, which))
 
 
 def _is_kernel(which: int | None) -> bool:
@@ -176,7 +176,7 @@ def _decisive(problem: Problem, step: Iterate, least: float) -> int | None:
     return None if proved is None or proved.stored < least else int(proved.doubtful[0])
 
 
-def _told(problem: Problem, trace: Trace, which: int) -> str:
+def _stored_text(problem: Problem, trace: Trace, which: int) -> str:
     return (
         f"As exact as the stored kernels allow: the entries of {problem.bank.names[which]} are known to sixteen digits,"
         f" which cancel in what the dual variables prove, with {_sizes(problem, trace, which)}."

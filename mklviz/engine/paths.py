@@ -272,8 +272,8 @@ def path(
 
     Examples
     --------
-    >>> found = mv.path(problem, C=np.geomspace(1000, 0.01, 100))
-    >>> found.weights, found.svm_solves.sum()
+    >>> along_C = mv.path(problem, C=np.geomspace(1000, 0.01, 100))
+    >>> along_C.weights, along_C.svm_solves.sum()
     """
     check_callable(progress, "progress")
     check_callable(checkpoint, "checkpoint")

@@ -27,7 +27,7 @@ __all__ = ["ReopenedRace", "UnposedProblem"]
 
 # What recorded steps say of a problem whose data are missing: its sizes, the names of its kernels, where weights were.
 #
-# Nothing of it can be computed: whoever wants to compute something asks `Problem.unposed` first.
+# Nothing of it can be computed: what computes something asks `Problem.unposed` first.
 
 NO_STEP = "No step of this race was recorded: there is nothing to show."
 

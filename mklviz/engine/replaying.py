@@ -81,8 +81,8 @@ def replay(
 
     Examples
     --------
-    >>> found = mv.replay(race.traces["silp"], mv.WeightChange(1e-2), race.traces.values())
-    >>> found.step, found.last.at_most, found.best.at_most
+    >>> stopped = mv.replay(race.traces["silp"], mv.WeightChange(1e-2), race.traces.values())
+    >>> stopped.step, stopped.last.at_most, stopped.best.at_most
     """
     if not len(trace):
         raise MklvizError(f"The run of {trace.label or 'this solver'} has no steps that a rule could look at.")

@@ -143,15 +143,15 @@ class GuardedKernel(ParametricKernel):
         self.label = kernel.label  # type: ignore[misc]
 
     def names(self, features: Sequence[str]) -> Sequence[str]:
-        with self._told(f"The names of the {self.label}, given those of {len(features)} features,"):
+        with self._in_a_sentence(f"The names of the {self.label}, given those of {len(features)} features,"):
             return self._kernel.names(features)
 
     def values(self, left: Array, right: Array, weights: Array) -> Array:
-        with self._told(self._what("values", left, right, weights), _COUNT):
+        with self._in_a_sentence(self._what("values", left, right, weights), _COUNT):
             return self._kernel.values(left, right, weights)
 
     def forms(self, left: Array, right: Array, weights: Array, charges: Array) -> Array:
-        with self._told(self._what("forms", left, right, weights), _COUNT):
+        with self._in_a_sentence(self._what("forms", left, right, weights), _COUNT):
             return self._kernel.forms(left, right, weights, charges)
 
     def _what(self, name: str, left: Array, right: Array, weights: Array) -> str:
@@ -161,7 +161,7 @@ class GuardedKernel(ParametricKernel):
         )
 
     @contextmanager
-    def _told(self, what: str, advice: str = "") -> Iterator[None]:
+    def _in_a_sentence(self, what: str, advice: str = "") -> Iterator[None]:
         try:
             yield
         except MklvizError:
