@@ -24,8 +24,6 @@ from mklviz.reproduce.recorded import answers_by_paper, recorded_answers
 from mklviz.reproduce.texts import COLUMNS, contrary_text, measured_text, race_text, row_texts, splits_text
 from mklviz.scenarios import scenarios
 
-__all__ = ["MADE", "followed", "terms"]
-
 WHICH = Path(__file__).with_name("which_solver.json")
 RECENT = Path(__file__).with_name("recent_solvers.json")
 ONCE = Path(__file__).with_name("weights_once.json")

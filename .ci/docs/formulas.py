@@ -9,8 +9,6 @@ from docutils.nodes import SkipNode
 from latex2mathml.converter import convert
 from sphinx.util.logging import getLogger
 
-__all__ = ["as_mathml", "display", "inline"]
-
 LOGGER = getLogger(__name__)
 
 

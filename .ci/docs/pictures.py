@@ -20,8 +20,6 @@ from mklviz.views.chart.svg import drawing
 from mklviz.views.chart.svg_pictures import path_still, race_still, trace_still
 from mklviz.views.look.palette import DARK, LIGHT, Theme, readable
 
-__all__ = ["animated", "drawings", "example", "for_both_themes", "recorded"]
-
 Drawn = Callable[..., str]  # by a theme
 MOST = 200  # steps
 CLAIM_WIDTH = 640  # pixels

@@ -20,8 +20,6 @@ import reference
 from mklviz.engine import solver_classes
 from mklviz.views.export.gallery import gallery_pages
 
-__all__ = ["DOCS", "below", "gather", "led", "notebook_pages", "root_pages"]
-
 ROOT = Path(__file__).resolve().parents[2]
 DOCS, NOTEBOOKS = ROOT / "apps" / "docs", ROOT / "apps" / "notebooks"
 MARK = re.compile(r"^<!-- made: ([\w-]+) ?(.*?) -->$", re.MULTILINE)

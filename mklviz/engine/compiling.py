@@ -52,20 +52,6 @@ from mklviz.problem import (
 from mklviz.solvers._level_qp import project_to_level_set
 from mklviz.typing import Array
 
-__all__ = [
-    "BASIC",
-    "PARTS",
-    "SMALL",
-    "Sharing",
-    "everything",
-    "few_steps",
-    "kind",
-    "main",
-    "miniatures",
-    "needs",
-    "problems",
-]
-
 _log = logging.getLogger(__name__)
 _STEPS = 6
 _MOST_HELPERS = 4  # as many as the first race has parts

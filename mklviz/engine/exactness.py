@@ -28,9 +28,6 @@ from mklviz.record.trace import Trace
 from mklviz.record.verdict import Verdict
 from mklviz.typing import Array
 
-__all__ = ["checked_iterate", "reviewed"]
-
-
 # Check the arrays of every iterate, their shapes and numbers, before it is recorded.
 
 LARGEST = 1e150  # beyond, products of two numbers overflow

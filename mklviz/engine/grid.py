@@ -29,9 +29,6 @@ from mklviz.record.trace import Trace
 from mklviz.record.verdict import Verdict
 from mklviz.typing import Array
 
-__all__ = ["Face", "changed", "check_range", "lambda_max", "parameters", "path_values", "with_parameter"]
-
-
 # The model without kernels: which dual variables are optimal for it, and which of them have the least max_k s_k.
 #
 #     B0 = argmax D_loss = C times the subgradients of the loss at f = b0 that sum to zero: a face of the dual's box

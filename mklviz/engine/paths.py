@@ -36,8 +36,6 @@ from mklviz.record.trace import Trace
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Path", "path"]
-
 _COLUMNS = ("iterations", "svm_solves", "seconds", "objective", "lower_bound", "gap", "active")
 _SHOWN = ("value", "status", "steps", "SVM solves", "CPU s", "objective", "gap", "kernels")
 _FORMAT = 1

@@ -26,9 +26,6 @@ from mklviz.record.origin import Origin
 from mklviz.record.summary import COLUMNS, label, summarize
 from mklviz.record.trace import FINAL, Trace
 
-__all__ = ["BRANCH_DASH", "Race", "branch_refusal", "entered", "narrated", "successors"]
-
-
 # Going on from a recorded step with another solver: the weights and dual variables of one run, the method of another.
 # The SVM at those weights is solved already, so that solving it once more is not counted: a branch begins with the SVM
 # solves of its origin. The bounds that the first run had proved stay valid; the branch carries them as its certificate.

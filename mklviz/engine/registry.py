@@ -15,8 +15,6 @@ from mklviz.plugins import classes_in, left_out, module_called, named
 from mklviz.problem import Problem
 from mklviz.suggestions import suggestions
 
-__all__ = ["DASHES", "MARKERS", "available_solvers", "make_solver", "solver_classes", "style_of", "why_not"]
-
 
 def solver_classes() -> dict[str, type[Solver]]:
     """Return every solver found, by registry name."""

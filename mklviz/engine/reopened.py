@@ -22,9 +22,6 @@ from mklviz.problem import CustomRegularizer, Problem, Regularizer, Simplex
 from mklviz.record.trace import Trace
 from mklviz.typing import Array
 
-__all__ = ["ReopenedRace", "UnposedProblem"]
-
-
 # What recorded steps say of a problem whose data are missing: its sizes, the names of its kernels, where weights were.
 #
 # Nothing of it can be computed: what computes something asks `Problem.unposed` first.

@@ -26,8 +26,6 @@ from mklviz.record.trace import Trace
 from mklviz.record.verdict import Verdict
 from mklviz.typing import Array
 
-__all__ = ["Profile", "Replay", "Returned", "measured", "objective_profile", "replay"]
-
 
 @dataclass(frozen=True)
 class Returned:

@@ -33,8 +33,6 @@ from mklviz.record.trace import FINAL, Trace
 from mklviz.record.verdict import Verdict
 from mklviz.record.versions import versions_in_use
 
-__all__ = ["Run", "check_problem", "describe"]
-
 _log = logging.getLogger(__name__)
 LOOK_SECONDS = 0.05  # seconds between two checks whether a held run may begin
 UNSEEN = 1e-3  # share of the requested gap by which rounding may move bounds

@@ -23,8 +23,6 @@ from typing import Protocol
 from mklviz.context.blas import one_blas_thread
 from mklviz.context.meter import compiled_at
 
-__all__ = ["SCHEDULER", "Job", "Party", "Scheduler"]
-
 _log = logging.getLogger(__name__)
 
 IDLE_SECONDS = 2.0

@@ -24,9 +24,6 @@ from mklviz.datasets import DataError
 from mklviz.errors import Interrupted, MklvizError
 from mklviz.numbers import is_whole
 
-__all__ = ["STOPPED", "Helpers", "ProgressReport", "Task", "check_threads", "interrupt", "watch"]
-
-
 _log = logging.getLogger(__name__)
 
 STOPPED = "Stopped by hand."

@@ -16,8 +16,6 @@ from functools import partial
 from mklviz.engine.compiling import BASIC, Sharing, everything, few_steps, kind, miniatures, needs
 from mklviz.problem import Problem
 
-__all__ = ["PREPARING", "WARMING", "WARMUP", "Warmup"]
-
 _log = logging.getLogger(__name__)
 _LOOK = 0.01  # seconds between two looks at what has become ready
 WARMING = (

@@ -40,9 +40,6 @@ from mklviz.problem import Problem
 from mklviz.problem.proving import EPS, may_matter, relative_gap
 from mklviz.problem.rounding import worsened
 
-__all__ = ["Kink", "Proof", "RecentDuals", "SvmPoint", "cut_of", "stretched"]
-
-
 # The inner problem solved at one d: its value, its gradient, and what they certify.
 
 FARTHEST = 0.1  # by which dual variables are stretched at most

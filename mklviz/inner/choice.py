@@ -29,8 +29,6 @@ from mklviz.problem import (
     loss_families,
 )
 
-__all__ = ["METHODS", "WHERE", "Inner", "inner_solver", "is_solved", "register_inner", "solved_losses"]
-
 WHERE: dict[Access, str] = {
     "matrix": "",
     "rows": " where kernels are computed row by row",

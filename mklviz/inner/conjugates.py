@@ -22,9 +22,6 @@ from mklviz.errors import UnsupportedProblem
 from mklviz.problem import EpsilonInsensitive, Hinge, Logistic, Loss, Squared
 from mklviz.typing import Array, Flags
 
-__all__ = ["Conjugate", "balanced", "conjugate_of", "conjugated_losses", "into_box"]
-
-
 # Signed dual variables beta whose sum is zero, as a bias asks: the heavier class is scaled down to the other's sum.
 
 

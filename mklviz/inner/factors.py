@@ -22,9 +22,6 @@ from mklviz.kernels.storage.passes import Factors, decisions, pieces, projection
 from mklviz.problem import Hinge
 from mklviz.typing import Array, Indices, Integers
 
-__all__ = ["PATIENCE", "PIECE", "FactorModel", "Given", "HingeFactors"]
-
-
 # Coordinate steps on the dual of a support vector machine whose kernel is K = Z diag(w) Z', with Z (n, R).
 #
 #   beta_i <- clip(beta_i + (y_i - f_i - b) / (K_ii + rho)),      f_i = Z_i'g,   g = w o Z'beta,   b = b_0 + rho 1'beta

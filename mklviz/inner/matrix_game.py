@@ -25,8 +25,6 @@ from mklviz.compiled import njit
 from mklviz.context import checkpoint
 from mklviz.typing import Array, Integers
 
-__all__ = ["MatrixGame"]
-
 _FAST = {"reassoc", "contract", "arcp", "nsz"}  # sums may be reordered, NaN and infinity keep their meaning
 FEASIBLE = 1e-11  # violation of a row in units of its largest entry, and of d >= 0, that rounding leaves
 PIVOT = 1e-9  # least pivot, relative to the largest candidate

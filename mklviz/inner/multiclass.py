@@ -27,9 +27,6 @@ from mklviz.problem import MulticlassHinge, OneAgainstAllHinge
 from mklviz.problem.losses import labels_of
 from mklviz.typing import Array, Indices, Integers
 
-__all__ = ["MulticlassInner", "OneAgainstAllInner", "project"]
-
-
 # The compiled steps.
 #
 # State, a column per sample: the signed variables B (c, n), their slopes G = Y - (K B)' (c, n) with Y one at the

@@ -34,9 +34,6 @@ from mklviz.kernels.interface import Approximate, Rounding
 from mklviz.problem import Problem
 from mklviz.typing import Array
 
-__all__ = ["DENSE_LIMIT", "dense_kernels", "needs_memory"]
-
-
 SVM_TOLERANCE = 1e-4
 FINEST = 1e-12  # SVM tolerance below which rounding decides
 ROUNDED_SHARE = 1e-3  # of the gap that forming K_d in single precision may add

@@ -23,9 +23,6 @@ from mklviz.kernels import RowKernel
 from mklviz.problem import Loss
 from mklviz.typing import Array, Flags, Indices, Single
 
-__all__ = ["RowCache", "RowsInner"]
-
-
 # Rows of a kernel in single precision, of which the least recently used give way where memory is short.
 #
 # Reference: Chang, Lin, LIBSVM, ACM TIST 2 (2011), section 4.2, which keeps columns of the kernel in the same way.

@@ -30,9 +30,6 @@ from mklviz.lazy import Later
 from mklviz.problem import Logistic, Loss, Squared
 from mklviz.typing import Array
 
-__all__ = ["LogisticFactors", "LogisticInner", "RidgeFactors", "SquaredInner"]
-
-
 special = Later("scipy.special")  # loaded with the loss
 
 _REFINEMENTS = 5  # of the linear system, where C is so large that one solve is not exact

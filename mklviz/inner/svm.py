@@ -26,9 +26,6 @@ from mklviz.inner.conjugates import balanced
 from mklviz.problem import Loss
 from mklviz.typing import Array, Integers
 
-__all__ = ["BoxInner", "InnerSvm", "box_of", "halves_of", "signed_of"]
-
-
 COMPACT_FROM = 512  # points; smaller kernels stay in the cache as they are
 COMPACT_TO = 0.6  # share of the points left, above which a copy of their kernel does not pay
 CHUNK = 30_000_000  # kernel entries visited between two checkpoints, some hundredths of a second

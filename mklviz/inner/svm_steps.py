@@ -41,9 +41,6 @@ from mklviz.inner.svm_state import (
 )
 from mklviz.typing import Array
 
-__all__ = ["pair_steps"]
-
-
 # Pair steps of the inner SVM; compiled.
 #
 # A pair step moves b_i up and b_j down: i by steepest ascent, j by second-order gain (Fan, Chen & Lin 2005, "Working

@@ -23,9 +23,6 @@ from mklviz.inner.conjugates import into_box
 from mklviz.problem import Problem
 from mklviz.typing import Array
 
-__all__ = ["start_duals", "start_weights", "usual_weights"]
-
-
 # How large equal weights are where the regularizer leaves that open, from one product with the mean kernel.
 #
 #     t = argmin  max over share <= 1  of  D_loss(share beta) - t/2 share^2 beta'K beta  +  r(t 1/m),    K = mean of K_k

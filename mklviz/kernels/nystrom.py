@@ -42,8 +42,6 @@ from mklviz.limits import LIMITS
 from mklviz.numbers import is_whole, share_text
 from mklviz.typing import Array, Indices
 
-__all__ = ["CHOICES", "Nystrom", "NystromBank", "NystromCross", "NystromPart"]
-
 MEMORY_LIMIT = LIMITS.nystrom_bytes
 LARGEST_MATRIX = 2**29  # bytes of a K_d that is formed when asked for
 BLOCK = 8192  # new points mapped together

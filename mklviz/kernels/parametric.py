@@ -30,8 +30,6 @@ from mklviz.kernels.parametrizations._kernel import asked_slopes, asked_values, 
 from mklviz.kernels.storage.triangles import mirror
 from mklviz.typing import Array, Indices
 
-__all__ = ["ParametricBank", "ParametricCross", "ParametricPart"]
-
 TILE = 2**17  # entries asked for at once: some milliseconds where the kernel is quick, and 1 MB
 _WORKSPACE = 2  # matrices of n by n that one use of the kernel takes
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from mklviz.kernels.evaluation.specs import KernelSpec
     from mklviz.kernels.storage.streamed import StreamedGaussians
 
-__all__ = ["CrossBank", "KernelPart"]
-
 
 @dataclass(frozen=True)
 class KernelPart:

@@ -43,8 +43,6 @@ from mklviz.kernels.storage.rows import CACHE_MB, ComputedRows, SumRows, by_rows
 from mklviz.kernels.storage.triangles import packed_length
 from mklviz.typing import Array, Indices
 
-__all__ = ["ProductBank", "ProductCross", "ProductPart"]
-
 _WORKSPACE = 2  # matrices of n by n that one use of a product takes
 
 

@@ -25,8 +25,6 @@ from mklviz.problem.regularizers import Regularizer, regularizer_families
 from mklviz.problem.regularizers._regularizer import norm
 from mklviz.typing import Array
 
-__all__ = ["Equivalent", "equivalents", "one_against_all"]
-
 
 @dataclass(frozen=True)
 class Equivalent:

@@ -15,8 +15,6 @@ from mklviz.kernels.interface import Bank, Merging
 from mklviz.problem.losses import Loss
 from mklviz.typing import Array
 
-__all__ = ["Predictor", "weighted_noun"]
-
 
 def weighted_noun(bank: Bank) -> str:
     """Return what has a weight, "kernel" or "parameter"."""

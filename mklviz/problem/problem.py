@@ -37,8 +37,6 @@ from mklviz.problem.regularizers import Regularizer, Simplex
 from mklviz.problem.weights import check_weighted, checked_weights
 from mklviz.typing import Array
 
-__all__ = ["Problem"]
-
 
 @dataclass(frozen=True)
 class Problem:

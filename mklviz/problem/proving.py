@@ -28,9 +28,6 @@ from mklviz.problem.losses import Loss
 from mklviz.problem.regularizers import Regularizer
 from mklviz.typing import Array, Indices
 
-__all__ = ["may_matter", "prove", "prove_if_doubtful", "proved_at_least", "relative_gap"]
-
-
 # How far two bounds of the optimum are apart:  gap = (P - D) / |P|,  for every loss, regularizer and C.
 #
 # An objective that the optimum lies far below, such as that of the zero function where C is large, would promise more

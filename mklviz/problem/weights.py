@@ -11,8 +11,6 @@ from mklviz.kernels.cross import numbers, refuse_masked
 from mklviz.problem.losses import Loss
 from mklviz.typing import Array
 
-__all__ = ["balanced_classes", "check_weighted", "checked_weights"]
-
 
 def checked_weights(given: Any, n: int) -> Array | None:
     """Return the weights of n samples, (n,), None where they all are 1; or raise `ProblemError`."""

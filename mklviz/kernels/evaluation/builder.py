@@ -23,8 +23,6 @@ from mklviz.kernels.storage.streamed import StreamedGaussians
 from mklviz.kernels.storage.triangles import Entries, packed_length, rescale
 from mklviz.typing import Array, Indices
 
-__all__ = ["Block", "Builder", "KernelSpec", "Progress", "family_sizes", "plan"]
-
 Progress = Callable[[float], None]
 
 MAX_RANK = 128  # a factor longer than this, or than n / 3, saves nothing over the packed triangle

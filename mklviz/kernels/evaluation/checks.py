@@ -15,19 +15,6 @@ from mklviz.limits import LIMITS
 from mklviz.numbers import is_number
 from mklviz.typing import Array
 
-__all__ = [
-    "MEMORY_LIMIT",
-    "check_families",
-    "check_memory",
-    "check_points",
-    "check_symmetric",
-    "feature_labels",
-    "own_points",
-    "refuse_if_too_large",
-    "size_remark",
-]
-
-
 MEMORY_LIMIT = LIMITS.bank_bytes
 MOST = 1e150  # of a feature: the squares of differences between larger ones overflow
 

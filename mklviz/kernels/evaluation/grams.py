@@ -27,9 +27,6 @@ from mklviz.kernels.storage.packed import PackedBlock, check_single, pack_scaled
 from mklviz.kernels.storage.triangles import TOGETHER, Entries, add_rows, forms, packed_length, product
 from mklviz.typing import Array, Indices
 
-__all__ = ["Grams", "check_precision", "open_files", "take_grams"]
-
-
 # Gram matrices that stay in their files, mapped into memory: read from disk as they are needed, never held as a whole.
 #
 # Each is a whole (n, n) matrix of which the lower half is read, a band of rows at a time; the operating system keeps in

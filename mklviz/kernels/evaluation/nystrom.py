@@ -11,15 +11,13 @@ from scipy.linalg import cho_factor, cho_solve, lapack, solve_triangular
 
 from mklviz.context.cancelling import checkpoint
 from mklviz.errors import KernelError
-from mklviz.kernels.evaluation.builder import KernelSpec, Progress
+from mklviz.kernels.evaluation.builder import Progress
 from mklviz.kernels.evaluation.checks import sample_scales
+from mklviz.kernels.evaluation.specs import KernelSpec
 from mklviz.kernels.families import KernelFamily
 from mklviz.kernels.families._family import squared_distances
 from mklviz.kernels.storage.passes import Factors
 from mklviz.typing import Array, Indices
-
-__all__ = ["CHOICES", "Accuracy", "FeatureMaps", "NystromBuilder", "check_landmarks"]
-
 
 # Coordinates of points in which a kernel is an inner product: z(x) = L^-1 K(landmarks, x), with L L' = K(landmarks).
 #

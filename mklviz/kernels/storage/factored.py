@@ -15,9 +15,6 @@ from mklviz.kernels.families import KernelFamily
 from mklviz.kernels.storage.compensated import squared_length
 from mklviz.typing import Array, Indices, Single
 
-__all__ = ["PRECISION", "Distinct", "low_rank", "pivoted_cholesky"]
-
-
 # Factors of kernels of low rank, K = Z'Z, by pivoted Cholesky decomposition that evaluates only the columns it picks.
 #
 # Points that are alike in the features a kernel sees are one point to it: with u different ones the rank is at most u,

@@ -22,8 +22,6 @@ from mklviz.kernels.storage.compensated import squared_length, sums_at
 from mklviz.kernels.storage.factored import Distinct, add_gram, column_groups
 from mklviz.typing import Array, Indices
 
-__all__ = ["RepeatedBlock"]
-
 Inverse = NDArray[np.int32]
 
 FEW_ROWS = 12  # up to which repeating rows of a factor costs less than repeating entries of its kernel
