@@ -25,7 +25,7 @@ from mklviz.learn._function import from_plain, learned, to_plain
 from mklviz.learn._progress import Report, warn
 from mklviz.numbers import is_whole
 from mklviz.problem import Loss, Problem, Regularizer
-from mklviz.problem.weights import checked_weights
+from mklviz.problem.problem import checked_weights
 from mklviz.recipe.words import read_loss, read_regularizer, read_solvers
 from mklviz.record import Trace
 from mklviz.typing import Array, Indices
