@@ -1,4 +1,4 @@
-"""Phrases that several solvers use to tell what a step did."""
+"""Phrases that several solvers use to tell what a step did, and what its line search tried."""
 
 from __future__ import annotations
 

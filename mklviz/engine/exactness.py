@@ -7,6 +7,8 @@ Where the objective itself is no larger than its rounding, the gap is given as a
 
 Where it is the rounding in a stored kernel that keeps dual variables from proving more (`mklviz.problem.proving`), a
 run ends as "precision" too, and says which kernel it is.
+
+Before all that, the arrays of every iterate are checked, their shapes and numbers.
 """
 
 from __future__ import annotations
@@ -27,8 +29,6 @@ from mklviz.problem.rounding import rounding_bound
 from mklviz.record.trace import Trace
 from mklviz.record.verdict import Verdict
 from mklviz.typing import Array
-
-# Check the arrays of every iterate, their shapes and numbers, before it is recorded.
 
 LARGEST = 1e150  # beyond, products of two numbers overflow
 _BEYOND = f"numbers that are not finite or beyond {LARGEST:g}, with which nothing can be computed"

@@ -1,4 +1,4 @@
-"""Solvers by name: every file in the solvers folder is one, and nothing else has to know of it."""
+"""Solvers by name, and their styles: every file in the solvers folder is one, and nothing else has to know of it."""
 
 from __future__ import annotations
 

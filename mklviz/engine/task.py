@@ -1,4 +1,4 @@
-"""Work in a thread for a page that looks now and then: the newest question wins, and its answer is taken once.
+"""Work in threads. For a page, which looks now and then: the newest question wins, and its answer is taken once.
 
 Where a question is asked on an event loop, which may have pages to answer, the loop goes first: every few reports the
 work waits until the loop has come round. Two threads that both want the interpreter hand it over every 5 ms, and on a

@@ -52,8 +52,6 @@ class Report:
         print(f"\r{f'{self._who}: {words}'[:_WIDTH]:<{_WIDTH}}", end="", flush=True)
 
 
-# Warnings that point to the user's line, however many of ours and scikit-learn's lie between.
-
 _BETWEEN = {"mklviz", "sklearn", "joblib"}
 
 

@@ -1,4 +1,4 @@
-"""Points, names and matrices that people give, checked before anything is built from them."""
+"""Points, names and matrices that people give, checked before anything is built from them, and scales of kernels."""
 
 from __future__ import annotations
 

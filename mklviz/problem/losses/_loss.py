@@ -296,7 +296,7 @@ def hinge_face(cost: float | Array, signs: Array, bias: float | Array) -> tuple[
     return np.where(signs > 0.0, ends[0], -ends[1]), np.where(signs > 0.0, ends[1], -ends[0])
 
 
-# Labels of several classes, whole numbers in any numbering: the k-th smallest label is column k of the decisions.
+# Labels of several classes are whole numbers in any numbering: the k-th smallest is column k of the decisions.
 
 _MOST_CLASSES = 10_000  # beyond it the labels are something else, such as the numbers of the samples
 

@@ -1,4 +1,4 @@
-"""Euclidean projections on the simplex and on the nonnegative part of an lp ball."""
+"""Euclidean projections on the simplex and the nonnegative part of an lp ball; proximal points of powers and norms."""
 
 from __future__ import annotations
 
