@@ -109,7 +109,7 @@ def needs(solver: str) -> tuple[str, ...]:
     return (*_FIRST, *_BEYOND.get(solver, ()))
 
 
-class Sharing:
+class CompilePool:
     """The parts, compiled by helping processes, which live as long as the context.
 
     `done`: parts that this process has loaded, or compiled where no process helped.
@@ -135,7 +135,7 @@ class Sharing:
             return self._helpers > 0 and part not in self._cached
 
     @contextmanager
-    def open(self) -> Iterator[Sharing]:
+    def open(self) -> Iterator[CompilePool]:
         """Let processes help, beginning with the first function that must be compiled."""
         try:
             yield self

@@ -14,7 +14,7 @@ from mklviz.contract import Iterate, Solver
 from mklviz.engine.kinds import KINDS, recommend, rivals
 from mklviz.engine.registry import make_solver, solver_classes, why_not
 from mklviz.engine.run import Run
-from mklviz.engine.scheduler import Party
+from mklviz.engine.scheduler import TimeShare
 from mklviz.engine.stop import StopRule
 from mklviz.engine.task import STOPPED, check_threads
 from mklviz.errors import MklvizError, UnsupportedProblem
@@ -166,7 +166,7 @@ class Race:
         check_threads(threads, len(solvers))
         self.problem = problem
         self.runs: dict[str, Run] = {}
-        party = Party()
+        party = TimeShare()
         made = [make_solver(entry, seed=seed) if isinstance(entry, str) else make_solver(entry) for entry in solvers]
         for key, solver in entered(made).items():
             self.runs[key] = Run(problem, solver, rules, pace, start, threads, party, origin)
