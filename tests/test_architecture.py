@@ -264,7 +264,7 @@ def test_nobody_holds_a_lock_while_a_property_is_computed() -> None:
 
 
 WRITTEN_FOR_ONE_FORMULATION = {  # and read its own parameters
-    *("mklviz.solvers.ufo", "mklviz.solvers._ufo_state", "mklviz.solvers.obscure", "mklviz.solvers.smo_mkl"),
+    *("mklviz.solvers.ufo", "mklviz.solvers._ufo", "mklviz.solvers.obscure", "mklviz.solvers.smo_mkl"),
     "mklviz.solvers.smkl",
 }
 
