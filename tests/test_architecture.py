@@ -20,10 +20,10 @@ from _plugins import LOSS, REGULARIZER
 from _sources import ROOT, SCREEN, SOURCES, inside
 
 import mklviz
+from mklviz.analysis.weight_map import Ground
 from mklviz.engine import solver_classes, stop
 from mklviz.kernels import kernel_families
 from mklviz.problem import loss_families, regularizer_families
-from mklviz.views.geometry.ground import Ground
 
 
 @cache
@@ -173,6 +173,7 @@ FLOORS = (
     "mklviz.recipe",
     "mklviz.scenarios",
     "mklviz.sweeps",
+    "mklviz.analysis",
     "mklviz.reproduce",
     "mklviz.learn",
     *(f"mklviz.views.{room}" for room in (*ROOMS, "lessons", "export", "notebook", "tabs", "explorer", "start")),

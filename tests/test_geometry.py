@@ -9,6 +9,10 @@ import numpy as np
 import pytest
 from _problems import blobs, problem, random_grams
 
+from mklviz.analysis.cuts import Cuts, edge, envelope, level_interval, level_polygon, lowest
+from mklviz.analysis.landscape import RESOLUTION, Landscape
+from mklviz.analysis.step_facts import facts_of, keeps_cuts
+from mklviz.analysis.weight_map import STAGES, Ground, Plane, Slice, principal_plane, slice_through
 from mklviz.contract import Array
 from mklviz.engine import solve
 from mklviz.errors import Interrupted
@@ -16,10 +20,6 @@ from mklviz.inner.oracle import SvmOracle
 from mklviz.kernels import KernelBank
 from mklviz.problem import Hinge, LpBall, Problem, Simplex
 from mklviz.record import Trace
-from mklviz.views.geometry.cuts import Cuts, edge, envelope, level_interval, level_polygon, lowest
-from mklviz.views.geometry.ground import STAGES, Ground, Plane, Slice, principal_plane, slice_through
-from mklviz.views.geometry.landscape import RESOLUTION, Landscape
-from mklviz.views.geometry.step_facts import facts_of, keeps_cuts
 
 FINER = 10  # tenths from the first tolerance to the finest, each of them one more solve
 

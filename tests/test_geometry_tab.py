@@ -14,14 +14,14 @@ from _shown import notes, words
 from _waits import wait_for
 from bokeh.events import Tap
 
+from mklviz.analysis.step_facts import facts_of
+from mklviz.analysis.weight_map import STAGES, Plane, Slice
 from mklviz.engine import MaxIter, Race
 from mklviz.kernels import KernelBank
 from mklviz.problem import Hinge, Problem, Simplex
 from mklviz.recipe import Recipe
 from mklviz.views.explorer.shell import Shell
 from mklviz.views.geometry import map_card
-from mklviz.views.geometry.ground import STAGES, Plane, Slice
-from mklviz.views.geometry.step_facts import facts_of
 from mklviz.views.geometry.survey import ONE_MAP
 from mklviz.views.session.session import Session
 from mklviz.views.tabs.geometry import Geometry

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from test_geometry import few
 
+from mklviz.analysis.segment_step import step_of
+from mklviz.analysis.step_facts import facts_of
+from mklviz.analysis.weight_map import Slice
 from mklviz.contract import Facts, Iterate
 from mklviz.engine import make_solver, solve
 from mklviz.inner.oracle import SvmOracle
 from mklviz.record import Trace
 from mklviz.solvers._trials import MOST_TOLD, trials_told
-from mklviz.views.geometry.ground import Slice
-from mklviz.views.geometry.segment_step import step_of
-from mklviz.views.geometry.step_facts import facts_of
 
 SETTINGS = {
     "SPG": ("spg", {}),

@@ -15,15 +15,16 @@ import pytest
 from _shown import notes, words
 from _waits import wait_for
 
+from mklviz.analysis import held_out
+from mklviz.analysis.grams import Alignments
 from mklviz.engine import MaxIter, Race
 from mklviz.recipe import Recipe
 from mklviz.recipe.prepared import Prepared
 from mklviz.views.explorer.shell import Shell
 from mklviz.views.look.palette import DARK, LIGHT
 from mklviz.views.look.styles import race_styles
-from mklviz.views.model import held_out, model_card, model_sections
+from mklviz.views.model import model_card, model_sections
 from mklviz.views.model.coarse_decision import ACROSS
-from mklviz.views.model.grams import Alignments
 from mklviz.views.model.model_card import ModelCard, Subject, adopt
 from mklviz.views.session.session import Session
 from mklviz.views.tabs import model

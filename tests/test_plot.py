@@ -22,11 +22,11 @@ from _waits import PATIENCE
 from bokeh.models import HoverTool
 
 import mklviz as mv
+from mklviz.analysis.learned import by_feature, distinct
 from mklviz.engine import Race
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.views.look.palette import DARK, LIGHT
 from mklviz.views.look.styles import race_styles
-from mklviz.views.model.learned import by_feature, distinct
 from mklviz.views.model.weights_picture import draw_grid
 from mklviz.views.pictures.style import rendered
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from mklviz.analysis.weight_map import CORNERS, Mesh
 from mklviz.typing import Array
 from mklviz.views.chart.description import (
     AreaMark,
@@ -26,7 +27,6 @@ from mklviz.views.chart.description import (
     Table,
     TextMark,
 )
-from mklviz.views.geometry.ground import CORNERS, Mesh
 from mklviz.views.look.palette import RunStyle, Theme
 
 __all__ = [

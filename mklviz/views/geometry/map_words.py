@@ -8,10 +8,10 @@ from itertools import combinations
 
 import numpy as np
 
+from mklviz.analysis.weight_map import Mesh
 from mklviz.contract import Iterate
 from mklviz.views.chart.contours import contour_levels
 from mklviz.views.chart.ticks import tick_text
-from mklviz.views.geometry.ground import Mesh
 from mklviz.views.geometry.map_chart import LOW_AND_HIGH
 from mklviz.views.look.palette import Theme
 from mklviz.views.look.shades import mixed

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from mklviz.analysis.segment_step import Place, SegmentStep
 from mklviz.typing import Array
 from mklviz.views.chart.description import ArrowMark, Axis, Chart, LineMark, PointMark, Table, TextMark
-from mklviz.views.geometry.segment_step import Place, SegmentStep
 from mklviz.views.look.palette import RunStyle, Theme
 
 __all__ = ["height_axis", "objective_table", "segment_chart", "segment_tables"]

@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from mklviz.analysis.dragged_paths import DraggedPaths, PathsFrom, why_no_start
+from mklviz.analysis.weight_map import Ground
 from mklviz.engine import Race
 from mklviz.errors import MklvizError
 from mklviz.record import Trace
 from mklviz.typing import Array
 from mklviz.views.form import Button, FormRow
-from mklviz.views.geometry.dragged_paths import DraggedPaths, PathsFrom, why_no_start
-from mklviz.views.geometry.ground import Ground
 from mklviz.views.host.drag_handle import DragHandle
 from mklviz.views.host.polling import Polling
 from mklviz.views.session.launcher import race_from

@@ -8,11 +8,11 @@ from threading import Lock
 
 import numpy as np
 
+from mklviz.analysis.landscape import Landscape, no_heights
+from mklviz.analysis.weight_map import STAGES, Ground, Mesh
 from mklviz.contract import ACTIVE_WEIGHT, Array
 from mklviz.engine.task import ProgressReport, Task
 from mklviz.problem import Problem
-from mklviz.views.geometry.ground import STAGES, Ground, Mesh
-from mklviz.views.geometry.landscape import Landscape, no_heights
 from mklviz.views.geometry.map_chart import MapPoint
 
 __all__ = ["Survey", "point_of"]

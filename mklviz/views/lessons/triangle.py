@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from mklviz.analysis.weight_map import CORNERS, Mesh
 from mklviz.record import Trace
 from mklviz.views.chart.description import Table
-from mklviz.views.geometry.ground import CORNERS, Mesh
 from mklviz.views.geometry.map_chart import (
     MapPath,
     MapPoint,

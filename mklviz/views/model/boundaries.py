@@ -11,6 +11,9 @@ from html import escape
 
 import panel as pn
 
+from mklviz.analysis.grams import sampled
+from mklviz.analysis.points import Line
+from mklviz.analysis.surface import MOST_POINTS, level_lines, mesh_over, values_over
 from mklviz.contract import Iterate
 from mklviz.engine.task import ProgressReport, Task
 from mklviz.problem import Problem
@@ -22,9 +25,6 @@ from mklviz.views.chart.description import Axis, Chart, Column, LineMark, PointM
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.look.shades import CLASS_MARKERS, class_colours
-from mklviz.views.model.grams import sampled
-from mklviz.views.model.points import Line
-from mklviz.views.model.surface import MOST_POINTS, level_lines, mesh_over, values_over
 
 __all__ = ["Boundaries"]
 

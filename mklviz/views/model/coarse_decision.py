@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from mklviz.analysis.surface import level_lines, mesh_over, values_over
 from mklviz.engine.task import ProgressReport
 from mklviz.views.model.model_card import CoarseModel, Subject
-from mklviz.views.model.surface import level_lines, mesh_over, values_over
 
 __all__ = ["coarse_decision"]
 

@@ -10,12 +10,12 @@ import holoviews as hv
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mklviz.analysis.grams import MOST_SAMPLES, gram_on, sampled, shrunk
 from mklviz.errors import ProblemError
 from mklviz.kernels import Bank
 from mklviz.typing import Array
 from mklviz.views.look.palette import Theme
 from mklviz.views.look.shades import diverging, sequential
-from mklviz.views.model.grams import MOST_SAMPLES, gram_on, sampled, shrunk
 from mklviz.views.pictures.style import HEIGHT, dressed, theme_of
 
 __all__ = ["Ordered", "draw_gram", "gram", "ordered_gram"]

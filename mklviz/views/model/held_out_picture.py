@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import holoviews as hv
 import numpy as np
 
+from mklviz.analysis.held_out import Roc
 from mklviz.typing import Array
 from mklviz.views.chart.axes import PERCENT
 from mklviz.views.look.palette import Theme
 from mklviz.views.look.shades import mixed, sequential
-from mklviz.views.model.held_out import Roc
 from mklviz.views.pictures.style import HEIGHT, dressed
 
 __all__ = ["draw_confusion", "draw_predicted", "draw_roc"]

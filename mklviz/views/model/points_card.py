@@ -10,6 +10,8 @@ from typing import Any
 
 import panel as pn
 
+from mklviz.analysis.drawn_points import COARSE, FINE, MOST_LEARNED, Fineness, learned
+from mklviz.analysis.points import FILE, MOST_POINTS, Field, Points, as_file, points_of, read_points
 from mklviz.datasets import DataError
 from mklviz.engine import Race
 from mklviz.engine.task import Task
@@ -20,8 +22,6 @@ from mklviz.views.host.polling import Polling
 from mklviz.views.lab.lab_charts import Bar, bar_table, bars_chart, lab_figure
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme
-from mklviz.views.model.drawn_points import COARSE, FINE, MOST_LEARNED, Fineness, learned
-from mklviz.views.model.points import FILE, MOST_POINTS, Field, Points, as_file, points_of, read_points
 from mklviz.views.model.points_figure import CLASSES, PointsFigure
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say

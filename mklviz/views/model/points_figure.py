@@ -9,6 +9,7 @@ import numpy as np
 from bokeh.models import ColumnDataSource, CustomJS, Legend, LegendItem, LinearColorMapper, PointDrawTool
 from bokeh.transform import factor_cmap, factor_mark
 
+from mklviz.analysis.points import Field, Points
 from mklviz.typing import Array
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.description import Axis, Chart, LineMark
@@ -16,7 +17,6 @@ from mklviz.views.host.beside import beside
 from mklviz.views.host.dragged_figure import DraggedFigure
 from mklviz.views.look.palette import FONT, Theme
 from mklviz.views.look.shades import CLASS_MARKERS, class_colours, decision_shades
-from mklviz.views.model.points import Field, Points
 
 __all__ = ["CLASSES", "PointsFigure"]
 

@@ -6,13 +6,13 @@ import holoviews as hv
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mklviz.analysis.grams import Alignments, align
+from mklviz.analysis.learned import MOST_KERNELS, heaviest
 from mklviz.errors import ProblemError
 from mklviz.kernels import Bank
 from mklviz.typing import Array
 from mklviz.views.look.palette import Theme
 from mklviz.views.look.shades import diverging, sequential
-from mklviz.views.model.grams import Alignments, align
-from mklviz.views.model.learned import MOST_KERNELS, heaviest
 from mklviz.views.pictures.style import dressed, theme_of
 
 __all__ = ["draw_similarity", "similarity"]

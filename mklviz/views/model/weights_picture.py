@@ -7,6 +7,7 @@ from typing import Literal
 import holoviews as hv
 import numpy as np
 
+from mklviz.analysis.learned import Bars, Grid, by_family, by_feature, by_kernel
 from mklviz.errors import ProblemError
 from mklviz.kernels import Bank
 from mklviz.record import Trace
@@ -14,7 +15,6 @@ from mklviz.typing import Array
 from mklviz.views.look.palette import Theme
 from mklviz.views.look.shades import sequential
 from mklviz.views.look.styles import run_styles
-from mklviz.views.model.learned import Bars, Grid, by_family, by_feature, by_kernel
 from mklviz.views.pictures.style import HEIGHT, dressed, theme_of
 
 __all__ = ["draw_bars", "draw_grid", "weights"]

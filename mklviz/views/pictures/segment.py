@@ -11,15 +11,15 @@ from dataclasses import replace
 import holoviews as hv
 import numpy as np
 
+from mklviz.analysis.cuts import Cuts
+from mklviz.analysis.landscape import Landscape
+from mklviz.analysis.segment_step import step_of
+from mklviz.analysis.step_facts import keeps_cuts
+from mklviz.analysis.weight_map import Slice
 from mklviz.errors import ProblemError
 from mklviz.problem import Problem
 from mklviz.record import Trace
-from mklviz.views.geometry.cuts import Cuts
-from mklviz.views.geometry.ground import Slice
-from mklviz.views.geometry.landscape import Landscape
 from mklviz.views.geometry.segment_chart import height_axis, objective_table, segment_chart, segment_tables
-from mklviz.views.geometry.segment_step import step_of
-from mklviz.views.geometry.step_facts import keeps_cuts
 from mklviz.views.look.styles import run_styles
 from mklviz.views.pictures.draw_holoviews import draw_holoviews
 from mklviz.views.pictures.run_arguments import check_ground

@@ -11,12 +11,12 @@ from typing import Any
 import holoviews as hv
 import numpy as np
 
+from mklviz.analysis.landscape import Landscape
+from mklviz.analysis.weight_map import Slice
 from mklviz.errors import ProblemError
 from mklviz.problem import Problem
 from mklviz.record import Trace
 from mklviz.views.chart.description import Axis, Chart, ContourMark, LineMark, Mark, PointMark
-from mklviz.views.geometry.ground import Slice
-from mklviz.views.geometry.landscape import Landscape
 from mklviz.views.geometry.map_chart import AT, contour_table, corner_marks, corner_tables
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.look.styles import run_styles

@@ -9,12 +9,12 @@ from html import escape
 
 import numpy as np
 
+from mklviz.analysis.weight_map import principal_plane
 from mklviz.record import Trace
 from mklviz.scenarios import load_scenario
 from mklviz.views.chart.description import Axis, Chart, Tables
 from mklviz.views.chart.svg import drawing
 from mklviz.views.chart.svg_pictures import runs_stills
-from mklviz.views.geometry.ground import principal_plane
 from mklviz.views.geometry.map_chart import (
     MapPath,
     MapPoint,

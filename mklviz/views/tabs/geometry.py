@@ -13,13 +13,13 @@ import numpy as np
 import panel as pn
 import panel_material_ui as pmui
 
+from mklviz.analysis.cuts import cuts_known
+from mklviz.analysis.step_facts import keeps_cuts
 from mklviz.contract import Array
 from mklviz.engine import Race
 from mklviz.views.form import Form, FormRow, Select
-from mklviz.views.geometry.cuts import cuts_known
 from mklviz.views.geometry.map_card import MapCard, best_of
 from mklviz.views.geometry.segment_card import SegmentCard
-from mklviz.views.geometry.step_facts import keeps_cuts
 from mklviz.views.host.frames import Frames
 from mklviz.views.host.page_session import is_on_page
 from mklviz.views.lessons.picture import LessonRuns

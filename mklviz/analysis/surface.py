@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from contourpy import contour_generator
 
+from mklviz.analysis.grams import sampled
 from mklviz.contract import Iterate
 from mklviz.errors import ProblemError
 from mklviz.inner import SvmOracle
 from mklviz.problem import Problem
 from mklviz.record import Trace
 from mklviz.typing import Array, Flags, Indices
-from mklviz.views.model.grams import sampled
 
 __all__ = ["MOST_POINTS", "Surface", "level_lines", "mesh_over", "plane_of", "solution_of", "surface", "values_over"]
 

@@ -10,11 +10,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from mklviz.analysis.weight_map import STAGES, Ground, Key, Mesh
 from mklviz.context.blas import one_blas_thread
 from mklviz.inner.oracle import FINEST, SvmOracle, needs_known_loss
 from mklviz.problem import Problem
 from mklviz.typing import Array
-from mklviz.views.geometry.ground import STAGES, Ground, Key, Mesh
 
 __all__ = ["Landscape", "no_heights"]
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from mklviz.analysis.cuts import envelope, level_interval, lowest
+from mklviz.analysis.step_facts import facts_of
+from mklviz.analysis.weight_map import Slice
 from mklviz.contract import Array, Iterate
-from mklviz.views.geometry.cuts import envelope, level_interval, lowest
-from mklviz.views.geometry.ground import Slice
-from mklviz.views.geometry.step_facts import facts_of
 
 __all__ = ["Place", "SegmentStep", "step_of"]
 

@@ -15,13 +15,13 @@ import numpy as np
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
+from mklviz.analysis.learned import MOST_KERNELS, MOST_SUMMED, distinct, heaviest
 from mklviz.context import checkpoint
 from mklviz.contract import Iterate
 from mklviz.errors import ProblemError
 from mklviz.kernels import Bank
 from mklviz.problem import Problem
 from mklviz.typing import Array, Indices
-from mklviz.views.model.learned import MOST_KERNELS, MOST_SUMMED, distinct, heaviest
 
 __all__ = [
     "MOST_PAIRED",

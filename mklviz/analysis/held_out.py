@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mklviz.analysis.grams import sampled
 from mklviz.contract import Iterate
 from mklviz.recipe.prepared import Prepared
 from mklviz.typing import Array
-from mklviz.views.model.grams import sampled
 
 __all__ = ["HeldOutVerdict", "Roc", "confusion", "judge", "roc"]
 

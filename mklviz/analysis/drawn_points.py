@@ -9,6 +9,9 @@ from functools import partial
 
 import numpy as np
 
+from mklviz.analysis.learned import by_kernel
+from mklviz.analysis.points import FILE, Field
+from mklviz.analysis.surface import level_lines, values_over
 from mklviz.context import interruptible
 from mklviz.datasets import Dataset, read_dataset_bytes
 from mklviz.engine import make_solver, recommend, solve
@@ -19,9 +22,6 @@ from mklviz.recipe import Recipe
 from mklviz.recipe.prepared import build_bank
 from mklviz.record import Trace
 from mklviz.typing import Array
-from mklviz.views.model.learned import by_kernel
-from mklviz.views.model.points import FILE, Field
-from mklviz.views.model.surface import level_lines, values_over
 
 __all__ = ["COARSE", "FINE", "MOST_LEARNED", "Fineness", "learned"]
 
