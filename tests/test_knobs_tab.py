@@ -90,7 +90,7 @@ def races_of(monkeypatch: pytest.MonkeyPatch, pace: float = 0.0) -> list[Race]:
         races.append(Race(*what, pace=pace))
         return races[-1]
 
-    monkeypatch.setattr(knobs, "Race", begun)
+    monkeypatch.setattr(lab, "Race", begun)
     return races
 
 

@@ -15,8 +15,8 @@ from mklviz.context import interruptible
 from mklviz.engine import Gap, Race, WeightChange, replay
 from mklviz.errors import Interrupted
 from mklviz.recipe import Recipe
-from mklviz.views.lab.judging import judge
-from mklviz.views.lab.rules import DIGITS, RULES, above_words, threshold_text
+from mklviz.views.lab.lab_charts import above_words
+from mklviz.views.lab.rules import DIGITS, RULES, judge, threshold_text
 from mklviz.views.look.palette import DARK
 from mklviz.views.session.session import Session
 from mklviz.views.tabs.stopping import SHOWN, Stopping

@@ -15,10 +15,14 @@ from itertools import chain, product
 
 import numpy as np
 
+from mklviz.contract import ACTIVE_WEIGHT
 from mklviz.problem import Simplex
 from mklviz.typing import Array
 
-__all__ = ["STAGES", "Ground", "Key", "Mesh", "Plane", "Slice", "principal_plane", "slice_through"]
+__all__ = [
+    *("STAGES", "Ground", "Key", "MapPoint", "Mesh", "Plane", "Slice"),
+    *("point_of", "principal_plane", "slice_through"),
+]
 
 Key = tuple[int, ...]
 Mesh = tuple[Array, Array, Array]  # x, y and the height, each (rows, columns)
@@ -29,12 +33,34 @@ SIDE = 40  # meshes along a side of a triangle: 861 nodes
 LINE = 64  # meshes of a segment
 MARGIN = 0.07  # of a plane beyond the paths, on each side
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])  # of the triangle as it is drawn
-
+NAMED = 3  # kernels that are named beside a point
 
 _STAR = "The star is the best point found; small rings are the trials of this step's line search."
 _START = "Drag the start, or click: every solver begins there."
 _PLANE = "Seen along the two directions in which the weights moved most, {share} of all movement."
 _SLICE = "Each point is one mix of the three kernels{others}."
+
+
+@dataclass(frozen=True)
+class MapPoint:
+    """One place of a map and its text."""
+
+    along: float
+    up: float
+    title: str
+    objective: str
+    weights: str
+
+
+def point_of(
+    position: tuple[float, float] | Array, title: str, objective: float, weights: Array, names: Sequence[str]
+) -> MapPoint:
+    """Return a point of a map with its objective and its heaviest kernels in words."""
+    heaviest = np.argsort(-weights, kind="stable")[:NAMED] if len(weights) > NAMED else range(len(weights))
+    more = int((weights > ACTIVE_WEIGHT).sum()) - NAMED
+    kernels = ", ".join(f"{names[k]} {weights[k]:.3f}" for k in heaviest) + (f" and {more:,} more" if more > 0 else "")
+    x, y = position
+    return MapPoint(float(x), float(y), title, f"{objective:,.6g}", kernels)
 
 
 class Ground:

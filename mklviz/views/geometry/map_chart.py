@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mklviz.analysis.weight_map import CORNERS, Mesh
+from mklviz.analysis.weight_map import CORNERS, MapPoint, Mesh
 from mklviz.typing import Array
 from mklviz.views.chart.description import (
     AreaMark,
@@ -34,7 +34,6 @@ __all__ = [
     "CORNERED",
     "PLANE",
     "MapPath",
-    "MapPoint",
     "contour_table",
     "corner_marks",
     "corner_tables",
@@ -56,17 +55,6 @@ PLANE = (
 )
 CORNERED = (Axis(start=-0.22, end=1.22, visible=False), Axis(start=-0.1, end=1.0, visible=False))
 _TIPS = (("", "@title"), ("objective", "@objective"), ("", "@weights"))
-
-
-@dataclass(frozen=True)
-class MapPoint:
-    """One place of a map and its text."""
-
-    along: float
-    up: float
-    title: str
-    objective: str
-    weights: str
 
 
 @dataclass(frozen=True)

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from threading import Lock
 
-import numpy as np
-
 from mklviz.analysis.landscape import Landscape, no_heights
-from mklviz.analysis.weight_map import STAGES, Ground, Mesh
-from mklviz.contract import ACTIVE_WEIGHT, Array
+from mklviz.analysis.weight_map import STAGES, Ground, MapPoint, Mesh, point_of
 from mklviz.engine.task import ProgressReport, Task
 from mklviz.problem import Problem
-from mklviz.views.geometry.map_chart import MapPoint
 
-__all__ = ["Survey", "point_of"]
+__all__ = ["Survey"]
 
-NAMED = 3  # kernels that are named beside a point
 ONE_MAP = Lock()  # is computed at a time in a process, however many people look at theirs
 Sheet = tuple[Mesh, list[MapPoint]]
 
@@ -83,14 +77,3 @@ def _sheet(landscape: Landscape, drawn: int, report: ProgressReport) -> tuple[in
         weights = landscape.ground.weights_at(key)
         nodes.append(point_of((x, y), "Weights here", landscape.heights[key], weights, names))
     return landscape.stage, (mesh, nodes)
-
-
-def point_of(
-    position: tuple[float, float] | Array, title: str, objective: float, weights: Array, names: Sequence[str]
-) -> MapPoint:
-    """Return a point of a map with its objective and its heaviest kernels in words."""
-    heaviest = np.argsort(-weights, kind="stable")[:NAMED] if len(weights) > NAMED else range(len(weights))
-    more = int((weights > ACTIVE_WEIGHT).sum()) - NAMED
-    kernels = ", ".join(f"{names[k]} {weights[k]:.3f}" for k in heaviest) + (f" and {more:,} more" if more > 0 else "")
-    x, y = position
-    return MapPoint(float(x), float(y), title, f"{objective:,.6g}", kernels)

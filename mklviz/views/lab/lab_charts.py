@@ -1,44 +1,24 @@
-"""Charts of the laboratory tabs: curves with a threshold across and marks on them, and the heaviest weights as bars."""
+"""Charts of the laboratory tabs: curves with a threshold across, the heaviest weights as bars; the table of replays."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from html import escape
 
+from mklviz.analysis.curves import Bar, RunCurve
+from mklviz.engine import Replay, Returned
+from mklviz.record import Trace
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.description import Axis, BarMark, Chart, Column, LineMark, PointMark, RuleMark, Table
 from mklviz.views.chart.readout import add_readout
-from mklviz.views.look.palette import Theme
+from mklviz.views.look.palette import RunStyle, Theme, swatch
 
-__all__ = ["Bar", "LabCurve", "bar_table", "bars_chart", "curve_tables", "curves_chart", "lab_figure"]
+__all__ = ["above_words", "bar_table", "bars_chart", "curve_tables", "curves_chart", "lab_figure", "replay_table"]
 
 HEIGHT = 230  # pixels
 FAINT = 0.4  # opacity of what is behind
-
-
-@dataclass(frozen=True)
-class LabCurve:
-    """One curve of a chart; `behind` draws it faint, and `mark` is a point on it, if there is one."""
-
-    label: str
-    x: Sequence[float]
-    y: Sequence[float]
-    colour: str
-    dash: str = "solid"
-    behind: bool = False
-    mark: tuple[float, float] | None = None
-    marker: str = "circle"
-
-
-@dataclass(frozen=True)
-class Bar:
-    """A kernel with its weight, what it had `before` (behind it) and a third one beside, nan where there is none."""
-
-    name: str
-    weight: float
-    before: float = math.nan
-    third: float = math.nan
+ROUNDING = 1e-9  # of the objective; a smaller distance may be rounding
 
 
 def lab_figure(chart: Chart, theme: Theme) -> ChartFigure:
@@ -60,25 +40,28 @@ def curves_chart(name: str, x_label: str, theme: Theme) -> Chart:
     return Chart(name, x=Axis(x_label), y=Axis(scale="log", numbers="percent"), marks=marks)
 
 
-def curve_tables(lines: Sequence[LabCurve], threshold: float = math.nan) -> dict[str, Table]:
-    """Return curves, those behind first, the marks on them and the threshold."""
-    ordered = sorted(lines, key=lambda line: not line.behind)
-    marked = [(line, line.mark) for line in ordered if line.mark is not None and line.mark[1] > 0.0]
+def curve_tables(
+    curves: Sequence[RunCurve], styles: Mapping[str, RunStyle], threshold: float = math.nan
+) -> dict[str, Table]:
+    """Return curves in the styles of their runs, those behind first, the marks on them and the threshold."""
+    ordered = sorted(curves, key=lambda curve: not curve.behind)
+    looks = [styles[curve.key] for curve in ordered]
+    marked = [(each.mark, look) for each, look in zip(ordered, looks, strict=True) if each.mark and each.mark[1] > 0.0]
     return {
         "lines": {
-            "xs": [list(map(float, line.x)) for line in ordered],
-            "ys": [[float(y) if y > 0.0 and math.isfinite(y) else math.nan for y in line.y] for line in ordered],
-            "label": [line.label for line in ordered],
-            "colour": [line.colour for line in ordered],
-            "dash": [line.dash for line in ordered],
-            "alpha": [FAINT if line.behind else 1.0 for line in ordered],
-            "width": [1.6 if line.behind else 2.0 for line in ordered],
+            "xs": [list(map(float, curve.x)) for curve in ordered],
+            "ys": [[float(y) if y > 0.0 and math.isfinite(y) else math.nan for y in curve.y] for curve in ordered],
+            "label": [curve.label or look.label for curve, look in zip(ordered, looks, strict=True)],
+            "colour": [look.colour for look in looks],
+            "dash": ["solid" if curve.behind else look.dash for curve, look in zip(ordered, looks, strict=True)],
+            "alpha": [FAINT if curve.behind else 1.0 for curve in ordered],
+            "width": [1.6 if curve.behind else 2.0 for curve in ordered],
         },
         "marks": {
-            "x": [mark[0] for _, mark in marked],
-            "y": [mark[1] for _, mark in marked],
-            "colour": [line.colour for line, _ in marked],
-            "marker": [line.marker for line, _ in marked],
+            "x": [mark[0] for mark, _ in marked],
+            "y": [mark[1] for mark, _ in marked],
+            "colour": [look.colour for _, look in marked],
+            "marker": [look.marker for _, look in marked],
         },
         "threshold": {"y": [threshold]},
     }
@@ -102,3 +85,88 @@ def bar_table(bars: Sequence[Bar], colour: str) -> dict[str, Table]:
     names = [f"{name} ({names[:k].count(name) + 1})" if name in names[:k] else name for k, name in enumerate(names)]
     columns = {column: [getattr(bar, column) for bar in upwards] for column in ("weight", "before", "third")}
     return {"bars": {"name": names, **columns, "colour": [colour] * len(names)}}
+
+
+_GROUP = {True: ' class="group"', False: ""}  # where the columns of one iterate begin
+_HEADS = (
+    ("Above optimum", "How far its objective lies above the optimum, by the best bounds of all runs at their ends"),
+    ("Kernels", "Kernels in use"),
+    ("Misplaced", "Share of the weight that is on other kernels than in the best solution known"),
+)
+
+
+def replay_table(
+    replays: Mapping[str, Replay],
+    traces: Mapping[str, Trace],
+    styles: Mapping[str, RunStyle],
+    score_name: str,
+    silent: frozenset[str] = frozenset(),
+) -> str:
+    """Return an HTML table of where each run would have stopped and with which result.
+
+    `traces`, `styles`: the runs by the same keys, and how they are drawn; `score_name`: what scores are, such as "Test
+    accuracy"; "" where there are none; `silent`: keys of the runs that do not report what the rule looks at.
+    """
+    heads = [*_HEADS, (score_name, "On samples that were held out")] if score_name else list(_HEADS)
+    columns = "".join(
+        f'<th scope="col"{_GROUP[column == 0]} title="{escape(why)}">{escape(name)}</th>'
+        for column, (name, why) in enumerate(heads)
+    )
+    groups = "".join(
+        f'<th scope="colgroup"{_GROUP[True]} colspan="{len(heads)}">{what}</th>'
+        for what in ("Last iterate", "Best iterate so far")
+    )
+    rows = "".join(_row(replays[key], traces[key], styles[key], score_name, key in silent) for key in replays)
+    return (
+        '<div class="scroll" tabindex="0"><table class="results replays">'
+        '<caption class="unseen">Where each run would have stopped'
+        f'</caption><thead><tr><td colspan="4"></td>{groups}</tr><tr><th scope="col">Solver</th><th scope="col">Stops'
+        '</th><th scope="col">SVM solves</th><th scope="col">CPU seconds</th>'
+        f"{2 * columns}</tr></thead><tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _row(replay: Replay, trace: Trace, style: RunStyle, score_name: str, silent: bool) -> str:
+    first, end = trace.first_step, trace.last_step
+    if silent:
+        when = "not reported"
+    elif replay.verdict is None:
+        when = f"never, in {end - first:,} steps"
+    else:
+        when = f"at step {first + replay.step:,} of {end:,}"
+    step = replay.last.step
+    cells = "".join(
+        f"<td>{cell}</td>" for cell in (when, f"{trace[step].svm_solves:,}", f"{trace.seconds_at(step):.2f} s")
+    )
+    for returned in (replay.last, replay.best):
+        columns = enumerate(_cells(returned, score_name))
+        cells += "".join(f"<td{_GROUP[column == 0]}>{cell}</td>" for column, cell in columns)
+    return f'<tr><th scope="row">{swatch(style)}{escape(style.label)}</th>{cells}</tr>'
+
+
+def _cells(returned: Returned, score_name: str) -> list[str]:
+    cells = [above_words(returned), f"{returned.iterate.active:,}", _percent(returned.misplaced)]
+    if score_name:
+        score = returned.score
+        accurate = f"{100 * score:.1f} %" if "accuracy" in score_name.lower() else f"{score:.3f}"
+        cells.append(accurate if math.isfinite(score) else "–")
+    return cells
+
+
+def above_words(returned: Returned) -> str:
+    """Return how far the returned iterate lies above the optimum: "1.2 %", or "0.4–1.2 %" where no more is known."""
+    least, most = _short(returned.at_least), _short(returned.at_most)
+    if not most:
+        return f"≥ {least} %" if least else "–"
+    return f"{most} %" if least == most else f"{least}–{most} %"
+
+
+def _short(share: float) -> str:
+    if not math.isfinite(share):
+        return ""
+    value = 100 * share if share > ROUNDING else 0.0
+    return f"{value:.2g}" if value < 99.5 else f"{value:,.0f}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %" if math.isfinite(share) else "–"

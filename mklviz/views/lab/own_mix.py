@@ -11,6 +11,7 @@ from threading import Lock
 
 import numpy as np
 
+from mklviz.analysis.curves import RunCurve
 from mklviz.context.blas import one_blas_thread
 from mklviz.contract import Iterate
 from mklviz.engine.task import ProgressReport, Task
@@ -19,8 +20,6 @@ from mklviz.problem import Problem
 from mklviz.problem.bounds import relative_gap
 from mklviz.record import Trace
 from mklviz.typing import Array, Indices
-from mklviz.views.lab.lab_charts import LabCurve
-from mklviz.views.look.palette import RunStyle, Theme
 
 __all__ = ["MOST_BARS", "YOURS", "Mix", "Mixer", "above", "mix_lines", "mixed_kernels", "standing"]
 
@@ -80,18 +79,15 @@ def above(objective: float, traces: Mapping[str, Trace]) -> float:
     return max(relative_gap(objective, bound), 0.0)
 
 
-def mix_lines(
-    mine: float | None, traces: Mapping[str, Trace], styles: Mapping[str, RunStyle], theme: Theme
-) -> list[LabCurve]:
+def mix_lines(mine: float | None, traces: Mapping[str, Trace]) -> list[RunCurve]:
     """Return the curves of how far each solver is above the bound at its steps, and the mix across."""
     curves = []
     for key, trace in traces.items():
-        style, steps = styles[key], range(trace.first_step, trace.last_step + 1)
         share = [above(value, traces) for value in trace.objective]
-        curves.append(LabCurve(style.label, list(map(float, steps)), share, style.colour, style.dash))
+        curves.append(RunCurve(key, range(trace.first_step, trace.last_step + 1), share))
     if mine is not None:
         last = float(max(trace.last_step for trace in traces.values()))
-        curves.append(LabCurve(YOURS, [0.0, last], [mine, mine], theme.text, mark=(last, mine), marker="star"))
+        curves.append(RunCurve(YOURS, [0.0, last], [mine, mine], mark=(last, mine)))
     return curves
 
 

@@ -1,13 +1,15 @@
-"""The rules that can stop a recording, each with its threshold, and their results as a table."""
+"""Stop rules on recordings: where each would have fired, the number it watches, how far steps are above the optimum."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from html import escape
+from dataclasses import dataclass, replace
 
-from mklviz.contract import Iterate
+import numpy as np
+
+from mklviz.analysis.curves import Bar, RunCurve, heaviest_bars, thinned
+from mklviz.contract import Array, Iterate
 from mklviz.engine import (
     KKT,
     Gap,
@@ -17,17 +19,16 @@ from mklviz.engine import (
     ObjectiveChange,
     ProjectedGradient,
     Replay,
-    Returned,
     WeightChange,
+    measured,
     replay,
 )
 from mklviz.recipe.parsing import show_number, show_percent
 from mklviz.record import Trace
-from mklviz.views.look.palette import RunStyle, swatch
+from mklviz.record.reference import Reference
 
-__all__ = ["DIGITS", "RULES", "Rule", "above_words", "judged", "replay_table", "threshold_text"]
+__all__ = ["DIGITS", "RULES", "Judgement", "Rule", "judge", "threshold_text"]
 
-ROUNDING = 1e-9  # of the objective; a smaller distance may be rounding
 DIGITS = (*(float(f"{digit}e{power}") for power in range(-6, 0) for digit in (1, 2, 5)), 1.0)  # thresholds offered
 
 
@@ -97,91 +98,71 @@ def threshold_text(rule: Rule, value: float) -> str:
     return show_percent(float(f"{value:.3g}")) if rule.share else show_number(float(f"{value:.3g}"))
 
 
-def judged(traces: Mapping[str, Trace], rule: Measured, score: Callable[[Iterate], float] | None) -> dict[str, Replay]:
-    """Replay a rule on each of several runs on one problem."""
-    return {key: replay(trace, rule, traces.values(), score) for key, trace in traces.items()}
+@dataclass(frozen=True, eq=False)  # arrays are not simply equal or not
+class Judgement:
+    """A rule on all runs of a race.
 
-
-_GROUP = {True: ' class="group"', False: ""}  # where the columns of one iterate begin
-_HEADS = (
-    ("Above optimum", "How far its objective lies above the optimum, by the best bounds of all runs at their ends"),
-    ("Kernels", "Kernels in use"),
-    ("Misplaced", "Share of the weight that is on other kernels than in the best solution known"),
-)
-
-
-def replay_table(
-    replays: Mapping[str, Replay],
-    traces: Mapping[str, Trace],
-    styles: Mapping[str, RunStyle],
-    score_name: str,
-    silent: frozenset[str] = frozenset(),
-) -> str:
-    """Return an HTML table of where each run would have stopped and with which result.
-
-    `traces`, `styles`: the runs by the same keys, and how they are drawn; `score_name`: what scores are, such as "Test
-    accuracy"; "" where there are none; `silent`: keys of the runs that do not report what the rule looks at.
+    Distances are above the best bound of all runs, or above the least objective where there is no bound.
     """
-    heads = [*_HEADS, (score_name, "On samples that were held out")] if score_name else list(_HEADS)
-    columns = "".join(
-        f'<th scope="col"{_GROUP[column == 0]} title="{escape(why)}">{escape(name)}</th>'
-        for column, (name, why) in enumerate(heads)
-    )
-    groups = "".join(
-        f'<th scope="colgroup"{_GROUP[True]} colspan="{len(heads)}">{what}</th>'
-        for what in ("Last iterate", "Best iterate so far")
-    )
-    rows = "".join(_row(replays[key], traces[key], styles[key], score_name, key in silent) for key in replays)
-    return (
-        '<div class="scroll" tabindex="0"><table class="results replays">'
-        '<caption class="unseen">Where each run would have stopped'
-        f'</caption><thead><tr><td colspan="4"></td>{groups}</tr><tr><th scope="col">Solver</th><th scope="col">Stops'
-        '</th><th scope="col">SVM solves</th><th scope="col">CPU seconds</th>'
-        f"{2 * columns}</tr></thead><tbody>{rows}</tbody></table></div>"
-    )
+
+    traces: Mapping[str, Trace]
+    rule: Measured
+    replays: Mapping[str, Replay]
+    measures: Mapping[str, Array]  # the number that the rule watches, at every step
+    own: Mapping[str, Array]  # how far above the optimum each step was
+    best: Mapping[str, Array]  # and the best step until there
+    reference: Reference  # the best that is known of the problem
+
+    @property
+    def silent(self) -> frozenset[str]:
+        """Keys of the runs that do not report what the rule looks at."""
+        return frozenset(key for key, values in self.measures.items() if np.isnan(values).all())
+
+    def seen(self) -> list[RunCurve]:
+        """Return the number that the rule watches in each run, with a mark where it fires."""
+        return [self._curve(key, values, fired=True) for key, values in self.measures.items()]
+
+    def truth(self) -> list[RunCurve]:
+        """Return how far above the optimum each run was, at each step and faint, and at best until there."""
+        faint = [replace(self._curve(key, values), behind=True) for key, values in self.own.items()]
+        return [*faint, *(self._curve(key, self.best[key], fired=True, at=self.own[key]) for key in self.traces)]
+
+    def _curve(self, key: str, values: Array, fired: bool = False, at: Array | None = None) -> RunCurve:
+        """Return values over the steps of a run, with a mark where the rule `fired`, at another height if need be."""
+        first, end = self.traces[key].first_step, self.replays[key]
+        steps = thinned(len(values))
+        height = float((values if at is None else at)[end.step])
+        mark = (float(first + end.step), height) if fired and end.verdict is not None else None
+        return RunCurve(key, [first + t for t in steps], [float(values[t]) for t in steps], mark=mark)
+
+    def bars(self, key: str) -> list[Bar]:
+        """Return the weights that a run would have returned beside those of the best solution that is known."""
+        end = self.replays[key]
+        best = min(self.traces.values(), key=lambda trace: trace.best.objective)
+        steps = end.best.iterate, best.best, end.last.iterate
+        return heaviest_bars(best.kernel_names, *(_shares(step.weights) for step in steps))
 
 
-def _row(replay: Replay, trace: Trace, style: RunStyle, score_name: str, silent: bool) -> str:
-    first, end = trace.first_step, trace.last_step
-    if silent:
-        when = "not reported"
-    elif replay.verdict is None:
-        when = f"never, in {end - first:,} steps"
+def judge(
+    traces: Mapping[str, Trace],
+    rule: Measured,
+    score: Callable[[Iterate], float] | None,
+    before: Judgement | None = None,
+) -> Judgement:
+    """Replay a rule on all runs of a race; what it looks at may be known from the judgement `before`."""
+    reference = Reference.of(traces.values())
+    zero = reference.bound if reference else reference.objective  # what distances are from
+    scale = abs(reference.objective) or math.nan
+    own = {key: (trace.objective - zero) / scale for key, trace in traces.items()}
+    best = {key: np.fmin.accumulate(values) for key, values in own.items()}
+    if before is not None and before.traces == traces and type(before.rule) is type(rule):
+        measures = before.measures  # no threshold changes them
     else:
-        when = f"at step {first + replay.step:,} of {end:,}"
-    step = replay.last.step
-    cells = "".join(
-        f"<td>{cell}</td>" for cell in (when, f"{trace[step].svm_solves:,}", f"{trace.seconds_at(step):.2f} s")
-    )
-    for returned in (replay.last, replay.best):
-        columns = enumerate(_cells(returned, score_name))
-        cells += "".join(f"<td{_GROUP[column == 0]}>{cell}</td>" for column, cell in columns)
-    return f'<tr><th scope="row">{swatch(style)}{escape(style.label)}</th>{cells}</tr>'
+        measures = {key: measured(trace, rule) for key, trace in traces.items()}
+    replays = {key: replay(trace, rule, traces.values(), score) for key, trace in traces.items()}
+    return Judgement(traces, rule, replays, measures, own, best, reference)
 
 
-def _cells(returned: Returned, score_name: str) -> list[str]:
-    cells = [above_words(returned), f"{returned.iterate.active:,}", _percent(returned.misplaced)]
-    if score_name:
-        score = returned.score
-        accurate = f"{100 * score:.1f} %" if "accuracy" in score_name.lower() else f"{score:.3f}"
-        cells.append(accurate if math.isfinite(score) else "–")
-    return cells
-
-
-def above_words(returned: Returned) -> str:
-    """Return how far the returned iterate lies above the optimum: "1.2 %", or "0.4–1.2 %" where no more is known."""
-    least, most = _short(returned.at_least), _short(returned.at_most)
-    if not most:
-        return f"≥ {least} %" if least else "–"
-    return f"{most} %" if least == most else f"{least}–{most} %"
-
-
-def _short(share: float) -> str:
-    if not math.isfinite(share):
-        return ""
-    value = 100 * share if share > ROUNDING else 0.0
-    return f"{value:.2g}" if value < 99.5 else f"{value:,.0f}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %" if math.isfinite(share) else "–"
+def _shares(weights: Array) -> Array:
+    total = float(weights.sum())
+    return weights / total if total > 0.0 else weights

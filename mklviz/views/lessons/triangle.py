@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from mklviz.analysis.weight_map import CORNERS, Mesh
+from mklviz.analysis.weight_map import CORNERS, MapPoint, Mesh
 from mklviz.record import Trace
 from mklviz.views.chart.description import Table
 from mklviz.views.geometry.map_chart import (
     MapPath,
-    MapPoint,
     corner_tables,
     ghost_table,
     ground_tables,

@@ -10,6 +10,7 @@ from typing import Any
 
 import panel as pn
 
+from mklviz.analysis.curves import Bar
 from mklviz.analysis.drawn_points import COARSE, FINE, MOST_LEARNED, Fineness, learned
 from mklviz.analysis.points import FILE, MOST_POINTS, Field, Points, as_file, points_of, read_points
 from mklviz.datasets import DataError
@@ -19,7 +20,7 @@ from mklviz.errors import MklvizError
 from mklviz.quoting import cell
 from mklviz.views.form import Button, Form, FormRow, Segments, Switch
 from mklviz.views.host.polling import Polling
-from mklviz.views.lab.lab_charts import Bar, bar_table, bars_chart, lab_figure
+from mklviz.views.lab.lab_charts import bar_table, bars_chart, lab_figure
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme
 from mklviz.views.model.points_figure import CLASSES, PointsFigure

@@ -9,7 +9,8 @@ from html import escape
 
 import numpy as np
 
-from mklviz.analysis.weight_map import principal_plane
+from mklviz.analysis.curves import heaviest_bars
+from mklviz.analysis.weight_map import MapPoint, point_of, principal_plane
 from mklviz.record import Trace
 from mklviz.scenarios import load_scenario
 from mklviz.views.chart.description import Axis, Chart, Tables
@@ -17,7 +18,6 @@ from mklviz.views.chart.svg import drawing
 from mklviz.views.chart.svg_pictures import runs_stills
 from mklviz.views.geometry.map_chart import (
     MapPath,
-    MapPoint,
     ghost_table,
     ground_tables,
     map_chart,
@@ -25,10 +25,8 @@ from mklviz.views.geometry.map_chart import (
     path_tables,
     trial_table,
 )
-from mklviz.views.geometry.survey import point_of
-from mklviz.views.lab.judging import judge
-from mklviz.views.lab.lab_charts import Bar, bar_table, bars_chart, curve_tables, curves_chart
-from mklviz.views.lab.rules import RULES
+from mklviz.views.lab.lab_charts import bar_table, bars_chart, curve_tables, curves_chart
+from mklviz.views.lab.rules import RULES, judge
 from mklviz.views.lessons.picture import LessonRuns, drawn_steps
 from mklviz.views.lessons.thumbnail import recorded_runs
 from mklviz.views.lessons.triangle import triangle
@@ -68,7 +66,7 @@ def race_preview(runs: LessonRuns) -> str:
 def curves_preview(runs: LessonRuns) -> str:
     """Draw how far each run is from the optimum, and where the usual rule would stop it."""
     rule = RULES[0]
-    tables = curve_tables(judge(runs.traces, rule.make(rule.usual), None).truth(runs.styles), rule.usual)
+    tables = curve_tables(judge(runs.traces, rule.make(rule.usual), None).truth(), runs.styles, rule.usual)
     chart = _titled(curves_chart("preview-curves", "step", runs.theme), "Distance above the optimum")
     return _picture(chart, tables, runs)
 
@@ -76,10 +74,8 @@ def curves_preview(runs: LessonRuns) -> str:
 def weights_preview(runs: LessonRuns) -> str:
     """Draw the heaviest kernel weights of the best run."""
     best = min(runs.traces.values(), key=lambda trace: trace.best.objective)
-    weights = best.best.weights
-    heaviest = [k for k in np.argsort(-weights, kind="stable")[:MOST_BARS] if weights[k] > 0.0]
     key = next(key for key, trace in runs.traces.items() if trace is best)
-    bars = [Bar(best.kernel_names[k], float(weights[k])) for k in heaviest]
+    bars = heaviest_bars(best.kernel_names, best.best.weights, most=MOST_BARS)
     chart = _titled(bars_chart("preview-bars", runs.theme), f"Kernel weights found by {runs.styles[key].label}")
     return _charts([_svg(chart, bar_table(bars, runs.styles[key].colour), runs)])
 

@@ -13,9 +13,8 @@ from mklviz.engine.task import Task
 from mklviz.record import FINAL, Trace
 from mklviz.views.form import Form, FormRow, Select, Slider
 from mklviz.views.host.figure_sync import FigureSync
-from mklviz.views.lab.judging import Judgement, judge
-from mklviz.views.lab.lab_charts import bar_table, bars_chart, curve_tables, curves_chart, lab_figure
-from mklviz.views.lab.rules import DIGITS, RULES, Rule, replay_table, threshold_text
+from mklviz.views.lab.lab_charts import bar_table, bars_chart, curve_tables, curves_chart, lab_figure, replay_table
+from mklviz.views.lab.rules import DIGITS, RULES, Judgement, Rule, judge, threshold_text
 from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme
@@ -175,8 +174,8 @@ class Stopping(Tab):
                 heading.object = cards.heading(title, why, beside=cards.legend(self._styles.values()))
         self._drawn = (judgement, self.run.value)
         with self._sync.frames.in_order():
-            self.seen.show(curve_tables(judgement.seen(self._styles), DIGITS[self.threshold.value]))
-            self.truth.show(curve_tables(judgement.truth(self._styles)))
+            self.seen.show(curve_tables(judgement.seen(), self._styles, DIGITS[self.threshold.value]))
+            self.truth.show(curve_tables(judgement.truth(), self._styles))
             self.bars.show(bar_table(judgement.bars(self.run.value), self._styles[self.run.value].colour))
         self.table.object = cards.title("What it would have returned") + self._table(judgement, session)
 

@@ -16,11 +16,11 @@ from mklviz.views.form import Button, Form, FormRow
 from mklviz.views.host.figure_sync import FigureSync
 from mklviz.views.host.polling import Polling
 from mklviz.views.lab.lab_charts import curve_tables, curves_chart, lab_figure
-from mklviz.views.lab.own_mix import Mix, Mixer, above, mix_lines, mixed_kernels, standing
+from mklviz.views.lab.own_mix import YOURS, Mix, Mixer, above, mix_lines, mixed_kernels, standing
 from mklviz.views.lab.weight_bars import WeightBars
 from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.look import cards
-from mklviz.views.look.palette import Theme
+from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.look.styles import race_styles
 from mklviz.views.model.boundaries import Boundaries
 from mklviz.views.session.session import Session
@@ -170,8 +170,9 @@ class YourMix(Tab):
             return
         traces = {key: trace for key, trace in session.traces.items() if len(trace)}
         mine = None if self.mix is None else above(self.mix.iterate.objective, traces)
-        styles = race_styles(session.race, self._theme)
-        self.figure.show(curve_tables(mix_lines(mine, traces, styles, self._theme)))
+        own = RunStyle(YOURS, self._theme.text, "solid", "star")
+        styles = {**race_styles(session.race, self._theme), YOURS: own}
+        self.figure.show(curve_tables(mix_lines(mine, traces), styles))
         if self.mix is not None and mine is not None:
             self.bars.weights = [float(weight) for weight in self.mix.iterate.weights[mixer.kernels]]
             self.boundaries.show(self.mix.boundary)
