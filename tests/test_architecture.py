@@ -233,6 +233,18 @@ def test_the_engine_knows_no_screen(package: str) -> None:
     assert offenders(package, SCREEN) == []
 
 
+def test_what_is_computed_of_a_race_needs_no_screen() -> None:
+    """The numbers of maps, models and rules are of use without Panel and Bokeh; the tabs only draw them."""
+    assert offenders("mklviz.analysis", SCREEN | {"mklviz.views"}) == []
+    names = [name for name in SOURCES if inside(name, {"mklviz.analysis"})]
+    program = f"import sys; {'; '.join(f'import {name}' for name in names)}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
+    loaded = set(done.stdout.split())
+    assert set(names) <= loaded
+    assert {name.partition(".")[0] for name in loaded} & SCREEN == set()
+    assert not any(inside(name, {"mklviz.views"}) for name in loaded)
+
+
 def test_the_servers_front_process_is_light() -> None:
     """It only hands connections on: no page, no Panel, no Bokeh and no NumPy is loaded."""
     program = "import sys, mklviz.cli.commands, mklviz.server.front, mklviz.cli.stored; print(*sys.modules)"

@@ -15,6 +15,7 @@ from _waits import wait_for
 from bokeh.events import Tap
 
 from mklviz.analysis.step_facts import facts_of
+from mklviz.analysis.survey import ONE_MAP
 from mklviz.analysis.weight_map import STAGES, Plane, Slice
 from mklviz.engine import MaxIter, Race
 from mklviz.kernels import KernelBank
@@ -22,7 +23,6 @@ from mklviz.problem import Hinge, Problem, Simplex
 from mklviz.recipe import Recipe
 from mklviz.views.explorer.shell import Shell
 from mklviz.views.geometry import map_card
-from mklviz.views.geometry.survey import ONE_MAP
 from mklviz.views.session.session import Session
 from mklviz.views.tabs.geometry import Geometry
 

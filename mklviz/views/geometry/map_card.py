@@ -12,6 +12,7 @@ import panel as pn
 from mklviz.analysis.cuts import Cuts, edge, level_polygon
 from mklviz.analysis.dragged_paths import PathsFrom
 from mklviz.analysis.step_facts import facts_of, keeps_cuts
+from mklviz.analysis.survey import Survey
 from mklviz.analysis.weight_map import CORNERS, Ground, MapPoint, Plane, Slice, point_of, principal_plane, slice_through
 from mklviz.contract import Array
 from mklviz.engine import Race
@@ -31,7 +32,6 @@ from mklviz.views.geometry.map_chart import (
 )
 from mklviz.views.geometry.map_words import flat_valley, model_words, paragraph, shade_scale
 from mklviz.views.geometry.start_drag import StartDrag
-from mklviz.views.geometry.survey import Survey
 from mklviz.views.look import cards
 from mklviz.views.look.palette import LIGHT, RunStyle, Theme
 from mklviz.views.sidebar.controls import note, say

@@ -11,6 +11,7 @@ import panel as pn
 from mklviz.analysis.cuts import Cuts, cuts_known
 from mklviz.analysis.segment_step import step_of
 from mklviz.analysis.step_facts import keeps_cuts
+from mklviz.analysis.survey import Survey
 from mklviz.analysis.weight_map import Slice, slice_through
 from mklviz.contract import Array
 from mklviz.engine import Race
@@ -19,7 +20,6 @@ from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.form import Form
 from mklviz.views.geometry.map_card import EVERY, best_of
 from mklviz.views.geometry.segment_chart import height_axis, objective_table, segment_chart, segment_tables
-from mklviz.views.geometry.survey import Survey
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme, swatch
 from mklviz.views.sidebar.controls import note, say

@@ -10,6 +10,7 @@ from html import escape
 import numpy as np
 
 from mklviz.analysis.curves import heaviest_bars
+from mklviz.analysis.stopping import RULES, judge
 from mklviz.analysis.weight_map import MapPoint, point_of, principal_plane
 from mklviz.record import Trace
 from mklviz.scenarios import load_scenario
@@ -26,7 +27,6 @@ from mklviz.views.geometry.map_chart import (
     trial_table,
 )
 from mklviz.views.lab.lab_charts import bar_table, bars_chart, curve_tables, curves_chart
-from mklviz.views.lab.rules import RULES, judge
 from mklviz.views.lessons.picture import LessonRuns, drawn_steps
 from mklviz.views.lessons.thumbnail import recorded_runs
 from mklviz.views.lessons.triangle import triangle

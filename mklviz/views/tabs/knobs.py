@@ -9,13 +9,13 @@ from typing import Any
 
 import panel as pn
 
+from mklviz.analysis.knobs import GOAL, KNOBS, Knob, Turn, bars, lines, outcome, solve_at, too_large
 from mklviz.engine import make_solver
 from mklviz.engine.task import STOPPED, Task
 from mklviz.problem import Problem
 from mklviz.record import Trace
 from mklviz.views.form import Button, Form, FormRow, ProgressBar, Segments, Slider
 from mklviz.views.host.figure_sync import FigureSync
-from mklviz.views.lab.knobs import GOAL, KNOBS, Knob, Turn, bars, lines, outcome, solve_at, too_large
 from mklviz.views.lab.lab_charts import bar_table, bars_chart, curve_tables, curves_chart, lab_figure
 from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.look import cards

@@ -9,12 +9,12 @@ from typing import Any
 
 import panel as pn
 
+from mklviz.analysis.stopping import DIGITS, RULES, Judgement, Rule, judge, threshold_text
 from mklviz.engine.task import Task
 from mklviz.record import FINAL, Trace
 from mklviz.views.form import Form, FormRow, Select, Slider
 from mklviz.views.host.figure_sync import FigureSync
 from mklviz.views.lab.lab_charts import bar_table, bars_chart, curve_tables, curves_chart, lab_figure, replay_table
-from mklviz.views.lab.rules import DIGITS, RULES, Judgement, Rule, judge, threshold_text
 from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import panel as pn
 
+from mklviz.analysis.own_mix import YOURS, Mix, Mixer, above, mix_lines, mixed_kernels, standing
 from mklviz.inner.oracle import needs_known_loss
 from mklviz.numbers import share_text
 from mklviz.problem import Problem
@@ -16,7 +17,6 @@ from mklviz.views.form import Button, Form, FormRow
 from mklviz.views.host.figure_sync import FigureSync
 from mklviz.views.host.polling import Polling
 from mklviz.views.lab.lab_charts import curve_tables, curves_chart, lab_figure
-from mklviz.views.lab.own_mix import YOURS, Mix, Mixer, above, mix_lines, mixed_kernels, standing
 from mklviz.views.lab.weight_bars import WeightBars
 from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.look import cards
