@@ -9,7 +9,7 @@ import pytest
 from _problems import blobs, random_grams
 from _waits import wait_for
 
-from mklviz.analysis.dragged_paths import GOAL, STEPS, DraggedPaths, PathsFrom, paths_from, why_no_start
+from mklviz.analysis.own_weights import GOAL, STEPS, DraggedPaths, PathsFrom, paths_from, why_no_start
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import make_solver
 from mklviz.kernels import KernelBank

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from _problems import blobs, problem, random_grams
 
-from mklviz.analysis.cuts import Cuts, edge, envelope, level_interval, level_polygon, lowest
 from mklviz.analysis.landscape import RESOLUTION, Landscape
-from mklviz.analysis.step_facts import facts_of, keeps_cuts
+from mklviz.analysis.steps import Cuts, edge, envelope, facts_of, keeps_cuts, level_interval, level_polygon, lowest
 from mklviz.analysis.weight_map import STAGES, Ground, Plane, Slice, principal_plane, slice_through
 from mklviz.contract import Array
 from mklviz.engine import solve

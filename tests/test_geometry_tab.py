@@ -14,8 +14,8 @@ from _shown import notes, words
 from _waits import wait_for
 from bokeh.events import Tap
 
-from mklviz.analysis.step_facts import facts_of
-from mklviz.analysis.survey import ONE_MAP
+from mklviz.analysis.landscape import ONE_MAP
+from mklviz.analysis.steps import facts_of
 from mklviz.analysis.weight_map import STAGES, Plane, Slice
 from mklviz.engine import MaxIter, Race
 from mklviz.kernels import KernelBank

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import mklviz as mv
-from mklviz.analysis.cuts import Cuts
 from mklviz.analysis.landscape import FLAT, RESOLUTION, Landscape
+from mklviz.analysis.steps import Cuts
 from mklviz.analysis.weight_map import SIDE, Slice
 from mklviz.contract import Array
 from mklviz.inner.oracle import SvmOracle

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from test_geometry import few
 
-from mklviz.analysis.segment_step import step_of
-from mklviz.analysis.step_facts import facts_of
+from mklviz.analysis.steps import facts_of, step_of
 from mklviz.analysis.weight_map import Slice
 from mklviz.contract import Facts, Iterate
 from mklviz.engine import make_solver, solve

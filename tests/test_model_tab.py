@@ -15,7 +15,7 @@ import pytest
 from _shown import notes, words
 from _waits import wait_for
 
-from mklviz.analysis import held_out
+from mklviz.analysis import decisions
 from mklviz.analysis.grams import Alignments
 from mklviz.engine import MaxIter, Race
 from mklviz.recipe import Recipe
@@ -210,8 +210,8 @@ def test_while_the_race_goes_on_what_takes_longest_says_that_it_waits() -> None:
 
 
 def test_of_very_many_held_out_samples_some_are_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(held_out, "MOST_ASKED", 60)
-    told = held_out.judge(prepared(), subject(MOONS).iterate)
+    monkeypatch.setattr(decisions, "MOST_ASKED", 60)
+    told = decisions.judge(prepared(), subject(MOONS).iterate)
     assert "of 60 of 100 held-out samples" in told.sentence
     assert told.confused is not None
     assert told.confused.sum() == 60

@@ -22,7 +22,7 @@ from _waits import PATIENCE
 from bokeh.models import HoverTool
 
 import mklviz as mv
-from mklviz.analysis.learned import by_feature, distinct
+from mklviz.analysis.kernel_weights import by_feature, distinct
 from mklviz.engine import Race
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.views.look.palette import DARK, LIGHT

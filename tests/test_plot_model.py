@@ -14,15 +14,13 @@ from bokeh.document import Document
 from bokeh.io.doc import patch_curdoc
 
 import mklviz as mv
-from mklviz.analysis.grams import align, gram_on, rivals, sampled, shrunk
-from mklviz.analysis.held_out import confusion, roc
-from mklviz.analysis.surface import plane_of, solution_of, surface
+from mklviz.analysis.decisions import confusion, plane_of, roc, solution_of, surface
+from mklviz.analysis.grams import align, gram_on, ordered_gram, rivals, sampled, shrunk
 from mklviz.engine import Race
 from mklviz.errors import ProblemError
 from mklviz.inner import SvmOracle
 from mklviz.typing import Array
 from mklviz.views.look.palette import DARK, LIGHT
-from mklviz.views.model.gram_picture import ordered_gram
 from mklviz.views.model.held_out_picture import draw_confusion, draw_predicted, draw_roc
 from mklviz.views.model.similarity_picture import ABOVE, BELOW, ROW
 from mklviz.views.pictures.style import rendered

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from bokeh.models import ColorBar, Text
 
-from mklviz.analysis.learned import Grid
+from mklviz.analysis.kernel_weights import Grid
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.views.explorer import key_help
 from mklviz.views.explorer.explorer import Explorer

@@ -10,7 +10,7 @@ import pytest
 from _waits import soon, wait_for
 from test_geometry_tab import Prepared, few
 
-from mklviz.analysis.own_mix import MOST_BARS, YOURS, above, mixed_kernels, standing
+from mklviz.analysis.own_weights import MOST_BARS, YOURS, above, mixed_kernels, standing
 from mklviz.engine import MaxIter, Race, solve
 from mklviz.problem import LpBall, Problem
 from mklviz.recipe import Recipe

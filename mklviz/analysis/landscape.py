@@ -7,16 +7,19 @@ share of the range of the heights, or where they hardly differ, of the least ran
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from threading import Lock
 
 import numpy as np
 
-from mklviz.analysis.weight_map import STAGES, Ground, Key, Mesh
+from mklviz.analysis.weight_map import STAGES, Ground, Key, MapPoint, Mesh, point_of
 from mklviz.context.blas import one_blas_thread
+from mklviz.engine.task import ProgressReport, Task
 from mklviz.inner.oracle import FINEST, SvmOracle, needs_known_loss
 from mklviz.problem import Problem
 from mklviz.typing import Array
 
-__all__ = ["Landscape", "no_heights"]
+__all__ = ["Landscape", "Survey", "no_heights"]
 
 TOLERANCE = 1e-2  # of the first inner problem
 RESOLUTION = 1e-5  # of the range of heights, by which one may be off: bends of a 65th of a curve are larger
@@ -83,3 +86,70 @@ class Landscape:
         x, y, z = self.ground.mesh(self.stage, self.heights.__getitem__)
         finite = np.isfinite(z)
         return x, y, np.where(finite, z, z[finite].max() if finite.any() else 0.0)
+
+
+ONE_MAP = Lock()  # is computed at a time in a process, however many people look at theirs
+Sheet = tuple[Mesh, list[MapPoint]]
+
+
+class Survey:
+    """The map that is being drawn; nothing here touches the page.
+
+    `sheet` is the finest map so far, its mesh and its nodes with their texts, and `stage` says how fine it is,
+    -1 before the first. The `task` computes one stage after the other.
+    """
+
+    def __init__(self) -> None:
+        self.ground: Ground | None = None
+        self.sheet: Sheet | None = None
+        self.stage = -1
+        self.task = Task[tuple[int, Sheet]](ONE_MAP)
+        self.landscape: Landscape | None = None
+        self._refusal = ""
+
+    def progress(self, doing: str) -> str:
+        """Say how far the stage is, or why there is no map or no finer one."""
+        if self.task.working:
+            return f"{doing} the objective: {100 * self.task.fraction:.0f} % of the points."
+        return self._refusal or self.task.fault
+
+    def begin(self, problem: Problem, ground: Ground) -> None:
+        """Turn to another ground."""
+        self.clear()
+        self.ground, self._refusal = ground, no_heights(problem)
+        if not self._refusal:
+            self.landscape = Landscape(problem, ground)
+
+    def update(self, idle: bool) -> bool:
+        """Take a finished stage, or begin the next: the first at once, finer ones when `idle`."""
+        finer = self.task.take()
+        if finer is not None:
+            self.stage, self.sheet = finer
+        elif self.landscape is not None and self.stage + 1 < STAGES and (idle or self.stage < 0):
+            sheet = partial(_sheet, self.landscape, self.stage)
+            self.task.ask(self.stage, sheet, "The map could not be computed")
+        return finer is not None
+
+    def rest(self) -> None:
+        """Stop computing until the next update; known heights stay."""
+        if self.task.working:
+            self.task.forget()
+
+    def clear(self) -> None:
+        """Forget the ground."""
+        self.task.forget()
+        self.ground, self.sheet, self.landscape = None, None, None
+        self.stage, self._refusal = -1, ""
+
+
+def _sheet(landscape: Landscape, drawn: int, report: ProgressReport) -> tuple[int, Sheet]:
+    """Return the stage after the one `drawn` and its sheet; its heights may be known if it was asked for before."""
+    mesh = landscape.refine(report) if landscape.stage <= drawn else landscape.mesh
+    names = landscape.problem.bank.names
+    nodes = []
+    for key in landscape.ground.nodes(landscape.stage):
+        report(1.0)
+        x, y = landscape.ground.drawn_at(key)
+        weights = landscape.ground.weights_at(key)
+        nodes.append(point_of((x, y), "Weights here", landscape.heights[key], weights, names))
+    return landscape.stage, (mesh, nodes)

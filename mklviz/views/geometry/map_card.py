@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import panel as pn
 
-from mklviz.analysis.cuts import Cuts, edge, level_polygon
-from mklviz.analysis.dragged_paths import PathsFrom
-from mklviz.analysis.step_facts import facts_of, keeps_cuts
-from mklviz.analysis.survey import Survey
+from mklviz.analysis.landscape import Survey
+from mklviz.analysis.own_weights import PathsFrom
+from mklviz.analysis.steps import Cuts, edge, facts_of, keeps_cuts, level_polygon
 from mklviz.analysis.weight_map import CORNERS, Ground, MapPoint, Plane, Slice, point_of, principal_plane, slice_through
 from mklviz.contract import Array
 from mklviz.engine import Race

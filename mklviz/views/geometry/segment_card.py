@@ -8,10 +8,8 @@ from html import escape
 import numpy as np
 import panel as pn
 
-from mklviz.analysis.cuts import Cuts, cuts_known
-from mklviz.analysis.segment_step import step_of
-from mklviz.analysis.step_facts import keeps_cuts
-from mklviz.analysis.survey import Survey
+from mklviz.analysis.landscape import Survey
+from mklviz.analysis.steps import Cuts, cuts_known, keeps_cuts, step_of
 from mklviz.analysis.weight_map import Slice, slice_through
 from mklviz.contract import Array
 from mklviz.engine import Race

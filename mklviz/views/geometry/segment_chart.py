@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mklviz.analysis.segment_step import Place, SegmentStep
+from mklviz.analysis.steps import Place, SegmentStep
 from mklviz.typing import Array
 from mklviz.views.chart.description import ArrowMark, Axis, Chart, LineMark, PointMark, Table, TextMark
 from mklviz.views.look.palette import RunStyle, Theme

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from mklviz.analysis.dragged_paths import DraggedPaths, PathsFrom, why_no_start
+from mklviz.analysis.own_weights import DraggedPaths, PathsFrom, why_no_start
 from mklviz.analysis.weight_map import Ground
 from mklviz.engine import Race
 from mklviz.errors import MklvizError

@@ -11,9 +11,8 @@ from html import escape
 
 import panel as pn
 
+from mklviz.analysis.decisions import MOST_POINTS, Lines, level_lines, mesh_over, values_over
 from mklviz.analysis.grams import sampled
-from mklviz.analysis.points import Line
-from mklviz.analysis.surface import MOST_POINTS, level_lines, mesh_over, values_over
 from mklviz.contract import Iterate
 from mklviz.engine.task import ProgressReport, Task
 from mklviz.problem import Problem
@@ -39,7 +38,7 @@ class Boundaries(pn.viewable.Viewer):
     def __init__(self) -> None:
         super().__init__()
         self.figure: ChartFigure | None = None
-        self.task = Task[Line]()
+        self.task = Task[Lines]()
         self._problem: Problem | None = None
         self._words = cards.html()
         self.root = pn.Column(visible=False, margin=(6, 0, 0, 0), sizing_mode="stretch_width")
@@ -70,11 +69,11 @@ class Boundaries(pn.viewable.Viewer):
         )
         self.root.objects = [self._words, pn.pane.Bokeh(self.figure.plot, sizing_mode="stretch_width", margin=0)]
 
-    def of(self, iterate: Iterate) -> Line:
+    def of(self, iterate: Iterate) -> Lines:
         """Return where an iterate's f is zero; safe in a thread."""
         return () if self._problem is None else _zeros(self._problem, iterate, *self._mesh)
 
-    def show(self, mine: Line) -> None:
+    def show(self, mine: Lines) -> None:
         """Draw the line of the mix."""
         self._draw("mine", mine)
 
@@ -95,7 +94,7 @@ class Boundaries(pn.viewable.Viewer):
         work = partial(_reported, self._problem, best, self._mesh)
         self.task.ask((key, best.objective), work, "The boundary could not be drawn")
 
-    def _draw(self, table: str, line: Line) -> None:
+    def _draw(self, table: str, line: Lines) -> None:
         if self.figure is not None:
             xs, ys = [x for x, _ in line], [y for _, y in line]
             self.figure.show({table: {"xs": xs, "ys": ys, "colour": [self._colours[table]] * len(line)}})
@@ -120,10 +119,10 @@ def _chart(names: tuple[str, ...], mesh: tuple[Array, Array], theme: Theme) -> C
     return Chart("mix-boundary", x=x, y=y, marks=marks)
 
 
-def _reported(problem: Problem, iterate: Iterate, mesh: tuple[Array, Array], report: ProgressReport) -> Line:
+def _reported(problem: Problem, iterate: Iterate, mesh: tuple[Array, Array], report: ProgressReport) -> Lines:
     report(0.0)
     return _zeros(problem, iterate, *mesh)
 
 
-def _zeros(problem: Problem, iterate: Iterate, x: Array, y: Array) -> Line:
+def _zeros(problem: Problem, iterate: Iterate, x: Array, y: Array) -> Lines:
     return level_lines(x, y, values_over(problem, iterate.weights, iterate.dual, x, y), 0.0)

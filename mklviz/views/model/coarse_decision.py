@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mklviz.analysis.surface import level_lines, mesh_over, values_over
+from mklviz.analysis.decisions import level_lines, mesh_over, values_over
 from mklviz.engine.task import ProgressReport
 from mklviz.views.model.model_card import CoarseModel, Subject
 

@@ -10,7 +10,7 @@ import numpy as np
 from contourpy import contour_generator
 from numpy.typing import ArrayLike
 
-from mklviz.analysis.surface import Surface, plane_of, solution_of, surface
+from mklviz.analysis.decisions import Surface, plane_of, solution_of, surface
 from mklviz.problem import Problem
 from mklviz.typing import Array
 from mklviz.views.look.palette import Theme

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import holoviews as hv
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklviz.analysis.grams import MOST_SAMPLES, gram_on, sampled, shrunk
+from mklviz.analysis.grams import OrderedGram, ordered_gram
 from mklviz.errors import ProblemError
 from mklviz.kernels import Bank
 from mklviz.typing import Array
@@ -18,22 +16,9 @@ from mklviz.views.look.palette import Theme
 from mklviz.views.look.shades import diverging, sequential
 from mklviz.views.pictures.style import HEIGHT, dressed, theme_of
 
-__all__ = ["Ordered", "draw_gram", "gram", "ordered_gram"]
+__all__ = ["draw_gram", "gram"]
 
-CLASSES = 12  # at most so many targets are classes
 NEGATIVE = 0.05  # share of the largest entry below which negative ones are not visible
-
-
-@dataclass(frozen=True)
-class Ordered:
-    """A Gram matrix with its samples in order of class, in units of its mean diagonal."""
-
-    values: Array  # (s, s)
-    edges: tuple[float, ...]  # where classes end, from 0 to the number of samples
-    classes: tuple[str, ...]  # empty where the samples are in order of their targets, or in the given order
-    # `samples`, `total`: how many are drawn, of how many
-    samples: int
-    total: int
 
 
 def gram(bank: Bank, which: int | str | ArrayLike, y: ArrayLike | None = None, dark: bool = False) -> hv.Overlay:
@@ -94,28 +79,7 @@ def _weights_of(bank: Bank, which: Any) -> tuple[Array, str]:
     return weights, {"sum": "weighted sum", "product": "product", "parametric": "learned kernel"}[bank.kind]
 
 
-def ordered_gram(
-    bank: Bank, weights: Array, y: Array | None, classes: Sequence[str] = (), most: int = MOST_SAMPLES
-) -> Ordered:
-    """Return the Gram matrix of weights, class by class, in blocks of samples so that at most `most` are drawn."""
-    samples = sampled(bank.n_samples, MOST_SAMPLES)
-    matrix = gram_on(bank, weights, samples)
-    edges, names = (0.0, float(len(samples))), tuple[str, ...]()
-    if y is not None:
-        order = np.argsort(y[samples], kind="stable")
-        matrix = matrix[np.ix_(order, order)]
-        codes, counts = np.unique(y[samples], return_counts=True)
-        if len(codes) <= CLASSES:
-            edges = (0.0, *np.cumsum(counts).astype(float).tolist())
-            every = np.unique(y)
-            named = len(classes) == len(every)
-            names = tuple(classes[int(np.searchsorted(every, c))] if named else f"{c:g}" for c in codes)
-    diagonal = float(np.abs(np.diag(matrix)).mean())
-    values = shrunk(matrix, most) / (diagonal if diagonal > 0.0 else 1.0)
-    return Ordered(values.astype(np.float32), edges, names, len(samples), bank.n_samples)
-
-
-def draw_gram(shown: Ordered, theme: Theme, title: str, height: int = HEIGHT, bar: bool = True) -> hv.Overlay:
+def draw_gram(shown: OrderedGram, theme: Theme, title: str, height: int = HEIGHT, bar: bool = True) -> hv.Overlay:
     """Draw a Gram matrix with lines between the classes, the first sample at the top left."""
     n, values = shown.samples, shown.values
     top = float(np.quantile(np.abs(values), 0.995)) or 1.0

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import holoviews as hv
 import numpy as np
 
-from mklviz.analysis.held_out import Roc
+from mklviz.analysis.decisions import Roc
 from mklviz.typing import Array
 from mklviz.views.chart.axes import PERCENT
 from mklviz.views.look.palette import Theme

@@ -11,14 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from mklviz.analysis.grams import Alignments, align, rivals, sampled
-from mklviz.analysis.held_out import judge
-from mklviz.analysis.learned import MOST_KERNELS, by_family, by_feature, by_kernel, described, heaviest
-from mklviz.analysis.surface import MOST_POINTS, surface
+from mklviz.analysis.decisions import MOST_POINTS, judge, surface
+from mklviz.analysis.grams import Alignments, align, ordered_gram, rivals, sampled
+from mklviz.analysis.kernel_weights import MOST_KERNELS, by_family, by_feature, by_kernel, described, heaviest
 from mklviz.contract import ACTIVE_WEIGHT
 from mklviz.typing import Array
 from mklviz.views.model.decision_picture import draw_decision
-from mklviz.views.model.gram_picture import draw_gram, ordered_gram
+from mklviz.views.model.gram_picture import draw_gram
 from mklviz.views.model.held_out_picture import draw_confusion, draw_predicted, draw_roc
 from mklviz.views.model.model_card import ShownModel, Subject
 from mklviz.views.model.similarity_picture import draw_similarity

@@ -11,8 +11,20 @@ from typing import Any
 import panel as pn
 
 from mklviz.analysis.curves import Bar
-from mklviz.analysis.drawn_points import COARSE, FINE, MOST_LEARNED, Fineness, learned
-from mklviz.analysis.points import FILE, MOST_POINTS, Field, Points, as_file, points_of, read_points
+from mklviz.analysis.drawn_points import (
+    COARSE,
+    FILE,
+    FINE,
+    MOST_LEARNED,
+    MOST_POINTS,
+    Field,
+    Fineness,
+    Points,
+    as_file,
+    learned,
+    points_of,
+    read_points,
+)
 from mklviz.datasets import DataError
 from mklviz.engine import Race
 from mklviz.engine.task import Task

@@ -9,7 +9,7 @@ import numpy as np
 from bokeh.models import ColumnDataSource, CustomJS, Legend, LegendItem, LinearColorMapper, PointDrawTool
 from bokeh.transform import factor_cmap, factor_mark
 
-from mklviz.analysis.points import Field, Points
+from mklviz.analysis.drawn_points import Field, Points
 from mklviz.typing import Array
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.description import Axis, Chart, LineMark

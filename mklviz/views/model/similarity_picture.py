@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mklviz.analysis.grams import Alignments, align
-from mklviz.analysis.learned import MOST_KERNELS, heaviest
+from mklviz.analysis.kernel_weights import MOST_KERNELS, heaviest
 from mklviz.errors import ProblemError
 from mklviz.kernels import Bank
 from mklviz.typing import Array

@@ -7,7 +7,7 @@ from typing import Literal
 import holoviews as hv
 import numpy as np
 
-from mklviz.analysis.learned import Bars, Grid, by_family, by_feature, by_kernel
+from mklviz.analysis.kernel_weights import Bars, Grid, by_family, by_feature, by_kernel
 from mklviz.errors import ProblemError
 from mklviz.kernels import Bank
 from mklviz.record import Trace

@@ -11,10 +11,8 @@ from dataclasses import replace
 import holoviews as hv
 import numpy as np
 
-from mklviz.analysis.cuts import Cuts
 from mklviz.analysis.landscape import Landscape
-from mklviz.analysis.segment_step import step_of
-from mklviz.analysis.step_facts import keeps_cuts
+from mklviz.analysis.steps import Cuts, keeps_cuts, step_of
 from mklviz.analysis.weight_map import Slice
 from mklviz.errors import ProblemError
 from mklviz.problem import Problem

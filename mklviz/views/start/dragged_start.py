@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mklviz.analysis.dragged_paths import DraggedPaths, PathsFrom
+from mklviz.analysis.own_weights import DraggedPaths, PathsFrom
 from mklviz.engine.race import entered
 from mklviz.engine.task import Task
 from mklviz.engine.warmup import WARMUP

@@ -13,8 +13,7 @@ import numpy as np
 import panel as pn
 import panel_material_ui as pmui
 
-from mklviz.analysis.cuts import cuts_known
-from mklviz.analysis.step_facts import keeps_cuts
+from mklviz.analysis.steps import cuts_known, keeps_cuts
 from mklviz.contract import Array
 from mklviz.engine import Race
 from mklviz.views.form import Form, FormRow, Select

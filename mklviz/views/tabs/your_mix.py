@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import panel as pn
 
-from mklviz.analysis.own_mix import YOURS, Mix, Mixer, above, mix_lines, mixed_kernels, standing
+from mklviz.analysis.own_weights import YOURS, Mix, Mixer, above, mix_lines, mixed_kernels, standing
 from mklviz.inner.oracle import needs_known_loss
 from mklviz.numbers import share_text
 from mklviz.problem import Problem
