@@ -148,7 +148,6 @@ ROOMS = (
     "session",
     "history",
     "sidebar",
-    "lab",
     "geometry",
     "pictures",
     "model",

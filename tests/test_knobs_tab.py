@@ -23,8 +23,8 @@ from mklviz.analysis.knobs import CS, GOAL, KNOBS, LAMBDAS, POWERS, MaxSolves, t
 from mklviz.engine import Race
 from mklviz.problem import LpBall, Simplex
 from mklviz.recipe import Recipe
-from mklviz.views.lab.lab_charts import bars_chart, curves_chart, lab_figure
 from mklviz.views.look.palette import DARK
+from mklviz.views.model.lab_charts import bars_chart, curves_chart, lab_figure
 from mklviz.views.session.session import Session
 from mklviz.views.tabs import knobs
 from mklviz.views.tabs.knobs import Knobs

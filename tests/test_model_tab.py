@@ -24,8 +24,7 @@ from mklviz.views.explorer.shell import Shell
 from mklviz.views.look.palette import DARK, LIGHT
 from mklviz.views.look.styles import race_styles
 from mklviz.views.model import model_card, model_sections
-from mklviz.views.model.coarse_decision import ACROSS
-from mklviz.views.model.model_card import ModelCard, Subject, adopt
+from mklviz.views.model.model_card import ACROSS, ModelCard, Subject, adopt
 from mklviz.views.session.session import Session
 from mklviz.views.tabs import model
 from mklviz.views.tabs.model import Model

@@ -27,7 +27,7 @@ from mklviz.engine import Race
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.views.look.palette import DARK, LIGHT
 from mklviz.views.look.styles import race_styles
-from mklviz.views.model.weights_picture import draw_grid
+from mklviz.views.model.kernel_pictures import draw_grid
 from mklviz.views.pictures.style import rendered
 
 KINDS = ["gauss 2⁻¹", "gauss 2⁰", "gauss 2²", "poly 1", "poly 2"]

@@ -21,7 +21,8 @@ from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.lessons.picture import bar_chart, name_mark, point_names
 from mklviz.views.look.palette import DARK, LIGHT, theme_for
 from mklviz.views.session.session import Session
-from mklviz.views.tabs import preview_of, tab_classes
+from mklviz.views.tabs import tab_classes
+from mklviz.views.tabs._previews import preview_of
 
 DRAWN = ("Geometry", "Your mix", "Model", "Timeline", "Knobs", "Stopping")
 RECORDED = [name for name in scenarios() if recording(name)]

@@ -31,8 +31,7 @@ from mklviz.views.export.lab_page import lab_page, lab_title
 from mklviz.views.export.page import data_title, page_colours, race_page
 from mklviz.views.host.beside import beside
 from mklviz.views.lessons.picture import LessonRuns
-from mklviz.views.lessons.pictures import PICTURES
-from mklviz.views.lessons.thumbnail import small_picture, thumbnail
+from mklviz.views.lessons.pictures import PICTURES, small_picture, thumbnail
 from mklviz.views.look.palette import DARK, LIGHT, Theme
 from mklviz.views.look.styles import run_styles
 from mklviz.views.look.verdicts import verdict_look

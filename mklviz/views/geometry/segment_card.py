@@ -17,7 +17,7 @@ from mklviz.record import Trace
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.form import Form
 from mklviz.views.geometry.map_card import EVERY, best_of
-from mklviz.views.geometry.segment_chart import height_axis, objective_table, segment_chart, segment_tables
+from mklviz.views.geometry.map_chart import height_axis, objective_table, segment_chart, segment_tables
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme, swatch
 from mklviz.views.sidebar.controls import note, say

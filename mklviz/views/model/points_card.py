@@ -32,9 +32,9 @@ from mklviz.errors import MklvizError
 from mklviz.quoting import cell
 from mklviz.views.form import Button, Form, FormRow, Segments, Switch
 from mklviz.views.host.polling import Polling
-from mklviz.views.lab.lab_charts import bar_table, bars_chart, lab_figure
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme
+from mklviz.views.model.lab_charts import bar_table, bars_chart, lab_figure
 from mklviz.views.model.points_figure import CLASSES, PointsFigure
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say

@@ -17,7 +17,7 @@ from mklviz.analysis.weight_map import Slice
 from mklviz.errors import ProblemError
 from mklviz.problem import Problem
 from mklviz.record import Trace
-from mklviz.views.geometry.segment_chart import height_axis, objective_table, segment_chart, segment_tables
+from mklviz.views.geometry.map_chart import height_axis, objective_table, segment_chart, segment_tables
 from mklviz.views.look.styles import run_styles
 from mklviz.views.pictures.draw_holoviews import draw_holoviews
 from mklviz.views.pictures.run_arguments import check_ground

@@ -22,7 +22,7 @@ from mklviz.record import Trace
 from mklviz.record.recordings import recorded_evidence
 from mklviz.typing import Array
 from mklviz.views.chart.contours import contour_levels
-from mklviz.views.lessons.triangle import triangle_mesh
+from mklviz.views.lessons.pictures import triangle_mesh
 
 __all__ = ["RECORDED", "best_shares", "path_shares", "proof", "triangle_svg"]
 

@@ -26,13 +26,12 @@ from mklviz.views.geometry.map_chart import (
     path_tables,
     trial_table,
 )
-from mklviz.views.lab.lab_charts import bar_table, bars_chart, curve_tables, curves_chart
 from mklviz.views.lessons.picture import LessonRuns, drawn_steps
-from mklviz.views.lessons.thumbnail import recorded_runs
-from mklviz.views.lessons.triangle import triangle
+from mklviz.views.lessons.pictures import recorded_runs, triangle
 from mklviz.views.look.palette import Theme, swatch
+from mklviz.views.model.lab_charts import bar_table, bars_chart, curve_tables, curves_chart
 from mklviz.views.race.race_page import weights_heading
-from mklviz.views.tabs._tab import Tab
+from mklviz.views.tabs import Tab
 
 __all__ = ["curves_preview", "paths_preview", "preview_of", "race_preview", "weights_preview"]
 

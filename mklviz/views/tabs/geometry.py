@@ -28,8 +28,8 @@ from mklviz.views.look.styles import race_styles
 from mklviz.views.race.cursor_bar import CursorBar
 from mklviz.views.session.launcher import begin_at
 from mklviz.views.session.session import Session
+from mklviz.views.tabs import Tab
 from mklviz.views.tabs._previews import paths_preview
-from mklviz.views.tabs._tab import Tab
 
 __all__ = ["Geometry"]
 

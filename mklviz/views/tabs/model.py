@@ -19,14 +19,13 @@ from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme
 from mklviz.views.look.styles import race_styles
-from mklviz.views.model.coarse_decision import coarse_decision
-from mklviz.views.model.model_card import ModelCard, ModelSection, Subject
+from mklviz.views.model.model_card import ModelCard, ModelSection, Subject, coarse_decision
 from mklviz.views.model.points_card import PointsCard
 from mklviz.views.race.cursor_bar import CursorBar
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
+from mklviz.views.tabs import Tab
 from mklviz.views.tabs._previews import weights_preview
-from mklviz.views.tabs._tab import Tab
 
 __all__ = ["Model"]
 

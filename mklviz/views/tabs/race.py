@@ -10,7 +10,7 @@ from mklviz.views.race.minima import MinimaCard
 from mklviz.views.race.path_card import PathCard
 from mklviz.views.race.race_view import RaceView
 from mklviz.views.session.session import Session
-from mklviz.views.tabs._tab import Tab
+from mklviz.views.tabs import Tab
 
 __all__ = ["RaceTab"]
 

@@ -35,7 +35,7 @@ from mklviz.views.look import cards
 from mklviz.views.session.comparable import difference, shared_recipe
 from mklviz.views.session.race_history import KeptRace, overlaid
 from mklviz.views.session.session import Session
-from mklviz.views.tabs._tab import Tab
+from mklviz.views.tabs import Tab
 
 __all__ = ["Runs"]
 

@@ -18,8 +18,7 @@ from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.links.hide_and_lock import ALL, HIDE, LOCK, SETUP
 from mklviz.views.look import cards
 from mklviz.views.session.session import Session
-from mklviz.views.tabs import tab_classes
-from mklviz.views.tabs._tab import Tab
+from mklviz.views.tabs import Tab, tab_classes
 
 __all__ = ["Share"]
 

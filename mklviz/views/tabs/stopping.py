@@ -14,15 +14,15 @@ from mklviz.engine.task import Task
 from mklviz.record import FINAL, Trace
 from mklviz.views.form import Form, FormRow, Select, Slider
 from mklviz.views.host.figure_sync import FigureSync
-from mklviz.views.lab.lab_charts import bar_table, bars_chart, curve_tables, curves_chart, lab_figure, replay_table
 from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.look.styles import run_styles
+from mklviz.views.model.lab_charts import bar_table, bars_chart, curve_tables, curves_chart, lab_figure, replay_table
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
+from mklviz.views.tabs import Tab
 from mklviz.views.tabs._previews import curves_preview
-from mklviz.views.tabs._tab import Tab
 
 __all__ = ["Stopping"]
 

@@ -34,7 +34,7 @@ from mklviz.views.sweeps.sweep_plan import SweepPlan, plan_of
 from mklviz.views.sweeps.sweep_race import race_of
 from mklviz.views.sweeps.sweep_results import SweepResults, results_of
 from mklviz.views.sweeps.sweep_text import failures, progress_line
-from mklviz.views.tabs._tab import Tab
+from mklviz.views.tabs import Tab
 
 __all__ = ["SweepTab"]
 

@@ -13,8 +13,8 @@ from mklviz.views.race.branch_card import BranchCard
 from mklviz.views.race.cursor_bar import CursorBar
 from mklviz.views.race.race_view import RaceView
 from mklviz.views.session.session import Session
+from mklviz.views.tabs import Tab
 from mklviz.views.tabs._previews import race_preview
-from mklviz.views.tabs._tab import Tab
 
 __all__ = ["Timeline"]
 

@@ -16,16 +16,15 @@ from mklviz.problem import Problem
 from mklviz.views.form import Button, Form, FormRow
 from mklviz.views.host.figure_sync import FigureSync
 from mklviz.views.host.polling import Polling
-from mklviz.views.lab.lab_charts import curve_tables, curves_chart, lab_figure
-from mklviz.views.lab.weight_bars import WeightBars
 from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.look.styles import race_styles
-from mklviz.views.model.boundaries import Boundaries
+from mklviz.views.model.lab_charts import curve_tables, curves_chart, lab_figure
+from mklviz.views.model.mix_view import Boundaries, WeightBars
 from mklviz.views.session.session import Session
+from mklviz.views.tabs import Tab
 from mklviz.views.tabs._previews import weights_preview
-from mklviz.views.tabs._tab import Tab
 
 __all__ = ["YourMix"]
 

@@ -1,15 +1,14 @@
-"""Where f is zero over samples in the plane: for kernel weights set by hand, and for the best solver of a race.
-
-Both are evaluated in threads: the first by the solver at those weights, the second here.
-"""
+"""What the tab Your mix is made of: bars of kernel weights to drag, and where the mix and the best solver decide."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from html import escape
+from typing import Any, ClassVar
 
 import panel as pn
+import param
 
 from mklviz.analysis.decisions import MOST_POINTS, Lines, level_lines, mesh_over, values_over
 from mklviz.analysis.grams import sampled
@@ -21,11 +20,13 @@ from mklviz.record import Trace
 from mklviz.typing import Array
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.description import Axis, Chart, Column, LineMark, PointMark
+from mklviz.views.host.beside import KEEP_HOLD, beside
+from mklviz.views.host.component import ONE_IN_FLIGHT, DraggedComponent
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.look.shades import CLASS_MARKERS, class_colours
 
-__all__ = ["Boundaries"]
+__all__ = ["Boundaries", "WeightBars"]
 
 HEIGHT = 260  # pixels
 ACROSS = 48  # meshes: a few milliseconds
@@ -126,3 +127,24 @@ def _reported(problem: Problem, iterate: Iterate, mesh: tuple[Array, Array], rep
 
 def _zeros(problem: Problem, iterate: Iterate, x: Array, y: Array) -> Lines:
     return level_lines(x, y, values_over(problem, iterate.weights, iterate.dual, x, y), 0.0)
+
+
+class WeightBars(DraggedComponent):
+    """The bars; `on_change` is called with the weights of all of them, each from 0 to `most`."""
+
+    names = param.List(default=[], doc="The kernels")
+    weights = param.List(default=[], doc="Their weights")
+    most = param.Number(default=1.0, doc="The weight of a bar that is full")
+    shared = param.Boolean(default=True, doc="Whether the weights sum to one")
+    on_change: Callable[[Sequence[float]], None] | None = None
+
+    _esm = ONE_IN_FLIGHT + KEEP_HOLD + beside(__file__, "weight_bars.js")
+    _stylesheets: ClassVar[list[str]] = [beside(__file__, "weight_bars.css")]
+
+    def receive(self, message: Any) -> None:
+        """Hand on weights, if that is what they are."""
+        weights = message.get("weights") if isinstance(message, dict) else None
+        if self.on_change is None or not isinstance(weights, list) or len(weights) != len(self.names):
+            return
+        if all(isinstance(one, (int, float)) and 0.0 <= one <= self.most for one in weights):  # false for nan
+            self.on_change([float(one) for one in weights])

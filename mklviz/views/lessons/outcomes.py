@@ -1,0 +1,218 @@
+"""Pictures of what came out: bars of solves and kernels, and the objective between ends or along C."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mklviz.contract import ACTIVE_WEIGHT, Array
+from mklviz.record import Trace
+from mklviz.views.chart.description import Axis, BarMark, Chart, LineMark, PointMark, Table, TextMark
+from mklviz.views.lessons.picture import (
+    NAME_SIZE,
+    CurveName,
+    LessonRuns,
+    Named,
+    NamedBar,
+    Picture,
+    bar_chart,
+    bar_table,
+    name_table,
+    point_names,
+    with_names,
+)
+from mklviz.views.look.palette import RunStyle
+
+__all__ = ["few_kernels", "hill", "machines", "path", "solves_bars", "sparse_or_dense", "svm_solves", "valley"]
+
+WIDE = 0.2  # share of a bar that has room for words
+
+
+def svm_solves(runs: LessonRuns) -> Picture:
+    """Show SVM solves, and how many of them a step took."""
+    titles = {"solves": "SVM solves", "trials": "SVM solves per step"}
+    charts = [bar_chart(name, title, runs.theme) for name, title in titles.items()]
+    return Picture([charts], {"solves": bar_table(solves_bars(runs)), "trials": bar_table(_trials(runs))})
+
+
+def solves_bars(runs: LessonRuns) -> list[NamedBar]:
+    """Return a bar of SVM solves for each run."""
+    count = {key: trace.final.svm_solves for key, trace in runs.traces.items()}
+    styles = runs.styles
+    return [NamedBar(styles[key].label, float(n), f"{n:,}", styles[key].colour) for key, n in count.items()]
+
+
+def _trials(runs: LessonRuns) -> list[NamedBar]:
+    mean = {runs.styles[key]: _mean_trials(trace) for key, trace in runs.traces.items()}
+    return [NamedBar(style.label, n, f"{n:.1f}", style.colour) for style, n in mean.items()]
+
+
+def _mean_trials(trace: Trace) -> float:
+    """Return the SVM solves of a step, on average."""
+    return (trace.final.svm_solves - trace[0].svm_solves) / max(len(trace) - 1, 1)
+
+
+def few_kernels(runs: LessonRuns) -> Picture:
+    """Show how few of all kernels have weight, and the weights of these."""
+    best = min((trace.best for trace in runs.traces.values()), key=lambda iterate: iterate.objective)
+    counts = [("all kernels", len(best.weights), runs.theme.axis), ("with weight", best.active, runs.theme.accent)]
+    bars = [NamedBar(name, float(count), f"{count:,}", colour) for name, count, colour in counts]
+    weights = np.sort(best.weights)[::-1][: best.active].tolist()
+    line = LineMark("weights", "rank", "weight", runs.theme.accent, width=2.4 * runs.theme.scale)
+    falls = Chart("weights", "Their weights, largest first", Axis("rank", whole=True), Axis(start=0.0), [line])
+    tables = {"counts": bar_table(bars), "weights": {"rank": list(range(1, len(weights) + 1)), "weight": weights}}
+    return Picture([[bar_chart("counts", "Kernels with weight", runs.theme), falls]], tables)
+
+
+def sparse_or_dense(runs: LessonRuns) -> Picture:
+    """Show the weights of the race beside those of the simplex, largest first, and how many there are of each."""
+    best = min((trace.best for trace in runs.traces.values()), key=lambda iterate: iterate.objective).weights
+    simplex = runs.evidence.get("largest first", {}).get("simplex", [])
+    theme = runs.theme
+    kinds = [("simplex", np.array(simplex), theme.kernels[1]), ("p = 4/3", np.sort(best)[::-1], theme.kernels[0])]
+    ranked = {name: _ranked(weights) for name, weights, _ in kinds}
+    bars = [
+        NamedBar(name, float(len(ranked[name]["rank"])), f"{len(ranked[name]['rank']):,}", c) for name, _, c in kinds
+    ]
+    bars.append(NamedBar("all kernels", float(len(best)), f"{len(best):,}", theme.axis))
+    lines = [LineMark(name, "rank", "weight", c, width=2.4 * theme.scale, label=name) for name, _, c in kinds]
+    x, y = Axis("rank", whole=True), Axis(scale="log")
+    falls = Chart("falls", "Weights, largest first", x, y, lines)
+    tables = {**ranked, "counts": bar_table(bars)}
+    picture = Picture([[bar_chart("counts", "Kernels with weight", theme), falls]], tables)
+    return with_names(picture, "falls", [Named(name, "weight", name, c) for name, _, c in kinds], theme)
+
+
+def _ranked(weights: Array) -> dict[str, list[float]]:
+    kept = weights[weights > ACTIVE_WEIGHT].tolist()
+    return {"rank": [float(k) for k in range(1, len(kept) + 1)], "weight": kept}
+
+
+def machines(runs: LessonRuns) -> Picture:
+    """Show how each machine shares its weight between the kernels, and below how the one for all classes does."""
+    theme, evidence = runs.theme, runs.evidence.get("machines", {})
+    names = list(evidence)[::-1]
+    shares = np.array([np.divide(evidence[name], sum(evidence[name])) for name in names], ndmin=2)
+    ends = np.cumsum(shares, axis=1)
+    kernels = range(shares.shape[1])
+    columns = {f"to-{k}": ends[:, k].tolist() for k in kernels}
+    longest_first = [BarMark("shares", f"to-{k}", "name", theme.kernels[k % 6], height=0.72) for k in kernels][::-1]
+    written = TextMark("written", "x", "name", "text", theme.card, NAME_SIZE, bold=True, align="center")
+    x = Axis(start=0.0, end=1.02, visible=False)
+    chart = Chart(
+        "machines",
+        "Three machines, one for each class, and one for all: which kernels they use",
+        x,
+        marks=[*longest_first, written],
+    )
+    wide = [(i, k) for i in range(len(names)) for k in kernels if shares[i, k] > WIDE]
+    words: Table = {
+        "name": [names[i] for i, _ in wide],
+        "x": [float(ends[i, k] - shares[i, k] / 2.0) for i, k in wide],
+        "text": [f"kernel {k + 1}" for _, k in wide],
+    }
+    table: dict[str, list[Any]] = {"name": names, **columns}
+    return Picture([[chart]], {"shares": table, "written": words})
+
+
+ROOM = 0.3  # of the height of a way, below it, for names
+_EMPTY: Table = {"place": [], "objective": []}
+EQUAL = "equal weights"  # where all runs began
+BESIDE = 1.7  # times as far as the ends of C is its axis drawn, for their numbers
+
+
+def valley(runs: LessonRuns) -> Picture:
+    """Show SVM solves, and the objective on the ways from one end to the others, and to where all began."""
+    theme, ways = runs.theme, runs.evidence
+    colours = {style.label: style.colour for style in runs.styles.values()}
+    tables: dict[str, Table] = {"room": _EMPTY}
+    tables |= {f"way-{name}": way for name, way in ways.items()}
+    thick = 2.4 * theme.scale
+    lines = [
+        LineMark(f"way-{name}", "place", "objective", colours.get(name, theme.muted), width=thick, label=name)
+        for name in ways
+    ]
+    names = [Named(f"way-{name}", "objective", f"… {name}", theme.muted) for name in ways if name not in colours]
+    flat = [name for name in ways if name in colours]
+    if flat:
+        names.append(Named(f"way-{flat[0]}", "objective", f"… {', '.join(flat)}", theme.text))
+        tables["room"] = _room_below(ways[EQUAL])
+    x, y = Axis(start=0.0, end=1.8, visible=False), Axis(numbers="exact")
+    chart = Chart("valley", "Objective from SILP's end to …", x, y, [*lines, LineMark("room", "place", "objective")])
+    bars = bar_chart("solves", "SVM solves", theme)
+    tables["solves"] = bar_table(solves_bars(runs))
+    return with_names(Picture([[bars, chart]], tables), "valley", names, theme)
+
+
+def hill(runs: LessonRuns) -> Picture:
+    """Show where each start ended, and the objective between the ends."""
+    theme, way, ends = runs.theme, runs.evidence.get("way", {}), runs.evidence.get("ends", {})
+    colour = next((style.colour for style in runs.styles.values()), theme.accent)
+    places = zip(ends.get("place", []), ends.get("objective", []), ends.get("name", []), strict=True)
+    written = [(x, y, "usual start" if name == "SPG" else name.removeprefix("SPG, ")) for x, y, name in places]
+    names = [CurveName(x, y, name, theme.text) for x, y, name in written]
+    values = [CurveName(x, y, f"{y:.3f}", theme.text) for x, y, _ in written]
+    marks = [
+        LineMark("way", "place", "objective", theme.accent, width=2.4 * theme.scale),
+        PointMark("ends", "place", "objective", theme.card, fill=colour, size=13.0 * theme.scale),
+        point_names("hill", theme, up=-19.0),
+        point_names("hill-values", theme, up=-36.0),
+        LineMark("room", "place", "objective"),
+    ]
+    tables: dict[str, Table] = {
+        "way": _columns(way, "place", "objective"),
+        "ends": _columns(ends, "place", "objective"),
+        **name_table("hill", names),
+        **name_table("hill-values", values),
+        "room": _room_below(way),
+    }
+    x = Axis(start=-0.5, end=max(len(names) - 1, 1) + 0.5, visible=False)  # with room for names on a phone, too
+    title = "Objective on the straight ways between the ends"
+    return Picture([[Chart("hill", title, x, Axis(numbers="exact"), marks)]], tables)
+
+
+def _room_below(way: Any) -> Table:
+    """Return a place below a way, to which the axis is to reach, for names."""
+    heights = way.get("objective", [])
+    return {"place": [0.0], "objective": [min(heights) - ROOM * (max(heights) - min(heights))]} if heights else _EMPTY
+
+
+def _columns(table: Any, *names: str) -> dict[str, Sequence[Any]]:
+    """Return the columns of what was computed, empty ones as long as it is not."""
+    return {name: table.get(name, []) for name in names}
+
+
+def _room_around(costs: Sequence[float], active: Sequence[float]) -> Table:
+    """Return places to which the axes are to reach, so that the numbers at the ends have room."""
+    if not costs:
+        return {"C": [], "active": []}
+    top = max(active)
+    return {"C": [min(costs) / BESIDE, max(costs) * BESIDE], "active": [top, 1.3 * top]}
+
+
+def path(runs: LessonRuns) -> Picture:
+    """Show the kernels in use and the largest weights along C."""
+    theme, evidence = runs.theme, dict(runs.evidence.get("path", {"C": [], "active": []}))
+    x = Axis("C", "log")
+    costs, active = evidence.pop("C"), evidence.pop("active")
+    weights = [
+        LineMark(f"weight-{k}", "C", "weight", colour, width=2.0 * theme.scale, label=name)
+        for k, (name, colour) in enumerate(zip(evidence, theme.kernels, strict=False))
+    ]
+    tables: dict[str, Table] = {f"weight-{k}": {"C": costs, "weight": list(w)} for k, w in enumerate(evidence.values())}
+    tables["path"] = {"C": costs, "active": active}
+    ends = [0, len(costs) - 1] if costs else []
+    tables["room"] = _room_around(costs, active)
+    tables |= name_table("in-use", [CurveName(costs[t], active[t], f"{active[t]:,}", theme.text) for t in ends])
+    used = [
+        LineMark("path", "C", "active", theme.accent, width=2.4 * theme.scale),
+        PointMark("path", "C", "active", theme.card, fill=theme.accent, size=9.0 * theme.scale),
+        point_names("in-use", theme, up=16.0),
+        LineMark("room", "C", "active"),
+    ]
+    in_use = Chart("in-use", "Kernels in use", x, Axis(start=0.0, whole=True), used)
+    kernels = [RunStyle(line.label, str(line.colour), "solid", "") for line in weights]
+    falls = Chart("weights", "The six largest kernel weights", x, Axis(start=0.0), weights)
+    return Picture([[in_use, falls]], tables, kernels)
