@@ -20,7 +20,7 @@ from _plugins import LOSS, REGULARIZER
 from _sources import ROOT, SCREEN, SOURCES, inside
 
 import mklviz
-from mklviz.analysis.weight_map import Ground
+from mklviz.analysis.weight_map import WeightMap
 from mklviz.engine import solver_classes, stop
 from mklviz.kernels import kernel_families
 from mklviz.problem import loss_families, regularizer_families
@@ -282,12 +282,12 @@ WRITTEN_FOR_ONE_FORMULATION = {  # and read its own parameters
 
 
 def kinds_nobody_asks_for() -> set[str]:
-    """Return the names of the classes that have others beside them: plug-ins, banks, stop rules and grounds of maps."""
+    """Return the names of the classes that have others beside them: plug-ins, banks, stop rules and maps."""
     families = (loss_families, regularizer_families, kernel_families, solver_classes)
     plugins = [kind for registered in families for kind in registered().values()]
     rules = [kind for kind in vars(stop).values() if is_dataclass(kind) and kind.__module__ == stop.__name__]
     banks = {"KernelBank", "ProductBank", "ParametricBank", "NystromBank", "NystromPart"}
-    return {kind.__name__ for kind in (*plugins, *rules, *Ground.__subclasses__())} | banks
+    return {kind.__name__ for kind in (*plugins, *rules, *WeightMap.__subclasses__())} | banks
 
 
 def test_nobody_asks_which_of_several_classes_it_is() -> None:

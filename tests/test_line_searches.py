@@ -110,9 +110,9 @@ def test_a_method_without_memory_compares_with_its_last_value() -> None:
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_crosses_stand_above_the_threshold_and_rings_below_it(name: str) -> None:
-    trace, ground = run(name, 2), Slice((0, 1), np.eye(2))
+    trace, map_ = run(name, 2), Slice((0, 1), np.eye(2))
     for t in range(1, len(trace)):
-        shown = step_of(trace[: t + 1], ground, (), lambda _: None)
+        shown = step_of(trace[: t + 1], map_, (), lambda _: None)
         if not facts_of(trace[t]).trials:
             continue
         assert shown.line is not None

@@ -12,7 +12,7 @@ from threading import Lock
 
 import numpy as np
 
-from mklviz.analysis.weight_map import STAGES, Ground, Key, MapPoint, Mesh, point_of
+from mklviz.analysis.weight_map import STAGES, Key, MapPoint, Mesh, WeightMap, point_of
 from mklviz.context.blas import one_blas_thread
 from mklviz.engine.task import ProgressReport, Task
 from mklviz.inner.oracle import FINEST, SvmOracle, needs_known_loss
@@ -38,8 +38,8 @@ class Landscape:
     `oracle` is what solves for it, None before the first.
     """
 
-    def __init__(self, problem: Problem, ground: Ground) -> None:
-        self.problem, self.ground, self.stage = problem, ground, -1
+    def __init__(self, problem: Problem, map_: WeightMap) -> None:
+        self.problem, self.map, self.stage = problem, map_, -1
         self.heights: dict[Key, float] = {}
         self.oracle: SvmOracle | None = None
         self._low, self._high = np.inf, -np.inf  # the range of heights
@@ -52,13 +52,13 @@ class Landscape:
     def refine(self, report: Callable[[float], None]) -> Mesh:
         """Complete the next stage and return it; `report` takes the fraction done, and may raise to stop."""
         stage = self.stage + 1
-        missing = [key for key in self.ground.nodes(stage) if key not in self.heights]
+        missing = [key for key in self.map.nodes(stage) if key not in self.heights]
         if self.oracle is None:
             self.oracle = SvmOracle(self.problem, TOLERANCE)
         with one_blas_thread():
             for count, key in enumerate(missing):
                 report(count / len(missing))
-                self.heights[key] = self._height(self.oracle, self.ground.weights_at(key))
+                self.heights[key] = self._height(self.oracle, self.map.weights_at(key))
         self.stage = stage
         return self.mesh
 
@@ -83,7 +83,7 @@ class Landscape:
     @property
     def mesh(self) -> Mesh:
         """The finest stage that is complete; where the objective is infinite, as high as the highest."""
-        x, y, z = self.ground.mesh(self.stage, self.heights.__getitem__)
+        x, y, z = self.map.mesh(self.stage, self.heights.__getitem__)
         finite = np.isfinite(z)
         return x, y, np.where(finite, z, z[finite].max() if finite.any() else 0.0)
 
@@ -100,7 +100,7 @@ class Survey:
     """
 
     def __init__(self) -> None:
-        self.ground: Ground | None = None
+        self.map: WeightMap | None = None
         self.sheet: Sheet | None = None
         self.stage = -1
         self.task = Task[tuple[int, Sheet]](ONE_MAP)
@@ -113,12 +113,12 @@ class Survey:
             return f"{doing} the objective: {100 * self.task.fraction:.0f} % of the points."
         return self._refusal or self.task.fault
 
-    def begin(self, problem: Problem, ground: Ground) -> None:
-        """Turn to another ground."""
+    def begin(self, problem: Problem, map_: WeightMap) -> None:
+        """Turn to another map."""
         self.clear()
-        self.ground, self._refusal = ground, no_heights(problem)
+        self.map, self._refusal = map_, no_heights(problem)
         if not self._refusal:
-            self.landscape = Landscape(problem, ground)
+            self.landscape = Landscape(problem, map_)
 
     def update(self, idle: bool) -> bool:
         """Take a finished stage, or begin the next: the first at once, finer ones when `idle`."""
@@ -136,9 +136,9 @@ class Survey:
             self.task.forget()
 
     def clear(self) -> None:
-        """Forget the ground."""
+        """Forget the map."""
         self.task.forget()
-        self.ground, self.sheet, self.landscape = None, None, None
+        self.map, self.sheet, self.landscape = None, None, None
         self.stage, self._refusal = -1, ""
 
 
@@ -147,9 +147,9 @@ def _sheet(landscape: Landscape, drawn: int, report: ProgressReport) -> tuple[in
     mesh = landscape.refine(report) if landscape.stage <= drawn else landscape.mesh
     names = landscape.problem.bank.names
     nodes = []
-    for key in landscape.ground.nodes(landscape.stage):
+    for key in landscape.map.nodes(landscape.stage):
         report(1.0)
-        x, y = landscape.ground.drawn_at(key)
-        weights = landscape.ground.weights_at(key)
+        x, y = landscape.map.drawn_at(key)
+        weights = landscape.map.weights_at(key)
         nodes.append(point_of((x, y), "Weights here", landscape.heights[key], weights, names))
     return landscape.stage, (mesh, nodes)

@@ -177,13 +177,13 @@ class SegmentStep:
     passed: list[Place] = field(default_factory=list)
 
 
-def step_of(steps: Sequence[Iterate], ground: Slice, cuts: Sequence[Array], height: Height) -> SegmentStep:
+def step_of(steps: Sequence[Iterate], map_: Slice, cuts: Sequence[Array], height: Height) -> SegmentStep:
     """Return the last of `steps` as a picture.
 
     `steps`: all up to the one that is shown; `cuts`: those of the same steps, where the solver works on cuts; else
     empty; `height`: the objective at a share, or None where it is not known yet.
     """
-    points = [(float(ground.shares(step.weights)[0]), step.objective) for step in steps]
+    points = [(float(map_.shares(step.weights)[0]), step.objective) for step in steps]
     if len(steps) < 2:
         return SegmentStep(points, cuts)
     if len(cuts):

@@ -1,4 +1,4 @@
-"""Ground: what a map shows of the space of kernel weights, and the nodes at which its height is computed.
+"""Weight maps: what a map shows of the space of kernel weights, and the nodes at which its height is computed.
 
     plane    d(x) = P(o + x_1 u_1 + x_2 u_2)     u_1, u_2 the two principal directions of all paths, P the projection
                                                  on the feasible weights: the nearest weights that are allowed
@@ -20,7 +20,7 @@ from mklviz.problem import Simplex
 from mklviz.typing import Array
 
 __all__ = [
-    *("STAGES", "Ground", "Key", "MapPoint", "Mesh", "Plane", "Slice"),
+    *("STAGES", "Key", "MapPoint", "Mesh", "Plane", "Slice", "WeightMap"),
     *("point_of", "principal_plane", "slice_through"),
 ]
 
@@ -63,7 +63,7 @@ def point_of(
     return MapPoint(float(x), float(y), title, f"{objective:,.6g}", kernels)
 
 
-class Ground:
+class WeightMap:
     """What all maps share; the nodes are known by whole numbers, so that no height is computed twice."""
 
     @property
@@ -121,7 +121,7 @@ class Ground:
 
 
 @dataclass(frozen=True)
-class Plane(Ground):
+class Plane(WeightMap):
     """The plane of two directions, between `low` and `high`."""
 
     origin: Array  # (m,)
@@ -197,7 +197,7 @@ class Plane(Ground):
 
 
 @dataclass(frozen=True)
-class Slice(Ground):
+class Slice(WeightMap):
     """All ways in which two or three kernels can share a weight, the others' being fixed."""
 
     kernels: tuple[int, ...]

@@ -16,11 +16,11 @@ from mklviz.analysis.own_weights import PathsFrom
 from mklviz.analysis.steps import Cuts, edge, facts_of, keeps_cuts, level_polygon
 from mklviz.analysis.weight_map import (
     CORNERS,
-    Ground,
     MapPoint,
     Mesh,
     Plane,
     Slice,
+    WeightMap,
     point_of,
     principal_plane,
     slice_through,
@@ -121,15 +121,15 @@ class MapCard(pn.viewable.Viewer):
             title, term = "Three kernels from above", "simplex"
         self._heading.object = cards.title(title, term=term, beside=cards.legend(self._styles.values()))
         self._drawn = None
-        self._draw_ground()
+        self._draw_shade()
         self.figure.plot.on_event("tap", self._pick)
         self._pane.object = self.figure.plot
-        self.start.lie(self.survey.ground, self.figure.plot.id)
+        self.start.lie(self.survey.map, self.figure.plot.id)
 
     def _pick(self, event: Any) -> None:
-        ground = self.survey.ground
-        if ground is not None and self.on_pick is not None:
-            self._refusal = self.on_pick(ground.weights_near(event.x, event.y))
+        map_ = self.survey.map
+        if map_ is not None and self.on_pick is not None:
+            self._refusal = self.on_pick(map_.weights_near(event.x, event.y))
             self._say_progress()
 
     def show_model(self, model: str) -> None:
@@ -159,7 +159,7 @@ class MapCard(pn.viewable.Viewer):
         if self._must_fit(race, resting):
             self._fit(race)
         if self.survey.update(resting):
-            self._draw_ground()
+            self._draw_shade()
         self._say_progress()
         drawn = (cursor, self._fitted, *(len(trace) for trace in race.traces.values()))
         if drawn != self._drawn and (now - self._drawn_at >= EVERY or resting):
@@ -182,7 +182,7 @@ class MapCard(pn.viewable.Viewer):
     def _fit(self, race: Race) -> None:
         """Lay the map through the best point found."""
         self._fitted = sum(len(trace) for trace in race.traces.values())
-        before = self.survey.ground
+        before = self.survey.map
         if before is None or not self._whole(race):
             self._lay(race, self._slice_of(race) if self._kernels else self._plane_of(race, before))
         self._points = {key: [] for key in race.runs}
@@ -192,21 +192,21 @@ class MapCard(pn.viewable.Viewer):
         """Whether the map shows all weights there are, and so does not depend on where the race is."""
         return len(self._kernels) == race.problem.m
 
-    def _lay(self, race: Race, ground: Ground) -> None:
-        """Turn to another ground, where everything is to be drawn anew."""
-        self._cuts = None if ground.vertices is None else Cuts(race.problem, ground.vertices)
-        self.survey.begin(race.problem, ground)
+    def _lay(self, race: Race, map_: WeightMap) -> None:
+        """Turn to another map, where everything is to be drawn anew."""
+        self._cuts = None if map_.vertices is None else Cuts(race.problem, map_.vertices)
+        self.survey.begin(race.problem, map_)
         if self.figure is not None:
-            self.start.lie(ground, self.figure.plot.id)
-        self._draw_ground()
-        self._words.object = paragraph(ground.words(posed=not race.problem.unposed))
+            self.start.lie(map_, self.figure.plot.id)
+        self._draw_shade()
+        self._words.object = paragraph(map_.words(posed=not race.problem.unposed))
 
     def _slice_of(self, race: Race) -> Slice:
         if self._whole(race):
             return Slice(self._kernels, np.eye(race.problem.m)[list(self._kernels)])
         return slice_through(best_of(race.traces.values()).best.weights, self._kernels)
 
-    def _plane_of(self, race: Race, before: Ground | None) -> Plane:
+    def _plane_of(self, race: Race, before: WeightMap | None) -> Plane:
         traces = [trace[:] for trace in race.traces.values()]
         stride = -(-sum(map(len, traces)) // MOST_FITTED)
         fitted = np.array([step.weights for trace in traces for step in trace[::-stride]])
@@ -216,12 +216,12 @@ class MapCard(pn.viewable.Viewer):
 
     # -- how it is drawn
 
-    def _draw_ground(self) -> None:
+    def _draw_shade(self) -> None:
         figure, survey = self.figure, self.survey
         if figure is None:
             return
-        if survey.ground is not None and survey.ground.window is not None:
-            (left, bottom), (right, top) = (corner.tolist() for corner in survey.ground.window)
+        if survey.map is not None and survey.map.window is not None:
+            (left, bottom), (right, top) = (corner.tolist() for corner in survey.map.window)
             x, y = figure.chart.x, figure.chart.y
             figure.set_axes(replace(x, start=left, end=right), replace(y, start=bottom, end=top))
         mesh, nodes = survey.sheet or (None, [])
@@ -244,20 +244,20 @@ class MapCard(pn.viewable.Viewer):
         self._form.refresh()  # in the same message as the paths
 
     def _draw_dragged(self, dragged: PathsFrom) -> None:
-        ground = self.survey.ground
-        if self._race is None or ground is None:
+        map_ = self.survey.map
+        if self._race is None or map_ is None:
             return
-        paths = {key: self._path(key, trace, ground, None, []) for key, trace in dragged.traces.items()}
-        self._draw(paths, [*self._race.traces.values(), *dragged.traces.values()], ground)
+        paths = {key: self._path(key, trace, map_, None, []) for key, trace in dragged.traces.items()}
+        self._draw(paths, [*self._race.traces.values(), *dragged.traces.values()], map_)
         self._show({"trials": trial_table({}, {}), **model_tables(np.empty((0, 2)), [], self.theme.text)})
 
     def _draw_paths(self, race: Race, cursor: int | None) -> None:
-        ground = self.survey.ground
-        if ground is None or self.start.paths is not None:
+        map_ = self.survey.map
+        if map_ is None or self.start.paths is not None:
             return
-        paths = {key: self._path(key, trace, ground, cursor, self._points[key]) for key, trace in race.traces.items()}
-        self._draw(paths, list(race.traces.values()), ground)
-        trials = {key: self._tried(key, trace, ground, cursor) for key, trace in race.traces.items()}
+        paths = {key: self._path(key, trace, map_, cursor, self._points[key]) for key, trace in race.traces.items()}
+        self._draw(paths, list(race.traces.values()), map_)
+        trials = {key: self._tried(key, trace, map_, cursor) for key, trace in race.traces.items()}
         self._show({"trials": trial_table(trials, self._styles)})
         remarks = self._draw_model(race, cursor), self._compare_ends(race)
         self._remark.object = "".join(map(paragraph, remarks))
@@ -268,39 +268,39 @@ class MapCard(pn.viewable.Viewer):
             return ""
         return flat_valley([(self._styles[key].label, trace.best) for key, trace in race.traces.items() if len(trace)])
 
-    def _draw(self, paths: Mapping[str, MapPath], traces: Sequence[Trace], ground: Ground) -> None:
+    def _draw(self, paths: Mapping[str, MapPath], traces: Sequence[Trace], map_: WeightMap) -> None:
         """Draw paths, the best point of all `traces`, and the former paths behind."""
         best = best_of(traces)
         names = best.kernel_names
-        star = point_of(ground.position(best.best.weights), BEST, best.best.objective, best.best.weights, names)
+        star = point_of(map_.position(best.best.weights), BEST, best.best.objective, best.best.weights, names)
         blank = {key: MapPath([], []) for key in self._styles}  # of solvers that have no path from where it is dragged
         if self.figure is not None:
             x, y = self.figure.chart.x, self.figure.chart.y
             self._show(path_tables({**blank, **paths}, star, self._styles, self.theme, x, y))
         ghosts = [(key, trace) for former in self.start.ghosts for key, trace in former.items()]
-        drawn = [(key, np.array([ground.position(it.weights) for it in trace])) for key, trace in ghosts if len(trace)]
+        drawn = [(key, np.array([map_.position(it.weights) for it in trace])) for key, trace in ghosts if len(trace)]
         self._show({"ghosts": ghost_table([(p, self._styles[key].colour) for key, p in drawn if key in self._styles])})
 
     def _show(self, tables: Tables) -> None:
         if self.figure is not None:
             self.figure.show(tables)
 
-    def _path(self, key: str, trace: Trace, ground: Ground, cursor: int | None, known: list[MapPoint]) -> MapPath:
+    def _path(self, key: str, trace: Trace, map_: WeightMap, cursor: int | None, known: list[MapPoint]) -> MapPath:
         """Return the path of a run up to the cursor; `known` are its points so far, and grow."""
         label, names = self._styles[key].label, trace.kernel_names
         for t in range(len(known), len(trace)):
             it, at = trace[t], f"{label}, step {trace.first_step + t:,}"
-            known.append(point_of(ground.position(it.weights), at, it.objective, it.weights, names))
+            known.append(point_of(map_.position(it.weights), at, it.objective, it.weights, names))
         last = len(known) - 1 if cursor is None else min(trace.index_at(cursor), len(known) - 1)
         steps = _thinned(last + 1, MOST_DRAWN)
         return MapPath([known[t] for t in steps], steps)
 
-    def _tried(self, key: str, trace: Trace, ground: Ground, cursor: int | None) -> list[MapPoint]:
+    def _tried(self, key: str, trace: Trace, map_: WeightMap, cursor: int | None) -> list[MapPoint]:
         """Return what a line search tried at the step shown, on the line of its move."""
         last = len(trace) - 1 if cursor is None else trace.index_at(cursor)
         if last < 1:
             return []
-        before, here = (ground.position(trace[t].weights) for t in (last - 1, last))
+        before, here = (map_.position(trace[t].weights) for t in (last - 1, last))
         label = f"{self._styles[key].label}, trial of step {trace.first_step + last:,}"
         trials = [(before + along * (here - before), value) for along, value in facts_of(trace[last]).trials]
         return [MapPoint(float(x), float(y), label, f"{value:,.6g}", "") for (x, y), value in trials]

@@ -41,7 +41,7 @@ class SegmentCard(pn.viewable.Viewer):
         self.figures: dict[str, ChartFigure] = {}
         self._race: Race | None = None
         self._kernels: tuple[int, ...] = ()
-        self._ground: Slice | None = None
+        self._map: Slice | None = None
         self._cuts: Cuts | None = None
         self._values: dict[str, list[Array]] = {}
         self._drawn: object = None
@@ -57,7 +57,7 @@ class SegmentCard(pn.viewable.Viewer):
         self._race, self._kernels = race, tuple(kernels)
         if not same:
             self.survey.clear()
-            self._ground = None
+            self._map = None
         names = [race.problem.bank.names[k] for k in self._kernels]
         charts = {key: segment_chart(key, style, theme, names) for key, style in styles.items()}
         self.figures = {key: ChartFigure(chart, theme, HEIGHT) for key, chart in charts.items()}
@@ -69,14 +69,14 @@ class SegmentCard(pn.viewable.Viewer):
     def clear(self) -> None:
         """Forget the race, and compute nothing for it any more."""
         self.survey.clear()
-        self._race, self._ground, self._drawn = None, None, None
+        self._race, self._map, self._drawn = None, None, None
 
     def update(self, now: float, cursor: int | None) -> None:
         """Draw what is new: steps, another cursor, a finer objective."""
         race = self._race
         if race is None or not all(len(trace) for trace in race.traces.values()):
             return
-        if self._ground is None:
+        if self._map is None:
             self._begin(race)
         resting = race.status in ("finished", "paused")
         fresh = self.survey.update(resting)
@@ -92,14 +92,14 @@ class SegmentCard(pn.viewable.Viewer):
     def _begin(self, race: Race) -> None:
         """Choose the slice: all of the weight, or what the two kernels have at the best point so far."""
         m = race.problem.m
-        self._ground = (
+        self._map = (
             Slice(self._kernels, np.eye(m)[list(self._kernels)])
             if m == 2
             else slice_through(best_of(race.traces.values()).best.weights, self._kernels)
         )
-        self._cuts = Cuts(race.problem, self._ground.corners)
+        self._cuts = Cuts(race.problem, self._map.corners)
         self._values = {key: [] for key in race.runs}
-        self.survey.begin(race.problem, self._ground)
+        self.survey.begin(race.problem, self._map)
 
     def _draw_objective(self) -> None:
         if self.survey.sheet is None:
@@ -110,14 +110,17 @@ class SegmentCard(pn.viewable.Viewer):
             figure.set_axes(figure.chart.x, height_axis(float(z.min()), float(z.max())))
 
     def _draw_step(self, key: str, trace: Trace, cursor: int | None) -> None:
-        if self._ground is None or self._cuts is None or key not in self.figures:
+        if self._map is None or self._cuts is None or key not in self.figures:
             return
         last = len(trace) - 1 if cursor is None else max(trace.index_at(cursor), 0)
         values = self._values[key]
         cut = self._race is not None and cuts_known(self._race.problem) and keeps_cuts(trace[:2])
         for t in range(len(values), last + 1 if cut else 0):
             values.append(self._cuts.of(trace[t].dual))
-        shown, figure = step_of(trace[: last + 1], self._ground, values[: last + 1], self._height), self.figures[key]
+        shown, figure = (
+            step_of(trace[: last + 1], self._map, values[: last + 1], self._height),
+            self.figures[key],
+        )
         figure.show(segment_tables(shown, trace.first_step))
         if self.survey.sheet is None:
             heights = [y for _, y in shown.points]

@@ -66,12 +66,12 @@ def segment(problem: Problem, trace: Trace, step: int | None = None, dark: bool 
     first, last = trace.first_step, trace.last_step if step is None else step
     if not first <= last <= trace.last_step:
         raise ProblemError(f"This run has the steps {first:,} to {trace.last_step:,}, but step={step!r} was given.")
-    theme, ground = theme_of(dark), Slice((0, 1), np.eye(2))
-    x, _, z = Landscape(problem, ground).finest()
+    theme, map_ = theme_of(dark), Slice((0, 1), np.eye(2))
+    x, _, z = Landscape(problem, map_).finest()
     steps = [trace[t] for t in range(last - first + 1)]
-    cuts = Cuts(problem, ground.corners)
+    cuts = Cuts(problem, map_.corners)
     lines = [cuts.of(one.dual) for one in steps] if keeps_cuts(trace[:2]) else []
-    shown = step_of(steps, ground, lines, lambda share: float(np.interp(share, x[0], z[0])))
+    shown = step_of(steps, map_, lines, lambda share: float(np.interp(share, x[0], z[0])))
     (style,) = run_styles({trace.solver: trace}, theme).values()
     chart = segment_chart(trace.solver, style, theme, trace.kernel_names)
     heights = replace(height_axis(float(z.min()), float(z.max())), label="objective")

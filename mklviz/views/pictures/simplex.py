@@ -26,7 +26,7 @@ from mklviz.views.pictures.style import HEIGHT, theme_of
 
 __all__ = ["simplex"]
 
-_GROUND = Slice((0, 1, 2), np.eye(3))
+_TRIANGLE = Slice((0, 1, 2), np.eye(3))
 
 
 def simplex(*traces: Any, problem: Problem | None = None, dark: bool = False) -> hv.Overlay:
@@ -69,10 +69,10 @@ def simplex(*traces: Any, problem: Problem | None = None, dark: bool = False) ->
     if problem is not None:
         check_ground(problem, runs.values(), 3)
         marks.insert(0, ContourMark("ground", *AT, "objective", colour=theme.muted, alpha=0.55))
-        tables["ground"] = contour_table(Landscape(problem, _GROUND).finest())
+        tables["ground"] = contour_table(Landscape(problem, _TRIANGLE).finest())
     for key, trace in runs.items():
         marks[-1:-1] = _path_marks(key, styles[key], theme)
-        points = np.array([_GROUND.position(iterate.weights) for iterate in trace])
+        points = np.array([_TRIANGLE.position(iterate.weights) for iterate in trace])
         tables[f"path-{key}"] = dict(zip(AT, points.T.tolist(), strict=True))
         tables[f"end-{key}"] = dict(zip(AT, points[-1:].T.tolist(), strict=True))
     x, y = Axis(start=-0.35, end=1.35, visible=False), Axis(start=-0.14, end=1.0, visible=False)
