@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from mklviz.record import Trace
 from mklviz.typing import Array
 
-__all__ = ["Bar", "RunCurve", "heaviest_bars", "thinned"]
+__all__ = ["Bar", "RunCurve", "best_of", "heaviest_bars", "thinned"]
 
 MOST_POINTS = 400  # of a curve
 HEAVIEST = 10  # kernels drawn
@@ -36,6 +37,11 @@ class Bar:
     weight: float
     before: float = math.nan
     third: float = math.nan
+
+
+def best_of(traces: Iterable[Trace]) -> Trace:
+    """Return the trace with the least objective."""
+    return min((trace for trace in traces if len(trace)), key=lambda trace: trace.best.objective)
 
 
 def thinned(count: int) -> list[int]:

@@ -19,6 +19,7 @@ import numpy as np
 from mklviz.analysis.weight_map import Slice
 from mklviz.contract import Array, Iterate
 from mklviz.problem import Problem
+from mklviz.record import Trace
 
 __all__ = [
     *("Cuts", "Place", "SegmentStep", "StepFacts", "cuts_known", "edge", "envelope", "facts_of", "keeps_cuts"),
@@ -35,6 +36,13 @@ class Cuts:
     def __init__(self, problem: Problem, corners: Array) -> None:
         self._problem, self._corners = problem, corners
         self._kernels: list[Array] = []
+        self._known: dict[str, list[Array]] = {}
+
+    def up_to(self, last: int, key: str, trace: Trace) -> list[Array]:
+        """Return the values of the cuts of a run's steps up to one; those of the run of a `key` are computed once."""
+        known = self._known.setdefault(key, [])
+        known += [self.of(trace[t].dual) for t in range(len(known), last + 1)]
+        return known[: last + 1]
 
     def of(self, dual: Array) -> Array:
         """Return the cut's values at the corners, (k,)."""

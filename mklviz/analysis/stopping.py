@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mklviz.analysis.curves import Bar, RunCurve, heaviest_bars, thinned
+from mklviz.analysis.curves import Bar, RunCurve, best_of, heaviest_bars, thinned
 from mklviz.contract import Array, Iterate
 from mklviz.engine import (
     KKT,
@@ -138,7 +138,7 @@ class Judgement:
     def bars(self, key: str) -> list[Bar]:
         """Return the weights that a run would have returned beside those of the best solution that is known."""
         end = self.replays[key]
-        best = min(self.traces.values(), key=lambda trace: trace.best.objective)
+        best = best_of(self.traces.values())
         steps = end.best.iterate, best.best, end.last.iterate
         return heaviest_bars(best.kernel_names, *(_shares(step.weights) for step in steps))
 

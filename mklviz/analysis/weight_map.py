@@ -287,12 +287,15 @@ def _percent(share: float) -> str:
 
 
 def slice_through(weights: Array, kernels: Sequence[int]) -> Slice:
-    """Return the slice where two or three `kernels` share their part of `weights` (m,), or all if it is zero."""
+    """Return the slice where two or three `kernels` share their part of `weights` (m,), or all if it is zero.
+
+    Where there are no others, they share all, whatever the `weights`.
+    """
     indices = tuple(kernels)
     rest = weights.copy()
     rest[list(indices)] = 0.0
     mass = float(weights[list(indices)].sum())
-    if mass <= 0.0:
+    if mass <= 0.0 or len(indices) == len(weights):
         rest, mass = np.zeros_like(weights), 1.0
     corners = np.repeat(rest[None], len(indices), axis=0)
     corners[np.arange(len(indices)), indices] = mass

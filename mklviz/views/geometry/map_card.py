@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from html import escape
 from itertools import combinations
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import panel as pn
 
+from mklviz.analysis.curves import best_of, thinned
 from mklviz.analysis.landscape import Survey
 from mklviz.analysis.own_weights import PathsFrom
 from mklviz.analysis.steps import Cuts, edge, facts_of, keeps_cuts, level_polygon
@@ -19,7 +20,6 @@ from mklviz.analysis.weight_map import (
     MapPoint,
     Mesh,
     Plane,
-    Slice,
     WeightMap,
     point_of,
     principal_plane,
@@ -50,16 +50,15 @@ from mklviz.views.look.palette import LIGHT, RunStyle, Theme
 from mklviz.views.look.shades import mixed
 from mklviz.views.sidebar.controls import note, say
 
-__all__ = ["MapCard", "best_of", "flat_valley", "model_words", "paragraph", "shade_scale"]
+__all__ = ["MapCard", "flat_valley", "model_words", "paragraph", "shade_scale"]
 
 HEIGHT = 560  # pixels of the figure
 MOST_FITTED = 400  # steps that decide where the plane lies
-MOST_DRAWN = 500  # steps of one run
 BEST = "Best point found"
 EVERY = 0.3  # seconds between two drawings
 
 
-class MapCard(pn.viewable.Viewer):
+class MapCard(cards.Rooted):
     """The map of a race, which grows with it and becomes finer when it rests; the `survey` computes the objective.
 
     `on_pick` is called with the weights of a point that was clicked, and returns a sentence if that is refused.
@@ -77,14 +76,13 @@ class MapCard(pn.viewable.Viewer):
         self._points: dict[str, list[MapPoint]] = {}
         self._model = self._refusal = ""
         self._cuts: Cuts | None = None
-        self._cut_values: dict[str, list[Array]] = {}
         self._fitted, self._drawn_at = 0, 0.0
         self._drawn: object = None
         self._heading, self._words, self._scale, self._remark = (cards.html() for _ in range(4))
         self._progress = note()
         self.start = StartDrag(self._redraw)
         self._stop = Button(lambda *_: self.survey.task.cancel(), label="Stop refining", variant="text", visible=False)
-        self._pane = pn.pane.Bokeh(None, sizing_mode="stretch_width", margin=0)
+        self._pane = cards.figure()
         picture = pn.Column(self._pane, self.start.handle, margin=0, sizing_mode="stretch_width")
         objects = (self._heading, self._words, self._scale, picture, self._remark)
         self._form = Form(FormRow(self._progress, self._stop, self.start.row))
@@ -184,9 +182,11 @@ class MapCard(pn.viewable.Viewer):
         self._fitted = sum(len(trace) for trace in race.traces.values())
         before = self.survey.map
         if before is None or not self._whole(race):
-            self._lay(race, self._slice_of(race) if self._kernels else self._plane_of(race, before))
+            best = best_of(race.traces.values()).best.weights
+            self._lay(race, slice_through(best, self._kernels) if self._kernels else self._plane_of(race, best, before))
         self._points = {key: [] for key in race.runs}
-        self._cut_values = {key: [] for key in race.runs}
+        corners = None if self.survey.map is None else self.survey.map.vertices
+        self._cuts = None if corners is None else Cuts(race.problem, corners)
 
     def _whole(self, race: Race) -> bool:
         """Whether the map shows all weights there are, and so does not depend on where the race is."""
@@ -194,23 +194,17 @@ class MapCard(pn.viewable.Viewer):
 
     def _lay(self, race: Race, map_: WeightMap) -> None:
         """Turn to another map, where everything is to be drawn anew."""
-        self._cuts = None if map_.vertices is None else Cuts(race.problem, map_.vertices)
         self.survey.begin(race.problem, map_)
         if self.figure is not None:
             self.start.lie(map_, self.figure.plot.id)
         self._draw_shade()
         self._words.object = paragraph(map_.words(posed=not race.problem.unposed))
 
-    def _slice_of(self, race: Race) -> Slice:
-        if self._whole(race):
-            return Slice(self._kernels, np.eye(race.problem.m)[list(self._kernels)])
-        return slice_through(best_of(race.traces.values()).best.weights, self._kernels)
-
-    def _plane_of(self, race: Race, before: WeightMap | None) -> Plane:
+    def _plane_of(self, race: Race, origin: Array, before: WeightMap | None) -> Plane:
         traces = [trace[:] for trace in race.traces.values()]
         stride = -(-sum(map(len, traces)) // MOST_FITTED)
         fitted = np.array([step.weights for trace in traces for step in trace[::-stride]])
-        origin, directions = best_of(race.traces.values()).best.weights, None if before is None else before.directions
+        directions = None if before is None else before.directions
         plane = principal_plane(fitted, origin, race.problem.regularizer.project, directions)
         return plane.around(np.array([plane.position(step.weights) for trace in traces for step in trace]))
 
@@ -249,7 +243,7 @@ class MapCard(pn.viewable.Viewer):
             return
         paths = {key: self._path(key, trace, map_, None, []) for key, trace in dragged.traces.items()}
         self._draw(paths, [*self._race.traces.values(), *dragged.traces.values()], map_)
-        self._show({"trials": trial_table({}, {}), **model_tables(np.empty((0, 2)), [], self.theme.text)})
+        self._show({"trials": trial_table({}, {}), **model_tables()})
 
     def _draw_paths(self, race: Race, cursor: int | None) -> None:
         map_ = self.survey.map
@@ -292,7 +286,7 @@ class MapCard(pn.viewable.Viewer):
             it, at = trace[t], f"{label}, step {trace.first_step + t:,}"
             known.append(point_of(map_.position(it.weights), at, it.objective, it.weights, names))
         last = len(known) - 1 if cursor is None else min(trace.index_at(cursor), len(known) - 1)
-        steps = _thinned(last + 1, MOST_DRAWN)
+        steps = thinned(last + 1)
         return MapPath([known[t] for t in steps], steps)
 
     def _tried(self, key: str, trace: Trace, map_: WeightMap, cursor: int | None) -> list[MapPoint]:
@@ -311,34 +305,17 @@ class MapCard(pn.viewable.Viewer):
         if self.figure is None or self._cuts is None:
             return ""
         if trace is None or not keeps_cuts(trace[:2]):
-            self.figure.show(model_tables(np.empty((0, 2)), [], self.theme.text))
+            self.figure.show(model_tables())
             return ""
         last = len(trace) - 1 if cursor is None else max(trace.index_at(cursor), 0)
-        values = self._cut_values[self._model]
-        for t in range(len(values), last + 1):
-            values.append(self._cuts.of(trace[t].dual))
         own = facts_of(trace[last]).level
         level = trace[trace.best_index_at(last)].objective if own is None else own
-        known = np.array(values[: max(last, 1)])
+        known = np.array(self._cuts.up_to(max(last - 1, 0), self._model, trace))
         edges = [ends @ CORNERS for cut in known if len(ends := edge(cut, level)) == 2]
         level_set = level_polygon(known, level) @ CORNERS
         style = self._styles[self._model]
         self.figure.show(model_tables(level_set, edges, style.colour))
         return model_words(style.label, level=own is not None)
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self.root
-
-
-def best_of(traces: Iterable[Trace]) -> Trace:
-    """Return the trace with the least objective."""
-    return min((trace for trace in traces if len(trace)), key=lambda trace: trace.best.objective)
-
-
-def _thinned(length: int, most: int) -> list[int]:
-    """Return at most so many steps, the last among them."""
-    stride = max(-(-length // max(most, 1)), 1)
-    return list(range(length - 1, -1, -stride))[::-1]
 
 
 APART = 0.05  # share of the weight, from which on two ends are different places

@@ -38,7 +38,7 @@ from mklviz.views.look.palette import RunStyle, Theme
 __all__ = [
     *("AT", "CORNERED", "PLANE", "MapPath", "contour_table", "corner_marks", "corner_tables", "ghost_table"),
     *("ground_tables", "height_axis", "map_chart", "model_tables", "numbered_steps", "objective_table"),
-    *("path_tables", "points_table", "segment_chart", "segment_tables", "trial_table"),
+    *("path_tables", "points_table", "segment_chart", "segment_tables", "still_tables", "trial_table"),
 ]
 
 AT = ("along", "up")  # columns
@@ -137,6 +137,24 @@ def path_tables(
     }
 
 
+def still_tables(
+    paths: Mapping[str, MapPath],
+    best: MapPoint,
+    styles: Mapping[str, RunStyle],
+    theme: Theme,
+    axes: tuple[Axis, Axis],
+    mesh: Mesh | None = None,
+) -> dict[str, Table]:
+    """Return the tables of a map of recorded paths, which has no trials, no cuts and no former paths."""
+    return {
+        **ground_tables(mesh, []),
+        **model_tables(),
+        **path_tables(paths, best, styles, theme, *axes),
+        "trials": trial_table({}, styles),
+        "ghosts": ghost_table([]),
+    }
+
+
 def trial_table(trials: Mapping[str, Sequence[MapPoint]], styles: Mapping[str, RunStyle]) -> Table:
     """Return what the line searches of the step shown have tried, by run."""
     colours = [styles[key].colour for key, tried in trials.items() for _ in tried]
@@ -149,9 +167,10 @@ def ghost_table(paths: Sequence[tuple[Array, str]]) -> Table:
     return columns | {"colour": [colour for _, colour in paths]}
 
 
-def model_tables(level: Array, edges: Sequence[Array], colour: str) -> dict[str, Table]:
+def model_tables(level: Array | None = None, edges: Sequence[Array] = (), colour: str = "") -> dict[str, Table]:
     """Return the level set, a polygon (p, 2), and the lines (2, 2) at which cuts end it, in a run's colour."""
-    return {"level-set": _shapes([level] if len(level) else [], colour), "edges": _shapes(edges, colour)}
+    sets = [] if level is None or not len(level) else [level]
+    return {"level-set": _shapes(sets, colour), "edges": _shapes(edges, colour)}
 
 
 def _shapes(shapes: Sequence[Array], colour: str) -> Table:

@@ -8,15 +8,15 @@ from html import escape
 import numpy as np
 import panel as pn
 
+from mklviz.analysis.curves import best_of
 from mklviz.analysis.landscape import Survey
 from mklviz.analysis.steps import Cuts, cuts_known, keeps_cuts, step_of
 from mklviz.analysis.weight_map import Slice, slice_through
-from mklviz.contract import Array
 from mklviz.engine import Race
 from mklviz.record import Trace
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.form import Form
-from mklviz.views.geometry.map_card import EVERY, best_of
+from mklviz.views.geometry.map_card import EVERY
 from mklviz.views.geometry.map_chart import height_axis, objective_table, segment_chart, segment_tables
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme, swatch
@@ -32,7 +32,7 @@ _WORDS = (
 )
 
 
-class SegmentCard(pn.viewable.Viewer):
+class SegmentCard(cards.Rooted):
     """One figure for each run, all over the same objective, which the `survey` computes."""
 
     def __init__(self) -> None:
@@ -43,7 +43,6 @@ class SegmentCard(pn.viewable.Viewer):
         self._kernels: tuple[int, ...] = ()
         self._map: Slice | None = None
         self._cuts: Cuts | None = None
-        self._values: dict[str, list[Array]] = {}
         self._drawn: object = None
         self._drawn_at = 0.0
         self._progress = note()
@@ -91,14 +90,8 @@ class SegmentCard(pn.viewable.Viewer):
 
     def _begin(self, race: Race) -> None:
         """Choose the slice: all of the weight, or what the two kernels have at the best point so far."""
-        m = race.problem.m
-        self._map = (
-            Slice(self._kernels, np.eye(m)[list(self._kernels)])
-            if m == 2
-            else slice_through(best_of(race.traces.values()).best.weights, self._kernels)
-        )
+        self._map = slice_through(best_of(race.traces.values()).best.weights, self._kernels)
         self._cuts = Cuts(race.problem, self._map.corners)
-        self._values = {key: [] for key in race.runs}
         self.survey.begin(race.problem, self._map)
 
     def _draw_objective(self) -> None:
@@ -113,12 +106,10 @@ class SegmentCard(pn.viewable.Viewer):
         if self._map is None or self._cuts is None or key not in self.figures:
             return
         last = len(trace) - 1 if cursor is None else max(trace.index_at(cursor), 0)
-        values = self._values[key]
         cut = self._race is not None and cuts_known(self._race.problem) and keeps_cuts(trace[:2])
-        for t in range(len(values), last + 1 if cut else 0):
-            values.append(self._cuts.of(trace[t].dual))
+        values = self._cuts.up_to(last, key, trace) if cut else []
         shown, figure = (
-            step_of(trace[: last + 1], self._map, values[: last + 1], self._height),
+            step_of(trace[: last + 1], self._map, values, self._height),
             self.figures[key],
         )
         figure.show(segment_tables(shown, trace.first_step))
@@ -133,11 +124,8 @@ class SegmentCard(pn.viewable.Viewer):
         (x, _, z), _ = self.survey.sheet
         return float(np.interp(share, x[0], z[0]))
 
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self.root
-
 
 def _cell(style: RunStyle, figure: ChartFigure) -> pn.Column:
     name = f'<div class="head"><span class="name">{swatch(style)}<b>{escape(style.label)}</b></span></div>'
-    pane = pn.pane.Bokeh(figure.plot, sizing_mode="stretch_width", margin=0)
+    pane = cards.figure(figure.plot)
     return pn.Column(cards.html(name), pane, margin=(0, 0, 8, 0), min_width=0, sizing_mode="stretch_width")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mklviz.analysis.curves import best_of
 from mklviz.contract import ACTIVE_WEIGHT, Array
 from mklviz.record import Trace
 from mklviz.views.chart.description import Axis, BarMark, Chart, LineMark, PointMark, Table, TextMark
@@ -56,7 +57,7 @@ def _mean_trials(trace: Trace) -> float:
 
 def few_kernels(runs: LessonRuns) -> Picture:
     """Show how few of all kernels have weight, and the weights of these."""
-    best = min((trace.best for trace in runs.traces.values()), key=lambda iterate: iterate.objective)
+    best = best_of(runs.traces.values()).best
     counts = [("all kernels", len(best.weights), runs.theme.axis), ("with weight", best.active, runs.theme.accent)]
     bars = [NamedBar(name, float(count), f"{count:,}", colour) for name, count, colour in counts]
     weights = np.sort(best.weights)[::-1][: best.active].tolist()
@@ -68,7 +69,7 @@ def few_kernels(runs: LessonRuns) -> Picture:
 
 def sparse_or_dense(runs: LessonRuns) -> Picture:
     """Show the weights of the race beside those of the simplex, largest first, and how many there are of each."""
-    best = min((trace.best for trace in runs.traces.values()), key=lambda iterate: iterate.objective).weights
+    best = best_of(runs.traces.values()).best.weights
     simplex = runs.evidence.get("largest first", {}).get("simplex", [])
     theme = runs.theme
     kinds = [("simplex", np.array(simplex), theme.kernels[1]), ("p = 4/3", np.sort(best)[::-1], theme.kernels[0])]

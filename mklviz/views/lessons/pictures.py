@@ -8,22 +8,14 @@ from functools import cache
 
 import numpy as np
 
+from mklviz.analysis.curves import best_of
 from mklviz.analysis.weight_map import CORNERS, MapPoint, Mesh
 from mklviz.record import Trace
 from mklviz.record.recordings import recorded_evidence, recording
 from mklviz.scenarios import Scenario, load_scenario
 from mklviz.views.chart.description import Axis, Chart, Table
 from mklviz.views.chart.svg import drawing
-from mklviz.views.geometry.map_chart import (
-    MapPath,
-    corner_tables,
-    ghost_table,
-    ground_tables,
-    map_chart,
-    model_tables,
-    path_tables,
-    trial_table,
-)
+from mklviz.views.geometry.map_chart import MapPath, corner_tables, map_chart, still_tables
 from mklviz.views.lessons import curves, outcomes
 from mklviz.views.lessons.picture import LessonRuns, Picture, PictureMaker, drawn_steps
 from mklviz.views.look.palette import LIGHT, Theme
@@ -41,15 +33,12 @@ _LEFT_OUT = {"numbers", "corners"}
 def triangle(runs: LessonRuns) -> Picture:
     """Show the paths of three weights, on the objective once it is computed."""
     paths = {key: _path(trace) for key, trace in runs.traces.items()}
-    best = min(runs.traces.values(), key=lambda trace: trace.best.objective)
+    best = best_of(runs.traces.values())
     chart = map_chart({key: runs.styles[key] for key in paths}, runs.theme, triangle=True)
+    mesh = triangle_mesh(runs.evidence.get("ground", {}).get("objective", ()))
     tables: dict[str, Table] = {
-        **ground_tables(triangle_mesh(runs.evidence.get("ground", {}).get("objective", ())), []),
         **corner_tables(kernel_titles(runs.traces)),
-        **model_tables(np.empty((0, 2)), [], ""),
-        **path_tables(paths, _point(best, best.best_index), runs.styles, runs.theme, chart.x, chart.y),
-        "trials": trial_table({}, runs.styles),
-        "ghosts": ghost_table([]),
+        **still_tables(paths, _point(best, best.best_index), runs.styles, runs.theme, (chart.x, chart.y), mesh),
     }
     tables["numbers"] = {name: [] for name in tables["numbers"]}  # they stand in the tab Geometry
     return Picture([[chart]], tables, [runs.styles[key] for key in paths])

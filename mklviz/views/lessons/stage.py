@@ -47,7 +47,7 @@ _USABLE: Mapping[str, tuple[str, ...]] = {  # what can be pressed in each state 
 }
 
 
-class LessonStage(pn.viewable.Viewer):
+class LessonStage(cards.Rooted):
     """A lesson on the page of a session.
 
     `commands`: "run", "full_speed" and "stop" of the leading page, "restore" puts the set-up back, "choose" turns
@@ -157,9 +157,6 @@ class LessonStage(pn.viewable.Viewer):
         result = self._session.lesson_result
         return {} if result is None or result.answer is None else result.answer.evidence
 
-    def __panel__(self) -> Any:
-        return self.root
-
 
 def _has_rows(picture: Picture) -> bool:
     return any(len(column) for table in picture.tables.values() for column in table.values())
@@ -174,7 +171,7 @@ _OVER = {"position": "absolute", "inset": "20% 0 auto 0", "pointer-events": "non
 _ACROSS = "auto-fit, minmax(min(260px * var(--mk-scale, 1), 100%), 1fr)"  # on a projector one below the other
 
 
-class PictureView(pn.viewable.Viewer):
+class PictureView(cards.Rooted):
     """Charts in rows, and what their curves are; words stand over them where there is nothing to be drawn yet."""
 
     def __init__(self) -> None:
@@ -227,9 +224,6 @@ class PictureView(pn.viewable.Viewer):
         note = f'<span class="why">{escape(chart.note)}</span>' if chart.note else ""
         heading = cards.html(cards.title(chart.title, beside=note), visible=bool(chart.title))
         return pn.Column(heading, pane, sizing_mode="stretch_width", margin=0)
-
-    def __panel__(self) -> Any:
-        return self.root
 
 
 def _own(chart: Chart, tables: Tables) -> Tables:

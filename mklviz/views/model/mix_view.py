@@ -33,7 +33,7 @@ ACROSS = 48  # meshes: a few milliseconds
 _WORDS = "Thick: where your mix decides. Dashed: where {solver} does, which has the lowest objective so far."
 
 
-class Boundaries(pn.viewable.Viewer):
+class Boundaries(cards.Rooted):
     """The figure, for samples of two classes with two features; otherwise it is hidden, and there are no lines."""
 
     def __init__(self) -> None:
@@ -68,7 +68,7 @@ class Boundaries(pn.viewable.Viewer):
                 }
             }
         )
-        self.root.objects = [self._words, pn.pane.Bokeh(self.figure.plot, sizing_mode="stretch_width", margin=0)]
+        self.root.objects = [self._words, cards.figure(self.figure.plot)]
 
     def of(self, iterate: Iterate) -> Lines:
         """Return where an iterate's f is zero; safe in a thread."""
@@ -103,9 +103,6 @@ class Boundaries(pn.viewable.Viewer):
     def close(self) -> None:
         """Compute nothing any more."""
         self.task.forget()
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self.root
 
 
 def _chart(names: tuple[str, ...], mesh: tuple[Array, Array], theme: Theme) -> Chart:

@@ -67,7 +67,7 @@ class ModelSection:
     coarse: Callable[[Subject, ProgressReport], CoarseModel] | None = None  # draws quickly while the step changes
 
 
-class ModelCard(pn.viewable.Viewer):
+class ModelCard(cards.Rooted):
     """The card of one section; `begun_at` is the time of the last request for its figures."""
 
     def __init__(self, section: ModelSection) -> None:
@@ -159,12 +159,9 @@ class ModelCard(pn.viewable.Viewer):
         self._grid.objects = [_cell(*pair) for pair in zip(self._titles, figures, strict=True)]
         return bool(figures)
 
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self.root
-
 
 def _cell(title: Any, plot: Any) -> pn.Column:
-    pane = pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=0)
+    pane = cards.figure(plot)
     return pn.Column(title, pane, margin=0, min_width=0, sizing_mode="stretch_width")
 
 

@@ -54,7 +54,7 @@ _BARS = '<div class="head"><b>Kernel weights</b></div><p class="why">Grey: befor
 _TOO_MANY = f"The decision is learned here from up to {MOST_LEARNED} points and {MOST_KERNELS} kernels: press Run."
 
 
-class PointsCard(pn.viewable.Viewer):
+class PointsCard(cards.Rooted):
     """The card; `points` are the last that could be used, `adds` is the class of those that taps add, "" to remove."""
 
     def __init__(self) -> None:
@@ -178,9 +178,7 @@ class PointsCard(pn.viewable.Viewer):
         self.weights = lab_figure(bars_chart("drawn-weights", self._theme), self._theme)
         self.figure.set_class(chosen)
         self._corners, self._due = corners, True
-        plane, bars = (
-            pn.pane.Bokeh(figure.plot, sizing_mode="stretch_width", margin=0) for figure in (self.figure, self.weights)
-        )
+        plane, bars = (cards.figure(figure.plot) for figure in (self.figure, self.weights))
         beside = pn.Column(cards.html(_BARS), bars, margin=0, min_width=0, sizing_mode="stretch_width")
         self.pane.objects = [plane, beside]
 
@@ -279,6 +277,3 @@ class PointsCard(pn.viewable.Viewer):
         self._polling.end()
         self.task.forget()
         self._due, self._moving = True, None  # at the next edit
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self.root

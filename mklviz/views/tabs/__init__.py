@@ -8,10 +8,9 @@ from __future__ import annotations
 import sys
 from typing import ClassVar
 
-import panel as pn
-
 from mklviz.plugins import classes
 from mklviz.views.lessons.picture import LessonRuns
+from mklviz.views.look import cards
 from mklviz.views.race.race_view import RaceView
 from mklviz.views.session.session import Session
 
@@ -24,7 +23,7 @@ def tab_classes() -> list[type[Tab]]:
     return sorted(tabs, key=lambda tab: (tab.order, tab.title))
 
 
-class Tab(pn.viewable.Viewer):
+class Tab(cards.Rooted):
     """One tab of the dashboard; it is built when it is first opened.
 
     Attributes
@@ -47,6 +46,7 @@ class Tab(pn.viewable.Viewer):
     def __init__(self) -> None:
         super().__init__()
         self.shown = True
+        self._session: Session | None = None
 
     @classmethod
     def supports(cls, session: Session) -> str:
@@ -64,6 +64,11 @@ class Tab(pn.viewable.Viewer):
 
     def tick(self, now: float) -> None:
         """Draw the news since the last call, some ten times a second; `now` in seconds."""
+
+    def press(self, key: str) -> None:
+        """Do what a key does on the page of the session."""
+        if self._session is not None:
+            self._session.press(key)
 
     def close(self) -> None:
         """The session is over: stop all background work."""

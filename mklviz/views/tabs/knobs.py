@@ -7,8 +7,6 @@ from functools import partial
 from time import monotonic
 from typing import Any
 
-import panel as pn
-
 from mklviz.analysis.knobs import GOAL, KNOBS, Knob, Turn, bars, lines, outcome, solve_at, too_large
 from mklviz.engine import make_solver
 from mklviz.engine.task import STOPPED, Task
@@ -55,12 +53,11 @@ class Knobs(Tab):
 
     def __init__(self) -> None:
         super().__init__()
-        self._session: Session | None = None
         self._theme: Theme | None = None
         self._problem: Problem | None = None
         self._refusal = ""  # why the chosen knob does not fit it
         self._sync = FigureSync()
-        self._sync.frames.heartbeat.on_key(lambda key: self._session.press(key) if self._session else None)
+        self._sync.frames.heartbeat.on_key(self.press)
         self.now: Turn | None = None
         self.before: Turn | None = None
         self.rivals: dict[str, Trace] = {}
@@ -82,8 +79,7 @@ class Knobs(Tab):
         about = cards.html(cards.heading("Turn one knob", _ABOUT))
         controls = (FormRow(self.choice), self._watch, FormRow(self.slider, self.once, self.stop))
         form = Form(*controls, self.refusal, self.bar, self.progress, margin=(8, 0, 0, 0))
-        objects = (cards.card(about, form), self._grid, self._sync.frames.heartbeat)
-        self.root = pn.Column(*objects, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
+        self.root = cards.column(cards.card(about, form), self._grid, self._sync.frames.heartbeat)
 
     @classmethod
     def preview(cls, runs: LessonRuns) -> str:
@@ -143,7 +139,7 @@ class Knobs(Tab):
         self.weights = lab_figure(bars_chart("knob-weights", theme), theme)
         headings = self._gap_heading, cards.html(cards.heading("Kernel weights", _WEIGHTS))
         self._grid.objects = [
-            cards.card(heading, pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=0))
+            cards.card(heading, cards.figure(plot))
             for heading, plot in zip(headings, (self.gaps.plot, self.weights.plot), strict=True)
         ]
 
@@ -224,9 +220,6 @@ class Knobs(Tab):
     def close(self) -> None:
         """Stop the solve."""
         self.task.forget()
-
-    def __panel__(self) -> Any:
-        return self.root
 
 
 def _styles(now: Turn, theme: Theme) -> dict[str, RunStyle]:

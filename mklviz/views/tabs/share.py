@@ -43,7 +43,6 @@ class Share(Tab):
 
     def __init__(self) -> None:
         super().__init__()
-        self._session: Session | None = None
         self.link = Link(label="Link")
         self.tab = Select(label="opens at", options=_tabs(), value="race", width=200)
         self.hide = Checkbox(label="without the set-up", description="Only the buttons of the race stay beside it.")
@@ -132,6 +131,3 @@ class Share(Tab):
         """Stop making files."""
         for task in self._tasks:
             task.forget()
-
-    def __panel__(self) -> Any:
-        return self.root

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-import panel as pn
-
 from mklviz.analysis.stopping import DIGITS, RULES, Judgement, Rule, judge, threshold_text
 from mklviz.engine.task import Task
 from mklviz.record import FINAL, Trace
@@ -55,13 +53,12 @@ class Stopping(Tab):
 
     def __init__(self) -> None:
         super().__init__()
-        self._session: Session | None = None
         self._theme: Theme | None = None
         self._styles: dict[str, RunStyle] = {}
         self._offered: dict[str, dict[str, Trace]] = {}
         self.task = Task[Judgement]()
         self._sync = FigureSync()
-        self._sync.frames.heartbeat.on_key(lambda key: self._session.press(key) if self._session else None)
+        self._sync.frames.heartbeat.on_key(self.press)
         self._drawn: tuple[Any, ...] = ()
         self.judgement: Judgement | None = None
         self.race = Select(label="Race", options={}, value="", width=300)
@@ -81,8 +78,9 @@ class Stopping(Tab):
             self._progress,
             margin=(8, 0, 0, 0),
         )
-        objects = (cards.card(about, form), self._grid, cards.card(self.table), self._sync.frames.heartbeat)
-        self.root = pn.Column(*objects, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
+        self.root = cards.column(
+            cards.card(about, form), self._grid, cards.card(self.table), self._sync.frames.heartbeat
+        )
         self._turn_to_rule()
 
     @classmethod
@@ -193,9 +191,6 @@ class Stopping(Tab):
         """Stop the computation."""
         self.task.forget()
 
-    def __panel__(self) -> Any:
-        return self.root
-
 
 def _ended(traces: Mapping[str, Trace]) -> dict[str, Trace]:
     return {key: trace for key, trace in traces.items() if trace.status in FINAL and len(trace)}
@@ -206,5 +201,5 @@ def _chosen_run(key: str, traces: Mapping[str, Trace]) -> str:
 
 
 def _box(heading: Any, plot: Any, *below: Any) -> Any:
-    pane = pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=0)
+    pane = cards.figure(plot)
     return cards.card(heading, pane, *below)

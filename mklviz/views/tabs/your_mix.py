@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any
 
 import numpy as np
-import panel as pn
 
 from mklviz.analysis.own_weights import YOURS, Mix, Mixer, above, mix_lines, mixed_kernels, standing
 from mklviz.inner.oracle import needs_known_loss
@@ -44,19 +42,17 @@ class YourMix(Tab):
         self.bars.on_change = self._change
         self.mix: Mix | None = None
         self.mixer: Mixer | None = None
-        self._session: Session | None = None
         self._theme: Theme | None = None
         self._drawn: object = None
         self._polling = Polling(self._look)
         self._sync = FigureSync()
-        self._sync.frames.heartbeat.on_key(lambda key: self._session.press(key) if self._session else None)
+        self._sync.frames.heartbeat.on_key(self.press)
         self.about, self.score, self.heading = cards.html(), cards.html(), cards.html()
         self.boundaries = Boundaries()
         self._grid = cards.grid(columns="auto-fit, minmax(min(420px, 100%), 1fr)")
         again = Button(lambda *_: self._start_over(), label="Equal weights", width=130)
         self._bars_card = cards.card(self.about, self.bars, Form(FormRow(again)))
-        objects = (self._grid, self._sync.frames.heartbeat)
-        self.root = pn.Column(*objects, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
+        self.root = cards.column(self._grid, self._sync.frames.heartbeat)
 
     @classmethod
     def preview(cls, runs: LessonRuns) -> str:
@@ -100,7 +96,7 @@ class YourMix(Tab):
 
     def _build(self, theme: Theme) -> None:
         self.figure = lab_figure(curves_chart("mix-above", "step", theme), theme)
-        pane = pn.pane.Bokeh(self.figure.plot, sizing_mode="stretch_width", margin=0)
+        pane = cards.figure(self.figure.plot)
         self._grid.objects = [self._bars_card, cards.card(self.heading, self.score, pane, self.boundaries)]
 
     def _begin(self, session: Session) -> None:
@@ -194,6 +190,3 @@ class YourMix(Tab):
         if self.mixer is not None:
             self.mixer.task.forget()
         self.mixer, self.mix = None, None
-
-    def __panel__(self) -> Any:
-        return self.root
