@@ -60,7 +60,7 @@ class SegmentCard(cards.Rooted):
         names = [race.problem.bank.names[k] for k in self._kernels]
         charts = {key: segment_chart(key, style, theme, names) for key, style in styles.items()}
         self.figures = {key: ChartFigure(chart, theme, HEIGHT) for key, chart in charts.items()}
-        cells = [_cell(style, self.figures[key]) for key, style in styles.items()]
+        cells = [cards.cell(cards.html(_name(style)), self.figures[key].plot, 8) for key, style in styles.items()]
         self._drawn = None
         self._draw_objective()  # before the page has the figures, which take it along
         self._grid.objects = [cards.grid(*cells, columns="auto-fit, minmax(min(420px, 100%), 1fr)")]
@@ -125,7 +125,5 @@ class SegmentCard(cards.Rooted):
         return float(np.interp(share, x[0], z[0]))
 
 
-def _cell(style: RunStyle, figure: ChartFigure) -> pn.Column:
-    name = f'<div class="head"><span class="name">{swatch(style)}<b>{escape(style.label)}</b></span></div>'
-    pane = cards.figure(figure.plot)
-    return pn.Column(cards.html(name), pane, margin=(0, 0, 8, 0), min_width=0, sizing_mode="stretch_width")
+def _name(style: RunStyle) -> str:
+    return f'<div class="head"><span class="name">{swatch(style)}<b>{escape(style.label)}</b></span></div>'

@@ -19,6 +19,7 @@ __all__ = [
     "TEXT_CSS",
     "Rooted",
     "card",
+    "cell",
     "column",
     "figure",
     "grid",
@@ -77,6 +78,11 @@ def _size(theme: Theme) -> str:
 def figure(plot: Any = None) -> pn.pane.Bokeh:
     """Return a figure as wide as its card."""
     return pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=0)
+
+
+def cell(heading: Any, plot: Any, below: int = 0) -> pn.Column:
+    """Return a figure under its heading, one of several beside each other."""
+    return pn.Column(heading, figure(plot), margin=(0, 0, below, 0), min_width=0, sizing_mode="stretch_width")
 
 
 def column(*objects: Any) -> pn.Column:

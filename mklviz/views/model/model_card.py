@@ -156,13 +156,8 @@ class ModelCard(cards.Rooted):
                 title.object = _title(plot)
             return False
         self.figures, self._titles = figures, [cards.html(_title(plot)) for plot in figures]
-        self._grid.objects = [_cell(*pair) for pair in zip(self._titles, figures, strict=True)]
+        self._grid.objects = [cards.cell(*pair) for pair in zip(self._titles, figures, strict=True)]
         return bool(figures)
-
-
-def _cell(title: Any, plot: Any) -> pn.Column:
-    pane = cards.figure(plot)
-    return pn.Column(title, pane, margin=0, min_width=0, sizing_mode="stretch_width")
 
 
 def _title(plot: Any) -> str:

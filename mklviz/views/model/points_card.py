@@ -8,8 +8,6 @@ from threading import Lock
 from time import monotonic
 from typing import Any
 
-import panel as pn
-
 from mklviz.analysis.curves import Bar
 from mklviz.analysis.drawn_points import (
     COARSE,
@@ -178,9 +176,7 @@ class PointsCard(cards.Rooted):
         self.weights = lab_figure(bars_chart("drawn-weights", self._theme), self._theme)
         self.figure.set_class(chosen)
         self._corners, self._due = corners, True
-        plane, bars = (cards.figure(figure.plot) for figure in (self.figure, self.weights))
-        beside = pn.Column(cards.html(_BARS), bars, margin=0, min_width=0, sizing_mode="stretch_width")
-        self.pane.objects = [plane, beside]
+        self.pane.objects = [cards.figure(self.figure.plot), cards.cell(cards.html(_BARS), self.weights.plot)]
 
     def _changed(self) -> None:
         self._edited = True

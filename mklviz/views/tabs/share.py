@@ -6,8 +6,6 @@ from collections.abc import Callable
 from html import escape
 from typing import Any
 
-import panel as pn
-
 from mklviz.engine.task import Task
 from mklviz.errors import MklvizError
 from mklviz.recipe import Recipe
@@ -59,12 +57,10 @@ class Share(Tab):
         for part in (self.tab, self.hide, self.lock):
             part.param.watch(lambda _event: self._tell_link(), "value")
         self._files = Form(self._trouble, FormRow(*self.buttons, wrap=True), margin=(6, 0, 4, 0))
-        self.root = pn.Column(
+        self.root = cards.column(
             cards.card(cards.html(cards.title("Link")), Form(self._said, self.link, self._opening)),
             cards.card(cards.html(cards.title(PROGRAM)), Form(self.code, margin=(6, 0, 4, 0))),
             cards.card(cards.html(cards.title("Files of this race")), self._files),
-            margin=(8, 0, 0, 0),
-            sizing_mode="stretch_width",
         )
 
     @classmethod

@@ -125,9 +125,9 @@ class Stopping(Tab):
         self.truth = lab_figure(curves_chart("stop-truth", "iteration", theme), theme)
         self.bars = lab_figure(bars_chart("stop-weights", theme), theme)
         figures = zip(self._headings, (self.seen, self.truth), strict=True)
-        boxes = [_box(heading, part.plot) for heading, part in figures]
+        boxes = [cards.card(heading, cards.figure(part.plot)) for heading, part in figures]
         heading = cards.html(cards.heading("Weights that would have been returned", _BARS))
-        self._grid.objects = [*boxes, _box(heading, self.bars.plot, Form(FormRow(self.run)))]
+        self._grid.objects = [*boxes, cards.card(heading, cards.figure(self.bars.plot), Form(FormRow(self.run)))]
 
     def _offer(self, session: Session) -> None:
         """Offer the ended runs of the race shown, and the kept races."""
@@ -167,7 +167,8 @@ class Stopping(Tab):
         if set(self.run.options.values()) != set(judgement.traces) or self._drawn[:1] != (judgement,):
             self._styles = run_styles(judgement.traces, session.theme)
             labels = {style.label: key for key, style in self._styles.items()}
-            self.run.param.update(options=labels, value=_chosen_run(self.run.value, judgement.traces))
+            chosen = self.run.value if self.run.value in judgement.traces else next(iter(judgement.traces))
+            self.run.param.update(options=labels, value=chosen)
             for heading, (title, why) in zip(self._headings, _CURVES, strict=True):
                 heading.object = cards.heading(title, why, beside=cards.legend(self._styles.values()))
         self._drawn = (judgement, self.run.value)
@@ -194,12 +195,3 @@ class Stopping(Tab):
 
 def _ended(traces: Mapping[str, Trace]) -> dict[str, Trace]:
     return {key: trace for key, trace in traces.items() if trace.status in FINAL and len(trace)}
-
-
-def _chosen_run(key: str, traces: Mapping[str, Trace]) -> str:
-    return key if key in traces else next(iter(traces))
-
-
-def _box(heading: Any, plot: Any, *below: Any) -> Any:
-    pane = cards.figure(plot)
-    return cards.card(heading, pane, *below)
