@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from mklviz.numbers import share_text
 from mklviz.record import Trace
-from mklviz.views.chart.columns import drawable
 from mklviz.views.chart.description import Axis, Chart, Column, LineMark, PointMark, RuleMark, Table, Tables
 from mklviz.views.lessons.outcomes import solves_bars
 from mklviz.views.lessons.picture import (
@@ -20,7 +19,9 @@ from mklviz.views.lessons.picture import (
     bar_chart,
     bar_table,
     drawn_steps,
+    run_bars,
     run_line,
+    step_table,
     with_names,
 )
 from mklviz.views.look.palette import RunStyle, Theme
@@ -51,12 +52,7 @@ def _gap_tables(runs: LessonRuns) -> dict[str, Table]:
 
 
 def _gap_table(trace: Trace) -> Table:
-    steps = drawn_steps(trace)
-    return {
-        "solves": [float(trace[t].svm_solves) for t in steps],
-        "gap": drawable(trace.gap_at(t) for t in steps),
-        "step": drawable(trace[t].step for t in steps),
-    }
+    return step_table(trace, solves=lambda t: trace[t].svm_solves, gap=trace.gap_at, step=lambda t: trace[t].step)
 
 
 # -- rough SVMs
@@ -174,8 +170,7 @@ def _strip(trace: Trace, colours: Mapping[int, str], other: str) -> Table:
 
 
 def _moved(trace: Trace) -> Table:
-    steps = drawn_steps(trace)
-    return {"step": [float(t) for t in steps], "moved": [trace.motion_at(t).moved for t in steps]}
+    return step_table(trace, step=float, moved=lambda t: trace.motion_at(t).moved)
 
 
 # -- accuracy
@@ -208,8 +203,10 @@ def accuracy(runs: LessonRuns) -> Picture:
 
 
 def _fall(trace: Trace) -> Table:
-    steps = drawn_steps(trace)
-    return {"step": [float(t) for t in steps], "objective": drawable(trace[t].objective for t in steps)}
+    return step_table(trace, step=float, objective=lambda t: trace[t].objective)
+
+
+# -- what is proved
 
 
 PASSES = Axis("passes over the kernels", whole=True)
@@ -248,12 +245,7 @@ def _thin(line: LineMark, theme: Theme) -> LineMark:
 
 def _own_and_proved(trace: Trace) -> Table:
     """Return the gap that each step's own SVM proves, and the run's, by averages too."""
-    steps = drawn_steps(trace)
-    return {
-        "solves": [float(trace[t].svm_solves) for t in steps],
-        "own": drawable(trace[t].gap for t in steps),
-        "gap": drawable(trace.gap_at(t) for t in steps),
-    }
+    return step_table(trace, solves=lambda t: trace[t].svm_solves, own=lambda t: trace[t].gap, gap=trace.gap_at)
 
 
 def _room(x: str, y: str, tables: Tables) -> Table:
@@ -267,12 +259,15 @@ def passes(runs: LessonRuns) -> Picture:
     theme, styles = runs.theme, runs.styles
     played = [key for key, trace in runs.traces.items() if trace.solver == "ogaprox"]
     raced = [key for key in runs.traces if key not in played[1:]]  # with its usual steps
-    tables: dict[str, Table] = {f"gap-{key}": _over_passes(runs.traces[key]) for key in raced}
+    tables: dict[str, Table] = {
+        f"gap-{key}": step_table(trace, passes=trace.kernel_passes.__getitem__, gap=trace.gap_at)
+        for key, trace in runs.traces.items()
+        if key in raced
+    }
     counts = {key: float(runs.traces[key].kernel_passes[-1]) for key in raced}
-    bars = [NamedBar(styles[key].label, count, f"{count:,.0f}", styles[key].colour) for key, count in counts.items()]
     names = [Named(f"gap-{key}", "gap", styles[key].label, styles[key].colour) for key in raced]
     lines = [run_line(f"gap-{key}", "passes", "gap", styles[key], theme) for key in raced]
-    tables |= {"passes": bar_table(bars), "room": _room("passes", "gap", tables)}
+    tables |= {"passes": bar_table(run_bars(runs, counts)), "room": _room("passes", "gap", tables)}
     marks = [*lines, LineMark("room", "passes", "gap")]
     answer = bar_chart("passes", "Passes over the kernels", theme)
     chart = Chart("lesson-gap", "Duality gap", PASSES, PERCENT, marks)
@@ -285,11 +280,6 @@ def passes(runs: LessonRuns) -> Picture:
         both = Named(table, "average", "average of all", colour), Named(table, "last", "last step", theme.muted)
         picture = with_names(picture, table, both, theme)
     return picture
-
-
-def _over_passes(trace: Trace) -> Table:
-    steps, passed = drawn_steps(trace), trace.kernel_passes
-    return {"passes": [float(passed[t]) for t in steps], "gap": drawable(trace.gap_at(t) for t in steps)}
 
 
 def _steps_chart(key: str, runs: LessonRuns) -> Chart:
@@ -305,12 +295,6 @@ def _steps_chart(key: str, runs: LessonRuns) -> Chart:
 
 def _step_tables(key: str, runs: LessonRuns) -> Tables:
     trace = runs.traces[key]
-    steps, passed = drawn_steps(trace)[1:], trace.kernel_passes
-    average, last = (trace.fact(f"{which}_gap") for which in ("average", "last"))
-    table = {
-        "passes": [float(passed[t]) for t in steps],
-        "average": drawable(average[t] for t in steps),
-        "last": drawable(last[t] for t in steps),
-    }
-    tables: Tables = {f"steps-{key}": table}
+    gaps = {which: trace.fact(f"{which}_gap").__getitem__ for which in ("average", "last")}
+    tables: Tables = {f"steps-{key}": step_table(trace, 1, passes=trace.kernel_passes.__getitem__, **gaps)}
     return {**tables, f"room-{key}": _room("passes", "last", tables)}

@@ -22,6 +22,7 @@ from mklviz.views.lessons.picture import (
     bar_table,
     name_table,
     point_names,
+    run_bars,
     with_names,
 )
 from mklviz.views.look.palette import RunStyle
@@ -35,19 +36,15 @@ def svm_solves(runs: LessonRuns) -> Picture:
     """Show SVM solves, and how many of them a step took."""
     titles = {"solves": "SVM solves", "trials": "SVM solves per step"}
     charts = [bar_chart(name, title, runs.theme) for name, title in titles.items()]
-    return Picture([charts], {"solves": bar_table(solves_bars(runs)), "trials": bar_table(_trials(runs))})
+    trials = {key: _mean_trials(trace) for key, trace in runs.traces.items()}
+    return Picture(
+        [charts], {"solves": bar_table(solves_bars(runs)), "trials": bar_table(run_bars(runs, trials, ".1f"))}
+    )
 
 
 def solves_bars(runs: LessonRuns) -> list[NamedBar]:
     """Return a bar of SVM solves for each run."""
-    count = {key: trace.final.svm_solves for key, trace in runs.traces.items()}
-    styles = runs.styles
-    return [NamedBar(styles[key].label, float(n), f"{n:,}", styles[key].colour) for key, n in count.items()]
-
-
-def _trials(runs: LessonRuns) -> list[NamedBar]:
-    mean = {runs.styles[key]: _mean_trials(trace) for key, trace in runs.traces.items()}
-    return [NamedBar(style.label, n, f"{n:.1f}", style.colour) for style, n in mean.items()]
+    return run_bars(runs, {key: trace.final.svm_solves for key, trace in runs.traces.items()})
 
 
 def _mean_trials(trace: Trace) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from mklviz.contract import Array
 from mklviz.record import Trace
 from mklviz.scenarios import Evidence
-from mklviz.views.chart.columns import Thinning
+from mklviz.views.chart.columns import Thinning, drawable
 from mklviz.views.chart.description import (
     Axis,
     BarMark,
@@ -30,7 +30,8 @@ from mklviz.views.look.palette import RunStyle, Theme
 
 __all__ = [
     *("NAME_SIZE", "CurveName", "LessonRuns", "Named", "NamedBar", "Picture", "PictureMaker", "bar_chart"),
-    *("bar_table", "drawn_steps", "name_mark", "name_table", "point_names", "run_line", "with_names"),
+    *("bar_table", "drawn_steps", "name_mark", "name_table", "point_names", "run_bars", "run_line", "step_table"),
+    *("with_names",),
 ]
 
 ROOM = 1.45  # times as long as the longest bar is its axis, for the number behind it
@@ -72,6 +73,12 @@ class NamedBar:
     value: float
     text: str
     colour: str
+
+
+def run_bars(runs: LessonRuns, values: Mapping[str, float], written: str = ",.0f") -> list[NamedBar]:
+    """Return a bar for each run of which there is a value, which is `written` in that format behind it."""
+    looks = {key: runs.styles[key] for key in values}
+    return [NamedBar(looks[key].label, float(n), format(n, written), looks[key].colour) for key, n in values.items()]
 
 
 def bar_chart(name: str, title: str, theme: Theme, note: str = "") -> Chart:
@@ -124,6 +131,12 @@ def name_table(chart: str, names: Sequence[CurveName]) -> Tables:
 def drawn_steps(trace: Trace) -> list[int]:
     """Return the steps of a run that are drawn."""
     return Thinning().whole(len(trace))
+
+
+def step_table(trace: Trace, first: int = 0, **columns: Callable[[int], float]) -> Table:
+    """Return as columns what functions give for the steps that are drawn, from the `first` of these on."""
+    steps = drawn_steps(trace)[first:]
+    return {name: drawable(of(t) for t in steps) for name, of in columns.items()}
 
 
 def run_line(table: str, x: str, y: str, style: RunStyle, theme: Theme) -> LineMark:
