@@ -197,9 +197,11 @@ def _field(
     middles = (np.arange(fineness.across) + 0.5) / fineness.across
     x, y = (low[k] + middles * (high[k] - low[k]) for k in range(2))
     values = values_over(problem, best.weights, best.dual, x, y)
+    boundary: Lines = ()
+    margins: Lines = ()
     if data.task == "multiclass":
         index = np.array([classes.index(name) for name in data.classes], dtype=np.float64)
-        values, boundary, margins = index[values.astype(int)], [], []
+        values = index[values.astype(int)]
     else:
         values = values if data.classes[0] == classes[0] else -values  # a file's classes are in order of the alphabet
         boundary, margins = level_lines(x, y, values, 0.0), level_lines(x, y, values, -1.0, 1.0)
