@@ -78,7 +78,7 @@ def test_paths_of_many_kernels_are_drawn_in_their_plane_and_end_at_the_cursor() 
     assert isinstance(map_, Plane)
     for key, trace in session.traces.items():
         assert np.array(drawn(tab, key)) == pytest.approx(np.array([map_.position(it.weights) for it in trace]))
-        assert all(map_.covers(np.array(place)) for place in drawn(tab, key))
+        assert ((drawn(tab, key) >= map_.low) & (drawn(tab, key) <= map_.high)).all()
     session.cursor = 2
     tab.tick(2.0)
     for key, trace in session.traces.items():
@@ -327,5 +327,6 @@ def test_a_map_of_more_steps_than_decide_where_it_lies_still_holds_every_one(mon
     tab.tick(1.0)
     map_ = tab.map.survey.map
     assert isinstance(map_, Plane)
-    assert all(map_.covers(np.array(place)) for key in ("silp", "level", "spg") for place in drawn(tab, key))
+    places = np.concatenate([drawn(tab, key) for key in ("silp", "level", "spg")])
+    assert ((places >= map_.low) & (places <= map_.high)).all()
     tab.close()

@@ -157,10 +157,6 @@ class Plane(WeightMap):
         low, high = _window(points)
         return replace(self, low=low, high=high)
 
-    def covers(self, point: Array) -> bool:
-        """Whether a point is on the map."""
-        return bool((point >= self.low).all() and (point <= self.high).all())
-
     def weights_at(self, key: Key) -> Array:
         """Return the allowed weights nearest to a node."""
         return self.project(self.origin + self._at(key) @ self.axes)
