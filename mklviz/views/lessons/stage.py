@@ -76,9 +76,7 @@ class LessonStage(cards.Rooted):
         self.reasons = Form(panel.reasons, stylesheets=[sheet], css_classes=["reasons"], visible=False)
         self.picture = PictureView()
         parts = self.picture.root, self.answer, self.reasons
-        below = pn.Column(
-            *parts, stylesheets=[beside(__file__, "stage_grid.css")], sizing_mode="stretch_width", margin=0
-        )
+        below = pn.Column(*parts, css_classes=["stage"], stylesheets=[sheet], sizing_mode="stretch_width", margin=0)
         panel.reasons.param.watch(lambda event: self.reasons.param.update(visible=event.new), "visible")
         self.heading = cards.html(height=0)  # for screen readers: the headings of the picture stand below it
         self._parts = [self.heading, self.question, below, self.score.summary, self.score.storage]
