@@ -17,9 +17,8 @@ from mklviz.engine import Gap, Race, WeightChange, replay
 from mklviz.errors import Interrupted
 from mklviz.recipe import Recipe
 from mklviz.views.look.palette import DARK
-from mklviz.views.model.lab_charts import above_words
 from mklviz.views.session.session import Session
-from mklviz.views.tabs.stopping import SHOWN, Stopping
+from mklviz.views.tabs.stopping import SHOWN, Stopping, above_words
 
 
 @cache

@@ -1,24 +1,20 @@
-"""Charts of the laboratory tabs: curves with a threshold across, the heaviest weights as bars; the table of replays."""
+"""Charts of the laboratory tabs: curves with a threshold across, and the heaviest weights as bars."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from html import escape
 
 from mklviz.analysis.curves import Bar, RunCurve
-from mklviz.engine import Replay, Returned
-from mklviz.record import Trace
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.description import Axis, BarMark, Chart, Column, LineMark, PointMark, RuleMark, Table
 from mklviz.views.chart.readout import add_readout
-from mklviz.views.look.palette import RunStyle, Theme, swatch
+from mklviz.views.look.palette import RunStyle, Theme
 
-__all__ = ["above_words", "bar_table", "bars_chart", "curve_tables", "curves_chart", "lab_figure", "replay_table"]
+__all__ = ["bar_table", "bars_chart", "curve_tables", "curves_chart", "lab_figure"]
 
 HEIGHT = 230  # pixels
 FAINT = 0.4  # opacity of what is behind
-ROUNDING = 1e-9  # of the objective; a smaller distance may be rounding
 
 
 def lab_figure(chart: Chart, theme: Theme) -> ChartFigure:
@@ -85,88 +81,3 @@ def bar_table(bars: Sequence[Bar], colour: str) -> dict[str, Table]:
     names = [f"{name} ({names[:k].count(name) + 1})" if name in names[:k] else name for k, name in enumerate(names)]
     columns = {column: [getattr(bar, column) for bar in upwards] for column in ("weight", "before", "third")}
     return {"bars": {"name": names, **columns, "colour": [colour] * len(names)}}
-
-
-_GROUP = {True: ' class="group"', False: ""}  # where the columns of one iterate begin
-_HEADS = (
-    ("Above optimum", "How far its objective lies above the optimum, by the best bounds of all runs at their ends"),
-    ("Kernels", "Kernels in use"),
-    ("Misplaced", "Share of the weight that is on other kernels than in the best solution known"),
-)
-
-
-def replay_table(
-    replays: Mapping[str, Replay],
-    traces: Mapping[str, Trace],
-    styles: Mapping[str, RunStyle],
-    score_name: str,
-    silent: frozenset[str] = frozenset(),
-) -> str:
-    """Return an HTML table of where each run would have stopped and with which result.
-
-    `traces`, `styles`: the runs by the same keys, and how they are drawn; `score_name`: what scores are, such as "Test
-    accuracy"; "" where there are none; `silent`: keys of the runs that do not report what the rule looks at.
-    """
-    heads = [*_HEADS, (score_name, "On samples that were held out")] if score_name else list(_HEADS)
-    columns = "".join(
-        f'<th scope="col"{_GROUP[column == 0]} title="{escape(why)}">{escape(name)}</th>'
-        for column, (name, why) in enumerate(heads)
-    )
-    groups = "".join(
-        f'<th scope="colgroup"{_GROUP[True]} colspan="{len(heads)}">{what}</th>'
-        for what in ("Last iterate", "Best iterate so far")
-    )
-    rows = "".join(_row(replays[key], traces[key], styles[key], score_name, key in silent) for key in replays)
-    return (
-        '<div class="scroll" tabindex="0"><table class="results replays">'
-        '<caption class="unseen">Where each run would have stopped'
-        f'</caption><thead><tr><td colspan="4"></td>{groups}</tr><tr><th scope="col">Solver</th><th scope="col">Stops'
-        '</th><th scope="col">SVM solves</th><th scope="col">CPU seconds</th>'
-        f"{2 * columns}</tr></thead><tbody>{rows}</tbody></table></div>"
-    )
-
-
-def _row(replay: Replay, trace: Trace, style: RunStyle, score_name: str, silent: bool) -> str:
-    first, end = trace.first_step, trace.last_step
-    if silent:
-        when = "not reported"
-    elif replay.verdict is None:
-        when = f"never, in {end - first:,} steps"
-    else:
-        when = f"at step {first + replay.step:,} of {end:,}"
-    step = replay.last.step
-    cells = "".join(
-        f"<td>{cell}</td>" for cell in (when, f"{trace[step].svm_solves:,}", f"{trace.seconds_at(step):.2f} s")
-    )
-    for returned in (replay.last, replay.best):
-        columns = enumerate(_cells(returned, score_name))
-        cells += "".join(f"<td{_GROUP[column == 0]}>{cell}</td>" for column, cell in columns)
-    return f'<tr><th scope="row">{swatch(style)}{escape(style.label)}</th>{cells}</tr>'
-
-
-def _cells(returned: Returned, score_name: str) -> list[str]:
-    cells = [above_words(returned), f"{returned.iterate.active:,}", _percent(returned.misplaced)]
-    if score_name:
-        score = returned.score
-        accurate = f"{100 * score:.1f} %" if "accuracy" in score_name.lower() else f"{score:.3f}"
-        cells.append(accurate if math.isfinite(score) else "–")
-    return cells
-
-
-def above_words(returned: Returned) -> str:
-    """Return how far the returned iterate lies above the optimum: "1.2 %", or "0.4–1.2 %" where no more is known."""
-    least, most = _short(returned.at_least), _short(returned.at_most)
-    if not most:
-        return f"≥ {least} %" if least else "–"
-    return f"{most} %" if least == most else f"{least}–{most} %"
-
-
-def _short(share: float) -> str:
-    if not math.isfinite(share):
-        return ""
-    value = 100 * share if share > ROUNDING else 0.0
-    return f"{value:.2g}" if value < 99.5 else f"{value:,.0f}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %" if math.isfinite(share) else "–"
