@@ -197,8 +197,8 @@ def _field(
     middles = (np.arange(fineness.across) + 0.5) / fineness.across
     x, y = (low[k] + middles * (high[k] - low[k]) for k in range(2))
     values = values_over(problem, best.weights, best.dual, x, y)
-    boundary: Lines = ()
-    margins: Lines = ()
+    boundary: Lines = []
+    margins: Lines = []
     if data.task == "multiclass":
         index = np.array([classes.index(name) for name in data.classes], dtype=np.float64)
         values = index[values.astype(int)]
