@@ -33,7 +33,7 @@ from mklviz.check.solvers import (
 )
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import available_solvers, make_solver, solve, solver_classes
-from mklviz.engine.styles import style_of
+from mklviz.engine.registry import style_of
 from mklviz.errors import MklvizError, ProblemError, SolverError, UnknownName, UnsupportedProblem
 from mklviz.kernels import Gaussian, KernelBank
 from mklviz.problem import Hinge, Loss, Problem, Simplex

@@ -16,7 +16,7 @@ from _reference import optimal_value
 
 import mklviz as mv
 from mklviz.engine import solve, with_parameter
-from mklviz.engine._null_model import Face
+from mklviz.engine.grid import Face
 from mklviz.errors import UnsupportedProblem
 from mklviz.kernels import Gaussian, KernelBank, NystromBank
 from mklviz.problem import (

@@ -43,10 +43,10 @@ from mklviz.problem import (
     Squared,
     losses,
 )
-from mklviz.problem.against_rest import one_against_all
+from mklviz.problem.equivalence import one_against_all
 from mklviz.problem.losses import loss_families
 from mklviz.problem.rounding import rounding_bound
-from mklviz.solvers._coarse import coarse_solution, some_samples
+from mklviz.solvers.level import coarse_solution, some_samples
 from mklviz.typing import Array
 
 __all__ = ["save"]

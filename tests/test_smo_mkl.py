@@ -13,7 +13,7 @@ from mklviz.context import interruptible
 from mklviz.contract import Iterate
 from mklviz.engine import make_solver, solve
 from mklviz.errors import Interrupted, UnsupportedProblem
-from mklviz.inner.scale import usual_weights
+from mklviz.inner.warm import usual_weights
 from mklviz.kernels import Gaussian, KernelBank
 from mklviz.problem import Hinge, LpBall, LpPenalty, Problem, Simplex, Squared
 from mklviz.record import Trace
@@ -278,7 +278,7 @@ def test_it_refuses_in_a_sentence_what_it_cannot_do() -> None:
 
 
 def test_it_refuses_banks_that_would_not_fit_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mklviz.solvers._dense.DENSE_LIMIT", 1000)
+    monkeypatch.setattr("mklviz.inner.oracle.DENSE_LIMIT", 1000)
     assert "keeps every kernel in full, and 20 kernels on 30 samples" in make_solver("smo-mkl").refusal(posed(2.0))
 
 

@@ -24,7 +24,7 @@ from mklviz.engine import make_solver, recommend, solve
 from mklviz.errors import ProblemError
 from mklviz.numbers import counted
 from mklviz.problem import Problem
-from mklviz.problem.weights import balanced_classes
+from mklviz.problem.problem import balanced_classes
 from mklviz.recipe import Recipe
 from mklviz.recipe.prepared import Prepared, build_bank
 from mklviz.record import Trace

@@ -24,7 +24,7 @@ from mklviz.engine import Run, standard_rules
 from mklviz.engine.task import ProgressReport, Task
 from mklviz.inner import SvmOracle
 from mklviz.problem import Problem
-from mklviz.problem.bounds import relative_gap
+from mklviz.problem.proving import relative_gap
 from mklviz.record import Trace
 from mklviz.typing import Array, Indices
 
