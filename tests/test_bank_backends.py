@@ -155,6 +155,7 @@ WAYS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("normalize", ["none", "trace", "diagonal"])
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("n", [1, 7, 300])

@@ -363,20 +363,12 @@ def ends(preparation: Preparation) -> None:
     wait_for(lambda: preparation.ended, "its end")
 
 
-def test_a_cancelled_preparation_raises_interrupted() -> None:
+@pytest.mark.parametrize("words", [(Preparation.cancel, ends), (ends, Preparation.cancel)], ids=["during", "after"])
+def test_a_preparation_that_is_cancelled_is_not_taken(words: tuple[Callable[[Preparation], None], ...]) -> None:
     preparation = Preparation(SMALL, banks=BankStore(), warmup=Ready())
     preparation.start()
-    preparation.cancel()
-    ends(preparation)
-    with pytest.raises(Interrupted):
-        preparation.result()
-
-
-def test_a_preparation_cancelled_after_its_end_is_still_not_taken() -> None:
-    preparation = Preparation(SMALL, banks=BankStore(), warmup=Ready())
-    preparation.start()
-    ends(preparation)
-    preparation.cancel()
+    for word in words:
+        word(preparation)
     with pytest.raises(Interrupted):
         preparation.result()
 

@@ -65,6 +65,7 @@ def test_a_trial_is_where_it_says_and_the_last_one_that_counts_is_where_the_step
 @pytest.mark.parametrize("name", SPECTRAL)
 def test_what_was_taken_came_below_the_threshold_of_the_step_before_and_nothing_else_did(name: str, m: int) -> None:
     problem = few(m)
+    assert moved(name, m)
     for before, after in moved(name, m):
         threshold, trials = facts_of(before).reference, facts_of(after).trials
         assert threshold is not None
@@ -104,6 +105,7 @@ def test_a_threshold_is_the_average_of_the_values_taken_by_zhang_and_hager(name:
 
 
 def test_a_method_without_memory_compares_with_its_last_value() -> None:
+    assert moved("PGD", 2)
     for _, after in moved("PGD", 2):
         assert facts_of(after).reference == pytest.approx(facts_of(after).trials[-1][1], rel=1e-9)
 
