@@ -11,30 +11,36 @@ import logging
 import pickle
 import queue
 import secrets
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from mklviz.errors import MissingPackage, MklvizError
 from mklviz.quoting import said_by
 from mklviz.record import Trace
-from mklviz.record.store import Recording
+from mklviz.record.store import Recording, Store
+from mklviz.record.store.runs_folder import RUNS
 from mklviz.record.store.trouble import NOT_TAKEN
+from mklviz.record.store.upkeep import pack
 from mklviz.record.verdict import Verdict
 from mklviz.sweeps.command import CANCEL, GO_ON
 from mklviz.sweeps.engine import Work
 from mklviz.sweeps.member import Member
 from mklviz.sweeps.outcome import MemberOutcome
 
-__all__ = ["DaskCluster", "import_distributed"]
+__all__ = ["ClusterTasks", "DaskCluster", "KeptRun", "import_distributed"]
 
 CONNECT_SECONDS = 10.0
 LOOK_SECONDS = 0.1
 WORKERS_SECONDS = 1.0  # between two looks at which workers there are
 PATIENCE_SECONDS = 3.0
 RETRIES = 2
+MOST_WAITING = 20  # runs that the disk has not taken
+_WAITING: list[Recording] = []
 
 
 def import_distributed() -> Any:
@@ -86,7 +92,7 @@ class DaskCluster:
     def run(self, work: Work) -> None:
         """Solve all of the queue, and return when that is done or the command says to end."""
         with self._connected() as client:
-            for threads in _ClusterTasks(client, work).run():
+            for threads in ClusterTasks(client, work).run():
                 self._threads = threads
 
     @contextmanager
@@ -112,15 +118,15 @@ class DaskCluster:
             ) from None
 
 
-class _ClusterTasks:
-    """The tasks of one sweep."""
+class ClusterTasks:
+    """The tasks of one sweep; `expected`: how many workers there will be, where that is known."""
 
-    def __init__(self, client: Any, work: Work) -> None:
-        self._client, self._work = client, work
+    def __init__(self, client: Any, work: Work, expected: int = 0) -> None:
+        self._client, self._work, self._expected = client, work, expected
         self._topic = f"mklviz-{secrets.token_hex(8)}"
         self._inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._tasks: dict[str, tuple[Any, Member, str]] = {}  # the future, its member and the worker it is meant for
-        self._kept: dict[str, _ReturningRun] = {}  # by the member's key
+        self._kept: dict[str, KeptRun] = {}  # by the member's key
         self._slots: dict[str, int] = {}  # threads by the worker's address
         self._word, self._due = GO_ON, 0.0
 
@@ -144,20 +150,26 @@ class _ClusterTasks:
     def _look_for_workers(self) -> None:
         if time.monotonic() < self._due:
             return
-        self._due = time.monotonic() + WORKERS_SECONDS
         known = self._client.scheduler_info(n_workers=-1)["workers"]
         slots = {address: int(worker["nthreads"]) for address, worker in known.items()}
         for address in set(self._slots) - set(slots):
             self._work.queue.leave(address)
         self._slots = slots
+        self._due = time.monotonic() + (LOOK_SECONDS if len(slots) < self._expected else WORKERS_SECONDS)
 
     def _pass_on(self) -> None:
         """Tell all workers what is asked for now."""
-        from mklviz.sweeps.dask_worker import say
-
         word = self._work.command.word
         if word != self._word:
             self._word = word
+            telling = threading.Thread(target=self._tell, args=(word,), daemon=True)
+            telling.start()
+            telling.join(PATIENCE_SECONDS)  # a worker may be deep in one long step
+
+    def _tell(self, word: str) -> None:
+        from mklviz.sweeps.dask_worker import say
+
+        with suppress(Exception):  # workers, or the cluster, that are gone
             self._client.run(say, self._topic, word, on_error="ignore")
 
     def _hand_out(self) -> None:
@@ -209,34 +221,28 @@ class _ClusterTasks:
         if message["from"] == 0:
             if kept is not None:
                 kept.leave()
-            self._kept[member.key] = _ReturningRun(member, message["attempt"], new, self._work)
+            self._kept[member.key] = KeptRun(member, message["attempt"], new, self._work)
         elif kept is not None and kept.attempt == message["attempt"]:
             kept.extend(message["from"], new)
 
     def _take(self, future: Any) -> None:
         """Take the result of a task, and let the cluster forget it."""
         _, member, _ = self._tasks.pop(future.key)
-        kept = self._kept.pop(member.key, None)
-        status, error = future.status, None
-        try:
-            if status == "finished":
-                attempt, trace, results = future.result()
-                if kept is None or kept.attempt != attempt:
-                    if kept is not None:
-                        kept.leave()
-                    kept = _ReturningRun(member, attempt, trace, self._work)
-                self._work.ended(member, kept.finish(trace, results))
-                return
-            error = future.exception() if status == "error" else None
-        except Exception as broken:  # its worker was lost with the result
-            error = broken if status == "error" else None
-        finally:
-            future.release()
-        if kept is not None:
+        kept, result, error = self._kept.pop(member.key, None), None, None
+        with suppress(Exception):  # the worker was lost with the result
+            result = future.result() if future.status == "finished" else None
+            error = future.exception() if future.status == "error" else None
+        future.release()
+        if kept is not None and (result is None or kept.attempt != result[0]):
             kept.leave()
-        if error is not None or not self._work.queue.again(member):
-            why = said_by(error) if error is not None else "its worker was lost"
-            self._work.ended(member, MemberOutcome(member.key, "failed", f"The cluster gave up: {why}"))
+            kept = None
+        if result is not None:
+            self._hand_out()  # before the disk is waited for
+            attempt, trace, results = result
+            kept = kept or KeptRun(member, attempt, trace, self._work)
+            self._work.ended(member, kept.finish(trace, results))
+        elif error is not None or not self._work.queue.again(member):
+            self._work.ended(member, MemberOutcome(member.key, "failed", _given_up(error)))
 
     def _wind_up(self) -> None:
         """Wait a moment for runs that were asked to end."""
@@ -246,8 +252,15 @@ class _ClusterTasks:
             self._hear(LOOK_SECONDS)
 
 
-class _ReturningRun:
-    """A run whose steps come back, as it is recorded here."""
+def _given_up(error: Exception | None) -> str:
+    """Return why a member is not tried again."""
+    if error is None or type(error).__name__ == "KilledWorker":
+        return "The processes that solved it ended before their time: perhaps there is not enough memory."
+    return f"The cluster gave up: {said_by(error)}"
+
+
+class KeptRun:
+    """A run as it is recorded here, while its steps come back."""
 
     def __init__(self, member: Member, attempt: str, trace: Trace, work: Work) -> None:
         self.attempt = attempt
@@ -271,10 +284,27 @@ class _ReturningRun:
         if self._recording is None or self._store is None:
             return outcome
         self._recording.finish({self._member.solver: results})
-        unkept = "" if self._recording.kept else self._store.trouble or NOT_TAKEN
-        return replace(outcome, run=self._recording.ids.get(self._member.solver, ""), unkept=unkept)
+        run = self._recording.ids.get(self._member.solver, "")
+        if run:
+            _pack(self._store.folder / RUNS / run)
+        unkept = "" if self._recording.kept else _waiting(self._store, self._recording)
+        return replace(outcome, run=run, unkept=unkept)
 
     def leave(self) -> None:
         """Leave the run cut off."""
         if self._recording is not None:
             self._recording.close()
+
+
+def _pack(folder: Path) -> None:
+    """Make a run small at once: the owner of the store, which packs others, may be too slow for thousands."""
+    with suppress(OSError):  # frames stay, and are packed another time
+        pack(folder)
+
+
+def _waiting(store: Store, recording: Recording) -> str:
+    """Return why a run is not kept, which is tried again while there is memory for it."""
+    _WAITING.append(recording)
+    while len(_WAITING) > MOST_WAITING:
+        _WAITING.pop(0).give_up()
+    return store.trouble or NOT_TAKEN

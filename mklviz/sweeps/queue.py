@@ -97,6 +97,11 @@ class MemberQueue:
         return path.claimed
 
     @property
+    def paths(self) -> int:
+        """How many paths have members left: no more workers than that are of use."""
+        return sum(bool(path.left) for path in self._paths.values())
+
+    @property
     def elsewhere(self) -> int:
         """How many members wait for another process."""
         return sum(len(path.left) for path in [*self._paths.values()] if path.again and not path.claimed)

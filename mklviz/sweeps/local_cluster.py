@@ -1,0 +1,139 @@
+"""A Dask cluster of this process: a scheduler in it, and workers that are processes with one thread each.
+
+The workers are no children of `multiprocessing`, which would run an unguarded script again in each, and end at once
+when this process is gone. Whoever connects says a secret first, which workers read from their input: on a machine with
+several accounts a port alone would let all of them run code here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import logging
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from contextlib import suppress
+from typing import Any
+
+from distributed import Client, LocalCluster, Worker
+from distributed.comm import registry, tcp
+
+from mklviz.errors import SolverError
+
+__all__ = ["LocalWorkers", "main"]
+
+HINT = "perhaps there is not enough memory, or their error stream says more."
+MOST_LOST = 12
+SECRET_SECONDS = 10.0
+SCHEME, HOST = "mklviz", "127.0.0.1"
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+_ENVIRONMENT = {**dict.fromkeys(_THREADS, "1"), "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False"}
+_PROGRAM = "from mklviz.sweeps.local_cluster import main; main()"
+_secret = secrets.token_bytes(32)
+
+
+class _Connector(tcp.TCPConnector):  # type: ignore[misc]
+    prefix = f"{SCHEME}://"
+
+    async def connect(self, address: str, deserialize: bool = True, **arguments: Any) -> Any:
+        comm = await super().connect(address, deserialize, **arguments)
+        await comm.stream.write(_secret)
+        return comm
+
+
+class _Listener(tcp.TCPListener):  # type: ignore[misc]
+    prefix = f"{SCHEME}://"
+
+    async def _prepare_stream(self, stream: Any, address: str) -> Any:
+        with suppress(OSError, TimeoutError):
+            given = await asyncio.wait_for(stream.read_bytes(len(_secret)), SECRET_SECONDS)
+            if hmac.compare_digest(given, _secret):
+                return stream
+        stream.close()
+        return None
+
+
+class _Backend(tcp.TCPBackend):  # type: ignore[misc]
+    _connector_class, _listener_class = _Connector, _Listener
+
+
+registry.backends[SCHEME] = _Backend()
+
+
+class LocalWorkers:
+    """The workers, and a client that gives them work."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="mklviz-sweep-", ignore_cleanup_errors=True)
+        self._cluster = LocalCluster(
+            n_workers=0, processes=True, protocol=SCHEME, dashboard_address=None, silence_logs=logging.CRITICAL
+        )
+        self.client = Client(self._cluster, set_as_default=False)
+        self._processes: list[subprocess.Popen[bytes]] = []
+        self._lost = 0  # one after another, while there was no worker
+
+    @property
+    def pids(self) -> list[int]:
+        return [process.pid for process in [*self._processes]]
+
+    def keep(self, count: int, connected: int) -> None:
+        """Start as many processes as are missing; `connected`: of how many workers the scheduler knows."""
+        alive = [process for process in self._processes if process.poll() is None]
+        self._lost = 0 if connected else self._lost + len(self._processes) - len(alive)
+        if self._lost >= MOST_LOST:
+            raise SolverError(f"{MOST_LOST} processes ended one after another, and none has solved anything: {HINT}")
+        self._processes = alive + [self._started() for _ in range(count - len(alive))]
+
+    def end(self) -> None:
+        """End the processes and the scheduler."""
+        for process in self._processes:
+            process.kill()
+            process.communicate()
+        self._processes = []
+        self.client.close()
+        self._cluster.close()
+        self._folder.cleanup()
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        path = os.pathsep.join(map(os.path.abspath, sys.path))
+        process = subprocess.Popen(
+            [sys.executable, "-c", _PROGRAM],
+            stdin=subprocess.PIPE,
+            env={**os.environ, **_ENVIRONMENT, "PYTHONPATH": path},
+            start_new_session=True,  # Ctrl-C is for the process that started it, which asks it to end
+        )
+        assert process.stdin is not None
+        words = json.dumps([self._cluster.scheduler_address, self._folder.name, _secret.hex()])
+        with suppress(OSError):  # it has ended, which is seen soon
+            process.stdin.write(f"{words}\n".encode())
+            process.stdin.flush()
+        return process
+
+
+def main() -> None:
+    """Be a worker until the process that started this one is gone."""
+    global _secret
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever a plug-in prints
+    address, folder, secret = json.loads(sys.stdin.readline())
+    _secret = bytes.fromhex(secret)
+    threading.Thread(target=_end_with_input, daemon=True).start()
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    asyncio.run(_work(address, folder))
+
+
+def _end_with_input() -> None:
+    sys.stdin.read()
+    os._exit(0)
+
+
+async def _work(address: str, folder: str) -> None:
+    worker = Worker(address, host=HOST, nthreads=1, memory_limit=0, local_directory=folder, dashboard=False)
+    async with worker:
+        await worker.finished()
