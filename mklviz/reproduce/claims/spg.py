@@ -5,9 +5,14 @@ the projected gradient's norm is below 0.04, which is 8e-4 of an objective of 50
 told: it is 100 here, and 10 for products, whose kernels have a diagonal of one.
 """
 
+from functools import partial
+
 from mklviz.reproduce import Alike, AtLeast, GrowthExponent, MoreThan, PaperClaim, Ratio, Within
 
-PAPER = "Jain, Vishwanathan, Varma, SPG-GMKL: Generalized multiple kernel learning with a million kernels, KDD 2012"
+spg_claim = partial(
+    PaperClaim,
+    paper="Jain, Vishwanathan, Varma, SPG-GMKL: Generalized multiple kernel learning with a million kernels, KDD 2012",
+)
 FOLDS = "split=0...4; train=0.8"
 SETS = f"data=australian,liver,sonar,breast,pima,wpbc; {FOLDS}"
 PRODUCT = f"{SETS}; combination=product; C=10; solvers=pgd,spg"
@@ -25,9 +30,8 @@ def parts(nonmonotone: bool, spectral: bool) -> str:
 # Figure 1: the objective falls fast, long before the gap is small.
 
 _FIGURE_1 = (
-    PaperClaim(
+    spg_claim(
         name="spg-figure-1",
-        paper=PAPER,
         place="Figure 1",
         sentence="SPG's first steps are much quicker than PGD's, so that it comes near the optimum much earlier.",
         setup=f"{SETS}; C=100; regularizer=lp-penalty:p=1.33; solvers=pgd,spg",
@@ -38,9 +42,8 @@ _FIGURE_1 = (
         note="The figure shows Adult, Web and Sonar with 20,000 kernels; here the time to a gap of a tenth is measured"
         " on the small sets.",
     ),
-    PaperClaim(
+    spg_claim(
         name="spg-figure-1-below",
-        paper=PAPER,
         place="Figure 1, Web",
         sentence="On Web the objective seems to fall below its minimum, as the SVMs are inexact.",
         untestable="Objectives here are certified upper bounds, which inexact SVMs cannot make too small.",
@@ -51,9 +54,8 @@ _FIGURE_1 = (
 # Figure 2 and section 5.5: SPG's time grows linearly with kernels, less than quadratically with samples.
 
 _FIGURE_2 = (
-    PaperClaim(
+    spg_claim(
         name="spg-figure-2-samples",
-        paper=PAPER,
         place="Figure 2, Adult",
         sentence="On Adult the time grows as the 1.98th power of the number of samples.",
         setup="data=adult; split=0...4; train=0.0125,0.025,0.05,0.1,0.2; standardize=false; C=1; normalize=none;"
@@ -66,9 +68,8 @@ _FIGURE_2 = (
         variations={"C = 100": "C=100"},
         note="Up to 6,512 people of 32,561. The published exponent is what the authors read off the figure.",
     ),
-    PaperClaim(
+    spg_claim(
         name="spg-figure-2-kernels",
-        paper=PAPER,
         place="Figure 2, Sonar",
         sentence="The time grows linearly with the number of kernels.",
         setup="data=sonar; split=0...4; train=0.8; C=100; regularizer=lp-penalty:p=1.33; solvers=spg;"
@@ -81,9 +82,8 @@ _FIGURE_2 = (
         note="Up to 30,000 kernels; the paper has a million. Growth that is slower than linear reproduces it as well:"
         " few kernels cost little beside the SVMs.",
     ),
-    PaperClaim(
+    spg_claim(
         name="spg-figure-2-web",
-        paper=PAPER,
         place="Figure 2, Web",
         sentence="On Web the time grows as the 1.52th power of the number of samples.",
         untestable="Platt's Web pages have no licence that lets them be shipped.",
@@ -105,9 +105,8 @@ _NOTE = (
 
 
 def _claim_table_11(name: str, sentence: str, first: str, second: str, published: float) -> PaperClaim:
-    return PaperClaim(
+    return spg_claim(
         name=f"spg-table-11-{name}",
-        paper=PAPER,
         place="Table 11, Adult-9",
         sentence=sentence,
         setup=_SETUP_TABLE_11,
@@ -124,9 +123,8 @@ def _claim_table_11(name: str, sentence: str, first: str, second: str, published
 _TABLE_11 = (
     _claim_table_11("precision", "Tuning the SVM's precision nearly halves the time.", _N_AND_S, "spg", 8.33 / 4.43),
     _claim_table_11("parts", "N and S cut PGD's time to a quarter.", "pgd", _N_AND_S, 31.77 / 8.33),
-    PaperClaim(
+    spg_claim(
         name="spg-table-11-web",
-        paper=PAPER,
         place="Table 11, Web-8 and Sonar100K",
         sentence="On Web-8 and on Sonar with 100,000 kernels tuning the precision saves a third to a half of the time.",
         untestable="Platt's Web pages have no licence that lets them be shipped, and 100,000 kernels take hours.",
@@ -170,9 +168,8 @@ _SENTENCES_TABLE_2 = {
 
 
 def _claim_table_2(p: float) -> PaperClaim:
-    return PaperClaim(
+    return spg_claim(
         name=f"spg-table-2-p-{p:g}",
-        paper=PAPER,
         place=f"Table 2, p = {p:g}",
         sentence=_SENTENCES_TABLE_2[p],
         setup=f"{SETS}; C=100; regularizer=lp-penalty:p={p:g}; solvers=pgd,spg",
@@ -205,9 +202,8 @@ _SENTENCES_TABLE_4 = {
 
 
 def _claim_table_4(solver: str) -> PaperClaim:
-    return PaperClaim(
+    return spg_claim(
         name=f"spg-table-4-{solver}",
-        paper=PAPER,
         place="Table 4",
         sentence=_SENTENCES_TABLE_4[solver],
         setup=f"data=wpbc,breast,australian,ionosphere,sonar; {FOLDS}; C=100; solvers=silp,simplemkl,pgd,spg",
@@ -241,9 +237,8 @@ _PUBLISHED_TABLE_5 = {  # seconds of PGD and of SPG; on the other sets PGD did n
 
 
 def _claim_table_5(p: float) -> PaperClaim:
-    return PaperClaim(
+    return spg_claim(
         name=f"spg-table-5-p-{p:g}",
-        paper=PAPER,
         place=f"Table 5, p = {p:g}",
         sentence="On products PGD takes ten to a hundred times as long as SPG, or does not converge.",
         setup=f"{PRODUCT}; regularizer=lp-penalty:p={p:g}",
@@ -277,9 +272,8 @@ _ADULT_1 = "data=adult; split=0...4; train=0.0494; standardize=false; kernels=ga
 _PARTS = f"solvers={_PGD} {_N} {_S} {_BOTH}"
 
 _TABLE_7 = (
-    PaperClaim(
+    spg_claim(
         name="spg-table-7-both",
-        paper=PAPER,
         place="Table 7",
         sentence="With N and S together PGD solves 5 to 180 times fewer SVMs.",
         setup=f"{_SETUP_TABLE_7}; {_PARTS}",
@@ -291,9 +285,8 @@ _TABLE_7 = (
         variations=NEW_C,
         note="Liver, of the quick set, is not in this table of the paper.",
     ),
-    PaperClaim(
+    spg_claim(
         name="spg-table-7-alone",
-        paper=PAPER,
         place="Table 7, Australian",
         sentence="S alone can need more SVMs than PGD without any part: on Australian 5980 instead of 3230.",
         setup=f"{_SETUP_TABLE_7}; {_PARTS}",
@@ -306,9 +299,8 @@ _TABLE_7 = (
         note="On the four other sets S alone saves most of the SVMs in the paper, too: partly is what it says itself."
         " On Australian the claim holds at C = 1, not at 100 or 1000: the paper does not tell its C.",
     ),
-    PaperClaim(
+    spg_claim(
         name="spg-table-7-adult",
-        paper=PAPER,
         place="Table 7, Adult-1",
         sentence="On Adult-1 PGD solves 196 SVMs, with N and S 50.",
         setup=f"{_ADULT_1}; C=100; regularizer=lp-penalty:p=1.33; {_PARTS}",
@@ -334,9 +326,8 @@ _SECONDS = {  # of PGD and of SPG; on Australian and Sonar PGD did not converge
 }
 
 _TABLE_9 = (
-    PaperClaim(
+    spg_claim(
         name="spg-table-9",
-        paper=PAPER,
         place="Table 9",
         sentence="On products with the l1 norm SPG is hundreds of times faster than PGD.",
         setup=f"{PRODUCT}; regularizer=l1-penalty",

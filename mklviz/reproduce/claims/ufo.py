@@ -1,10 +1,14 @@
 """The UFO-MKL paper (ICML 2011), and its claims."""
 
 from dataclasses import dataclass
+from functools import partial
 
 from mklviz.reproduce import Alike, AtLeast, Mean, MoreThan, PaperClaim, Ratio, RatioAcross
 
-PAPER = "Orabona, Luo, Ultra-fast optimization algorithm for sparse multi kernel learning, ICML 2011"
+ufo_claim = partial(
+    PaperClaim,
+    paper="Orabona, Luo, Ultra-fast optimization algorithm for sparse multi kernel learning, ICML 2011",
+)
 KERNELS = "kernels=gauss:0.5,1,2,5,7,10,12,15,17,20@all+each poly:1...3@all+each; normalize=diagonal"
 
 
@@ -14,9 +18,8 @@ _DATA = "data=three_groups; split=0...4; kernels=gauss:1@0,1 gauss:1@2,3 gauss:1
 _RULE = "gap=1e-4; max-iter=500"
 
 _FIGURE_1 = (
-    PaperClaim(
+    ufo_claim(
         name="ufo-figure-1-at-once",
-        paper=PAPER,
         place="Section 5.2, figure 1",
         sentence="UFO-MKL selects only the fourth kernel.",
         setup=f"{_DATA}; loss=multiclass-hinge; regularizer=group-squared:alpha=200; solvers=ufo",
@@ -27,9 +30,8 @@ _FIGURE_1 = (
         variations={"alpha = 20": "regularizer=group-squared:alpha=20"},
         note="The samples are drawn as the paper describes them; its own are not published, nor its alpha.",
     ),
-    PaperClaim(
+    ufo_claim(
         name="ufo-figure-1-against-rest",
-        paper=PAPER,
         place="Section 5.2, figure 1",
         sentence="Each of SILP's machines of one class against the rest picks two kernels.",
         setup=f'{_DATA}; positive="class 1","class 2","class 3"; solvers=silp',
@@ -51,9 +53,8 @@ _SETUP = (
 _NOTE = "The paper's images, Caltech-101, are not shipped: here it is two sets with two classes, as in its table 1."
 
 _FIGURE_2 = (
-    PaperClaim(
+    ufo_claim(
         name="ufo-figure-2-start",
-        paper=PAPER,
         place="Figure 2, top",
         sentence="OBSCURE is faster in the beginning.",
         setup=_SETUP,
@@ -64,9 +65,8 @@ _FIGURE_2 = (
         variations={"C = 1": "C=1", "a gap of 1 %": "gap=1e-2"},
         note=_NOTE,
     ),
-    PaperClaim(
+    ufo_claim(
         name="ufo-figure-2-end",
-        paper=PAPER,
         place="Figure 2, top",
         sentence="Then UFO-MKL converges faster than OBSCURE.",
         setup=_SETUP,
@@ -77,9 +77,8 @@ _FIGURE_2 = (
         variations={"C = 1": "C=1", "a gap of 1 %": "gap=1e-2"},
         note=_NOTE,
     ),
-    PaperClaim(
+    ufo_claim(
         name="ufo-figure-2-accuracy",
-        paper=PAPER,
         place="Figure 2, bottom",
         sentence="On Caltech-101 UFO-MKL is right more often than OBSCURE, MC-MKL and SILP, and as often as LP-beta.",
         untestable="The 39 kernels of Caltech-101 that the paper takes from Gehler and Nowozin are not to be had here.",
@@ -90,9 +89,8 @@ _FIGURE_2 = (
 # Section 5.4 and figure 3: times with up to 1,400 kernels of flowers.
 
 _FIGURE_3 = (
-    PaperClaim(
+    ufo_claim(
         name="ufo-figure-3",
-        paper=PAPER,
         place="Section 5.4, figure 3",
         sentence="With 1,400 kernels of Oxford Flowers UFO-MKL is 3 to 5 times faster than OBSCURE.",
         untestable="The distance matrices of Oxford Flowers are not to be had here; see ufo-figure-2-end for OBSCURE.",
@@ -134,9 +132,8 @@ def _setup(data: str, regularizers: str) -> str:
 
 
 def _time(data: str, table: _Table) -> PaperClaim:
-    return PaperClaim(
+    return ufo_claim(
         name=f"ufo-table-1-{data}",
-        paper=PAPER,
         place=f"Table 1, {data}",
         sentence="UFO-MKL is significantly faster than SILP."
         if data != "liver"
@@ -156,9 +153,8 @@ def _time(data: str, table: _Table) -> PaperClaim:
 def _kernels(data: str, table: _Table) -> PaperClaim:
     (small, many), (large, few) = table.kernels.items()
     prices = table.price(small), table.price(large)
-    return PaperClaim(
+    return ufo_claim(
         name=f"ufo-table-1-{data}-kernels",
-        paper=PAPER,
         place=f"Table 1, {data}",
         sentence=f"With alpha = {large:g} fewer kernels have weight than with {small:g}.",
         setup=_setup(data, " | ".join(prices)),
