@@ -1,21 +1,95 @@
-"""Paths of C as quantities of claims: what their runs took together, and how their cost depends on C."""
+"""Quantities over other runs than a pair on one problem: on different problems, along paths of C, over sizes."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mklviz.reproduce.estimates import Estimate, OneMeasure, Quantity, Ratio, measure_label
-from mklviz.reproduce.growth import GrowthExponent
-from mklviz.sweeps.statistics import MEASURES
+import numpy as np
+
+from mklviz.reproduce.estimates import TIME, Estimate, OneMeasure, Quantity, Ratio, measure_label
+from mklviz.sweeps.statistics import MEASURES, Outcomes, growths
+from mklviz.sweeps.statistics.bootstrap import Resampling
+from mklviz.sweeps.statistics.growth import Along
 from mklviz.sweeps.statistics.measures import AND
 from mklviz.sweeps.statistics.outcomes import NOT_SETTINGS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FirstOverRest", "PathExponent", "WholePath"]
+__all__ = ["FirstOverRest", "GrowthExponent", "PathExponent", "RatioAcross", "WholePath"]
+
+
+@dataclass(frozen=True)
+class RatioAcross(OneMeasure):
+    """How many times a number of one run is that of another on the same split: a geometric mean over the splits.
+
+    `measure`: one of `mklviz.sweeps.statistics.MEASURES`; `first`, `second`: the solver and the regularizer of each, as
+    the table of the sweep has them, which varies the regularizer. Runs that ended at a limit count with what they had.
+    """
+
+    even = 1.0
+
+    first: tuple[str, str]
+    second: tuple[str, str]
+
+    @property
+    def label(self) -> str:
+        pair = " over ".join(f"{solver} with {regularizer}" for solver, regularizer in (self.first, self.second))
+        return f"{MEASURES[self.measure].label}, {pair}"
+
+    def estimates(self, frame: pd.DataFrame) -> dict[str, Estimate]:
+        return {str(data): self._ratio(part) for data, part in frame.groupby("data", sort=False)}
+
+    def _ratio(self, part: pd.DataFrame) -> Estimate:
+        first, second = (self._of(part, *which) for which in (self.first, self.second))
+        splits = first.index.intersection(second.index)
+        if not len(splits):
+            return Estimate()
+        logs = np.log(first[splits].to_numpy(float) / second[splits].to_numpy(float))
+        drawn = Resampling.of(np.arange(len(logs)), np.zeros(len(logs), dtype=np.intp))
+        low, high = drawn.interval(drawn.counts @ logs / len(logs))
+        return Estimate(math.exp(logs.mean()), math.exp(low), math.exp(high), len(logs))
+
+    def _of(self, part: pd.DataFrame, solver: str, regularizer: str) -> pd.Series[float]:
+        """Return the measure by the split, of runs that have a positive one."""
+        own = part[(part["solver"] == solver) & (part["regularizer"] == regularizer) & (part["status"] != "failed")]
+        values = own.set_index("split")[self.measure]
+        return values[values > 0.0]
+
+
+# How a cost grows with samples or kernels, as a quantity of a claim: the exponent b of cost ~ size^b.
+
+
+@dataclass(frozen=True)
+class GrowthExponent(OneMeasure):
+    """The exponent with which a cost of one solver grows, over runs that converged.
+
+    `measure`: a cost among `mklviz.sweeps.statistics.MEASURES`, or "time"; `along`: what grows, "samples" or "kernels".
+    """
+
+    solver: str
+    along: Along
+
+    @property
+    def label(self) -> str:
+        return f"exponent of the {measure_label(self.measure)} of {self.solver} in {self.along}"
+
+    def estimates(self, frame: pd.DataFrame) -> dict[str, Estimate]:
+        own = frame[frame["solver"] == self.solver]
+        return {str(data): estimate for data, part in own.groupby("data", sort=False) for estimate in self._found(part)}
+
+    def _found(self, part: pd.DataFrame) -> list[Estimate]:
+        grown = growths(Outcomes.of(part, None if self.measure == TIME else self.measure), self.along)
+        return [Estimate(one.exponent, one.low, one.high, len(one.sizes)) for one in grown]
+
+    def text(self, value: float) -> str:
+        return f"{value:.2f}"
+
+
+# Paths of C as quantities of claims: what their runs took together, and how their cost depends on C.
 
 _COSTS = [name for name, measure in MEASURES.items() if measure.cost]
 _LEVELS = [name for name, measure in MEASURES.items() if not measure.cost]
