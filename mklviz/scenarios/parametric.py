@@ -1,4 +1,4 @@
-"""Products of kernels (SPG-GMKL paper, section 5.4 and table 9): not convex, one method far ahead, several minima."""
+"""Kernels with parameters that are learned: products of Gaussians, and polynomials."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -6,8 +6,35 @@ from typing import Any
 
 from mklviz.problem import Hinge, L1Penalty
 from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice, Split
-from mklviz.scenarios._evidence import objective_along
-from mklviz.scenarios._scenario import Answer, Outcome, Question, Scenario
+from mklviz.scenarios._scenario import Answer, Outcome, Question, Scenario, objective_along
+
+POLYNOMIALS = Scenario(
+    name="polynomials",
+    title="A polynomial learns its features",
+    place=35,
+    pace=50.0,
+    look_for=(
+        "One kernel, (d₀ + Σ dₖ xₖ zₖ)², whose weights are parameters: how much the constant and each feature count."
+        " Both starts of SPG end in one minimum, with 38 of 61 parameters in use and a better test accuracy than the"
+        " product of Gaussian kernels has. PGD needs more than three times as many SVM solves, and with spectral steps"
+        " about as many as SPG."
+    ),
+    recipe=Recipe(
+        data=DataChoice("sonar"),
+        split=Split(train=0.7),
+        kernels=KernelChoice(combination="polynomial"),
+        problem=ProblemChoice(loss=Hinge(10.0), regularizer=L1Penalty(1.0)),
+        solvers=(
+            SolverChoice("spg"),
+            SolverChoice("spg", {"random_start": 1}),
+            SolverChoice("pgd", {"spectral": True}),
+            SolverChoice("pgd"),
+        ),
+    ),
+)
+
+
+# Products of kernels (SPG-GMKL paper, section 5.4 and table 9): not convex, one method far ahead, several minima.
 
 _CHOICES = ("One", "Two", "Three")
 _HILL = 1e-3  # rise above the ends that is no rounding
@@ -43,7 +70,7 @@ def _hill(top: float, ends: Sequence[float]) -> str:
     return f"Along the line between the end points the objective rises to {100 * rise:.1f} % above the highest."
 
 
-SCENARIO = Scenario(
+PRODUCTS = Scenario(
     name="products",
     title="Products of kernels: several minima",
     group="Beyond",
@@ -79,3 +106,6 @@ SCENARIO = Scenario(
         ),
     ),
 )
+
+
+SCENARIO = (POLYNOMIALS, PRODUCTS)
