@@ -12,8 +12,7 @@ from _waits import PATIENCE
 import mklviz as mv
 from mklviz.record import Trace
 from mklviz.sweeps import Processes, Sweep, SweepRun
-from mklviz.sweeps.command import CANCEL, SweepCommand
-from mklviz.sweeps.queue import MemberQueue
+from mklviz.sweeps.engine import CANCEL, MemberQueue, SweepCommand
 from mklviz.sweeps.solving import solve_member
 
 ONE = "data=heart; kernels=gauss:1,2@all+each; C=100,50,10; solvers=level; gap=1e-4; path=C"

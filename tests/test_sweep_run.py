@@ -25,11 +25,10 @@ from mklviz.errors import MklvizError, SolverError
 from mklviz.record.store import Owner, Store, open_store, reset
 from mklviz.record.store.folder_lock import BEGUN, FREE, HELD, LOCKS, Claims
 from mklviz.sweeps import Member, Processes, Shard, Sweep, SweepRun, SweepTable
-from mklviz.sweeps.command import SweepCommand
-from mklviz.sweeps.engine import Work
-from mklviz.sweeps.fit import mean_fit_seconds
+from mklviz.sweeps.engine import SweepCommand, Work
 from mklviz.sweeps.following import duration_text
-from mklviz.sweeps.outcome import MemberOutcome
+from mklviz.sweeps.member import MemberOutcome
+from mklviz.sweeps.solving import mean_fit_seconds
 
 QUICK = "data=heart,vote; split=0,1; solvers=level,newton; kernels=gauss:1,2@all"
 LONG = "data=sonar; split=0...3; solvers=silp; gap=none; max-iter=none; max-seconds=600"

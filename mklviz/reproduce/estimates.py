@@ -15,7 +15,7 @@ import numpy as np
 
 from mklviz.errors import MklvizError
 from mklviz.sweeps.statistics import MEASURES, Outcomes, paired_differences
-from mklviz.sweeps.statistics.bootstrap import Resampling
+from mklviz.sweeps.statistics.intervals import Resampling
 from mklviz.sweeps.statistics.outcomes import NOT_SETTINGS
 
 if TYPE_CHECKING:

@@ -11,10 +11,9 @@ import numpy as np
 
 from mklviz.reproduce.estimates import TIME, Estimate, OneMeasure, Quantity, Ratio, measure_label
 from mklviz.sweeps.statistics import MEASURES, Outcomes, growths
-from mklviz.sweeps.statistics.bootstrap import Resampling
-from mklviz.sweeps.statistics.growth import Along
-from mklviz.sweeps.statistics.measures import AND
-from mklviz.sweeps.statistics.outcomes import NOT_SETTINGS
+from mklviz.sweeps.statistics.curves import Along
+from mklviz.sweeps.statistics.intervals import Resampling
+from mklviz.sweeps.statistics.outcomes import AND, NOT_SETTINGS
 
 if TYPE_CHECKING:
     import pandas as pd

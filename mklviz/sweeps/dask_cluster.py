@@ -15,32 +15,22 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from mklviz.errors import MissingPackage, MklvizError
 from mklviz.quoting import said_by
 from mklviz.record import Trace
-from mklviz.record.store import Recording, Store
-from mklviz.record.store.runs_folder import RUNS
-from mklviz.record.store.trouble import NOT_TAKEN
-from mklviz.record.store.upkeep import pack
-from mklviz.record.verdict import Verdict
-from mklviz.sweeps.command import CANCEL, GO_ON
-from mklviz.sweeps.engine import Work
-from mklviz.sweeps.member import Member
-from mklviz.sweeps.outcome import MemberOutcome
+from mklviz.sweeps.engine import CANCEL, GO_ON, SweepCommand, Work
+from mklviz.sweeps.member import Member, MemberOutcome
+from mklviz.sweeps.solving import KeptRun, solve_member
 
-__all__ = ["ClusterTasks", "DaskCluster", "KeptRun", "import_distributed"]
+__all__ = ["ClusterTasks", "DaskCluster", "import_distributed", "say", "solve_there"]
 
 CONNECT_SECONDS = 10.0
 LOOK_SECONDS = 0.1
 WORKERS_SECONDS = 1.0  # between two looks at which workers there are
 PATIENCE_SECONDS = 3.0
 RETRIES = 2
-MOST_WAITING = 20  # runs that the disk has not taken
-_WAITING: list[Recording] = []
 
 
 def import_distributed() -> Any:
@@ -167,8 +157,6 @@ class ClusterTasks:
             telling.join(PATIENCE_SECONDS)  # a worker may be deep in one long step
 
     def _tell(self, word: str) -> None:
-        from mklviz.sweeps.dask_worker import say
-
         with suppress(Exception):  # workers, or the cluster, that are gone
             self._client.run(say, self._topic, word, on_error="ignore")
 
@@ -184,8 +172,6 @@ class ClusterTasks:
                 self._submit(member, address)
 
     def _submit(self, member: Member, address: str) -> None:
-        from mklviz.sweeps.dask_worker import solve_there
-
         self._work.begun(member)
         future = self._client.submit(
             solve_there,
@@ -259,52 +245,58 @@ def _given_up(error: Exception | None) -> str:
     return f"The cluster gave up: {said_by(error)}"
 
 
-class KeptRun:
-    """A run as it is recorded here, while its steps come back."""
+# What a worker of a Dask cluster does: solve one member, say once a second what is new, and hear what is asked for.
 
-    def __init__(self, member: Member, attempt: str, trace: Trace, work: Work) -> None:
-        self.attempt = attempt
-        self._member, self._trace = member, trace
-        self._recording: Recording | None = None
-        self._store = work.store
-        if work.store is not None:
-            self._recording = work.store.record({member.solver: trace}, work.head(member))
+EVERY_SECONDS = 1.0  # between two messages of one run
 
-    def extend(self, start: int, steps: Sequence[tuple[Any, float, Mapping[str, float]]]) -> None:
-        """Add steps, of which some may be there."""
-        for iterate, seconds, split in steps[max(len(self._trace) - start, 0) :] if start <= len(self._trace) else ():
-            self._trace.append(iterate, seconds, split or None)
-
-    def finish(self, trace: Trace, results: Mapping[str, Any]) -> MemberOutcome:
-        """Add what is missing, and say how the run ended."""
-        if trace is not self._trace:
-            self.extend(0, [(trace[t], trace.seconds_at(t), trace.split_at(t)) for t in range(len(trace))])
-            self._trace.finish(Verdict(trace.status, trace.reason))
-        outcome = MemberOutcome.of(self._member.key, trace, results)
-        if self._recording is None or self._store is None:
-            return outcome
-        self._recording.finish({self._member.solver: results})
-        run = self._recording.ids.get(self._member.solver, "")
-        if run:
-            _pack(self._store.folder / RUNS / run)
-        unkept = "" if self._recording.kept else _waiting(self._store, self._recording)
-        return replace(outcome, run=run, unkept=unkept)
-
-    def leave(self) -> None:
-        """Leave the run cut off."""
-        if self._recording is not None:
-            self._recording.close()
+_lock = threading.Lock()
+_words: dict[str, str] = {}  # what was asked for last, by sweep
+_commands: dict[str, list[SweepCommand]] = {}  # of the members being solved here, by sweep
 
 
-def _pack(folder: Path) -> None:
-    """Make a run small at once: the owner of the store, which packs others, may be too slow for thousands."""
-    with suppress(OSError):  # frames stay, and are packed another time
-        pack(folder)
+def say(topic: str, word: str) -> None:
+    """Ask something of all members of a sweep that are being solved here, or will be."""
+    with _lock:
+        _words[topic] = word
+        commands = [*_commands.get(topic, [])]
+    for command in commands:
+        command.say(word)
 
 
-def _waiting(store: Store, recording: Recording) -> str:
-    """Return why a run is not kept, which is tried again while there is memory for it."""
-    _WAITING.append(recording)
-    while len(_WAITING) > MOST_WAITING:
-        _WAITING.pop(0).give_up()
-    return store.trouble or NOT_TAKEN
+def solve_there(member: Member, topic: str, word: str) -> tuple[str, Trace, dict[str, Any]]:
+    """Return a key of this attempt, the trace and what else is known; steps are sent to the topic meanwhile."""
+    command = SweepCommand()
+    with _lock:
+        _commands.setdefault(topic, []).append(command)
+        command.say(_words.get(topic, word))
+    messages = _Messages(member.key, topic)
+    try:
+        return messages.attempt, *solve_member(member, command, lambda trace: None, messages.stepped)
+    finally:
+        with _lock:
+            _commands[topic].remove(command)
+
+
+class _Messages:
+    """The steps of one run, sent in parts: the first has the trace, later ones what has been added."""
+
+    def __init__(self, key: str, topic: str) -> None:
+        self._key, self._topic = key, topic
+        self.attempt = secrets.token_hex(8)
+        self._sent, self._due = 0, time.monotonic() + EVERY_SECONDS
+
+    def stepped(self, trace: Trace) -> None:
+        from distributed import get_worker  # here, as all other modules import without the extra
+
+        if time.monotonic() < self._due or trace.status != "running":
+            return
+        self._due = time.monotonic() + EVERY_SECONDS
+        end = len(trace)
+        new = trace if not self._sent else [_step(trace, t) for t in range(self._sent, end)]
+        message = {"member": self._key, "attempt": self.attempt, "from": self._sent, "steps": pickle.dumps(new)}
+        self._sent = end
+        get_worker().log_event(self._topic, message)
+
+
+def _step(trace: Trace, t: int) -> tuple[Any, float, dict[str, float]]:
+    return trace[t], trace.seconds_at(t), trace.split_at(t)

@@ -17,13 +17,10 @@ from mklviz.record.store import EVERYBODY, Asker, RunHead, Store
 from mklviz.record.store.folder_lock import BEGUN, HELD, LOCKS, Claims
 from mklviz.record.store.head import owned_key
 from mklviz.record.store.trouble import MEANWHILE
-from mklviz.sweeps.command import CANCEL, GO_ON, PAUSE, SweepCommand
 from mklviz.sweeps.definition import Sweep
-from mklviz.sweeps.engine import Engine, Work
-from mklviz.sweeps.member import Member
-from mklviz.sweeps.outcome import MemberOutcome
+from mklviz.sweeps.engine import CANCEL, GO_ON, PAUSE, Engine, MemberQueue, SweepCommand, Work
+from mklviz.sweeps.member import Member, MemberOutcome
 from mklviz.sweeps.processes import Processes
-from mklviz.sweeps.queue import MemberQueue
 from mklviz.sweeps.solving import head_of
 from mklviz.sweeps.table import SweepTable, known_outcomes
 

@@ -18,7 +18,7 @@ from mklviz.record import Trace
 from mklviz.record.store import Store
 from mklviz.sweeps import SweepTable
 from mklviz.sweeps.statistics import Outcomes, growths, paired_differences, spreads
-from mklviz.sweeps.statistics.growth import Along
+from mklviz.sweeps.statistics.curves import Along
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme, swatch
 from mklviz.views.look.styles import written_styles
