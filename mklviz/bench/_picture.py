@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 
-from mklviz.bench._command import figure, goal_words, machine
-from mklviz.bench._suite import Row, Suite
+from mklviz.bench._suite import Row, Suite, figure, goal_words, machine
 from mklviz.views.chart import svg
 from mklviz.views.chart.description import Axis, Chart, Column, LineMark, PointMark, Table, TextMark
 from mklviz.views.chart.ticks import axis_span

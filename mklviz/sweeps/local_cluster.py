@@ -38,7 +38,7 @@ _PROGRAM = "from mklviz.sweeps.local_cluster import main; main()"
 _secret = secrets.token_bytes(32)
 
 
-class _Connector(tcp.TCPConnector):  # type: ignore[misc]
+class _SecretConnector(tcp.TCPConnector):  # type: ignore[misc]
     prefix = f"{SCHEME}://"
 
     async def connect(self, address: str, deserialize: bool = True, **arguments: Any) -> Any:
@@ -47,7 +47,7 @@ class _Connector(tcp.TCPConnector):  # type: ignore[misc]
         return comm
 
 
-class _Listener(tcp.TCPListener):  # type: ignore[misc]
+class _SecretListener(tcp.TCPListener):  # type: ignore[misc]
     prefix = f"{SCHEME}://"
 
     async def _prepare_stream(self, stream: Any, address: str) -> Any:
@@ -59,11 +59,11 @@ class _Listener(tcp.TCPListener):  # type: ignore[misc]
         return None
 
 
-class _Backend(tcp.TCPBackend):  # type: ignore[misc]
-    _connector_class, _listener_class = _Connector, _Listener
+class _SecretBackend(tcp.TCPBackend):  # type: ignore[misc]
+    _connector_class, _listener_class = _SecretConnector, _SecretListener
 
 
-registry.backends[SCHEME] = _Backend()
+registry.backends[SCHEME] = _SecretBackend()
 
 
 class LocalWorkers:
