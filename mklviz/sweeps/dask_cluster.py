@@ -1,7 +1,8 @@
 """A Dask cluster: each member is a task, its steps come back while it runs, and its trace when it has ended.
 
-Workers need no disk in common with this machine, which writes what comes back. A task whose worker was lost is begun
-anew on another one. Kernels are built on the workers: a worker gets the members on the same kernels one after another.
+Workers need no disk in common with this machine, which writes what comes back. Kernels are built on the workers: a
+worker gets the members on the same kernels one after another. What a lost worker was solving is handed out anew here:
+Dask would let it wait for ever where no worker was left for a moment.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ CONNECT_SECONDS = 10.0
 LOOK_SECONDS = 0.1
 WORKERS_SECONDS = 1.0  # between two looks at which workers there are
 PATIENCE_SECONDS = 3.0
+RESULT_SECONDS = 30.0
 RETRIES = 2
+LOST = "The process that solved it ended before its time, three times: perhaps there is not enough memory."
 
 
 def import_distributed() -> Any:
@@ -144,6 +147,9 @@ class ClusterTasks:
         slots = {address: int(worker["nthreads"]) for address, worker in known.items()}
         for address in set(self._slots) - set(slots):
             self._work.queue.leave(address)
+            for key, (_, _, worker) in [*self._tasks.items()]:
+                if worker == address:
+                    self._begin_anew(key)
         self._slots = slots
         self._due = time.monotonic() + (LOOK_SECONDS if len(slots) < self._expected else WORKERS_SECONDS)
 
@@ -180,7 +186,6 @@ class ClusterTasks:
             self._word,
             key=f"{self._topic}-{member.key}-{secrets.token_hex(2)}",
             workers=[address],
-            allow_other_workers=True,
             retries=RETRIES,
             pure=False,
         )
@@ -216,8 +221,8 @@ class ClusterTasks:
         _, member, _ = self._tasks.pop(future.key)
         kept, result, error = self._kept.pop(member.key, None), None, None
         with suppress(Exception):  # the worker was lost with the result
-            result = future.result() if future.status == "finished" else None
-            error = future.exception() if future.status == "error" else None
+            result = future.result(RESULT_SECONDS) if future.status == "finished" else None
+            error = future.exception(RESULT_SECONDS) if future.status == "error" else None
         future.release()
         if kept is not None and (result is None or kept.attempt != result[0]):
             kept.leave()
@@ -227,8 +232,23 @@ class ClusterTasks:
             attempt, trace, results = result
             kept = kept or KeptRun(member, attempt, trace, self._work)
             self._work.ended(member, kept.finish(trace, results))
-        elif error is not None or not self._work.queue.again(member):
-            self._work.ended(member, MemberOutcome(member.key, "failed", _given_up(error)))
+        elif error is not None:
+            self._work.ended(member, MemberOutcome(member.key, "failed", f"The cluster gave up: {said_by(error)}"))
+        else:
+            self._hand_out_again(member)
+
+    def _begin_anew(self, key: str) -> None:
+        """Hand out again what a lost worker was solving."""
+        future, member, _ = self._tasks.pop(key)
+        self._client.cancel([future], force=True)
+        kept = self._kept.pop(member.key, None)
+        if kept is not None:
+            kept.leave()
+        self._hand_out_again(member)
+
+    def _hand_out_again(self, member: Member) -> None:
+        if not self._work.queue.again(member):
+            self._work.ended(member, MemberOutcome(member.key, "failed", LOST))
 
     def _wind_up(self) -> None:
         """Wait a moment for runs that were asked to end."""
@@ -236,13 +256,6 @@ class ClusterTasks:
         until = time.monotonic() + PATIENCE_SECONDS
         while self._tasks and time.monotonic() < until:
             self._hear(LOOK_SECONDS)
-
-
-def _given_up(error: Exception | None) -> str:
-    """Return why a member is not tried again."""
-    if error is None or type(error).__name__ == "KilledWorker":
-        return "The processes that solved it ended before their time: perhaps there is not enough memory."
-    return f"The cluster gave up: {said_by(error)}"
 
 
 # What a worker of a Dask cluster does: solve one member, say once a second what is new, and hear what is asked for.

@@ -72,8 +72,13 @@ class LocalWorkers:
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="mklviz-sweep-", ignore_cleanup_errors=True)
         self._cluster = LocalCluster(
-            n_workers=0, processes=True, protocol=SCHEME, dashboard_address=None, silence_logs=logging.CRITICAL
+            n_workers=0,
+            protocol=SCHEME,
+            dashboard_address=None,
+            silence_logs=logging.CRITICAL,
+            scheduler_kwargs={"local_directory": self._folder.name, "dashboard_address": f"{HOST}:0"},
         )
+        self._cluster.scheduler.http_server.stop()  # which answers without a dashboard, too
         self.client = Client(self._cluster, set_as_default=False)
         self._processes: list[subprocess.Popen[bytes]] = []
         self._lost = 0  # one after another, while there was no worker
@@ -136,4 +141,5 @@ def _end_with_input() -> None:
 async def _work(address: str, folder: str) -> None:
     worker = Worker(address, host=HOST, nthreads=1, memory_limit=0, local_directory=folder, dashboard=False)
     async with worker:
+        worker.http_server.stop()
         await worker.finished()
