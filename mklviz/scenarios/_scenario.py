@@ -129,7 +129,6 @@ class Scenario:
 
 
 # What several lessons compute for their pictures: the objective on straight ways, and SVM solves in words.
-
 ON_A_WAY, ON_A_SIDE = 25, 17  # points of a way, and of a side of a triangle
 
 

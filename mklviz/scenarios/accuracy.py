@@ -63,7 +63,6 @@ OBJECTIVE_AND_ACCURACY = Scenario(
 
 
 # The regularization path (figure 2 of SimpleMKL's first paper): how the weights change with C, by warm starts.
-
 _WHERE = ("It rises", "It falls", "It stays about the same")
 _WHY = "Where errors cost little, a few kernels are enough. Where they cost much, a finer fit asks for more of them."
 _NAMED = 6  # kernels whose weights are drawn

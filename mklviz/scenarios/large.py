@@ -37,7 +37,6 @@ HALF_A_MILLION = Scenario(
 
 
 # SPG-GMKL's product of kernels on a large data set (KDD 2012, table 8): letter, 0.66 hours in the paper.
-
 LETTER_PRODUCT = Scenario(
     name="letter-product",
     title="16,000 letters, one product of kernels",
@@ -58,7 +57,6 @@ LETTER_PRODUCT = Scenario(
 
 
 # A sum of kernels on a large data set: letter, one Gaussian kernel per feature (SPG-GMKL, KDD 2012, section 5.1).
-
 LETTER_SUM = Scenario(
     name="letter-sum",
     title="16,000 letters, a sum of kernels",
@@ -79,7 +77,6 @@ LETTER_SUM = Scenario(
 
 
 # The headline of SPG-GMKL: a million kernels, on Sonar, of which none is ever stored.
-
 SONAR_MILLION = Scenario(
     name="sonar-million",
     title="A million kernels",
@@ -99,7 +96,6 @@ SONAR_MILLION = Scenario(
 
 
 # A million kernels of which fifty are kept: the simplex on the kernels of SPG-GMKL's headline.
-
 SONAR_MILLION_L1 = Scenario(
     name="sonar-million-l1",
     title="Fifty out of a million kernels",
@@ -120,7 +116,6 @@ SONAR_MILLION_L1 = Scenario(
 
 
 # Ten thousand kernels on a hundred samples: more kernels cost time in proportion, and few of them get weight.
-
 _CHOICES = ("Fewer than 100", "Some 1,000", "Nearly all")
 
 

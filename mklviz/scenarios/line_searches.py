@@ -52,7 +52,6 @@ LINE_SEARCH = Scenario(
 
 
 # Rough SVMs give wrong slopes (SPG-GMKL paper, section 4 and figure 1): PGD stalls on them, SPG recovers.
-
 _ROUGH = 0.1
 _OFTEN = 0.25
 _WHY = (
@@ -113,7 +112,6 @@ NOISY_SVMS = Scenario(
 
 
 # What each part of SPG buys (SPG-GMKL paper, table 7): the non-monotone rule, the spectral step, or both.
-
 _PARTS = (
     "N: let the objective rise now and then",
     "S: take the step size from the last move",

@@ -58,7 +58,6 @@ SILP_OSCILLATES = Scenario(
 
 
 # An honest surprise: on Vote, SILP needs no more SVM solves than the methods meant to cure it.
-
 _FLAT = 0.02  # share of the objective that the stop rule, a gap of 1 %, leaves open twice
 _START = "equal weights"
 
@@ -123,7 +122,6 @@ SILP_IS_FINE = Scenario(
 
 
 # Best response, 2025: SMKL answers the last move alone and cycles; the average of the same answers settles.
-
 _CHOICES_BEST_RESPONSE = ("About once: it comes to rest", "Some ten times", "More than thirty times")
 
 

@@ -35,7 +35,6 @@ POLYNOMIALS = Scenario(
 
 
 # Products of kernels (SPG-GMKL paper, section 5.4 and table 9): not convex, one method far ahead, several minima.
-
 _CHOICES = ("One", "Two", "Three")
 _HILL = 1e-3  # rise above the ends that is no rounding
 _SAME = 1e-4  # relative difference that is left where runs stop

@@ -71,7 +71,6 @@ THREE_KERNELS = Scenario(
 
 
 # Sparse weights or dense ones: the simplex (p = 1) keeps a few kernels, the l_p ball with p = 4/3 nearly all.
-
 _WHY = (
     "The simplex has corners, where many weights are exactly zero, and the optimum likes to sit there. The ball has"
     " none, so more kernels keep a little."
@@ -128,7 +127,6 @@ SPARSE_OR_DENSE = Scenario(
 
 
 # One problem, three routes: the l_p penalty by its closed form, by its dual (SMO-MKL, figure 1), by the gradient.
-
 LP_NORMS = Scenario(
     name="lp-norms",
     title="Three routes to the same ℓp-norm penalty",

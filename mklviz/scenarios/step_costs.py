@@ -66,7 +66,6 @@ SECOND_ORDER = Scenario(
 
 
 # Without SVMs: OGAProx beside Level over passes over the kernels, and what its averages are for.
-
 _CHOICES_WITHOUT_SVMS = ("Fewer than Level", "Up to ten times as many", "More than ten times as many")
 _LONG = 100.0
 

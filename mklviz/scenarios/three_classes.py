@@ -15,6 +15,7 @@ _WHY = (
     "A machine for one class is best served by the kernels made for that class; it does not know that another one would"
     " serve all. One machine for all classes shares its weights, and finds it."
 )
+_KERNELS = KernelChoice(families=tuple(Gaussian(widths=(1.0,), on=[2 * group, 2 * group + 1]) for group in range(4)))
 _SOME = 1e-3  # weight of a kernel that a machine uses
 
 
@@ -51,13 +52,11 @@ THREE_GROUPS = Scenario(
         " closed form only lets them fade."
     ),
     in_short="One machine for all classes can share one kernel.",
-    teaches=("The scenario “One class against the rest needs two kernels” shows one of the three machines."),
+    teaches="The scenario “One class against the rest needs two kernels” shows one of the three machines.",
     source="Orabona and Luo, Ultra-fast optimization algorithm for sparse multi kernel learning, section 5.2, figure 1",
     recipe=Recipe(
         data=DataChoice("three_groups"),
-        kernels=KernelChoice(
-            families=tuple(Gaussian(widths=(1.0,), on=[2 * group, 2 * group + 1]) for group in range(4))
-        ),
+        kernels=_KERNELS,
         problem=ProblemChoice(loss=MulticlassHinge(100.0), regularizer=GroupSquaredPlusL1(lam=1.0, alpha=200.0)),
         solvers=(SolverChoice("ufo"), SolverChoice("closed-form")),
         stop=StopChoice(gap=1e-3),
@@ -67,7 +66,6 @@ THREE_GROUPS = Scenario(
 
 
 # The other half of the UFO-MKL paper's figure 1: a machine for each class against the rest needs two kernels.
-
 THREE_GROUPS_ONE_AGAINST_ALL = Scenario(
     name="three-groups-one-against-all",
     title="One class against the rest needs two kernels",
@@ -78,9 +76,7 @@ THREE_GROUPS_ONE_AGAINST_ALL = Scenario(
     ),
     recipe=Recipe(
         data=DataChoice("three_groups", positive="class 1"),
-        kernels=KernelChoice(
-            families=tuple(Gaussian(widths=(1.0,), on=[2 * group, 2 * group + 1]) for group in range(4))
-        ),
+        kernels=_KERNELS,
         solvers=(SolverChoice("silp"), SolverChoice("level")),
         stop=StopChoice(gap=1e-3),
     ),
