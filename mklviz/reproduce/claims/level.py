@@ -14,7 +14,6 @@ level_claim = partial(
 
 
 # Figures 1 and 2: the objective falls fastest with Level, and its kernel weights do not oscillate.
-
 _STEPS = "Counted in steps of the weights until the stop rule: the curves are drawn over the seconds of one machine."
 _MOVED = "How often all of the weight was moved from some kernels to others, until the stop rule."
 
@@ -53,7 +52,6 @@ _FIGURES = (
 
 
 # Table 1: SD, SILP and Level predict alike and keep about as many kernels, SILP the fewest.
-
 _ACCURACY = {  # of SD, SILP and Level, in per cent
     "ionosphere": (92.1, 92.0, 92.1),
     "breast": (96.6, 96.6, 96.6),
@@ -112,7 +110,6 @@ _TABLE_1 = (
 
 
 # Table 2: what Level saves of the time of SILP and of SD, which is SimpleMKL's toolbox.
-
 _SAVED = {  # against SILP and against SD
     "ionosphere": (0.994, 0.789),
     "breast": (0.916, 0.904),

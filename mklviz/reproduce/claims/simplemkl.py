@@ -29,7 +29,6 @@ simplemkl_claim = partial(
 
 
 # Table 2 and figures 2 and 3: along a path of 100 values of C with warm starts, from 100 down to 0.1.
-
 _VALUES = [*(100.0 - 90.0 * k / 49 for k in range(50)), *(10.0 - 9.9 * k / 50 for k in range(1, 51))]
 _SECONDS = {  # of SILP and of theirs
     "liver": (612, 116),
@@ -101,7 +100,6 @@ _PATH = (
 
 
 # Table 1: as accurate as SILP, with more kernels, in less time, by the rule that weights stand still.
-
 _TABLE = {  # kernels, accuracy in per cent and seconds, of SILP and of theirs
     "liver": ((8.3, 65.4, 7.7), (10.2, 65.0, 3.2)),
     "pima": ((10.9, 75.8, 78.0), (14.3, 75.8, 27.1)),

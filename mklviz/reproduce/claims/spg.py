@@ -28,7 +28,6 @@ def parts(nonmonotone: bool, spectral: bool) -> str:
 
 
 # Figure 1: the objective falls fast, long before the gap is small.
-
 _FIGURE_1 = (
     spg_claim(
         name="spg-figure-1",
@@ -52,7 +51,6 @@ _FIGURE_1 = (
 
 
 # Figure 2 and section 5.5: SPG's time grows linearly with kernels, less than quadratically with samples.
-
 _FIGURE_2 = (
     spg_claim(
         name="spg-figure-2-samples",
@@ -92,7 +90,6 @@ _FIGURE_2 = (
 
 
 # Table 11: what tuning the precision of the SVMs adds to N and S on large data.
-
 _N_AND_S = parts(True, True)
 _SETUP_TABLE_11 = (
     "data=adult; split=0...4; train=0.2; standardize=false; kernels=gauss:1,2,4,8,16@random:10; C=100;"
@@ -133,7 +130,6 @@ _TABLE_11 = (
 
 
 # Table 2: times of PGD and SPG on sums of kernels with a squared lp norm of the weights as their price.
-
 _PUBLISHED_TABLE_2 = {  # seconds of PGD and of SPG
     1.1: {
         "australian": (39.4, 7.0),
@@ -187,7 +183,6 @@ _TABLE_2 = tuple(map(_claim_table_2, _PUBLISHED_TABLE_2))
 
 
 # Table 4: times on sums of kernels with the l1 norm, beside SimpleMKL, SILP and PGD.
-
 _SPG = {"wpbc": 6.2, "breast": 5.1, "australian": 10.1, "ionosphere": 39.2, "sonar": 273.4}  # seconds
 _OTHERS = {
     "silp": {"wpbc": 15.5, "breast": 12.3, "australian": 1094.9, "ionosphere": 107.8, "sonar": 935.1},
@@ -222,7 +217,6 @@ _TABLE_4 = tuple(map(_claim_table_4, _OTHERS))
 
 
 # Table 5: times on products of kernels, one Gaussian for each feature, with an lp norm as their price.
-
 _PUBLISHED_TABLE_5 = {  # seconds of PGD and of SPG; on the other sets PGD did not converge
     1.1: {"liver": (722.4, 1.0), "breast": (28.4, 4.0), "pima": (1232.5, 4.8), "wpbc": (1080.3, 4.4)},
     1.33: {"liver": (136.1, 0.6), "breast": (448.6, 3.3), "pima": (364.4, 2.5), "wpbc": (1064.7, 3.7)},
@@ -258,7 +252,6 @@ _TABLE_5 = tuple(map(_claim_table_5, _PUBLISHED_TABLE_5))
 
 
 # Table 7: the SVMs that PGD solves with the nonmonotone line search (N), spectral steps (S), and both.
-
 _SOLVES = {  # of PGD, PGD+N, PGD+S, PGD+N+S
     "australian": (3230, 116, 5980, 621),
     "sonar": (209_461, 3236, 3806, 2457),
@@ -317,7 +310,6 @@ _TABLE_7 = (
 
 
 # Table 9: times on products of kernels with the l1 norm as their price.
-
 _SECONDS = {  # of PGD and of SPG; on Australian and Sonar PGD did not converge
     "liver": (1482.6, 2.6),
     "breast": (1182.6, 4.4),

@@ -13,7 +13,6 @@ KERNELS = "kernels=gauss:0.5,1,2,5,7,10,12,15,17,20@all+each poly:1...3@all+each
 
 
 # Section 5.2 and figure 1: three classes at once need one of four kernels, one class against the rest two.
-
 _DATA = "data=three_groups; split=0...4; kernels=gauss:1@0,1 gauss:1@2,3 gauss:1@4,5 gauss:1@6,7; C=100"
 _RULE = "gap=1e-4; max-iter=500"
 
@@ -45,7 +44,6 @@ _FIGURE_1 = (
 
 
 # Section 5.3 and figure 2: OBSCURE is ahead at first, then UFO-MKL; accuracies on images.
-
 _SETUP = (
     f"data=liver,heart; split=0...4; train=0.7; {KERNELS}; loss=hinge:bias=false; C=100; regularizer=group-squared;"
     " solvers=ufo,obscure"
@@ -87,7 +85,6 @@ _FIGURE_2 = (
 
 
 # Section 5.4 and figure 3: times with up to 1,400 kernels of flowers.
-
 _FIGURE_3 = (
     ufo_claim(
         name="ufo-figure-3",
@@ -99,7 +96,6 @@ _FIGURE_3 = (
 
 
 # Table 1: time and number of kernels beside SILP's, on three sets with two classes.
-
 _C = 100.0
 
 
