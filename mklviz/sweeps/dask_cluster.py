@@ -28,7 +28,7 @@ from mklviz.sweeps.solving import KeptRun, solve_member
 __all__ = ["ClusterTasks", "DaskCluster", "import_distributed", "say", "solve_there"]
 
 CONNECT_SECONDS = 10.0
-LOOK_SECONDS = 0.1
+LOOK_SECONDS = 0.01
 WORKERS_SECONDS = 1.0  # between two looks at which workers there are
 PATIENCE_SECONDS = 3.0
 RESULT_SECONDS = 30.0
@@ -189,19 +189,15 @@ class ClusterTasks:
             retries=RETRIES,
             pure=False,
         )
-        self._tasks[future.key] = (future, member, address)
-        future.add_done_callback(self._inbox.put)
+        self._tasks[future.key] = (future, member, address)  # a callback would need a thread, which an exit refuses
 
     def _hear(self, seconds: float) -> None:
-        """Wait for a message or the end of a task, so long at most."""
-        try:
-            heard = self._inbox.get(timeout=seconds)
-        except queue.Empty:
-            return
-        if isinstance(heard, Mapping):
-            self._add(heard)
-        elif heard.key in self._tasks:
-            self._take(heard)
+        """Take what has ended, and wait for a message, so long at most."""
+        for future, _, _ in [*self._tasks.values()]:
+            if future.done():
+                self._take(future)
+        with suppress(queue.Empty):
+            self._add(self._inbox.get(timeout=seconds))
 
     def _add(self, message: Mapping[str, Any]) -> None:
         """Add the steps that came back of a run; one that begins anew leaves the earlier attempt cut off."""

@@ -8,11 +8,13 @@ several accounts a port alone would let all of them run code here.
 from __future__ import annotations
 
 import asyncio
+import atexit
 import hmac
 import json
 import logging
 import os
 import secrets
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,6 +23,7 @@ import threading
 from contextlib import suppress
 from typing import Any
 
+import dask
 from distributed import Client, LocalCluster, Worker
 from distributed.comm import registry, tcp
 
@@ -31,6 +34,7 @@ __all__ = ["LocalWorkers", "main"]
 HINT = "perhaps there is not enough memory, or their error stream says more."
 MOST_LOST = 12
 SECRET_SECONDS = 10.0
+FEW = 10  # messages that the scheduler remembers: those with steps are large
 SCHEME, HOST = "mklviz", "127.0.0.1"
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _ENVIRONMENT = {**dict.fromkeys(_THREADS, "1"), "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False"}
@@ -71,17 +75,19 @@ class LocalWorkers:
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="mklviz-sweep-", ignore_cleanup_errors=True)
-        self._cluster = LocalCluster(
-            n_workers=0,
-            protocol=SCHEME,
-            dashboard_address=None,
-            silence_logs=logging.CRITICAL,
-            scheduler_kwargs={"local_directory": self._folder.name, "dashboard_address": f"{HOST}:0"},
-        )
+        with dask.config.set({"distributed.admin.low-level-log-length": FEW}):
+            self._cluster = LocalCluster(
+                n_workers=0,
+                protocol=SCHEME,
+                dashboard_address=None,
+                silence_logs=logging.CRITICAL,
+                scheduler_kwargs={"local_directory": self._folder.name, "dashboard_address": f"{HOST}:0"},
+            )
         self._cluster.scheduler.http_server.stop()  # which answers without a dashboard, too
         self.client = Client(self._cluster, set_as_default=False)
         self._processes: list[subprocess.Popen[bytes]] = []
         self._lost = 0  # one after another, while there was no worker
+        atexit.register(self.end)
 
     @property
     def pids(self) -> list[int]:
@@ -97,6 +103,7 @@ class LocalWorkers:
 
     def end(self) -> None:
         """End the processes and the scheduler."""
+        atexit.unregister(self.end)
         for process in self._processes:
             process.kill()
             process.communicate()
@@ -128,13 +135,14 @@ def main() -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever a plug-in prints
     address, folder, secret = json.loads(sys.stdin.readline())
     _secret = bytes.fromhex(secret)
-    threading.Thread(target=_end_with_input, daemon=True).start()
+    threading.Thread(target=_end_with_input, args=(folder,), daemon=True).start()
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     asyncio.run(_work(address, folder))
 
 
-def _end_with_input() -> None:
+def _end_with_input(folder: str) -> None:
     sys.stdin.read()
+    shutil.rmtree(folder, ignore_errors=True)
     os._exit(0)
 
 
