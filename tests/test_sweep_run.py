@@ -390,20 +390,21 @@ def test_what_a_process_has_claimed_is_taken_over_when_that_is_killed_and_solved
 
 
 def test_a_full_disk_is_said_last_is_the_exit_code_and_exactly_what_is_missing_is_solved_next(tmp_path: Path) -> None:
-    words = "data=heart,pima; split=0,1; solvers=newton; kernels=gauss:1,2@all"  # runs on pima take twice the room
+    # one step each, so that a run is written at once; on german it takes twice the room
+    words = "data=german,heart; split=0,1; train=0.9; gap=0.5; solvers=newton; kernels=gauss:1,2@all"
 
     def sweep(most: int, *more: str) -> subprocess.CompletedProcess[str]:
         limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))  # noqa: E731
         command = [sys.executable, "-m", "mklviz", "sweep", words, "--workers", "1", "--store", str(tmp_path), *more]
         return subprocess.run(command, preexec_fn=limit, capture_output=True, text=True, check=False)
 
-    full = sweep(12_000)
+    full = sweep(8_000)
     assert full.returncode == 2
     assert full.stderr.splitlines()[-1].startswith(
-        "mklviz: Not kept: 2 of 4 runs, pima 0 newton, pima 1 newton. The disk"
+        "mklviz: Not kept: 2 of 4 runs, german 0 newton, german 1 newton. The disk"
     )
     left = sweep(resource.RLIM_INFINITY, "--dry-run").stdout
-    assert "2 finished before, 0 failed before, 2 left to solve.\n  pima: 2 runs" in left
+    assert "2 finished before, 0 failed before, 2 left to solve.\n  german: 2 runs" in left
     done = sweep(resource.RLIM_INFINITY, "--json")
     document = json.loads(done.stdout)
     assert (done.returncode, document["not_kept"], len(document["runs"])) == (0, "", 4)

@@ -21,7 +21,7 @@ from mklviz.sweeps.definition import Sweep
 from mklviz.sweeps.engine import CANCEL, GO_ON, PAUSE, Engine, MemberQueue, SweepCommand, Work
 from mklviz.sweeps.member import Member, MemberOutcome
 from mklviz.sweeps.processes import Processes
-from mklviz.sweeps.solving import head_of
+from mklviz.sweeps.solving import head_of, on_disk
 from mklviz.sweeps.table import SweepTable, known_outcomes
 
 __all__ = ["SweepProgress", "SweepRun"]
@@ -209,7 +209,8 @@ class SweepRun:
         """Withdraw the trouble of runs that the disk has taken after all."""
         missing = [member for member in self.members if self._outcomes.get(member.key, _NONE).unkept]
         if missing and self.store is not None:
-            kept = known_outcomes(self.store, missing)
+            known = known_outcomes(self.store, missing)
+            kept = {key: outcome for key, outcome in known.items() if on_disk(outcome.run)}
             with self._lock:
                 self._outcomes.update(kept)
                 for key in {member.key for member in missing} - set(kept):

@@ -35,7 +35,7 @@ from mklviz.record.verdict import Verdict
 from mklviz.sweeps.engine import SweepCommand, Work
 from mklviz.sweeps.member import DONE, Member, MemberOutcome
 
-__all__ = ["KeptRun", "head_of", "mean_fit_seconds", "solve_member"]
+__all__ = ["KeptRun", "head_of", "mean_fit_seconds", "on_disk", "solve_member"]
 
 _BANKS = BankStore(max_count=2, at_once=1)  # those of this process; members on the same kernels come one after another
 _FITS: dict[object, float] = {}  # seconds of a fit, by data and kernels, and by the loss
@@ -43,7 +43,7 @@ _ENDS: dict[object, Iterate] = {}  # where runs ended, by their keys, for those 
 MOST_KEPT = 100  # of each
 _lock = threading.Lock()  # a worker of a cluster may have several threads, each with a path of its own
 MOST_WAITING = 20  # runs that the disk has not taken
-_WAITING: list[Recording] = []
+_WAITING: dict[str, Recording] = {}  # by the run's key in the store
 
 T = TypeVar("T")
 Watch = Callable[[Trace], None]
@@ -189,7 +189,7 @@ class KeptRun:
         run = self._recording.ids.get(self._member.solver, "")
         if run:
             _pack(self._store.folder / RUNS / run)
-        unkept = "" if self._recording.kept else _waiting(self._store, self._recording)
+        unkept = "" if self._recording.kept else _waiting(self._store, run, self._recording)
         return replace(outcome, run=run, unkept=unkept)
 
     def leave(self) -> None:
@@ -204,12 +204,17 @@ def _pack(folder: Path) -> None:
         pack(folder)
 
 
-def _waiting(store: Store, recording: Recording) -> str:
+def _waiting(store: Store, run: str, recording: Recording) -> str:
     """Return why a run is not kept, which is tried again while there is memory for it."""
-    _WAITING.append(recording)
+    _WAITING[run] = recording
     while len(_WAITING) > MOST_WAITING:
-        _WAITING.pop(0).give_up()
+        _WAITING.pop(next(iter(_WAITING))).give_up()
     return store.trouble or NOT_TAKEN
+
+
+def on_disk(run: str) -> bool:
+    """Return whether a run that a store knows is more than in this process's memory."""
+    return run not in _WAITING or _WAITING[run].kept
 
 
 # What learning no kernel weights costs: one SVM fit of the mean kernel, the unit that machines have in common.
