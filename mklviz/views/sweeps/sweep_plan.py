@@ -13,7 +13,7 @@ from mklviz.limits import LIMITS
 from mklviz.numbers import counted
 from mklviz.record.store import Store
 from mklviz.sweeps import Member, Sweep, SweepRun, SweepTable
-from mklviz.views.sweeps.sweep_text import duration
+from mklviz.sweeps.following import duration_text
 
 __all__ = ["RUNNING_SWEEPS", "RunningSweeps", "SweepPlan", "plan_of"]
 
@@ -41,7 +41,7 @@ class SweepPlan:
         where = "in one process" if workers == 1 else f"in {workers:,} processes"
         if math.isnan(self.seconds):
             return f"{counted(self.total, 'run')}{skipped}. How long they take is seen when the first have ended."
-        lasts = duration(self.seconds / workers)
+        lasts = duration_text(self.seconds / workers)
         return f"{counted(self.total, 'run')}{skipped}. About {lasts} {where}, by earlier runs like these."
 
 
