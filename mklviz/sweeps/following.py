@@ -68,7 +68,7 @@ def duration_text(seconds: float) -> str:
     """Return "40 s", "12 min" or "3.5 h"."""
     if seconds < 90.0:
         return f"{math.ceil(seconds)} s"
-    return f"{math.ceil(seconds / 60.0)} min" if seconds < 5400.0 else f"{seconds / 3600.0:.1f} h"
+    return f"{seconds / 60.0:.0f} min" if seconds < 5400.0 else f"{seconds / 3600.0:.1f} h"
 
 
 class _SweepLine:
