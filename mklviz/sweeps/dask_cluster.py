@@ -25,7 +25,7 @@ from mklviz.sweeps.engine import CANCEL, GO_ON, SweepCommand, Work
 from mklviz.sweeps.member import Member, MemberOutcome
 from mklviz.sweeps.solving import KeptRun, solve_member
 
-__all__ = ["ClusterTasks", "DaskCluster", "import_distributed", "say", "solve_there"]
+__all__ = ["ClusterTasks", "DaskCluster", "import_distributed", "say", "solve_there", "workers_of"]
 
 CONNECT_SECONDS = 10.0
 LOOK_SECONDS = 0.01
@@ -45,6 +45,15 @@ def import_distributed() -> Any:
         logger.setLevel(level)
         logger.propagate, logger.handlers[:] = propagate, handlers
     return distributed
+
+
+def workers_of(client: Any) -> Mapping[str, Any]:
+    """Return the workers by their addresses.
+
+    The client's `scheduler_info` may have none of them: what it asks now and then for itself overwrites the answer.
+    """
+    workers: Mapping[str, Any] = client.sync(client.scheduler.identity, n_workers=-1)["workers"]
+    return workers
 
 
 class DaskCluster:
@@ -143,8 +152,7 @@ class ClusterTasks:
     def _look_for_workers(self) -> None:
         if time.monotonic() < self._due:
             return
-        known = self._client.scheduler_info(n_workers=-1)["workers"]
-        slots = {address: int(worker["nthreads"]) for address, worker in known.items()}
+        slots = {address: int(worker["nthreads"]) for address, worker in workers_of(self._client).items()}
         for address in set(self._slots) - set(slots):
             self._work.queue.leave(address)
             for key, (_, _, worker) in [*self._tasks.items()]:
