@@ -95,6 +95,7 @@ class Processes:
             import_distributed()
         except ImportError:
             print(_ALONE, file=sys.stderr, flush=True)
+            self._workers = 1
             _solve_here(work)
             return
         from mklviz.sweeps.local_cluster import LocalWorkers
@@ -130,6 +131,8 @@ def _solve_here(work: Work) -> None:
             kept.append(KeptRun(member, "", trace, work))
 
         trace, results = solve_member(member, work.command, begun, lambda _: None)
+        for earlier in kept[:-1]:  # of a run that was ended or broke down on its way
+            earlier.leave()
         work.ended(member, kept[-1].finish(trace, results))
 
 
