@@ -272,7 +272,7 @@ def test_a_killed_command_leaves_no_processes_and_its_runs_are_repeated(tmp_path
 
 def test_who_does_not_know_the_secret_cannot_reach_the_workers() -> None:
     local_cluster = pytest.importorskip("mklviz.sweeps.local_cluster")
-    workers = local_cluster.LocalWorkers()
+    workers = local_cluster.LocalWorkers(0)
     try:
         host, port = workers.client.scheduler.address.removeprefix("mklviz://").split(":")
         with socket.create_connection((host, int(port))) as stranger:

@@ -28,7 +28,7 @@ from mklviz.sweeps.solving import KeptRun, solve_member
 __all__ = ["ClusterTasks", "DaskCluster", "import_distributed", "say", "solve_there", "workers_of"]
 
 CONNECT_SECONDS = 10.0
-LOOK_SECONDS = 0.01
+LOOK_SECONDS, SOON_SECONDS = 0.1, 0.002
 WORKERS_SECONDS = 1.0  # between two looks at which workers there are
 PATIENCE_SECONDS = 3.0
 RESULT_SECONDS = 30.0
@@ -130,7 +130,7 @@ class ClusterTasks:
         self._tasks: dict[str, tuple[Any, Member, str]] = {}  # the future, its member and the worker it is meant for
         self._kept: dict[str, KeptRun] = {}  # by the member's key
         self._slots: dict[str, int] = {}  # threads by the worker's address
-        self._word, self._due = GO_ON, 0.0
+        self._word, self._due, self._soon = GO_ON, 0.0, 0.0
 
     def run(self) -> Iterator[int]:
         """Do it, and yield now and then how many threads there are."""
@@ -200,12 +200,16 @@ class ClusterTasks:
         self._tasks[future.key] = (future, member, address)  # a callback would need a thread, which an exit refuses
 
     def _hear(self, seconds: float) -> None:
-        """Take what has ended, and wait for a message, so long at most."""
+        """Take what has ended, and wait for a message, so long at most; the last one of a run comes before its end."""
         for future, _, _ in [*self._tasks.values()]:
             if future.done():
                 self._take(future)
         with suppress(queue.Empty):
-            self._add(self._inbox.get(timeout=seconds))
+            message = self._inbox.get(timeout=SOON_SECONDS if time.monotonic() < self._soon else seconds)
+            if "steps" in message:
+                self._add(message)
+            else:
+                self._soon = time.monotonic() + LOOK_SECONDS
 
     def _add(self, message: Mapping[str, Any]) -> None:
         """Add the steps that came back of a run; one that begins anew leaves the earlier attempt cut off."""
@@ -290,6 +294,7 @@ def solve_there(member: Member, topic: str, word: str) -> tuple[str, Trace, dict
     try:
         return messages.attempt, *solve_member(member, command, lambda trace: None, messages.stepped)
     finally:
+        messages.say({})
         with _lock:
             _commands[topic].remove(command)
 
@@ -303,8 +308,6 @@ class _Messages:
         self._sent, self._due = 0, time.monotonic() + EVERY_SECONDS
 
     def stepped(self, trace: Trace) -> None:
-        from distributed import get_worker  # here, as all other modules import without the extra
-
         if time.monotonic() < self._due or trace.status != "running":
             return
         self._due = time.monotonic() + EVERY_SECONDS
@@ -312,6 +315,11 @@ class _Messages:
         new = trace if not self._sent else [_step(trace, t) for t in range(self._sent, end)]
         message = {"member": self._key, "attempt": self.attempt, "from": self._sent, "steps": pickle.dumps(new)}
         self._sent = end
+        self.say(message)
+
+    def say(self, message: Mapping[str, Any]) -> None:
+        from distributed import get_worker  # here, as all other modules import without the extra
+
         get_worker().log_event(self._topic, message)
 
 

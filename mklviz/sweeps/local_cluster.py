@@ -71,9 +71,10 @@ registry.backends[SCHEME] = _SecretBackend()
 
 
 class LocalWorkers:
-    """The workers, and a client that gives them work."""
+    """The workers, and a client that gives them work; `count`: how many there are at first."""
 
-    def __init__(self) -> None:
+    def __init__(self, count: int) -> None:
+        self._processes = [_started() for _ in range(count)]  # which import while the scheduler starts
         self._folder = tempfile.TemporaryDirectory(prefix="mklviz-sweep-", ignore_cleanup_errors=True)
         with dask.config.set({"distributed.admin.low-level-log-length": FEW}):
             self._cluster = LocalCluster(
@@ -85,9 +86,10 @@ class LocalWorkers:
             )
         self._cluster.scheduler.http_server.stop()  # which answers without a dashboard, too
         self.client = Client(self._cluster, set_as_default=False)
-        self._processes: list[subprocess.Popen[bytes]] = []
         self._lost = 0  # one after another, while there was no worker
         atexit.register(self.end)
+        for process in self._processes:
+            self._tell(process)
 
     @property
     def pids(self) -> list[int]:
@@ -99,7 +101,10 @@ class LocalWorkers:
         self._lost = 0 if connected else self._lost + len(self._processes) - len(alive)
         if self._lost >= MOST_LOST:
             raise SolverError(f"{MOST_LOST} processes ended one after another, and none has solved anything: {HINT}")
-        self._processes = alive + [self._started() for _ in range(count - len(alive))]
+        new = [_started() for _ in range(count - len(alive))]
+        for process in new:
+            self._tell(process)
+        self._processes = alive + new
 
     def end(self) -> None:
         """End the processes and the scheduler."""
@@ -112,20 +117,23 @@ class LocalWorkers:
         self._cluster.close()
         self._folder.cleanup()
 
-    def _started(self) -> subprocess.Popen[bytes]:
-        path = os.pathsep.join(map(os.path.abspath, sys.path))
-        process = subprocess.Popen(
-            [sys.executable, "-c", _PROGRAM],
-            stdin=subprocess.PIPE,
-            env={**os.environ, **_ENVIRONMENT, "PYTHONPATH": path},
-            start_new_session=True,  # Ctrl-C is for the process that started it, which asks it to end
-        )
-        assert process.stdin is not None
+    def _tell(self, process: subprocess.Popen[bytes]) -> None:
+        """Say where the scheduler is, and the secret."""
         words = json.dumps([self._cluster.scheduler_address, self._folder.name, _secret.hex()])
+        assert process.stdin is not None
         with suppress(OSError):  # it has ended, which is seen soon
             process.stdin.write(f"{words}\n".encode())
             process.stdin.flush()
-        return process
+
+
+def _started() -> subprocess.Popen[bytes]:
+    path = os.pathsep.join(map(os.path.abspath, sys.path))
+    return subprocess.Popen(
+        [sys.executable, "-c", _PROGRAM],
+        stdin=subprocess.PIPE,
+        env={**os.environ, **_ENVIRONMENT, "PYTHONPATH": path},
+        start_new_session=True,  # Ctrl-C is for the process that started it, which asks it to end
+    )
 
 
 def main() -> None:

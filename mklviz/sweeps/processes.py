@@ -102,8 +102,8 @@ class Processes:
 
         kept = False
         try:
-            local = self._local = self._local or LocalWorkers()
             count = min(self._workers, work.queue.paths)
+            local = self._local = self._local or LocalWorkers(count)
             for connected in ClusterTasks(local.client, work, count).run():
                 local.keep(count, connected)
             kept = self._kept and work.command.word == GO_ON
