@@ -131,6 +131,7 @@ class ClusterTasks:
         self._kept: dict[str, KeptRun] = {}  # by the member's key
         self._slots: dict[str, int] = {}  # threads by the worker's address
         self._word, self._due, self._soon = GO_ON, 0.0, 0.0
+        self.ended = 0  # members that have a result
 
     def run(self) -> Iterator[int]:
         """Do it, and yield now and then how many threads there are."""
@@ -236,6 +237,7 @@ class ClusterTasks:
             kept.leave()
             kept = None
         if result is not None:
+            self.ended += 1
             self._hand_out()  # before the disk is waited for
             attempt, trace, results = result
             kept = kept or KeptRun(member, attempt, trace, self._work)

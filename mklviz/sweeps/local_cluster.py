@@ -86,7 +86,7 @@ class LocalWorkers:
             )
         self._cluster.scheduler.http_server.stop()  # which answers without a dashboard, too
         self.client = Client(self._cluster, set_as_default=False)
-        self._lost = 0  # one after another, while there was no worker
+        self._lost = self._ended = 0  # processes lost since a run has ended, and how many had
         atexit.register(self.end)
         for process in self._processes:
             self._tell(process)
@@ -95,10 +95,11 @@ class LocalWorkers:
     def pids(self) -> list[int]:
         return [process.pid for process in [*self._processes]]
 
-    def keep(self, count: int, connected: int) -> None:
-        """Start as many processes as are missing; `connected`: of how many workers the scheduler knows."""
+    def keep(self, count: int, ended: int) -> None:
+        """Start as many processes as are missing; `ended`: how many runs have ended until now."""
         alive = [process for process in self._processes if process.poll() is None]
-        self._lost = 0 if connected else self._lost + len(self._processes) - len(alive)
+        self._lost = len(self._processes) - len(alive) + (self._lost if ended == self._ended else 0)
+        self._ended = ended
         if self._lost >= MOST_LOST:
             raise SolverError(f"{MOST_LOST} processes ended one after another, and none has solved anything: {HINT}")
         new = [_started() for _ in range(count - len(alive))]

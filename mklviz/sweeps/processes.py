@@ -104,8 +104,9 @@ class Processes:
         try:
             count = min(self._workers, work.queue.paths)
             local = self._local = self._local or LocalWorkers(count)
-            for connected in ClusterTasks(local.client, work, count).run():
-                local.keep(count, connected)
+            tasks = ClusterTasks(local.client, work, count)
+            for _ in tasks.run():
+                local.keep(count, tasks.ended)
             kept = self._kept and work.command.word == GO_ON
         finally:
             if not kept:
