@@ -42,7 +42,7 @@ _PROGRAM = "from mklviz.sweeps.local_cluster import main; main()"
 _secret = secrets.token_bytes(32)
 
 
-class _SecretConnector(tcp.TCPConnector):  # type: ignore[misc]
+class _SecretConnector(tcp.TCPConnector):
     prefix = f"{SCHEME}://"
 
     async def connect(self, address: str, deserialize: bool = True, **arguments: Any) -> Any:
@@ -51,7 +51,7 @@ class _SecretConnector(tcp.TCPConnector):  # type: ignore[misc]
         return comm
 
 
-class _SecretListener(tcp.TCPListener):  # type: ignore[misc]
+class _SecretListener(tcp.TCPListener):
     prefix = f"{SCHEME}://"
 
     async def _prepare_stream(self, stream: Any, address: str) -> Any:
@@ -63,7 +63,7 @@ class _SecretListener(tcp.TCPListener):  # type: ignore[misc]
         return None
 
 
-class _SecretBackend(tcp.TCPBackend):  # type: ignore[misc]
+class _SecretBackend(tcp.TCPBackend):
     _connector_class, _listener_class = _SecretConnector, _SecretListener
 
 
