@@ -334,6 +334,7 @@ def test_lessons_are_looked_up_once_each_however_many_races_there_are(monkeypatc
         recorded(raced(), lesson=lesson)
     asked: list[str] = []
     monkeypatch.setattr(past_race, "lesson_title", lambda name: asked.append(name) or f"About {name}")
+    monkeypatch.setattr(PastRace, "lesson", "")  # of the rows, each of which says its own
     _, tab = at_the_tab(4)
     assert list(tab.lesson.options) == ["all lessons", "About a lesson of yore", "About jumping-weights"]
     assert sorted(asked) == ["a lesson of yore", "jumping-weights"]
