@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import param
 
 from mklviz.engine import solver_classes
-from mklviz.engine.styles import style_of
+from mklviz.engine.registry import style_of
 from mklviz.errors import MklvizError
 from mklviz.quoting import MOST_NAME, one_line
 from mklviz.record.store import Store, StoredRun
