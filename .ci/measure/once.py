@@ -26,8 +26,6 @@ from mklviz.problem import Hinge, Problem, SimplexRidge
 from mklviz.record import Trace
 from mklviz.sweeps.solving import mean_fit_seconds
 
-__all__ = ["main", "measure"]
-
 PLAYERS = {"smkl": {}, "averages": {"against": "average"}, "spg": {}}
 GAP, MOST = 1e-2, 300
 

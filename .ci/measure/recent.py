@@ -21,8 +21,6 @@ from mklviz.problem import Hinge, Problem
 from mklviz.record import Trace
 from mklviz.sweeps.solving import mean_fit_seconds
 
-__all__ = ["SOLVERS", "main", "measure"]
-
 SOLVERS = ("newton", "level", "spg", "pairwise", "ogaprox")
 GAP, MOST = 1e-2, 2000
 

@@ -20,8 +20,6 @@ from measure.report import Row, parser, print_rows
 from mklviz.record.store import open_store, reset
 from mklviz.sweeps import Processes, Sweep, SweepRun
 
-__all__ = ["QUICK", "WHOLE", "main", "measure"]
-
 SOLVERS = "closed-form,level,newton,pgd,silp,simplemkl,spg,spicymkl"
 WHOLE = (
     "data=australian,breast,german,heart,ionosphere,liver,pima,sonar,two_moons,vote,wdbc,wpbc; split=0...19;"

@@ -10,8 +10,6 @@ from mklviz.bench._suite import Bench, Row, Suite, lines, load_suites, summary, 
 from mklviz.context.blas import one_blas_thread
 from mklviz.errors import MklvizError
 
-__all__ = ["run_suites"]
-
 _CLEAR = "\r\x1b[K"
 
 

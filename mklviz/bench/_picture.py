@@ -16,8 +16,6 @@ from mklviz.views.chart.description import Axis, Chart, Column, LineMark, PointM
 from mklviz.views.chart.ticks import axis_span
 from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
 
-__all__ = ["picture", "write_picture"]
-
 ROW = 24  # pixels of height
 _ALT = "Benchmark of mklviz: ratios of times"
 _HOW = (

@@ -21,20 +21,6 @@ from mklviz.solvers.alignf import Alignf
 from mklviz.solvers.easymkl import EasyMkl
 from mklviz.typing import Array
 
-__all__ = [
-    "FixedWeights",
-    "HeldOutXrfm",
-    "LpBeta",
-    "best_kernel",
-    "decisions_left_out",
-    "equal_weights",
-    "first_stage",
-    "largest_margin",
-    "mklpy_weights",
-    "smkl_weights",
-    "unit",
-]
-
 SMKL_C, SMKL_KERNELS, SMKL_STEPS = 10.0, 5, 30
 
 Weights = Callable[[KernelBank, Array], Array]

@@ -32,21 +32,6 @@ from mklviz.errors import UnknownName
 from mklviz.typing import Array
 from mklviz.views.host.installed import missing, need_screen
 
-__all__ = [
-    "Bench",
-    "Row",
-    "Suite",
-    "figure",
-    "goal_words",
-    "lines",
-    "load_suites",
-    "machine",
-    "rival",
-    "summary",
-    "time_words",
-    "write_json",
-]
-
 TICK = 2e-3  # seconds that a measurement lasts at least
 MOST_RUNS = 2000  # in one measurement
 

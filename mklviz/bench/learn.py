@@ -49,8 +49,6 @@ from mklviz.solvers.alignf import Alignf
 from mklviz.solvers.easymkl import EasyMkl
 from mklviz.typing import Array
 
-__all__ = ["SUITE", "Score", "compare", "contestants", "measure"]
-
 TABLES = (
     *("australian", "breast", "german", "heart", "ionosphere", "letter"),
     *("liver", "pima", "sonar", "vote", "wdbc", "wpbc"),

@@ -14,8 +14,6 @@ from mklviz.reproduce.verdicts import DOES_NOT, PARTLY, REPRODUCES, UNKNOWN, UNT
 from mklviz.sweeps import Processes, Sweep, SweepRun, SweepTable
 from mklviz.sweeps.following import follow, tell_not_kept
 
-__all__ = ["ClaimAnswer", "ClaimRow", "answer_from", "answer_stored", "contrary_rows", "reproduce"]
-
 Tables = Callable[[Sweep], SweepTable]
 
 

@@ -18,8 +18,6 @@ from mklviz.sweeps.statistics.outcomes import AND, NOT_SETTINGS
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FirstOverRest", "GrowthExponent", "PathExponent", "RatioAcross", "WholePath"]
-
 
 @dataclass(frozen=True)
 class RatioAcross(OneMeasure):

@@ -26,8 +26,6 @@ from mklviz.reproduce.estimates import Estimate
 from mklviz.reproduce.texts import contrary_text
 from mklviz.reproduce.verdicts import UNKNOWN
 
-__all__ = ["ClaimRace", "RecordedAnswers", "answers_by_paper", "answers_document", "claim_races", "recorded_answers"]
-
 RESULTS = Path(__file__).with_name("results.json")
 
 

@@ -22,20 +22,6 @@ from mklviz.recipe import Recipe
 from mklviz.recipe.prepared import Prepared
 from mklviz.record import Trace
 
-__all__ = [
-    "GROUPS",
-    "Answer",
-    "Evidence",
-    "Outcome",
-    "Question",
-    "Scenario",
-    "best_of",
-    "counted_solves",
-    "objective_along",
-    "objective_on_triangle",
-    "trials",
-]
-
 GROUPS = ("First look", "Why", "When not", "Beyond")
 """Headings of the menu, in the order in which they are taught."""
 FEWEST, MOST = 2, 4  # answers to choose from

@@ -25,8 +25,6 @@ from mklviz.sweeps.engine import CANCEL, GO_ON, SweepCommand, Work
 from mklviz.sweeps.member import Member, MemberOutcome
 from mklviz.sweeps.solving import KeptRun, solve_member
 
-__all__ = ["ClusterTasks", "DaskCluster", "import_distributed", "say", "solve_there", "workers_of"]
-
 CONNECT_SECONDS = 10.0
 LOOK_SECONDS, SOON_SECONDS = 0.1, 0.002
 WORKERS_SECONDS = 1.0  # between two looks at which workers there are

@@ -28,8 +28,6 @@ from mklviz.problem import Problem
 from mklviz.quoting import said_by
 from mklviz.sweeps.dask_cluster import DaskCluster, workers_of
 
-__all__ = ["CLUSTER", "on_cluster"]
-
 CLUSTER = "MKLVIZ_DASK"  # in the environment of a server: the address of the scheduler whose workers compute its races
 LOOK_SECONDS = 0.005
 

@@ -33,8 +33,6 @@ from mklviz.recipe.quoting import literal, pieces, tight, written
 from mklviz.recipe.words import WORDS, read_solvers, split_words
 from mklviz.sweeps.member import Member
 
-__all__ = ["KEYS", "SEPARATED", "Sweep", "alternatives", "join"]
-
 MOST_MEMBERS = 100_000
 VERSION = 1
 SPLIT = "split"  # what a sweep calls the seed

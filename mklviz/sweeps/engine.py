@@ -13,8 +13,6 @@ from mklviz.errors import Interrupted
 from mklviz.record.store import RunHead, Store
 from mklviz.sweeps.member import Member, MemberOutcome
 
-__all__ = ["CANCEL", "GO_ON", "PAUSE", "Engine", "MemberQueue", "SweepCommand", "Work", "groups_of", "paths_of"]
-
 
 @dataclass(frozen=True)
 class Work:

@@ -20,8 +20,6 @@ from mklviz.sweeps.engine import Engine
 from mklviz.sweeps.running import SweepProgress, SweepRun
 from mklviz.sweeps.table import SweepTable
 
-__all__ = ["duration_text", "follow", "progress_text", "sweep", "tell_not_kept"]
-
 REFRESH_SECONDS, PLAIN_SECONDS = 0.2, 10.0
 STOP_SECONDS = 10.0
 

@@ -29,8 +29,6 @@ from distributed.comm import registry, tcp
 
 from mklviz.errors import SolverError
 
-__all__ = ["LocalWorkers", "main"]
-
 HINT = "perhaps there is not enough memory, or their error stream says more."
 MOST_LOST = 12
 SECRET_SECONDS = 10.0

@@ -15,8 +15,6 @@ from mklviz.record import Trace
 from mklviz.record.store import StoredRun
 from mklviz.record.summary import result_at
 
-__all__ = ["DONE", "RESULT_VERSION", "Member", "MemberOutcome", "key_of"]
-
 RESULT_VERSION = 2  # raised when the numbers of a run change, so that what was stored before is computed again
 
 

@@ -21,8 +21,6 @@ from mklviz.sweeps.solving import KeptRun, solve_member
 if TYPE_CHECKING:
     from mklviz.sweeps.local_cluster import LocalWorkers
 
-__all__ = ["Processes", "Shard", "usual_workers"]
-
 LOOK_SECONDS = 0.1
 _ALONE = (
     "mklviz: distributed is not installed, so that one process solves the whole sweep:"

@@ -24,8 +24,6 @@ from mklviz.sweeps.processes import Processes
 from mklviz.sweeps.solving import head_of, on_disk
 from mklviz.sweeps.table import SweepTable, known_outcomes
 
-__all__ = ["SweepProgress", "SweepRun"]
-
 _log = logging.getLogger(__name__)
 _NONE = MemberOutcome("", "")
 

@@ -35,8 +35,6 @@ from mklviz.record.verdict import Verdict
 from mklviz.sweeps.engine import SweepCommand, Work
 from mklviz.sweeps.member import DONE, Member, MemberOutcome
 
-__all__ = ["KeptRun", "head_of", "mean_fit_seconds", "on_disk", "solve_member"]
-
 _BANKS = BankStore(max_count=2, at_once=1)  # those of this process; members on the same kernels come one after another
 _FITS: dict[object, float] = {}  # seconds of a fit, by data and kernels, and by the loss
 _ENDS: dict[object, Iterate] = {}  # where runs ended, by their keys, for those on the same path that begin there

@@ -21,8 +21,6 @@ from mklviz.sweeps.member import Member, MemberOutcome
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["SweepTable", "known_outcomes", "machines_text", "summary_rows"]
-
 _FOUND = ("kernels", "gap")  # what a run had found at its end, though a sweep may vary what is called so, too
 
 

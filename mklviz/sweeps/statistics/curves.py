@@ -12,8 +12,6 @@ from mklviz.sweeps.statistics.intervals import LEVEL, REPLICATES, Resampling
 from mklviz.sweeps.statistics.outcomes import Outcomes
 from mklviz.typing import Array, Indices
 
-__all__ = ["Along", "Growth", "PerformanceProfile", "growths", "pair_profile", "performance_profile"]
-
 
 @dataclass(frozen=True)
 class PerformanceProfile:

@@ -13,8 +13,6 @@ from scipy.special import ndtr, stdtrit
 from mklviz.sweeps.statistics.outcomes import Outcomes
 from mklviz.typing import Array, Indices
 
-__all__ = ["LEVEL", "REPLICATES", "Difference", "Resampling", "Spread", "paired_differences", "spreads"]
-
 REPLICATES = 2000
 LEVEL = 0.95
 LEAST_FREEDOM = 4  # five splits of one data set: of fewer, too few tables can be drawn

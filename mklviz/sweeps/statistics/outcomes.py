@@ -22,8 +22,6 @@ from mklviz.typing import Array, Flags, Indices
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MEASURES", "NOT_SETTINGS", "Case", "Measure", "Outcomes", "machines_of", "measure_of"]
-
 AND = " + "  # between the machines of a row that sums several runs
 
 

@@ -18,8 +18,6 @@ from mklviz.scenarios import scenarios
 from mklviz.views.session.race_history import KeptRace
 from mklviz.views.session.session import Session
 
-__all__ = ["ORDERS", "STATES", "FoundRaces", "PastRace", "Sought", "lesson_title", "races_of", "when"]
-
 RUNNING, FAILED, STOPPED, ENDED = "running", "failed", "stopped", "ended"
 STATES = (ENDED, STOPPED, CUT_OFF, RUNNING, FAILED, DAMAGED)
 _FIRST = (RUNNING, DAMAGED, CUT_OFF, FAILED, STOPPED)  # a race is what one of its runs is, in this order

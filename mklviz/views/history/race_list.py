@@ -20,8 +20,6 @@ from mklviz.views.host.beside import LET_GO, beside
 from mklviz.views.host.component import ScriptedComponent
 from mklviz.views.look.palette import LIGHT, RunStyle, Theme, readable, swatch
 
-__all__ = ["PAGE", "RaceList", "RaceWords"]
-
 PAGE = 40  # rows that are sent at once
 
 

@@ -15,8 +15,6 @@ from mklviz.record.store import Store
 from mklviz.sweeps import Member, Sweep, SweepRun, SweepTable
 from mklviz.sweeps.following import duration_text
 
-__all__ = ["RUNNING_SWEEPS", "RunningSweeps", "SweepPlan", "plan_of"]
-
 RECENT = 200  # runs of a solver that an estimate looks at
 
 

@@ -29,8 +29,6 @@ from mklviz.views.pictures.spread import draw_spread, spread_points
 from mklviz.views.pictures.style import HEIGHT, WIDTH, in_card
 from mklviz.views.sweeps.sweep_text import difference_table, runs_sentence, spread_table
 
-__all__ = ["ResultsView", "SweepResults", "SweepSection", "race_of", "results_of"]
-
 _BARE = {"show_legend": False, "height": HEIGHT}  # the legend stands above the figure, where it has room
 _PROFILE = (
     "The share of cases (data, split and settings) that a solver solves at up to so many times the least cost; at the"

@@ -13,8 +13,6 @@ from mklviz.sweeps.following import duration_text
 from mklviz.sweeps.statistics import Difference, Measure, Outcomes, Spread
 from mklviz.views.look.palette import RunStyle, swatch
 
-__all__ = ["difference_table", "failures", "progress_line", "runs_sentence", "spread_table"]
-
 _RATIO = "How many times the first costs what the second does: the geometric mean over cases that both solved"
 _CHANGE = "By how much the first has more than the second: the mean over cases that both solved"
 _INTERVAL = "Drawn again 2,000 times from the splits of each data set; of fewer than five there is none"
