@@ -8,7 +8,7 @@ import holoviews as hv
 
 from mklviz.errors import ProblemError
 from mklviz.sweeps.statistics import Growth, Outcomes, growths
-from mklviz.sweeps.statistics.growth import Along
+from mklviz.sweeps.statistics.curves import Along
 from mklviz.views.chart.axes import SHORT
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.look.styles import written_styles
