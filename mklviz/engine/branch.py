@@ -31,8 +31,6 @@ def branch_label(solver: Solver, origin: Origin) -> str:
 
 def branch_refusal(problem: Problem, solver: Solver) -> str:
     """Return "" or why a solver cannot go on from a step of another, in a sentence."""
-    if problem.unposed:
-        return problem.unposed
     if solver.stochastic:
         return f"{solver.label} always begins at the zero function, so it cannot go on from where another method is."
     return why_not(solver, problem)

@@ -1,6 +1,6 @@
-"""A recorded race on its problem, posed anew: it can be shown as if it had just ended, and gone on from.
+"""A race of the past, of which everything that was kept is here: it can be shown as if it had just ended.
 
-On an `UnposedProblem`, whose data are missing, it can only be shown.
+Where its problem can be posed anew, it can be gone on from, too.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from mklviz.engine.race import Race
 from mklviz.engine.registry import make_solver
 from mklviz.engine.run import Run
 from mklviz.engine.scheduler import Party
-from mklviz.engine.stop import StopRule
-from mklviz.engine.unposed import NO_STEP
+from mklviz.engine.stop import StopRule, standard_rules
 from mklviz.errors import MklvizError, UnsupportedProblem
 from mklviz.problem import Problem
 from mklviz.record.trace import Trace
@@ -25,48 +24,49 @@ __all__ = ["ReopenedRace"]
 class _ReopenedRun(Run):
     """A run that has ended: its trace was recorded."""
 
-    def __init__(
-        self, problem: Problem, solver: Solver, trace: Trace, rules: Sequence[StopRule] | None, party: Party
-    ) -> None:
-        self._set_up(problem, solver, trace, rules, party=party)
+    def __init__(self, solver: Solver, trace: Trace, rules: Sequence[StopRule], party: Party) -> None:
+        self._set_up(solver, trace, rules, party=party)
         self._status = trace.status
         self._ended.set()
 
 
 class ReopenedRace(Race):
-    """Recorded runs of one problem, which is posed anew, or unposed.
+    """Recorded runs of one problem.
 
-    `traces`: by the keys of the runs, which have ended or were cut off; `rules`: for branches; `stored`: key of the
-    race in the store, "" where it came from elsewhere. Raises `MklvizError` if a run has other kernels or samples than
-    the problem, or its solver is unknown or cannot solve the problem.
+    `problem`: posed anew, or None where its data are not here, and then `missing` says why; `traces`: by the keys of
+    the runs, which have ended or were cut off; `rules`: for branches; `stored`: key of the race in the store, "" where
+    it came from elsewhere. Raises `MklvizError` if no run has a step or one has other kernels or samples than the
+    problem, or its solver is unknown or cannot solve the problem.
     """
 
     def __init__(
         self,
-        problem: Problem,
+        problem: Problem | None,
         traces: Mapping[str, Trace],
         rules: Sequence[StopRule] | None = None,
         stored: str = "",
+        missing: str = "",
     ) -> None:
         if not any(len(trace) for trace in traces.values()):
-            raise MklvizError(NO_STEP)
-        self.problem, self.stored, party = problem, stored, Party()
-        self.runs = {}
+            raise MklvizError("No step of this race was recorded: there is nothing to show.")
+        self._problem, self.missing, self.stored, self.runs, party = problem, missing, stored, {}, Party()
+        if rules is None:
+            rules = () if problem is None else standard_rules(convex=problem.convex)
         for key, trace in traces.items():
-            _check_sizes(problem, trace)
             solver = make_solver(trace.solver, **{**trace.options, "name": trace.label})
-            reason = "" if problem.unposed else solver.refusal(problem)
-            if reason:
-                raise UnsupportedProblem(reason)
+            if problem is not None:
+                _check(problem, trace, solver)
             if trace.origin is not None:
                 solver.dash = BRANCH_DASH  # type: ignore[misc]
-            self.runs[key] = _ReopenedRun(problem, solver, trace, rules, party)
+            self.runs[key] = _ReopenedRun(solver, trace, rules, party)
 
 
-def _check_sizes(problem: Problem, trace: Trace) -> None:
+def _check(problem: Problem, trace: Trace, solver: Solver) -> None:
     """Raise `MklvizError` where a trace cannot be about the problem, whose data may have changed."""
     if len(trace) and (trace.final.weights.shape != (problem.m,) or len(trace.final.dual) != problem.n):
         raise MklvizError(
             f"{trace.label} had {len(trace.final.weights):,} kernels and {len(trace.final.dual):,} samples, and the"
             f" problem posed by its recipe has {problem.m:,} and {problem.n:,}: the data may have changed since."
         )
+    if reason := solver.refusal(problem):
+        raise UnsupportedProblem(reason)

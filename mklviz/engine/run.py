@@ -106,8 +106,7 @@ class Run:
         check_threads(threads)
         check_problem(problem)
         _check_types(solver, pace, start)
-        reason = problem.unposed or solver.refusal(problem)
-        if reason:
+        if reason := solver.refusal(problem):
             raise UnsupportedProblem(reason)
         trace = Trace(
             solver.name_,
@@ -119,23 +118,23 @@ class Run:
             origin=origin,
             descends=solver.converges,
         )
-        self._set_up(problem, solver, trace, rules, pace, start, threads, party)
+        self.problem = problem
+        asked = standard_rules(convex=problem.convex) if rules is None else rules
+        self._set_up(solver, trace, asked, pace, start, threads, party)
 
     def _set_up(
         self,
-        problem: Problem,
         solver: Solver,
         trace: Trace,
-        rules: Sequence[StopRule] | None = None,
+        rules: Sequence[StopRule],
         pace: float = 0.0,
         start: Iterate | None = None,
         threads: int = 1,
         party: Party | None = None,
     ) -> None:
         """Make it ready, whatever has been checked."""
-        self.problem, self.solver, self.trace = problem, solver, trace
+        self.solver, self.trace, self.rules = solver, trace, tuple(rules)
         self.source: Callable[[Problem, Iterate | None], Iterator[Iterate]] = solver.iterates
-        self.rules = standard_rules(convex=problem.convex) if rules is None else tuple(rules)
         certified = [rule for rule in self.rules if isinstance(rule, GapRule)]
         self._goal = max((rule.goal for rule in certified), default=0.0)
         self._resolution = min((UNSEEN * rule.tol for rule in certified), default=FINEST)

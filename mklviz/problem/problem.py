@@ -155,11 +155,6 @@ class Problem:
         return weighted_noun(self.bank)
 
     @property
-    def unposed(self) -> str:
-        """Why nothing of it can be computed, a sentence, as of a recorded race without its data; "" where all can."""
-        return ""
-
-    @property
     def no_bound(self) -> str:
         """Why there is no lower bound, a sentence; "" where there is one."""
         if self.convex:

@@ -130,7 +130,7 @@ def recorded(shown: Race | Trace | Mapping[str, Trace] | Iterable[Trace]) -> Rec
         raise MklvizError(wrong)
     recipe = recipe_of(next(iter(traces.values())))
     if recipe is None:
-        noun = shown.problem.noun if isinstance(shown, Race) else "kernel"
+        noun = shown.facts.noun if isinstance(shown, Race) else "kernel"
         return Recorded(traces, solvers, noun)
     noun = "parameter" if recipe.kernels.combination == "polynomial" else "kernel"
     return Recorded(traces, solvers, noun, recipe.goal, "" if recipe.data.own else recipe.data.source)

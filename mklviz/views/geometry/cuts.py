@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from mklviz.engine import Race
 from mklviz.problem import Problem
 from mklviz.typing import Array
 
@@ -46,9 +47,9 @@ class Cuts:
         return [kernel @ signed for kernel in self._kernels]
 
 
-def cuts_known(problem: Problem) -> bool:
+def cuts_known(race: Race) -> bool:
     """Return whether the cuts of solvers that work on them can be computed."""
-    return problem.regularizer.on_simplex and not problem.unposed
+    return race.facts.on_simplex and not race.missing
 
 
 def envelope(cuts: Array, shares: Array) -> Array:

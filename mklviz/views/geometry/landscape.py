@@ -25,7 +25,7 @@ FLAT = 1e-3  # of a height, below which no range is drawn larger
 
 def no_heights(problem: Problem) -> str:
     """Return "" or why the height of a map cannot be computed."""
-    return problem.unposed or needs_known_loss(problem, "A map")
+    return needs_known_loss(problem, "A map")
 
 
 class Landscape:

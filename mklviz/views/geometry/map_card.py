@@ -15,7 +15,7 @@ from mklviz.record import Trace
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.description import Tables
 from mklviz.views.form import Button, Form, FormRow
-from mklviz.views.geometry.cuts import Cuts, edge, level_polygon
+from mklviz.views.geometry.cuts import Cuts, cuts_known, edge, level_polygon
 from mklviz.views.geometry.dragged_paths import PathsFrom
 from mklviz.views.geometry.ground import CORNERS, Ground, Plane, Slice, principal_plane, slice_through
 from mklviz.views.geometry.map_chart import (
@@ -83,7 +83,7 @@ class MapCard(pn.viewable.Viewer):
         self, race: Race, styles: Mapping[str, RunStyle], theme: Theme, kernels: Sequence[int] = (), model: str = ""
     ) -> None:
         """Draw a race: in the plane of its paths, or in the slice of three `kernels` with the cuts of a `model`."""
-        same = self._race is not None and race.problem is self._race.problem and tuple(kernels) == self._kernels
+        same = race.shares_problem(self._race) and tuple(kernels) == self._kernels
         looks = self.figure is not None and (dict(styles), theme) == (dict(self._styles), self.theme)
         if not same:
             self.survey.clear()
@@ -99,7 +99,7 @@ class MapCard(pn.viewable.Viewer):
 
     def _build(self, theme: Theme) -> None:
         """Build the figure anew, for another race, theme or kind of map."""
-        names = self._race.problem.bank.names if self._race is not None else []
+        names = self._race.facts.names if self._race is not None else []
         self.figure = ChartFigure(map_chart(self._styles, theme, triangle=bool(self._kernels)), theme, HEIGHT)
         if self._kernels:
             self.figure.show(corner_tables([names[k] for k in self._kernels]))
@@ -177,20 +177,21 @@ class MapCard(pn.viewable.Viewer):
 
     def _whole(self, race: Race) -> bool:
         """Whether the map shows all weights there are, and so does not depend on where the race is."""
-        return len(self._kernels) == race.problem.m
+        return len(self._kernels) == race.facts.m
 
     def _lay(self, race: Race, ground: Ground) -> None:
         """Turn to another ground, where everything is to be drawn anew."""
-        self._cuts = None if ground.vertices is None else Cuts(race.problem, ground.vertices)
-        self.survey.begin(race.problem, ground)
+        vertices = ground.vertices if cuts_known(race) else None
+        self._cuts = None if vertices is None else Cuts(race.problem, vertices)
+        self.survey.begin(race, ground)
         if self.figure is not None:
             self.start.lie(ground, self.figure.plot.id)
         self._draw_ground()
-        self._words.object = paragraph(ground.words(posed=not race.problem.unposed))
+        self._words.object = paragraph(ground.words(posed=not race.missing))
 
     def _slice_of(self, race: Race) -> Slice:
         if self._whole(race):
-            return Slice(self._kernels, np.eye(race.problem.m)[list(self._kernels)])
+            return Slice(self._kernels, np.eye(race.facts.m)[list(self._kernels)])
         return slice_through(best_of(race.traces.values()).best.weights, self._kernels)
 
     def _plane_of(self, race: Race, before: Ground | None) -> Plane:
@@ -198,7 +199,7 @@ class MapCard(pn.viewable.Viewer):
         stride = -(-sum(map(len, traces)) // MOST_FITTED)
         fitted = np.array([step.weights for trace in traces for step in trace[::-stride]])
         origin, directions = best_of(race.traces.values()).best.weights, None if before is None else before.directions
-        plane = principal_plane(fitted, origin, race.problem.regularizer.project, directions)
+        plane = principal_plane(fitted, origin, race.facts.project, directions)
         return plane.around(np.array([plane.position(step.weights) for trace in traces for step in trace]))
 
     # -- how it is drawn
@@ -251,7 +252,7 @@ class MapCard(pn.viewable.Viewer):
 
     def _compare_ends(self, race: Race) -> str:
         """Say whether runs that have ended stand apart and equally low."""
-        if race.status != "finished" or not race.problem.convex:
+        if race.status != "finished" or race.facts.no_bound:
             return ""
         return flat_valley([(self._styles[key].label, trace.best) for key, trace in race.traces.items() if len(trace)])
 

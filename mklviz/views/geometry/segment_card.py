@@ -60,7 +60,7 @@ class SegmentCard(pn.viewable.Viewer):
         if not same:
             self.survey.clear()
             self._ground = None
-        names = [race.problem.bank.names[k] for k in self._kernels]
+        names = [race.facts.names[k] for k in self._kernels]
         charts = {key: segment_chart(key, style, theme, names) for key, style in styles.items()}
         self.figures = {key: ChartFigure(chart, theme, HEIGHT) for key, chart in charts.items()}
         cells = [_cell(style, self.figures[key]) for key, style in styles.items()]
@@ -93,15 +93,15 @@ class SegmentCard(pn.viewable.Viewer):
 
     def _begin(self, race: Race) -> None:
         """Choose the slice: all of the weight, or what the two kernels have at the best point so far."""
-        m = race.problem.m
+        m = race.facts.m
         self._ground = (
             Slice(self._kernels, np.eye(m)[list(self._kernels)])
             if m == 2
             else slice_through(best_of(race.traces.values()).best.weights, self._kernels)
         )
-        self._cuts = Cuts(race.problem, self._ground.corners)
+        self._cuts = Cuts(race.problem, self._ground.corners) if cuts_known(race) else None
         self._values = {key: [] for key in race.runs}
-        self.survey.begin(race.problem, self._ground)
+        self.survey.begin(race, self._ground)
 
     def _draw_objective(self) -> None:
         if self.survey.sheet is None:
@@ -116,7 +116,7 @@ class SegmentCard(pn.viewable.Viewer):
             return
         last = len(trace) - 1 if cursor is None else max(trace.index_at(cursor), 0)
         values = self._values[key]
-        cut = self._race is not None and cuts_known(self._race.problem) and keeps_cuts(trace[:2])
+        cut = self._race is not None and cuts_known(self._race) and keeps_cuts(trace[:2])
         for t in range(len(values), last + 1 if cut else 0):
             values.append(self._cuts.of(trace[t].dual))
         shown, figure = step_of(trace[: last + 1], self._ground, values[: last + 1], self._height), self.figures[key]

@@ -9,8 +9,8 @@ from threading import Lock
 import numpy as np
 
 from mklviz.contract import ACTIVE_WEIGHT, Array
+from mklviz.engine import Race
 from mklviz.engine.task import ProgressReport, Task
-from mklviz.problem import Problem
 from mklviz.views.geometry.ground import STAGES, Ground, Mesh
 from mklviz.views.geometry.landscape import Landscape, no_heights
 from mklviz.views.geometry.map_chart import MapPoint
@@ -43,12 +43,12 @@ class Survey:
             return f"{doing} the objective: {100 * self.task.fraction:.0f} % of the points."
         return self._refusal or self.task.fault
 
-    def begin(self, problem: Problem, ground: Ground) -> None:
+    def begin(self, race: Race, ground: Ground) -> None:
         """Turn to another ground."""
         self.clear()
-        self.ground, self._refusal = ground, no_heights(problem)
+        self.ground, self._refusal = ground, race.missing or no_heights(race.problem)
         if not self._refusal:
-            self.landscape = Landscape(problem, ground)
+            self.landscape = Landscape(race.problem, ground)
 
     def update(self, idle: bool) -> bool:
         """Take a finished stage, or begin the next: the first at once, finer ones when `idle`."""
