@@ -13,13 +13,13 @@ from mklviz.numbers import is_whole
 from mklviz.problem import Problem
 from mklviz.typing import Array
 
-__all__ = ["looked_at"]
+__all__ = ["checked_iterate"]
 
 LARGEST = 1e150  # beyond, products of two numbers overflow
 _BEYOND = f"numbers that are not finite or beyond {LARGEST:g}, with which nothing can be computed"
 
 
-def looked_at(iterate: Any, problem: Problem, solver: str) -> Iterate:
+def checked_iterate(iterate: Any, problem: Problem, solver: str) -> Iterate:
     """Return `iterate`, which a solver yielded for a step.
 
     Raises `SolverError` if it is no iterate of that problem, with a sentence that says what it is instead.

@@ -19,7 +19,7 @@ from mklviz.context.accuracy import FINEST
 from mklviz.context.meter import Meter
 from mklviz.context.progress import Progress
 from mklviz.contract import Iterate, Solver
-from mklviz.engine._handed_over import looked_at
+from mklviz.engine._handed_over import checked_iterate
 from mklviz.engine.exactness import reviewed
 from mklviz.engine.helpers import Helpers, check_threads, interrupt, watch
 from mklviz.engine.scheduler import LOST_SECONDS, SCHEDULER, Party
@@ -323,7 +323,7 @@ class Run:
                 self._iterates = self.source(self.problem, self._start)
             supervised = interruptible(self._checkpoint, self._progress.report, spread, self._watch)
             with supervised, metered(self._meter), resolving(self._resolution):
-                return looked_at(next(self._iterates), self.problem, self.solver.label)
+                return checked_iterate(next(self._iterates), self.problem, self.solver.label)
         except StopIteration:
             end = self.trace.final.end if len(self.trace) else None
             stuck = Verdict("limit", end.reason if end else f"{self.solver.label} can make no further progress.")

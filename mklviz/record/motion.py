@@ -27,7 +27,7 @@ import numpy as np
 
 from mklviz.contract import Array, Iterate
 
-__all__ = ["RULE", "SHORTEST", "Motion", "Odometer"]
+__all__ = ["RULE", "SHORTEST", "Motion", "MotionTracker"]
 
 SHORTEST = 8  # steps that are judged: a few long ones, such as Newton's, may lead straight to where others wander
 LATE, LATE_BACK, BACK = 1.0, 0.5, 0.4
@@ -85,7 +85,7 @@ class Motion:
         return f"shifted {what}; {f'{undone} % was' if undone else 'nothing was'} undone again"
 
 
-class Odometer:
+class MotionTracker:
     """Follows the weights of one growing path, each step once: a tick cannot afford the whole path."""
 
     def __init__(self) -> None:
