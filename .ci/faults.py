@@ -24,7 +24,7 @@ import numpy as np
 
 from mklviz.contract import Iterate
 from mklviz.record import Trace
-from mklviz.record.store import RunHead, migrations, open_store, reset
+from mklviz.record.store import RunHead, index_file, open_store, reset
 from mklviz.record.verdict import Verdict
 
 LOST_SECONDS = 1.0  # of a run that is going on, at most
@@ -203,7 +203,7 @@ def while_packing(folder: Path, chance: random.Random) -> float:
 def while_migrating(folder: Path, chance: random.Random) -> float:
     """Kill a process that brings the index to a later version; it is brought there by the next."""
     lengths = filled(folder, 20, steps=2)
-    steps = migrations.STEPS
+    steps = index_file.STEPS
     later = "ALTER TABLE runs ADD COLUMN spare TEXT; UPDATE runs SET spare = haystack; CREATE INDEX s ON runs (spare);"
 
     def migrate() -> None:
@@ -212,11 +212,11 @@ def while_migrating(folder: Path, chance: random.Random) -> float:
     try:
         open_store(folder).runs()
         reset()
-        migrations.STEPS = (*steps, later)
+        index_file.STEPS = (*steps, later)
         killed(migrate, chance.uniform(0.0, 0.03))
         checked(folder, lengths)
     finally:
-        migrations.STEPS = steps
+        index_file.STEPS = steps
     return 0.0
 
 

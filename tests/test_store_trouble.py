@@ -18,7 +18,7 @@ from _stores import anew, growing, recorded, unfinished
 from mklviz.errors import MklvizError
 from mklviz.record import Trace
 from mklviz.record.bundle import read_bundle, write_bundle
-from mklviz.record.store import Merged, Owner, RunHead, Store, migrations, open_store, reset
+from mklviz.record.store import Merged, Owner, RunHead, Store, index_file, open_store, reset
 from mklviz.record.verdict import Verdict
 
 
@@ -150,14 +150,14 @@ def test_an_index_of_an_earlier_version_is_backed_up_and_brought_forward(
     race = recorded(store)
     store.runs()
     reset()
-    monkeypatch.setattr(migrations, "STEPS", (*migrations.STEPS, "ALTER TABLE runs ADD COLUMN later TEXT;"))
+    monkeypatch.setattr(index_file, "STEPS", (*index_file.STEPS, "ALTER TABLE runs ADD COLUMN later TEXT;"))
     assert [run.race for run in open_store(store.folder).runs()] == [race]
     reset()
     with closing(sqlite3.connect(store.folder / "index.sqlite")) as index:
-        assert index.execute("PRAGMA user_version").fetchone() == (len(migrations.STEPS),)
+        assert index.execute("PRAGMA user_version").fetchone() == (len(index_file.STEPS),)
         assert index.execute("PRAGMA auto_vacuum").fetchone() == (2,)
         assert "later" in {row[1] for row in index.execute("PRAGMA table_info(runs)")}
-    with closing(sqlite3.connect(store.folder / f"index.version-{len(migrations.STEPS) - 1}.sqlite")) as backup:
+    with closing(sqlite3.connect(store.folder / f"index.version-{len(index_file.STEPS) - 1}.sqlite")) as backup:
         assert backup.execute("SELECT COUNT(*) FROM runs").fetchone() == (1,)
 
 

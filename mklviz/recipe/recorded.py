@@ -18,7 +18,7 @@ from mklviz.engine import Race, Run
 from mklviz.recipe.prepared import Prepared
 from mklviz.recipe.recipe import Recipe
 from mklviz.record.store import RunHead, Store, open_store
-from mklviz.record.store.trouble import MEANWHILE
+from mklviz.record.store.folder import MEANWHILE
 from mklviz.record.trace import Trace
 
 __all__ = ["RecordedRace", "head_for"]

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from mklviz.record.store.machine import this_machine
+from mklviz.record.store.head import this_machine
 from mklviz.record.versions import versions_in_use
 from mklviz.reproduce.answering import ClaimAnswer, ClaimRow
 from mklviz.reproduce.claims import all_claims

@@ -21,7 +21,7 @@ from mklviz.errors import MissingPackage, MklvizError
 from mklviz.quoting import said_by
 from mklviz.record import Trace
 from mklviz.record.store import Recording
-from mklviz.record.store.trouble import NOT_TAKEN
+from mklviz.record.store.folder import NOT_TAKEN
 from mklviz.record.verdict import Verdict
 from mklviz.sweeps.command import CANCEL, GO_ON
 from mklviz.sweeps.engine import Work

@@ -19,8 +19,8 @@ from typing import IO
 
 from mklviz.record import Trace
 from mklviz.record.store import Recording, RunHead, Store, open_store
-from mklviz.record.store.runs_folder import RUNS
-from mklviz.record.store.trouble import NOT_TAKEN
+from mklviz.record.store.catalogue import RUNS
+from mklviz.record.store.folder import NOT_TAKEN
 from mklviz.record.store.upkeep import pack
 from mklviz.sweeps.command import SweepCommand
 from mklviz.sweeps.member import Member

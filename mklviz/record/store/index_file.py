@@ -1,7 +1,8 @@
 """The index's file: opened by the store's owner to write, by others to copy. Runs' folders are the truth all the same.
 
-SQLite's write-ahead log was damaged up to version 3.51.2 by two connections at once, and always is on network disks;
-elsewhere a rollback journal is used, brought to the disk at each change.
+An index of an earlier version is brought forward, never back. SQLite's write-ahead log was damaged up to version 3.51.2
+by two connections at once, and always is on network disks; elsewhere a rollback journal is used, brought to the disk at
+each change.
 """
 
 from __future__ import annotations
@@ -12,9 +13,45 @@ import time
 from contextlib import closing, suppress
 from pathlib import Path
 
-from mklviz.record.store.migrations import migrate, newest_version, version_of
+__all__ = ["NewerIndex", "copied_index", "migrate", "move_aside", "opened_index"]
 
-__all__ = ["NewerIndex", "copied_index", "move_aside", "opened_index"]
+_FIRST = """
+CREATE TABLE runs (
+    id TEXT PRIMARY KEY, race TEXT, key TEXT, solver TEXT, label TEXT, options TEXT, seed INTEGER, status TEXT,
+    reason TEXT, words TEXT, recipe TEXT, data TEXT, problem TEXT, versions TEXT, machine_state TEXT, created REAL,
+    seen REAL, steps INTEGER, svm_solves INTEGER, seconds REAL, objective REAL, lower_bound REAL, gap REAL,
+    active INTEGER, kernels INTEGER, name TEXT, note TEXT, tags TEXT, pinned INTEGER, deleted REAL, changed REAL,
+    lesson TEXT, made_by TEXT, owner TEXT, sweep TEXT, member TEXT, results TEXT, bytes INTEGER, machine TEXT,
+    haystack TEXT, folder_changed INTEGER
+) WITHOUT ROWID;
+CREATE INDEX runs_created ON runs (created);
+CREATE INDEX runs_race ON runs (race);
+CREATE INDEX runs_member ON runs (member);
+"""
+_READ_ANEW = "DELETE FROM runs;"  # rows of before may hold what no calendar or table can show
+STEPS: tuple[str, ...] = (
+    _FIRST,
+    _READ_ANEW,
+)  # the script at index v leads from version v to v + 1; those that were released stay as they are
+
+
+def newest_version() -> int:
+    """Return the version that this mklviz writes."""
+    return len(STEPS)
+
+
+def version_of(connection: sqlite3.Connection) -> int:
+    """Return the version of an index; 0 of an empty one."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Bring an index to this version, each step whole or not at all."""
+    for version in range(version_of(connection), len(STEPS)):
+        connection.executescript(f"BEGIN; {STEPS[version]} PRAGMA user_version = {version + 1}; COMMIT;")
+
+
+# -- the file
 
 _log = logging.getLogger(__name__)
 WAL_SINCE = (3, 51, 3)

@@ -9,8 +9,8 @@ from pathlib import Path
 import platformdirs
 
 from mklviz.limits import NO_STORE, STORE
+from mklviz.record.store.recorder import WRITER
 from mklviz.record.store.store import Store
-from mklviz.record.store.writer import WRITER
 
 __all__ = ["open_store", "reset"]
 

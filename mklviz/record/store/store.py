@@ -15,19 +15,13 @@ from typing import IO, Any
 from mklviz.errors import MklvizError
 from mklviz.quoting import named, quote, said_by
 from mklviz.record.files import replacing
-from mklviz.record.store.catalogue import Catalogue
+from mklviz.record.store.catalogue import RUNS, Catalogue
 from mklviz.record.store.exchange import Merged, export_runs, import_runs, merge_runs, read_file
-from mklviz.record.store.folder import ABOUT, read_json, write_json
-from mklviz.record.store.folder_lock import LOCKS
-from mklviz.record.store.head import RunHead, new_id
-from mklviz.record.store.machine import this_machine
-from mklviz.record.store.owner import EVERYBODY, Asker
-from mklviz.record.store.reading import read_run
-from mklviz.record.store.recorder import Recorder, head_of
-from mklviz.record.store.recording import Recording
-from mklviz.record.store.runs_folder import RUNS
+from mklviz.record.store.folder import ABOUT, LOCKS, SWITCHED_OFF, of_disk, read_json, write_json
+from mklviz.record.store.frames import read_run
+from mklviz.record.store.head import EVERYBODY, Asker, RunHead, new_id, this_machine
+from mklviz.record.store.recorder import WRITER, Recorder, Recording, head_of
 from mklviz.record.store.stored import DAMAGED, StoredRun, run_in
-from mklviz.record.store.trouble import SWITCHED_OFF, of_disk
 from mklviz.record.store.upkeep import (
     KEPT_BYTES,
     Cleaned,
@@ -39,7 +33,6 @@ from mklviz.record.store.upkeep import (
     settled,
     superfluous,
 )
-from mklviz.record.store.writer import WRITER
 from mklviz.record.trace import Trace
 from mklviz.record.words import MOST_VALUES, text_of
 
