@@ -24,8 +24,8 @@ import numpy as np
 
 from mklviz.contract import Iterate
 from mklviz.record import Trace
+from mklviz.record.run_facts import Verdict
 from mklviz.record.store import RunHead, index_file, open_store, reset
-from mklviz.record.verdict import Verdict
 
 LOST_SECONDS = 1.0  # of a run that is going on, at most
 STEP_SECONDS = 0.004

@@ -234,7 +234,7 @@ def test_the_engine_knows_no_screen(package: str) -> None:
 
 def test_the_servers_front_process_is_light() -> None:
     """It only hands connections on: no page, no Panel, no Bokeh and no NumPy is loaded."""
-    program = "import sys, mklviz.cli.commands, mklviz.server.front, mklviz.cli.stored; print(*sys.modules)"
+    program = "import sys, mklviz.cli.commands, mklviz.server.front, mklviz.cli.arguments; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
     loaded = {name.partition(".")[0] for name in done.stdout.split()}
     assert loaded & {"bokeh", "holoviews", "numba", "numpy", "panel", "param", "scipy"} == set()

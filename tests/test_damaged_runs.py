@@ -19,9 +19,9 @@ from mklviz.errors import MklvizError
 from mklviz.record import Trace
 from mklviz.record.bundle import MOST_TOLD, bundle_bytes, read_bundle
 from mklviz.record.history import short_id, texts_of
+from mklviz.record.run_facts import Verdict
 from mklviz.record.store import RunHead, Store, open_store
 from mklviz.record.store.upkeep import ASIDE
-from mklviz.record.verdict import Verdict
 from mklviz.sweeps.outcome import MemberOutcome
 from mklviz.views.history.past_race import races_of, when
 

@@ -11,7 +11,7 @@ import pytest
 from test_export import numbers
 
 import mklviz as mv
-from mklviz.record.recordings import FOLDER, recording
+from mklviz.record.bundle import FOLDER, recording
 from mklviz.reproduce.races import claim_races
 from mklviz.reproduce.recorded import recorded_answers
 from mklviz.views.export import gallery

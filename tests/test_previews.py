@@ -12,7 +12,7 @@ from bokeh.models import Text
 
 from mklviz.engine import MaxIter, Race
 from mklviz.recipe import Recipe
-from mklviz.record.recordings import recording
+from mklviz.record.bundle import recording
 from mklviz.scenarios import DEFAULT, scenarios
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.description import Chart, TextMark

@@ -18,8 +18,8 @@ from _stores import anew, growing, recorded, unfinished
 from mklviz.errors import MklvizError
 from mklviz.record import Trace
 from mklviz.record.bundle import read_bundle, write_bundle
+from mklviz.record.run_facts import Verdict
 from mklviz.record.store import Merged, Owner, RunHead, Store, index_file, open_store, reset
-from mklviz.record.verdict import Verdict
 
 
 def lives(folder: Path, code: str) -> str:

@@ -1,7 +1,7 @@
 """The command line: ``mklviz serve | desktop | run | race | path | lab | gallery | sweep | reproduce | runs``...
 
 Only ``serve`` and what draws (``--html``, ``--svg``) load the screen. Errors are one sentence on the error stream;
-`mklviz.cli.exits` has the exit codes.
+`mklviz.cli.arguments` has the exit codes.
 """
 
 from __future__ import annotations
@@ -13,17 +13,24 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from mklviz.cli.exits import BAD_INPUT, FAILED, INTERRUPTED
+from mklviz.cli.arguments import BAD_INPUT, FAILED, INTERRUPTED, folder_of
 from mklviz.cli.parser import LISTS, make_parser
-from mklviz.context.allocator import begin_anew
+from mklviz.context.memory import begin_anew
 from mklviz.errors import MklvizError, SolverError
 from mklviz.limits import STORE
 from mklviz.plugins import left_out
 from mklviz.quoting import one_line
-from mklviz.streams import open_closed_streams
+from mklviz.streams import open_closed_streams, redraws
+
+if TYPE_CHECKING:
+    from mklviz.check.plugin import Plugin
+    from mklviz.views.lab.grid import LabKnob
 
 __all__ = ["main"]
 
@@ -88,7 +95,6 @@ def _serve(arguments: argparse.Namespace) -> int:
     from mklviz.views.host.installed import need_screen
 
     need_screen()  # before its packages are looked for
-    from mklviz.cli.stored import folder_of
     from mklviz.server.dispatcher import processes_for
     from mklviz.server.front import serve
 
@@ -118,7 +124,6 @@ def _desktop(arguments: argparse.Namespace) -> int:
     from mklviz.views.host.installed import need_screen
 
     need_screen()
-    from mklviz.cli.stored import folder_of
     from mklviz.server.desktop import open_desktop
 
     if folder := folder_of(arguments):
@@ -149,16 +154,40 @@ def _lab(arguments: argparse.Namespace) -> int:
     from mklviz.views.host.installed import need_screen
 
     need_screen()
-    from mklviz.cli.lab import solve_lab
+    from mklviz.cli.arguments import read_recipe
+    from mklviz.numbers import counted
+    from mklviz.views.export.lab_page import write_lab
+    from mklviz.views.lab.grid import LabGrid, usual_solvers
 
-    return solve_lab(arguments)
+    output = arguments.output
+    if not output.absolute().parent.is_dir():
+        raise MklvizError(f"There is no folder {output.absolute().parent} to write {output.name} into.")
+    knobs = tuple(map(_read_knob, arguments.knob))
+    recipe = read_recipe(arguments)
+    if arguments.solvers is None and not arguments.scenario:
+        recipe = replace(recipe, solvers=usual_solvers(knobs))
+    grid = LabGrid(recipe, knobs)
+    write_lab(grid, output, folder_of(arguments) or None)
+    print(f"{output}: {counted(len(grid.recipes), 'position')}, {output.stat().st_size / 1e6:.2f} MB")
+    return 0
+
+
+def _read_knob(text: str) -> LabKnob:
+    from mklviz.cli.path import read_vary
+    from mklviz.recipe.parsing import literal
+    from mklviz.views.lab.grid import LabKnob
+
+    name, _, listed = (part.strip() for part in text.partition("="))
+    if ":" in listed:
+        _, values = read_vary(text, "--knob")
+        return LabKnob(name, () if values is None else values.tolist())
+    return LabKnob(name, [literal(word) for word in filter(None, listed.split(","))])
 
 
 def _gallery(arguments: argparse.Namespace) -> int:
     from mklviz.views.host.installed import need_screen
 
     need_screen()
-    from mklviz.cli.stored import folder_of
     from mklviz.views.export.gallery import save_gallery
 
     files = save_gallery(arguments.folder, folder_of(arguments) or None)
@@ -185,15 +214,61 @@ def _runs(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from mklviz.cli.check import check_plugins
+    from mklviz.check import found_in
+    from mklviz.cli.documents import print_document
 
-    return check_plugins(arguments)
+    plugins = [_checked(plugin, arguments.json) for plugin in found_in(arguments.where)]
+    if arguments.json:
+        print_document({"where": arguments.where, "plugins": plugins})
+    return FAILED if any(promise["broken"] for each in plugins for promise in each["promises"]) else 0
+
+
+def _checked(plugin: Plugin, silent: bool) -> dict[str, Any]:
+    """Return one plug-in's promises as values, printed as they are tried unless `silent`."""
+    from mklviz.check import checked
+
+    name = getattr(plugin.made, "name_", "")
+    promises: list[dict[str, Any]] = []
+    if not silent:
+        print(f"{plugin.kind} {name or plugin.made.__name__}")
+    for outcome in checked(plugin):
+        promises.append({"promise": outcome.promise, "kept": not outcome.broken, "broken": outcome.broken or None})
+        if not silent:
+            print(f"  {'broken' if outcome.broken else 'kept':<8}{outcome.promise}")
+            if outcome.broken:
+                print(f"{'':10}{one_line(outcome.broken)}")
+            sys.stdout.flush()
+    if not silent:
+        print(f"{sum(each['kept'] for each in promises)} of {len(promises)} promises are kept.")
+    return {"kind": plugin.kind, "name": name, "class": plugin.made.__name__, "promises": promises}
 
 
 def _warmup(arguments: argparse.Namespace) -> int:
-    from mklviz.cli.warmup import compile_all
+    """Compile into numba's cache whatever is not there yet; Ctrl-C ends it, and what has been compiled stays."""
+    from mklviz.engine.compiling import PARTS, Sharing
 
-    return 0 if compile_all() else INTERRUPTED
+    begun, last = time.monotonic(), ""
+    try:
+        with Sharing().open() as sharing:
+            for part in PARTS:
+                last = _show_compiled(sharing.fraction, last)
+                sharing.ensure(part)
+    except KeyboardInterrupt:
+        print("\nmklviz: stopped; compiled functions stay, and the next call continues.", file=sys.stderr)
+        return INTERRUPTED
+    _show_compiled(1.0, last)
+    print(f"Everything is compiled; it took {time.monotonic() - begun:.1f} s.")
+    return 0
+
+
+def _show_compiled(fraction: float, last: str) -> str:
+    """Write the progress, each tenth on a line of its own where lines cannot be redrawn; return what was written."""
+    live = redraws(sys.stderr)
+    line = f"compiling: {100 * fraction if live else 10 * int(10 * fraction):.0f} %"
+    if line != last:
+        start, end = ("\x1b[2K\r", "\n" if fraction >= 1.0 else "") if live else ("", "\n")
+        print(f"{start}{line}", end=end, file=sys.stderr, flush=True)
+    return line
 
 
 def _bench(arguments: argparse.Namespace) -> int:

@@ -21,8 +21,8 @@ from mklviz.engine.compiling import few_steps, miniatures
 from mklviz.problem import Problem
 from mklviz.quoting import one_line
 from mklviz.recipe.prepared import Prepared
+from mklviz.record.run_facts import number, shares_text
 from mklviz.record.summary import COLUMNS, label, summarize
-from mklviz.record.words import number, shares_text
 from mklviz.streams import redraws
 
 __all__ = ["Building", "aligned", "asked_to_stop", "result_table", "score_text", "warm_up", "watch"]

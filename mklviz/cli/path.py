@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from mklviz.cli.arguments import read_recipe
+from mklviz.cli.arguments import code_of, read_recipe
 from mklviz.cli.documents import path_document, print_document
-from mklviz.cli.exits import code_of
 from mklviz.cli.live import aligned, score_text, warm_up
 from mklviz.contract import Array
 from mklviz.engine import Path, path, path_values
@@ -24,8 +23,8 @@ from mklviz.numbers import counted
 from mklviz.quoting import one_line
 from mklviz.recipe.prepared import Prepared
 from mklviz.record import SOLVED
-from mklviz.record.files import replacing
-from mklviz.record.table import write_csv
+from mklviz.record.archive import replacing
+from mklviz.record.summary import write_csv
 from mklviz.streams import redraws
 
 __all__ = ["read_vary", "solve_path"]

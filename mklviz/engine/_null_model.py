@@ -22,8 +22,8 @@ from mklviz.contract import Array
 from mklviz.engine.registry import make_solver
 from mklviz.engine.solving import solve
 from mklviz.problem import Problem, Simplex
+from mklviz.record.run_facts import Verdict
 from mklviz.record.trace import Trace
-from mklviz.record.verdict import Verdict
 
 __all__ = ["Face", "least_quad"]
 

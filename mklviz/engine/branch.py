@@ -16,7 +16,7 @@ from mklviz.engine.registry import solver_classes, why_not
 from mklviz.errors import MklvizError, UnsupportedProblem
 from mklviz.numbers import counted, is_whole
 from mklviz.problem import Problem
-from mklviz.record.origin import Origin
+from mklviz.record.run_facts import Origin
 from mklviz.record.trace import Trace
 
 __all__ = ["BRANCH_DASH", "branch_label", "branch_refusal", "branch_start", "narrated", "origin_of", "successors"]

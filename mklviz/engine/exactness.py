@@ -20,8 +20,8 @@ from mklviz.contract import Iterate
 from mklviz.problem import Problem
 from mklviz.problem.proving import prove_if_doubtful, proved_at_least
 from mklviz.problem.rounding import rounding_bound
+from mklviz.record.run_facts import Verdict
 from mklviz.record.trace import Trace
-from mklviz.record.verdict import Verdict
 
 __all__ = ["reviewed"]
 

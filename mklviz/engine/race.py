@@ -23,7 +23,7 @@ from mklviz.errors import MklvizError, UnsupportedProblem
 from mklviz.html import table
 from mklviz.kernels.interface import Approximate
 from mklviz.problem import Problem
-from mklviz.record.origin import Origin
+from mklviz.record.run_facts import Origin
 from mklviz.record.summary import COLUMNS, label, summarize
 from mklviz.record.trace import FINAL, Trace
 

@@ -18,9 +18,9 @@ from mklviz.context import checkpoint
 from mklviz.contract import Array, Iterate
 from mklviz.engine.stop import Measured, StopRule, fired
 from mklviz.errors import MklvizError
-from mklviz.record.reference import Reference
+from mklviz.record.run_facts import Verdict
+from mklviz.record.summary import Reference
 from mklviz.record.trace import Trace
-from mklviz.record.verdict import Verdict
 
 __all__ = ["Replay", "Returned", "measured", "replay"]
 

@@ -15,9 +15,8 @@ from dataclasses import replace
 from typing import Any
 
 from mklviz.context import checkpoint, interruptible, metered, resolving
-from mklviz.context.accuracy import FINEST
-from mklviz.context.meter import Meter
-from mklviz.context.progress import Progress
+from mklviz.context.accounting import FINEST
+from mklviz.context.meter import Meter, Progress
 from mklviz.contract import Iterate, Solver
 from mklviz.engine._handed_over import checked_iterate
 from mklviz.engine.exactness import reviewed
@@ -30,10 +29,8 @@ from mklviz.kernels import size_remark
 from mklviz.numbers import is_number
 from mklviz.problem import Problem
 from mklviz.quoting import said_by
-from mklviz.record.origin import Origin
+from mklviz.record.run_facts import Origin, Verdict, versions_in_use
 from mklviz.record.trace import FINAL, Trace
-from mklviz.record.verdict import Verdict
-from mklviz.record.versions import versions_in_use
 
 __all__ = ["Run", "check_problem", "describe"]
 

@@ -21,7 +21,7 @@ from mklviz.quoting import one_line
 from mklviz.recipe.choices import DataChoice, KernelChoice, ProblemChoice, RecipeParts, SolverChoice, Split, StopChoice
 from mklviz.suggestions import hint
 
-__all__ = ["VERSION", "read_json", "to_json"]
+__all__ = ["read_json", "to_json"]
 
 VERSION = 1
 _NAMED: tuple[tuple[Any, str, Callable[[], Mapping[str, Any]]], ...] = (

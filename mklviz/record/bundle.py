@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from typing import IO, Any
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import IO, TYPE_CHECKING, Any
 
 from mklviz.errors import MklvizError
 from mklviz.quoting import MOST_NAME, named
@@ -16,7 +20,14 @@ from mklviz.record.archive import Arrays
 from mklviz.record.trace import Trace
 from mklviz.unpacking import ArchiveMember
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from mklviz.record.trace import Trace
+
 __all__ = [
+    "EVIDENCE",
+    "FOLDER",
     "KNOWN",
     "SUFFIX",
     "bundle_bytes",
@@ -25,6 +36,8 @@ __all__ = [
     "packed_runs",
     "read_bundle",
     "read_told",
+    "recorded_evidence",
+    "recording",
     "run_bytes",
     "write_bundle",
 ]
@@ -139,3 +152,35 @@ def run_bytes(run: bytes) -> int:
 
 def _too_large(name: str) -> MklvizError:
     return MklvizError(f"{named(name)} holds more than can be opened here: open it in Python, with mv.Trace.load.")
+
+
+# -- recordings of scenarios' races that come with the package, shown until the solvers can begin
+#
+# They are thinned for drawing: no dual variables, and weights to two digits. With a lesson's stands what was computed
+# for the picture of its answer. `.ci/recordings.py` makes them.
+
+_log = logging.getLogger(__name__)
+EVIDENCE = "evidence.json"  # name in the file of a recording
+FOLDER = Path(__file__).with_name("races")
+
+
+@cache
+def recording(scenario: str) -> Mapping[str, Trace]:
+    """Return the recorded runs of a scenario by their keys; none where the package has no such recording."""
+    path = FOLDER / f"{scenario}.zip"
+    try:
+        return MappingProxyType(read_bundle(path.read_bytes(), path.name) if path.is_file() else {})
+    except (MklvizError, OSError):
+        _log.exception("The recording of %s cannot be read", scenario)
+        return MappingProxyType({})
+
+
+@cache
+def recorded_evidence(scenario: str) -> Mapping[str, Mapping[str, Sequence[Any]]]:
+    """Return the tables that the answer of a recorded lesson is drawn from; none where the package has none."""
+    path = FOLDER / f"{scenario}.zip"
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return MappingProxyType(json.loads(archive.read(EVIDENCE)) if EVIDENCE in archive.namelist() else {})
+    except (OSError, ValueError, zipfile.BadZipFile):
+        return MappingProxyType({})  # `recording` says so

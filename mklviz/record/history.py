@@ -12,14 +12,14 @@ from mklviz.errors import MklvizError
 from mklviz.html import table
 from mklviz.numbers import counted
 from mklviz.quoting import quote
+from mklviz.record.run_facts import number
 from mklviz.record.store import Store, StoredRun, open_store
 from mklviz.record.trace import Trace
-from mklviz.record.words import number
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["COLUMNS", "FoundRun", "StoredRuns", "run_named", "runs", "short_id", "texts_of"]
+__all__ = ["COLUMNS", "FoundRun", "run_named", "runs", "short_id", "texts_of"]
 
 COLUMNS = ("run", "when", "solver", "race", "status", "steps", "SVM solves", "CPU s", "gap", "score")
 WORDS = 5  # columns of words, which come first

@@ -21,11 +21,9 @@ from mklviz.contract import Array, End, Facts, Iterate
 from mklviz.errors import MklvizError
 from mklviz.quoting import one_line, said_by
 from mklviz.record.archive import Arrays, read_header, write_archive
-from mklviz.record.origin import Origin
-from mklviz.record.verdict import FINAL
-from mklviz.record.words import MOST_VALUES, plain_values
+from mklviz.record.run_facts import FINAL, MOST_VALUES, Origin, plain_values
 
-__all__ = ["FORMAT", "Step", "columns_of", "opened_run", "write_run"]
+__all__ = ["Step", "columns_of", "opened_run", "write_run"]
 
 Step = tuple[Iterate, float, "dict[str, float] | None"]  # with the CPU seconds so far, in all and by part
 

@@ -21,18 +21,16 @@ from mklviz.errors import MklvizError
 from mklviz.html import fact_table
 from mklviz.problem.bounds import relative_gap
 from mklviz.quoting import one_line
-from mklviz.record.files import replacing
+from mklviz.record.archive import replacing
 from mklviz.record.keeping import WeightKeeping
 from mklviz.record.motion import Motion, MotionTracker
-from mklviz.record.origin import Origin
+from mklviz.record.run_facts import FINAL, SOLVED, Origin, Verdict, shares_text
 from mklviz.record.saved import opened_run, write_run
-from mklviz.record.verdict import FINAL, SOLVED, Verdict
-from mklviz.record.words import shares_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CHOOSING", "CUT_OFF", "FINAL", "SOLVED", "Trace"]
+__all__ = ["CUT_OFF", "FINAL", "SOLVED", "Trace"]
 
 CUT_OFF = "The recording ends here, while the run was still going."
 _HEAVIEST = 5  # kernels that a notebook names

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
-from mklviz.record.recordings import recording
+from mklviz.record.bundle import recording
 from mklviz.reproduce.answering import ClaimAnswer
 from mklviz.reproduce.recorded import recorded_answers
 

@@ -15,8 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from mklviz.record.run_facts import versions_in_use
 from mklviz.record.store.head import this_machine
-from mklviz.record.versions import versions_in_use
 from mklviz.reproduce.answering import ClaimAnswer, ClaimRow
 from mklviz.reproduce.claims import all_claims
 from mklviz.reproduce.estimates import Estimate

@@ -20,9 +20,9 @@ from typing import Any
 from mklviz.errors import MissingPackage, MklvizError
 from mklviz.quoting import said_by
 from mklviz.record import Trace
+from mklviz.record.run_facts import Verdict
 from mklviz.record.store import Recording
 from mklviz.record.store.folder import NOT_TAKEN
-from mklviz.record.verdict import Verdict
 from mklviz.sweeps.command import CANCEL, GO_ON
 from mklviz.sweeps.engine import Work
 from mklviz.sweeps.member import Member

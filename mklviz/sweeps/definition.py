@@ -21,7 +21,7 @@ from mklviz.datasets import DataError
 from mklviz.errors import MklvizError
 from mklviz.quoting import one_line
 from mklviz.recipe import Recipe
-from mklviz.recipe.quoting import literal, pieces, written
+from mklviz.recipe.parsing import literal, pieces, written
 from mklviz.recipe.words import WORDS, read_solvers, split_words
 from mklviz.sweeps.lists import alternatives, join
 from mklviz.sweeps.member import Member

@@ -13,8 +13,7 @@ import re
 from itertools import product
 
 from mklviz.errors import ProblemError
-from mklviz.recipe.parsing import numbers, show_number
-from mklviz.recipe.quoting import pieces, tight
+from mklviz.recipe.parsing import numbers, pieces, show_number, tight
 
 __all__ = ["SEPARATED", "alternatives", "join"]
 

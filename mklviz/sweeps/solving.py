@@ -16,9 +16,9 @@ from mklviz.recipe import Recipe
 from mklviz.recipe.banks import BankStore
 from mklviz.recipe.prepared import Prepared
 from mklviz.record import Trace
+from mklviz.record.run_facts import Verdict
 from mklviz.record.store import Asker, RunHead
 from mklviz.record.store.head import owned_key, this_machine
-from mklviz.record.verdict import Verdict
 from mklviz.sweeps.command import SweepCommand
 from mklviz.sweeps.fit import mean_fit_seconds
 from mklviz.sweeps.member import Member

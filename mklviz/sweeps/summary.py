@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Sequence
 from statistics import fmean, stdev
 
 from mklviz.numbers import counted
-from mklviz.record.verdict import SOLVED
+from mklviz.record.run_facts import SOLVED
 from mklviz.sweeps.member import Member
 from mklviz.sweeps.outcome import MemberOutcome
 from mklviz.sweeps.table import SweepTable

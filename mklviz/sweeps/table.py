@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mklviz.errors import MklvizError
-from mklviz.record.files import replacing
+from mklviz.record.archive import replacing
 from mklviz.record.store import Store
-from mklviz.record.table import require_parquet, write_csv
+from mklviz.record.summary import require_parquet, write_csv
 from mklviz.sweeps.definition import Sweep
 from mklviz.sweeps.member import Member
 from mklviz.sweeps.outcome import MemberOutcome

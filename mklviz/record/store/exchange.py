@@ -24,15 +24,15 @@ from typing import IO, Any
 from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
 from mklviz.quoting import named, said_by
+from mklviz.record.archive import replacing
 from mklviz.record.bundle import KNOWN, SUFFIX, damaged_as_error, free_name, packed_runs, read_told, run_bytes
-from mklviz.record.files import replacing
+from mklviz.record.run_facts import number_in, text_in
 from mklviz.record.store.folder import ABOUT, END, HEAD, PACKED, SEEN, bring_to_disk, read_json, read_seen, write_json
 from mklviz.record.store.frames import frames_in, numbers_at, read_run
 from mklviz.record.store.head import Asker, RunHead, is_id, new_id
 from mklviz.record.store.recorder import Recorder, head_of
 from mklviz.record.store.stored import DAMAGED, StoredRun, run_in
 from mklviz.record.trace import Trace
-from mklviz.record.words import number_in, text_in
 
 __all__ = ["Merged", "export_runs", "import_runs", "merge_runs", "read_file"]
 

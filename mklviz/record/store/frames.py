@@ -23,11 +23,10 @@ from mklviz.errors import MklvizError
 from mklviz.quoting import said_by
 from mklviz.record.archive import Arrays, archive_in_memory, read_header
 from mklviz.record.keeping import FEW, SPARSE
-from mklviz.record.origin import Origin
+from mklviz.record.run_facts import Origin, Verdict
 from mklviz.record.saved import Step, columns_of, opened_run
 from mklviz.record.store.folder import END, FRAME, HEAD, PACKED, read_json, write_durably
 from mklviz.record.trace import CUT_OFF, FINAL, Trace
-from mklviz.record.verdict import Verdict
 
 __all__ = ["frames_in", "newest_numbers", "numbers_at", "read_run", "write_frame"]
 

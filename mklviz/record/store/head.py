@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from mklviz.record.words import number_in, text_in
+from mklviz.record.run_facts import number_in, text_in
 
 __all__ = ["EVERYBODY", "Asker", "Machine", "Owner", "RunHead", "is_id", "new_id", "owned_key", "this_machine"]
 

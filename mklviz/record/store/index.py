@@ -20,11 +20,11 @@ from typing import Any
 from mklviz.errors import MklvizError
 from mklviz.numbers import is_whole
 from mklviz.quoting import quote
+from mklviz.record.run_facts import text_of
 from mklviz.record.store.folder import CUT_OFF_SECONDS
 from mklviz.record.store.head import Machine
 from mklviz.record.store.index_file import migrate
 from mklviz.record.store.stored import CUT_OFF, StoredRun, status_now
-from mklviz.record.words import text_of
 
 __all__ = ["Index"]
 

@@ -14,7 +14,8 @@ from typing import IO, Any
 
 from mklviz.errors import MklvizError
 from mklviz.quoting import named, quote, said_by
-from mklviz.record.files import replacing
+from mklviz.record.archive import replacing
+from mklviz.record.run_facts import MOST_VALUES, text_of
 from mklviz.record.store.catalogue import RUNS, Catalogue
 from mklviz.record.store.exchange import Merged, export_runs, import_runs, merge_runs, read_file
 from mklviz.record.store.folder import ABOUT, LOCKS, SWITCHED_OFF, of_disk, read_json, write_json
@@ -34,7 +35,6 @@ from mklviz.record.store.upkeep import (
     superfluous,
 )
 from mklviz.record.trace import Trace
-from mklviz.record.words import MOST_VALUES, text_of
 
 __all__ = ["Store"]
 

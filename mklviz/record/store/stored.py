@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from mklviz.quoting import one_line
+from mklviz.record.run_facts import FINAL, MOST_COUNT, MOST_VALUES, number_in, plain_values, text_in, text_of
 from mklviz.record.store.folder import ABOUT, CUT_OFF_SECONDS, END, HEAD, LOCKS, PACKED, is_gone, read_json, read_seen
 from mklviz.record.store.frames import newest_numbers
 from mklviz.record.store.head import Machine
-from mklviz.record.verdict import FINAL
-from mklviz.record.words import MOST_COUNT, MOST_VALUES, number_in, plain_values, text_in, text_of
 
 __all__ = ["CUT_OFF", "DAMAGED", "StoredRun", "damaged", "is_cut_off", "run_in", "run_of", "status_now"]
 

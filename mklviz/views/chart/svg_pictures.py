@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from mklviz.engine import Path, Race, available_solvers, make_solver
 from mklviz.engine.styles import style_of
 from mklviz.record import FINAL, Trace
-from mklviz.record.reference import Reference
+from mklviz.record.summary import Reference
 from mklviz.views.chart.axes import counted
 from mklviz.views.chart.columns import WEIGHT_COLUMNS, KernelSlots, Thinning, line_columns, weight_columns
 from mklviz.views.chart.description import Chart, LineMark, Table

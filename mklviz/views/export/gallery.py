@@ -16,10 +16,10 @@ from mklviz._version import __version__
 from mklviz.numbers import counted
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
-from mklviz.record.files import replacing
-from mklviz.record.recordings import recording
-from mklviz.record.reference import Reference
+from mklviz.record.archive import replacing
+from mklviz.record.bundle import recording
 from mklviz.record.store import Store
+from mklviz.record.summary import Reference
 from mklviz.reproduce import ClaimAnswer
 from mklviz.reproduce.races import ClaimRace, claim_races
 from mklviz.reproduce.texts import race_text, splits_text

@@ -12,8 +12,7 @@ from mklviz.engine import Race
 from mklviz.engine.branch import narrated
 from mklviz.errors import MklvizError
 from mklviz.record import FINAL, Trace
-from mklviz.record.milestones import PARTS, milestones
-from mklviz.record.reference import Reference
+from mklviz.record.summary import PARTS, Reference, milestones
 from mklviz.views.chart.columns import (
     LARGEST_DRAWN,
     WEIGHT_COLUMNS,

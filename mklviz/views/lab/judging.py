@@ -11,7 +11,7 @@ import numpy as np
 from mklviz.contract import Array, Iterate
 from mklviz.engine import Measured, Replay, measured
 from mklviz.record import Trace
-from mklviz.record.reference import Reference
+from mklviz.record.summary import Reference
 from mklviz.views.lab.lab_charts import Bar, LabCurve
 from mklviz.views.lab.rules import judged
 from mklviz.views.look.palette import RunStyle

@@ -14,7 +14,7 @@ from mklviz.errors import MklvizError
 from mklviz.numbers import counted, share_text
 from mklviz.problem import LpBall, Problem, Regularizer, Simplex
 from mklviz.record import SOLVED, Trace
-from mklviz.record.verdict import Verdict
+from mklviz.record.run_facts import Verdict
 from mklviz.views.lab.lab_charts import Bar, LabCurve
 from mklviz.views.look.palette import RunStyle
 

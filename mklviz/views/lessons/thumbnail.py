@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
-from mklviz.record.recordings import recorded_evidence, recording
+from mklviz.record.bundle import recorded_evidence, recording
 from mklviz.scenarios import load_scenario
 from mklviz.views.chart.description import Axis, Chart
 from mklviz.views.chart.svg import drawing

@@ -17,8 +17,7 @@ from mklviz.engine.solving import hand_over
 from mklviz.errors import MklvizError
 from mklviz.problem import Problem
 from mklviz.quoting import one_line
-from mklviz.recipe.recorded import RecordedRace
-from mklviz.recipe.resuming import resume_run
+from mklviz.recipe.recorded import RecordedRace, resume_run
 from mklviz.record.history import FoundRun, run_named
 from mklviz.record.store import RunHead, StoredRun, open_store
 from mklviz.sweeps.dask_race import on_cluster

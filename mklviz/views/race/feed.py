@@ -14,7 +14,7 @@ from bokeh.models import ColumnDataSource
 
 from mklviz.record import FINAL, Trace
 from mklviz.record.motion import Motion, MotionTracker
-from mklviz.record.reference import Reference
+from mklviz.record.summary import Reference
 from mklviz.views.chart.columns import (
     ANCHORED,
     COLUMNS,

@@ -9,7 +9,7 @@ from bokeh.models import ColumnDataSource
 
 from mklviz.record import FINAL, Trace
 from mklviz.record.motion import Motion
-from mklviz.record.reference import Reference
+from mklviz.record.summary import Reference
 from mklviz.views.chart.columns import COLUMNS, recent_weights
 from mklviz.views.chart.kernel_colours import KernelColours
 from mklviz.views.chart.squashed import squashed

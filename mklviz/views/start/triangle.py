@@ -18,7 +18,7 @@ from contourpy import FillType, contour_generator
 
 from mklviz.numbers import share_text
 from mklviz.record import Trace
-from mklviz.record.recordings import recorded_evidence
+from mklviz.record.bundle import recorded_evidence
 from mklviz.typing import Array
 from mklviz.views.chart.contours import contour_levels
 from mklviz.views.geometry.ground import Mesh

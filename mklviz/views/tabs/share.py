@@ -11,7 +11,7 @@ import panel as pn
 from mklviz.engine.task import Task
 from mklviz.errors import MklvizError
 from mklviz.recipe import Recipe
-from mklviz.recipe.program import as_python
+from mklviz.recipe.recipe import as_python
 from mklviz.views.export.files import KINDS
 from mklviz.views.form import Alert, Button, Checkbox, Code, Form, FormRow, Link, Note, Select
 from mklviz.views.lessons.picture import LessonRuns
