@@ -32,12 +32,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mklviz.cached import cached_property
 from mklviz.context import checkpoint, spending
 from mklviz.contract import Array
 from mklviz.errors import SolverError
 from mklviz.inner.averaging import Kink
 from mklviz.inner.point import SvmPoint
+from mklviz.lazy import cached_property
 from mklviz.problem import Problem, Regularizer
 from mklviz.solvers._trials import Trial
 

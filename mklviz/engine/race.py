@@ -9,7 +9,6 @@ from copy import copy
 from itertools import count
 from typing import Any
 
-from mklviz.cached import cached_property
 from mklviz.contract import Iterate, Solver
 from mklviz.engine.branch import BRANCH_DASH, branch_label, branch_start, origin_of
 from mklviz.engine.facts import ProblemFacts
@@ -22,6 +21,7 @@ from mklviz.engine.task import STOPPED
 from mklviz.errors import MklvizError, UnsupportedProblem
 from mklviz.html import table
 from mklviz.kernels.interface import Approximate
+from mklviz.lazy import cached_property
 from mklviz.problem import Problem
 from mklviz.record.run_facts import Origin
 from mklviz.record.summary import COLUMNS, label, summarize

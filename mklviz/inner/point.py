@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mklviz.cached import cached_property
 from mklviz.contract import Array
+from mklviz.lazy import cached_property
 from mklviz.problem import Problem
 from mklviz.problem.bounds import relative_gap
 from mklviz.problem.rounding import worsened

@@ -25,11 +25,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklviz.cached import cached_property
 from mklviz.errors import ProblemError
 from mklviz.html import fact_table
 from mklviz.kernels.cross import Cross, numbers, refuse_masked
 from mklviz.kernels.interface import Bank
+from mklviz.lazy import cached_property
 from mklviz.problem.bounds import relative_gap
 from mklviz.problem.losses import Hinge, Loss
 from mklviz.problem.predict import Predictor, weighted_noun

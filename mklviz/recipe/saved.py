@@ -17,9 +17,8 @@ import numpy as np
 from mklviz.errors import MklvizError
 from mklviz.kernels import KernelFamily, Nystrom, kernel_families
 from mklviz.problem import Loss, Regularizer, loss_families, regularizer_families
-from mklviz.quoting import one_line
+from mklviz.quoting import hint, one_line
 from mklviz.recipe.choices import DataChoice, KernelChoice, ProblemChoice, RecipeParts, SolverChoice, Split, StopChoice
-from mklviz.suggestions import hint
 
 __all__ = ["read_json", "to_json"]
 

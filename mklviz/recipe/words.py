@@ -18,7 +18,7 @@ from mklviz.datasets import DataError, describe_dataset
 from mklviz.errors import MklvizError, ProblemError, UnknownName
 from mklviz.kernels import KernelFamily, Nystrom, kernel_families, paper_families
 from mklviz.problem import L1Penalty, Loss, Regularizer, Simplex, loss_families, regularizer_families
-from mklviz.quoting import one_line
+from mklviz.quoting import hint, one_line
 from mklviz.recipe.choices import OWN, RecipeParts, SolverChoice
 from mklviz.recipe.parsing import (
     fraction,
@@ -35,7 +35,6 @@ from mklviz.recipe.parsing import (
     write_values,
     written,
 )
-from mklviz.suggestions import hint
 
 __all__ = [
     "WORDS",

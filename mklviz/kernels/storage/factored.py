@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from scipy.linalg import blas
 
-from mklviz.cached import cached_property
 from mklviz.context.cancelling import checkpoint, in_pieces
 from mklviz.kernels.storage.compensated import squared_length
+from mklviz.lazy import cached_property
 from mklviz.typing import Array, Indices, Single
 
 TOGETHER = 64  # columns whose forms are computed at a time

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from mklviz.cached import cached_property
 from mklviz.context.cancelling import checkpoint
 from mklviz.kernels.storage.compensated import forms_of_triangle, products
 from mklviz.kernels.storage.packed import PackedBlock
 from mklviz.kernels.storage.triangles import TOGETHER, Entries, add_rows, forms, product
+from mklviz.lazy import cached_property
 from mklviz.typing import Array, Indices
 
 __all__ = ["MappedBlock"]

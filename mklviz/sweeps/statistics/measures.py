@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mklviz.errors import ProblemError, UnknownName
-from mklviz.suggestions import hint
+from mklviz.quoting import hint
 
 if TYPE_CHECKING:
     import pandas as pd

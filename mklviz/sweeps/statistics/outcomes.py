@@ -13,9 +13,9 @@ import numpy as np
 
 from mklviz.errors import ProblemError, UnknownName
 from mklviz.numbers import is_number
+from mklviz.quoting import hint
 from mklviz.recipe.parsing import show_number
 from mklviz.record import SOLVED
-from mklviz.suggestions import hint
 from mklviz.sweeps.statistics.measures import Measure, machines_of, measure_of
 from mklviz.typing import Array, Flags, Indices
 

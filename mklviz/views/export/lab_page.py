@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from mklviz.cached import cached_property
 from mklviz.errors import MklvizError
+from mklviz.lazy import cached_property
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
 from mklviz.record.archive import replacing
