@@ -35,7 +35,7 @@ __all__ = [
     "free_name",
     "packed_runs",
     "read_bundle",
-    "read_told",
+    "read_known",
     "recorded_evidence",
     "recording",
     "run_bytes",
@@ -44,7 +44,7 @@ __all__ = [
 
 SUFFIX = ".mklrun.npz"
 KNOWN = "runs.json"  # in a file that a store has written: what it knows of each run
-MOST_TOLD = 10**6  # bytes of that for each run
+MOST_KNOWN = 10**6  # bytes of that for each run
 MOST_RUNS = 50
 MOST_BYTES = 128 * 10**6  # of all runs of a file, unpacked
 MOST_PACKED = 32 * 10**6  # of all runs of a file, as they are packed
@@ -88,14 +88,14 @@ def bundle_bytes(content: bytes, name: str) -> int:
     return size + sum(map(len, runs.values())) + _OBJECTS * known
 
 
-def read_told(content: bytes, name: str) -> dict[str, Any]:
+def read_known(content: bytes, name: str) -> dict[str, Any]:
     """Return what a store has written of the runs in a file, by their names in it; nothing in files of others.
 
     Raises `MklvizError` if that is more than anybody has to say of them.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive, ArchiveMember(archive, KNOWN) as member:
-            if member.left > MOST_TOLD * len(archive.namelist()):
+            if member.left > MOST_KNOWN * len(archive.namelist()):
                 raise _too_large(name)
             stated = json.loads(member.read())["runs"]
             return {key: about for key, about in stated.items() if isinstance(about, dict)}

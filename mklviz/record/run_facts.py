@@ -96,11 +96,11 @@ _PACKAGES = ("numpy", "scipy", "numba")
 
 def versions_in_use() -> dict[str, str]:
     """Return versions by name: "mklviz", "python" and packages."""
-    return dict(_found())
+    return dict(_versions())
 
 
 @cache
-def _found() -> dict[str, str]:
+def _versions() -> dict[str, str]:
     own = {"mklviz": __version__, "python": platform.python_version()}
     return own | {package: version(package) for package in _PACKAGES}
 

@@ -53,7 +53,7 @@ def columns_of(
     columns["svm_solves"] = np.array([iterate.svm_solves for iterate in iterates], dtype=np.int64)
     columns |= {"dual": np.array([iterate.dual for iterate in iterates]), "seconds": seconds}
     columns |= _certificates(iterates) | {_SPLIT[part]: spent for part, spent in split.items()}
-    return {"format": FORMAT, **header, "facts": [_told(iterate) for iterate in iterates]}, columns
+    return {"format": FORMAT, **header, "facts": [_facts_and_end(iterate) for iterate in iterates]}, columns
 
 
 @contextmanager
@@ -98,7 +98,7 @@ def _header(stored: Mapping[str, Any]) -> dict[str, Any]:
     return header
 
 
-def _told(iterate: Iterate) -> dict[str, float | str]:
+def _facts_and_end(iterate: Iterate) -> dict[str, float | str]:
     """Return what a file says of a step: its facts and, of the last one, why the method ended."""
     return iterate.facts.known() | ({_END: iterate.end.reason} if iterate.end is not None else {})
 

@@ -34,7 +34,7 @@ __all__ = ["CUT_OFF", "FINAL", "SOLVED", "Trace"]
 
 CUT_OFF = "The recording ends here, while the run was still going."
 _HEAVIEST = 5  # kernels that a notebook names
-_TOLD = ("solver", "label", "options", "problem", "status", "reason", "recipe", "versions", "descends")  # saved
+_HEADER = ("solver", "label", "options", "problem", "status", "reason", "recipe", "versions", "descends")  # saved
 CHOOSING = ("alignf", "easymkl", "smkl")  # solvers that do not descend, for files from before they said so
 _COLUMNS = ("svm_solves", "seconds", "objective", "lower_bound", "gap", "iterate_gap", "step", "active")
 
@@ -423,7 +423,7 @@ class Trace(Sequence[Iterate]):
                 self.save(file)
             return
         now = self._as_of_now()
-        header = {name: getattr(now, name) for name in _TOLD} | {"kernel_names": list(now.kernel_names)}
+        header = {name: getattr(now, name) for name in _HEADER} | {"kernel_names": list(now.kernel_names)}
         header["origin"] = None if now.origin is None else now.origin.to_dict()
         write_run(path, header, now[:], now.seconds, now.split)
 

@@ -218,8 +218,8 @@ class Catalogue:
             changes = None
         if changes is not None:
             changed = {**gone, **changes.changed}
-            found = ((self._read(run_id), at) for run_id, at in changed.items() if run_id not in live)
-            rows += [(run, at) for run, at in found if run is not None]
+            read = ((self._read(run_id), at) for run_id, at in changed.items() if run_id not in live)
+            rows += [(run, at) for run, at in read if run is not None]
             index.remove(changes.missing)
         news = index.put(rows)
         self.live = live

@@ -25,7 +25,7 @@ from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
 from mklviz.quoting import named, said_by
 from mklviz.record.archive import replacing
-from mklviz.record.bundle import KNOWN, SUFFIX, damaged_as_error, free_name, packed_runs, read_told, run_bytes
+from mklviz.record.bundle import KNOWN, SUFFIX, damaged_as_error, free_name, packed_runs, read_known, run_bytes
 from mklviz.record.run_facts import number_in, text_in
 from mklviz.record.store.folder import ABOUT, END, HEAD, PACKED, SEEN, bring_to_disk, read_json, read_seen, write_json
 from mklviz.record.store.frames import frames_in, numbers_at, read_run
@@ -133,7 +133,7 @@ def export_runs(runs: Sequence[StoredRun], folder: Path, file: IO[bytes], live: 
                 else:
                     recorder.trace.snapshot().save(member)
             written = {what: read_json(folder / run.id / path) for what, path in _FILES.items()}
-            about = written if recorder is None else recorder.told
+            about = written if recorder is None else recorder.stated
             about["head"] = {**about["head"], "owner": ""}  # who has a file need not know whose runs they were
             known[name] = {"id": run.id, **about}
         archive.writestr(KNOWN, json.dumps({"version": 1, "runs": known}))
@@ -169,13 +169,13 @@ def import_runs(content: bytes, created: datetime, name: str, folder: Path, owne
     """
     races: dict[str, None] = {}
     opened: list[tuple[Mapping[str, Any], bytes, int]] = []
-    known = read_told(content, name)
+    known = read_known(content, name)
     shared = RunHead(_digest(content), name=Path(name).stem.split(".")[0], made_by="file")
     for member, run in _runs(content, name):
         trace = Trace.load(io.BytesIO(run))
         about = known.get(member + SUFFIX, {})
         if not (is_id(about.get("id")) and isinstance(about.get("head"), dict)):
-            about = _told_by(trace, member, run, shared, created)
+            about = _described_by(trace, member, run, shared, created)
         opened.append((about, run, len(trace)))
     for about, run, steps in opened:  # where one cannot be opened, none joins
         mine = _own_run(about, steps, folder, owner)
@@ -192,7 +192,7 @@ def _runs(content: bytes, name: str) -> Iterator[tuple[str, bytes]]:
             yield member, run
 
 
-def _told_by(trace: Trace, key: str, run: bytes, shared: RunHead, created: datetime) -> dict[str, Any]:
+def _described_by(trace: Trace, key: str, run: bytes, shared: RunHead, created: datetime) -> dict[str, Any]:
     """Return what is to be known of a run in a file that says nothing of it."""
     run_id = new_id(trace.solver, created, _digest(key.encode() + run)[:8])
     head = {**head_of(run_id, key or trace.solver, trace, shared), "created": created.timestamp()}

@@ -117,7 +117,7 @@ _WORDS: Mapping[str, Callable[[str], Condition]] = {
 
 _FIELDS = tuple(each.name for each in fields(StoredRun))
 _AS_JSON = ("options", "versions", "tags", "results", "machine_state")
-_FOUND = ("name", "note", "words", "solver", "label", "data", "problem", "lesson")  # besides the tags
+_SEARCHED = ("name", "note", "words", "solver", "label", "data", "problem", "lesson")  # besides the tags
 _COLUMNS = tuple({"machine": "machine_state"}.get(name, name) for name in _FIELDS)
 _ROW = (*_COLUMNS, "machine", "haystack", "folder_changed")
 _STATED = [name for name in _ROW if name not in ("id", "folder_changed")]
@@ -212,7 +212,7 @@ def _in_memory() -> sqlite3.Connection:
 def _row(run: StoredRun, changed: int) -> tuple[Any, ...]:
     stated: dict[str, Any] = {name: getattr(run, name) for name in _FIELDS}
     stated["machine_state"] = asdict(run.machine)
-    values = [stated[name] for name in _FOUND]
+    values = [stated[name] for name in _SEARCHED]
     texts = {name: json.dumps(stated[name]) for name in _AS_JSON}
     haystack = "\n".join((*values, *run.tags)).casefold()
     row = {**stated, **texts, "machine": run.machine.id, "haystack": haystack, "folder_changed": changed}

@@ -62,7 +62,7 @@ class Recorder:
         length = len(self.trace)
         seen = self._seen if self.done else time.time() // SEEN_SECONDS * SEEN_SECONDS
         numbers = numbers_at(self.trace, length)
-        return run_of(self.folder.name, self.head, self._end, numbers, self.said, seen, self._bytes)
+        return run_of(self.folder.name, self.head, self._end, numbers, self.newest_about, seen, self._bytes)
 
     @property
     def kept(self) -> bool:
@@ -70,12 +70,12 @@ class Recorder:
         return self.done and self._end["results"] == self.results
 
     @property
-    def told(self) -> dict[str, dict[str, Any]]:
+    def stated(self) -> dict[str, dict[str, Any]]:
         """What a store knows of the run beside its steps: its head, its end if it has come to one, and what is said."""
-        return {"head": dict(self.head), "end": self._end, "about": self.said}
+        return {"head": dict(self.head), "end": self._end, "about": self.newest_about}
 
     @property
-    def said(self) -> dict[str, Any]:
+    def newest_about(self) -> dict[str, Any]:
         """What people say of the run, here or in another process."""
         theirs = read_json(self.folder / ABOUT)
         return max(theirs, self.about, key=lambda about: number_in(about, "changed"))
@@ -198,7 +198,7 @@ SHARE = 0.04  # of a processor that writing may take, where so many runs go on t
 AGAIN_SECONDS = 2.0  # between two attempts on a disk that has refused
 _ENDED = "The program ended while the run was going on."
 
-Said = Callable[[OSError | None], None]
+Report = Callable[[OSError | None], None]
 
 
 class Writer:
@@ -212,11 +212,11 @@ class Writer:
         """Have no runs and no thread: after a fork, those of the parent are the parent's."""
         self._lock = threading.RLock()  # held while recorders write
         self._guard = threading.Lock()
-        self._followed: dict[Recorder, Said] = {}
+        self._followed: dict[Recorder, Report] = {}
         self._again: dict[Recorder, float] = {}
         self._thread: threading.Thread | None = None
 
-    def follow(self, recorder: Recorder, report: Said) -> None:
+    def follow(self, recorder: Recorder, report: Report) -> None:
         """Write a run until it has ended; `said` hears None when the disk took it, and what the disk said otherwise."""
         with self._guard:
             self._followed[recorder] = report
@@ -224,7 +224,7 @@ class Writer:
                 self._thread = threading.Thread(target=self._loop, name="mklviz-store", daemon=True)
                 self._thread.start()
 
-    def flush(self, recorders: Iterable[Recorder], report: Said) -> None:
+    def flush(self, recorders: Iterable[Recorder], report: Report) -> None:
         """Write all there is of some runs now, in the calling thread; also results of those that are done."""
         for recorder in recorders:
             self._write(recorder, report)
@@ -245,7 +245,7 @@ class Writer:
                 self._write(recorder, report)
             wait = max(FRAME_SECONDS - (time.monotonic() - begun), (time.thread_time() - spent) / SHARE, 0.05)
 
-    def _write(self, recorder: Recorder, report: Said) -> None:
+    def _write(self, recorder: Recorder, report: Report) -> None:
         with self._lock:
             begun = time.thread_time()
             try:

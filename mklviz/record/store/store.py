@@ -66,7 +66,7 @@ class Store:
             if exists:
                 self._catalogue.make()
         except OSError as error:
-            self._said(error)
+            self._hear(error)
 
     def of(self, owner: Asker) -> Store:
         """Return this store as `owner` has it, with an `enabled` of its own: all that others have is not there."""
@@ -74,7 +74,7 @@ class Store:
         seen.owner = owner
         return seen
 
-    def _found(
+    def _select(
         self,
         where: str = "",
         order: str = "created",
@@ -115,7 +115,9 @@ class Store:
         shared = replace(head, race=race, owner=self.owner.name or head.owner)
 
         def begin(key: str, trace: Trace, other: Recorder | None) -> Recorder | None:
-            return self._begin(key, trace, shared, {} if other is None else other.said) if self.enabled else None
+            return (
+                self._begin(key, trace, shared, {} if other is None else other.newest_about) if self.enabled else None
+            )
 
         recording = Recording(shared.race, begin, self._flush)
         for key, trace in traces.items():
@@ -129,15 +131,15 @@ class Store:
         recorder = Recorder(self._runs / run_id, head, trace, self._catalogue.make)
         recorder.about = dict(about)  # a branch is called as its race is
         self._catalogue.add(recorder)
-        WRITER.follow(recorder, self._said)
+        WRITER.follow(recorder, self._hear)
         return recorder
 
     def _flush(self, recorders: Sequence[Recorder]) -> None:
-        WRITER.flush(recorders, self._said)
+        WRITER.flush(recorders, self._hear)
         self._catalogue.runs_folder.touch()
         self._whole._keep_up()
 
-    def _said(self, error: OSError | None) -> None:
+    def _hear(self, error: OSError | None) -> None:
         """Hear of the disk whether it takes what is written."""
         self._catalogue.say("writing", "" if error is None else of_disk(error, self.folder))
         if error is None:
@@ -156,14 +158,14 @@ class Store:
 
         Raises `MklvizError` if a condition cannot be understood; the sentence says which.
         """
-        return self._found(where, order, limit, f"deleted IS {'NOT ' if deleted else ''}NULL")
+        return self._select(where, order, limit, f"deleted IS {'NOT ' if deleted else ''}NULL")
 
     def trace(self, run_id: str) -> Trace:
         """Return the trace of a run, which still grows where the run is going on in this process.
 
         Raises `MklvizError` if there is no such run, or nothing of it can be read.
         """
-        if self.owner != EVERYBODY and not self._found(also="id = ?", values=(run_id,)):
+        if self.owner != EVERYBODY and not self._select(also="id = ?", values=(run_id,)):
             raise MklvizError(f"There is no run {quote(run_id)} in the store.")
         recorder = self._catalogue.live.get(run_id)
         if recorder is not None:
@@ -190,22 +192,22 @@ class Store:
         return traces
 
     def _race(self, race_id: str) -> list[StoredRun]:
-        found = self._race_of(race_id)
-        if not found:
+        runs = self._race_of(race_id)
+        if not runs:
             raise MklvizError(f"There is no race {quote(race_id)} in the store.")
-        return found
+        return runs
 
     def _is_anothers(self, race_id: str) -> bool:
         """Return whether others have runs in a race, and this owner none."""
         return self.owner != EVERYBODY and not self._race_of(race_id) and bool(self._whole._race_of(race_id))
 
     def _race_of(self, race_id: str) -> list[StoredRun]:
-        return self._found(also="race = ?", values=(race_id,))
+        return self._select(also="race = ?", values=(race_id,))
 
     @property
     def size(self) -> int:
         """Bytes that all runs take."""
-        return self._catalogue.size if self.owner == EVERYBODY else sum(run.bytes for run in self._found())
+        return self._catalogue.size if self.owner == EVERYBODY else sum(run.bytes for run in self._select())
 
     def describe(
         self,
@@ -220,22 +222,22 @@ class Store:
         texts = {"name": name, "note": note}
         given: dict[str, Any] = {key: text and text_of(text, MOST_NOTE) for key, text in texts.items()}
         given |= {"tags": None if tags is None else [*map(text_of, tags)][:MOST_VALUES], "pinned": pinned}
-        self._say(race_id, {key: value for key, value in given.items() if value is not None})
+        self._note(race_id, {key: value for key, value in given.items() if value is not None})
 
     def delete(self, race_id: str) -> None:
         """Delete a race, which can be undone for a day."""
-        self._say(race_id, {"deleted": time.time()})
+        self._note(race_id, {"deleted": time.time()})
 
     def restore(self, race_id: str) -> None:
         """Undo `delete`."""
-        self._say(race_id, {"deleted": None})
+        self._note(race_id, {"deleted": None})
 
-    def _say(self, race_id: str, said: Mapping[str, Any]) -> None:
+    def _note(self, race_id: str, changes: Mapping[str, Any]) -> None:
         """Write down what a person says of a race; of runs that are going on in memory alone, there."""
         for run in self._race(race_id):
             recorder = self._catalogue.live.get(run.id)
-            known = recorder.said if recorder is not None else read_json(self._runs / run.id / ABOUT)
-            about = {**known, **said, "changed": time.time()}
+            known = recorder.newest_about if recorder is not None else read_json(self._runs / run.id / ABOUT)
+            about = {**known, **changes, "changed": time.time()}
             if recorder is not None:
                 recorder.about = about  # written with its head, where that is not yet on the disk
             try:
@@ -255,9 +257,9 @@ class Store:
 
     def _clean(self, limit: int, **undo: float) -> Cleaned:
         also = "1" if self._catalogue.size > limit else "deleted IS NOT NULL"
-        found = self._found(also=also)
+        runs = self._select(also=also)
         try:
-            cleaned = remove(self._runs, superfluous(found, limit, **undo))
+            cleaned = remove(self._runs, superfluous(runs, limit, **undo))
         except OSError as error:
             raise self._not_written(error) from error
         self._catalogue.runs_folder.touch()
@@ -287,7 +289,7 @@ class Store:
         Raises `MklvizError` if the disk does not take it.
         """
         left = self._packed | {*self._catalogue.live}
-        runs = [run for run in self._found() if run.id not in left]
+        runs = [run for run in self._select() if run.id not in left]
         try:
             for run in settled(runs, at_once):
                 pack(self._runs / run.id)
@@ -379,5 +381,5 @@ class Store:
     def close(self) -> None:
         """Write what there is, and let others own the store; races that go on are recorded all the same."""
         with suppress(OSError):
-            WRITER.flush([*self._catalogue.live.values()], self._said)
+            WRITER.flush([*self._catalogue.live.values()], self._hear)
         self._catalogue.close()

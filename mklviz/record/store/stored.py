@@ -19,7 +19,20 @@ from mklviz.record.store.head import Machine
 
 __all__ = ["CUT_OFF", "DAMAGED", "StoredRun", "damaged", "is_cut_off", "run_in", "run_of", "status_now"]
 
-_SAID = ("key", "solver", "label", "status", "reason", "words", "data", "problem", "name", "note", "lesson", "made_by")
+_LINES = (
+    "key",
+    "solver",
+    "label",
+    "status",
+    "reason",
+    "words",
+    "data",
+    "problem",
+    "name",
+    "note",
+    "lesson",
+    "made_by",
+)
 CUT_OFF = "cut off"  # the status of a run that ended without saying how
 DAMAGED = "damaged"  # and of one that cannot be read
 _HEADLESS = "what it began with is missing or damaged"
@@ -80,7 +93,7 @@ class StoredRun:
 
     def __post_init__(self) -> None:
         """Keep whatever people and files say on one line that steers no terminal and turns no letters round."""
-        for name in _SAID:
+        for name in _LINES:
             text = getattr(self, name)
             object.__setattr__(self, name, one_line(text, len(text)))
         object.__setattr__(self, "tags", tuple(one_line(tag, len(tag)) for tag in self.tags))
