@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from mklviz.cli.arguments import BAD_INPUT, FAILED, INTERRUPTED, folder_of
@@ -120,6 +121,15 @@ def _serve(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _command(module: str, function: str, **options: Any) -> Callable[[argparse.Namespace], int]:
+    """Return a command of a module of its own, which is loaded when it is called for."""
+
+    def call(arguments: argparse.Namespace) -> int:
+        return int(getattr(import_module(f"mklviz.cli.{module}"), function)(arguments, **options))
+
+    return call
+
+
 def _desktop(arguments: argparse.Namespace) -> int:
     from mklviz.views.host.installed import need_screen
 
@@ -130,24 +140,6 @@ def _desktop(arguments: argparse.Namespace) -> int:
         os.environ[STORE] = folder
     open_desktop(arguments.file)
     return 0
-
-
-def _run(arguments: argparse.Namespace) -> int:
-    from mklviz.cli.race import solve_race
-
-    return solve_race(arguments, one=True)
-
-
-def _race(arguments: argparse.Namespace) -> int:
-    from mklviz.cli.race import solve_race
-
-    return solve_race(arguments)
-
-
-def _path(arguments: argparse.Namespace) -> int:
-    from mklviz.cli.path import solve_path
-
-    return solve_path(arguments)
 
 
 def _lab(arguments: argparse.Namespace) -> int:
@@ -193,24 +185,6 @@ def _gallery(arguments: argparse.Namespace) -> int:
     files = save_gallery(arguments.folder, folder_of(arguments) or None)
     print(f"{files[0]}: the index of {len(files) - 1} pages")
     return 0
-
-
-def _sweep(arguments: argparse.Namespace) -> int:
-    from mklviz.cli.sweep import solve_sweep
-
-    return solve_sweep(arguments)
-
-
-def _reproduce(arguments: argparse.Namespace) -> int:
-    from mklviz.cli.reproduce import answer_claims
-
-    return answer_claims(arguments)
-
-
-def _runs(arguments: argparse.Namespace) -> int:
-    from mklviz.cli.runs import act
-
-    return act(arguments)
 
 
 def _check(arguments: argparse.Namespace) -> int:
@@ -299,14 +273,14 @@ def _list(arguments: argparse.Namespace) -> int:
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "serve": _serve,
     "desktop": _desktop,
-    "run": _run,
-    "race": _race,
-    "path": _path,
+    "run": _command("race", "solve_race", one=True),
+    "race": _command("race", "solve_race"),
+    "path": _command("path", "solve_path"),
     "lab": _lab,
     "gallery": _gallery,
-    "sweep": _sweep,
-    "reproduce": _reproduce,
-    "runs": _runs,
+    "sweep": _command("sweep", "solve_sweep"),
+    "reproduce": _command("reproduce", "answer_claims"),
+    "runs": _command("runs", "act"),
     "check": _check,
     "bench": _bench,
     "warmup": _warmup,

@@ -23,7 +23,7 @@ from mklviz.quoting import quote
 from mklviz.record.run_facts import text_of
 from mklviz.record.store.folder import CUT_OFF_SECONDS
 from mklviz.record.store.head import Machine
-from mklviz.record.store.index_file import migrate
+from mklviz.record.store.index_file import make_tables
 from mklviz.record.store.stored import CUT_OFF, StoredRun, status_now
 
 __all__ = ["Index"]
@@ -205,7 +205,7 @@ class Index:
 
 def _in_memory() -> sqlite3.Connection:
     connection = sqlite3.connect(":memory:", check_same_thread=False)
-    migrate(connection)
+    make_tables(connection)
     return connection
 
 

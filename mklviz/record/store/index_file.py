@@ -1,8 +1,7 @@
 """The index's file: opened by the store's owner to write, by others to copy. Runs' folders are the truth all the same.
 
-An index of an earlier version is brought forward, never back. SQLite's write-ahead log was damaged up to version 3.51.2
-by two connections at once, and always is on network disks; elsewhere a rollback journal is used, brought to the disk at
-each change.
+SQLite's write-ahead log was damaged up to version 3.51.2 by two connections at once, and always is on network disks;
+elsewhere a rollback journal is used, brought to the disk at each change.
 """
 
 from __future__ import annotations
@@ -13,9 +12,12 @@ import time
 from contextlib import closing, suppress
 from pathlib import Path
 
-__all__ = ["NewerIndex", "copied_index", "migrate", "move_aside", "opened_index"]
+__all__ = ["NewerIndex", "copied_index", "make_tables", "move_aside", "opened_index"]
 
-_FIRST = """
+VERSION = 2  # of the tables: an index of an earlier version is made anew from the runs' folders
+_TABLES = """
+BEGIN;
+DROP TABLE IF EXISTS runs;
 CREATE TABLE runs (
     id TEXT PRIMARY KEY, race TEXT, key TEXT, solver TEXT, label TEXT, options TEXT, seed INTEGER, status TEXT,
     reason TEXT, words TEXT, recipe TEXT, data TEXT, problem TEXT, versions TEXT, machine_state TEXT, created REAL,
@@ -27,32 +29,9 @@ CREATE TABLE runs (
 CREATE INDEX runs_created ON runs (created);
 CREATE INDEX runs_race ON runs (race);
 CREATE INDEX runs_member ON runs (member);
+PRAGMA user_version = {};
+COMMIT;
 """
-_READ_ANEW = "DELETE FROM runs;"  # rows of before may hold what no calendar or table can show
-STEPS: tuple[str, ...] = (
-    _FIRST,
-    _READ_ANEW,
-)  # the script at index v leads from version v to v + 1; those that were released stay as they are
-
-
-def newest_version() -> int:
-    """Return the version that this mklviz writes."""
-    return len(STEPS)
-
-
-def version_of(connection: sqlite3.Connection) -> int:
-    """Return the version of an index; 0 of an empty one."""
-    return int(connection.execute("PRAGMA user_version").fetchone()[0])
-
-
-def migrate(connection: sqlite3.Connection) -> None:
-    """Bring an index to this version, each step whole or not at all."""
-    for version in range(version_of(connection), len(STEPS)):
-        connection.executescript(f"BEGIN; {STEPS[version]} PRAGMA user_version = {version + 1}; COMMIT;")
-
-
-# -- the file
-
 _log = logging.getLogger(__name__)
 WAL_SINCE = (3, 51, 3)
 LOCAL = {"apfs", "btrfs", "ext2", "ext3", "ext4", "f2fs", "overlay", "tmpfs", "xfs", "zfs"}
@@ -60,12 +39,23 @@ _MOUNTS = Path("/proc/mounts")
 _BACKUPS = 2
 
 
+def make_tables(connection: sqlite3.Connection) -> None:
+    """Make the tables of this version anew, whole or not at all, where others or none are there."""
+    if _version_of(connection) != VERSION:
+        connection.executescript(_TABLES.format(VERSION))
+
+
+def _version_of(connection: sqlite3.Connection) -> int:
+    """Return the version of an index; 0 of an empty one."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
 class NewerIndex(Exception):
     """The index was written by a newer version."""
 
 
 def opened_index(path: Path) -> sqlite3.Connection:
-    """Open the index to write, made or brought to this version where needed; what is damaged is begun anew.
+    """Open the index to write, made or made anew where it is damaged or of an earlier version.
 
     Raises `NewerIndex`, or `sqlite3.Error` if it is locked or the disk does not take it.
     """
@@ -87,18 +77,15 @@ def _is_damage(error: sqlite3.OperationalError) -> bool:
 def _opened(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=2.0, check_same_thread=False)
     try:
-        version = version_of(connection)
-        if version > newest_version():
+        version = _version_of(connection)
+        if version > VERSION:
             raise NewerIndex
         if not version:
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # has to stand before the first table
         wal = sqlite3.sqlite_version_info >= WAL_SINCE and _is_local(path)
         connection.execute(f"PRAGMA journal_mode = {'WAL' if wal else 'DELETE'}")
         connection.execute("PRAGMA synchronous = FULL")
-        if version < newest_version():
-            if version:
-                _back_up(connection, path, version)
-            migrate(connection)
+        make_tables(connection)
         if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
             raise sqlite3.DatabaseError("it fails SQLite's own check")
         connection.execute("SELECT id, folder_changed FROM runs LIMIT 1").fetchall()
@@ -106,15 +93,6 @@ def _opened(path: Path) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
-
-
-def _back_up(connection: sqlite3.Connection, path: Path, version: int) -> None:
-    """Copy the index as it is before it is brought to a later version."""
-    beside = path.with_name(f"{path.name}.part")
-    beside.unlink(missing_ok=True)
-    with closing(sqlite3.connect(beside)) as copy:
-        connection.backup(copy)
-    beside.replace(path.with_name(f"{path.stem}.version-{version}{path.suffix}"))
 
 
 def move_aside(path: Path) -> None:
@@ -133,12 +111,12 @@ def copied_index(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(":memory:", check_same_thread=False)
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=1.0)) as original:
-            if version_of(original) == newest_version():
+            if _version_of(original) == VERSION:
                 original.backup(connection)
     except (sqlite3.Error, ValueError):
         connection.close()
         connection = sqlite3.connect(":memory:", check_same_thread=False)
-    migrate(connection)
+    make_tables(connection)
     return connection
 
 
