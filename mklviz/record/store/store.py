@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -234,18 +234,16 @@ class Store:
 
     def _note(self, race_id: str, changes: Mapping[str, Any]) -> None:
         """Write down what a person says of a race; of runs that are going on in memory alone, there."""
-        for run in self._race(race_id):
-            recorder = self._catalogue.live.get(run.id)
-            known = recorder.newest_about if recorder is not None else read_json(self._runs / run.id / ABOUT)
-            about = {**known, **changes, "changed": time.time()}
-            if recorder is not None:
-                recorder.about = about  # written with its head, where that is not yet on the disk
-            try:
-                write_json(self._runs / run.id / ABOUT, about)
-            except OSError as error:
-                if recorder is None:
-                    raise self._not_written(error) from error
-        self._catalogue.runs_folder.touch()
+        runs = self._race(race_id)
+        with self._changing():
+            for run in runs:
+                recorder = self._catalogue.live.get(run.id)
+                known = recorder.newest_about if recorder is not None else read_json(self._runs / run.id / ABOUT)
+                about = {**known, **changes, "changed": time.time()}
+                if recorder is not None:
+                    recorder.about = about  # written with its head, where that is not yet on the disk
+                with suppress(OSError) if recorder is not None else nullcontext():
+                    write_json(self._runs / run.id / ABOUT, about)
 
     def clean(self, limit: int | None = None) -> Cleaned:
         """Remove deleted runs for good, and the oldest unpinned ones beyond `limit` bytes; return what was freed.
@@ -258,12 +256,8 @@ class Store:
     def _clean(self, limit: int, **undo: float) -> Cleaned:
         also = "1" if self._catalogue.size > limit else "deleted IS NOT NULL"
         runs = self._select(also=also)
-        try:
-            cleaned = remove(self._runs, superfluous(runs, limit, **undo))
-        except OSError as error:
-            raise self._not_written(error) from error
-        self._catalogue.runs_folder.touch()
-        return cleaned
+        with self._changing():
+            return remove(self._runs, superfluous(runs, limit, **undo))
 
     def _keep_up(self) -> None:
         """Let the owner of the store pack and remove runs now and then, in a thread of its own."""
@@ -290,12 +284,10 @@ class Store:
         """
         left = self._packed | {*self._catalogue.live}
         runs = [run for run in self._select() if run.id not in left]
-        try:
+        with self._changing():
             for run in settled(runs, at_once):
                 pack(self._runs / run.id)
                 self._packed.add(run.id)
-        except OSError as error:
-            raise self._not_written(error) from error
 
     def repair(self) -> dict[str, str]:
         """Set runs aside that are over and cannot be read, in a folder beside the others; return why, by their keys.
@@ -313,11 +305,8 @@ class Store:
                     raise MklvizError(stated.reason)
             except MklvizError as error:
                 faults[run.id] = said_by(error)
-        try:
+        with self._changing():
             set_aside(self._runs, faults)
-        except OSError as error:
-            raise self._not_written(error) from error
-        self._catalogue.runs_folder.touch()
         return faults
 
     def export(self, race_ids: Iterable[str], path: str | Path | IO[bytes]) -> int:
@@ -349,13 +338,9 @@ class Store:
         """
         content, created = read_file(source)
         called = name or ("the file" if isinstance(source, bytes) else Path(source).name)
-        try:
+        with self._changing():
             self._catalogue.make()
             return import_runs(content, created, called, self._runs, self.owner)
-        except OSError as error:
-            raise self._not_written(error) from error
-        finally:
-            self._catalogue.runs_folder.touch()
 
     def merge(self, other_folder: str | Path) -> Merged:
         """Add the runs of another store, such as one copied from a cluster; twice the same changes nothing.
@@ -367,16 +352,19 @@ class Store:
         source = Path(other_folder).expanduser() / RUNS
         if not source.is_dir():
             raise MklvizError(f"There is no store in {named(str(other_folder))}: a store has a folder {RUNS}.")
-        try:
+        with self._changing():
             self._catalogue.make()
             return merge_runs(source, self._runs)
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Raise `MklvizError` where the disk does not take a change, and let other processes know of it."""
+        try:
+            yield
         except OSError as error:
-            raise self._not_written(error) from error
+            raise MklvizError(of_disk(error, self.folder)) from error
         finally:
             self._catalogue.runs_folder.touch()
-
-    def _not_written(self, error: OSError) -> MklvizError:
-        return MklvizError(of_disk(error, self.folder))
 
     def close(self) -> None:
         """Write what there is, and let others own the store; races that go on are recorded all the same."""
