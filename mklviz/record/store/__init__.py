@@ -2,9 +2,8 @@
 
 from mklviz.record.store.exchange import Merged
 from mklviz.record.store.head import EVERYBODY, Asker, Machine, Owner, RunHead
-from mklviz.record.store.opening import open_store, reset
 from mklviz.record.store.recorder import Recording
-from mklviz.record.store.store import Store
+from mklviz.record.store.store import Store, open_store, reset
 from mklviz.record.store.stored import StoredRun
 from mklviz.record.store.upkeep import Cleaned
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,7 +13,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
+import platformdirs
+
 from mklviz.errors import MklvizError
+from mklviz.limits import NO_STORE, STORE
 from mklviz.quoting import named, quote, said_by
 from mklviz.record.archive import replacing
 from mklviz.record.run_facts import MOST_VALUES, text_of
@@ -36,7 +40,7 @@ from mklviz.record.store.upkeep import (
 )
 from mklviz.record.trace import Trace
 
-__all__ = ["Store"]
+__all__ = ["Store", "open_store", "reset"]
 
 _log = logging.getLogger(__name__)
 MOST_NOTE = 10_000  # letters
@@ -148,13 +152,7 @@ class Store:
     def runs(
         self, where: str = "", order: str = "-created", limit: int | None = None, deleted: bool = False
     ) -> list[StoredRun]:
-        """Return the runs that are asked for.
-
-        `where`: words that must all occur in name, note, tags, recipe, solver, data, problem or lesson, and conditions,
-        ``solver:level data:sonar status:converged tag:thesis lesson:... made:dashboard sweep:KEY member:KEY race:KEY
-        run:KEY gap<1e-3 svm<100 seconds>1 since:2026-11-01 pinned:yes``; quotation marks for blanks. `order`: a field
-        of `StoredRun`, with a minus sign from the largest to the least; `limit`: how many at most; `deleted`: whether
-        those are asked for that were deleted, instead of the others.
+        """Return the runs that are asked for, see `mklviz.record.history.runs`.
 
         Raises `MklvizError` if a condition cannot be understood; the sentence says which.
         """
@@ -371,3 +369,34 @@ class Store:
         with suppress(OSError):
             WRITER.flush([*self._catalogue.live.values()], self._hear)
         self._catalogue.close()
+
+
+# -- one store for each folder in a process
+
+_LOCK = threading.Lock()
+_OPEN: dict[Path, Store] = {}
+
+
+def open_store(path: str | Path | None = None) -> Store:
+    """Return the store in a folder, one for each folder and process.
+
+    It never fails: where the disk is bad, `Store.trouble` says so in a sentence, and runs stay in memory.
+
+    `path`: the folder; by default what the environment variable MKLVIZ_STORE says, or else the user's data folder.
+    With "none" races are not recorded.
+    """
+    given = str(path or os.environ.get(STORE) or platformdirs.user_data_dir("mklviz", appauthor=False))
+    folder = Path(NO_STORE) if given == NO_STORE else Path(os.path.realpath(Path(given).expanduser()))
+    with _LOCK:
+        if folder not in _OPEN:
+            _OPEN[folder] = Store(folder, exists=given != NO_STORE)
+        return _OPEN[folder]
+
+
+def reset() -> None:
+    """Leave all stores, so that `open_store` opens them anew; what was recorded is written first."""
+    with _LOCK:
+        WRITER.leave_all()
+        for store in _OPEN.values():
+            store.close()
+        _OPEN.clear()
