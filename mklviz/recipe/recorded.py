@@ -158,12 +158,6 @@ def go_on(store: Store, run: StoredRun, recipe: Recipe, prepared: Prepared, solv
     return race
 
 
-def record_on(store: Store, run: StoredRun, race: Race, prepared: Prepared, made_by: str) -> RecordedRace:
-    """Record a race that goes on from a stored run, as part of that run's race."""
-    head = RunHead(run.race, run.words, run.data, run.name, run.lesson, made_by, run.owner)
-    return RecordedRace(race, head, prepared, store=store)
-
-
 def resume_run(
     store: Store,
     run: StoredRun,
@@ -176,4 +170,5 @@ def resume_run(
     recipe = recipe_of(run, data)
     prepared = recipe.prepare(progress=progress)
     race = go_on(store, run, recipe, prepared, solver)
-    return race, recipe, prepared, record_on(store, run, race, prepared, made_by)
+    head = RunHead(run.race, run.words, run.data, run.name, run.lesson, made_by, run.owner)
+    return race, recipe, prepared, RecordedRace(race, head, prepared, store=store)

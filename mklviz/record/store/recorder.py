@@ -217,7 +217,7 @@ class Writer:
         self._thread: threading.Thread | None = None
 
     def follow(self, recorder: Recorder, report: Report) -> None:
-        """Write a run until it has ended; `said` hears None when the disk took it, and what the disk said otherwise."""
+        """Write a run until it has ended; `report` hears None when the disk took it, and the disk's error otherwise."""
         with self._guard:
             self._followed[recorder] = report
             if self._thread is None:
