@@ -13,6 +13,8 @@ from _waits import soon
 
 import mklviz as mv
 from mklviz.engine import make_solver
+from mklviz.engine.facts import ProblemFacts
+from mklviz.errors import UnsupportedProblem
 from mklviz.recipe import Recipe, SolverChoice
 from mklviz.record import Trace
 from mklviz.record.store import Store
@@ -103,6 +105,8 @@ def test_a_race_whose_data_are_missing_opens_in_the_tabs_which_show_what_its_ste
         explorer.shell.turn_to(title)
         follow(explorer, lambda: not explorer.alert.visible)
     assert session.traces == race.traces
+    with pytest.raises(UnsupportedProblem, match="recorded without its data"):
+        _ = session.race.problem
     assert session.missing in branch_at(session, "silp", 2, make_solver("spg"))
     assert session.missing in begin_at(session, race.traces["silp"].final.weights)
     explorer.session.cursor = 1
@@ -124,3 +128,17 @@ def test_a_race_on_a_file_of_ones_own_is_shown_and_repeated_where_the_file_is_op
     traces["silp"].recipe = stored.to_json()
     assert explorer.open_race(traces, "") == ""
     assert "open that file under Data" in explorer.session.missing
+
+
+@pytest.mark.parametrize("regularizer", [mv.Simplex(), mv.L1Penalty(1.0)], ids=lambda each: each.name_)
+def test_steps_tell_what_their_problem_says_without_its_data(regularizer: mv.Regularizer) -> None:
+    problem = RECIPE.changed(regularizer=regularizer).prepare().problem
+    known = ProblemFacts.of(problem)
+    told = ProblemFacts.recorded(mv.race(problem, ["spg"], max_iter=4).traces.values())
+    assert list(told.names) == list(known.names)
+    for name in ("m", "noun", "no_bound", "signed", "on_simplex"):
+        assert getattr(told, name) == getattr(known, name)
+    outside = np.linspace(-1.0, 2.0, known.m)
+    np.testing.assert_allclose(
+        told.project(outside), known.project(outside), atol=1e-15
+    )  # one formula, or one clipping
