@@ -52,13 +52,9 @@ __all__ = ["Explorer"]
 
 SOON = 2  # ticks: a preparation that ends by then needs no progress bar
 _BUSY = "A race is going on: let it end, press Stop on Explore, or do this on another page."
-_NO_RECIPE = (
-    "This race was recorded without its data and kernels, so its problem cannot be posed again: only what its"
-    " steps say can be shown."
-)
+_NO_RECIPE = "This race was recorded without its data and kernels: only what its steps say can be shown."
 _OWN_DATA = "This race was about an uploaded file, which is not stored: open that file under Data on Explore first."
 _KEPT = "The server was started again, or had given this page up: this is its race as the store has saved it."
-_STATE_OF_RACE = {"ready": "paused", "paused": "paused", "running": "running", "finished": "finished"}
 
 
 class Explorer(pn.viewable.Viewer):
@@ -320,7 +316,7 @@ class Explorer(pn.viewable.Viewer):
         if self.launch is not None:
             return
         race, now = self.session.race, monotonic()
-        state = "empty" if race is None else _STATE_OF_RACE[race.status]
+        state = "empty" if race is None else "paused" if race.status == "ready" else race.status
         if state != self.state or now - self._said_at >= WORDS_EVERY:
             self._said_at = now
             if state == "finished":
