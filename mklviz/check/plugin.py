@@ -43,7 +43,7 @@ from mklviz.problem import (
     loss_families,
     regularizer_families,
 )
-from mklviz.problem.bounds import relative_gap
+from mklviz.problem.proving import relative_gap
 from mklviz.typing import Array
 
 __all__ = [

@@ -219,14 +219,14 @@ def _checked(plugin: Plugin, silent: bool) -> dict[str, Any]:
 
 def _warmup(arguments: argparse.Namespace) -> int:
     """Compile into numba's cache whatever is not there yet; Ctrl-C ends it, and what has been compiled stays."""
-    from mklviz.engine.compiling import PARTS, Sharing
+    from mklviz.engine.compiling import PARTS, CompilePool
 
     begun, last = time.monotonic(), ""
     try:
-        with Sharing().open() as sharing:
+        with CompilePool().open() as pool:
             for part in PARTS:
-                last = _show_compiled(sharing.fraction, last)
-                sharing.ensure(part)
+                last = _show_compiled(pool.fraction, last)
+                pool.ensure(part)
     except KeyboardInterrupt:
         print("\nmklviz: stopped; compiled functions stay, and the next call continues.", file=sys.stderr)
         return INTERRUPTED

@@ -8,23 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from mklviz.contract import Solver
-from mklviz.engine.branch import BRANCH_DASH
-from mklviz.engine.race import Race
+from mklviz.engine.race import BRANCH_DASH, Race
 from mklviz.engine.registry import make_solver
 from mklviz.engine.run import Run
-from mklviz.engine.scheduler import Party
+from mklviz.engine.scheduler import TimeShare
 from mklviz.engine.stop import StopRule, standard_rules
 from mklviz.errors import MklvizError, UnsupportedProblem
 from mklviz.problem import Problem
 from mklviz.record.trace import Trace
 
-__all__ = ["ReopenedRace"]
-
 
 class _ReopenedRun(Run):
     """A run that has ended: its trace was recorded."""
 
-    def __init__(self, solver: Solver, trace: Trace, rules: Sequence[StopRule], party: Party) -> None:
+    def __init__(self, solver: Solver, trace: Trace, rules: Sequence[StopRule], party: TimeShare) -> None:
         self._set_up(solver, trace, rules, party=party)
         self._status = trace.status
         self._ended.set()
@@ -49,7 +46,7 @@ class ReopenedRace(Race):
     ) -> None:
         if not any(len(trace) for trace in traces.values()):
             raise MklvizError("No step of this race was recorded: there is nothing to show.")
-        self._problem, self.missing, self.stored, self.runs, party = problem, missing, stored, {}, Party()
+        self._problem, self.missing, self.stored, self.runs, party = problem, missing, stored, {}, TimeShare()
         if rules is None:
             rules = () if problem is None else standard_rules(convex=problem.convex)
         for key, trace in traces.items():

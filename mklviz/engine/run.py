@@ -18,12 +18,10 @@ from mklviz.context import checkpoint, interruptible, metered, resolving
 from mklviz.context.accounting import FINEST
 from mklviz.context.meter import Meter, Progress
 from mklviz.contract import Iterate, Solver
-from mklviz.engine._handed_over import checked_iterate
-from mklviz.engine.exactness import reviewed
-from mklviz.engine.helpers import Helpers, check_threads, interrupt, watch
-from mklviz.engine.scheduler import LOST_SECONDS, SCHEDULER, Party
+from mklviz.engine.exactness import checked_iterate, reviewed
+from mklviz.engine.scheduler import LOST_SECONDS, SCHEDULER, TimeShare
 from mklviz.engine.stop import GapRule, StopRule, TimeLimit, fired, standard_rules
-from mklviz.engine.task import STOPPED
+from mklviz.engine.task import STOPPED, Helpers, check_threads, interrupt, watch
 from mklviz.errors import Interrupted, MklvizError, ProblemError, SolverError, UnsupportedProblem
 from mklviz.kernels import size_remark
 from mklviz.numbers import is_number
@@ -31,8 +29,6 @@ from mklviz.problem import Problem
 from mklviz.quoting import said_by
 from mklviz.record.run_facts import Origin, Verdict, versions_in_use
 from mklviz.record.trace import FINAL, Trace
-
-__all__ = ["Run", "check_problem", "describe"]
 
 _log = logging.getLogger(__name__)
 LOOK_SECONDS = 0.05  # seconds between two checks whether a held run may begin
@@ -67,7 +63,7 @@ class Run:
     threads : int
         Threads that share the solver's long computations; results are the same bit for bit, and `seconds` counts the
         time of all of them.
-    party : Party, optional
+    party : TimeShare, optional
         With whom it shares the workers' time as one: the runs of a race.
     origin : Origin, optional
         The step of another run that `start` is, from which this one counts on.
@@ -97,7 +93,7 @@ class Run:
         pace: float = 0.0,
         start: Iterate | None = None,
         threads: int = 1,
-        party: Party | None = None,
+        party: TimeShare | None = None,
         origin: Origin | None = None,
     ) -> None:
         check_threads(threads)
@@ -127,7 +123,7 @@ class Run:
         pace: float = 0.0,
         start: Iterate | None = None,
         threads: int = 1,
-        party: Party | None = None,
+        party: TimeShare | None = None,
     ) -> None:
         """Make it ready, whatever has been checked."""
         self.solver, self.trace, self.rules = solver, trace, tuple(rules)
@@ -149,7 +145,7 @@ class Run:
         self._deadlines = [rule for rule in self.rules if isinstance(rule, TimeLimit)]
         self._out_of_time: Verdict | None = None
         self._held: Callable[[], str] | None = None
-        self.party = party or Party()
+        self.party = party or TimeShare()
         self._waits_since = 0.0
         self._start = start
 
