@@ -24,8 +24,8 @@ import numpy as np
 
 from mklviz.contract import Iterate
 from mklviz.record import Trace
-from mklviz.record.store import RunHead, migrations, open_store, reset
-from mklviz.record.verdict import Verdict
+from mklviz.record.run_facts import Verdict
+from mklviz.record.store import RunHead, index_file, open_store, reset
 
 LOST_SECONDS = 1.0  # of a run that is going on, at most
 STEP_SECONDS = 0.004
@@ -201,10 +201,9 @@ def while_packing(folder: Path, chance: random.Random) -> float:
 
 
 def while_migrating(folder: Path, chance: random.Random) -> float:
-    """Kill a process that brings the index to a later version; it is brought there by the next."""
+    """Kill a process that makes an index of an earlier version anew; the next one does."""
     lengths = filled(folder, 20, steps=2)
-    steps = migrations.STEPS
-    later = "ALTER TABLE runs ADD COLUMN spare TEXT; UPDATE runs SET spare = haystack; CREATE INDEX s ON runs (spare);"
+    version = index_file.VERSION
 
     def migrate() -> None:
         open_store(folder).runs()
@@ -212,11 +211,11 @@ def while_migrating(folder: Path, chance: random.Random) -> float:
     try:
         open_store(folder).runs()
         reset()
-        migrations.STEPS = (*steps, later)
+        index_file.VERSION = version + 1
         killed(migrate, chance.uniform(0.0, 0.03))
         checked(folder, lengths)
     finally:
-        migrations.STEPS = steps
+        index_file.VERSION = version
     return 0.0
 
 

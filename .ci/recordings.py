@@ -1,4 +1,4 @@
-"""Record the races of scenarios and of papers' claims anew, for `mklviz.record.recordings`.
+"""Record the races of scenarios and of papers' claims anew, for `mklviz.record.bundle`.
 
     python .ci/recordings.py                   those of scenarios that the package has
     python .ci/recordings.py silp-oscillates   these
@@ -24,10 +24,9 @@ from mklviz.contract import Array, Iterate
 from mklviz.recipe import Recipe
 from mklviz.recipe.prepared import Prepared
 from mklviz.record import Trace
-from mklviz.record.bundle import SUFFIX
-from mklviz.record.recordings import EVIDENCE, FOLDER
+from mklviz.record.bundle import EVIDENCE, FOLDER, SUFFIX
+from mklviz.record.run_facts import Verdict
 from mklviz.record.saved import SavedFacts
-from mklviz.record.verdict import Verdict
 from mklviz.reproduce.recorded import claim_races
 from mklviz.scenarios import Evidence, Outcome, load_scenario
 

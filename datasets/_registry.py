@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from mklviz.plugins import left_out, modules_with
-from mklviz.suggestions import hint
+from mklviz.quoting import hint
 
 from ._dataset import DataError, Dataset
 from ._info import DatasetInfo

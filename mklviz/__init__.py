@@ -45,7 +45,7 @@ def _present(name: str) -> Any:
     try:
         return _imported(name)
     except MissingPackage as error:
-        from mklviz.absent import stand_in
+        from mklviz.errors import stand_in
 
         return stand_in(name, error)
 

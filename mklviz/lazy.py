@@ -1,15 +1,17 @@
-"""Libraries that only some problems need are imported when such a problem is posed: no other waits for them.
+"""What is loaded or computed when it is first needed: libraries, and properties without a lock.
 
-Not while a solver runs: its clock would count it.
+Libraries that only some problems need are imported when such a problem is posed, and not while a solver runs: its
+clock would count it.
 """
 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import Any, Generic, TypeVar, overload
 
-__all__ = ["Later"]
+__all__ = ["Later", "cached_property"]
 
 
 class Later:
@@ -30,4 +32,35 @@ class Later:
             raise AttributeError(name)
         value = getattr(self.load(), name)
         setattr(self, name, value)
+        return value
+
+
+# -- properties that are computed when they are first asked for
+#
+# A step may be left in the middle, for others to work meanwhile (`mklviz.engine.scheduler`). That of functools holds a
+# lock while it computes, in Python 3.11 one for all instances: the next caller would wait for one that waits for it.
+
+T = TypeVar("T")
+
+
+class cached_property(Generic[T]):
+    """A property that becomes an attribute; two threads may both compute it, and then keep the same value."""
+
+    def __init__(self, compute: Callable[[Any], T]) -> None:
+        self._compute = compute
+        self.__doc__ = compute.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> cached_property[T]: ...
+
+    @overload
+    def __get__(self, instance: object, owner: type | None = None) -> T: ...
+
+    def __get__(self, instance: object | None, owner: type | None = None) -> cached_property[T] | T:
+        if instance is None:
+            return self
+        value: T = instance.__dict__.setdefault(self._name, self._compute(instance))
         return value

@@ -1,12 +1,17 @@
-"""Standard streams: those that the process was started without, as ``mklviz serve 2>&-`` does, and terminals."""
+"""Standard streams: those that the process was started without, as ``mklviz serve 2>&-`` does, and lines redrawn."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+import time
+from collections.abc import Callable
 from typing import TextIO
 
-__all__ = ["open_closed_streams", "redraws"]
+__all__ = ["PLAIN_SECONDS", "ProgressLine", "open_closed_streams", "redraws"]
+
+REFRESH_SECONDS, PLAIN_SECONDS = 0.2, 10.0  # between two lines: redrawn in place, and in a file
 
 
 def open_closed_streams() -> None:
@@ -27,3 +32,34 @@ def redraws(stream: TextIO) -> bool:
     if kernel is not None and isinstance(stream, kernel):
         return True
     return stream.isatty() and os.environ.get("TERM") != "dumb" and os.name != "nt"
+
+
+class ProgressLine:
+    """A line on the error stream, redrawn in place; every few seconds a new one where that is a file.
+
+    `patience`: seconds before the first; `drawn`: whether there is one.
+    """
+
+    def __init__(self, patience: float | None = None, stream: TextIO | None = None) -> None:
+        self._stream, self.drawn = stream or sys.stderr, False
+        self.in_place = redraws(self._stream)
+        usual = 0.0 if self.in_place else PLAIN_SECONDS
+        self._due = time.monotonic() + (usual if patience is None else patience)
+
+    def update(self, text: Callable[[], str]) -> None:
+        """Say how far it is, if the last time was long ago."""
+        if time.monotonic() >= self._due:
+            self._due = time.monotonic() + (REFRESH_SECONDS if self.in_place else PLAIN_SECONDS)
+            self._draw(text())
+
+    def finish(self, text: str) -> None:
+        """Say how it ended, and leave the line."""
+        self._draw(text)
+        self.drawn = False
+        if self.in_place:
+            print(file=self._stream, flush=True)
+
+    def _draw(self, text: str) -> None:
+        self.drawn = True
+        start, width = ("\r\x1b[2K", shutil.get_terminal_size().columns - 1) if self.in_place else ("", None)
+        print(f"{start}{text[:width]}", end="" if self.in_place else "\n", file=self._stream, flush=True)

@@ -34,12 +34,12 @@ from typing import Any
 import numpy as np
 import param
 
-from mklviz.cached import cached_property
 from mklviz.context import checkpoint, spending
 from mklviz.contract import Solver
 from mklviz.errors import SolverError
 from mklviz.inner.averaging import Kink, SvmPoint
 from mklviz.inner.warm import usual_weights
+from mklviz.lazy import cached_property
 from mklviz.problem import Problem, Regularizer
 from mklviz.solvers._words import Trial
 from mklviz.typing import Array

@@ -32,12 +32,12 @@ from typing import NamedTuple
 import numpy as np
 import param
 
-from mklviz.cached import cached_property
 from mklviz.contract import Array, End, Facts, Iterate, Solver
 from mklviz.errors import UnsupportedProblem
 from mklviz.inner.conjugates import Conjugate, conjugate_of, conjugated_losses, into_box
 from mklviz.inner.oracle import FINEST, SVM_TOLERANCE, SvmOracle, needs_known_loss, needs_matrix, refuse
 from mklviz.inner.warm import start_weights
+from mklviz.lazy import cached_property
 from mklviz.numbers import counted
 from mklviz.problem import Problem
 from mklviz.problem.rounding import rounding_bound

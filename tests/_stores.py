@@ -13,12 +13,12 @@ from mklviz.contract import Iterate
 from mklviz.recipe import Recipe
 from mklviz.recipe.recorded import RecordedRace, head_for
 from mklviz.record import Trace
+from mklviz.record.run_facts import Verdict
 from mklviz.record.store import RunHead, Store, open_store, reset
 from mklviz.record.store.folder import HEAD, SEEN, write_json
 from mklviz.record.store.frames import write_frame
 from mklviz.record.store.head import new_id
 from mklviz.record.store.recorder import head_of
-from mklviz.record.verdict import Verdict
 
 __all__ = ["anew", "growing", "recorded", "recorded_race", "store", "unfinished"]
 

@@ -15,7 +15,7 @@ from _waits import PATIENCE
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import MaxIter, Race
 from mklviz.problem import Problem
-from mklviz.record.reference import Reference
+from mklviz.record.summary import Reference
 from mklviz.views.chart.svg_pictures import race_still
 from mklviz.views.look.palette import DARK
 from mklviz.views.race.race_text import WORDS_EVERY

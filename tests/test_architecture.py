@@ -116,7 +116,7 @@ def test_the_modules_are_found() -> None:
     assert "mklviz.contract" in imports("mklviz.solvers.spg")
 
 
-FOR_ALL = ("mklviz.quoting", "mklviz.streams", "mklviz.limits", "mklviz.plugins", "mklviz.suggestions")
+FOR_ALL = ("mklviz.quoting", "mklviz.streams", "mklviz.limits", "mklviz.plugins")
 NUMBERS = ("mklviz.numbers", "mklviz.unpacking")  # they know numpy: what counts as a number, and arrays in archives
 FETCHED = {  # imported when the data are asked for, and only then
     "mklviz.datasets.covertype": {"sklearn"},
@@ -157,8 +157,8 @@ ROOMS = (
 )
 FLOORS = (
     *("mklviz._version", "mklviz.typing", "mklviz.numbers", "mklviz.unpacking", "mklviz.quoting", "mklviz.streams"),
-    *("mklviz.limits", "mklviz.plugins", "mklviz.lazy", "mklviz.html", "mklviz.glossary", "mklviz.cached"),
-    *("mklviz.compiled", "mklviz.errors", "mklviz.absent", "mklviz.suggestions"),
+    *("mklviz.limits", "mklviz.plugins", "mklviz.html", "mklviz.glossary", "mklviz.lazy", "mklviz.compiled"),
+    "mklviz.errors",
     "mklviz.datasets",
     "mklviz.context",
     "mklviz.kernels",
@@ -246,7 +246,7 @@ def test_what_is_computed_of_a_race_needs_no_screen() -> None:
 
 def test_the_servers_front_process_is_light() -> None:
     """It only hands connections on: no page, no Panel, no Bokeh and no NumPy is loaded."""
-    program = "import sys, mklviz.cli.commands, mklviz.server.front, mklviz.cli.stored; print(*sys.modules)"
+    program = "import sys, mklviz.cli.commands, mklviz.server.front, mklviz.cli.arguments; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
     loaded = {name.partition(".")[0] for name in done.stdout.split()}
     assert loaded & {"bokeh", "holoviews", "numba", "numpy", "panel", "param", "scipy"} == set()

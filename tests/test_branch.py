@@ -24,7 +24,7 @@ from mklviz.errors import MklvizError, ProblemError, UnsupportedProblem
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
 from mklviz.record.bundle import read_bundle, write_bundle
-from mklviz.record.origin import Origin
+from mklviz.record.run_facts import Origin
 from mklviz.views.chart.svg_pictures import race_still
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.export.recording import recorded

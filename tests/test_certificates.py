@@ -27,7 +27,7 @@ from mklviz.problem import BlockL1, Hinge, L1Penalty, Logistic, Loss, Problem, R
 from mklviz.problem.proving import _best
 from mklviz.problem.rounding import rounding_bound
 from mklviz.record import Trace
-from mklviz.record.verdict import Verdict
+from mklviz.record.run_facts import Verdict
 from mklviz.typing import Array
 
 HEART = (mv.Gaussian(widths=(0.5, 1.0, 2.0, 4.0), on="all+each"),)

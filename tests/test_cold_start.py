@@ -15,7 +15,7 @@ from mklviz.engine.warmup import PREPARING, Warmup
 from mklviz.problem import Problem
 from mklviz.recipe import Recipe
 from mklviz.record import FINAL
-from mklviz.record.recordings import FOLDER, recording
+from mklviz.record.bundle import FOLDER, recording
 from mklviz.scenarios import DEFAULT, load_scenario, scenarios
 from mklviz.views.explorer.cold_start import PLAYED, YOURS_FOLLOWS
 from mklviz.views.explorer.explorer import Explorer
@@ -109,7 +109,7 @@ def test_a_recording_says_of_the_weights_what_was_recorded() -> None:
 
 
 def test_a_damaged_recording_is_none(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mklviz.record.recordings.FOLDER", tmp_path)
+    monkeypatch.setattr("mklviz.record.bundle.FOLDER", tmp_path)
     (tmp_path / "torn.zip").write_bytes((FOLDER / f"{DEFAULT}.zip").read_bytes()[:20_000])  # type: ignore[operator]
     assert recording("torn") == {}
 

@@ -18,7 +18,7 @@ from _conic import ACCURACY, optimum
 from _formulations import conic_value
 from _problems import FORMULATIONS, MAKERS, Array, blobs, dense, formulate, problem, small_bank
 
-from mklviz.check.hard import ends_without_nan, turns_with_the_kernels
+from mklviz.check.plugin import ends_without_nan, turns_with_the_kernels
 from mklviz.check.problems import hard_inputs
 from mklviz.check.solvers import (
     can_be_left,

@@ -18,7 +18,7 @@ import mklviz as mv
 from mklviz.contract import End, Facts, Iterate
 from mklviz.errors import MklvizError
 from mklviz.record import Trace
-from mklviz.record.verdict import Verdict
+from mklviz.record.run_facts import Verdict
 
 Members = dict[str, bytes]
 

@@ -17,11 +17,11 @@ from _stores import anew, growing, recorded, store
 from mklviz.cli.commands import main
 from mklviz.errors import MklvizError
 from mklviz.record import Trace
-from mklviz.record.bundle import MOST_TOLD, bundle_bytes, read_bundle
+from mklviz.record.bundle import MOST_KNOWN, bundle_bytes, read_bundle
 from mklviz.record.history import short_id, texts_of
+from mklviz.record.run_facts import Verdict
 from mklviz.record.store import RunHead, Store, open_store
 from mklviz.record.store.upkeep import ASIDE
-from mklviz.record.verdict import Verdict
 from mklviz.sweeps.member import MemberOutcome
 from mklviz.views.history.past_race import races_of, when
 
@@ -175,8 +175,8 @@ def test_one_damaged_run_of_a_race_does_not_hide_the_others(store: Store, no_log
 
 
 def test_what_a_file_says_of_its_runs_is_as_bounded_as_the_runs(store: Store) -> None:
-    file = file_of(stated("head", "note", " " * 3 * MOST_TOLD))
-    assert bundle_bytes(file, "runs.zip") > MOST_TOLD  # objects take more memory than the words they are made of
+    file = file_of(stated("head", "note", " " * 3 * MOST_KNOWN))
+    assert bundle_bytes(file, "runs.zip") > MOST_KNOWN  # objects take more memory than the words they are made of
     with pytest.raises(MklvizError, match="more than can be opened"):
         store.import_file(file, "runs.zip")
     header = json.dumps({"format": 1, "facts": [{}] * 2_000_000}).encode()

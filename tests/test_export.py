@@ -22,7 +22,7 @@ from mklviz.engine import Gap, MaxIter, Race
 from mklviz.errors import MklvizError
 from mklviz.quoting import one_line
 from mklviz.record import Trace
-from mklviz.record.reference import Reference
+from mklviz.record.summary import Reference
 from mklviz.views.chart.columns import WEIGHT_COLUMNS
 from mklviz.views.chart.race_charts import ChartOptions, race_charts
 from mklviz.views.chart.squashed import squashed

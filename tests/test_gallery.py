@@ -12,7 +12,7 @@ from test_export import numbers
 
 import mklviz as mv
 from mklviz.analysis.knob_grid import LabGrid, LabKnob
-from mklviz.record.recordings import FOLDER, recording
+from mklviz.record.bundle import FOLDER, recording
 from mklviz.reproduce.recorded import claim_races, recorded_answers
 from mklviz.views.export import gallery
 from mklviz.views.export.gallery import LABORATORIES, save_gallery

@@ -14,7 +14,7 @@ from mklviz.cli import main
 from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
 from mklviz.recipe import Recipe
-from mklviz.recipe.quoting import literal
+from mklviz.recipe.parsing import literal
 from mklviz.recipe.words import read_words
 from mklviz.views.session.launcher import bounded
 

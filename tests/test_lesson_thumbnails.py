@@ -9,7 +9,7 @@ from _undrawn import draw_none
 
 from mklviz.errors import UnknownName
 from mklviz.record import Trace
-from mklviz.record.recordings import recorded_evidence, recording
+from mklviz.record.bundle import recorded_evidence, recording
 from mklviz.scenarios import scenarios
 from mklviz.views.chart.description import TextMark
 from mklviz.views.lessons.picture import LessonRuns

@@ -17,18 +17,16 @@ from importlib import import_module
 import pytest
 from _waits import PATIENCE, soon, wait_for
 
-from mklviz.context.allocator import begin_anew
-from mklviz.context.memory import Ledger, in_words
+from mklviz.context.memory import Ledger, begin_anew, in_words
 from mklviz.engine import scheduler
 from mklviz.engine.warmup import Warmup
 from mklviz.errors import BankTooLarge, Interrupted, MemoryTaken
 from mklviz.kernels import Gaussian
 from mklviz.limits import LIMITS
 from mklviz.recipe import DataChoice, KernelChoice, Recipe, SolverChoice, StopChoice, preparation
-from mklviz.recipe.banks import BankStore
+from mklviz.recipe.banks import BankStore, RaceSize, built_bytes, data_bytes
 from mklviz.recipe.preparation import Preparation
 from mklviz.recipe.prepared import Prepared
-from mklviz.recipe.sizes import RaceSize, built_bytes, data_bytes
 from mklviz.record.bundle import bundle_bytes, write_bundle
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.explorer.follower import WAITS, Follower
@@ -384,9 +382,9 @@ def test_a_worker_that_waits_for_its_next_race_does_not_keep_the_last(monkeypatc
 GROWS = """
 import ctypes, os, sys
 if len(sys.argv) > 1:
-    from mklviz.context.allocator import begin_anew
+    from mklviz.context.memory import begin_anew
     begin_anew()
-from mklviz.context.allocator import give_back
+from mklviz.context.memory import give_back
 def taken():
     return int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 2**20
 before = taken()

@@ -12,8 +12,7 @@ from _waits import PATIENCE
 from mklviz.contract import Iterate
 from mklviz.engine import Gap, MaxIter, Race
 from mklviz.record import Trace
-from mklviz.record.milestones import PARTS, Milestone, milestones
-from mklviz.record.reference import Reference
+from mklviz.record.summary import PARTS, Milestone, Reference, milestones
 from mklviz.views.race.race_view import RaceView
 
 

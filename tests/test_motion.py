@@ -10,7 +10,7 @@ from mklviz.datasets import Dataset, load_dataset
 from mklviz.kernels import Gaussian
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
-from mklviz.record.motion import SHORTEST, Motion, Odometer
+from mklviz.record.motion import SHORTEST, Motion, MotionTracker
 from mklviz.scenarios import load_scenario, scenarios
 from mklviz.views.look.palette import DARK, LIGHT
 from mklviz.views.race.results import badge
@@ -54,16 +54,16 @@ def test_motion_is_what_it_is_by_definition(seed: int, steps: int) -> None:
 
 def test_motion_while_a_run_grows_is_that_of_the_path_until_then() -> None:
     path = np.random.default_rng(5).dirichlet(np.ones(6), size=40)
-    trace, odometer = Trace(), Odometer()
+    trace, tracker = Trace(), MotionTracker()
     for t, found in enumerate(along(path)):
         trace.append(found, 0.0)
-        assert trace.motion == odometer.read(trace) == along(path[: t + 1]).motion
+        assert trace.motion == tracker.read(trace) == along(path[: t + 1]).motion
 
 
 def test_a_look_that_runs_out_of_time_goes_on_at_the_next() -> None:
-    trace, odometer = along(np.random.default_rng(0).dirichlet(np.ones(6), size=20)), Odometer()
-    assert odometer.read(trace, seconds=0.0) == Motion()
-    assert odometer.read(trace) == trace.motion
+    trace, tracker = along(np.random.default_rng(0).dirichlet(np.ones(6), size=20)), MotionTracker()
+    assert tracker.read(trace, seconds=0.0) == Motion()
+    assert tracker.read(trace) == trace.motion
 
 
 @pytest.mark.parametrize(

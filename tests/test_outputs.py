@@ -21,13 +21,13 @@ from _waits import PATIENCE
 
 import mklviz as mv
 from mklviz.analysis.drawn_points import Points, as_file
-from mklviz.cli import outputs
-from mklviz.cli.outputs import Outputs
+from mklviz.cli import race as outputs
+from mklviz.cli.race import Outputs
 from mklviz.engine import Race
 from mklviz.errors import MklvizError
 from mklviz.quoting import cell
-from mklviz.record import table as tables
-from mklviz.record.table import write_csv
+from mklviz.record import summary as tables
+from mklviz.record.summary import write_csv
 
 TRAIN, _ = mv.load_dataset("sonar").split(train=0.2, seed=0)
 POSED = mv.Problem(mv.paper_bank(TRAIN.X), TRAIN.y, mv.Hinge(100.0))
@@ -84,7 +84,7 @@ def test_no_cell_of_a_table_in_text_is_a_formula_and_numbers_stay_numbers() -> N
 
 def test_every_table_in_text_is_written_by_one_function() -> None:
     texts = {name: path.read_text(encoding="utf-8") for name, path in SOURCES.items()}
-    assert [name for name, text in texts.items() if ".to_csv(" in text] == ["mklviz.record.table"]
+    assert [name for name, text in texts.items() if ".to_csv(" in text] == ["mklviz.record.summary"]
     assert [name for name, text in texts.items() if "csv.writer(" in text] == ["mklviz.analysis.drawn_points"]
 
 

@@ -19,7 +19,7 @@ import mklviz as mv
 from mklviz.datasets import DataError, Dataset, TableOptions, read_dataset_bytes
 from mklviz.errors import MklvizError
 from mklviz.recipe import Recipe
-from mklviz.recipe.program import as_python
+from mklviz.recipe.recipe import as_python
 
 PEOPLE = "id,name,born,age,smoker,region,fee\n" + "".join(
     f"{100 + i},Person {i},19{50 + i}-0{1 + i % 9}-11,{'' if i == 3 else 20 + i},{'yes' if i % 3 else 'no'},"

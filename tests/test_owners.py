@@ -19,9 +19,9 @@ from _waits import wait_for
 
 import mklviz as mv
 from mklviz.errors import MklvizError
+from mklviz.record.run_facts import Verdict
 from mklviz.record.store import EVERYBODY, Cleaned, Owner, RunHead, Store, open_store, reset
 from mklviz.record.store.catalogue import Catalogue
-from mklviz.record.verdict import Verdict
 from mklviz.sweeps import Sweep, SweepTable
 from mklviz.views.explorer import follower as followers
 from mklviz.views.explorer import frame as frames

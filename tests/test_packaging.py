@@ -133,7 +133,7 @@ def test_scripts_of_users_are_typed_as_strictly_as_they_like(installed: Path, tm
     for line, said in (
         ("mv.solve(3)", 'incompatible type "int"; expected "Problem"'),
         ("mv.nonsense", 'Module has no attribute "nonsense"'),
-        ("mv.runs()[0].nonsense", '"FoundRun" has no attribute "nonsense"'),
+        ("mv.runs()[0].nonsense", '"KeptRun" has no attribute "nonsense"'),
     ):
         (tmp_path / "wrong.py").write_text(f"import mklviz as mv\n{line}\n")  # the types are seen
         with pytest.raises(AssertionError, match=said):

@@ -28,8 +28,8 @@ from mklviz.engine import MaxIter, Race, solve
 from mklviz.errors import Interrupted, ProblemError
 from mklviz.problem import Problem
 from mklviz.recipe import Recipe
+from mklviz.recipe.choices import digest
 from mklviz.recipe.prepared import Prepared, build_bank
-from mklviz.recipe.sources import digest
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.look.palette import DARK
 from mklviz.views.model import points_card

@@ -13,7 +13,7 @@ from bokeh.models import Text
 from mklviz.analysis.weight_map import principal_plane
 from mklviz.engine import MaxIter, Race
 from mklviz.recipe import Recipe
-from mklviz.record.recordings import recording
+from mklviz.record.bundle import recording
 from mklviz.scenarios import DEFAULT, scenarios
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.description import Chart, TextMark

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mklviz.check.exact import exact_bound, exact_form, proves_what_it_says
+from mklviz.check.plugin import exact_bound, exact_form, proves_what_it_says
 from mklviz.contract import Solver
 from mklviz.engine import available_solvers, make_solver, solve
 from mklviz.errors import ProblemError

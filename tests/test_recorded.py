@@ -17,8 +17,7 @@ from mklviz.engine import Race, make_solver
 from mklviz.engine.race import BRANCH_DASH
 from mklviz.errors import MklvizError, ProblemError, UnsupportedProblem
 from mklviz.recipe import Recipe, SolverChoice
-from mklviz.recipe.recorded import RecordedRace, head_for
-from mklviz.recipe.resuming import go_on, recipe_of
+from mklviz.recipe.recorded import RecordedRace, go_on, head_for, recipe_of
 from mklviz.record.store import Owner, RunHead, Store, open_store, reset
 from mklviz.views.race.hold_unseen import PAGE_CLOSED
 from mklviz.views.session.launcher import branch_at

@@ -13,6 +13,8 @@ from _waits import soon
 
 import mklviz as mv
 from mklviz.engine import make_solver
+from mklviz.engine.facts import ProblemFacts
+from mklviz.errors import UnsupportedProblem
 from mklviz.recipe import Recipe, SolverChoice
 from mklviz.record import Trace
 from mklviz.record.store import Store
@@ -39,7 +41,7 @@ def follow(explorer: Explorer, until: Callable[[], object]) -> None:
 def opened(explorer: Explorer, store: Store) -> str:
     """Open a race that another program has recorded; return its key."""
     key = recorded_race(store, RECIPE)
-    assert explorer.open_race(RECIPE, store.traces(key), key) == ""
+    assert explorer.open_race(store.traces(key), key) == ""
     assert explorer.state == "preparing"
     follow(explorer, lambda: explorer.state == "finished")
     return key
@@ -72,7 +74,7 @@ def test_a_race_is_opened_and_repeated_only_where_none_goes_on(explorer: Explore
     key = recorded_race(store, RECIPE)
     explorer.sidebar.load(RECIPE)
     explorer.run(steps=1)
-    assert "A race is going on" in explorer.open_race(RECIPE, store.traces(key), key)
+    assert "A race is going on" in explorer.open_race(store.traces(key), key)
     assert "A race is going on" in explorer.repeat(RECIPE)
     follow(explorer, lambda: explorer.state == "paused")
     explorer.stop()
@@ -93,18 +95,20 @@ def test_a_race_is_repeated_by_the_controls_and_gives_the_same_steps(explorer: E
 def test_a_race_whose_data_are_missing_opens_in_the_tabs_which_show_what_its_steps_say(explorer: Explorer) -> None:
     prepared = RECIPE.prepare()
     race = mv.race(prepared.problem, ["silp", "level"], max_iter=4)
-    assert explorer.open_race(None, race.traces, "") == ""
+    assert explorer.open_race(race.traces, "") == ""
     assert explorer.state == "finished"
     session, tabs = explorer.session, tab_classes()
-    unable = [tab.title for tab in tabs if tab.supports(session) == session.unposed]
-    assert "recorded without its data" in session.unposed
+    unable = [tab.title for tab in tabs if tab.supports(session) == session.missing]
+    assert "recorded without its data" in session.missing
     assert unable == ["Your mix", "Model", "Knobs"]
     for title in explorer.shell.titles:
         explorer.shell.turn_to(title)
         follow(explorer, lambda: not explorer.alert.visible)
     assert session.traces == race.traces
-    assert session.unposed in branch_at(session, "silp", 2, make_solver("spg"))
-    assert session.unposed in begin_at(session, race.traces["silp"].final.weights)
+    with pytest.raises(UnsupportedProblem, match="recorded without its data"):
+        _ = session.race.problem
+    assert session.missing in branch_at(session, "silp", 2, make_solver("spg"))
+    assert session.missing in begin_at(session, race.traces["silp"].final.weights)
     explorer.session.cursor = 1
     explorer.reset()
     assert explorer.state == "empty"
@@ -119,6 +123,22 @@ def test_a_race_on_a_file_of_ones_own_is_shown_and_repeated_where_the_file_is_op
     stored = Recipe.from_json(own.to_json())  # which knows the digest alone
     assert "open that file under Data" in explorer.repeat(stored)
     assert explorer.state == "empty"
-    assert "nothing to show" in explorer.open_race(stored, {"silp": Trace("silp", "SILP")}, "")
-    assert explorer.open_race(stored, mv.race(RECIPE.prepare().problem, ["silp"], max_iter=4).traces, "") == ""
-    assert "open that file under Data" in explorer.session.unposed
+    assert "nothing to show" in explorer.open_race({"silp": Trace("silp", "SILP")}, "")
+    traces = mv.race(RECIPE.prepare().problem, ["silp"], max_iter=4).traces
+    traces["silp"].recipe = stored.to_json()
+    assert explorer.open_race(traces, "") == ""
+    assert "open that file under Data" in explorer.session.missing
+
+
+@pytest.mark.parametrize("regularizer", [mv.Simplex(), mv.L1Penalty(1.0)], ids=lambda each: each.name_)
+def test_steps_tell_what_their_problem_says_without_its_data(regularizer: mv.Regularizer) -> None:
+    problem = RECIPE.changed(regularizer=regularizer).prepare().problem
+    known = ProblemFacts.of(problem)
+    told = ProblemFacts.recorded(mv.race(problem, ["spg"], max_iter=4).traces.values())
+    assert list(told.names) == list(known.names)
+    for name in ("m", "noun", "no_bound", "signed", "on_simplex"):
+        assert getattr(told, name) == getattr(known, name)
+    outside = np.linspace(-1.0, 2.0, known.m)
+    np.testing.assert_allclose(
+        told.project(outside), known.project(outside), atol=1e-15
+    )  # one formula, or one clipping

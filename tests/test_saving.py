@@ -18,7 +18,7 @@ import mklviz as mv
 from mklviz.cli.commands import main
 from mklviz.contract import Facts, Iterate
 from mklviz.record import Trace
-from mklviz.record.files import replacing
+from mklviz.record.archive import replacing
 
 OLD = b"what was saved before"
 

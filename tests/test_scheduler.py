@@ -15,12 +15,12 @@ from _waits import wait_for
 from numba.core.compiler_lock import global_compiler_lock
 
 import mklviz as mv
-from mklviz.cached import cached_property
 from mklviz.context import checkpoint
 from mklviz.contract import End, Facts, Iterate, Solver
 from mklviz.engine import MaxIter, Run, scheduler, solve
 from mklviz.engine.scheduler import SILENT_SECONDS, Scheduler, TimeShare
 from mklviz.errors import SolverError
+from mklviz.lazy import cached_property
 from mklviz.problem import Problem
 from mklviz.quoting import MOST_SAID
 

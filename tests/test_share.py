@@ -18,8 +18,8 @@ from mklviz.errors import MklvizError
 from mklviz.kernels import Gaussian, Polynomial
 from mklviz.problem import Hinge, LpBall
 from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice, Split, StopChoice
-from mklviz.recipe.program import as_python
-from mklviz.record import table as tables
+from mklviz.recipe.recipe import as_python
+from mklviz.record import summary as tables
 from mklviz.record.bundle import read_bundle, write_bundle
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.export.files import KINDS

@@ -10,7 +10,7 @@ import pytest
 from _formulations import LOSSES, REGULARIZERS, N, block_optimum, targets, tiny_bank, tiny_problem
 from _problems import random_grams
 
-from mklviz.check.exact import exact_form
+from mklviz.check.plugin import exact_form
 from mklviz.context import interruptible
 from mklviz.contract import Iterate
 from mklviz.engine import solve

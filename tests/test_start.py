@@ -17,7 +17,7 @@ from _waits import wait_for
 
 import mklviz.views
 from mklviz.bench.screen import opened
-from mklviz.record.recordings import recorded_evidence, recording
+from mklviz.record.bundle import recorded_evidence, recording
 from mklviz.reproduce.claims import all_claims, load_claim
 from mklviz.scenarios import DEFAULT, load_scenario
 from mklviz.views.explorer.navigation import CLAIMS, EXPLORE, LESSONS, RUNS, SECTIONS, START

@@ -18,8 +18,8 @@ import mklviz as mv
 from mklviz.contract import End, Facts, Iterate
 from mklviz.errors import MklvizError
 from mklviz.record import Trace
+from mklviz.record.run_facts import Verdict
 from mklviz.record.store import Owner, RunHead, Store, open_store, reset
-from mklviz.record.verdict import Verdict
 
 
 def same(one: Trace, other: Trace) -> bool:

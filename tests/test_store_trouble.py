@@ -18,8 +18,8 @@ from _stores import anew, growing, recorded, unfinished
 from mklviz.errors import MklvizError
 from mklviz.record import Trace
 from mklviz.record.bundle import read_bundle, write_bundle
-from mklviz.record.store import Merged, Owner, RunHead, Store, migrations, open_store, reset
-from mklviz.record.verdict import Verdict
+from mklviz.record.run_facts import Verdict
+from mklviz.record.store import Merged, Owner, RunHead, Store, index_file, open_store, reset
 
 
 def lives(folder: Path, code: str) -> str:
@@ -144,21 +144,19 @@ def test_an_index_of_a_newer_version_is_left_alone_and_runs_are_found_all_the_sa
     assert index.read_bytes() == content
 
 
-def test_an_index_of_an_earlier_version_is_backed_up_and_brought_forward(
+def test_an_index_of_an_earlier_version_is_made_anew_from_the_folders(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     race = recorded(store)
     store.runs()
     reset()
-    monkeypatch.setattr(migrations, "STEPS", (*migrations.STEPS, "ALTER TABLE runs ADD COLUMN later TEXT;"))
+    monkeypatch.setattr(index_file, "VERSION", index_file.VERSION + 1)
     assert [run.race for run in open_store(store.folder).runs()] == [race]
     reset()
     with closing(sqlite3.connect(store.folder / "index.sqlite")) as index:
-        assert index.execute("PRAGMA user_version").fetchone() == (len(migrations.STEPS),)
+        assert index.execute("PRAGMA user_version").fetchone() == (index_file.VERSION,)
         assert index.execute("PRAGMA auto_vacuum").fetchone() == (2,)
-        assert "later" in {row[1] for row in index.execute("PRAGMA table_info(runs)")}
-    with closing(sqlite3.connect(store.folder / f"index.version-{len(migrations.STEPS) - 1}.sqlite")) as backup:
-        assert backup.execute("SELECT COUNT(*) FROM runs").fetchone() == (1,)
+        assert index.execute("SELECT COUNT(*) FROM runs").fetchone() == (1,)
 
 
 def test_a_locked_index_is_said_and_runs_are_found_all_the_same(store: Store) -> None:

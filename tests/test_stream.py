@@ -15,8 +15,8 @@ from bokeh.protocol.messages.patch_doc import patch_doc
 
 from mklviz.contract import Facts, Iterate
 from mklviz.record import Trace
-from mklviz.record.reference import Reference
-from mklviz.record.verdict import Verdict
+from mklviz.record.run_facts import Verdict
+from mklviz.record.summary import Reference
 from mklviz.views.chart.columns import COLUMNS, MOST_POINTS, KernelSlots, Thinning, recent_weights
 from mklviz.views.race import feed as run_feed
 from mklviz.views.race.feed import RunFeed

@@ -10,8 +10,8 @@ from mklviz.errors import MklvizError
 from mklviz.kernels.families import kernel_families
 from mklviz.problem.losses import loss_families
 from mklviz.problem.regularizers import regularizer_families
+from mklviz.quoting import ALIASES, hint, suggestions
 from mklviz.recipe import Recipe
-from mklviz.suggestions import ALIASES, hint, suggestions
 
 KINDS = {
     "kernel": list(kernel_families()),

@@ -23,7 +23,7 @@ from _waits import PATIENCE, wait_for, wait_until_still
 import mklviz as mv
 from mklviz.errors import MklvizError, SolverError
 from mklviz.record.store import Owner, Store, open_store, reset
-from mklviz.record.store.folder_lock import BEGUN, FREE, HELD, LOCKS, Claims
+from mklviz.record.store.folder import BEGUN, FREE, HELD, LOCKS, Claims
 from mklviz.sweeps import Member, Processes, Shard, Sweep, SweepRun, SweepTable
 from mklviz.sweeps.engine import SweepCommand, Work
 from mklviz.sweeps.following import duration_text
@@ -370,7 +370,7 @@ def test_another_owners_sweep_is_no_reason_to_wait(store: Store) -> None:
 def test_what_a_process_has_claimed_is_taken_over_when_that_is_killed_and_solved_where_it_was_not(store: Store) -> None:
     member, *others = Sweep.from_words(QUICK).members
     code = (
-        "import time\nfrom pathlib import Path\nfrom mklviz.record.store.folder_lock import LOCKS, Claims\n"
+        "import time\nfrom pathlib import Path\nfrom mklviz.record.store.folder import LOCKS, Claims\n"
         f"claims = Claims(Path({str(store.folder)!r}) / LOCKS)\nprint(claims.take({member.path!r}), flush=True)\n"
         "time.sleep(600)"
     )

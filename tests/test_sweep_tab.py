@@ -23,6 +23,7 @@ from mklviz.sweeps import MemberOutcome, Sweep, SweepProgress, SweepTable
 from mklviz.sweeps.statistics import Outcomes
 from mklviz.views.form import Form
 from mklviz.views.look.palette import DARK
+from mklviz.views.session.comparable import shared_recipe
 from mklviz.views.session.session import Session
 from mklviz.views.sweeps import sweep_plan
 from mklviz.views.sweeps.sweep_form import SweepForm
@@ -163,11 +164,11 @@ def test_a_sweep_is_solved_compared_saved_and_the_next_time_skipped(tab: SweepTa
 
 
 def test_a_click_on_a_dot_opens_the_race_of_its_run(tab: SweepTab) -> None:
-    opened: list[tuple[Recipe, Mapping[str, Trace], str]] = []
+    opened: list[tuple[Recipe | None, Mapping[str, Trace], str]] = []
     session = Session(owner=EVERYBODY)
 
-    def open_race(recipe: Recipe, traces: Mapping[str, Trace], stored: str) -> str:
-        opened.append((recipe, traces, stored))
+    def open_race(traces: Mapping[str, Trace], stored: str) -> str:
+        opened.append((shared_recipe(traces.values()), traces, stored))
         return "A race is going on."
 
     session.on_open = open_race

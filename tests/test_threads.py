@@ -11,10 +11,9 @@ import pytest
 from _waits import PATIENCE
 
 from mklviz.cli.commands import main
-from mklviz.context import progress as progress_module
+from mklviz.context import meter as progress_module
 from mklviz.context import uninterrupted
-from mklviz.context.meter import Meter
-from mklviz.context.progress import Progress
+from mklviz.context.meter import Meter, Progress
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import Race, Run, solve
 from mklviz.engine.registry import make_solver

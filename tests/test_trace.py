@@ -16,7 +16,7 @@ from mklviz.contract import End, Facts, Iterate
 from mklviz.engine import KKT, Gap, MaxIter, MaxSeconds, WeightChange, solve
 from mklviz.errors import MklvizError, ProblemError, SolverError
 from mklviz.record import Trace, summary
-from mklviz.record.verdict import Verdict
+from mklviz.record.run_facts import Verdict
 
 SCALARS = ["objective", "lower_bound", "gap", "iterate_gap", "step", "svm_solves", "seconds", "active"]
 COLUMNS = ["weights", "dual", *SCALARS]

@@ -20,7 +20,7 @@ import mklviz as mv
 from measure.report import Row, parser, print_rows
 from mklviz.engine.race import Race
 from mklviz.record.store import RunHead, Store, open_store, reset
-from mklviz.record.store.writer import WRITER
+from mklviz.record.store.recorder import WRITER
 
 RACES = {
     "default": "",

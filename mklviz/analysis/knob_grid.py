@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from mklviz.analysis.knobs import KNOBS, Knob, with_power
-from mklviz.cached import cached_property
 from mklviz.engine.grid import changed, parameters
 from mklviz.errors import MklvizError, SolverError
+from mklviz.lazy import cached_property
 from mklviz.numbers import is_number
 from mklviz.recipe import Recipe
 from mklviz.recipe.choices import SolverChoice

@@ -18,7 +18,7 @@ from mklviz.errors import Interrupted, MklvizError, SolverError
 from mklviz.numbers import counted, share_text
 from mklviz.problem import LpBall, Problem, Regularizer, Simplex
 from mklviz.record import SOLVED, Trace
-from mklviz.record.verdict import Verdict
+from mklviz.record.run_facts import Verdict
 
 __all__ = [
     *("GOAL", "KNOBS", "Knob", "MaxSolves", "Turn", "bars", "lines", "outcome", "solve_at", "too_large", "with_power")

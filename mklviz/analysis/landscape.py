@@ -14,6 +14,7 @@ import numpy as np
 
 from mklviz.analysis.weight_map import STAGES, Key, MapPoint, Mesh, WeightMap, point_of
 from mklviz.context.blas import one_blas_thread
+from mklviz.engine import Race
 from mklviz.engine.task import ProgressReport, Task
 from mklviz.inner.oracle import FINEST, SvmOracle, needs_known_loss
 from mklviz.problem import Problem
@@ -28,7 +29,7 @@ FLAT = 1e-3  # of a height, below which no range is drawn larger
 
 def no_heights(problem: Problem) -> str:
     """Return "" or why the height of a map cannot be computed."""
-    return problem.unposed or needs_known_loss(problem, "A map")
+    return needs_known_loss(problem, "A map")
 
 
 class Landscape:
@@ -113,12 +114,12 @@ class Survey:
             return f"{doing} the objective: {100 * self.task.fraction:.0f} % of the points."
         return self._refusal or self.task.fault
 
-    def begin(self, problem: Problem, map_: WeightMap) -> None:
+    def begin(self, race: Race, map_: WeightMap) -> None:
         """Turn to another map."""
         self.clear()
-        self.map, self._refusal = map_, no_heights(problem)
+        self.map, self._refusal = map_, race.missing or no_heights(race.problem)
         if not self._refusal:
-            self.landscape = Landscape(problem, map_)
+            self.landscape = Landscape(race.problem, map_)
 
     def update(self, idle: bool) -> bool:
         """Take a finished stage, or begin the next: the first at once, finer ones when `idle`."""

@@ -70,8 +70,6 @@ class DraggedPaths:
 
 def why_no_start(problem: Problem) -> str:
     """Return "" or why paths cannot begin at weights that are given alone, in a sentence."""
-    if problem.unposed:
-        return problem.unposed
     if problem.regularizer.closed_form and problem.convex and not problem.regularizer.on_simplex:
         return "These solvers begin at functions, not at kernel weights, so there is no start to drag."
     return ""

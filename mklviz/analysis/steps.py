@@ -18,6 +18,7 @@ import numpy as np
 
 from mklviz.analysis.weight_map import Slice
 from mklviz.contract import Array, Iterate
+from mklviz.engine import Race
 from mklviz.problem import Problem
 from mklviz.record import Trace
 
@@ -60,9 +61,9 @@ class Cuts:
         return [kernel @ signed for kernel in self._kernels]
 
 
-def cuts_known(problem: Problem) -> bool:
+def cuts_known(race: Race) -> bool:
     """Return whether the cuts of solvers that work on them can be computed."""
-    return problem.regularizer.on_simplex and not problem.unposed
+    return race.facts.on_simplex and not race.missing
 
 
 def envelope(cuts: Array, shares: Array) -> Array:

@@ -25,7 +25,7 @@ from mklviz.engine import (
 )
 from mklviz.recipe.parsing import show_number, show_percent
 from mklviz.record import Trace
-from mklviz.record.reference import Reference
+from mklviz.record.summary import Reference
 
 __all__ = ["DIGITS", "RULES", "Judgement", "Rule", "judge", "threshold_text"]
 

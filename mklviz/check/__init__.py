@@ -4,10 +4,9 @@
 first line of its docstring what is promised, and raises `ContractError` with a sentence where that is not kept.
 """
 
-from mklviz.check.kernels import KERNEL_PROMISES
 from mklviz.check.losses import LOSS_PROMISES
 from mklviz.check.plugin import CheckResult, checked, found_in
-from mklviz.check.regularizers import REGULARIZER_PROMISES
+from mklviz.check.regularizers import KERNEL_PROMISES, REGULARIZER_PROMISES
 from mklviz.check.solvers import SOLVER_PROMISES
 
 __all__ = [

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from mklviz.check._require import require, said_of_itself
-from mklviz.check.problems import blobs, small_bank
+from mklviz.check.problems import blobs, require, said_of_itself, small_bank
 from mklviz.engine import available_solvers, recommend, solve
 from mklviz.errors import ProblemError
 from mklviz.problem import Loss, Problem, Simplex

@@ -16,8 +16,7 @@ from functools import cache
 import numpy as np
 import param
 
-from mklviz.check._require import near, require, said_of_itself
-from mklviz.check.problems import FORMULATIONS, blobs, formulate, small_bank
+from mklviz.check.problems import FORMULATIONS, blobs, formulate, near, require, said_of_itself, small_bank
 from mklviz.context import interruptible
 from mklviz.contract import Facts, Iterate, Solver
 from mklviz.engine import available_solvers, recommend, solve

@@ -5,17 +5,32 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mklviz.errors import MklvizError
+from mklviz.limits import NO_STORE
 from mklviz.quoting import one_line, quote
 
 if TYPE_CHECKING:
     from mklviz.datasets import Dataset
     from mklviz.recipe import Recipe, SolverChoice
+    from mklviz.record import Trace
+    from mklviz.record.store import Store
+
+__all__ = [
+    "BAD_INPUT",
+    "EXIT_CODES",
+    "FAILED",
+    "INTERRUPTED",
+    "MADE_BY",
+    "SHORT_OF_GAP",
+    "code_of",
+    "folder_of",
+    "store_of",
+]
 
 KERNELS_HELP = (
     '"paper", or families separated by spaces, each FAMILY[:VALUES][@WHERE] with WHERE one of all, each, all+each'
@@ -111,7 +126,7 @@ def read_recipe(arguments: argparse.Namespace) -> Recipe:
 
 def with_options(solvers: Sequence[SolverChoice], options: Sequence[str]) -> tuple[SolverChoice, ...]:
     """Return the solvers with options such as ``level.lam=0.5``, each for all entries of that name."""
-    from mklviz.recipe.quoting import literal
+    from mklviz.recipe.parsing import literal
 
     chosen = list(solvers)
     for option in options:
@@ -132,3 +147,44 @@ def with_options(solvers: Sequence[SolverChoice], options: Sequence[str]) -> tup
             for choice in chosen
         ]
     return tuple(chosen)
+
+
+# -- what the exit code says, for scripts; and for people, below every `--help`
+
+FAILED, BAD_INPUT, SHORT_OF_GAP, INTERRUPTED = 1, 2, 3, 130
+
+EXIT_CODES = """\
+exit codes:
+  0    all went well
+  1    a solver broke down, and its results so far are printed; or a plug-in checked breaks a promise
+  2    the words, the data or a file are at fault, or something was not kept: one sentence on the error stream says it
+  3    a limit, such as --max-iter, ended a solver before the gap asked for; --gap none asks for none
+  130  ended by Ctrl-C; the results so far are printed and kept
+"""
+
+
+def code_of(traces: Iterable[Trace], recipe: Recipe, complete: bool) -> int:
+    """Return the exit code of runs that have ended; `complete` says whether they were not interrupted."""
+    ends = {trace.status for trace in traces}
+    if not complete:
+        return INTERRUPTED
+    if "failed" in ends:
+        return FAILED
+    return SHORT_OF_GAP if "limit" in ends and recipe.goal is not None else 0
+
+
+# -- which store a command line is about
+
+MADE_BY = "command line"
+
+
+def folder_of(arguments: argparse.Namespace) -> str:
+    """Return the folder that --store names, "none" for --no-store, and "" where neither is given."""
+    return NO_STORE if getattr(arguments, "no_store", False) else str(arguments.store or "")
+
+
+def store_of(arguments: argparse.Namespace) -> Store:
+    """Return the store that --store names, none for --no-store, and else the usual one."""
+    from mklviz.record.store import open_store
+
+    return open_store(folder_of(arguments) or None)

@@ -1,7 +1,7 @@
 """The command line: ``mklviz serve | desktop | run | race | path | lab | gallery | sweep | reproduce | runs``...
 
 Only ``serve`` and what draws (``--html``, ``--svg``) load the screen. Errors are one sentence on the error stream;
-`mklviz.cli.exits` has the exit codes.
+`mklviz.cli.arguments` has the exit codes.
 """
 
 from __future__ import annotations
@@ -13,17 +13,25 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from mklviz.cli.exits import BAD_INPUT, FAILED, INTERRUPTED
+from mklviz.cli.arguments import BAD_INPUT, FAILED, INTERRUPTED, folder_of
 from mklviz.cli.parser import LISTS, make_parser
-from mklviz.context.allocator import begin_anew
+from mklviz.context.memory import begin_anew
 from mklviz.errors import MklvizError, SolverError
 from mklviz.limits import STORE
 from mklviz.plugins import left_out
 from mklviz.quoting import one_line
-from mklviz.streams import open_closed_streams
+from mklviz.streams import open_closed_streams, redraws
+
+if TYPE_CHECKING:
+    from mklviz.analysis.knob_grid import LabKnob
+    from mklviz.check.plugin import Plugin
 
 __all__ = ["main"]
 
@@ -88,7 +96,6 @@ def _serve(arguments: argparse.Namespace) -> int:
     from mklviz.views.host.installed import need_screen
 
     need_screen()  # before its packages are looked for
-    from mklviz.cli.stored import folder_of
     from mklviz.server.dispatcher import processes_for
     from mklviz.server.front import serve
 
@@ -114,11 +121,19 @@ def _serve(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _command(module: str, function: str, **options: Any) -> Callable[[argparse.Namespace], int]:
+    """Return a command of a module of its own, which is loaded when it is called for."""
+
+    def call(arguments: argparse.Namespace) -> int:
+        return int(getattr(import_module(f"mklviz.cli.{module}"), function)(arguments, **options))
+
+    return call
+
+
 def _desktop(arguments: argparse.Namespace) -> int:
     from mklviz.views.host.installed import need_screen
 
     need_screen()
-    from mklviz.cli.stored import folder_of
     from mklviz.server.desktop import open_desktop
 
     if folder := folder_of(arguments):
@@ -127,38 +142,44 @@ def _desktop(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _run(arguments: argparse.Namespace) -> int:
-    from mklviz.cli.race import solve_race
-
-    return solve_race(arguments, one=True)
-
-
-def _race(arguments: argparse.Namespace) -> int:
-    from mklviz.cli.race import solve_race
-
-    return solve_race(arguments)
-
-
-def _path(arguments: argparse.Namespace) -> int:
-    from mklviz.cli.path import solve_path
-
-    return solve_path(arguments)
-
-
 def _lab(arguments: argparse.Namespace) -> int:
     from mklviz.views.host.installed import need_screen
 
     need_screen()
-    from mklviz.cli.lab import solve_lab
+    from mklviz.analysis.knob_grid import LabGrid, usual_solvers
+    from mklviz.cli.arguments import read_recipe
+    from mklviz.numbers import counted
+    from mklviz.views.export.lab_page import write_lab
 
-    return solve_lab(arguments)
+    output = arguments.output
+    if not output.absolute().parent.is_dir():
+        raise MklvizError(f"There is no folder {output.absolute().parent} to write {output.name} into.")
+    knobs = tuple(map(_read_knob, arguments.knob))
+    recipe = read_recipe(arguments)
+    if arguments.solvers is None and not arguments.scenario:
+        recipe = replace(recipe, solvers=usual_solvers(knobs))
+    grid = LabGrid(recipe, knobs)
+    write_lab(grid, output, folder_of(arguments) or None)
+    print(f"{output}: {counted(len(grid.recipes), 'position')}, {output.stat().st_size / 1e6:.2f} MB")
+    return 0
+
+
+def _read_knob(text: str) -> LabKnob:
+    from mklviz.analysis.knob_grid import LabKnob
+    from mklviz.cli.path import read_vary
+    from mklviz.recipe.parsing import literal
+
+    name, _, listed = (part.strip() for part in text.partition("="))
+    if ":" in listed:
+        _, values = read_vary(text, "--knob")
+        return LabKnob(name, () if values is None else values.tolist())
+    return LabKnob(name, [literal(word) for word in filter(None, listed.split(","))])
 
 
 def _gallery(arguments: argparse.Namespace) -> int:
     from mklviz.views.host.installed import need_screen
 
     need_screen()
-    from mklviz.cli.stored import folder_of
     from mklviz.views.export.gallery import save_gallery
 
     files = save_gallery(arguments.folder, folder_of(arguments) or None)
@@ -166,34 +187,62 @@ def _gallery(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _sweep(arguments: argparse.Namespace) -> int:
-    from mklviz.cli.sweep import solve_sweep
-
-    return solve_sweep(arguments)
-
-
-def _reproduce(arguments: argparse.Namespace) -> int:
-    from mklviz.cli.reproduce import answer_claims
-
-    return answer_claims(arguments)
-
-
-def _runs(arguments: argparse.Namespace) -> int:
-    from mklviz.cli.runs import act
-
-    return act(arguments)
-
-
 def _check(arguments: argparse.Namespace) -> int:
-    from mklviz.cli.check import check_plugins
+    from mklviz.check import found_in
+    from mklviz.cli.documents import print_document
 
-    return check_plugins(arguments)
+    plugins = [_checked(plugin, arguments.json) for plugin in found_in(arguments.where)]
+    if arguments.json:
+        print_document({"where": arguments.where, "plugins": plugins})
+    return FAILED if any(promise["broken"] for each in plugins for promise in each["promises"]) else 0
+
+
+def _checked(plugin: Plugin, silent: bool) -> dict[str, Any]:
+    """Return one plug-in's promises as values, printed as they are tried unless `silent`."""
+    from mklviz.check import checked
+
+    name = getattr(plugin.made, "name_", "")
+    promises: list[dict[str, Any]] = []
+    if not silent:
+        print(f"{plugin.kind} {name or plugin.made.__name__}")
+    for outcome in checked(plugin):
+        promises.append({"promise": outcome.promise, "kept": not outcome.broken, "broken": outcome.broken or None})
+        if not silent:
+            print(f"  {'broken' if outcome.broken else 'kept':<8}{outcome.promise}")
+            if outcome.broken:
+                print(f"{'':10}{one_line(outcome.broken)}")
+            sys.stdout.flush()
+    if not silent:
+        print(f"{sum(each['kept'] for each in promises)} of {len(promises)} promises are kept.")
+    return {"kind": plugin.kind, "name": name, "class": plugin.made.__name__, "promises": promises}
 
 
 def _warmup(arguments: argparse.Namespace) -> int:
-    from mklviz.cli.warmup import compile_all
+    """Compile into numba's cache whatever is not there yet; Ctrl-C ends it, and what has been compiled stays."""
+    from mklviz.engine.compiling import PARTS, CompilePool
 
-    return 0 if compile_all() else INTERRUPTED
+    begun, last = time.monotonic(), ""
+    try:
+        with CompilePool().open() as pool:
+            for part in PARTS:
+                last = _show_compiled(pool.fraction, last)
+                pool.ensure(part)
+    except KeyboardInterrupt:
+        print("\nmklviz: stopped; compiled functions stay, and the next call continues.", file=sys.stderr)
+        return INTERRUPTED
+    _show_compiled(1.0, last)
+    print(f"Everything is compiled; it took {time.monotonic() - begun:.1f} s.")
+    return 0
+
+
+def _show_compiled(fraction: float, last: str) -> str:
+    """Write the progress, each tenth on a line of its own where lines cannot be redrawn; return what was written."""
+    live = redraws(sys.stderr)
+    line = f"compiling: {100 * fraction if live else 10 * int(10 * fraction):.0f} %"
+    if line != last:
+        start, end = ("\x1b[2K\r", "\n" if fraction >= 1.0 else "") if live else ("", "\n")
+        print(f"{start}{line}", end=end, file=sys.stderr, flush=True)
+    return line
 
 
 def _bench(arguments: argparse.Namespace) -> int:
@@ -224,14 +273,14 @@ def _list(arguments: argparse.Namespace) -> int:
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "serve": _serve,
     "desktop": _desktop,
-    "run": _run,
-    "race": _race,
-    "path": _path,
+    "run": _command("race", "solve_race", one=True),
+    "race": _command("race", "solve_race"),
+    "path": _command("path", "solve_path"),
     "lab": _lab,
     "gallery": _gallery,
-    "sweep": _sweep,
-    "reproduce": _reproduce,
-    "runs": _runs,
+    "sweep": _command("sweep", "solve_sweep"),
+    "reproduce": _command("reproduce", "answer_claims"),
+    "runs": _command("runs", "act"),
     "check": _check,
     "bench": _bench,
     "warmup": _warmup,

@@ -21,14 +21,13 @@ from mklviz.engine.compiling import few_steps, miniatures
 from mklviz.problem import Problem
 from mklviz.quoting import one_line
 from mklviz.recipe.prepared import Prepared
+from mklviz.record.run_facts import number, shares_text
 from mklviz.record.summary import COLUMNS, label, summarize
-from mklviz.record.words import number, shares_text
-from mklviz.streams import redraws
+from mklviz.streams import PLAIN_SECONDS, ProgressLine, redraws
 
 __all__ = ["Building", "aligned", "asked_to_stop", "result_table", "score_text", "warm_up", "watch"]
 
 REFRESH_SECONDS = 0.2
-PLAIN_SECONDS = 10.0
 PATIENCE_SECONDS = 2.0  # before a word of explanation
 COMPILING = "mklviz: compiling the solvers; this happens once after an installation."
 STOP_SECONDS = 10.0  # a compiled chunk ends long before this
@@ -158,18 +157,13 @@ class Building:
     """Reports on the error stream how many kernels are built, once building takes noticeably long."""
 
     def __init__(self) -> None:
-        self.stream, self.due = sys.stderr, time.monotonic() + PATIENCE_SECONDS
-        self.waiting = False
+        self._line = ProgressLine(PATIENCE_SECONDS)
 
     def __call__(self, fraction: float) -> None:
-        if time.monotonic() < self.due and not (self.waiting and fraction >= 1.0):
-            return
-        live = redraws(self.stream)
-        self.due = time.monotonic() + (REFRESH_SECONDS if live else PLAIN_SECONDS)
-        self.waiting = fraction < 1.0
-        end = "\n" if fraction >= 1.0 or not live else ""
-        start = "\x1b[2K\r" if live else ""
-        print(f"{start}building the kernels: {100 * fraction:.0f} %", end=end, file=self.stream, flush=True)
+        if fraction < 1.0:
+            self._line.update(lambda: f"building the kernels: {100 * fraction:.0f} %")
+        elif self._line.drawn:
+            self._line.finish("building the kernels: 100 %")
 
 
 def _fitted(line: str, width: int) -> str:

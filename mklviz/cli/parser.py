@@ -8,6 +8,8 @@ from typing import NoReturn
 
 from mklviz._version import __version__
 from mklviz.cli.arguments import (
+    BAD_INPUT,
+    EXIT_CODES,
     KERNELS_HELP,
     KNOB_HELP,
     LOSS_HELP,
@@ -17,7 +19,6 @@ from mklviz.cli.arguments import (
     VARY_HELP,
     whole,
 )
-from mklviz.cli.exits import BAD_INPUT, EXIT_CODES
 from mklviz.cli.runs_parser import RUNS_EXAMPLES, add_runs, add_store
 from mklviz.plugins import names
 from mklviz.quoting import one_line

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
 
-from mklviz.cli.arguments import read_recipe
+from mklviz.cli.arguments import code_of, read_recipe
 from mklviz.cli.documents import path_document, print_document
-from mklviz.cli.exits import code_of
 from mklviz.cli.live import aligned, score_text, warm_up
 from mklviz.contract import Array
 from mklviz.engine import Path, path, path_values
@@ -24,14 +21,13 @@ from mklviz.numbers import counted
 from mklviz.quoting import one_line
 from mklviz.recipe.prepared import Prepared
 from mklviz.record import SOLVED
-from mklviz.record.files import replacing
-from mklviz.record.table import write_csv
-from mklviz.streams import redraws
+from mklviz.record.archive import replacing
+from mklviz.record.summary import write_csv
+from mklviz.streams import ProgressLine
 
 __all__ = ["read_vary", "solve_path"]
 
 MOST_VALUES = 10_000
-REDRAW_SECONDS, PLAIN_SECONDS = 0.2, 10.0
 
 
 def read_vary(text: str, flag: str = "--vary") -> tuple[str, Array | None]:
@@ -85,7 +81,7 @@ def solve_path(arguments: argparse.Namespace) -> int:
             f" {len(values):,} values of {name} from {values[0]:g} to {values[-1]:g}"
         )
         sys.stdout.flush()
-    show = _ProgressLine(len(values))
+    show = _PathLine(len(values))
     settings: dict[str, Any] = {key: getattr(recipe.stop, key) for key in ("gap", "max_iter", "max_seconds")}
     try:
         path(prepared.problem, solver, warm=not arguments.cold, progress=show, **{**settings, name: values})
@@ -139,36 +135,25 @@ def path_table(path: Path, prepared: Prepared) -> str:
     return "\n".join([*aligned(rows), "", f"{total}; {unsolved:,} did not reach the gap." if unsolved else f"{total}."])
 
 
-class _ProgressLine:
-    """One line on the error stream, redrawn in place; every few seconds a new one where that is a file."""
+class _PathLine:
+    """Says how many values are solved, and keeps the path as far as it is."""
 
     def __init__(self, count: int) -> None:
         self.count, self.stopped = count, False
         self.path: Path | None = None
-        self._in_place = redraws(sys.stderr)
-        self._every = REDRAW_SECONDS if self._in_place else PLAIN_SECONDS
-        self._due = time.monotonic() + self._every
+        self._line = ProgressLine()
 
     def __call__(self, path: Path) -> None:
         self.path = path
-        if time.monotonic() >= self._due:
-            self._due = time.monotonic() + self._every
-            self._draw(path)
+        self._line.update(lambda: self._text(path))
 
     def finish(self, path: Path) -> None:
-        if self._in_place:
-            self._draw(path)
-            print(file=sys.stderr)
+        if self._line.in_place:
+            self._line.finish(self._text(path))
 
-    def _draw(self, path: Path) -> None:
+    def _text(self, path: Path) -> str:
         value, trace = path[-1]
-        line = (
+        return (
             f"{len(path):,} of {self.count:,} values  {path.parameter} = {value:<10.4g} {len(trace) - 1:,} steps"
             f"  {int(path.svm_solves.sum()):,} SVMs  {float(path.seconds.sum()):.2f} s"
         )
-        if self._in_place:
-            width = shutil.get_terminal_size().columns - 1
-            sys.stderr.write(f"\r\x1b[2K{line[:width]}")
-            sys.stderr.flush()
-        else:
-            print(line, file=sys.stderr, flush=True)

@@ -1,25 +1,148 @@
-"""One solver, or several side by side, in the terminal: ``mklviz run`` and ``mklviz race``."""
+"""One solver, or several side by side, in the terminal: ``mklviz run`` and ``mklviz race``.
+
+Files of a race are also written while it runs, so that a sudden end loses a minute at most.
+"""
 
 from __future__ import annotations
 
 import argparse
 import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
 
-from mklviz.cli.arguments import read_recipe
+from mklviz.cli.arguments import BAD_INPUT, MADE_BY, code_of, read_recipe, store_of
 from mklviz.cli.documents import print_document, race_document
-from mklviz.cli.exits import BAD_INPUT, code_of
 from mklviz.cli.live import Building, result_table, warm_up, watch
-from mklviz.cli.outputs import Outputs
-from mklviz.cli.stored import MADE_BY, store_of
 from mklviz.engine import Race
+from mklviz.errors import MklvizError
 from mklviz.numbers import counted
 from mklviz.quoting import one_line
 from mklviz.recipe import Recipe
 from mklviz.recipe.prepared import Prepared
 from mklviz.recipe.recorded import RecordedRace, head_for
+from mklviz.record.archive import replacing
+from mklviz.record.bundle import SUFFIX, write_bundle
 from mklviz.record.history import short_id
+from mklviz.record.summary import require_parquet, write_parquet, write_table
+from mklviz.views.host.installed import need_screen
 
-__all__ = ["solve_race", "tell_race"]
+__all__ = ["Outputs", "solve_race", "tell_race"]
+
+EVERY_SECONDS = 30.0
+SHARE = 0.05  # largest share of the time that goes into writing before the end; but once a minute in any case
+AT_LEAST_SECONDS = 60.0
+
+
+class Outputs:
+    """Tables of all steps, the recorded runs, a page and a picture: where one cannot be written, the others still are.
+
+    `runs`: one run as that file, several as a zip archive of that name; `page`: an HTML file that shows the race
+    without a server; `parquet`: a Parquet file with the same table as the CSV file. Raises `MklvizError` if there is no
+    such folder, what draws is not installed, or nothing that writes Parquet.
+    """
+
+    def __init__(
+        self,
+        table: Path | None = None,
+        runs: Path | None = None,
+        page: Path | None = None,
+        picture: Path | None = None,
+        parquet: Path | None = None,
+    ) -> None:
+        if page is not None or picture is not None:
+            need_screen()
+        if parquet is not None:
+            require_parquet()
+        self._writers: list[tuple[Path, Callable[[Race, Path], None]]] = []
+        asked = (
+            *((table, _write_table), (parquet, _write_parquet)),
+            *((runs, _write_runs), (page, _write_page), (picture, _write_picture)),
+        )
+        for file, write in asked:
+            if file is None:
+                continue
+            if not file.absolute().parent.is_dir():
+                raise MklvizError(f"There is no folder {file.absolute().parent} to write {file.name} into.")
+            self._writers.append((file, write))
+        self._due = time.monotonic() + EVERY_SECONDS
+        self._told: set[Path] = set()
+
+    def keep_up(self, race: Race) -> None:
+        """Write the files if the last time was long ago."""
+        if time.monotonic() < self._due or not any(len(run.trace) for run in race.runs.values()):
+            return
+        begun = time.monotonic()
+        self._write(race)
+        took = time.monotonic() - begun
+        self._due = begun + took + min(max(EVERY_SECONDS, took / SHARE), AT_LEAST_SECONDS)
+
+    def finish(self, race: Race) -> bool:
+        """Write all files; return whether that succeeded."""
+        self._told.clear()
+        missing = self._write(race)
+        for file, write in self._writers:
+            target = _archive(race, file) if write is _write_runs and file not in missing else None
+            if target not in (None, file):
+                print(f"mklviz: the runs are in {target}", file=sys.stderr)
+        return not missing
+
+    def _write(self, race: Race) -> list[Path]:
+        """Return the files that could not be written; their old content is still there."""
+        missing = []
+        for file, write in self._writers:
+            try:
+                write(race, file)
+            except OSError as error:
+                missing.append(file)
+                if file not in self._told:
+                    print(f"mklviz: {file} cannot be written: {error.strerror or error}.", file=sys.stderr)
+                self._told.add(file)
+        return missing
+
+
+def _write_table(race: Race, file: Path) -> None:
+    with replacing(file) as opened:
+        write_table(race.traces, opened)
+
+
+def _write_parquet(race: Race, file: Path) -> None:
+    with replacing(file) as opened:
+        write_parquet(race.traces, opened)
+
+
+def _write_runs(race: Race, file: Path) -> None:
+    target = _archive(race, file)
+    if target is None:
+        next(iter(race.traces.values())).save(file)
+        return
+    with replacing(target) as opened:
+        write_bundle(race.traces, opened)
+
+
+def _write_page(race: Race, file: Path) -> None:
+    from mklviz.views.export.page import save_html
+
+    save_html(race, file)
+
+
+def _write_picture(race: Race, file: Path) -> None:
+    from mklviz.views.chart.svg_pictures import race_still
+    from mklviz.views.export.recording import recorded
+
+    drawn = race_still(race, recorded(race).gap)
+    with replacing(file) as opened:
+        opened.write(drawn.encode())
+
+
+def _archive(race: Race, file: Path) -> Path | None:
+    """Return the zip archive that the runs go to; None where a single one is the file itself."""
+    if len(race.runs) == 1 and file.suffix != ".zip":
+        return None
+    return file if file.suffix == ".zip" else file.with_name(file.name.removesuffix(SUFFIX) + ".zip")
+
+
+# -- the race
 
 STORE_SECONDS = 20.0  # to wait for scores and the disk at the end
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 
+from mklviz.cli.arguments import FAILED, INTERRUPTED, store_of
 from mklviz.cli.documents import print_document
-from mklviz.cli.exits import FAILED, INTERRUPTED
 from mklviz.cli.live import aligned, asked_to_stop
-from mklviz.cli.stored import store_of
 from mklviz.errors import MklvizError
 from mklviz.numbers import counted
 from mklviz.record.store import Store

@@ -11,21 +11,19 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
-from mklviz.cli.arguments import read_own_data
+from mklviz.cli.arguments import BAD_INPUT, MADE_BY, code_of, read_own_data, store_of
 from mklviz.cli.documents import print_document
-from mklviz.cli.exits import BAD_INPUT, code_of
 from mklviz.cli.live import Building, aligned, warm_up, watch
 from mklviz.cli.race import tell_race
 from mklviz.cli.runs_parser import LISTED
-from mklviz.cli.stored import MADE_BY, store_of
 from mklviz.errors import MklvizError
 from mklviz.numbers import counted
 from mklviz.quoting import named, one_line
-from mklviz.recipe.resuming import resume_run
+from mklviz.recipe.recorded import resume_run
 from mklviz.record.history import COLUMNS, WORDS, run_named, short_id, texts_of
+from mklviz.record.run_facts import number
 from mklviz.record.store import Store, StoredRun
 from mklviz.record.store.upkeep import ASIDE
-from mklviz.record.words import number
 
 __all__ = ["ACTIONS", "act"]
 

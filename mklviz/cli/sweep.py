@@ -9,15 +9,14 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from mklviz.cli.arguments import BAD_INPUT, FAILED, INTERRUPTED, SHORT_OF_GAP, store_of
 from mklviz.cli.documents import print_document
-from mklviz.cli.exits import BAD_INPUT, FAILED, INTERRUPTED, SHORT_OF_GAP
 from mklviz.cli.live import aligned, asked_to_stop
-from mklviz.cli.stored import store_of
 from mklviz.errors import MklvizError
 from mklviz.numbers import counted
 from mklviz.quoting import one_line
 from mklviz.record.store import Store
-from mklviz.record.table import require_parquet
+from mklviz.record.summary import require_parquet
 from mklviz.sweeps import DaskCluster, Engine, Processes, Shard, Sweep, SweepRun, SweepTable
 from mklviz.sweeps.following import follow, tell_not_kept
 from mklviz.sweeps.table import machines_text, summary_rows

@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from functools import wraps
 from typing import ParamSpec, Protocol, TypeVar
 
-__all__ = ["PARTS", "Clock", "metered", "spending", "spent"]
+__all__ = ["FINEST", "PARTS", "metered", "resolution", "resolving", "spending", "spent"]
 
 PARTS = {
     "svm": "the inner problem at fixed weights: a support vector machine, or what the loss asks for instead",
@@ -87,3 +87,25 @@ def metered(clock: Clock) -> Iterator[None]:
         yield
     finally:
         _CLOCK.reset(token)
+
+
+# -- how exact the bounds of an optimum must be: to a share of their size, far below the requested gap
+
+FINEST = 1e-9  # a thousandth of a gap of 1e-6
+
+_RESOLUTION: ContextVar[float] = ContextVar("resolution", default=FINEST)
+
+
+def resolution() -> float:
+    """Return the share of a bound that rounding may move."""
+    return _RESOLUTION.get()
+
+
+@contextmanager
+def resolving(share: float) -> Iterator[None]:
+    """Let rounding move bounds by `share` of their size within."""
+    token = _RESOLUTION.set(share)
+    try:
+        yield
+    finally:
+        _RESOLUTION.reset(token)

@@ -7,17 +7,21 @@ library have the machine to themselves.
 
 from __future__ import annotations
 
+import ctypes
 import gc
+import os
+import sys
 import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 
 from mklviz.errors import BankTooLarge, MemoryTaken
 from mklviz.limits import LIMITS
 
-__all__ = ["LEDGER", "Ledger", "in_words"]
+__all__ = ["LEDGER", "Ledger", "begin_anew", "give_back", "in_words"]
 
 ADVICE = "use fewer samples, kernels or solvers"
 
@@ -100,3 +104,38 @@ def in_words(size: int) -> str:
 
 
 LEDGER = Ledger()
+
+
+# -- memory that has been freed and is kept all the same, handed back to the machine
+#
+# Python keeps each megabyte of objects as long as a single one lives in it, and the C library what is free in the
+# middle of its own. With the C library's allocator for everything, all that is free can be handed back, page by page.
+
+ALLOCATOR = "PYTHONMALLOC"  # Python looks for it when it starts, and only then
+
+
+@cache
+def _trim() -> Callable[[int], int] | None:
+    """Return glibc's `malloc_trim`, None where the C library has none, as on macOS, Windows and Alpine Linux."""
+    try:
+        trim: Callable[[int], int] = ctypes.CDLL(None).malloc_trim
+    except (AttributeError, OSError, TypeError):
+        return None
+    return trim
+
+
+def give_back() -> None:
+    """Return free memory to the machine, where the C library can."""
+    trim = _trim()
+    if trim is not None:
+        trim(0)
+
+
+def begin_anew() -> None:
+    """Start this very process once more, with an allocator that hands memory back, where there is one.
+
+    An allocator that was chosen stays. To be called before anything is loaded or opened.
+    """
+    if _trim() is not None and sys.executable and ALLOCATOR not in os.environ:
+        os.environ[ALLOCATOR] = "malloc"
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])

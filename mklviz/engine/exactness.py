@@ -26,8 +26,8 @@ from mklviz.numbers import is_whole
 from mklviz.problem import Problem
 from mklviz.problem.proving import prove_if_doubtful, proved_at_least
 from mklviz.problem.rounding import rounding_bound
+from mklviz.record.run_facts import Verdict
 from mklviz.record.trace import Trace
-from mklviz.record.verdict import Verdict
 from mklviz.typing import Array
 
 LARGEST = 1e150  # beyond, products of two numbers overflow

@@ -25,8 +25,8 @@ from mklviz.errors import ProblemError, UnsupportedProblem
 from mklviz.kernels.cross import numbers
 from mklviz.numbers import is_number, is_whole
 from mklviz.problem import Loss, Problem, Regularizer, Simplex, regularizer_families
+from mklviz.record.run_facts import Verdict
 from mklviz.record.trace import Trace
-from mklviz.record.verdict import Verdict
 from mklviz.typing import Array
 
 # The model without kernels: which dual variables are optimal for it, and which of them have the least max_k s_k.

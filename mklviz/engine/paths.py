@@ -29,7 +29,7 @@ from mklviz.errors import MklvizError, ProblemError
 from mklviz.html import table
 from mklviz.numbers import is_number
 from mklviz.problem import Problem
-from mklviz.record.files import replacing
+from mklviz.record.archive import replacing
 from mklviz.record.summary import result_at
 from mklviz.record.trace import Trace
 

@@ -11,6 +11,7 @@ from itertools import count
 from typing import Any
 
 from mklviz.contract import Iterate, Solver
+from mklviz.engine.facts import ProblemFacts
 from mklviz.engine.kinds import KINDS, recommend, rivals
 from mklviz.engine.registry import make_solver, solver_classes, why_not
 from mklviz.engine.run import Run
@@ -20,9 +21,10 @@ from mklviz.engine.task import STOPPED, check_threads
 from mklviz.errors import MklvizError, UnsupportedProblem
 from mklviz.html import table
 from mklviz.kernels.interface import Approximate
+from mklviz.lazy import cached_property
 from mklviz.numbers import counted, is_whole
 from mklviz.problem import Problem
-from mklviz.record.origin import Origin
+from mklviz.record.run_facts import Origin
 from mklviz.record.summary import COLUMNS, label, summarize
 from mklviz.record.trace import FINAL, Trace
 
@@ -40,8 +42,6 @@ def branch_label(solver: Solver, origin: Origin) -> str:
 
 def branch_refusal(problem: Problem, solver: Solver) -> str:
     """Return "" or why a solver cannot go on from a step of another, in a sentence."""
-    if problem.unposed:
-        return problem.unposed
     if solver.stochastic:
         return f"{solver.label} always begins at the zero function, so it cannot go on from where another method is."
     return why_not(solver, problem)
@@ -146,7 +146,11 @@ class Race:
     ----------
     runs : dict of str to Run
         In the order given; a solver that enters twice has its settings in its key ("PGD+N").
+    missing : str
+        Why the problem is not at hand, a sentence, where the race is one of the past whose data are not here.
     """
+
+    missing = ""
 
     def __init__(
         self,
@@ -164,7 +168,7 @@ class Race:
         if not solvers:
             raise MklvizError("A race needs at least one solver.")
         check_threads(threads, len(solvers))
-        self.problem = problem
+        self._problem: Problem | None = problem
         self.runs: dict[str, Run] = {}
         party = TimeShare()
         made = [make_solver(entry, seed=seed) if isinstance(entry, str) else make_solver(entry) for entry in solvers]
@@ -179,6 +183,22 @@ class Race:
             return None
         rows = (summarize(key, run.status, run.trace) for key, run in self.runs.items())
         return table("Result of the race", COLUMNS, rows)
+
+    @property
+    def problem(self) -> Problem:
+        """The problem; raises `UnsupportedProblem` where it is `missing`."""
+        if self._problem is None:
+            raise UnsupportedProblem(self.missing)
+        return self._problem
+
+    @cached_property
+    def facts(self) -> ProblemFacts:
+        """What is known of the problem without its data."""
+        return ProblemFacts.recorded(self.traces.values()) if self._problem is None else ProblemFacts.of(self._problem)
+
+    def shares_problem(self, other: Race | None) -> bool:
+        """Whether another race is this one, goes on from it, or begins elsewhere on the same problem."""
+        return other is self or (other is not None and self._problem is not None and other._problem is self._problem)
 
     @property
     def traces(self) -> dict[str, Trace]:
@@ -219,7 +239,7 @@ class Race:
     @property
     def precision(self) -> str:
         """What is exact and what approximate, by the weights of the run with the smallest gap; "" if all is exact."""
-        bank = self.problem.bank
+        bank = None if self._problem is None else self._problem.bank
         if not isinstance(bank, Approximate):
             return ""
         if self.closest is None:

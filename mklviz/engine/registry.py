@@ -13,7 +13,7 @@ from mklviz.contract import Solver
 from mklviz.errors import ProblemError, UnknownName
 from mklviz.plugins import classes_in, left_out, module_called, named
 from mklviz.problem import Problem
-from mklviz.suggestions import suggestions
+from mklviz.quoting import suggestions
 
 
 def solver_classes() -> dict[str, type[Solver]]:

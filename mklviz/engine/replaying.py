@@ -21,9 +21,9 @@ from mklviz.engine.stop import Measured, StopRule, fired
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.inner.oracle import SvmOracle
 from mklviz.problem import Problem
-from mklviz.record.reference import Reference
+from mklviz.record.run_facts import Verdict
+from mklviz.record.summary import Reference
 from mklviz.record.trace import Trace
-from mklviz.record.verdict import Verdict
 from mklviz.typing import Array
 
 

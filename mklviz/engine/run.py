@@ -15,9 +15,8 @@ from dataclasses import replace
 from typing import Any
 
 from mklviz.context import checkpoint, interruptible, metered, resolving
-from mklviz.context.accuracy import FINEST
-from mklviz.context.meter import Meter
-from mklviz.context.progress import Progress
+from mklviz.context.accounting import FINEST
+from mklviz.context.meter import Meter, Progress
 from mklviz.contract import Iterate, Solver
 from mklviz.engine.exactness import checked_iterate, reviewed
 from mklviz.engine.scheduler import LOST_SECONDS, SCHEDULER, TimeShare
@@ -28,10 +27,8 @@ from mklviz.kernels import size_remark
 from mklviz.numbers import is_number
 from mklviz.problem import Problem
 from mklviz.quoting import said_by
-from mklviz.record.origin import Origin
+from mklviz.record.run_facts import Origin, Verdict, versions_in_use
 from mklviz.record.trace import FINAL, Trace
-from mklviz.record.verdict import Verdict
-from mklviz.record.versions import versions_in_use
 
 _log = logging.getLogger(__name__)
 LOOK_SECONDS = 0.05  # seconds between two checks whether a held run may begin
@@ -102,8 +99,7 @@ class Run:
         check_threads(threads)
         check_problem(problem)
         _check_types(solver, pace, start)
-        reason = problem.unposed or solver.refusal(problem)
-        if reason:
+        if reason := solver.refusal(problem):
             raise UnsupportedProblem(reason)
         trace = Trace(
             solver.name_,
@@ -115,23 +111,23 @@ class Run:
             origin=origin,
             descends=solver.converges,
         )
-        self._set_up(problem, solver, trace, rules, pace, start, threads, party)
+        self.problem = problem
+        asked = standard_rules(convex=problem.convex) if rules is None else rules
+        self._set_up(solver, trace, asked, pace, start, threads, party)
 
     def _set_up(
         self,
-        problem: Problem,
         solver: Solver,
         trace: Trace,
-        rules: Sequence[StopRule] | None = None,
+        rules: Sequence[StopRule],
         pace: float = 0.0,
         start: Iterate | None = None,
         threads: int = 1,
         party: TimeShare | None = None,
     ) -> None:
         """Make it ready, whatever has been checked."""
-        self.problem, self.solver, self.trace = problem, solver, trace
+        self.solver, self.trace, self.rules = solver, trace, tuple(rules)
         self.source: Callable[[Problem, Iterate | None], Iterator[Iterate]] = solver.iterates
-        self.rules = standard_rules(convex=problem.convex) if rules is None else tuple(rules)
         certified = [rule for rule in self.rules if isinstance(rule, GapRule)]
         self._goal = max((rule.goal for rule in certified), default=0.0)
         self._resolution = min((UNSEEN * rule.tol for rule in certified), default=FINEST)

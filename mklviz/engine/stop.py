@@ -14,7 +14,7 @@ import numpy as np
 
 from mklviz.errors import ProblemError
 from mklviz.numbers import counted, is_number, is_whole
-from mklviz.record.verdict import Verdict
+from mklviz.record.run_facts import Verdict
 
 if TYPE_CHECKING:
     from mklviz.record.trace import Trace

@@ -32,10 +32,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mklviz.cached import cached_property
 from mklviz.context import spending
 from mklviz.contract import Array
 from mklviz.inner.matrix_game import MatrixGame
+from mklviz.lazy import cached_property
 from mklviz.problem import Problem
 from mklviz.problem.proving import EPS, may_matter, relative_gap
 from mklviz.problem.rounding import worsened

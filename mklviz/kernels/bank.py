@@ -12,7 +12,6 @@ from os import PathLike
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklviz.cached import cached_property
 from mklviz.context.accounting import spending
 from mklviz.context.blas import one_blas_thread
 from mklviz.errors import KernelError
@@ -50,6 +49,7 @@ from mklviz.kernels.storage.rows import (
 )
 from mklviz.kernels.storage.streamed import StreamedGaussians
 from mklviz.kernels.storage.triangles import mirror
+from mklviz.lazy import cached_property
 from mklviz.typing import Array, Flags, Indices
 
 NO_MATRIX = "K_d is never formed: a solver takes its rows as it needs them, and keeps those used lately."

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklviz.cached import cached_property
 from mklviz.context.accounting import spending
 from mklviz.context.blas import one_blas_thread
 from mklviz.context.cancelling import checkpoint
@@ -38,6 +37,7 @@ from mklviz.kernels.families import Gaussian, KernelFamily
 from mklviz.kernels.interface import Access, Kind
 from mklviz.kernels.storage.compensated import compensated_forms, dots, error_of_forms
 from mklviz.kernels.storage.passes import Factors, decisions, projections, runs_of
+from mklviz.lazy import cached_property
 from mklviz.limits import LIMITS
 from mklviz.numbers import is_whole, share_text
 from mklviz.typing import Array, Indices

@@ -26,11 +26,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklviz.cached import cached_property
 from mklviz.errors import ProblemError, UnsupportedProblem
 from mklviz.html import fact_table
 from mklviz.kernels.cross import Cross, numbers, refuse_masked
 from mklviz.kernels.interface import Bank
+from mklviz.lazy import cached_property
 from mklviz.problem.losses import Hinge, Loss
 from mklviz.problem.predict import Predictor, weighted_noun
 from mklviz.problem.proving import optimize, prove, relative_gap
@@ -150,11 +150,6 @@ class Problem:
     def noun(self) -> str:
         """What has a weight, "kernel" or "parameter"."""
         return weighted_noun(self.bank)
-
-    @property
-    def unposed(self) -> str:
-        """Why nothing of it can be computed, a sentence, as of a recorded race without its data; "" where all can."""
-        return ""
 
     @property
     def no_bound(self) -> str:

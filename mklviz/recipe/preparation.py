@@ -18,11 +18,10 @@ from mklviz.engine import Race
 from mklviz.engine.task import ProgressReport, Task
 from mklviz.engine.warmup import WARMING, WARMUP, Warmup
 from mklviz.errors import Interrupted, MemoryTaken
-from mklviz.recipe.banks import BANKS, BankStore, Progress
+from mklviz.recipe.banks import BANKS, BankStore, Progress, RaceSize, solver_bytes
+from mklviz.recipe.choices import anonymous, signed
 from mklviz.recipe.prepared import Built, Prepared
 from mklviz.recipe.recipe import Recipe
-from mklviz.recipe.sizes import RaceSize, solver_bytes
-from mklviz.recipe.sources import anonymous, signed
 
 __all__ = ["Preparation"]
 

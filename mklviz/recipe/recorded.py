@@ -14,14 +14,17 @@ from types import MappingProxyType
 from typing import Any
 
 from mklviz.contract import Iterate
-from mklviz.engine import Race, Run
+from mklviz.datasets import Dataset
+from mklviz.engine import Race, Run, make_solver
+from mklviz.errors import MklvizError, ProblemError
+from mklviz.recipe.choices import DataChoice
 from mklviz.recipe.prepared import Prepared
 from mklviz.recipe.recipe import Recipe
-from mklviz.record.store import RunHead, Store, open_store
-from mklviz.record.store.trouble import MEANWHILE
+from mklviz.record.store import RunHead, Store, StoredRun, open_store
+from mklviz.record.store.folder import MEANWHILE
 from mklviz.record.trace import Trace
 
-__all__ = ["RecordedRace", "head_for"]
+__all__ = ["RecordedRace", "go_on", "head_for", "recipe_of", "resume_run"]
 
 _log = logging.getLogger(__name__)
 
@@ -116,3 +119,56 @@ class RecordedRace:
             _log.exception("The score of %s could not be computed", trace.label)
             return {}
         return {"score": score, "score_label": prepared.score_label} if math.isfinite(score) else {}
+
+
+# -- going on from a run: its problem is posed anew, and a branch begins at its best iterate
+
+
+def recipe_of(run: StoredRun, data: Dataset | None = None) -> Recipe:
+    """Return the recipe of a stored run; `data`: those of one's own, where it was about such.
+
+    Raises `MklvizError` if the run has no recipe, or `data` are others.
+    """
+    if not (run.recipe or run.words):
+        raise MklvizError(
+            "This run was recorded without its data and kernels, as mv.race records it: pose its problem again, and use"
+            " mv.Race.going_on."
+        )
+    recipe = Recipe.from_json(run.recipe) if run.recipe else Recipe.from_words(run.words)
+    if data is None:
+        return recipe
+    if recipe.data.source != DataChoice.of(data).source:
+        raise ProblemError("These are not the data of that run: they have another digest.")
+    return recipe.on(data)
+
+
+def go_on(store: Store, run: StoredRun, recipe: Recipe, prepared: Prepared, solver: str = "") -> Race:
+    """Return a race with one run, not yet started, that goes on from a stored one.
+
+    `recipe`, `prepared`: of the run, see `recipe_of`; `solver`: another than before, with its default options. Raises
+    `UnsupportedProblem` if the solver cannot go on from there, with the reason, and `MklvizError` if nothing of the
+    run can be read.
+    """
+    trace = store.trace(run.id)
+    made = make_solver(solver, seed=recipe.split.seed) if solver else make_solver(run.solver, **trace.options)
+    taken = [other.key for other in store.runs(f"race:{run.race}")]
+    race = Race.going_on(prepared.problem, trace, made, recipe.stop.rules(recipe.convex), taken=taken)
+    for grown in race.traces.values():
+        grown.recipe = recipe.to_json()
+    return race
+
+
+def resume_run(
+    store: Store,
+    run: StoredRun,
+    made_by: str,
+    solver: str = "",
+    data: Dataset | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> tuple[Race, Recipe, Prepared, RecordedRace]:
+    """Prepare all that goes on from a stored run: the race, not yet started, its recipe and problem, its recording."""
+    recipe = recipe_of(run, data)
+    prepared = recipe.prepare(progress=progress)
+    race = go_on(store, run, recipe, prepared, solver)
+    head = RunHead(run.race, run.words, run.data, run.name, run.lesson, made_by, run.owner)
+    return race, recipe, prepared, RecordedRace(race, head, prepared, store=store)

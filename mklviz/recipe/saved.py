@@ -17,11 +17,10 @@ import numpy as np
 from mklviz.errors import MklvizError
 from mklviz.kernels import KernelFamily, Nystrom, kernel_families
 from mklviz.problem import Loss, Regularizer, loss_families, regularizer_families
-from mklviz.quoting import one_line
+from mklviz.quoting import hint, one_line
 from mklviz.recipe.choices import DataChoice, KernelChoice, ProblemChoice, RecipeParts, SolverChoice, Split, StopChoice
-from mklviz.suggestions import hint
 
-__all__ = ["VERSION", "read_json", "to_json"]
+__all__ = ["read_json", "to_json"]
 
 VERSION = 1
 _NAMED: tuple[tuple[Any, str, Callable[[], Mapping[str, Any]]], ...] = (

@@ -18,16 +18,26 @@ from mklviz.datasets import DataError, describe_dataset
 from mklviz.errors import MklvizError, ProblemError, UnknownName
 from mklviz.kernels import KernelFamily, Nystrom, kernel_families, paper_families
 from mklviz.problem import L1Penalty, Loss, Regularizer, Simplex, loss_families, regularizer_families
-from mklviz.quoting import one_line
-from mklviz.recipe.choices import RecipeParts, SolverChoice
-from mklviz.recipe.parsing import fraction, number, numbers, show_number, whole, write_values
-from mklviz.recipe.quoting import literal, pieces, quoted, switch, tight, unquoted, written
-from mklviz.recipe.sources import OWN
-from mklviz.suggestions import hint
+from mklviz.quoting import hint, one_line
+from mklviz.recipe.choices import OWN, RecipeParts, SolverChoice
+from mklviz.recipe.parsing import (
+    fraction,
+    literal,
+    number,
+    numbers,
+    pieces,
+    quoted,
+    show_number,
+    switch,
+    tight,
+    unquoted,
+    whole,
+    write_values,
+    written,
+)
 
 __all__ = [
     "WORDS",
-    "Word",
     "from_words",
     "read_header",
     "read_kernels",

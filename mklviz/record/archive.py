@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import secrets
+import shutil
 import struct
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,7 +22,7 @@ from numpy.typing import NDArray
 from mklviz.contract import Array
 from mklviz.unpacking import ArchiveMember, read_array
 
-__all__ = ["Arrays", "archive_in_memory", "read_header", "write_archive"]
+__all__ = ["Arrays", "archive_in_memory", "read_header", "replacing", "write_archive"]
 
 
 def write_archive(
@@ -117,3 +121,33 @@ def read_header(archive: Arrays) -> dict[str, Any]:
     text = archive["header"]
     header: dict[str, Any] = json.loads(text.tobytes().decode() if text.dtype == np.uint8 else str(text))
     return header
+
+
+# -- files are replaced whole or not at all: a full disk leaves what was there before
+#
+# A new file is written beside the old one, brought to the disk, and only then given its name.
+
+
+@contextmanager
+def replacing(path: str | Path) -> Iterator[IO[bytes]]:
+    """Open a file for writing that becomes `path` when the block ends; an error leaves `path` as it was.
+
+    Raises `OSError` if the file cannot be written.
+    """
+    target = Path(os.path.realpath(path))  # a link stays one
+    if target.exists() and not target.is_file():  # a pipe or a device has nothing to lose, and cannot be replaced
+        with target.open("wb") as file:
+            yield file
+        return
+    beside = target.with_name(f".{secrets.token_hex(8)}.part")  # an own name may be too long with more added to it
+    try:
+        with beside.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        if target.exists():
+            shutil.copymode(target, beside)
+        beside.replace(target)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from typing import IO, Any
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import IO, TYPE_CHECKING, Any
 
 from mklviz.errors import MklvizError
 from mklviz.quoting import MOST_NAME, named
@@ -16,7 +20,14 @@ from mklviz.record.archive import Arrays
 from mklviz.record.trace import Trace
 from mklviz.unpacking import ArchiveMember
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from mklviz.record.trace import Trace
+
 __all__ = [
+    "EVIDENCE",
+    "FOLDER",
     "KNOWN",
     "SUFFIX",
     "bundle_bytes",
@@ -24,14 +35,16 @@ __all__ = [
     "free_name",
     "packed_runs",
     "read_bundle",
-    "read_told",
+    "read_known",
+    "recorded_evidence",
+    "recording",
     "run_bytes",
     "write_bundle",
 ]
 
 SUFFIX = ".mklrun.npz"
 KNOWN = "runs.json"  # in a file that a store has written: what it knows of each run
-MOST_TOLD = 10**6  # bytes of that for each run
+MOST_KNOWN = 10**6  # bytes of that for each run
 MOST_RUNS = 50
 MOST_BYTES = 128 * 10**6  # of all runs of a file, unpacked
 MOST_PACKED = 32 * 10**6  # of all runs of a file, as they are packed
@@ -75,14 +88,14 @@ def bundle_bytes(content: bytes, name: str) -> int:
     return size + sum(map(len, runs.values())) + _OBJECTS * known
 
 
-def read_told(content: bytes, name: str) -> dict[str, Any]:
+def read_known(content: bytes, name: str) -> dict[str, Any]:
     """Return what a store has written of the runs in a file, by their names in it; nothing in files of others.
 
     Raises `MklvizError` if that is more than anybody has to say of them.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive, ArchiveMember(archive, KNOWN) as member:
-            if member.left > MOST_TOLD * len(archive.namelist()):
+            if member.left > MOST_KNOWN * len(archive.namelist()):
                 raise _too_large(name)
             stated = json.loads(member.read())["runs"]
             return {key: about for key, about in stated.items() if isinstance(about, dict)}
@@ -139,3 +152,35 @@ def run_bytes(run: bytes) -> int:
 
 def _too_large(name: str) -> MklvizError:
     return MklvizError(f"{named(name)} holds more than can be opened here: open it in Python, with mv.Trace.load.")
+
+
+# -- recordings of scenarios' races that come with the package, shown until the solvers can begin
+#
+# They are thinned for drawing: no dual variables, and weights to two digits. With a lesson's stands what was computed
+# for the picture of its answer. `.ci/recordings.py` makes them.
+
+_log = logging.getLogger(__name__)
+EVIDENCE = "evidence.json"  # name in the file of a recording
+FOLDER = Path(__file__).with_name("races")
+
+
+@cache
+def recording(scenario: str) -> Mapping[str, Trace]:
+    """Return the recorded runs of a scenario by their keys; none where the package has no such recording."""
+    path = FOLDER / f"{scenario}.zip"
+    try:
+        return MappingProxyType(read_bundle(path.read_bytes(), path.name) if path.is_file() else {})
+    except (MklvizError, OSError):
+        _log.exception("The recording of %s cannot be read", scenario)
+        return MappingProxyType({})
+
+
+@cache
+def recorded_evidence(scenario: str) -> Mapping[str, Mapping[str, Sequence[Any]]]:
+    """Return the tables that the answer of a recorded lesson is drawn from; none where the package has none."""
+    path = FOLDER / f"{scenario}.zip"
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return MappingProxyType(json.loads(archive.read(EVIDENCE)) if EVIDENCE in archive.namelist() else {})
+    except (OSError, ValueError, zipfile.BadZipFile):
+        return MappingProxyType({})  # `recording` says so

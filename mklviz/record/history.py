@@ -12,14 +12,14 @@ from mklviz.errors import MklvizError
 from mklviz.html import table
 from mklviz.numbers import counted
 from mklviz.quoting import quote
+from mklviz.record.run_facts import number
 from mklviz.record.store import Store, StoredRun, open_store
 from mklviz.record.trace import Trace
-from mklviz.record.words import number
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["COLUMNS", "FoundRun", "StoredRuns", "run_named", "runs", "short_id", "texts_of"]
+__all__ = ["COLUMNS", "KeptRun", "run_named", "runs", "short_id", "texts_of"]
 
 COLUMNS = ("run", "when", "solver", "race", "status", "steps", "SVM solves", "CPU s", "gap", "score")
 WORDS = 5  # columns of words, which come first
@@ -31,7 +31,7 @@ _SHOWN = 50  # runs in the table of a notebook
 
 
 @dataclasses.dataclass(frozen=True)
-class FoundRun(StoredRun):
+class KeptRun(StoredRun):
     """A stored run, with the store that its steps are read from."""
 
     store: Store | None = dataclasses.field(default=None, compare=False, repr=False)
@@ -45,7 +45,7 @@ class FoundRun(StoredRun):
         return (self.store or open_store()).trace(self.id)
 
 
-class StoredRuns(Sequence[FoundRun]):
+class StoredRuns(Sequence[KeptRun]):
     """Runs of a store, in the order asked for: a sequence, and a table of what they found.
 
     Each has the fields of a stored run, such as `solver`, `status`, `gap`, `svm_solves`, `words` and `results`, and
@@ -53,16 +53,16 @@ class StoredRuns(Sequence[FoundRun]):
     """
 
     def __init__(self, runs: Sequence[StoredRun], store: Store) -> None:
-        self._runs = [FoundRun(**vars(run), store=store) for run in runs]
+        self._runs = [KeptRun(**vars(run), store=store) for run in runs]
 
     def __len__(self) -> int:
         return len(self._runs)
 
     @overload
-    def __getitem__(self, index: int) -> FoundRun: ...
+    def __getitem__(self, index: int) -> KeptRun: ...
     @overload
-    def __getitem__(self, index: slice) -> list[FoundRun]: ...
-    def __getitem__(self, index: int | slice) -> FoundRun | list[FoundRun]:
+    def __getitem__(self, index: slice) -> list[KeptRun]: ...
+    def __getitem__(self, index: int | slice) -> KeptRun | list[KeptRun]:
         return self._runs[index]
 
     def __repr__(self) -> str:

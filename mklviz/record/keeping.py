@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from mklviz.contract import Array, Iterate
 
-__all__ = ["Keeper"]
+__all__ = ["WeightKeeping"]
 
 FEW = 20_000  # kernels whose weights take no room worth saving
 SPARSE = 4  # a weight that is not zero takes its place besides its value; fewer than one in so many is worth that
@@ -48,7 +48,7 @@ class KeptIterate(Iterate):
         return (KeptIterate, (self._kept, *others)) if sparse else (Iterate, (self.weights, *others))
 
 
-class Keeper:
+class WeightKeeping:
     """Keeps the weights of one trace."""
 
     def __init__(self) -> None:

@@ -27,7 +27,7 @@ import numpy as np
 
 from mklviz.contract import Array, Iterate
 
-__all__ = ["RULE", "SHORTEST", "Motion", "Odometer"]
+__all__ = ["RULE", "SHORTEST", "Motion", "MotionTracker"]
 
 SHORTEST = 8  # steps that are judged: a few long ones, such as Newton's, may lead straight to where others wander
 LATE, LATE_BACK, BACK = 1.0, 0.5, 0.4
@@ -85,7 +85,7 @@ class Motion:
         return f"shifted {what}; {f'{undone} % was' if undone else 'nothing was'} undone again"
 
 
-class Odometer:
+class MotionTracker:
     """Follows the weights of one growing path, each step once: a tick cannot afford the whole path."""
 
     def __init__(self) -> None:
@@ -94,7 +94,7 @@ class Odometer:
         self._back: list[float] = []  # taken back by the next step, after so many steps
         self._first = self._before = self._last = np.zeros(0)
         self._begins: dict[int, Array] = {}  # where the parts of the path begin that are looked at alone
-        self._found = Motion()
+        self._motion = Motion()
 
     def read(self, path: Sequence[Iterate], seconds: float = math.inf) -> Motion:
         """Take in what is new, for about `seconds` at most, and return the motion until there; the next call goes on.
@@ -105,9 +105,9 @@ class Odometer:
             length, deadline = len(path), time.perf_counter() + seconds
             while len(self._moved) < length and time.perf_counter() < deadline:
                 self._add(path[len(self._moved)].weights)
-            if self._found.steps + 1 < len(self._moved):
-                self._found = self._measure(path, len(self._moved) - 1, self._last)
-            return self._found
+            if self._motion.steps + 1 < len(self._moved):
+                self._motion = self._measure(path, len(self._moved) - 1, self._last)
+            return self._motion
 
     def read_to(self, path: Sequence[Iterate], step: int) -> Motion:
         """Return the motion of the path as it was at `step`, which costs little once the path is taken in."""

@@ -21,11 +21,9 @@ from mklviz.contract import Array, End, Facts, Iterate
 from mklviz.errors import MklvizError
 from mklviz.quoting import one_line, said_by
 from mklviz.record.archive import Arrays, read_header, write_archive
-from mklviz.record.origin import Origin
-from mklviz.record.verdict import FINAL
-from mklviz.record.words import MOST_VALUES, plain_values
+from mklviz.record.run_facts import FINAL, MOST_VALUES, Origin, plain_values
 
-__all__ = ["FORMAT", "Step", "columns_of", "opened_run", "write_run"]
+__all__ = ["Step", "columns_of", "opened_run", "write_run"]
 
 Step = tuple[Iterate, float, "dict[str, float] | None"]  # with the CPU seconds so far, in all and by part
 
@@ -55,7 +53,7 @@ def columns_of(
     columns["svm_solves"] = np.array([iterate.svm_solves for iterate in iterates], dtype=np.int64)
     columns |= {"dual": np.array([iterate.dual for iterate in iterates]), "seconds": seconds}
     columns |= _certificates(iterates) | {_SPLIT[part]: spent for part, spent in split.items()}
-    return {"format": FORMAT, **header, "facts": [_told(iterate) for iterate in iterates]}, columns
+    return {"format": FORMAT, **header, "facts": [_facts_and_end(iterate) for iterate in iterates]}, columns
 
 
 @contextmanager
@@ -100,7 +98,7 @@ def _header(stored: Mapping[str, Any]) -> dict[str, Any]:
     return header
 
 
-def _told(iterate: Iterate) -> dict[str, float | str]:
+def _facts_and_end(iterate: Iterate) -> dict[str, float | str]:
     """Return what a file says of a step: its facts and, of the last one, why the method ended."""
     return iterate.facts.known() | ({_END: iterate.end.reason} if iterate.end is not None else {})
 

@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import IO, TYPE_CHECKING, NamedTuple
 
+from mklviz.errors import MissingPackage
+from mklviz.quoting import cell
+from mklviz.record.run_facts import number
 from mklviz.record.trace import Trace
-from mklviz.record.words import number
+from mklviz.typing import Flags
 
-__all__ = ["COLUMNS", "RunResult", "label", "result_at", "summarize"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "COLUMNS",
+    "PARTS",
+    "Milestone",
+    "Reference",
+    "RunResult",
+    "label",
+    "milestones",
+    "require_parquet",
+    "result_at",
+    "summarize",
+    "write_csv",
+    "write_parquet",
+    "write_table",
+]
 
 COLUMNS = ("solver", "status", "iterations", "SVM solves", "CPU s", "objective", "gap", "kernels", "moved", "undone")
 
@@ -70,3 +94,108 @@ def label(key: str, trace: Trace) -> str:
     """
     is_branch = trace.origin is not None and key == trace.label.replace(" ", "-")
     return trace.label if key == trace.solver or is_branch else key
+
+
+# -- what a run had spent at given parts of its way down
+#
+# P_t <= P* + (1 - s) (P_0 - P*) for s = 90, 99 and 99.9 %, with P* the least objective that any run has found
+
+PARTS = (0.9, 0.99, 0.999)  # of the way
+
+
+class Milestone(NamedTuple):
+    """What had been spent: steps, SVM solves and CPU seconds."""
+
+    steps: int
+    svm_solves: int
+    seconds: float
+
+    def __str__(self) -> str:
+        """Say it in words: "12 steps · 13 SVM solves · 0.07 s"."""
+        steps = f"{self.steps:,} step{'' if self.steps == 1 else 's'}"
+        solves = f"{self.svm_solves:,} SVM solve{'' if self.svm_solves == 1 else 's'}"
+        return f"{steps} · {solves} · {self.seconds:.2f} s"
+
+
+def milestones(trace: Trace, best: Reference) -> tuple[Milestone | None, ...]:
+    """Return what a run had spent at each of `PARTS` of its way; None where it has not come so far."""
+    if not len(trace) or not math.isfinite(trace[0].objective) or math.isnan(best.objective):
+        return (None,) * len(PARTS)
+    objectives = trace.objective
+    way = float(objectives[0]) - best.objective
+    return tuple(_reached(trace, objectives <= best.objective + (1.0 - part) * way) for part in PARTS)
+
+
+def _reached(trace: Trace, low: Flags) -> Milestone | None:
+    """Return what had been spent at the first step whose objective is low enough."""
+    at = int(low.argmax())
+    return Milestone(trace.first_step + at, trace[at].svm_solves, trace.seconds_at(at)) if low[at] else None
+
+
+# -- how far objectives lie above the best bound that any of several runs has proved: (P_t - max D) / |min P|
+#
+# This number still separates runs that all look optimal, and it falls to zero for every run that reaches the optimum.
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The best that is known of a problem; nan where nothing is."""
+
+    bound: float = math.nan  # the highest lower bound on the optimum
+    objective: float = math.nan  # the least objective
+
+    @classmethod
+    def of(cls, traces: Iterable[Trace]) -> Reference:
+        """Return the best of runs on one problem, as far as they have come."""
+        begun = [trace for trace in traces if len(trace)]
+        bounds = [trace.best_bound.lower_bound for trace in begun]
+        objectives = [trace.best.objective for trace in begun]
+        return cls(
+            max(filter(math.isfinite, bounds), default=math.nan),
+            min(filter(math.isfinite, objectives), default=math.nan),
+        )
+
+    def __bool__(self) -> bool:
+        return math.isfinite(self.bound) and math.isfinite(self.objective) and self.objective != 0.0
+
+    def above(self, objective: float) -> float:
+        """Return how far an objective lies above the bound, as a share of the least objective; nan if unknown."""
+        return (objective - self.bound) / abs(self.objective) if self else math.nan
+
+
+# -- all steps of several runs as one table: a row per step, and in its first column the run
+
+
+def write_table(traces: Mapping[str, Trace], file: IO[bytes]) -> None:
+    """Write the steps of all runs as CSV."""
+    write_csv(_steps_table(traces), file)
+
+
+def write_csv(table: pd.DataFrame, file: IO[bytes]) -> None:
+    """Write a table as CSV, the only way in which one is written for people: none of its cells is a formula."""
+    texts = table.select_dtypes(exclude=["number", "bool", "datetime"]).map(cell)
+    table.assign(**texts).rename(columns=cell).to_csv(file, index=False)
+
+
+def write_parquet(traces: Mapping[str, Trace], file: IO[bytes]) -> None:
+    """Write the steps of all runs as Parquet, or raise `MissingPackage` where pyarrow is not installed."""
+    require_parquet()
+    file.write(_steps_table(traces).to_parquet(None, engine="pyarrow", index=False))
+
+
+def require_parquet() -> None:
+    """Raise `MissingPackage` where pyarrow is not installed."""
+    if find_spec("pyarrow") is None:
+        raise MissingPackage(
+            "Parquet files need pyarrow, which is not installed: run “pip install pyarrow”, or take the table as CSV."
+        )
+
+
+def _steps_table(traces: Mapping[str, Trace]) -> pd.DataFrame:
+    """Return all steps, the first column naming the run."""
+    import pandas as pd
+
+    frames = [trace.to_frame().assign(solver=key) for key, trace in traces.items()]
+    table = pd.concat(frames, ignore_index=True)
+    table.insert(0, "solver", table.pop("solver"))
+    return table

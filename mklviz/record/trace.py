@@ -21,22 +21,20 @@ from mklviz.errors import MklvizError
 from mklviz.html import fact_table
 from mklviz.problem.proving import relative_gap
 from mklviz.quoting import one_line
-from mklviz.record.files import replacing
-from mklviz.record.keeping import Keeper
-from mklviz.record.motion import Motion, Odometer
-from mklviz.record.origin import Origin
+from mklviz.record.archive import replacing
+from mklviz.record.keeping import WeightKeeping
+from mklviz.record.motion import Motion, MotionTracker
+from mklviz.record.run_facts import FINAL, SOLVED, Origin, Verdict, shares_text
 from mklviz.record.saved import opened_run, write_run
-from mklviz.record.verdict import FINAL, SOLVED, Verdict
-from mklviz.record.words import shares_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CHOOSING", "CUT_OFF", "FINAL", "SOLVED", "Trace"]
+__all__ = ["CUT_OFF", "FINAL", "SOLVED", "Trace"]
 
 CUT_OFF = "The recording ends here, while the run was still going."
 _HEAVIEST = 5  # kernels that a notebook names
-_TOLD = ("solver", "label", "options", "problem", "status", "reason", "recipe", "versions", "descends")  # saved
+_HEADER = ("solver", "label", "options", "problem", "status", "reason", "recipe", "versions", "descends")  # saved
 CHOOSING = ("alignf", "easymkl", "smkl")  # solvers that do not descend, for files from before they said so
 _COLUMNS = ("svm_solves", "seconds", "objective", "lower_bound", "gap", "iterate_gap", "step", "active")
 
@@ -105,8 +103,8 @@ class Trace(Sequence[Iterate]):
         self._gaps: list[float] = []
         self._bests: list[int] = []  # index of the solution after each step
         self._best, self._best_bound = 0, 0  # indices of the solution and of the highest lower bound
-        self._keeper = Keeper()
-        self._odometer = Odometer()
+        self._keeping = WeightKeeping()
+        self._tracker = MotionTracker()
         self._seconds: list[float] = []
         self._split: list[tuple[float, ...]] = []  # one number for each of PARTS; empty where they were not measured
 
@@ -116,7 +114,7 @@ class Trace(Sequence[Iterate]):
         if split is not None and len(self._split) == len(self._iterates):
             self._split.append(tuple(split[part] for part in PARTS))
         if self._iterates:
-            self._iterates[-1] = self._keeper.keep(self._iterates[-1])  # of a million kernels only the last in full
+            self._iterates[-1] = self._keeping.keep(self._iterates[-1])  # of a million kernels only the last in full
         best, bound = self._compared(iterate)
         self._bests.append(best)
         self._iterates.append(iterate)  # a reader counts iterates; only then may the best be this one
@@ -237,7 +235,7 @@ class Trace(Sequence[Iterate]):
 
     def motion_at(self, index: int) -> Motion:
         """How the weights had moved after step `index`, see `motion`."""
-        return self._odometer.read_to(self, index)
+        return self._tracker.read_to(self, index)
 
     @property
     def undecided(self) -> bool:
@@ -372,7 +370,7 @@ class Trace(Sequence[Iterate]):
     @property
     def motion(self) -> Motion:
         """How the weights have moved: how far, how much of that was undone, and the verdict."""
-        return self._odometer.read(self._iterates)
+        return self._tracker.read(self._iterates)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per step: the columns above and the numeric facts."""
@@ -406,14 +404,14 @@ class Trace(Sequence[Iterate]):
         return now
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {name: value for name, value in vars(self).items() if name not in ("_keeper", "_odometer")}
+        state = {name: value for name, value in vars(self).items() if name not in ("_keeping", "_tracker")}
         length = len(self)  # after the status, as every reader must
         return state | {name: state[name][:length] for name in ("_iterates", "_gaps", "_bests", "_seconds", "_split")}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         vars(self).update(state)
-        self._keeper, self._odometer = Keeper(), Odometer()
-        self._iterates = [*map(self._keeper.keep, self._iterates[:-1]), *self._iterates[-1:]]
+        self._keeping, self._tracker = WeightKeeping(), MotionTracker()
+        self._iterates = [*map(self._keeping.keep, self._iterates[:-1]), *self._iterates[-1:]]
 
     def save(self, path: str | Path | IO[bytes]) -> None:
         """Write the trace to `path` or an open file as a compressed NumPy archive without pickled objects.
@@ -425,7 +423,7 @@ class Trace(Sequence[Iterate]):
                 self.save(file)
             return
         now = self._as_of_now()
-        header = {name: getattr(now, name) for name in _TOLD} | {"kernel_names": list(now.kernel_names)}
+        header = {name: getattr(now, name) for name in _HEADER} | {"kernel_names": list(now.kernel_names)}
         header["origin"] = None if now.origin is None else now.origin.to_dict()
         write_run(path, header, now[:], now.seconds, now.split)
 

@@ -10,8 +10,8 @@ from typing import Any
 from mklviz.datasets import list_datasets
 from mklviz.errors import UnknownName
 from mklviz.plugins import left_out, modules_with
+from mklviz.quoting import suggestions
 from mklviz.scenarios._scenario import GROUPS, Answer, Evidence, Outcome, Question, Scenario
-from mklviz.suggestions import suggestions
 
 __all__ = ["DEFAULT", "GROUPS", "Answer", "Evidence", "Outcome", "Question", "Scenario", "load_scenario", "scenarios"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 from time import monotonic
 
-from mklviz.context.allocator import give_back
+from mklviz.context.memory import give_back
 from mklviz.views.host.frame_rate import FRAME_RATE
 
 __all__ = ["GarbageCollection"]

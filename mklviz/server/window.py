@@ -20,7 +20,7 @@ from pathlib import Path
 
 import platformdirs
 
-from mklviz.record.files import replacing
+from mklviz.record.archive import replacing
 from mklviz.server.native_window import GIVEN_WINDOW
 from mklviz.views.host.icon import ICON_FILE
 

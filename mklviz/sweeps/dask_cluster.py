@@ -23,7 +23,7 @@ from mklviz.quoting import said_by
 from mklviz.record import Trace
 from mklviz.sweeps.engine import CANCEL, GO_ON, SweepCommand, Work
 from mklviz.sweeps.member import Member, MemberOutcome
-from mklviz.sweeps.solving import KeptRun, solve_member
+from mklviz.sweeps.solving import RecordedMember, solve_member
 
 CONNECT_SECONDS = 10.0
 LOOK_SECONDS, SOON_SECONDS = 0.1, 0.002
@@ -126,7 +126,7 @@ class ClusterTasks:
         self._topic = f"mklviz-{secrets.token_hex(8)}"
         self._inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._tasks: dict[str, tuple[Any, Member, str]] = {}  # the future, its member and the worker it is meant for
-        self._kept: dict[str, KeptRun] = {}  # by the member's key
+        self._kept: dict[str, RecordedMember] = {}  # by the member's key
         self._slots: dict[str, int] = {}  # threads by the worker's address
         self._word, self._due, self._soon = GO_ON, 0.0, 0.0
         self.ended = 0  # members that have a result
@@ -219,7 +219,7 @@ class ClusterTasks:
         if message["from"] == 0:
             if kept is not None:
                 kept.leave()
-            self._kept[member.key] = KeptRun(member, message["attempt"], new, self._work)
+            self._kept[member.key] = RecordedMember(member, message["attempt"], new, self._work)
         elif kept is not None and kept.attempt == message["attempt"]:
             kept.extend(message["from"], new)
 
@@ -238,7 +238,7 @@ class ClusterTasks:
             self.ended += 1
             self._hand_out()  # before the disk is waited for
             attempt, trace, results = result
-            kept = kept or KeptRun(member, attempt, trace, self._work)
+            kept = kept or RecordedMember(member, attempt, trace, self._work)
             self._work.ended(member, kept.finish(trace, results))
         elif error is not None:
             self._work.ended(member, MemberOutcome(member.key, "failed", f"The cluster gave up: {said_by(error)}"))

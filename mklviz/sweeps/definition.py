@@ -28,8 +28,7 @@ from mklviz.datasets import DataError
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.quoting import one_line
 from mklviz.recipe import Recipe
-from mklviz.recipe.parsing import numbers, show_number
-from mklviz.recipe.quoting import literal, pieces, tight, written
+from mklviz.recipe.parsing import literal, numbers, pieces, show_number, tight, written
 from mklviz.recipe.words import WORDS, read_solvers, split_words
 from mklviz.sweeps.member import Member
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import shutil
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TextIO
@@ -14,13 +12,13 @@ from mklviz.engine.solving import hand_over
 from mklviz.quoting import one_line
 from mklviz.recipe import Recipe
 from mklviz.record.store import Store, open_store
-from mklviz.streams import redraws
+from mklviz.streams import ProgressLine
 from mklviz.sweeps.definition import Sweep
 from mklviz.sweeps.engine import Engine
 from mklviz.sweeps.running import SweepProgress, SweepRun
 from mklviz.sweeps.table import SweepTable
 
-REFRESH_SECONDS, PLAIN_SECONDS = 0.2, 10.0
+LOOK_SECONDS = 0.2
 STOP_SECONDS = 10.0
 
 
@@ -29,11 +27,11 @@ def follow(run: SweepRun, stopped: Callable[[], bool] = lambda: False, stream: T
 
     `stopped` is asked now and then whether to end it. Raises `KeyboardInterrupt` on Ctrl-C, when it has ended.
     """
-    line = _SweepLine(stream or sys.stderr)
+    line = ProgressLine(stream=stream)
     run.start()
     try:
-        while not run.wait(REFRESH_SECONDS):
-            line.update(run.progress)
+        while not run.wait(LOOK_SECONDS):
+            line.update(lambda: progress_text(run.progress))
             if stopped():
                 raise KeyboardInterrupt
     except KeyboardInterrupt:
@@ -41,7 +39,7 @@ def follow(run: SweepRun, stopped: Callable[[], bool] = lambda: False, stream: T
         run.wait(STOP_SECONDS)
         raise
     finally:
-        line.finish(run.progress)
+        line.finish(progress_text(run.progress))
     if run.error is not None:
         raise run.error
 
@@ -67,35 +65,6 @@ def duration_text(seconds: float) -> str:
     if seconds < 90.0:
         return f"{math.ceil(seconds)} s"
     return f"{seconds / 60.0:.0f} min" if seconds < 5400.0 else f"{seconds / 3600.0:.1f} h"
-
-
-class _SweepLine:
-    """One line, redrawn in place; every few seconds a new one where that is a file."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream, self._in_place = stream, redraws(stream)
-        self._due = time.monotonic() + (0.0 if self._in_place else PLAIN_SECONDS)
-        self._width = 0
-
-    def update(self, progress: SweepProgress) -> None:
-        if time.monotonic() < self._due:
-            return
-        self._due = time.monotonic() + (REFRESH_SECONDS if self._in_place else PLAIN_SECONDS)
-        self._draw(progress)
-
-    def finish(self, progress: SweepProgress) -> None:
-        self._draw(progress)
-        if self._in_place:
-            print(file=self._stream, flush=True)
-
-    def _draw(self, progress: SweepProgress) -> None:
-        text = progress_text(progress)
-        if not self._in_place:
-            print(text, file=self._stream, flush=True)
-            return
-        text = text[: shutil.get_terminal_size().columns - 1]
-        print(f"\r{text:<{self._width}}", end="", file=self._stream, flush=True)
-        self._width = len(text)
 
 
 # A sweep from a script or a notebook: ``mv.sweep``.

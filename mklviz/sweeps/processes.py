@@ -16,7 +16,7 @@ from mklviz.record import Trace
 from mklviz.sweeps.dask_cluster import ClusterTasks, import_distributed
 from mklviz.sweeps.engine import CANCEL, GO_ON, Engine, Work, groups_of, paths_of
 from mklviz.sweeps.member import Member
-from mklviz.sweeps.solving import KeptRun, solve_member
+from mklviz.sweeps.solving import RecordedMember, solve_member
 
 if TYPE_CHECKING:
     from mklviz.sweeps.local_cluster import LocalWorkers
@@ -124,10 +124,10 @@ def _solve_here(work: Work) -> None:
             time.sleep(LOOK_SECONDS)
             continue
         work.begun(member)
-        kept: list[KeptRun] = []
+        kept: list[RecordedMember] = []
 
-        def begun(trace: Trace, member: Member = member, kept: list[KeptRun] = kept) -> None:
-            kept.append(KeptRun(member, "", trace, work))
+        def begun(trace: Trace, member: Member = member, kept: list[RecordedMember] = kept) -> None:
+            kept.append(RecordedMember(member, "", trace, work))
 
         trace, results = solve_member(member, work.command, begun, lambda _: None)
         for earlier in kept[:-1]:  # of a run that was ended or broke down on its way

@@ -14,9 +14,8 @@ from mklviz.errors import MklvizError
 from mklviz.numbers import counted
 from mklviz.quoting import listed
 from mklviz.record.store import EVERYBODY, Asker, RunHead, Store
-from mklviz.record.store.folder_lock import BEGUN, HELD, LOCKS, Claims
+from mklviz.record.store.folder import BEGUN, HELD, LOCKS, MEANWHILE, Claims
 from mklviz.record.store.head import owned_key
-from mklviz.record.store.trouble import MEANWHILE
 from mklviz.sweeps.definition import Sweep
 from mklviz.sweeps.engine import CANCEL, GO_ON, PAUSE, Engine, MemberQueue, SweepCommand, Work
 from mklviz.sweeps.member import Member, MemberOutcome

@@ -25,13 +25,12 @@ from mklviz.recipe import Recipe
 from mklviz.recipe.banks import BankStore
 from mklviz.recipe.prepared import Prepared
 from mklviz.record import Trace
+from mklviz.record.run_facts import Verdict
 from mklviz.record.store import Asker, Recording, RunHead, Store
-from mklviz.record.store.head import owned_key
-from mklviz.record.store.machine import this_machine
-from mklviz.record.store.runs_folder import RUNS
-from mklviz.record.store.trouble import NOT_TAKEN
+from mklviz.record.store.catalogue import RUNS
+from mklviz.record.store.folder import NOT_TAKEN
+from mklviz.record.store.head import owned_key, this_machine
 from mklviz.record.store.upkeep import pack
-from mklviz.record.verdict import Verdict
 from mklviz.sweeps.engine import SweepCommand, Work
 from mklviz.sweeps.member import DONE, Member, MemberOutcome
 
@@ -159,7 +158,7 @@ def _fit_seconds(recipe: Recipe, command: SweepCommand) -> float:
     return seconds
 
 
-class KeptRun:
+class RecordedMember:
     """A run as it is recorded here, while its steps come back."""
 
     def __init__(self, member: Member, attempt: str, trace: Trace, work: Work) -> None:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from mklviz.errors import MklvizError
 from mklviz.numbers import counted
-from mklviz.record.files import replacing
+from mklviz.record.archive import replacing
+from mklviz.record.run_facts import SOLVED
 from mklviz.record.store import Store
-from mklviz.record.table import require_parquet, write_csv
-from mklviz.record.verdict import SOLVED
+from mklviz.record.summary import require_parquet, write_csv
 from mklviz.sweeps.definition import Sweep
 from mklviz.sweeps.member import Member, MemberOutcome
 

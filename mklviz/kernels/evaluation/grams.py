@@ -16,7 +16,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklviz.cached import cached_property
 from mklviz.compiled import njit
 from mklviz.context.cancelling import checkpoint
 from mklviz.errors import KernelError
@@ -25,6 +24,7 @@ from mklviz.kernels.evaluation.checks import checked_counts, refuse_if_too_large
 from mklviz.kernels.storage.compensated import forms_of_triangle, products
 from mklviz.kernels.storage.packed import PackedBlock, check_single, pack_scaled
 from mklviz.kernels.storage.triangles import TOGETHER, Entries, add_rows, forms, packed_length, product
+from mklviz.lazy import cached_property
 from mklviz.typing import Array, Indices
 
 # Gram matrices that stay in their files, mapped into memory: read from disk as they are needed, never held as a whole.

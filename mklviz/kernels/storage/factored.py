@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import blas
 
-from mklviz.cached import cached_property
 from mklviz.compiled import njit
 from mklviz.context.cancelling import checkpoint, in_pieces
 from mklviz.kernels.families import KernelFamily
 from mklviz.kernels.storage.compensated import squared_length
+from mklviz.lazy import cached_property
 from mklviz.typing import Array, Indices, Single
 
 # Factors of kernels of low rank, K = Z'Z, by pivoted Cholesky decomposition that evaluates only the columns it picks.

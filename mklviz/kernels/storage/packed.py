@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from mklviz.cached import cached_property
 from mklviz.context.cancelling import checkpoint, in_pieces
 from mklviz.errors import KernelError
 from mklviz.kernels.storage.compensated import forms_of_triangle
 from mklviz.kernels.storage.triangles import TOGETHER, Entries, add_packed, forms, pack, packed_length, product
+from mklviz.lazy import cached_property
 from mklviz.typing import Array, Indices
 
 PACKED_SINGLE = "packed in single precision"

@@ -16,10 +16,10 @@ from copy import copy
 import numpy as np
 from numpy.typing import NDArray
 
-from mklviz.cached import cached_property
 from mklviz.compiled import njit
 from mklviz.kernels.storage.compensated import squared_length, sums_at
 from mklviz.kernels.storage.factored import Distinct, add_gram, column_groups
+from mklviz.lazy import cached_property
 from mklviz.typing import Array, Indices
 
 Inverse = NDArray[np.int32]

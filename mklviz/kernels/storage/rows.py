@@ -18,7 +18,6 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from mklviz.cached import cached_property
 from mklviz.compiled import njit
 from mklviz.context.accounting import spending
 from mklviz.context.cancelling import checkpoint
@@ -26,6 +25,7 @@ from mklviz.errors import BankTooLarge, KernelError
 from mklviz.kernels.families import KernelFamily
 from mklviz.kernels.storage.compensated import dots, inner, products
 from mklviz.kernels.storage.triangles import Entries
+from mklviz.lazy import cached_property
 from mklviz.numbers import is_number
 from mklviz.typing import Array, Indices, Single
 

@@ -1,6 +1,8 @@
-"""Runs as one file, to be given to others, and such files taken in.
+"""Runs as one file, to be given to others, such files taken in, and stores merged.
 
-The file is an archive of runs as `mklviz run --save` writes it, with what the store knows of each in `runs.json`.
+The file is an archive of runs as `mklviz run --save` writes it, with what the store knows of each in `runs.json`. What
+two folders know of the same run becomes one: frames are added, an end replaces none, the newest word wins. Doing it
+again changes nothing, nor does the order of several.
 """
 
 from __future__ import annotations
@@ -22,19 +24,85 @@ from typing import IO, Any
 from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
 from mklviz.quoting import named, said_by
-from mklviz.record.bundle import KNOWN, SUFFIX, damaged_as_error, free_name, packed_runs, read_told, run_bytes
-from mklviz.record.store.folder import ABOUT, END, HEAD, PACKED, read_json, write_json
-from mklviz.record.store.frames import numbers_at
-from mklviz.record.store.head import RunHead, is_id, new_id
-from mklviz.record.store.owner import Asker
-from mklviz.record.store.reading import read_run
+from mklviz.record.archive import replacing
+from mklviz.record.bundle import KNOWN, SUFFIX, damaged_as_error, free_name, packed_runs, read_known, run_bytes
+from mklviz.record.run_facts import number_in, text_in
+from mklviz.record.store.folder import ABOUT, END, HEAD, PACKED, SEEN, bring_to_disk, read_json, read_seen, write_json
+from mklviz.record.store.frames import frames_in, numbers_at, read_run
+from mklviz.record.store.head import Asker, RunHead, is_id, new_id
 from mklviz.record.store.recorder import Recorder, head_of
 from mklviz.record.store.stored import DAMAGED, StoredRun, run_in
-from mklviz.record.store.uniting import take_in
 from mklviz.record.trace import Trace
-from mklviz.record.words import text_in
 
 __all__ = ["Merged", "export_runs", "import_runs", "merge_runs", "read_file"]
+
+
+def take_in(source: Path, target: Path) -> str:
+    """Bring what a run's folder holds into another place; return "added", "renewed" or "" where all was known.
+
+    Raises `OSError` if it cannot be read or written; what was there before stays.
+    """
+    if not target.exists():
+        beside = target.with_name(f".{target.name}.part")
+        shutil.rmtree(beside, ignore_errors=True)
+        beside.mkdir()
+        for path in sorted(source.iterdir()):
+            if path.is_file() and not path.name.startswith("."):
+                _copy(path, beside / path.name)
+        beside.rename(target)
+        return "added"
+    parts = [_take_steps(source, target), _take_end(source, target), _take_words(source, target)]
+    return "renewed" if any(parts) else ""
+
+
+def _take_steps(source: Path, target: Path) -> bool:
+    """Take over the packed run where it is the longer one, and frames where nothing is packed."""
+    if (target / END).exists():
+        return False
+    packed, own = source / PACKED, target / PACKED
+    if packed.exists() and (not own.exists() or own.stat().st_size < packed.stat().st_size):
+        _copy(packed, own)
+        return True
+    if own.exists():
+        return False
+    missing = [path for _, path in frames_in(source) if not (target / path.name).exists()]
+    for path in missing:
+        _copy(path, target / path.name)
+    newer = read_seen(source) > read_seen(target)
+    if newer:
+        _copy(source / SEEN, target / SEEN)
+    return bool(missing) or newer
+
+
+def _take_end(source: Path, target: Path) -> bool:
+    """Take over how the run ended, and the results that were added later."""
+    theirs, own = read_json(source / END), read_json(target / END)
+    if not theirs or (own and (own.get("results") or not theirs.get("results"))):
+        return False
+    _copy(source / END, target / END)
+    for _, frame in frames_in(target) if (target / PACKED).exists() else ():
+        frame.unlink(missing_ok=True)
+    return True
+
+
+def _take_words(source: Path, target: Path) -> bool:
+    """Take over what was last said of the run, and its head where it is missing."""
+    theirs, own = (number_in(read_json(folder / ABOUT), "changed") for folder in (source, target))
+    if theirs > own:
+        _copy(source / ABOUT, target / ABOUT)
+    headless = not read_json(target / HEAD) and bool(read_json(source / HEAD))
+    if headless:
+        _copy(source / HEAD, target / HEAD)
+    return bool(theirs > own or headless)
+
+
+def _copy(source: Path, target: Path) -> None:
+    with source.open("rb") as original, replacing(target) as copy:
+        shutil.copyfileobj(original, copy)
+    bring_to_disk(target.parent)
+
+
+# -- files
 
 _FILES = {"head": HEAD, "end": END, "about": ABOUT}
 
@@ -65,7 +133,7 @@ def export_runs(runs: Sequence[StoredRun], folder: Path, file: IO[bytes], live: 
                 else:
                     recorder.trace.snapshot().save(member)
             written = {what: read_json(folder / run.id / path) for what, path in _FILES.items()}
-            about = written if recorder is None else recorder.told
+            about = written if recorder is None else recorder.stated
             about["head"] = {**about["head"], "owner": ""}  # who has a file need not know whose runs they were
             known[name] = {"id": run.id, **about}
         archive.writestr(KNOWN, json.dumps({"version": 1, "runs": known}))
@@ -101,13 +169,13 @@ def import_runs(content: bytes, created: datetime, name: str, folder: Path, owne
     """
     races: dict[str, None] = {}
     opened: list[tuple[Mapping[str, Any], bytes, int]] = []
-    known = read_told(content, name)
+    known = read_known(content, name)
     shared = RunHead(_digest(content), name=Path(name).stem.split(".")[0], made_by="file")
     for member, run in _runs(content, name):
         trace = Trace.load(io.BytesIO(run))
         about = known.get(member + SUFFIX, {})
         if not (is_id(about.get("id")) and isinstance(about.get("head"), dict)):
-            about = _told_by(trace, member, run, shared, created)
+            about = _described_by(trace, member, run, shared, created)
         opened.append((about, run, len(trace)))
     for about, run, steps in opened:  # where one cannot be opened, none joins
         mine = _own_run(about, steps, folder, owner)
@@ -124,7 +192,7 @@ def _runs(content: bytes, name: str) -> Iterator[tuple[str, bytes]]:
             yield member, run
 
 
-def _told_by(trace: Trace, key: str, run: bytes, shared: RunHead, created: datetime) -> dict[str, Any]:
+def _described_by(trace: Trace, key: str, run: bytes, shared: RunHead, created: datetime) -> dict[str, Any]:
     """Return what is to be known of a run in a file that says nothing of it."""
     run_id = new_id(trace.solver, created, _digest(key.encode() + run)[:8])
     head = {**head_of(run_id, key or trace.solver, trace, shared), "created": created.timestamp()}

@@ -12,21 +12,23 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mklviz.context import PARTS
+from mklviz.contract import Array
 from mklviz.errors import MklvizError
 from mklviz.quoting import said_by
 from mklviz.record.archive import Arrays, archive_in_memory, read_header
+from mklviz.record.keeping import FEW, SPARSE
+from mklviz.record.run_facts import Origin, Verdict
 from mklviz.record.saved import Step, columns_of, opened_run
-from mklviz.record.store.folder import FRAME, write_durably
-from mklviz.record.store.names import FewNames, heaviest_names, names_in_full
-from mklviz.record.store.weights import FrameArrays, weights_as_columns
-from mklviz.record.trace import Trace
+from mklviz.record.store.folder import END, FRAME, HEAD, PACKED, read_json, write_durably
+from mklviz.record.trace import CUT_OFF, FINAL, Trace
 
-__all__ = ["frame_name", "frames_in", "kernel_names", "newest_numbers", "numbers_at", "read_frames", "write_frame"]
+__all__ = ["frames_in", "newest_numbers", "numbers_at", "read_run", "write_frame"]
 
 _log = logging.getLogger(__name__)
 MOST_BYTES = 64 * 10**6  # of a frame, which is made in memory
@@ -137,3 +139,130 @@ def _header(path: Path) -> Mapping[str, Any]:
             return read_header(arrays)
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
         return {}
+
+
+# -- names: those of a million kernels take longer to write than many a step, so only the heaviest keep theirs
+
+KEPT = 200  # names of a frame, where not all are kept
+
+
+class FewNames(Sequence[str]):
+    """Names of `count` kernels of which only some are known; the others go by their numbers, from 1."""
+
+    def __init__(self, count: int, known: Mapping[int, str]) -> None:
+        self._count, self._known = count, known
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return [self[k] for k in range(self._count)[index]]
+        k = range(self._count)[index]
+        return self._known.get(k) or f"kernel {k + 1:,}"
+
+
+def names_in_full(trace: Trace) -> bool:
+    """Return whether all names are kept."""
+    return len(trace.kernel_names) <= FEW
+
+
+def heaviest_names(trace: Trace, at: int) -> dict[str, str]:
+    """Return the names of the heaviest kernels at one step by their indices, as JSON has them."""
+    weights = trace[at].weights
+    count = min(KEPT, len(weights), len(trace.kernel_names))
+    heaviest: Any = np.argpartition(-weights, count - 1)[:count] if count else ()
+    return {str(k): trace.kernel_names[int(k)] for k in heaviest}
+
+
+# -- weights: where most are zero, only the others are written, and where they are
+
+_VALUES, _PLACES, _ENDS, _COUNT = (f"weights_{what}" for what in ("values", "places", "ends", "count"))
+
+
+def weights_as_columns(weights: Sequence[Array]) -> dict[str, NDArray[Any]]:
+    """Return the weights of some steps as columns: those that are not zero, or all where that takes less room."""
+    places = [np.flatnonzero(row.view(np.int64)) for row in weights]  # -0.0 is a number of its own
+    if SPARSE * sum(map(len, places)) > sum(map(len, weights)):
+        return {"weights": np.array(weights)}
+    return {
+        _VALUES: np.concatenate([row[at] for row, at in zip(weights, places, strict=True)]),
+        _PLACES: np.concatenate(places).astype(np.int32),
+        _ENDS: np.cumsum([len(at) for at in places]),
+        _COUNT: np.array([len(weights[0])]),
+    }
+
+
+class FrameArrays(Arrays):
+    """The arrays of a frame."""
+
+    def rows(self, name: str) -> Iterator[Array]:
+        """Yield the rows of one array, also where only what is not zero was written."""
+        if name in self:
+            yield from super().rows(name)
+            return
+        values, places, ends = self[_VALUES].astype(np.float64), self[_PLACES], self[_ENDS]
+        count, begin = int(self[_COUNT][0]), 0
+        for end in ends:
+            row = np.zeros(count)
+            row[places[begin:end]] = values[begin:end]
+            begin = end
+            yield row
+
+
+# -- a run read back from its folder: the packed file, the frames after it, or both
+
+
+def read_run(folder: Path) -> Trace:
+    """Return the trace of a run, up to its last step on the disk.
+
+    Raises `MklvizError` if there is no such run, or nothing of it can be read.
+    """
+    for _ in range(2):
+        try:
+            return _read_run(folder)
+        except FileNotFoundError:  # it has been packed meanwhile
+            continue
+        except MklvizError:
+            raise
+        except Exception as error:
+            raise MklvizError(f"The run {folder.name} is damaged ({said_by(error)}).") from error
+    raise MklvizError(f"There is no run {folder.name} in the store any more.")
+
+
+def _read_run(folder: Path) -> Trace:
+    trace, lost = _begun(folder), 0
+    for index, (iterate, seconds, split) in read_frames(folder, len(trace)):
+        lost = index - len(trace)
+        trace.append(iterate, seconds, split)
+    end = read_json(folder / END)
+    status, reason = str(end.get("status", "")), str(end.get("reason", ""))
+    verdict = Verdict(status, reason) if status in FINAL else Verdict("stopped", reason or CUT_OFF)
+    if lost:
+        verdict = Verdict(verdict.status, f"{verdict.reason} {lost:,} steps of it are damaged and were left out.")
+    trace.finish(verdict)
+    return trace
+
+
+def _begun(folder: Path) -> Trace:
+    """Return what is packed of a run, or its trace without any steps."""
+    packed = folder / PACKED
+    if packed.exists():
+        return Trace.load(packed)
+    head = read_json(folder / HEAD)
+    if not head:
+        raise MklvizError(f"There is no run {folder.name} in the store, or what it began with is damaged.")
+    about = head.get("trace") or {}
+    words = {name: str(about.get(name, "")) for name in ("solver", "label", "problem", "recipe")}
+    return Trace(
+        **words,
+        options=dict(about.get("options", {})),
+        versions=dict(about.get("versions", {})),
+        kernel_names=kernel_names(folder),
+        origin=Origin.read(about.get("origin")),
+        descends=about["descends"] if isinstance(about.get("descends"), bool) else None,
+    )

@@ -12,10 +12,26 @@ import time
 from contextlib import closing, suppress
 from pathlib import Path
 
-from mklviz.record.store.migrations import migrate, newest_version, version_of
+__all__ = ["NewerIndex", "copied_index", "make_tables", "move_aside", "opened_index"]
 
-__all__ = ["NewerIndex", "copied_index", "move_aside", "opened_index"]
-
+VERSION = 2  # of the tables: an index of an earlier version is made anew from the runs' folders
+_TABLES = """
+BEGIN;
+DROP TABLE IF EXISTS runs;
+CREATE TABLE runs (
+    id TEXT PRIMARY KEY, race TEXT, key TEXT, solver TEXT, label TEXT, options TEXT, seed INTEGER, status TEXT,
+    reason TEXT, words TEXT, recipe TEXT, data TEXT, problem TEXT, versions TEXT, machine_state TEXT, created REAL,
+    seen REAL, steps INTEGER, svm_solves INTEGER, seconds REAL, objective REAL, lower_bound REAL, gap REAL,
+    active INTEGER, kernels INTEGER, name TEXT, note TEXT, tags TEXT, pinned INTEGER, deleted REAL, changed REAL,
+    lesson TEXT, made_by TEXT, owner TEXT, sweep TEXT, member TEXT, results TEXT, bytes INTEGER, machine TEXT,
+    haystack TEXT, folder_changed INTEGER
+) WITHOUT ROWID;
+CREATE INDEX runs_created ON runs (created);
+CREATE INDEX runs_race ON runs (race);
+CREATE INDEX runs_member ON runs (member);
+PRAGMA user_version = {};
+COMMIT;
+"""
 _log = logging.getLogger(__name__)
 WAL_SINCE = (3, 51, 3)
 LOCAL = {"apfs", "btrfs", "ext2", "ext3", "ext4", "f2fs", "overlay", "tmpfs", "xfs", "zfs"}
@@ -23,12 +39,23 @@ _MOUNTS = Path("/proc/mounts")
 _BACKUPS = 2
 
 
+def make_tables(connection: sqlite3.Connection) -> None:
+    """Make the tables of this version anew, whole or not at all, where others or none are there."""
+    if _version_of(connection) != VERSION:
+        connection.executescript(_TABLES.format(VERSION))
+
+
+def _version_of(connection: sqlite3.Connection) -> int:
+    """Return the version of an index; 0 of an empty one."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
 class NewerIndex(Exception):
     """The index was written by a newer version."""
 
 
 def opened_index(path: Path) -> sqlite3.Connection:
-    """Open the index to write, made or brought to this version where needed; what is damaged is begun anew.
+    """Open the index to write, made or made anew where it is damaged or of an earlier version.
 
     Raises `NewerIndex`, or `sqlite3.Error` if it is locked or the disk does not take it.
     """
@@ -50,18 +77,15 @@ def _is_damage(error: sqlite3.OperationalError) -> bool:
 def _opened(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=2.0, check_same_thread=False)
     try:
-        version = version_of(connection)
-        if version > newest_version():
+        version = _version_of(connection)
+        if version > VERSION:
             raise NewerIndex
         if not version:
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # has to stand before the first table
         wal = sqlite3.sqlite_version_info >= WAL_SINCE and _is_local(path)
         connection.execute(f"PRAGMA journal_mode = {'WAL' if wal else 'DELETE'}")
         connection.execute("PRAGMA synchronous = FULL")
-        if version < newest_version():
-            if version:
-                _back_up(connection, path, version)
-            migrate(connection)
+        make_tables(connection)
         if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
             raise sqlite3.DatabaseError("it fails SQLite's own check")
         connection.execute("SELECT id, folder_changed FROM runs LIMIT 1").fetchall()
@@ -69,15 +93,6 @@ def _opened(path: Path) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
-
-
-def _back_up(connection: sqlite3.Connection, path: Path, version: int) -> None:
-    """Copy the index as it is before it is brought to a later version."""
-    beside = path.with_name(f"{path.name}.part")
-    beside.unlink(missing_ok=True)
-    with closing(sqlite3.connect(beside)) as copy:
-        connection.backup(copy)
-    beside.replace(path.with_name(f"{path.stem}.version-{version}{path.suffix}"))
 
 
 def move_aside(path: Path) -> None:
@@ -96,12 +111,12 @@ def copied_index(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(":memory:", check_same_thread=False)
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=1.0)) as original:
-            if version_of(original) == newest_version():
+            if _version_of(original) == VERSION:
                 original.backup(connection)
     except (sqlite3.Error, ValueError):
         connection.close()
         connection = sqlite3.connect(":memory:", check_same_thread=False)
-    migrate(connection)
+    make_tables(connection)
     return connection
 
 

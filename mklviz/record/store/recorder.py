@@ -1,22 +1,30 @@
-"""Writes one run into its folder while its trace grows in another thread."""
+"""Runs are written into their folders while their traces grow: one by a recorder, those of a race as a recording.
+
+One thread writes the runs of all races of this process, as long as any is going on. A run never waits for it. What the
+disk does not take stays in memory and is tried again.
+"""
 
 from __future__ import annotations
 
+import atexit
+import logging
 import math
+import os
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from mklviz.record.run_facts import number_in
 from mklviz.record.store.folder import ABOUT, END, HEAD, read_json, write_json, write_seen
 from mklviz.record.store.frames import numbers_at, write_frame
 from mklviz.record.store.head import RunHead
 from mklviz.record.store.stored import CUT_OFF, StoredRun, run_of
 from mklviz.record.trace import Trace
-from mklviz.record.words import number_in
 
-__all__ = ["Recorder", "head_of"]
+__all__ = ["WRITER", "Recorder", "Recording", "head_of"]
 
 SEEN_SECONDS = 5.0  # between two signs of life
 
@@ -54,7 +62,7 @@ class Recorder:
         length = len(self.trace)
         seen = self._seen if self.done else time.time() // SEEN_SECONDS * SEEN_SECONDS
         numbers = numbers_at(self.trace, length)
-        return run_of(self.folder.name, self.head, self._end, numbers, self.said, seen, self._bytes)
+        return run_of(self.folder.name, self.head, self._end, numbers, self.newest_about, seen, self._bytes)
 
     @property
     def kept(self) -> bool:
@@ -62,12 +70,12 @@ class Recorder:
         return self.done and self._end["results"] == self.results
 
     @property
-    def told(self) -> dict[str, dict[str, Any]]:
+    def stated(self) -> dict[str, dict[str, Any]]:
         """What a store knows of the run beside its steps: its head, its end if it has come to one, and what is said."""
-        return {"head": dict(self.head), "end": self._end, "about": self.said}
+        return {"head": dict(self.head), "end": self._end, "about": self.newest_about}
 
     @property
-    def said(self) -> dict[str, Any]:
+    def newest_about(self) -> dict[str, Any]:
         """What people say of the run, here or in another process."""
         theirs = read_json(self.folder / ABOUT)
         return max(theirs, self.about, key=lambda about: number_in(about, "changed"))
@@ -124,3 +132,150 @@ class Recorder:
             "results": self.results,
             "numbers": numbers_at(self.trace, length),
         }
+
+
+_LEFT = "The run was not followed to its end."
+
+
+class Recording:
+    """What `Store.record` has begun; `race` is the key of the race."""
+
+    def __init__(
+        self,
+        race: str,
+        begin: Callable[[str, Trace, Recorder | None], Recorder | None],
+        flush: Callable[[Sequence[Recorder]], None],
+    ) -> None:
+        self.race = race
+        self._begin, self._flush = begin, flush
+        self._recorders: dict[str, Recorder] = {}
+
+    @property
+    def ids(self) -> dict[str, str]:
+        """The keys of the runs in the store by those in the race; none where races are not kept."""
+        return {key: recorder.folder.name for key, recorder in self._recorders.items()}
+
+    def add(self, key: str, trace: Trace) -> None:
+        """Record one more run of the race, such as a branch."""
+        recorder = self._begin(key, trace, next(iter(self._recorders.values()), None))
+        if recorder is not None:
+            self._recorders[key] = recorder
+
+    @property
+    def kept(self) -> bool:
+        """Whether all of it stands on the disk, with its results."""
+        return all(recorder.kept for recorder in self._recorders.values())
+
+    def finish(self, results: Mapping[str, Mapping[str, Any]] | None = None) -> None:
+        """Wait until all there is stands on the disk.
+
+        Runs that have ended are ended in the store within a second without it, but have no results then.
+
+        `results`: what else is known of each run by its key in the race, such as ``{"level": {"score": 0.91}}``.
+        """
+        for key, known in (results or {}).items():
+            if key in self._recorders:
+                self._recorders[key].results = dict(known)
+        self._flush([*self._recorders.values()])
+
+    def close(self) -> None:
+        """Follow the race no more: runs that have not ended are cut off, with what they have so far."""
+        for recorder in self._recorders.values():
+            recorder.left = _LEFT
+        self._flush([*self._recorders.values()])
+
+    def give_up(self) -> None:
+        """Let go of what the disk has not taken."""
+        for recorder in self._recorders.values():
+            recorder.gone = True
+
+
+# -- the thread
+
+_log = logging.getLogger(__name__)
+FRAME_SECONDS = 0.7  # between two frames of a run: with the time that writing takes, less than one second
+SHARE = 0.04  # of a processor that writing may take, where so many runs go on that it would take more
+AGAIN_SECONDS = 2.0  # between two attempts on a disk that has refused
+_ENDED = "The program ended while the run was going on."
+
+Report = Callable[[OSError | None], None]
+
+
+class Writer:
+    """Calls all recorders in turn, in one daemon thread."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0  # of CPU that writing has taken
+        self._start_anew()
+
+    def _start_anew(self) -> None:
+        """Have no runs and no thread: after a fork, those of the parent are the parent's."""
+        self._lock = threading.RLock()  # held while recorders write
+        self._guard = threading.Lock()
+        self._followed: dict[Recorder, Report] = {}
+        self._again: dict[Recorder, float] = {}
+        self._thread: threading.Thread | None = None
+
+    def follow(self, recorder: Recorder, report: Report) -> None:
+        """Write a run until it has ended; `report` hears None when the disk took it, and the disk's error otherwise."""
+        with self._guard:
+            self._followed[recorder] = report
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._loop, name="mklviz-store", daemon=True)
+                self._thread.start()
+
+    def flush(self, recorders: Iterable[Recorder], report: Report) -> None:
+        """Write all there is of some runs now, in the calling thread; also results of those that are done."""
+        for recorder in recorders:
+            self._write(recorder, report)
+
+    def _loop(self) -> None:
+        wait = 0.0  # the heads at once
+        while True:
+            with self._guard:
+                if not self._followed:
+                    self._thread = None
+                    return
+            time.sleep(wait)
+            with self._guard:
+                begun = time.monotonic()
+                due = [pair for pair in self._followed.items() if begun >= self._again.get(pair[0], 0.0)]
+            spent = time.thread_time()
+            for recorder, report in due:
+                self._write(recorder, report)
+            wait = max(FRAME_SECONDS - (time.monotonic() - begun), (time.thread_time() - spent) / SHARE, 0.05)
+
+    def _write(self, recorder: Recorder, report: Report) -> None:
+        with self._lock:
+            begun = time.thread_time()
+            try:
+                recorder.write()
+            except OSError as error:
+                self._again[recorder] = time.monotonic() + AGAIN_SECONDS
+                self.follow(recorder, report)
+                report(error)
+                return
+            except Exception:  # such as options that no file can hold: the run itself is not to suffer from it
+                _log.exception("The run %s cannot be recorded", recorder.folder.name)
+                recorder.gone = True
+            finally:
+                self.seconds += time.thread_time() - begun
+        report(None)
+        if recorder.done or recorder.gone:
+            with self._guard:
+                self._followed.pop(recorder, None)
+                self._again.pop(recorder, None)
+
+    def leave_all(self) -> None:
+        """Write what there is of all runs, as the process ends; those that go on are cut off."""
+        with self._guard:
+            followed = list(self._followed.items())
+        for recorder, report in followed:
+            recorder.left = recorder.left or _ENDED
+            self._write(recorder, report)
+
+
+WRITER = Writer()
+atexit.register(WRITER.leave_all)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=WRITER._start_anew)

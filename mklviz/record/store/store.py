@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
+import platformdirs
+
 from mklviz.errors import MklvizError
+from mklviz.limits import NO_STORE, STORE
 from mklviz.quoting import named, quote, said_by
-from mklviz.record.files import replacing
-from mklviz.record.store.catalogue import Catalogue
+from mklviz.record.archive import replacing
+from mklviz.record.run_facts import MOST_VALUES, text_of
+from mklviz.record.store.catalogue import RUNS, Catalogue
 from mklviz.record.store.exchange import Merged, export_runs, import_runs, merge_runs, read_file
-from mklviz.record.store.folder import ABOUT, read_json, write_json
-from mklviz.record.store.folder_lock import LOCKS
-from mklviz.record.store.head import RunHead, new_id
-from mklviz.record.store.machine import this_machine
-from mklviz.record.store.owner import EVERYBODY, Asker
-from mklviz.record.store.reading import read_run
-from mklviz.record.store.recorder import Recorder, head_of
-from mklviz.record.store.recording import Recording
-from mklviz.record.store.runs_folder import RUNS
+from mklviz.record.store.folder import ABOUT, LOCKS, SWITCHED_OFF, of_disk, read_json, write_json
+from mklviz.record.store.frames import read_run
+from mklviz.record.store.head import EVERYBODY, Asker, RunHead, new_id, this_machine
+from mklviz.record.store.recorder import WRITER, Recorder, Recording, head_of
 from mklviz.record.store.stored import DAMAGED, StoredRun, run_in
-from mklviz.record.store.trouble import SWITCHED_OFF, of_disk
 from mklviz.record.store.upkeep import (
     KEPT_BYTES,
     Cleaned,
@@ -39,11 +38,9 @@ from mklviz.record.store.upkeep import (
     settled,
     superfluous,
 )
-from mklviz.record.store.writer import WRITER
 from mklviz.record.trace import Trace
-from mklviz.record.words import MOST_VALUES, text_of
 
-__all__ = ["Store"]
+__all__ = ["Store", "open_store", "reset"]
 
 _log = logging.getLogger(__name__)
 MOST_NOTE = 10_000  # letters
@@ -73,7 +70,7 @@ class Store:
             if exists:
                 self._catalogue.make()
         except OSError as error:
-            self._said(error)
+            self._hear(error)
 
     def of(self, owner: Asker) -> Store:
         """Return this store as `owner` has it, with an `enabled` of its own: all that others have is not there."""
@@ -81,7 +78,7 @@ class Store:
         seen.owner = owner
         return seen
 
-    def _found(
+    def _select(
         self,
         where: str = "",
         order: str = "created",
@@ -122,7 +119,9 @@ class Store:
         shared = replace(head, race=race, owner=self.owner.name or head.owner)
 
         def begin(key: str, trace: Trace, other: Recorder | None) -> Recorder | None:
-            return self._begin(key, trace, shared, {} if other is None else other.said) if self.enabled else None
+            return (
+                self._begin(key, trace, shared, {} if other is None else other.newest_about) if self.enabled else None
+            )
 
         recording = Recording(shared.race, begin, self._flush)
         for key, trace in traces.items():
@@ -136,15 +135,15 @@ class Store:
         recorder = Recorder(self._runs / run_id, head, trace, self._catalogue.make)
         recorder.about = dict(about)  # a branch is called as its race is
         self._catalogue.add(recorder)
-        WRITER.follow(recorder, self._said)
+        WRITER.follow(recorder, self._hear)
         return recorder
 
     def _flush(self, recorders: Sequence[Recorder]) -> None:
-        WRITER.flush(recorders, self._said)
+        WRITER.flush(recorders, self._hear)
         self._catalogue.runs_folder.touch()
         self._whole._keep_up()
 
-    def _said(self, error: OSError | None) -> None:
+    def _hear(self, error: OSError | None) -> None:
         """Hear of the disk whether it takes what is written."""
         self._catalogue.say("writing", "" if error is None else of_disk(error, self.folder))
         if error is None:
@@ -153,24 +152,18 @@ class Store:
     def runs(
         self, where: str = "", order: str = "-created", limit: int | None = None, deleted: bool = False
     ) -> list[StoredRun]:
-        """Return the runs that are asked for.
-
-        `where`: words that must all occur in name, note, tags, recipe, solver, data, problem or lesson, and conditions,
-        ``solver:level data:sonar status:converged tag:thesis lesson:... made:dashboard sweep:KEY member:KEY race:KEY
-        run:KEY gap<1e-3 svm<100 seconds>1 since:2026-11-01 pinned:yes``; quotation marks for blanks. `order`: a field
-        of `StoredRun`, with a minus sign from the largest to the least; `limit`: how many at most; `deleted`: whether
-        those are asked for that were deleted, instead of the others.
+        """Return the runs that are asked for, see `mklviz.record.history.runs`.
 
         Raises `MklvizError` if a condition cannot be understood; the sentence says which.
         """
-        return self._found(where, order, limit, f"deleted IS {'NOT ' if deleted else ''}NULL")
+        return self._select(where, order, limit, f"deleted IS {'NOT ' if deleted else ''}NULL")
 
     def trace(self, run_id: str) -> Trace:
         """Return the trace of a run, which still grows where the run is going on in this process.
 
         Raises `MklvizError` if there is no such run, or nothing of it can be read.
         """
-        if self.owner != EVERYBODY and not self._found(also="id = ?", values=(run_id,)):
+        if self.owner != EVERYBODY and not self._select(also="id = ?", values=(run_id,)):
             raise MklvizError(f"There is no run {quote(run_id)} in the store.")
         recorder = self._catalogue.live.get(run_id)
         if recorder is not None:
@@ -197,22 +190,22 @@ class Store:
         return traces
 
     def _race(self, race_id: str) -> list[StoredRun]:
-        found = self._race_of(race_id)
-        if not found:
+        runs = self._race_of(race_id)
+        if not runs:
             raise MklvizError(f"There is no race {quote(race_id)} in the store.")
-        return found
+        return runs
 
     def _is_anothers(self, race_id: str) -> bool:
         """Return whether others have runs in a race, and this owner none."""
         return self.owner != EVERYBODY and not self._race_of(race_id) and bool(self._whole._race_of(race_id))
 
     def _race_of(self, race_id: str) -> list[StoredRun]:
-        return self._found(also="race = ?", values=(race_id,))
+        return self._select(also="race = ?", values=(race_id,))
 
     @property
     def size(self) -> int:
         """Bytes that all runs take."""
-        return self._catalogue.size if self.owner == EVERYBODY else sum(run.bytes for run in self._found())
+        return self._catalogue.size if self.owner == EVERYBODY else sum(run.bytes for run in self._select())
 
     def describe(
         self,
@@ -227,30 +220,28 @@ class Store:
         texts = {"name": name, "note": note}
         given: dict[str, Any] = {key: text and text_of(text, MOST_NOTE) for key, text in texts.items()}
         given |= {"tags": None if tags is None else [*map(text_of, tags)][:MOST_VALUES], "pinned": pinned}
-        self._say(race_id, {key: value for key, value in given.items() if value is not None})
+        self._note(race_id, {key: value for key, value in given.items() if value is not None})
 
     def delete(self, race_id: str) -> None:
         """Delete a race, which can be undone for a day."""
-        self._say(race_id, {"deleted": time.time()})
+        self._note(race_id, {"deleted": time.time()})
 
     def restore(self, race_id: str) -> None:
         """Undo `delete`."""
-        self._say(race_id, {"deleted": None})
+        self._note(race_id, {"deleted": None})
 
-    def _say(self, race_id: str, said: Mapping[str, Any]) -> None:
+    def _note(self, race_id: str, changes: Mapping[str, Any]) -> None:
         """Write down what a person says of a race; of runs that are going on in memory alone, there."""
-        for run in self._race(race_id):
-            recorder = self._catalogue.live.get(run.id)
-            known = recorder.said if recorder is not None else read_json(self._runs / run.id / ABOUT)
-            about = {**known, **said, "changed": time.time()}
-            if recorder is not None:
-                recorder.about = about  # written with its head, where that is not yet on the disk
-            try:
-                write_json(self._runs / run.id / ABOUT, about)
-            except OSError as error:
-                if recorder is None:
-                    raise self._not_written(error) from error
-        self._catalogue.runs_folder.touch()
+        runs = self._race(race_id)
+        with self._changing():
+            for run in runs:
+                recorder = self._catalogue.live.get(run.id)
+                known = recorder.newest_about if recorder is not None else read_json(self._runs / run.id / ABOUT)
+                about = {**known, **changes, "changed": time.time()}
+                if recorder is not None:
+                    recorder.about = about  # written with its head, where that is not yet on the disk
+                with suppress(OSError) if recorder is not None else nullcontext():
+                    write_json(self._runs / run.id / ABOUT, about)
 
     def clean(self, limit: int | None = None) -> Cleaned:
         """Remove deleted runs for good, and the oldest unpinned ones beyond `limit` bytes; return what was freed.
@@ -262,13 +253,9 @@ class Store:
 
     def _clean(self, limit: int, **undo: float) -> Cleaned:
         also = "1" if self._catalogue.size > limit else "deleted IS NOT NULL"
-        found = self._found(also=also)
-        try:
-            cleaned = remove(self._runs, superfluous(found, limit, **undo))
-        except OSError as error:
-            raise self._not_written(error) from error
-        self._catalogue.runs_folder.touch()
-        return cleaned
+        runs = self._select(also=also)
+        with self._changing():
+            return remove(self._runs, superfluous(runs, limit, **undo))
 
     def _keep_up(self) -> None:
         """Let the owner of the store pack and remove runs now and then, in a thread of its own."""
@@ -294,13 +281,11 @@ class Store:
         Raises `MklvizError` if the disk does not take it.
         """
         left = self._packed | {*self._catalogue.live}
-        runs = [run for run in self._found() if run.id not in left]
-        try:
+        runs = [run for run in self._select() if run.id not in left]
+        with self._changing():
             for run in settled(runs, at_once):
                 pack(self._runs / run.id)
                 self._packed.add(run.id)
-        except OSError as error:
-            raise self._not_written(error) from error
 
     def repair(self) -> dict[str, str]:
         """Set runs aside that are over and cannot be read, in a folder beside the others; return why, by their keys.
@@ -318,11 +303,8 @@ class Store:
                     raise MklvizError(stated.reason)
             except MklvizError as error:
                 faults[run.id] = said_by(error)
-        try:
+        with self._changing():
             set_aside(self._runs, faults)
-        except OSError as error:
-            raise self._not_written(error) from error
-        self._catalogue.runs_folder.touch()
         return faults
 
     def export(self, race_ids: Iterable[str], path: str | Path | IO[bytes]) -> int:
@@ -354,13 +336,9 @@ class Store:
         """
         content, created = read_file(source)
         called = name or ("the file" if isinstance(source, bytes) else Path(source).name)
-        try:
+        with self._changing():
             self._catalogue.make()
             return import_runs(content, created, called, self._runs, self.owner)
-        except OSError as error:
-            raise self._not_written(error) from error
-        finally:
-            self._catalogue.runs_folder.touch()
 
     def merge(self, other_folder: str | Path) -> Merged:
         """Add the runs of another store, such as one copied from a cluster; twice the same changes nothing.
@@ -372,19 +350,53 @@ class Store:
         source = Path(other_folder).expanduser() / RUNS
         if not source.is_dir():
             raise MklvizError(f"There is no store in {named(str(other_folder))}: a store has a folder {RUNS}.")
-        try:
+        with self._changing():
             self._catalogue.make()
             return merge_runs(source, self._runs)
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Raise `MklvizError` where the disk does not take a change, and let other processes know of it."""
+        try:
+            yield
         except OSError as error:
-            raise self._not_written(error) from error
+            raise MklvizError(of_disk(error, self.folder)) from error
         finally:
             self._catalogue.runs_folder.touch()
-
-    def _not_written(self, error: OSError) -> MklvizError:
-        return MklvizError(of_disk(error, self.folder))
 
     def close(self) -> None:
         """Write what there is, and let others own the store; races that go on are recorded all the same."""
         with suppress(OSError):
-            WRITER.flush([*self._catalogue.live.values()], self._said)
+            WRITER.flush([*self._catalogue.live.values()], self._hear)
         self._catalogue.close()
+
+
+# -- one store for each folder in a process
+
+_LOCK = threading.Lock()
+_OPEN: dict[Path, Store] = {}
+
+
+def open_store(path: str | Path | None = None) -> Store:
+    """Return the store in a folder, one for each folder and process.
+
+    It never fails: where the disk is bad, `Store.trouble` says so in a sentence, and runs stay in memory.
+
+    `path`: the folder; by default what the environment variable MKLVIZ_STORE says, or else the user's data folder.
+    With "none" races are not recorded.
+    """
+    given = str(path or os.environ.get(STORE) or platformdirs.user_data_dir("mklviz", appauthor=False))
+    folder = Path(NO_STORE) if given == NO_STORE else Path(os.path.realpath(Path(given).expanduser()))
+    with _LOCK:
+        if folder not in _OPEN:
+            _OPEN[folder] = Store(folder, exists=given != NO_STORE)
+        return _OPEN[folder]
+
+
+def reset() -> None:
+    """Leave all stores, so that `open_store` opens them anew; what was recorded is written first."""
+    with _LOCK:
+        WRITER.leave_all()
+        for store in _OPEN.values():
+            store.close()
+        _OPEN.clear()

@@ -12,16 +12,27 @@ from pathlib import Path
 from typing import Any
 
 from mklviz.quoting import one_line
-from mklviz.record.store.folder import ABOUT, CUT_OFF_SECONDS, END, HEAD, PACKED, read_json, read_seen
-from mklviz.record.store.folder_lock import LOCKS, is_gone
+from mklviz.record.run_facts import FINAL, MOST_COUNT, MOST_VALUES, number_in, plain_values, text_in, text_of
+from mklviz.record.store.folder import ABOUT, CUT_OFF_SECONDS, END, HEAD, LOCKS, PACKED, is_gone, read_json, read_seen
 from mklviz.record.store.frames import newest_numbers
-from mklviz.record.store.machine import Machine
-from mklviz.record.verdict import FINAL
-from mklviz.record.words import MOST_COUNT, MOST_VALUES, number_in, plain_values, text_in, text_of
+from mklviz.record.store.head import Machine
 
-__all__ = ["CUT_OFF", "DAMAGED", "StoredRun", "bytes_of", "damaged", "is_cut_off", "run_in", "run_of", "status_now"]
+__all__ = ["CUT_OFF", "DAMAGED", "StoredRun", "damaged", "is_cut_off", "run_in", "run_of", "status_now"]
 
-_SAID = ("key", "solver", "label", "status", "reason", "words", "data", "problem", "name", "note", "lesson", "made_by")
+_LINES = (
+    "key",
+    "solver",
+    "label",
+    "status",
+    "reason",
+    "words",
+    "data",
+    "problem",
+    "name",
+    "note",
+    "lesson",
+    "made_by",
+)
 CUT_OFF = "cut off"  # the status of a run that ended without saying how
 DAMAGED = "damaged"  # and of one that cannot be read
 _HEADLESS = "what it began with is missing or damaged"
@@ -82,7 +93,7 @@ class StoredRun:
 
     def __post_init__(self) -> None:
         """Keep whatever people and files say on one line that steers no terminal and turns no letters round."""
-        for name in _SAID:
+        for name in _LINES:
             text = getattr(self, name)
             object.__setattr__(self, name, one_line(text, len(text)))
         object.__setattr__(self, "tags", tuple(one_line(tag, len(tag)) for tag in self.tags))

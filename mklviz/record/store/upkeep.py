@@ -12,10 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mklviz.errors import MklvizError
-from mklviz.record.store.folder import END, PACKED, bring_to_disk
-from mklviz.record.store.folder_lock import is_gone
-from mklviz.record.store.frames import frames_in
-from mklviz.record.store.reading import read_run
+from mklviz.record.store.folder import END, PACKED, bring_to_disk, is_gone
+from mklviz.record.store.frames import frames_in, read_run
 from mklviz.record.store.stored import StoredRun
 
 __all__ = [

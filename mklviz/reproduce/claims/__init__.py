@@ -11,8 +11,8 @@ from types import ModuleType
 
 from mklviz.errors import UnknownName
 from mklviz.plugins import left_out, modules_with
+from mklviz.quoting import hint
 from mklviz.reproduce.claim import PaperClaim
-from mklviz.suggestions import hint
 
 __all__ = ["all_claims", "load_claim"]
 

@@ -14,9 +14,9 @@ import numpy as np
 
 from mklviz.errors import ProblemError, UnknownName
 from mklviz.numbers import is_number
+from mklviz.quoting import hint
 from mklviz.recipe.parsing import show_number
 from mklviz.record import SOLVED
-from mklviz.suggestions import hint
 from mklviz.typing import Array, Flags, Indices
 
 if TYPE_CHECKING:

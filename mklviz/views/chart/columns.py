@@ -11,7 +11,7 @@ from bokeh.models import ColumnDataSource
 
 from mklviz.contract import ACTIVE_WEIGHT, Array
 from mklviz.record import Trace
-from mklviz.record.reference import Reference
+from mklviz.record.summary import Reference
 
 __all__ = [
     "ANCHORED",

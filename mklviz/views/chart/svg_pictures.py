@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from mklviz.engine import Path, Race, available_solvers, make_solver
 from mklviz.engine.registry import style_of
 from mklviz.record import FINAL, Trace
-from mklviz.record.reference import Reference
+from mklviz.record.summary import Reference
 from mklviz.views.chart.axes import counted
 from mklviz.views.chart.columns import WEIGHT_COLUMNS, KernelSlots, Thinning, line_columns, weight_columns
 from mklviz.views.chart.description import Chart, LineMark, Table
@@ -57,14 +57,13 @@ class _ShownRuns:
 
 def race_still(race: Race, gap: float | None = None, x: str = "iteration", theme: Theme = LIGHT) -> str:
     """Draw a race as it is now: objective, gap and weights over the column `x`, and the `gap` at which runs stop."""
-    problem = race.problem
     options = ChartOptions(
         theme,
         x,
         gap_tolerance=gap,
-        signed=not problem.regularizer.conjugated,
-        no_bound=problem.no_bound,
-        noun=problem.noun,
+        signed=race.facts.signed,
+        no_bound=race.facts.no_bound,
+        noun=race.facts.noun,
     )
     traces = {key: run.trace for key, run in race.runs.items()}
     return _draw(_ShownRuns(repr(race), traces, race_styles(race, theme), options))

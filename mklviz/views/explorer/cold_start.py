@@ -7,7 +7,7 @@ as a whole. A race that is not exactly a recorded scenario waits without a recor
 from __future__ import annotations
 
 from mklviz.engine.warmup import WARMUP
-from mklviz.record.recordings import recording
+from mklviz.record.bundle import recording
 from mklviz.views.race.playback import Playback
 from mklviz.views.race.race_view import RaceView
 from mklviz.views.sidebar.sidebar import Sidebar

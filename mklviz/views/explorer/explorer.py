@@ -14,6 +14,7 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
+from mklviz.engine.reopened import ReopenedRace
 from mklviz.engine.warmup import WARMUP
 from mklviz.errors import MklvizError
 from mklviz.recipe import Recipe
@@ -43,17 +44,17 @@ from mklviz.views.race.race_text import WORDS_EVERY
 from mklviz.views.race.results import race_sentence
 from mklviz.views.session.comparable import shared_recipe
 from mklviz.views.session.launcher import Launch
-from mklviz.views.session.reopening import NO_RECIPE, Reopening, show_unposed
+from mklviz.views.session.reopening import Reopening
 from mklviz.views.sidebar.run_panel import STATES, RunPanel
 from mklviz.views.sidebar.sidebar import Sidebar
 
 __all__ = ["Explorer"]
 
 SOON = 2  # ticks: a preparation that ends by then needs no progress bar
-_BUSY = "A race is going on: let it end, or press Stop on Explore."
+_BUSY = "A race is going on: let it end, press Stop on Explore, or do this on another page."
+_NO_RECIPE = "This race was recorded without its data and kernels: only what its steps say can be shown."
 _OWN_DATA = "This race was about an uploaded file, which is not stored: open that file under Data on Explore first."
 _KEPT = "The server was started again, or had given this page up: this is its race as the store has saved it."
-_STATE_OF_RACE = {"ready": "paused", "paused": "paused", "running": "running", "finished": "finished"}
 
 
 class Explorer(pn.viewable.Viewer):
@@ -153,34 +154,31 @@ class Explorer(pn.viewable.Viewer):
         self.launch, self._ticks_of_launch = launch, 0
         self.param.update(state="preparing", status=status)
 
-    def open_race(self, recipe: Recipe | None, traces: Mapping[str, Trace], stored: str) -> str:
-        """Show a race of the past in all tabs, once its problem is prepared; return why that is impossible, or "".
+    def open_race(self, traces: Mapping[str, Trace], stored: str) -> str:
+        """Show what was kept of a race of the past in all tabs; return why that is impossible, or "".
 
-        Where its data are not at hand, tabs show what its steps say alone.
+        Its problem is prepared first. Where its data are not here, tabs that need them say so.
         """
         if self.state not in ("empty", "finished"):
             return _BUSY
-        missing = "" if recipe is None else self._missing(recipe)
+        begun = {key: trace for key, trace in traces.items() if len(trace)}
+        recipe = shared_recipe(begun.values())
+        missing = _NO_RECIPE if recipe is None else self._missing(recipe)
         if recipe is None or missing:
-            return self._open_unposed(traces, stored, missing or NO_RECIPE)
-        if recipe.data.own and recipe.data.dataset is None:
-            recipe = recipe.changed(data=self.sidebar.data.own(recipe.data))
+            try:
+                self.session.reopen(ReopenedRace(None, begun, stored=stored, missing=missing))
+            except MklvizError as error:
+                return str(error)
         self._say_wrong("")
         self.sidebar.scenario.claim = None
-        self.sidebar.load(recipe)  # Run repeats it
-        self._begin(Reopening(recipe, traces, stored), "Preparing the problem of a race of the past.")
+        if recipe is not None and not missing:
+            if recipe.data.own and recipe.data.dataset is None:
+                recipe = recipe.changed(data=self.sidebar.data.own(recipe.data))
+            self.sidebar.load(recipe)  # Run repeats it
+            self._begin(Reopening(recipe, begun, stored), "Preparing the problem of a race of the past.")
         self._turn_to_race()
+        self._follow()
         return ""
-
-    def _open_unposed(self, traces: Mapping[str, Trace], stored: str, missing: str) -> str:
-        """Show what the steps of a race say without its data."""
-        wrong = show_unposed(self.session, traces, stored, missing)
-        if not wrong:
-            self._say_wrong("")
-            self.sidebar.scenario.claim = None
-            self._turn_to_race()
-            self._follow()
-        return wrong
 
     def _turn_to_race(self) -> None:
         self.turn_to_tabs()
@@ -318,7 +316,7 @@ class Explorer(pn.viewable.Viewer):
         if self.launch is not None:
             return
         race, now = self.session.race, monotonic()
-        state = "empty" if race is None else _STATE_OF_RACE[race.status]
+        state = "empty" if race is None else "paused" if race.status == "ready" else race.status
         if state != self.state or now - self._said_at >= WORDS_EVERY:
             self._said_at = now
             if state == "finished":
@@ -393,7 +391,7 @@ class Explorer(pn.viewable.Viewer):
         except MklvizError:  # it was deleted, or never kept
             return
         traces = {key: trace.snapshot() for key, trace in kept.items() if len(trace)}
-        wrong = self.open_race(shared_recipe(traces.values()), traces, stored) if traces else ""
+        wrong = self.open_race(traces, stored) if traces else ""
         if traces and not wrong:
             self.reclaim.restore()
         self._say_wrong(wrong or (_KEPT if traces else ""))

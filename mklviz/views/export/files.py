@@ -8,7 +8,7 @@ from typing import IO
 
 from mklviz.record import Trace
 from mklviz.record.bundle import write_bundle
-from mklviz.record.table import write_parquet, write_table
+from mklviz.record.summary import write_parquet, write_table
 from mklviz.views.chart.svg_pictures import race_still
 from mklviz.views.export.page import race_page
 from mklviz.views.session.session import Session

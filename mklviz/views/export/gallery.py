@@ -17,10 +17,10 @@ from mklviz.analysis.knob_grid import LabGrid, LabKnob, solve_grid
 from mklviz.numbers import counted
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
-from mklviz.record.files import replacing
-from mklviz.record.recordings import recording
-from mklviz.record.reference import Reference
+from mklviz.record.archive import replacing
+from mklviz.record.bundle import recording
 from mklviz.record.store import Store
+from mklviz.record.summary import Reference
 from mklviz.reproduce import ClaimAnswer
 from mklviz.reproduce.recorded import ClaimRace, claim_races
 from mklviz.reproduce.texts import race_text, splits_text

@@ -15,14 +15,13 @@ from typing import Any
 import numpy as np
 
 from mklviz.analysis.knob_grid import LabGrid, LabKnob, solve_grid
-from mklviz.cached import cached_property
 from mklviz.errors import MklvizError
+from mklviz.lazy import cached_property
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
-from mklviz.record.files import replacing
-from mklviz.record.milestones import PARTS
-from mklviz.record.reference import Reference
+from mklviz.record.archive import replacing
 from mklviz.record.store import Store
+from mklviz.record.summary import PARTS, Reference
 from mklviz.views.chart.columns import LARGEST_DRAWN, WEIGHT_COLUMNS, KernelSlots
 from mklviz.views.chart.race_charts import NO_BOUND, STOP, weights_title
 from mklviz.views.chart.squashed import squashed

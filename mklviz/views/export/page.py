@@ -17,7 +17,7 @@ from typing import Any
 from mklviz._version import __version__
 from mklviz.engine import Race
 from mklviz.record import Trace
-from mklviz.record.files import replacing
+from mklviz.record.archive import replacing
 from mklviz.views.chart.axes import NUMBERS
 from mklviz.views.export.recording import MOST_IN_ALL, recorded
 from mklviz.views.host.beside import beside

@@ -12,8 +12,7 @@ from mklviz.engine import Race
 from mklviz.engine.race import narrated
 from mklviz.errors import MklvizError
 from mklviz.record import FINAL, Trace
-from mklviz.record.milestones import PARTS, milestones
-from mklviz.record.reference import Reference
+from mklviz.record.summary import PARTS, Reference, milestones
 from mklviz.views.chart.columns import (
     LARGEST_DRAWN,
     WEIGHT_COLUMNS,
@@ -130,7 +129,7 @@ def recorded(shown: Race | Trace | Mapping[str, Trace] | Iterable[Trace]) -> Rec
         raise MklvizError(wrong)
     recipe = recipe_of(next(iter(traces.values())))
     if recipe is None:
-        noun = shown.problem.noun if isinstance(shown, Race) else "kernel"
+        noun = shown.facts.noun if isinstance(shown, Race) else "kernel"
         return Recorded(traces, solvers, noun)
     noun = "parameter" if recipe.kernels.combination == "polynomial" else "kernel"
     return Recorded(traces, solvers, noun, recipe.goal, "" if recipe.data.own else recipe.data.source)

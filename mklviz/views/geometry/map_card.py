@@ -14,7 +14,7 @@ import panel as pn
 from mklviz.analysis.curves import best_of, thinned
 from mklviz.analysis.landscape import Survey
 from mklviz.analysis.own_weights import PathsFrom
-from mklviz.analysis.steps import Cuts, edge, facts_of, keeps_cuts, level_polygon
+from mklviz.analysis.steps import Cuts, cuts_known, edge, facts_of, keeps_cuts, level_polygon
 from mklviz.analysis.weight_map import (
     CORNERS,
     MapPoint,
@@ -94,7 +94,7 @@ class MapCard(cards.Rooted):
         self, race: Race, styles: Mapping[str, RunStyle], theme: Theme, kernels: Sequence[int] = (), model: str = ""
     ) -> None:
         """Draw a race: in the plane of its paths, or in the slice of three `kernels` with the cuts of a `model`."""
-        same = self._race is not None and race.problem is self._race.problem and tuple(kernels) == self._kernels
+        same = race.shares_problem(self._race) and tuple(kernels) == self._kernels
         looks = self.figure is not None and (dict(styles), theme) == (dict(self._styles), self.theme)
         if not same:
             self.survey.clear()
@@ -110,7 +110,7 @@ class MapCard(cards.Rooted):
 
     def _build(self, theme: Theme) -> None:
         """Build the figure anew, for another race, theme or kind of map."""
-        names = self._race.problem.bank.names if self._race is not None else []
+        names = self._race.facts.names if self._race is not None else []
         self.figure = ChartFigure(map_chart(self._styles, theme, triangle=bool(self._kernels)), theme, HEIGHT)
         if self._kernels:
             self.figure.show(corner_tables([names[k] for k in self._kernels]))
@@ -186,26 +186,26 @@ class MapCard(cards.Rooted):
             self._lay(race, slice_through(best, self._kernels) if self._kernels else self._plane_of(race, best, before))
         self._points = {key: [] for key in race.runs}
         corners = None if self.survey.map is None else self.survey.map.vertices
-        self._cuts = None if corners is None else Cuts(race.problem, corners)
+        self._cuts = None if corners is None or not cuts_known(race) else Cuts(race.problem, corners)
 
     def _whole(self, race: Race) -> bool:
         """Whether the map shows all weights there are, and so does not depend on where the race is."""
-        return len(self._kernels) == race.problem.m
+        return len(self._kernels) == race.facts.m
 
     def _lay(self, race: Race, map_: WeightMap) -> None:
         """Turn to another map, where everything is to be drawn anew."""
-        self.survey.begin(race.problem, map_)
+        self.survey.begin(race, map_)
         if self.figure is not None:
             self.start.lie(map_, self.figure.plot.id)
         self._draw_shade()
-        self._words.object = paragraph(map_.words(posed=not race.problem.unposed))
+        self._words.object = paragraph(map_.words(posed=not race.missing))
 
     def _plane_of(self, race: Race, origin: Array, before: WeightMap | None) -> Plane:
         traces = [trace[:] for trace in race.traces.values()]
         stride = -(-sum(map(len, traces)) // MOST_FITTED)
         fitted = np.array([step.weights for trace in traces for step in trace[::-stride]])
         directions = None if before is None else before.directions
-        plane = principal_plane(fitted, origin, race.problem.regularizer.project, directions)
+        plane = principal_plane(fitted, origin, race.facts.project, directions)
         return plane.around(np.array([plane.position(step.weights) for trace in traces for step in trace]))
 
     # -- how it is drawn
@@ -258,7 +258,7 @@ class MapCard(cards.Rooted):
 
     def _compare_ends(self, race: Race) -> str:
         """Say whether runs that have ended stand apart and equally low."""
-        if race.status != "finished" or not race.problem.convex:
+        if race.status != "finished" or race.facts.no_bound:
             return ""
         return flat_valley([(self._styles[key].label, trace.best) for key, trace in race.traces.items() if len(trace)])
 

@@ -57,7 +57,7 @@ class SegmentCard(cards.Rooted):
         if not same:
             self.survey.clear()
             self._map = None
-        names = [race.problem.bank.names[k] for k in self._kernels]
+        names = [race.facts.names[k] for k in self._kernels]
         charts = {key: segment_chart(key, style, theme, names) for key, style in styles.items()}
         self.figures = {key: ChartFigure(chart, theme, HEIGHT) for key, chart in charts.items()}
         cells = [cards.cell(cards.html(_name(style)), self.figures[key].plot, 8) for key, style in styles.items()]
@@ -91,8 +91,8 @@ class SegmentCard(cards.Rooted):
     def _begin(self, race: Race) -> None:
         """Choose the slice: all of the weight, or what the two kernels have at the best point so far."""
         self._map = slice_through(best_of(race.traces.values()).best.weights, self._kernels)
-        self._cuts = Cuts(race.problem, self._map.corners)
-        self.survey.begin(race.problem, self._map)
+        self._cuts = Cuts(race.problem, self._map.corners) if cuts_known(race) else None
+        self.survey.begin(race, self._map)
 
     def _draw_objective(self) -> None:
         if self.survey.sheet is None:
@@ -106,7 +106,7 @@ class SegmentCard(cards.Rooted):
         if self._map is None or self._cuts is None or key not in self.figures:
             return
         last = len(trace) - 1 if cursor is None else max(trace.index_at(cursor), 0)
-        cut = self._race is not None and cuts_known(self._race.problem) and keeps_cuts(trace[:2])
+        cut = self._race is not None and cuts_known(self._race) and keeps_cuts(trace[:2])
         values = self._cuts.up_to(last, key, trace) if cut else []
         shown, figure = (
             step_of(trace[: last + 1], self._map, values, self._height),

@@ -59,7 +59,7 @@ class StartDrag:
 
     def follow(self, race: Race | None) -> None:
         """Turn to a race; one on another problem has no former paths."""
-        if race is not None and self._race is not None and race.problem is not self._race.problem:
+        if race is not None and self._race is not None and not race.shares_problem(self._race):
             self._former, self._cleared, self.handle.place = [], 0, []
         if race is not self._race:
             self._give_up()
@@ -206,7 +206,7 @@ class StartDrag:
     def _start(self) -> Array | None:
         """Return the weights that the race began at, if another one can begin at others."""
         race, map_ = self._race, self._map
-        if race is None or map_ is None or self.on_race is None or why_no_start(race.problem):
+        if race is None or map_ is None or self.on_race is None or race.missing or why_no_start(race.problem):
             return None
         began = [trace[0].weights for trace in race.traces.values() if len(trace) and trace.origin is None]
         return began[0] if began and np.isfinite(map_.position(began[0])).all() else None
@@ -214,7 +214,7 @@ class StartDrag:
     def _describe(self, weights: Array) -> None:
         assert self._map is not None
         assert self._race is not None
-        names, position = self._race.problem.bank.names, self._map.position(weights)
+        names, position = self._race.facts.names, self._map.position(weights)
         heaviest = np.argsort(-weights, kind="stable")[:3]
         shares = ", ".join(f"{names[k]} {weights[k]:.2f}" for k in heaviest)
         self.handle.param.update(

@@ -11,7 +11,7 @@ import numpy as np
 from mklviz.analysis.curves import best_of
 from mklviz.analysis.weight_map import CORNERS, MapPoint, Mesh
 from mklviz.record import Trace
-from mklviz.record.recordings import recorded_evidence, recording
+from mklviz.record.bundle import recorded_evidence, recording
 from mklviz.scenarios import Scenario, load_scenario
 from mklviz.views.chart.description import Axis, Chart, Table
 from mklviz.views.chart.svg import drawing

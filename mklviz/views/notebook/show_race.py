@@ -17,9 +17,8 @@ from mklviz.engine.solving import hand_over
 from mklviz.errors import MklvizError
 from mklviz.problem import Problem
 from mklviz.quoting import one_line
-from mklviz.recipe.recorded import RecordedRace
-from mklviz.recipe.resuming import resume_run
-from mklviz.record.history import FoundRun, run_named
+from mklviz.recipe.recorded import RecordedRace, resume_run
+from mklviz.record.history import KeptRun, run_named
 from mklviz.record.store import RunHead, StoredRun, open_store
 from mklviz.sweeps.dask_race import on_cluster
 from mklviz.views.host.installed import need_screen
@@ -128,7 +127,7 @@ def resume(run: StoredRun | str, solver: str = "", data: Dataset | None = None) 
     >>> for run in mv.runs('status:"cut off"'):
     ...     race = mv.resume(run)
     """
-    store = (run.store if isinstance(run, FoundRun) else None) or open_store()
+    store = (run.store if isinstance(run, KeptRun) else None) or open_store()
     runs = run_named(store, run) if isinstance(run, str) else [run]
     if len(runs) > 1:
         raise MklvizError(f"That race has several runs: go on from one of {', '.join(each.id for each in runs)}.")

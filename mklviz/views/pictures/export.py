@@ -19,7 +19,7 @@ from typing import Any
 from bokeh.model import Model
 
 from mklviz.errors import MklvizError, ProblemError
-from mklviz.record.files import replacing
+from mklviz.record.archive import replacing
 from mklviz.views.host.beside import beside
 from mklviz.views.pictures.holoviews_extension import picture_page
 from mklviz.views.pictures.style import rendered

@@ -8,7 +8,7 @@ from typing import Any
 import panel as pn
 
 from mklviz.contract import Solver
-from mklviz.engine import Run, make_solver, solver_classes
+from mklviz.engine import Race, Run, make_solver, solver_classes
 from mklviz.engine.race import branch_refusal, successors
 from mklviz.errors import MklvizError
 from mklviz.recipe import Recipe
@@ -81,11 +81,11 @@ class BranchCard(pn.viewable.Viewer):
 
     def _order(self) -> None:
         """List the solvers for another run or problem, and choose the one of most use there."""
-        before = self._before()
-        if before is None or before is self._ordered_for:
+        before, race = self._before(), self._race
+        if before is None or race is None or race.missing or before is self._ordered_for:
             return
         self._ordered_for = before
-        names, known = successors(before.problem, before.trace.solver, _USUAL), solver_classes()
+        names, known = successors(race.problem, before.trace.solver, _USUAL), solver_classes()
         self.solver.param.update(options={known[name].label: name for name in names}, value=names[0])
 
     def _turn_to_solver(self) -> None:
@@ -97,9 +97,12 @@ class BranchCard(pn.viewable.Viewer):
         self.options.objects = [Group(*(boxes or [note(_NOTHING)]))]
         self._offer_anew()
 
+    @property
+    def _race(self) -> Race | None:
+        return None if self._session is None else self._session.race
+
     def _before(self) -> Run | None:
-        race = None if self._session is None else self._session.race
-        return None if race is None else race.runs.get(self.run.value)
+        return None if self._race is None else self._race.runs.get(self.run.value)
 
     def _offer_anew(self) -> None:
         """Offer another choice, without the error of the last one."""
@@ -108,8 +111,8 @@ class BranchCard(pn.viewable.Viewer):
 
     def _offer(self) -> None:
         """Say where the branch would begin, or why it cannot."""
-        before = self._before()
-        if before is None:
+        before, race = self._before(), self._race
+        if before is None or race is None:
             return
         trace = before.trace
         if not len(trace):
@@ -118,7 +121,7 @@ class BranchCard(pn.viewable.Viewer):
             return
         step = min(self._step, trace.last_step)
         self.solver.label = f"step {step:,} with:"
-        reason = branch_refusal(before.problem, solver_classes()[self.solver.value]())
+        reason = race.missing or branch_refusal(race.problem, solver_classes()[self.solver.value]())
         if not reason and step < trace.first_step:
             reason = f"That run begins at step {trace.first_step:,}: move the cursor there, or choose another run."
         self._refuse(reason)

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 from bokeh.models import ColumnDataSource
 
 from mklviz.record import FINAL, Trace
-from mklviz.record.motion import Motion, Odometer
-from mklviz.record.reference import Reference
+from mklviz.record.motion import Motion, MotionTracker
+from mklviz.record.summary import Reference
 from mklviz.views.chart.columns import (
     ANCHORED,
     COLUMNS,
@@ -55,7 +55,7 @@ class RunFeed:
         self.trace, self.slots = trace, slots
         self.source = source or empty_source(key)
         self.motion = Motion()
-        self._odometer = Odometer()
+        self._tracker = MotionTracker()
         self.tolerances: tuple[float, float] | None = None  # smallest and largest SVM tolerance drawn
         self.reference = Reference()  # above which objectives are drawn, if they are
         self._shown_steps: list[int] = []
@@ -100,7 +100,7 @@ class RunFeed:
         `status` is the run's, read before this call: a final status means that the trace is complete.
         """
         length = len(self.trace)
-        self.motion = self._odometer.read(self.trace, LOOK_SECONDS)
+        self.motion = self._tracker.read(self.trace, LOOK_SECONDS)
         if self._whole:
             return self._send_all(length)
         chosen = self._thinning.select(self._read, length, self._shown)

@@ -13,7 +13,6 @@ from time import monotonic
 from bokeh.models import ColumnDataSource
 
 from mklviz.contract import Solver
-from mklviz.problem import Regularizer
 from mklviz.views.chart.columns import empty_source
 from mklviz.views.chart.race_charts import ChartOptions
 from mklviz.views.host.frames import LOST_AFTER
@@ -36,10 +35,10 @@ class Cast:
     signed: bool  # whether the objective may fall below zero, as with a logarithm
 
     @classmethod
-    def of(cls, solvers: Mapping[str, Solver], regularizer: Regularizer, theme: Theme) -> Cast:
+    def of(cls, solvers: Mapping[str, Solver], signed: bool, theme: Theme) -> Cast:
         """Return the cast of these solvers, by the keys of their runs."""
         by_epoch = tuple(str(solver.name) for solver in solvers.values() if solver.stochastic)
-        return cls(solver_styles(solvers, theme), by_epoch, signed=not regularizer.conjugated)
+        return cls(solver_styles(solvers, theme), by_epoch, signed=signed)
 
 
 class FigureBuilder:

@@ -13,7 +13,7 @@ from typing import Any
 from bokeh.models import ColumnDataSource
 
 from mklviz.record import Trace
-from mklviz.record.reference import Reference
+from mklviz.record.summary import Reference
 from mklviz.views.chart.columns import Thinning, drawable, line_columns
 from mklviz.views.look.palette import Theme, readable
 from mklviz.views.look.styles import run_styles

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from mklviz.contract import Solver
+from mklviz.engine.facts import ProblemFacts
 from mklviz.engine.race import entered
 from mklviz.problem import Regularizer
 from mklviz.record import FINAL, Trace
@@ -35,7 +36,8 @@ class Playback:
         self._whole = {key: recording[key] for key in by_key}
         self._grown = {key: whole.without_steps() for key, whole in self._whole.items()}
         names = next(iter(self._whole.values())).kernel_names
-        self.drawn = DrawnRuns(self._grown, self._states, names, by_key, regularizer, recorded=True)
+        facts = ProblemFacts(names, signed=not regularizer.conjugated)
+        self.drawn = DrawnRuns(self._grown, self._states, facts, by_key, recorded=True)
         self._played, self._at = float(max(map(len, self._whole.values()))) if whole else 0.0, math.nan
 
     def _states(self) -> list[str]:

@@ -59,15 +59,16 @@ class RaceFigures:
         """The options with what the runs decide: objectives stand above the best bound where there is one."""
         if self.drawn is None:
             return replace(self.options, above=False)
-        above = self.options.above and not self.drawn.no_bound
-        return replace(self.options, above=above, no_bound=self.drawn.no_bound, noun=self.drawn.noun)
+        known = self.drawn.facts
+        above = self.options.above and not known.no_bound
+        return replace(self.options, above=above, no_bound=known.no_bound, noun=known.noun)
 
     # -- which runs, in which figures
 
     def draw(self, drawn: DrawnRuns, hidden: Collection[str]) -> None:
         """Draw runs, except those `hidden`: in the current figures if these suit and have arrived, else in new ones."""
         self.drawn, self.hidden = drawn, frozenset(hidden).intersection(drawn.traces)
-        cast = Cast.of(drawn.solvers, drawn.regularizer, self.options.theme)
+        cast = Cast.of(drawn.solvers, drawn.facts.signed, self.options.theme)
         charts = self.charts if self._builder.suit(cast) and not self._frames.lost(monotonic()) else None
         if charts is None:
             self._builder.forget()
@@ -93,7 +94,7 @@ class RaceFigures:
 
     def prepare(self, solvers: Sequence[Solver], regularizer: Regularizer) -> None:
         """Build the figures for the race that these solvers would run, so that its first curves need not wait."""
-        cast = Cast.of(entered(solvers), regularizer, self.options.theme)
+        cast = Cast.of(entered(solvers), not regularizer.conjugated, self.options.theme)
         if self.drawn is None and not self._builder.suit(cast):
             self._builder.forget()
             with self._sender.frozen():
@@ -111,7 +112,7 @@ class RaceFigures:
             return
         with self._sender.frozen():
             self.readings = Readings(self.drawn, self.options.log_x, self._builder.sources, self.colours)
-            cast = Cast.of(self.drawn.solvers, self.drawn.regularizer, self.options.theme)
+            cast = Cast.of(self.drawn.solvers, self.drawn.facts.signed, self.options.theme)
             charts = self._builder.build(cast, self.full_options, self.readings.sources)
             self.pins.draw(charts, self.options.theme)
             charts.set_hidden(self.hidden)
@@ -169,7 +170,7 @@ class RaceFigures:
         if self.charts is not None and self.drawn is not None:
             names = self.readings.kernels
             self.charts.name_kernels(names)
-            self._page.name_kernels(names, len(self.drawn.names), self.options.theme, self.drawn.noun)
+            self._page.name_kernels(names, self.drawn.facts.m, self.options.theme, self.drawn.facts.noun)
 
     def complete(self, now: float) -> None:
         """Build the figures of the weights when the browser has the others."""

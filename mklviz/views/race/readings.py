@@ -9,7 +9,7 @@ from bokeh.models import ColumnDataSource
 
 from mklviz.record import FINAL, Trace
 from mklviz.record.motion import Motion
-from mklviz.record.reference import Reference
+from mklviz.record.summary import Reference
 from mklviz.views.chart.columns import COLUMNS, recent_weights
 from mklviz.views.chart.kernel_colours import KernelColours
 from mklviz.views.chart.squashed import squashed
@@ -42,7 +42,7 @@ class Readings:
         colours: KernelColours | None = None,
     ) -> None:
         self._traces: Mapping[str, Trace] = {} if drawn is None else drawn.traces
-        self._names: Sequence[str] = () if drawn is None else drawn.names
+        self._names: Sequence[str] = () if drawn is None else drawn.facts.names
         self._chosen_at = 0.0
         self.states: list[str] = []  # status of the runs when they were last read
         self.reference = Reference()  # the bound that objectives were last drawn above

@@ -11,10 +11,8 @@ from typing import Any
 from mklviz.engine import Race
 from mklviz.numbers import share_text
 from mklviz.record import FINAL, Trace
-from mklviz.record.milestones import PARTS, milestones
 from mklviz.record.motion import RULE, Motion
-from mklviz.record.reference import Reference
-from mklviz.record.summary import RunResult, result_at
+from mklviz.record.summary import PARTS, Reference, RunResult, milestones, result_at
 from mklviz.views.look.palette import RunStyle, Theme, swatch
 
 __all__ = [

@@ -132,16 +132,14 @@ def race_from(race: Race | None, weights: Array) -> Race:
         raise MklvizError(
             "Every solver can start from a point of the map when the race has ended: let it end, or press Stop."
         )
-    if race.problem.unposed:
-        raise MklvizError(race.problem.unposed)
-    known = next((trace.best.dual for trace in race.traces.values() if len(trace)), None)
+    problem, known = race.problem, next((trace.best.dual for trace in race.traces.values() if len(trace)), None)
     if known is None:
         raise MklvizError("Wait for a solver's first step.")
     start = Iterate(weights, known, math.nan, math.nan, 0.0, 0)
     begun = [run.solver for run in race.runs.values() if run.trace.origin is None]  # branches begin elsewhere
     solvers = [type(solver)(**solver.options(), name=solver.name) for solver in begun]
     rules = next(iter(race.runs.values())).rules
-    return Race(race.problem, solvers, rules, race.pace, start=start)
+    return Race(problem, solvers, rules, race.pace, start=start)
 
 
 def branch_at(session: Session, key: str, step: int, solver: Solver) -> str:

@@ -45,8 +45,7 @@ class Session(param.Parameterized):
     the query of an address that opens all this, from a tab's name, a step or None, and more words; `on_points` takes
     points that were drawn, as a file and its name, and returns their digest; `on_key` takes a key that was pressed:
     " ", "s", "x" or "r". Two more begin what a past race allows, and return a sentence where that is impossible:
-    `on_open` takes a recipe, None where it is not known, the traces and the key in the store of a race to show, and
-    `on_repeat` a recipe to run.
+    `on_open` takes the traces of a race to show and its key in the store, and `on_repeat` a recipe to run.
     """
 
     recipe = param.Parameter(default=None, doc="Recipe or None")
@@ -78,7 +77,7 @@ class Session(param.Parameterized):
         self.chosen: Callable[[], Recipe | None] | None = None
         self.on_points: Callable[[bytes, str], str] | None = None
         self.on_key: Callable[[str], None] | None = None
-        self.on_open: Callable[[Recipe | None, Mapping[str, Trace], str], str] | None = None
+        self.on_open: Callable[[Mapping[str, Trace], str], str] | None = None
         self.on_repeat: Callable[[Recipe], str] | None = None
         self.param.watch(self._turn_store, "keeps")
         self._turn_store()
@@ -87,9 +86,9 @@ class Session(param.Parameterized):
         self.store.enabled = self.keeps and self.can_keep
 
     @property
-    def unposed(self) -> str:
-        """Why the problem of the race shown is not at hand, a sentence; "" where it is, or there is no race."""
-        return "" if self.race is None else self.race.problem.unposed
+    def missing(self) -> str:
+        """Why the data of the race shown are not here, a sentence; "" where they are, or there is no race."""
+        return "" if self.race is None else self.race.missing
 
     @property
     def fits_numbers(self) -> bool:
@@ -112,19 +111,18 @@ class Session(param.Parameterized):
         head = head_for(recipe, "dashboard", self.scenario.name if posed else "")
         self.recorded = RecordedRace(race, head, prepared, self.score, self.store)
 
-    def reopen(self, recipe: Recipe, prepared: Prepared, race: ReopenedRace) -> None:
-        """Turn to a race of the past, of which only branches are recorded; the caller ends the one before."""
-        self._kept = weakref.ref(race)
-        self.score = _once(prepared.score)
-        head = replace(head_for(recipe, "dashboard"), race=race.stored)
-        self.recorded = RecordedRace(race, head, prepared, self.score, self.store, stored=race.runs)
-        self.param.update(recipe=recipe, prepared=prepared, race=race, cursor=None)
+    def reopen(self, race: ReopenedRace, recipe: Recipe | None = None, prepared: Prepared | None = None) -> None:
+        """Turn to a race of the past, of which only branches are recorded; the caller ends the one before.
 
-    def reopen_unposed(self, race: ReopenedRace) -> None:
-        """Turn to a race of the past whose problem cannot be posed again; the caller ends the one before."""
+        Recipe and prepared problem are None where its data are not here.
+        """
         self._kept = weakref.ref(race)
         self.score = self.recorded = None
-        self.param.update(recipe=None, prepared=None, race=race, cursor=None)
+        if recipe is not None and prepared is not None:
+            self.score = _once(prepared.score)
+            head = replace(head_for(recipe, "dashboard"), race=race.stored)
+            self.recorded = RecordedRace(race, head, prepared, self.score, self.store, stored=race.runs)
+        self.param.update(recipe=recipe, prepared=prepared, race=race, cursor=None)
 
     def keep(self) -> None:
         """Add the race, which has ended, to the history; once, for it may be deleted."""

@@ -16,9 +16,9 @@ from mklviz.engine.task import STOPPED
 from mklviz.errors import ProblemError
 from mklviz.numbers import counted
 from mklviz.recipe import DataChoice, Recipe, Split
+from mklviz.recipe.banks import data_bytes
+from mklviz.recipe.choices import digest
 from mklviz.recipe.parsing import percent, show_number, show_percent, whole
-from mklviz.recipe.sizes import data_bytes
-from mklviz.recipe.sources import digest
 from mklviz.views.form import Alert, Button, File, FormRow, Group, Heading, Select, Switch
 from mklviz.views.sidebar.controls import Section, ValueField, note, say
 from mklviz.views.sidebar.own_table import UPLOAD_LIMIT, FileReading, TableChoices, check_size, read_file

@@ -11,7 +11,7 @@ import param
 from mklviz.datasets import DataError, Dataset, TableOptions, TableSummary, read_dataset_bytes
 from mklviz.engine.task import ProgressReport, Task
 from mklviz.limits import LIMITS
-from mklviz.recipe.sources import digest
+from mklviz.recipe.choices import digest
 from mklviz.views.form import Button, FormRow, Group, ProgressBar, Reasons, Select, Switch
 from mklviz.views.sidebar.controls import note
 

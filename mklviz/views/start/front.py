@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from mklviz.numbers import counted
 from mklviz.record import Trace
-from mklviz.record.recordings import recording
+from mklviz.record.bundle import recording
 from mklviz.reproduce import ClaimAnswer
 from mklviz.reproduce.recorded import answers_by_paper
 from mklviz.reproduce.verdicts import VERDICTS

@@ -8,7 +8,6 @@ from pathlib import Path
 from mklviz.errors import MklvizError
 from mklviz.record.bundle import read_bundle
 from mklviz.views.explorer.explorer import Explorer
-from mklviz.views.session.comparable import recipe_of
 
 __all__ = ["GIVEN", "open_given"]
 
@@ -31,7 +30,5 @@ def open_given(explorer: Explorer) -> None:
         keys = store.import_file(content, path.name) if store.enabled else []
     except MklvizError as error:  # such as a full disk: the race is shown all the same
         wrong = str(error)
-    recipe = next(filter(None, map(recipe_of, traces.values())), None)
-    begun = {key: trace for key, trace in traces.items() if len(trace)}
-    refusal = explorer.open_race(recipe, begun, keys[0] if keys else "") or wrong
+    refusal = explorer.open_race(traces, keys[0] if keys else "") or wrong
     explorer.alert.param.update(object=refusal, visible=bool(refusal))

@@ -19,7 +19,7 @@ from contourpy import FillType, contour_generator
 from mklviz.analysis.weight_map import Mesh
 from mklviz.numbers import share_text
 from mklviz.record import Trace
-from mklviz.record.recordings import recorded_evidence
+from mklviz.record.bundle import recorded_evidence
 from mklviz.typing import Array
 from mklviz.views.chart.contours import contour_levels
 from mklviz.views.lessons.pictures import triangle_mesh

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from mklviz.numbers import counted
-from mklviz.record.words import number
+from mklviz.record.run_facts import number
 from mklviz.sweeps import SweepProgress, SweepTable
 from mklviz.sweeps.following import duration_text
 from mklviz.sweeps.statistics import Difference, Measure, Outcomes, Spread

@@ -89,11 +89,11 @@ class Geometry(Tab):
         """A race that has taken steps is needed, with a few kernels and not too many."""
         if session.last_step <= 0:
             return "Press Run first: the map shows where the kernel weights of each solver go."
-        problem = session.race.problem
-        if problem.m < 2:
-            return f"There is one {problem.noun} only: its weight has nowhere to go."
-        if problem.m > MOST_KERNELS:
-            return f"The map is drawn for up to {MOST_KERNELS:,} {problem.noun}s; this race has {problem.m:,}."
+        known = session.race.facts
+        if known.m < 2:
+            return f"There is one {known.noun} only: its weight has nowhere to go."
+        if known.m > MOST_KERNELS:
+            return f"The map is drawn for up to {MOST_KERNELS:,} {known.noun}s; this race has {known.m:,}."
         return ""
 
     # -- what is shown
@@ -121,8 +121,8 @@ class Geometry(Tab):
         self.pins.max_width = round(SLICE * session.theme.scale)
         on_segment = len(kernels) == 2
         self.segment.root.visible, self.map.root.visible = on_segment, not on_segment
-        self.model.visible = race is not None and len(kernels) == 3 and cuts_known(race.problem)
-        self.pins.visible = race is not None and _sliced(race) and race.problem.m > 3
+        self.model.visible = race is not None and len(kernels) == 3 and cuts_known(race)
+        self.pins.visible = race is not None and _sliced(race) and race.facts.m > 3
         hidden = self.map if on_segment else self.segment
         hidden.clear()
         if race is None or self.supports(session):
@@ -151,8 +151,8 @@ class Geometry(Tab):
         race = None if self._session is None else self._session.race
         if race is None or not _sliced(race):
             return ()
-        if race.problem.m <= 3:
-            return tuple(range(race.problem.m))
+        if race.facts.m <= 3:
+            return tuple(range(race.facts.m))
         return tuple(self.pins.value) if len(self.pins.value) in (2, 3) else ()
 
     def _pin(self, *_: Any) -> None:
@@ -189,12 +189,12 @@ class Geometry(Tab):
         if stage <= self._offered_at or not all(len(trace) > 1 or stage for trace in race.traces.values()):
             return
         self._offered_at = stage
-        names = race.problem.bank.names
+        names = race.facts.names
         if self.pins.visible:
             heaviest = np.argsort(-best_of(race.traces.values()).best.weights, kind="stable")[:OFFERED]
             offered = {names[k]: int(k) for k in [*self.pins.value, *heaviest]}
             self.pins.options = offered
-        runs = race.runs.items() if cuts_known(race.problem) else ()
+        runs = race.runs.items() if cuts_known(race) else ()
         cutting = {str(run.trace.label): key for key, run in runs if keeps_cuts(run.trace[:2])}
         if self.model.options != {**cutting, NO_MODEL: ""}:
             self.model.param.update(options={**cutting, NO_MODEL: ""}, value=next(reversed(cutting.values()), ""))
@@ -208,4 +208,4 @@ class Geometry(Tab):
 
 def _sliced(race: Race) -> bool:
     """Whether kernels share one weight, so that a slice is a triangle or a segment."""
-    return race.problem.regularizer.on_simplex
+    return race.facts.on_simplex

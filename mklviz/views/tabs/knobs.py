@@ -93,7 +93,7 @@ class Knobs(Tab):
             return "Press Run first: the knobs turn the problem of the race that is shown."
         if session.follows:
             return "This page follows another page's race. The knobs are on a dashboard of your own."
-        return session.unposed or session.race.problem.no_bound
+        return session.missing or session.race.problem.no_bound
 
     # -- what is turned
 

@@ -100,8 +100,8 @@ class Model(Tab):
     @classmethod
     def supports(cls, session: Session) -> str:
         """A race that has taken a step is needed."""
-        if session.unposed:
-            return session.unposed
+        if session.missing:
+            return session.missing
         if session.last_step < 0 or session.prepared is None:
             return "Press Run first: this tab shows what a solver has learned, from its kernels to its predictions."
         return ""

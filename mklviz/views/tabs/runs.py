@@ -10,10 +10,7 @@ import io
 import logging
 from collections.abc import Callable, Mapping
 from functools import partial
-from html import escape
 from typing import Any, TypeVar
-
-import panel as pn
 
 from mklviz.context.memory import LEDGER
 from mklviz.errors import MklvizError
@@ -23,7 +20,6 @@ from mklviz.quoting import named, one_line
 from mklviz.record import Trace
 from mklviz.record.bundle import bundle_bytes, read_bundle
 from mklviz.record.store import Store
-from mklviz.views.export.page import race_page
 from mklviz.views.form import Alert, Button, File, Form, FormRow, Group, Heading, Note, Select, Switch, TextBox
 from mklviz.views.form.inputs import follow
 from mklviz.views.history.past_race import ORDERS, STATES, FoundRaces, PastRace, Sought
@@ -49,16 +45,14 @@ _SEARCH = (
 _KEEP = "Whether new races are kept on this computer. Those that are kept already stay."
 _MOST = f"{LIMITS.upload_bytes / 2**20:.0f} MB"
 _FILE = f"Or drop it anywhere here: one run, or a zip archive of several, of Export or mklviz --save; up to {_MOST}"
-_FOLLOWS = "This page follows another page's race, which its tabs show: the steps of this one are below."
-_STYLE = "width: 100%; height: max(560px, calc(100vh - 130px)); border: 0; color-scheme: "
+_FOLLOWS = "This page follows another page's race. Races of the past are opened on a dashboard of your own."
 
 
 class Runs(Tab):
     """The history: a search, the list of races, what can be done with those that are chosen, and words on one of them.
 
     `list`: the rows; `search`, `state`, `lesson`, `pinned`, `order`: which races are listed, and how; `words`: name,
-    tags and note of the race chosen; `trouble`: what went wrong; `shown_page`: the page of a race that the tabs cannot
-    take now, "" where there is none.
+    tags and note of the race chosen; `trouble`: what went wrong.
     """
 
     title, order = "Runs", 30
@@ -67,7 +61,6 @@ class Runs(Tab):
         super().__init__()
         self.store: Store
         self.listed = FoundRaces()
-        self.shown_page = ""
         self._deleted: list[str] = []
         self._build_search()
         self._build_actions()
@@ -75,11 +68,10 @@ class Runs(Tab):
         self.list.param.watch(self._offer, "chosen")
         self.words = RaceWords(self._say_wrong)
         self._said = Note(object=_NONE)
-        self._frame = pn.pane.HTML(margin=0, sizing_mode="stretch_width", visible=False)
         line = FormRow(self._said, self.keep, wrap=True)
         top = Form(Heading(object="Races"), self._store_trouble, self.trouble, self._search_rows, self._actions, line)
         self._bottom = Form(self.undo, self.words.body, margin=(8, 0, 0, 0))
-        self.root = cards.column(cards.card(top, self.list, self._bottom), self._frame)
+        self.root = cards.column(cards.card(top, self.list, self._bottom))
         self._offer()
 
     def _build_search(self) -> None:
@@ -135,7 +127,6 @@ class Runs(Tab):
         self.store = self.words.store = session.store
         self.keep.visible = session.can_keep and not session.follows
         self.root.stylesheets = [cards.variables(session.theme)]
-        self._draw()
         self.look()
 
     def tick(self, now: float) -> None:
@@ -225,23 +216,8 @@ class Runs(Tab):
         apart = difference(traces.values())
         if apart:
             raise MklvizError(apart)
-        recipe = shared_recipe(traces.values())
         opens = None if self._session is None else self._session.on_open
-        refusal = opens(recipe, traces, stored) if opens is not None else _FOLLOWS
-        self.shown_page = race_page(traces) if refusal else ""
-        self._draw()
-        self._say_wrong(refusal)
-
-    def _draw(self) -> None:
-        """Put the page of a race that the tabs cannot show into a frame, which has no access to this page."""
-        self._frame.visible = bool(self.shown_page)
-        if not self.shown_page or self._session is None:
-            return
-        scheme = "dark" if self._session.theme.dark else "light"
-        self._frame.object = (
-            f'<iframe title="Races shown again" sandbox="allow-scripts" style="{_STYLE}{scheme}"'
-            f' srcdoc="{escape(self.shown_page)}"></iframe>'
-        )
+        self._say_wrong(opens(traces, stored) if opens is not None else _FOLLOWS)
 
     def _repeat(self, *_: Any) -> None:
         """Run the recipe of the race chosen once more."""

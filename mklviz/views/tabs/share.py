@@ -9,7 +9,7 @@ from typing import Any
 from mklviz.engine.task import Task
 from mklviz.errors import MklvizError
 from mklviz.recipe import Recipe
-from mklviz.recipe.program import as_python
+from mklviz.recipe.recipe import as_python
 from mklviz.views.export.files import KINDS
 from mklviz.views.form import Alert, Button, Checkbox, Code, Form, FormRow, Link, Note, Select
 from mklviz.views.lessons.picture import LessonRuns
@@ -78,8 +78,8 @@ class Share(Tab):
         """Share the session's race."""
         self._session = session
         self.root.stylesheets = [cards.variables(session.theme)]
-        if session.unposed:
-            self.code.object = f"# {session.unposed}"
+        if session.missing:
+            self.code.object = f"# {session.missing}"
         elif session.recipe is not None:
             try:
                 own = session.recipe.data.dataset
@@ -103,7 +103,7 @@ class Share(Tab):
 
     def _tell_link(self) -> None:
         session = self._session
-        untold = _FOLLOWS if session is None or session.link is None else session.unposed
+        untold = _FOLLOWS if session is None or session.link is None else session.missing
         self.link.visible = self._opening.visible = not untold
         if session is None or session.link is None or untold:
             self._said.object = untold

@@ -24,7 +24,6 @@ from mklviz.views.host.document_lock import with_page_locked
 from mklviz.views.host.figure_sync import FigureSync
 from mklviz.views.look import cards
 from mklviz.views.model.model_card import ONE_SECTION
-from mklviz.views.session.comparable import shared_recipe
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
 from mklviz.views.sweeps.sweep_form import SweepForm
@@ -305,8 +304,7 @@ class SweepTab(Tab):
         except MklvizError as error:
             with_page_locked(partial(say, self.trouble, str(error)))
             return
-        recipe = shared_recipe(traces.values())
-        with_page_locked(lambda: say(self.trouble, opens(recipe, traces, stored)))
+        with_page_locked(lambda: say(self.trouble, opens(traces, stored)))
 
     def _saving(self, ending: str) -> Callable[..., None]:
         def save(_event: Any) -> None:

@@ -81,8 +81,8 @@ class YourMix(Tab):
             return "Press Run first: here you mix the kernels by hand, and try to get lower than the solvers."
         if session.follows:
             return "This page follows another page's race. Your mix is on a dashboard of your own."
-        if session.unposed:
-            return session.unposed
+        if session.missing:
+            return session.missing
         problem = session.race.problem
         if problem.m < 2:
             return f"There is one {problem.noun} only: nothing can be mixed."
