@@ -23,9 +23,9 @@ from mklviz.errors import MklvizError
 from mklviz.quoting import one_line
 from mklviz.record import Trace
 from mklviz.record.reference import Reference
+from mklviz.views.chart.axes import squashed
 from mklviz.views.chart.columns import WEIGHT_COLUMNS
 from mklviz.views.chart.race_charts import ChartOptions, race_charts
-from mklviz.views.chart.squashed import squashed
 from mklviz.views.export.page import race_page
 from mklviz.views.export.recording import MOST_STEPS, recorded
 from mklviz.views.look.palette import LIGHT

@@ -220,7 +220,7 @@ def test_in_marimo_pictures_are_pages_that_load_nothing_and_those_with_sliders_a
 ) -> None:
     import holoviews as hv
 
-    from mklviz.views.pictures.holoviews_extension import show_in_notebooks
+    from mklviz.views.pictures.export import show_in_notebooks
 
     ui = SimpleNamespace(panel=lambda shown: ("with sliders", shown))
     asked = {"running_in_notebook": lambda: True, "iframe": str, "Html": str, "ui": ui}

@@ -15,14 +15,11 @@ from mklviz.views.model.decision_picture import decision
 from mklviz.views.model.gram_picture import gram
 from mklviz.views.model.similarity_picture import similarity
 from mklviz.views.model.weights_picture import weights
-from mklviz.views.pictures.export import save
+from mklviz.views.pictures.export import save, show_in_notebooks
 from mklviz.views.pictures.gap import gap
-from mklviz.views.pictures.growth import plot_growth as growth
-from mklviz.views.pictures.holoviews_extension import show_in_notebooks
-from mklviz.views.pictures.profile import profile
-from mklviz.views.pictures.segment import segment
-from mklviz.views.pictures.simplex import simplex
-from mklviz.views.pictures.spread import spread
+from mklviz.views.pictures.simplex import segment, simplex
+from mklviz.views.pictures.sweep_pictures import plot_growth as growth
+from mklviz.views.pictures.sweep_pictures import profile, spread
 
 __all__ = [
     "decision",

@@ -12,10 +12,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from mklviz.views.chart.axes import X_AXES
+from mklviz.views.chart.axes import X_AXES, tick_text
 from mklviz.views.chart.columns import WEIGHT_COLUMNS
 from mklviz.views.chart.description import Axis, Chart, LineMark, RuleMark, Scale, Table
-from mklviz.views.chart.ticks import tick_text
 from mklviz.views.look.palette import RunStyle, Theme
 
 __all__ = [

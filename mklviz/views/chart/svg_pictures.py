@@ -13,7 +13,7 @@ from mklviz.engine import Path, Race, available_solvers, make_solver
 from mklviz.engine.styles import style_of
 from mklviz.record import FINAL, Trace
 from mklviz.record.reference import Reference
-from mklviz.views.chart.axes import counted
+from mklviz.views.chart.axes import axis_end, counted, squashed
 from mklviz.views.chart.columns import WEIGHT_COLUMNS, KernelSlots, Thinning, line_columns, weight_columns
 from mklviz.views.chart.description import Chart, LineMark, Table
 from mklviz.views.chart.path_charts import path_charts
@@ -28,9 +28,7 @@ from mklviz.views.chart.race_charts import (
     weights_chart,
     weights_title,
 )
-from mklviz.views.chart.squashed import squashed
 from mklviz.views.chart.svg import Legend, Row, drawing
-from mklviz.views.chart.ticks import axis_end
 from mklviz.views.look.palette import LIGHT, RunStyle, Theme, readable
 from mklviz.views.look.styles import race_styles
 

@@ -34,8 +34,7 @@ from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.lessons.pictures import PICTURES
 from mklviz.views.lessons.thumbnail import small_picture, thumbnail
 from mklviz.views.look.palette import DARK, LIGHT, Theme
-from mklviz.views.look.styles import run_styles
-from mklviz.views.look.verdicts import verdict_look
+from mklviz.views.look.styles import run_styles, verdict_look
 
 __all__ = ["LABORATORIES", "gallery_pages", "save_gallery"]
 

@@ -22,9 +22,9 @@ from mklviz.record.files import replacing
 from mklviz.record.milestones import PARTS
 from mklviz.record.reference import Reference
 from mklviz.record.store import Store
+from mklviz.views.chart.axes import squashed
 from mklviz.views.chart.columns import LARGEST_DRAWN, WEIGHT_COLUMNS, KernelSlots
 from mklviz.views.chart.race_charts import NO_BOUND, STOP, weights_title
-from mklviz.views.chart.squashed import squashed
 from mklviz.views.export.page import data_title, page, page_colours
 from mklviz.views.export.page_charts import page_charts, page_style
 from mklviz.views.export.recording import kernel_names, run_data, styled, thinned

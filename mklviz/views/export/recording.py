@@ -14,6 +14,7 @@ from mklviz.errors import MklvizError
 from mklviz.record import FINAL, Trace
 from mklviz.record.milestones import PARTS, milestones
 from mklviz.record.reference import Reference
+from mklviz.views.chart.axes import squashed
 from mklviz.views.chart.columns import (
     LARGEST_DRAWN,
     WEIGHT_COLUMNS,
@@ -23,7 +24,6 @@ from mklviz.views.chart.columns import (
     weight_columns,
 )
 from mklviz.views.chart.race_charts import NO_BOUND, STOP, enlargements, run_table, weights_title
-from mklviz.views.chart.squashed import squashed
 from mklviz.views.export.page_charts import page_charts, page_style
 from mklviz.views.look.palette import DASHES, LIGHT, MARKERS, RunStyle
 from mklviz.views.look.styles import run_styles, solver_of

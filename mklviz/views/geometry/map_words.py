@@ -9,12 +9,11 @@ from itertools import combinations
 import numpy as np
 
 from mklviz.contract import Iterate
-from mklviz.views.chart.contours import contour_levels
-from mklviz.views.chart.ticks import tick_text
+from mklviz.views.chart.axes import tick_text
+from mklviz.views.chart.columns import contour_levels
 from mklviz.views.geometry.ground import Mesh
 from mklviz.views.geometry.map_chart import LOW_AND_HIGH
-from mklviz.views.look.palette import Theme
-from mklviz.views.look.shades import mixed
+from mklviz.views.look.palette import Theme, mixed
 
 __all__ = ["flat_valley", "model_words", "paragraph", "shade_scale"]
 

@@ -6,9 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mklviz.views.chart.bokeh_figure import ChartFigure
+from mklviz.views.chart.bokeh_figure import ChartFigure, add_readout
 from mklviz.views.chart.description import Axis, BarMark, Chart, Column, LineMark, PointMark, RuleMark, Table
-from mklviz.views.chart.readout import add_readout
 from mklviz.views.look.palette import Theme
 
 __all__ = ["Bar", "LabCurve", "bar_table", "bars_chart", "curve_tables", "curves_chart", "lab_figure"]

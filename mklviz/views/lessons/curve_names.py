@@ -12,8 +12,8 @@ from itertools import product
 import numpy as np
 
 from mklviz.contract import Array
+from mklviz.views.chart.axes import axis_share, axis_span, axis_value
 from mklviz.views.chart.description import Chart, LineMark, Mark, PointMark, RuleMark, Tables
-from mklviz.views.chart.ticks import axis_share, axis_span, axis_value
 from mklviz.views.lessons.picture import NAME_SIZE, CurveName, Picture, name_mark, name_table
 from mklviz.views.look.palette import Theme
 

@@ -20,8 +20,7 @@ from mklviz.typing import Array
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.description import Axis, Chart, Column, LineMark, PointMark
 from mklviz.views.look import cards
-from mklviz.views.look.palette import RunStyle, Theme
-from mklviz.views.look.shades import CLASS_MARKERS, class_colours
+from mklviz.views.look.palette import CLASS_MARKERS, RunStyle, Theme, class_colours
 from mklviz.views.model.grams import sampled
 from mklviz.views.model.points import Line
 from mklviz.views.model.surface import MOST_POINTS, level_lines, mesh_over, values_over

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 
 from mklviz.problem import Problem
 from mklviz.typing import Array
-from mklviz.views.look.palette import Theme
-from mklviz.views.look.shades import CLASS_MARKERS, class_colours, decision_shades, sequential
+from mklviz.views.look.palette import CLASS_MARKERS, Theme, class_colours, decision_shades, sequential
 from mklviz.views.model.surface import Surface, plane_of, solution_of, surface
 from mklviz.views.pictures.style import HEIGHT, WIDTH, dressed, theme_of
 

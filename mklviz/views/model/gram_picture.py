@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike
 from mklviz.errors import ProblemError
 from mklviz.kernels import Bank
 from mklviz.typing import Array
-from mklviz.views.look.palette import Theme
-from mklviz.views.look.shades import diverging, sequential
+from mklviz.views.look.palette import Theme, diverging, sequential
 from mklviz.views.model.grams import MOST_SAMPLES, gram_on, sampled, shrunk
 from mklviz.views.pictures.style import HEIGHT, dressed, theme_of
 

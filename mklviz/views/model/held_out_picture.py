@@ -9,8 +9,7 @@ import numpy as np
 
 from mklviz.typing import Array
 from mklviz.views.chart.axes import PERCENT
-from mklviz.views.look.palette import Theme
-from mklviz.views.look.shades import mixed, sequential
+from mklviz.views.look.palette import Theme, mixed, sequential
 from mklviz.views.model.held_out import Roc
 from mklviz.views.pictures.style import HEIGHT, dressed
 

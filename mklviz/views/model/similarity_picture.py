@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike
 from mklviz.errors import ProblemError
 from mklviz.kernels import Bank
 from mklviz.typing import Array
-from mklviz.views.look.palette import Theme
-from mklviz.views.look.shades import diverging, sequential
+from mklviz.views.look.palette import Theme, diverging, sequential
 from mklviz.views.model.grams import Alignments, align
 from mklviz.views.model.learned import MOST_KERNELS, heaviest
 from mklviz.views.pictures.style import dressed, theme_of

@@ -10,7 +10,7 @@ import holoviews as hv
 import numpy as np
 from contourpy import contour_generator
 
-from mklviz.views.chart.contours import contour_levels
+from mklviz.views.chart.columns import contour_levels
 from mklviz.views.chart.description import (
     ArrowMark,
     Axis,

@@ -29,11 +29,10 @@ from bokeh.models import (
 from bokeh.plotting import figure
 
 from mklviz.views.chart.axes import bare, style_axes, style_ticks
-from mklviz.views.chart.bokeh_figure import glyph_of
+from mklviz.views.chart.bokeh_figure import add_readout, glyph_of
 from mklviz.views.chart.columns import ANCHORED
 from mklviz.views.chart.description import Chart, Column, LineMark, Mark, PointMark
 from mklviz.views.chart.race_charts import STOP, ChartOptions, race_charts, run_table, stop_table, weights_chart, x_axis
-from mklviz.views.chart.readout import add_readout
 from mklviz.views.host.beside import beside
 from mklviz.views.host.dragged_figure import ignore_long_press
 from mklviz.views.look.palette import RunStyle, Theme

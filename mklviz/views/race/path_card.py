@@ -17,8 +17,8 @@ from mklviz.engine.task import STOPPED, ProgressReport
 from mklviz.errors import MklvizError
 from mklviz.problem import Problem
 from mklviz.record import SOLVED
-from mklviz.views.chart.kernel_colours import KernelColours
-from mklviz.views.chart.path_picture import PathPicture
+from mklviz.views.chart.columns import KernelColours
+from mklviz.views.chart.path_charts import PathPicture
 from mklviz.views.form import Button, Form, FormRow, Select
 from mklviz.views.look import cards
 from mklviz.views.race.ended_card import EndedCard

@@ -9,8 +9,7 @@ from time import monotonic
 from mklviz.contract import Solver
 from mklviz.engine.race import entered
 from mklviz.problem import Regularizer
-from mklviz.views.chart.columns import empty_source
-from mklviz.views.chart.kernel_colours import KernelColours
+from mklviz.views.chart.columns import KernelColours, empty_source
 from mklviz.views.chart.race_charts import ChartOptions
 from mklviz.views.look.palette import RunStyle
 from mklviz.views.race.chips import Chips

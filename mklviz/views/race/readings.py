@@ -10,9 +10,8 @@ from bokeh.models import ColumnDataSource
 from mklviz.record import FINAL, Trace
 from mklviz.record.motion import Motion
 from mklviz.record.reference import Reference
-from mklviz.views.chart.columns import COLUMNS, recent_weights
-from mklviz.views.chart.kernel_colours import KernelColours
-from mklviz.views.chart.squashed import squashed
+from mklviz.views.chart.axes import squashed
+from mklviz.views.chart.columns import COLUMNS, KernelColours, recent_weights
 from mklviz.views.race.drawn_runs import DrawnRuns
 from mklviz.views.race.feed import RunFeed
 from mklviz.views.race.figures import Extent

@@ -20,7 +20,7 @@ from mklviz.numbers import share_text
 from mklviz.record import Trace
 from mklviz.record.recordings import recorded_evidence
 from mklviz.typing import Array
-from mklviz.views.chart.contours import contour_levels
+from mklviz.views.chart.columns import contour_levels
 from mklviz.views.geometry.ground import Mesh
 from mklviz.views.lessons.triangle import triangle_mesh
 
