@@ -24,11 +24,11 @@ from mklviz.views.race.figures import Charts, Zooms, add_weights, build_charts
 from mklviz.views.race.frame_sender import FrameSender
 from mklviz.views.race.race_page import RacePage
 
-__all__ = ["Cast", "FigureBuilder"]
+__all__ = ["FigureSetup", "FigureBuilder"]
 
 
 @dataclass(frozen=True)
-class Cast:
+class FigureSetup:
     """The facts of a race that its figures need before they are built."""
 
     styles: Mapping[str, RunStyle]
@@ -36,8 +36,8 @@ class Cast:
     signed: bool  # whether the objective may fall below zero, as with a logarithm
 
     @classmethod
-    def of(cls, solvers: Mapping[str, Solver], regularizer: Regularizer, theme: Theme) -> Cast:
-        """Return the cast of these solvers, by the keys of their runs."""
+    def of(cls, solvers: Mapping[str, Solver], regularizer: Regularizer, theme: Theme) -> FigureSetup:
+        """Return the setup of these solvers, by the keys of their runs."""
         by_epoch = tuple(str(solver.name) for solver in solvers.values() if solver.stochastic)
         return cls(solver_styles(solvers, theme), by_epoch, signed=not regularizer.conjugated)
 
@@ -48,15 +48,15 @@ class FigureBuilder:
     def __init__(self, page: RacePage, sender: FrameSender) -> None:
         self._page, self._sender = page, sender
         self.charts: Charts | None = None
-        self.cast: Cast | None = None  # the cast they were built for
+        self.setup: FigureSetup | None = None  # the setup they were built for
         self.sources: dict[str, ColumnDataSource] = {}
         self.cursor_drag = CursorDrag()
         self._zooms = Zooms()
         self._weights_by: float | None = None  # when the figures of the weights follow at the latest
 
-    def suit(self, cast: Cast) -> bool:
-        """Return whether these figures may draw a race of this cast."""
-        return self.charts is not None and self.cast == cast
+    def suit(self, setup: FigureSetup) -> bool:
+        """Return whether these figures may draw a race of this setup."""
+        return self.charts is not None and self.setup == setup
 
     def forget(self) -> None:
         """Build the next figures from scratch."""
@@ -69,15 +69,17 @@ class FigureBuilder:
 
     def clear(self) -> None:
         """Take the figures off the page; where the user has zoomed, the next ones stay zoomed."""
-        self.charts = self.cast = self._weights_by = None
+        self.charts = self.setup = self._weights_by = None
         self.sources = {}
         self._page.draw_nothing()
 
-    def build(self, cast: Cast, options: ChartOptions, sources: Mapping[str, ColumnDataSource] | None = None) -> Charts:
-        """Build all figures but those of the weights, from the sources of the cast's runs or from empty ones."""
-        self.cast, self.sources = cast, dict(sources or {key: empty_source(key) for key in cast.styles})
-        options = replace(options, signed=cast.signed, by_epoch=cast.by_epoch)
-        self.charts = build_charts(cast.styles, self.sources, options, self._zooms)
+    def build(
+        self, setup: FigureSetup, options: ChartOptions, sources: Mapping[str, ColumnDataSource] | None = None
+    ) -> Charts:
+        """Build all figures but those of the weights, from the sources of the setup's runs or from empty ones."""
+        self.setup, self.sources = setup, dict(sources or {key: empty_source(key) for key in setup.styles})
+        options = replace(options, signed=setup.signed, by_epoch=setup.by_epoch)
+        self.charts = build_charts(setup.styles, self.sources, options, self._zooms)
         self.cursor_drag.listen(self.charts.figures, self.charts.marks.source)
         self._weights_by = monotonic() + LOST_AFTER
         return self.charts

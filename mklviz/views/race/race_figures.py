@@ -15,7 +15,7 @@ from mklviz.views.look.palette import RunStyle
 from mklviz.views.race.chips import Chips
 from mklviz.views.race.cursor_drag import CursorDrag
 from mklviz.views.race.drawn_runs import DrawnRuns
-from mklviz.views.race.figure_builder import Cast, FigureBuilder
+from mklviz.views.race.figure_builder import FigureSetup, FigureBuilder
 from mklviz.views.race.figures import Charts
 from mklviz.views.race.frame_sender import FrameSender
 from mklviz.views.race.pins import Pins
@@ -51,7 +51,7 @@ class RaceFigures:
     @property
     def styles(self) -> Mapping[str, RunStyle]:
         """How each run is drawn."""
-        return {} if self._builder.cast is None or self.drawn is None else self._builder.cast.styles
+        return {} if self._builder.setup is None or self.drawn is None else self._builder.setup.styles
 
     @property
     def full_options(self) -> ChartOptions:
@@ -66,8 +66,8 @@ class RaceFigures:
     def draw(self, drawn: DrawnRuns, hidden: Collection[str]) -> None:
         """Draw runs, except those `hidden`: in the current figures if these suit and have arrived, else in new ones."""
         self.drawn, self.hidden = drawn, frozenset(hidden).intersection(drawn.traces)
-        cast = Cast.of(drawn.solvers, drawn.regularizer, self.options.theme)
-        charts = self.charts if self._builder.suit(cast) and not self._frames.lost(monotonic()) else None
+        setup = FigureSetup.of(drawn.solvers, drawn.regularizer, self.options.theme)
+        charts = self.charts if self._builder.suit(setup) and not self._frames.lost(monotonic()) else None
         if charts is None:
             self._builder.forget()
             self.rebuild()
@@ -92,11 +92,11 @@ class RaceFigures:
 
     def prepare(self, solvers: Sequence[Solver], regularizer: Regularizer) -> None:
         """Build the figures for the race that these solvers would run, so that its first curves need not wait."""
-        cast = Cast.of(entered(solvers), regularizer, self.options.theme)
-        if self.drawn is None and not self._builder.suit(cast):
+        setup = FigureSetup.of(entered(solvers), regularizer, self.options.theme)
+        if self.drawn is None and not self._builder.suit(setup):
             self._builder.forget()
             with self._sender.frozen():
-                charts = self._builder.build(cast, self.full_options)
+                charts = self._builder.build(setup, self.full_options)
                 self.pins.draw(charts, self.options.theme)
                 self._page.show_charts(charts)
             self._builder.deliver(self.hidden)
@@ -110,8 +110,8 @@ class RaceFigures:
             return
         with self._sender.frozen():
             self.readings = Readings(self.drawn, self.options.log_x, self._builder.sources, self.colours)
-            cast = Cast.of(self.drawn.solvers, self.drawn.regularizer, self.options.theme)
-            charts = self._builder.build(cast, self.full_options, self.readings.sources)
+            setup = FigureSetup.of(self.drawn.solvers, self.drawn.regularizer, self.options.theme)
+            charts = self._builder.build(setup, self.full_options, self.readings.sources)
             self.pins.draw(charts, self.options.theme)
             charts.set_hidden(self.hidden)
             charts.settle(self.readings.feeds)
