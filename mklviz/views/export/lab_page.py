@@ -26,8 +26,7 @@ from mklviz.views.chart.axes import squashed
 from mklviz.views.chart.columns import LARGEST_DRAWN, WEIGHT_COLUMNS, KernelSlots
 from mklviz.views.chart.race_charts import NO_BOUND, STOP, weights_title
 from mklviz.views.export.page import data_title, page, page_colours
-from mklviz.views.export.page_charts import page_charts, page_style
-from mklviz.views.export.recording import kernel_names, run_data, styled, thinned
+from mklviz.views.export.recording import kernel_names, page_charts, page_style, run_data, styled, thinned
 from mklviz.views.host.beside import beside
 from mklviz.views.lab.grid import LabGrid, LabKnob, solve_grid
 from mklviz.views.look.palette import LIGHT, RunStyle

@@ -1,10 +1,14 @@
-"""Recorded runs as numbers and words for a script: thinned, rounded, and with what each solver did at each step."""
+"""Recorded runs as numbers and words for a script, with the charts that it draws of them.
+
+Runs are thinned, rounded, and come with what each solver did at each step. The script fills in the horizontal axis that
+is chosen there. Colours are variables of the page's style sheet, so that it is light or dark where it is read.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mklviz.contract import Solver
@@ -14,7 +18,7 @@ from mklviz.errors import MklvizError
 from mklviz.record import FINAL, Trace
 from mklviz.record.milestones import PARTS, milestones
 from mklviz.record.reference import Reference
-from mklviz.views.chart.axes import squashed
+from mklviz.views.chart.axes import X_AXES, squashed
 from mklviz.views.chart.columns import (
     LARGEST_DRAWN,
     WEIGHT_COLUMNS,
@@ -23,8 +27,19 @@ from mklviz.views.chart.columns import (
     line_columns,
     weight_columns,
 )
-from mklviz.views.chart.race_charts import NO_BOUND, STOP, enlargements, run_table, weights_title
-from mklviz.views.export.page_charts import page_charts, page_style
+from mklviz.views.chart.description import Axis, Chart, LineMark, RuleMark
+from mklviz.views.chart.race_charts import (
+    NO_BOUND,
+    STOP,
+    ChartOptions,
+    enlargements,
+    objective_chart,
+    race_charts,
+    run_table,
+    weights_chart,
+    weights_title,
+    x_axis,
+)
 from mklviz.views.look.palette import DASHES, LIGHT, MARKERS, RunStyle
 from mklviz.views.look.styles import run_styles, solver_of
 from mklviz.views.race.results import MEANINGS, SIGNS, STATUS_WORDS
@@ -35,12 +50,60 @@ __all__ = [
     "Recorded",
     "kept_steps",
     "kernel_names",
+    "page_charts",
+    "page_style",
     "recorded",
     "rounded",
     "run_data",
     "styled",
     "thinned",
 ]
+
+LARGE = ("objective", "gap", "step")
+_THEME = replace(
+    LIGHT, muted="var(--muted)", kernels=tuple(f"var(--kernel-{slot})" for slot in range(len(LIGHT.kernels)))
+)
+
+
+def page_style(style: RunStyle, index: int) -> RunStyle:
+    """Return how a run is drawn in the colours of the page."""
+    return replace(style, colour=f"var(--run-{index})")
+
+
+def page_charts(styles: Mapping[str, RunStyle], gap: float | None, signed: bool, no_bound: str) -> dict[str, Any]:
+    """Return the charts of all runs by their names, those of each run's weights, and the horizontal axes."""
+    options = ChartOptions(_THEME, gap_tolerance=gap, signed=signed, no_bound=no_bound)
+    charts = race_charts(styles, options)
+    weights = [weights_chart(key, style, options) for key, style in styles.items()]
+    return {
+        "axes": {column: _axis(x_axis(replace(options, x=column))) for column in X_AXES},
+        "charts": {name: _chart(charts[name]) for name in LARGE}
+        | {"above": _chart(objective_chart(styles, replace(options, above=True)))},
+        "weights": [_chart(chart) for chart in weights],
+    }
+
+
+def _chart(chart: Chart) -> dict[str, Any]:
+    words = {name: getattr(chart, name) for name in ("title", "beside", "note", "more")}
+    return words | {"y": _axis(chart.y), "marks": [_mark(mark) for mark in chart.marks]}
+
+
+def _axis(axis: Axis) -> dict[str, Any]:
+    start = None if math.isnan(axis.start) else axis.start
+    return {"label": axis.label, "log": axis.log, "start": start, "whole": axis.whole, "numbers": axis.numbers}
+
+
+def _mark(mark: Any) -> dict[str, Any]:
+    """Return a line over the horizontal axis chosen, or a rule across; what is empty is left out."""
+    drawn = {"table": mark.table, "column": mark.y, "across": isinstance(mark, RuleMark), "dash": DASHES[mark.dash]}
+    drawn |= {name: getattr(mark, name) for name in ("colour", "width", "alpha")}
+    if isinstance(mark, LineMark) and mark.marker:
+        drawn["marker"] = MARKERS.get(mark.marker, MARKERS["circle"])
+    return {name: value for name, value in drawn.items() if value}
+
+
+# -- the runs
+
 
 Numbers = Callable[[Iterable[float], int], Any]  # writes numbers of so many digits for a script
 

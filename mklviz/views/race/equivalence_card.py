@@ -22,7 +22,7 @@ from mklviz.problem.bounds import relative_gap
 from mklviz.record import Trace
 from mklviz.views.form import Button, Form, FormRow
 from mklviz.views.look import cards
-from mklviz.views.race.ended_card import EndedCard
+from mklviz.views.race.ended_cards import EndedCard
 
 __all__ = ["EquivalenceCard"]
 

@@ -36,10 +36,10 @@ from mklviz.views.chart.race_charts import STOP, ChartOptions, race_charts, run_
 from mklviz.views.host.beside import beside
 from mklviz.views.host.dragged_figure import ignore_long_press
 from mklviz.views.look.palette import RunStyle, Theme
-from mklviz.views.race.feed import RunFeed
-from mklviz.views.race.marks import Marks
+from mklviz.views.race.cursor import Marks
+from mklviz.views.race.readings import Extent, RunFeed
 
-__all__ = ["Charts", "Extent", "Zooms", "add_weights", "build_charts"]
+__all__ = ["Charts", "Zooms", "add_weights", "build_charts"]
 
 BIG, SMALL = 190, 160  # heights in pixels: with them the weights are above the fold of 1280 x 720
 HEIGHTS = {"active": SMALL, "tolerance": SMALL}
@@ -74,7 +74,6 @@ class Zooms:
             axis.js_on_change("end", keep)
 
 
-Extent = tuple[float, float]
 _BEGINNING: Extent = (1.0, 1.0)  # of a range without data
 
 

@@ -11,9 +11,9 @@ from mklviz.views.chart.axes import axis_end, counted
 from mklviz.views.form import Button, Checkbox, Form, FormRow, Note, Segments, follow
 from mklviz.views.host.frames import Frames
 from mklviz.views.look.palette import RunStyle
-from mklviz.views.race.figures import Charts, Extent
+from mklviz.views.race.figures import Charts
 from mklviz.views.race.race_figures import RaceFigures
-from mklviz.views.race.readings import Readings
+from mklviz.views.race.readings import Extent, Readings
 
 __all__ = ["LongRuns", "RaceAxes", "above_box", "race_controls"]
 
