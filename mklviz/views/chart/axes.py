@@ -15,7 +15,6 @@ from bokeh.models import CategoricalAxis, CustomJS, CustomJSTickFormatter, Fixed
 from bokeh.plotting import figure
 
 from mklviz.views.chart.description import Axis, NumberFormat
-from mklviz.views.host.beside import beside
 from mklviz.views.look.palette import FONT, Theme
 
 __all__ = [
@@ -44,7 +43,12 @@ __all__ = [
 
 X_AXES = {"iteration": "iteration", "svm_solves": "SVM solves", "seconds": "CPU seconds"}
 
-POWER = beside(__file__, "power.js")
+POWER = """const power = (value, digits) => {
+  const [factor, exponent] = value.toExponential(digits).split("e")
+  const raised = [...String(+exponent)].map((sign) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(sign)]).join("")
+  return (+factor === 1 ? "" : `${+factor}×`) + `10${raised}`
+}
+"""
 # how a number is written at a tick, as the body of a function of it: short, in powers of ten where it would be long
 SHORT = POWER + (
     "const a = Math.abs(tick); return a > 0 && (a < 1e-3 || a >= 1e6) ? power(tick, 1)"

@@ -60,18 +60,16 @@ from mklviz.views.look.palette import FONT, Theme
 
 __all__ = ["TOOLS", "ChartFigure", "add_point_readout", "add_readout", "glyph_of", "tip_html"]
 
-_BOX = POWER + f"const percent = (tick) => {{ {PERCENT} }}\n" + beside(__file__, "readout_box.js")
-_LINES = _BOX + beside(__file__, "readout.js")
-_POINTS = _BOX + beside(__file__, "point_readout.js")
+_READOUT = f"{POWER}const percent = (tick) => {{ {PERCENT} }}\n" + beside(__file__, "readout.js")
 _HIDE = 'const box = document.getElementById("mk-readout"); if (box !== null) box.style.display = "none"'
 
 
-def add_readout(plots: Sequence[figure], theme: Theme, shares: bool = False) -> None:
-    """Show the values of the lines of each plot beside the mouse, as per cent where a source of many has `shares`.
+def add_readout(plots: Sequence[figure], theme: Theme) -> None:
+    """Show the values of the lines of each plot beside the mouse, as per cent where its axis has these.
 
     A line's name is its renderer's, or the label in a source of many.
     """
-    _follow_mouse(plots, CustomJS(args={**_look(theme), "shares": shares}, code=_LINES))
+    _follow_mouse(plots, CustomJS(args={**_look(theme), "inPercent": PERCENT}, code=f"{_READOUT}readCurves()"))
 
 
 def add_point_readout(plot: figure, tips: Sequence[tuple[GlyphRenderer, Tips]], theme: Theme) -> None:
@@ -79,7 +77,10 @@ def add_point_readout(plot: figure, tips: Sequence[tuple[GlyphRenderer, Tips]], 
     readouts = [
         [renderer, [[words, column.lstrip("@").split("{")[0]] for words, column in tip]] for renderer, tip in tips
     ]
-    _follow_mouse([plot], CustomJS(args={**_look(theme), "plot": plot, "readouts": readouts}, code=_POINTS))
+    args = {**_look(theme), "plot": plot, "readouts": readouts}
+    _follow_mouse([plot], CustomJS(args=args, code=f"{_READOUT}readPoints()"))
+        [plot], CustomJS(args={**_look(theme), "plot": plot, "readouts": readouts}, code=f"{_READOUT}readPoints()")
+    )
 
 
 def tip_html(tips: Tips, theme: Theme) -> str:

@@ -28,6 +28,13 @@ __all__ = [
     *("colours", "data_title", "figures_script", "figures_style", "page", "page_colours", "race_page", "save_html")
 ]
 
+_SHOWS = """
+const bar = tag("div", { class: "scrubber" })
+document.body.append(bar)
+const view = new RaceView(document.getElementById("race"), bar)
+view.show(JSON.parse(document.getElementById("data").textContent))
+document.addEventListener("keydown", (event) => view.key(event))
+"""
 _MORE = "Enable JavaScript to see the figures: a script in this file draws them, and loads nothing."
 
 
@@ -68,7 +75,7 @@ def race_page(
     heading = "A race" if len(data["runs"]) > 1 else "A run"
     title = title or (f"{heading} on {data_title(shown.data)}" if shown.data else f"{heading} of mklviz")
     names = ", ".join(run["label"] for run in data["runs"])
-    style, shows = page_colours(shown.traces), beside(__file__, "page.js")
+    style, shows = page_colours(shown.traces), _SHOWS
     return page(title, f"{title}: {names}", shown.problem, data, style, shows, lead)
 
 

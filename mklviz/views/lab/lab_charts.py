@@ -44,7 +44,7 @@ def lab_figure(chart: Chart, theme: Theme) -> ChartFigure:
     """Draw a chart of the laboratory in Bokeh, without tools; its curves are read beside the mouse."""
     drawn = ChartFigure(chart, theme, round(HEIGHT * theme.scale), tools="")
     if any(isinstance(mark, LineMark) for mark in chart.marks):
-        add_readout([drawn.plot], theme, shares=True)
+        add_readout([drawn.plot], theme)
     return drawn
 
 

@@ -23,6 +23,8 @@ from mklviz.views.look.palette import RunStyle, swatch
 
 __all__ = ["LABELS", "Chips", "TimeBars", "heading", "spent_by"]
 
+_SCRIPT, _SHEET = LET_GO + beside(__file__, "components.js"), beside(__file__, "components.css")
+
 
 class Chips(ScriptedComponent):
     """Toggle buttons with the line and marker of each run, and those of the races that are pinned."""
@@ -32,9 +34,9 @@ class Chips(ScriptedComponent):
     pinned = param.List(default=[])
     on_take_off: Callable[[int], None] | None = None  # called with the key of a race in grey whose button is pressed
 
-    _esm = LET_GO + beside(__file__, "chips.js")
+    _esm = f"{_SCRIPT}export const render = chips"
 
-    _stylesheets: ClassVar[list[str]] = [beside(__file__, "chips.css")]
+    _stylesheets: ClassVar[list[str]] = [_SHEET]
 
     def name_runs(self, styles: Mapping[str, RunStyle]) -> None:
         """Make a button for each run."""
@@ -98,9 +100,9 @@ class TimeBars(JSComponent):
         news: dict[str, Any] = {"items": items, "spent": spent_by(traces), "hidden": sorted(hidden)}
         self.param.update(**{name: value for name, value in news.items() if value != getattr(self, name)})
 
-    _esm = LET_GO + beside(__file__, "time_bars.js")
+    _esm = f"{_SCRIPT}export const render = timeBars"
 
-    _stylesheets: ClassVar[list[str]] = [TEXT_CSS, beside(__file__, "time_bars.css")]
+    _stylesheets: ClassVar[list[str]] = [TEXT_CSS, _SHEET]
 
 
 def spent_by(traces: Mapping[str, Trace]) -> dict[str, list[float]]:

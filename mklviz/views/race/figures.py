@@ -33,7 +33,6 @@ from mklviz.views.chart.bokeh_figure import add_readout, glyph_of
 from mklviz.views.chart.columns import ANCHORED
 from mklviz.views.chart.description import Chart, Column, LineMark, Mark, PointMark
 from mklviz.views.chart.race_charts import STOP, ChartOptions, race_charts, run_table, stop_table, weights_chart, x_axis
-from mklviz.views.host.beside import beside
 from mklviz.views.host.dragged_figure import ignore_long_press
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.race.cursor import Marks
@@ -46,10 +45,21 @@ HEIGHTS = {"active": SMALL, "tolerance": SMALL}
 Y_TICKS, NARROW_TICKS = 4, 3
 FEWEST = 160  # pixels of a figure that grows with the screen of a room: two rows of them end at 720
 # found at run time by their common range: figures that name each other are walked through at every change of one
-_RESET = beside(__file__, "reset.js")
+_RESET = """const {x_range, document} = cb_obj.origin ?? cb_obj
+for (const model of document.all_models) if (model.x_range === x_range) model.reset.emit()"""
 # a range tells where the user has put it, and begins there when its figure is built anew; only the first number that it
 # is given decides, as all later ones without a user are those of a reset
-_KEEP = beside(__file__, "keep_zoom.js")
+_KEEP = """const {start, end} = cb_obj
+if (!isFinite(start + end)) return
+const {[name]: kept, ...others} = zooms.tags[0] ?? {}
+if (cb_obj.have_updated_interactively) zooms.tags = [{...others, [name]: [start, end]}]
+else if (kept && !cb_obj.begun && (kept[0] > 0 || cb_obj.scale_hint !== "log")) {
+  cb_obj.have_updated_interactively = true
+  cb_obj.setv({start: kept[0], end: kept[1]})
+} else if (kept) zooms.tags = [others]
+cb_obj.begun = true
+const zoomed = Object.keys(zooms.tags[0] ?? {}).length > 0
+if (zoomed !== told.tags.length > 0) told.tags = zoomed ? ["zoomed"] : []"""
 
 
 class Zooms:
