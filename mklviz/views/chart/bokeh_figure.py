@@ -79,8 +79,6 @@ def add_point_readout(plot: figure, tips: Sequence[tuple[GlyphRenderer, Tips]], 
     ]
     args = {**_look(theme), "plot": plot, "readouts": readouts}
     _follow_mouse([plot], CustomJS(args=args, code=f"{_READOUT}readPoints()"))
-        [plot], CustomJS(args={**_look(theme), "plot": plot, "readouts": readouts}, code=f"{_READOUT}readPoints()")
-    )
 
 
 def tip_html(tips: Tips, theme: Theme) -> str:
