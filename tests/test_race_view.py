@@ -35,7 +35,7 @@ from mklviz.views.look.palette import DARK, LIGHT, RunStyle, contrast, readable,
 from mklviz.views.look.styles import solver_styles
 from mklviz.views.race.race_view import HOLD_AFTER, RaceView
 from mklviz.views.race.readings import News
-from mklviz.views.race.results import ResultRow, badge, race_sentence, result_table
+from mklviz.views.race.results import ResultRow, moved_words, race_sentence, result_table
 
 
 class Walker(Solver):
@@ -591,7 +591,7 @@ def test_movement_is_written_as_people_say_it() -> None:
     moved = [Motion(9, 2.14, 1.07), Motion(9, 56.4, 1.0), Motion(9, 1234.0, 0.0)]
     cells = [re.findall(r"<td>([^<]*(?:×|%))</td>", result_table([ResultRow(**row, motion=m)])) for m in moved]
     assert cells == [["2.14×", "50 %"], ["56×", "98 %"], ["1,234×", "100 %"]]
-    assert "nothing was" in badge(Motion(9, 0.5, 0.5), LIGHT)
+    assert "nothing was" in moved_words(Motion(9, 0.5, 0.5))
 
 
 def test_one_sentence_says_how_the_race_stands() -> None:

@@ -138,6 +138,20 @@ class KernelSlots:
         return changed
 
 
+def best_slots(traces: Sequence[Trace], slots: KernelSlots | None = None, exact: bool = True) -> KernelSlots:
+    """Return the slots of the kernels that are largest where these runs came closest, as far as they have come."""
+    best = [trace.best.weights for trace in traces if len(trace)]
+    slots = slots or KernelSlots(max(map(len, best), default=0))
+    slots.update(best, exact)
+    return slots
+
+
+def shown_names(traces: Iterable[Trace], slots: KernelSlots) -> list[str]:
+    """Return the names of the kernels shown of runs on one bank."""
+    names = next(iter(traces)).kernel_names
+    return [names[k] if k < len(names) else f"kernel {k + 1}" for k in slots.slots]
+
+
 def recent_weights(trace: Trace, length: int) -> Array:
     """Return the mean weights of the last steps; a single one of a solver that oscillates says little."""
     recent = trace[max(length - RECENT, 0) : length]

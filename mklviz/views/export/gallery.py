@@ -141,7 +141,7 @@ def _claimed(race: ClaimRace) -> str:
 
 def _verdict(answer: ClaimAnswer) -> str:
     look, sign = verdict_look(answer.verdict)
-    return f'<span class="pill {look}"><i aria-hidden="true">{sign}</i>{escape(answer.verdict)}</span>'
+    return f'<span class="word {look}"><i aria-hidden="true" data-sign="{sign}"></i>{escape(answer.verdict)}</span>'
 
 
 def _about(race: ClaimRace) -> str:

@@ -6,7 +6,9 @@ colour-blind safe set (2008); kernels have those that it leaves free, so that no
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from html import escape
 
 __all__ = [
     "CLASS_MARKERS",
@@ -22,8 +24,10 @@ __all__ = [
     "contrast",
     "decision_shades",
     "diverging",
+    "kernel_legend",
     "mixed",
     "readable",
+    "run_name",
     "sequential",
     "swatch",
     "theme_for",
@@ -177,6 +181,17 @@ def swatch(style: RunStyle) -> str:
         f' stroke-dasharray="{DASHES.get(style.dash, "")}" stroke-dashoffset="8"/>'  # a gap on each side of the marker
         f'<path d="{MARKERS.get(style.marker, MARKERS["circle"])}" fill="{style.colour}"/></svg>'
     )
+
+
+def run_name(style: RunStyle) -> str:
+    """Return the name of a run beside its line and marker, as HTML."""
+    return f"{swatch(style)}{escape(style.label)}"
+
+
+def kernel_legend(names: Sequence[str], theme: Theme) -> str:
+    """Return the names of the kernels shown, each beside its colour, as HTML."""
+    named = zip(names, theme.kernels, strict=False)
+    return "".join(f'<span><i style="background:{colour}"></i>{escape(name)}</span>' for name, colour in named)
 
 
 # -- shades between the colours of a theme: for much and little, for two sides, and for classes

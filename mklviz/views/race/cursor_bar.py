@@ -16,6 +16,7 @@ from mklviz.recipe import Recipe
 from mklviz.views.form import Button, Expander, Form, FormRow, Group, Select, Slider
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, swatch
+from mklviz.views.race.results import words_outside
 from mklviz.views.session.launcher import branch_at
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
@@ -151,12 +152,9 @@ class CursorBar(pn.viewable.Viewer):
 def _deed(run: Run, style: RunStyle, step: int) -> str:
     """Return as HTML what a run did at a step."""
     trace = run.trace
-    if step < trace.first_step:
-        deed = f"begins at step {trace.first_step:,}."
-    elif step > trace.last_step:
-        deed = f"finished at step {trace.last_step:,}." if run.finished else "has not come this far yet."
-    else:
-        deed = narrated(run.solver, trace, trace.index_at(step))
+    before, after = words_outside(trace)
+    within = trace.first_step <= step <= trace.last_step
+    deed = narrated(run.solver, trace, trace.index_at(step)) if within else before if step < trace.first_step else after
     return f'<p class="why">{swatch(style)} <b>{escape(style.label)}</b> {escape(deed)}</p>'
 
 

@@ -15,16 +15,15 @@ from mklviz.views.host.document_models import document_of
 from mklviz.views.host.plot_pane import PlotPane
 from mklviz.views.look import cards
 from mklviz.views.look.cards import title
-from mklviz.views.look.palette import LIGHT, RunStyle, Theme, swatch
+from mklviz.views.look.palette import LIGHT, Theme, kernel_legend, run_name
 from mklviz.views.race.components import TimeBars
 from mklviz.views.race.figures import BIG, FEWEST, SMALL, Charts
-from mklviz.views.race.results import ResultRow, badge, result_table
+from mklviz.views.race.results import ResultRow, moved_words, result_table, weights_pills
 
 __all__ = ["RacePage", "SmallMultiples", "chart_heading", "weights_heading"]
 
 HEAD = 50  # pixels above a small multiple
 _AT_FOOT = ":host { height: 100%; justify-content: space-between; }"  # figures of a row are aligned
-_SCALE = "Each solver has a scale of its own. This one is drawn so many times as tall as the one that reaches highest."
 
 
 class SmallMultiples:
@@ -69,31 +68,20 @@ class SmallMultiples:
         columns = f"auto-fit, minmax(max(210px, calc(100% / {across} - {cards.GAP}px)), 1fr)"
         self.box.objects = [cards.grid(*cells, columns=columns)]
 
-    def name(
-        self, rows: Collection[ResultRow], motions: Mapping[str, Motion], enlarged: Mapping[str, str], theme: Theme
-    ) -> None:
+    def name(self, rows: Collection[ResultRow], motions: Mapping[str, Motion], enlarged: Mapping[str, str]) -> None:
         """Write above each figure its solver, how large it is drawn, and how the weights moved or why it failed."""
         for row in rows:
-            trouble = f'<span class="moved trouble">{escape(row.reason)}</span>' if row.status == "failed" else ""
-            verdict = "" if trouble else badge(motions[row.key], theme)
+            failed = row.status == "failed"
+            motion = Motion() if failed else motions[row.key]
+            words = f'<span class="moved trouble">{escape(row.reason)}</span>' if failed else moved_words(motion)
+            head = f'<span class="name">{run_name(row.style)}</span>{weights_pills(motion, enlarged[row.key])}'
             quiet = " hidden-run" if row.hidden else ""
-            scale = (
-                f'<span class="pill scale" title="{_SCALE}">{_scale_word(enlarged[row.key])}</span>'
-                if enlarged[row.key]
-                else ""
-            )
-            self.heads[row.key].object = f'<div class="head{quiet}">{_name(row.style)}{scale}{verdict}{trouble}</div>'
+            self.heads[row.key].object = f'<div class="head{quiet}">{head}{words}</div>'
 
     def name_nobody(self) -> None:
         """Write nothing above the figures, which wait for a race."""
         for head in self.heads.values():
             head.object = ""
-
-
-def _scale_word(enlarged: str) -> str:
-    """Return how far a figure is enlarged; where type is large, without the word that says so."""
-    word, times = enlarged.split()
-    return f'<span class="word-of-scale">{word}&nbsp;</span>{times}'
 
 
 def _shared_out(rows: int) -> dict[str, str]:
@@ -105,10 +93,6 @@ def _across(solvers: int) -> int:
     return solvers if solvers <= 4 else 3
 
 
-def _name(style: RunStyle) -> str:
-    return f'<span class="name">{swatch(style)}<b>{escape(style.label)}</b></span>'
-
-
 # -- the page
 
 
@@ -116,18 +100,16 @@ def chart_heading(chart: Chart) -> str:
     """Return the title of a chart and its note; the corner of the objective says above what it stands."""
     text = chart.title if chart.name != "objective" else "Objective"
     beside = f'<i class="dashes"></i>{escape(chart.beside)}' if chart.beside else ""
-    legend = f'<span class="legend"><span>{beside}</span></span>' if chart.name == "gap" else ""
+    legend = f'<span class="legend"><span>{beside}</span></span>' if beside else ""
     return title(text, term=chart.term, beside=legend) + (_why(chart.note, chart.more) if chart.note else "")
 
 
 def weights_heading(names: Sequence[str], count: int, theme: Theme, noun: str) -> str:
     """Return the heading of the weights, with the names of those shown, of `count` kernels or other `noun`."""
-    entries = "".join(
-        f'<span><i style="background:{colour}"></i>{escape(name)}</span>'
-        for name, colour in zip(names, theme.kernels, strict=False)
+    legend = f'<span class="legend">{kernel_legend(names, theme)}</span>'
+    return title(
+        weights_title(noun, len(names), count), term="kernel weight" if noun == "kernel" else "", beside=legend
     )
-    term = "kernel weight" if noun == "kernel" else ""
-    return title(weights_title(noun, len(names), count), term=term, beside=f'<span class="legend">{entries}</span>')
 
 
 def _why(text: str, more: str = "") -> str:

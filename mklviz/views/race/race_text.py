@@ -129,7 +129,7 @@ class RaceText:
         score = partial(self.scores.at, traces)
         rows = result_rows(traces, styles, readings.motions, score, hidden, step, states)
         page.bars.follow(traces, styles, hidden)
-        page.weights.name(rows, readings.motions, enlargements(readings.largest), figures.options.theme)
+        page.weights.name(rows, readings.motions, enlargements(readings.largest))
         page.say(rows, self._regression, step)
         page.show_tolerance(readings.tolerance_varies)
         page.say_precision(race.precision)
@@ -141,4 +141,4 @@ class RaceText:
         styles = figures.styles
         still = {key: Motion() for key in styles}
         rows = [ResultRow(key, style, "running", hidden=key in figures.hidden) for key, style in styles.items()]
-        self._page.weights.name(rows, still, enlargements(figures.readings.largest), figures.options.theme)
+        self._page.weights.name(rows, still, enlargements(figures.readings.largest))
