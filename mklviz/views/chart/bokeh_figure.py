@@ -58,7 +58,7 @@ from mklviz.views.host.beside import beside
 from mklviz.views.host.dragged_figure import ignore_long_press
 from mklviz.views.look.palette import FONT, Theme
 
-__all__ = ["TOOLS", "ChartFigure", "add_point_readout", "add_readout", "glyph_of", "tip_html"]
+__all__ = ["TOOLS", "ChartFigure", "add_readout", "chart_plot", "data_range", "glyph_of", "tip_html"]
 
 _READOUT = f"{POWER}const percent = (tick) => {{ {PERCENT} }}\n" + beside(__file__, "readout.js")
 _HIDE = 'const box = document.getElementById("mk-readout"); if (box !== null) box.style.display = "none"'
@@ -129,7 +129,7 @@ class ChartFigure:
         self.chart = chart
         self._scale = theme.scale
         self.tables = {mark.table: _empty(chart, mark.table) for mark in chart.marks}
-        self.plot = _figure(chart, theme, height, tools, x_range)
+        self.plot = chart_plot(chart, theme, height, tools, x_range)
         self.renderers: dict[str, list[GlyphRenderer]] = {}
         self._sources = {name: ColumnDataSource(name=f"{chart.name}-{name}") for name in self.tables}
         self._fill(self.tables)
@@ -183,7 +183,8 @@ def _empty(chart: Chart, table: str) -> Table:
 # -- the figure
 
 
-def _figure(chart: Chart, theme: Theme, height: int, tools: str, x_range: Any) -> figure:
+def chart_plot(chart: Chart, theme: Theme, height: int, tools: str = TOOLS, x_range: Any = None) -> figure:
+    """Return the figure of a chart, without its marks."""
     bars = any(isinstance(mark, BarMark) for mark in chart.marks)
     plot = figure(
         name=chart.name,
@@ -191,8 +192,8 @@ def _figure(chart: Chart, theme: Theme, height: int, tools: str, x_range: Any) -
         sizing_mode="stretch_width",
         x_axis_type=chart.x.scale,
         y_axis_type="auto" if bars else chart.y.scale,
-        x_range=x_range or _range(chart.x, 0.06 if bars else 0.02, chart.equal_units),
-        y_range=FactorRange(factors=[]) if bars else _range(chart.y, 0.08, chart.equal_units),
+        x_range=x_range or data_range(chart.x, 0.06 if bars else 0.02, chart.equal_units),
+        y_range=FactorRange(factors=[]) if bars else data_range(chart.y, 0.08, chart.equal_units),
         x_axis_label=chart.x.label,
         y_axis_label=chart.y.label,
         match_aspect=chart.equal_units,
@@ -222,7 +223,8 @@ def _figure(chart: Chart, theme: Theme, height: int, tools: str, x_range: Any) -
     return plot
 
 
-def _range(axis: Axis, padding: float, equal_units: bool) -> DataRange1d | Range1d:
+def data_range(axis: Axis, padding: float, equal_units: bool = False) -> DataRange1d | Range1d:
+    """Return the range of an axis, which goes with the data where it has no ends of its own."""
     if equal_units:  # it follows the frame
         return DataRange1d(syncable=False)
     if math.isfinite(axis.start) and math.isfinite(axis.end):
