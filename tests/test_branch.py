@@ -30,7 +30,7 @@ from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.export.recording import recorded
 from mklviz.views.look.palette import LIGHT
 from mklviz.views.look.styles import race_styles, run_styles
-from mklviz.views.race.pins import _columns
+from mklviz.views.race.race_figures import _columns
 from mklviz.views.race.results import result_rows
 from mklviz.views.session import launcher
 from mklviz.views.session.launcher import begin_at, branch_at

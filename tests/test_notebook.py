@@ -28,7 +28,7 @@ from mklviz.engine import Race, standard_rules
 from mklviz.errors import MklvizError, UnsupportedProblem
 from mklviz.record import Trace
 from mklviz.views.host.kernel import in_notebook
-from mklviz.views.notebook.rich_display import register
+from mklviz.views.notebook import register
 
 ROOT = Path(__file__).resolve().parents[1]
 QUICKSTART = ROOT / "apps" / "notebooks" / "quickstart.ipynb"

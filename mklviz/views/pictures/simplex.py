@@ -26,8 +26,7 @@ from mklviz.views.geometry.segment_step import step_of
 from mklviz.views.geometry.step_facts import keeps_cuts
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.look.styles import run_styles
-from mklviz.views.pictures.draw_holoviews import draw_holoviews
-from mklviz.views.pictures.style import HEIGHT, check_ground, theme_of, traces_of
+from mklviz.views.pictures.style import HEIGHT, check_ground, draw_holoviews, theme_of, traces_of
 
 __all__ = ["segment", "simplex"]
 

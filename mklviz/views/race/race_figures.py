@@ -7,32 +7,36 @@ them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from time import monotonic
+from typing import Any
 
 from bokeh.models import ColumnDataSource
 
 from mklviz.contract import Solver
 from mklviz.engine.race import entered
 from mklviz.problem import Regularizer
-from mklviz.views.chart.columns import KernelColours, empty_source
+from mklviz.record import Trace
+from mklviz.record.reference import Reference
+from mklviz.views.chart.columns import KernelColours, Thinning, drawable, empty_source, line_columns
 from mklviz.views.chart.race_charts import ChartOptions
 from mklviz.views.host.document_models import walk_models_once
 from mklviz.views.host.frames import LOST_AFTER, Frames
 from mklviz.views.host.page_session import is_on_page, is_served
-from mklviz.views.look.palette import RunStyle, Theme
-from mklviz.views.look.styles import solver_styles
+from mklviz.views.look.palette import RunStyle, Theme, readable
+from mklviz.views.look.styles import run_styles, solver_styles
 from mklviz.views.race.components import Chips
 from mklviz.views.race.cursor import CursorDrag
 from mklviz.views.race.figures import Charts, Zooms, add_weights, build_charts
-from mklviz.views.race.pins import Pins
 from mklviz.views.race.race_page import RacePage
 from mklviz.views.race.readings import DrawnRuns, Readings
+from mklviz.views.session.comparable import difference
 from mklviz.views.session.race_history import KeptRace
 
-__all__ = ["FigureBuilder", "FigureSetup", "FrameSender", "RaceFigures"]
+__all__ = ["FigureBuilder", "FigureSetup", "FrameSender", "Pins", "RaceFigures"]
 
 
 class FrameSender:
@@ -316,3 +320,66 @@ class RaceFigures:
     def _draw_above(self, charts: Charts) -> None:
         self.refer()
         charts.set_above(self.full_options.above)
+
+
+# -- earlier races, in grey behind the current one
+
+
+_COLUMNS = ("iteration", "svm_solves", "seconds", "objective", "above", "gap")
+
+
+class Pins:
+    """The lines in grey.
+
+    `races`: the races that are pinned.
+    """
+
+    def __init__(self) -> None:
+        self.races: Sequence[KeptRace] = ()
+        self._lines: list[tuple[Trace, ColumnDataSource]] = []
+        self._apart: set[int] = set()  # indices of races on another problem than the one shown
+        self._reference = Reference()
+
+    def draw(self, charts: Charts, theme: Theme) -> None:
+        """Draw the races behind everything in these figures; `suit` gives them their points."""
+        self._lines, self._reference = [], Reference()
+        grey = readable(theme.axis, theme.card)
+        for race in self.races:
+            styles = run_styles(race.traces, theme)
+            for key, trace in race.traces.items():
+                source = ColumnDataSource({name: [] for name in _COLUMNS}, name=f"pin-{race.name}-{key}")
+                charts.pin(source, f"{styles[key].label} ({race.name})", grey, styles[key].dash)
+                self._lines.append((trace, source))
+
+    def suit(self, shown: Sequence[Trace], log_x: bool) -> None:
+        """Draw the values that can be compared with the runs that are `shown`."""
+        self._apart = {index for index, race in enumerate(self.races) if difference([*shown, *race.traces.values()])}
+        apart = {id(trace) for index in self._apart for trace in self.races[index].traces.values()}
+        for trace, source in self._lines:
+            columns = _columns(trace, log_x)
+            if id(trace) in apart:
+                columns["objective"] = [math.nan] * len(columns["objective"])
+            source.data = columns | {"above": self._above(columns["objective"])}
+
+    def refer(self, reference: Reference) -> None:
+        """Draw objectives above another bound."""
+        if reference != self._reference:
+            self._reference = reference
+            for _, source in self._lines:
+                source.data = {**source.data, "above": self._above(source.data["objective"])}
+
+    def _above(self, objectives: Sequence[float]) -> list[float]:
+        return drawable(map(self._reference.above, objectives))
+
+    def named(self) -> list[dict[str, Any]]:
+        """Return the legend entry of each race."""
+        return [
+            {"key": index, "label": race.name, "told": race.summary, "apart": index in self._apart}
+            for index, race in enumerate(self.races)
+        ]
+
+
+def _columns(trace: Trace, log_x: bool) -> dict[str, list[float]]:
+    """Return the columns of a run that has ended, thinned like those of a live one."""
+    columns = line_columns(trace, Thinning(log_x).whole(len(trace)), Reference())
+    return {name: columns[name] for name in _COLUMNS}
