@@ -255,8 +255,7 @@ def _legend(legend: Legend, top: float, width: float) -> tuple[list[str], float]
         room = 48 + 6.6 * len(name)
         if x + room > width:
             x, y = 14.0, y + 20
-        line = f'stroke="{colour}" stroke-width="2.4"{_dashes(dash)}'
-        parts.append(f'<path d="M{x:.0f} {y - 4:.0f}h24" {line}/>')
+        parts.append(f'<path d="M{x:.0f} {y - 4:.0f}h24" {_painted(colour, dash, 2.4, 1.0)}/>')
         parts.append(f'<text class="n" x="{x + 30:.0f}" y="{y:.0f}">{escape(name)}</text>')
         x += room
     return parts, y + 8
@@ -351,8 +350,3 @@ def _stretched(span: Span, length: float) -> Span:
     """Return a span of that length around the same middle."""
     middle = (span[0] + span[1]) / 2
     return middle - length / 2, middle + length / 2
-
-
-def _dashes(dash: str) -> str:
-    pattern = DASHES.get(dash, "")
-    return f' stroke-dasharray="{pattern}"' if pattern else ""

@@ -16,7 +16,6 @@ from typing import Generic, TypeVar
 
 import numpy as np
 import panel as pn
-from bokeh.models import BasicTicker, FixedTicker
 from bokeh.plotting import figure
 
 from mklviz.contract import Array, Iterate, Solver
@@ -26,8 +25,9 @@ from mklviz.errors import MklvizError
 from mklviz.numbers import share_text
 from mklviz.problem import Problem
 from mklviz.record import SOLVED
-from mklviz.views.chart.axes import bare, style_axes
+from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.columns import KernelColours
+from mklviz.views.chart.description import Axis, Chart, LineMark, PointMark
 from mklviz.views.chart.path_charts import PathPicture
 from mklviz.views.form import Button, Form, FormRow, Select
 from mklviz.views.look import cards
@@ -121,18 +121,12 @@ HEIGHT = 230  # pixels
 
 def way_figure(shares: Array, values: Array, names: Sequence[str], theme: Theme) -> figure:
     """Draw the objective `values` at `shares` of the way, 0 to 1, between two ends and their `names`."""
-    options = {"height": HEIGHT, "sizing_mode": "stretch_width", "min_border_left": 54}
-    plot = figure(name="minima", tools="save", syncable=False, **options)
-    plot.line(shares, values, line_color=theme.accent, line_width=2)
-    ends = [0, len(values) - 1]
-    plot.scatter(shares[ends], values[ends], size=9, color=theme.accent)
-    plot.xaxis.ticker = FixedTicker(ticks=[0, 1])
-    plot.xaxis.major_label_overrides = {0: names[0], 1: names[1]}
-    plot.yaxis.ticker = BasicTicker(desired_num_ticks=4, num_minor_ticks=0)
-    plot.x_range.range_padding, plot.yaxis.axis_label = 0.06, "objective"
-    style_axes(plot, theme)
-    bare(plot)
-    return plot
+    marks = [LineMark("way", colour=theme.accent), PointMark("ends", colour=theme.accent, fill=theme.accent, size=9.0)]
+    x, y = Axis(start=-0.06, end=1.06, names=names), Axis("objective", numbers="exact")
+    drawn = ChartFigure(Chart("minima", x=x, y=y, marks=marks), theme, HEIGHT, tools="save")
+    way = {"x": shares.tolist(), "y": values.tolist()}
+    drawn.show({"way": way, "ends": {name: column[:: len(column) - 1] for name, column in way.items()}})
+    return drawn.plot
 
 
 SAME = 0.02  # share of the weights that two ends in one minimum may differ in
