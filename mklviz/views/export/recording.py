@@ -112,16 +112,9 @@ Numbers = Callable[[Iterable[float], int], Any]  # writes numbers of so many dig
 MOST_STEPS = 600  # that are kept of a run
 MOST_IN_ALL = 2400  # that are kept of a race: the page stays below a megabyte
 FEWEST = 100  # that are kept of a run, however many there are
-DIGITS = {
-    "iteration": 15,
-    "svm_solves": 15,
-    "seconds": 4,
-    "objective": 6,
-    "above": 4,
-    "gap": 4,
-    "own_gap": 4,
-    "step": 4,
-}
+DIGITS = {"iteration": 15, "svm_solves": 15, "objective": 6} | dict.fromkeys(
+    ("seconds", "above", "gap", "own_gap", "step"), 4
+)
 
 
 @dataclass(frozen=True)

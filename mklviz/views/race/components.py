@@ -51,13 +51,7 @@ class Chips(ScriptedComponent):
 # -- where the time goes: one bar per solver, its CPU seconds split into what they were spent on
 
 
-LABELS = {
-    "svm": "SVM",
-    "gradient": "gradient",
-    "combine": "combine kernels",
-    "subproblem": "subproblem",
-    "other": "other",
-}
+LABELS = {part: {"svm": "SVM", "combine": "combine kernels"}.get(part, part) for part in PARTS}
 
 
 WHY = (

@@ -56,12 +56,8 @@ class SmallMultiples:
         cells = [
             pn.Column(
                 *(self.heads[key], PlotPane(plot, sizing_mode="stretch_width", margin=0, styles=styles)),
-                **{
-                    "margin": (0, 0, 0 if projected else 6, 0),
-                    "min_width": 0,
-                    "sizing_mode": "stretch_width",
-                    "stylesheets": [_AT_FOOT],
-                },
+                **{"margin": (0, 0, 0 if projected else 6, 0), "min_width": 0},
+                **{"sizing_mode": "stretch_width", "stylesheets": [_AT_FOOT]},
             )
             for key, plot in charts.weights.items()
         ]

@@ -26,18 +26,9 @@ __all__ = [
 ScoreAt = Callable[[str, int], float]
 
 STATUS_WORDS = {
-    "ready": "waiting",
-    "running": "running",
-    "preparing": "preparing",
-    "paused": "paused",
-    "converged": "converged",
-    "precision": "exact",
-    "rule": "stop rule",
-    "limit": "not converged",
-    "stopped": "stopped",
-    "failed": "failed",
-    "past": "at this step",
-    "later": "not begun",
+    **{word: word for word in ("running", "preparing", "paused", "converged", "stopped", "failed")},
+    **{"ready": "waiting", "precision": "exact", "rule": "stop rule", "limit": "not converged"},
+    **{"past": "at this step", "later": "not begun"},
 }
 SIGNS = {  # tell the words apart without their colours
     **{"ready": "◌", "running": "▸", "paused": "‖", "converged": "✓", "precision": "≈"},
