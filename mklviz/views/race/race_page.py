@@ -240,7 +240,7 @@ class RacePage:
     def say(self, rows: Collection[ResultRow], regression: bool, step: int | None) -> None:
         """Fill the table, as of a step or the end."""
         when = "" if step is None else f'<p class="why">As of step {step:,}, where the timeline stands.</p>'
-        self.table.object = f'{when}<div class="scroll" tabindex="0">{result_table(rows, regression, self._noun)}</div>'
+        self.table.object = f"{when}{result_table(rows, regression, self._noun)}"
 
     def show_tolerance(self, visible: bool) -> None:
         """Show the SVM tolerance, which is of interest where a solver changes it."""

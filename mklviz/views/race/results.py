@@ -15,7 +15,7 @@ from mklviz.record.milestones import PARTS, milestones
 from mklviz.record.motion import RULE, Motion
 from mklviz.record.reference import Reference
 from mklviz.record.summary import RunResult, result_at
-from mklviz.views.look.palette import RunStyle, run_name
+from mklviz.views.look.palette import RunStyle, run_name, table_html
 
 __all__ = [
     *("STATUS_WORDS", "WAY", "WAY_HEADS", "ResultRow", "State", "milestone_table", "moved_words", "race_sentence"),
@@ -148,10 +148,7 @@ def result_table(rows: Collection[ResultRow], regression: bool = False, noun: st
     body = "".join(_row(row, regression) for row in rows)
     if not rows:
         body = f'<tr><td colspan="{len(columns)}" class="quiet">The result of each solver appears here.</td></tr>'
-    return (
-        '<table class="results"><caption class="unseen">Results of the solvers</caption>'
-        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
-    )
+    return table_html("Results of the solvers", heads, body)
 
 
 def _row(row: ResultRow, regression: bool) -> str:
@@ -192,12 +189,8 @@ def milestone_table(traces: Mapping[str, Trace], styles: Mapping[str, RunStyle])
     for key, trace in traces.items():
         cells = "".join(f"<td>{cell}</td>" for cell in way_cells(trace, best))
         rows.append(f'<tr><th scope="row">{run_name(styles[key])}</th>{cells}</tr>')
-    return (
-        f'<p class="why" title="{escape(WAY[1])}">{WAY[0]}</p>'
-        '<div class="scroll" tabindex="0"><table class="results milestones">'
-        '<caption class="unseen">Milestones of the solvers</caption><thead>'
-        f"<tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
-    )
+    why = f'<p class="why" title="{escape(WAY[1])}">{WAY[0]}</p>'
+    return why + table_html("Milestones of the solvers", heads, "".join(rows), "results milestones")
 
 
 def way_cells(trace: Trace, best: Reference) -> list[str]:
