@@ -30,7 +30,6 @@ __all__ = [
     "run_name",
     "sequential",
     "swatch",
-    "table_html",
     "theme_for",
 ]
 
@@ -187,14 +186,6 @@ def swatch(style: RunStyle) -> str:
 def run_name(style: RunStyle) -> str:
     """Return the name of a run beside its line and marker, as HTML."""
     return f"{swatch(style)}{escape(style.label)}"
-
-
-def table_html(caption: str, heads: str, body: str, kind: str = "results") -> str:
-    """Return a table that scrolls within its card; `kind` is the class of its style."""
-    return (
-        f'<div class="scroll" tabindex="0"><table class="{kind}"><caption class="unseen">{caption}</caption>'
-        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
-    )
 
 
 def kernel_legend(names: Sequence[str], theme: Theme) -> str:

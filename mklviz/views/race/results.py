@@ -15,12 +15,12 @@ from mklviz.record.milestones import PARTS, milestones
 from mklviz.record.motion import RULE, Motion
 from mklviz.record.reference import Reference
 from mklviz.record.summary import RunResult, result_at
-from mklviz.views.look.palette import RunStyle, run_name, table_html
+from mklviz.views.look.palette import RunStyle, run_name
 
 __all__ = [
     *("STATUS_WORDS", "WAY", "WAY_HEADS", "ResultRow", "State", "milestone_table", "moved_words", "race_sentence"),
-    *("result_cells", "result_heads", "result_rows", "result_table", "states_of", "status_html", "way_cells"),
-    *("weights_pills", "words_outside"),
+    *("result_cells", "result_heads", "result_rows", "result_table", "states_of", "status_html", "table_html"),
+    *("way_cells", "weights_pills", "words_outside"),
 ]
 
 ScoreAt = Callable[[str, int], float]
@@ -191,6 +191,14 @@ def milestone_table(traces: Mapping[str, Trace], styles: Mapping[str, RunStyle])
         rows.append(f'<tr><th scope="row">{run_name(styles[key])}</th>{cells}</tr>')
     why = f'<p class="why" title="{escape(WAY[1])}">{WAY[0]}</p>'
     return why + table_html("Milestones of the solvers", heads, "".join(rows), "results milestones")
+
+
+def table_html(caption: str, heads: str, body: str, kind: str = "results") -> str:
+    """Return a table that scrolls within its card; `kind` is the class of its style."""
+    return (
+        f'<div class="scroll" tabindex="0"><table class="{kind}"><caption class="unseen">{caption}</caption>'
+        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
 
 
 def way_cells(trace: Trace, best: Reference) -> list[str]:
