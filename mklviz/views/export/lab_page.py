@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from mklviz.analysis.knob_grid import LabGrid, LabKnob, solve_grid
 from mklviz.cached import cached_property
 from mklviz.errors import MklvizError
 from mklviz.recipe import Recipe
@@ -26,7 +27,6 @@ from mklviz.views.chart.race_charts import ChartOptions, recorded_options
 from mklviz.views.export.page import data_title, page, page_colours
 from mklviz.views.export.recording import PAGE, page_styles, run_data, thinned, words_data
 from mklviz.views.host.beside import beside
-from mklviz.views.lab.grid import LabGrid, LabKnob, solve_grid
 from mklviz.views.race.results import weights_pills
 
 __all__ = ["Laboratory", "lab_page", "lab_title", "save_lab", "write_lab"]

@@ -14,6 +14,7 @@ from bokeh.document import Document
 from bokeh.models import BasicTicker, ColorBar, CustomJSTickFormatter, FactorRange, HoverTool, Legend, Title
 from contourpy import contour_generator
 
+from mklviz.analysis.landscape import no_heights
 from mklviz.errors import ProblemError
 from mklviz.problem import Problem
 from mklviz.record import Trace
@@ -32,7 +33,6 @@ from mklviz.views.chart.description import (
     Tables,
     TextMark,
 )
-from mklviz.views.geometry.landscape import no_heights
 from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
 
 __all__ = [

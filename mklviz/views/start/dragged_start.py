@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mklviz.analysis.own_weights import DraggedPaths, PathsFrom
 from mklviz.engine.race import entered
 from mklviz.engine.task import Task
 from mklviz.engine.warmup import WARMUP
@@ -17,7 +18,6 @@ from mklviz.problem import Problem
 from mklviz.recipe.prepared import Prepared
 from mklviz.scenarios import load_scenario
 from mklviz.typing import Array
-from mklviz.views.geometry.dragged_paths import DraggedPaths, PathsFrom
 from mklviz.views.host.beside import beside
 from mklviz.views.host.component import ScriptedComponent
 from mklviz.views.host.polling import Polling

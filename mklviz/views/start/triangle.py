@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 from contourpy import FillType, contour_generator
 
+from mklviz.analysis.weight_map import Mesh
 from mklviz.numbers import share_text
 from mklviz.record import Trace
 from mklviz.record.recordings import recorded_evidence
 from mklviz.typing import Array
 from mklviz.views.chart.columns import contour_levels
-from mklviz.views.geometry.ground import Mesh
-from mklviz.views.lessons.triangle import triangle_mesh
+from mklviz.views.lessons.pictures import triangle_mesh
 
 __all__ = ["RECORDED", "best_shares", "path_shares", "proof", "triangle_svg"]
 
