@@ -28,7 +28,7 @@ from mklviz.record.bundle import SUFFIX
 from mklviz.record.recordings import EVIDENCE, FOLDER
 from mklviz.record.saved import SavedFacts
 from mklviz.record.verdict import Verdict
-from mklviz.reproduce.races import claim_races
+from mklviz.reproduce.recorded import claim_races
 from mklviz.scenarios import Evidence, Outcome, load_scenario
 
 DIGITS = 5  # of facts, and of what was computed for a picture

@@ -14,8 +14,7 @@ import pytest
 
 from mklviz.bench import _suite, svm
 from mklviz.bench._command import run_suites
-from mklviz.bench._report import figure, goal_words, lines, time_words
-from mklviz.bench._suite import Bench, Row, Suite, load_suites
+from mklviz.bench._suite import Bench, Row, Suite, figure, goal_words, lines, load_suites, time_words
 from mklviz.cli.commands import main
 from mklviz.errors import MklvizError
 

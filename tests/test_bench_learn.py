@@ -18,16 +18,17 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.svm import SVC
 
 from mklviz.bench import learn
-from mklviz.bench._fixed import (
+from mklviz.bench._rivals import (
     SMKL_KERNELS,
     FixedWeights,
+    LpBeta,
     best_kernel,
     equal_weights,
     first_stage,
+    largest_margin,
     mklpy_weights,
     smkl_weights,
 )
-from mklviz.bench._lp_beta import LpBeta, largest_margin
 from mklviz.bench._suite import Bench, load_suites
 from mklviz.datasets import describe_datasets, load_dataset
 from mklviz.engine import solve

@@ -22,7 +22,7 @@ from mklviz.record.history import short_id, texts_of
 from mklviz.record.store import RunHead, Store, open_store
 from mklviz.record.store.upkeep import ASIDE
 from mklviz.record.verdict import Verdict
-from mklviz.sweeps.outcome import MemberOutcome
+from mklviz.sweeps.member import MemberOutcome
 from mklviz.views.history.past_race import races_of, when
 
 __all__ = ["store"]

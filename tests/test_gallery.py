@@ -13,8 +13,7 @@ from test_export import numbers
 import mklviz as mv
 from mklviz.analysis.knob_grid import LabGrid, LabKnob
 from mklviz.record.recordings import FOLDER, recording
-from mklviz.reproduce.races import claim_races
-from mklviz.reproduce.recorded import recorded_answers
+from mklviz.reproduce.recorded import claim_races, recorded_answers
 from mklviz.views.export import gallery
 from mklviz.views.export.gallery import LABORATORIES, save_gallery
 

@@ -20,7 +20,7 @@ EXTRAS = {  # of the modules that need more than the light installation
     "mklviz.learn": {"learn"},
     "mklviz.bench": {"bench"},
     "mklviz.sweeps.dask_cluster": {"dask"},
-    "mklviz.sweeps.dask_worker": {"dask"},
+    "mklviz.sweeps.local_cluster": {"dask"},
     "mklviz.datasets.covertype": {"learn"},
     "mklviz.datasets._read_excel": {"excel"},
     "mklviz.datasets._read_parquet": {"parquet"},

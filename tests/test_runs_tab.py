@@ -23,7 +23,7 @@ from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.record import Trace
 from mklviz.record.bundle import write_bundle
 from mklviz.record.store import EVERYBODY, Owner, RunHead, StoredRun, open_store, reset
-from mklviz.views.history import found_races
+from mklviz.views.history import past_race
 from mklviz.views.history.past_race import PastRace, races_of, when
 from mklviz.views.session import race_history
 from mklviz.views.session.race_history import RaceHistory
@@ -333,7 +333,8 @@ def test_lessons_are_looked_up_once_each_however_many_races_there_are(monkeypatc
     for lesson in ("jumping-weights", "jumping-weights", "a lesson of yore", ""):
         recorded(raced(), lesson=lesson)
     asked: list[str] = []
-    monkeypatch.setattr(found_races, "lesson_title", lambda name: asked.append(name) or f"About {name}")
+    monkeypatch.setattr(past_race, "lesson_title", lambda name: asked.append(name) or f"About {name}")
+    monkeypatch.setattr(PastRace, "lesson", "")  # of the rows, each of which says its own
     _, tab = at_the_tab(4)
     assert list(tab.lesson.options) == ["all lessons", "About a lesson of yore", "About jumping-weights"]
     assert sorted(asked) == ["a lesson of yore", "jumping-weights"]

@@ -11,10 +11,8 @@ from _waits import PATIENCE
 
 import mklviz as mv
 from mklviz.record import Trace
-from mklviz.sweeps import Sweep, SweepRun
-from mklviz.sweeps.command import CANCEL, SweepCommand
-from mklviz.sweeps.processes import _Process
-from mklviz.sweeps.queue import MemberQueue
+from mklviz.sweeps import Processes, Sweep, SweepRun
+from mklviz.sweeps.engine import CANCEL, MemberQueue, SweepCommand
 from mklviz.sweeps.solving import solve_member
 
 ONE = "data=heart; kernels=gauss:1,2@all+each; C=100,50,10; solvers=level; gap=1e-4; path=C"
@@ -66,16 +64,10 @@ def test_a_run_that_was_stopped_is_no_beginning_for_the_next() -> None:
     assert trace.best.objective == path.objective.tolist()[1]
 
 
-def test_for_one_path_one_process_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    started, start = list[_Process](), _Process.start
-
-    def start_counted(process: _Process) -> None:
-        started.append(process)
-        start(process)
-
-    monkeypatch.setattr(_Process, "start", start_counted)
-    run = SweepRun(Sweep.from_words(ONE), None, workers=2)
-    run.start()
-    assert run.wait(PATIENCE)
-    assert run.table().frame.status.tolist() == ["converged"] * 3
-    assert len(started) == 1
+def test_for_one_path_one_process_is_started() -> None:
+    with Processes(2) as engine:
+        run = SweepRun(Sweep.from_words(ONE), None, engine)
+        run.start()
+        assert run.wait(PATIENCE)
+        assert run.table().frame.status.tolist() == ["converged"] * 3
+        assert len(engine.pids) == 1

@@ -7,10 +7,11 @@ import os
 import resource
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from itertools import pairwise
 from pathlib import Path
 
@@ -24,11 +25,10 @@ from mklviz.errors import MklvizError, SolverError
 from mklviz.record.store import Owner, Store, open_store, reset
 from mklviz.record.store.folder_lock import BEGUN, FREE, HELD, LOCKS, Claims
 from mklviz.sweeps import Member, Processes, Shard, Sweep, SweepRun, SweepTable
-from mklviz.sweeps.command import SweepCommand
-from mklviz.sweeps.engine import Work
-from mklviz.sweeps.fit import mean_fit_seconds
+from mklviz.sweeps.engine import SweepCommand, Work
 from mklviz.sweeps.following import duration_text
-from mklviz.sweeps.outcome import MemberOutcome
+from mklviz.sweeps.member import MemberOutcome
+from mklviz.sweeps.solving import mean_fit_seconds
 
 QUICK = "data=heart,vote; split=0,1; solvers=level,newton; kernels=gauss:1,2@all"
 LONG = "data=sonar; split=0...3; solvers=silp; gap=none; max-iter=none; max-seconds=600"
@@ -219,10 +219,75 @@ def test_without_a_store_the_table_has_the_results(tmp_path: Path) -> None:
     assert table.frame.run.tolist() == ["", ""]
 
 
+def test_without_distributed_a_sweep_is_solved_in_this_process_and_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], store: Store
+) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    table = mv.sweep("data=heart; kernels=gauss:1,2@all", store=store, workers=2, solvers=["level", "newton"])
+    assert table.frame.status.tolist() == ["converged"] * 2
+    assert SweepTable.of(store, table.sweep).frame.equals(table.frame)
+    assert "distributed is not installed" in capsys.readouterr().err
+
+
+def processes_of(session: str) -> list[int]:
+    """Return the processes of sweeps whose environment has that word."""
+    word = f"SWEEP_TEST={session}".encode()
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if word in (folder / "environ").read_bytes():
+                found.append(int(folder.name))
+    return found
+
+
+def test_an_unguarded_script_sweeps_quietly_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import mklviz as mv\nprint('once')\n"
+        f"print(len(mv.sweep({QUICK!r}, workers=2, store={str(tmp_path / 'store')!r})))\n"
+    )
+    environment = {**os.environ, "SWEEP_TEST": str(tmp_path), "TMPDIR": str(tmp_path / "here")}
+    ran = subprocess.run(
+        [sys.executable, script], cwd=tmp_path / "here", env=environment, capture_output=True, text=True, check=False
+    )
+    assert (ran.returncode, ran.stdout) == (0, "once\n8\n")
+    assert [line for line in ran.stderr.splitlines() if "runs" not in line] == []
+    assert [*(tmp_path / "here").iterdir()] == []
+    assert processes_of(str(tmp_path)) == []
+
+
+def test_a_killed_command_leaves_no_processes_and_its_runs_are_repeated(tmp_path: Path) -> None:
+    environment = {**os.environ, "SWEEP_TEST": str(tmp_path)}
+    arguments = ["sweep", LONG, "--workers", "2", "--store", str(tmp_path / "store")]
+    with subprocess.Popen([sys.executable, "-m", "mklviz", *arguments], env=environment) as command:
+        store = open_store(tmp_path / "store")
+        wait_for(lambda: store.runs("status:running"), "a run")
+        assert len(processes_of(str(tmp_path))) == 3
+        command.kill()
+    wait_for(lambda: not processes_of(str(tmp_path)), "the end of the workers")
+    wait_for(lambda: not store.runs("status:running"), "runs that were cut off")
+    assert {run.status for run in store.runs()} == {"cut off"}
+    reset()
+
+
+def test_who_does_not_know_the_secret_cannot_reach_the_workers() -> None:
+    local_cluster = pytest.importorskip("mklviz.sweeps.local_cluster")
+    workers = local_cluster.LocalWorkers(0)
+    try:
+        host, port = workers.client.scheduler.address.removeprefix("mklviz://").split(":")
+        with socket.create_connection((host, int(port))) as stranger:
+            stranger.settimeout(PATIENCE)
+            stranger.sendall(b"x" * 32)
+            assert stranger.recv(1) == b""
+    finally:
+        workers.end()
+
+
 def test_processes_that_cannot_begin_are_an_error_and_no_endless_loop(
     monkeypatch: pytest.MonkeyPatch, no_log: None
 ) -> None:
-    monkeypatch.setattr("mklviz.sweeps.processes._PROGRAM", "raise SystemExit(1)")
+    monkeypatch.setattr("mklviz.sweeps.local_cluster._PROGRAM", "raise SystemExit(1)")
     run = ended(SweepRun(Sweep.from_words(QUICK), None, workers=2))
     assert run.status == "failed"
     assert isinstance(run.error, SolverError)
@@ -236,7 +301,7 @@ def test_the_time_that_is_left_is_guessed_from_what_the_solvers_took() -> None:
     assert run.progress.total == 8
     assert run.progress.seconds_left != run.progress.seconds_left
     assert ended(run).progress.seconds_left == 0.0
-    assert [duration_text(seconds) for seconds in (3.2, 600.0, 9000.0)] == ["4 s", "10 min", "2.5 h"]
+    assert [duration_text(seconds) for seconds in (0.2, 3.2, 600.0, 9000.0)] == ["1 s", "4 s", "10 min", "2.5 h"]
 
 
 @pytest.mark.parametrize("workers", [0, -1, 1.5, "two"])
@@ -326,20 +391,21 @@ def test_what_a_process_has_claimed_is_taken_over_when_that_is_killed_and_solved
 
 
 def test_a_full_disk_is_said_last_is_the_exit_code_and_exactly_what_is_missing_is_solved_next(tmp_path: Path) -> None:
-    words = "data=heart,pima; split=0,1; solvers=newton; kernels=gauss:1,2@all"  # runs on pima take twice the room
+    # one step each, so that a run is written at once; on german it takes twice the room
+    words = "data=german,heart; split=0,1; train=0.9; gap=0.5; solvers=newton; kernels=gauss:1,2@all"
 
     def sweep(most: int, *more: str) -> subprocess.CompletedProcess[str]:
         limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))  # noqa: E731
         command = [sys.executable, "-m", "mklviz", "sweep", words, "--workers", "1", "--store", str(tmp_path), *more]
         return subprocess.run(command, preexec_fn=limit, capture_output=True, text=True, check=False)
 
-    full = sweep(12_000)
+    full = sweep(8_000)
     assert full.returncode == 2
     assert full.stderr.splitlines()[-1].startswith(
-        "mklviz: Not kept: 2 of 4 runs, pima 0 newton, pima 1 newton. The disk"
+        "mklviz: Not kept: 2 of 4 runs, german 0 newton, german 1 newton. The disk"
     )
     left = sweep(resource.RLIM_INFINITY, "--dry-run").stdout
-    assert "2 finished before, 0 failed before, 2 left to solve.\n  pima: 2 runs" in left
+    assert "2 finished before, 0 failed before, 2 left to solve.\n  german: 2 runs" in left
     done = sweep(resource.RLIM_INFINITY, "--json")
     document = json.loads(done.stdout)
     assert (done.returncode, document["not_kept"], len(document["runs"])) == (0, "", 4)

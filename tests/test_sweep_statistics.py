@@ -22,7 +22,7 @@ from mklviz.sweeps.statistics import (
     performance_profile,
     spreads,
 )
-from mklviz.sweeps.statistics.bootstrap import Resampling
+from mklviz.sweeps.statistics.intervals import Resampling
 
 
 def unlucky(data: str, split: int, solver: str) -> bool:

@@ -10,9 +10,9 @@ from mklviz.errors import MklvizError
 from mklviz.recipe import Recipe
 from mklviz.record.store import Store
 from mklviz.sweeps import Member, MemberOutcome, Shard, Sweep, SweepTable
-from mklviz.sweeps.lists import alternatives
-from mklviz.sweeps.queue import MemberQueue
-from mklviz.sweeps.summary import machines_text, summary_rows
+from mklviz.sweeps.definition import alternatives
+from mklviz.sweeps.engine import MemberQueue
+from mklviz.sweeps.table import machines_text, summary_rows
 
 PATHS = "data=sonar; C=100,10,1; solvers=silp,level; path=C"
 WORDS = "data=sonar,heart; split=0...19; solvers=silp,level,newton; C=1,10,100; gap=1e-3"

@@ -175,3 +175,9 @@ def test_bokehjs_takes_a_mouse_that_rests_for_a_long_press() -> None:
     assert "setTimeout(() => this._pointer_timeout(), UIGestures.press_threshold)" in SCRIPT, gone(
         "The long press (views/host/long_press.js)"
     )
+
+
+def test_dask_listens_for_http_where_no_dashboard_is_asked_for() -> None:
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(n_workers=0, dashboard_address=None, silence_logs=50) as cluster:
+        assert cluster.scheduler.http_server._sockets, gone("Dask's server for HTTP")

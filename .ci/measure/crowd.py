@@ -35,8 +35,6 @@ from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 from measure.report import Row, parser, print_rows
 
-__all__ = ["Visitor", "crowds", "main"]
-
 PAINT = 0.03  # seconds from a frame to its acknowledgement
 PATIENCE = 600.0  # seconds for all races
 _TOKEN = re.compile(r'"token":"([^"]+)"')

@@ -57,8 +57,6 @@ from mklviz.problem import (
 from mklviz.problem.rounding import rounding_bound
 from mklviz.record import Trace
 
-__all__ = ["Case", "Fault", "examine", "main", "make_case", "summarize"]
-
 GAP = 1e-2
 GRACE = 0.3  # seconds over the time limit that a kernel in its midst may take
 ROUNDING = 1e-9  # of the objective: certified bounds may cross by that, besides what cancelling scores lose

@@ -24,9 +24,7 @@ from mklviz.engine import solve
 from mklviz.kernels import paper_bank
 from mklviz.problem import Hinge, Problem, SimplexRidge
 from mklviz.record import Trace
-from mklviz.sweeps.fit import mean_fit_seconds
-
-__all__ = ["main", "measure"]
+from mklviz.sweeps.solving import mean_fit_seconds
 
 PLAYERS = {"smkl": {}, "averages": {"against": "average"}, "spg": {}}
 GAP, MOST = 1e-2, 300

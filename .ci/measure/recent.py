@@ -19,9 +19,7 @@ from mklviz.engine import solve
 from mklviz.kernels import paper_bank
 from mklviz.problem import Hinge, Problem
 from mklviz.record import Trace
-from mklviz.sweeps.fit import mean_fit_seconds
-
-__all__ = ["SOLVERS", "main", "measure"]
+from mklviz.sweeps.solving import mean_fit_seconds
 
 SOLVERS = ("newton", "level", "spg", "pairwise", "ogaprox")
 GAP, MOST = 1e-2, 2000

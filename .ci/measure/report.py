@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Row", "measure_splits", "parser", "print_rows", "write_json"]
-
 Row = dict[str, Any]  # the columns of a table, in order; all rows of a table have the same ones
 
 COMMA = ",\n"

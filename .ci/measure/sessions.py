@@ -21,8 +21,6 @@ from mklviz.bench._served import Served, Visit
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.views.explorer.explorer import Explorer
 
-__all__ = ["main", "survivors"]
-
 AT_ONCE = 4
 SMALL = Recipe(data=DataChoice("two_moons"), solvers=(SolverChoice("level"),), stop=StopChoice(gap=1e-9, max_iter=20))
 

@@ -29,8 +29,6 @@ from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.sidebar.formulations import example
 
-__all__ = ["main", "measure"]
-
 CLOCK = 0.02  # seconds
 PAINTED = """() => [...Bokeh.documents[0].all_models]
   .map((m) => m.data?.ack ?? m.ack).filter((ack) => ack !== undefined)[0]"""

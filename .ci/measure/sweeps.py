@@ -1,10 +1,10 @@
 """Sweeps: how much faster several workers are than one, and what workers that are killed cost.
 
-``python .ci/measure sweeps [--quick] [--words WORDS] [--workers 1,2] [--kill SECONDS] [--dask]`` solves a sweep with
-each number of workers, into a new store each time, and then once more with a worker killed every so many seconds;
-`--dask` does so on a Dask cluster of this machine. The rows say the seconds, how many runs finished, how many workers
-were killed, and how many finished runs were solved again when the sweep was started anew, which must be none. The whole
-sweep is 12 data sets x 20 splits x 8 solvers, some hours; `--quick` is a part of it.
+``python .ci/measure sweeps [--quick] [--words WORDS] [--workers 1,2] [--kill SECONDS]`` solves a sweep with each number
+of workers, into a new store each time, and then once more with a worker killed every so many seconds. The rows say the
+seconds, how many runs finished, how many workers were killed, and how many finished runs were solved again when the
+sweep was started anew, which must be none. The whole sweep is 12 data sets x 20 splits x 8 solvers, some hours;
+`--quick` is a part of it.
 """
 
 from __future__ import annotations
@@ -14,14 +14,11 @@ import signal
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, suppress
-from typing import Any
+from contextlib import suppress
 
 from measure.report import Row, parser, print_rows
 from mklviz.record.store import open_store, reset
-from mklviz.sweeps import DaskCluster, Engine, Processes, Sweep, SweepRun
-
-__all__ = ["QUICK", "WHOLE", "main", "measure"]
+from mklviz.sweeps import Processes, Sweep, SweepRun
 
 SOLVERS = "closed-form,level,newton,pgd,silp,simplemkl,spg,spicymkl"
 WHOLE = (
@@ -32,26 +29,26 @@ QUICK = f"data=heart,liver,sonar,vote; split=0,1; solvers={SOLVERS}"
 LOOK_SECONDS = 0.2
 
 
-def measure(words: str, workers: Sequence[int] = (1, 2), kill: float = 20.0, dask: bool = False) -> Iterator[Row]:
+def measure(words: str, workers: Sequence[int] = (1, 2), kill: float = 20.0) -> Iterator[Row]:
     """Yield a row for each number of workers, and one with workers that are killed."""
     alone = 0.0
     for count in workers:
-        row = _solved(words, count, 0.0, dask)
+        row = _solved(words, count, 0.0)
         alone = alone or row["seconds"]
         yield {**row, "times_as_fast": alone / row["seconds"]}
     if kill:
-        row = _solved(words, max(workers), kill, dask)
+        row = _solved(words, max(workers), kill)
         yield {**row, "times_as_fast": alone / row["seconds"]}
 
 
-def _solved(words: str, count: int, kill: float, dask: bool) -> Row:
+def _solved(words: str, count: int, kill: float) -> Row:
     sweep = Sweep.from_words(words)
-    with tempfile.TemporaryDirectory(prefix="mklviz-sweep-") as folder, ExitStack() as opened:
-        engine, client = _engine(count, dask, opened)
+    with tempfile.TemporaryDirectory(prefix="mklviz-sweep-") as folder:
+        engine = Processes(count)
         begun = time.monotonic()
         run = SweepRun(sweep, open_store(folder), engine)
         run.start()
-        killed = _kill_now_and_then(run, engine, client, kill)
+        killed = _kill_now_and_then(run, engine, kill)
         seconds = time.monotonic() - begun
         finished = run.progress.done
         again = SweepRun(sweep, open_store(folder), Processes(1))
@@ -60,7 +57,6 @@ def _solved(words: str, count: int, kill: float, dask: bool) -> Row:
         repeated = again.progress.total - again.progress.skipped
         reset()
         return Row(
-            engine="dask" if dask else "processes",
             workers=count,
             runs=len(sweep),
             seconds=seconds,
@@ -71,24 +67,14 @@ def _solved(words: str, count: int, kill: float, dask: bool) -> Row:
         )
 
 
-def _engine(count: int, dask: bool, opened: ExitStack) -> tuple[Engine, Any]:
-    if not dask:
-        return Processes(count), None
-    from distributed import Client, LocalCluster
-
-    cluster = opened.enter_context(LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None))
-    client = opened.enter_context(Client(cluster, set_as_default=False))
-    return DaskCluster(client), client
-
-
-def _kill_now_and_then(run: SweepRun, engine: Engine, client: Any, every: float) -> int:
+def _kill_now_and_then(run: SweepRun, engine: Processes, every: float) -> int:
     """Wait for the end, and kill a worker every so many seconds; return how many."""
     killed, due = 0, time.monotonic() + every
     while not run.wait(LOOK_SECONDS):
         if not every or time.monotonic() < due:
             continue
         due = time.monotonic() + every
-        pids = [*client.run(os.getpid).values()] if client is not None else getattr(engine, "pids", [])
+        pids = engine.pids
         with suppress(ProcessLookupError):
             if pids:
                 os.kill(pids[killed % len(pids)], signal.SIGKILL)
@@ -103,11 +89,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options.add_argument("--words", help="another sweep")
     options.add_argument("--workers", default="1,2", help="numbers of workers (default: 1,2)")
     options.add_argument("--kill", type=float, default=20.0, help="seconds between two kills, 0 for none (default: 20)")
-    options.add_argument("--dask", action="store_true", help="on a Dask cluster of this machine")
     given = options.parse_args(arguments)
     workers = [int(count) for count in given.workers.split(",")]
     words = given.words or (QUICK if given.quick else WHOLE)
-    print_rows(measure(words, workers, given.kill, given.dask))
+    print_rows(measure(words, workers, given.kill))
 
 
 if __name__ == "__main__":

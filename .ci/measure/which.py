@@ -48,8 +48,6 @@ from mklviz.problem import (
 )
 from mklviz.record import Trace
 
-__all__ = ["CASES", "behind", "main", "measure", "ranges"]
-
 PATIENCE = 3.0
 LEAST_SECONDS = 0.3  # allowed to every solver
 CLOSE = 2.0  # times the fastest, up to which a solver runs again

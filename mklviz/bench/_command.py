@@ -6,12 +6,9 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from mklviz.bench._report import lines, summary, write_json
-from mklviz.bench._suite import Bench, Row, Suite, load_suites
+from mklviz.bench._suite import Bench, Row, Suite, lines, load_suites, summary, write_json
 from mklviz.context.blas import one_blas_thread
 from mklviz.errors import MklvizError
-
-__all__ = ["run_suites"]
 
 _CLEAR = "\r\x1b[K"
 

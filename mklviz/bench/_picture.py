@@ -10,14 +10,11 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 
-from mklviz.bench._report import figure, goal_words, machine
-from mklviz.bench._suite import Row, Suite
+from mklviz.bench._suite import Row, Suite, figure, goal_words, machine
 from mklviz.views.chart import svg
 from mklviz.views.chart.axes import axis_span
 from mklviz.views.chart.description import Axis, Chart, Column, LineMark, PointMark, Table, TextMark
 from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
-
-__all__ = ["picture", "write_picture"]
 
 ROW = 24  # pixels of height
 _ALT = "Benchmark of mklviz: ratios of times"

@@ -19,8 +19,6 @@ from tornado.ioloop import IOLoop
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.host.panel_setup import configure
 
-__all__ = ["Served", "Visit"]
-
 
 class Served:
     """The dashboard on a server in this process.

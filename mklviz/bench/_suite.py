@@ -13,21 +13,24 @@ A suite is a module of this package that says ``SUITE = Suite(...)``; its file n
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import importlib.util
+import json
 import math
+import os
+import platform
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 
 from mklviz.errors import UnknownName
 from mklviz.typing import Array
 from mklviz.views.host.installed import missing, need_screen
-
-__all__ = ["Bench", "Row", "Suite", "load_suites", "rival"]
 
 TICK = 2e-3  # seconds that a measurement lasts at least
 MOST_RUNS = 2000  # in one measurement
@@ -176,3 +179,94 @@ def _suite_names() -> list[str]:
     """Return the files with a `SUITE`, found by their text: importing all would load the screen for two of them."""
     files = sorted(Path(__file__).parent.glob("[!_]*.py"))
     return [file.stem for file in files if "\nSUITE = Suite(" in file.read_text(encoding="utf-8")]
+
+
+# Benchmark rows as a table on the terminal and as JSON in a file.
+
+FORMAT = 1
+PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "highspy", "daqp", "MKLpy", "xrfm")
+
+
+def figure(value: float) -> str:
+    """Return a positive number with two or three digits, or a dash for none."""
+    if not math.isfinite(value):
+        return "–"
+    if value < 0.0995:
+        return f"{value:.2g}"
+    return f"{value:,.0f}" if value >= 99.95 else f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
+
+
+def time_words(milliseconds: float) -> str:
+    """Return a time with its unit."""
+    if not math.isfinite(milliseconds):
+        return "–"
+    if milliseconds < 0.9995:
+        return f"{figure(1e3 * milliseconds)} µs"
+    return f"{figure(milliseconds)} ms" if milliseconds < 999.5 else f"{figure(1e-3 * milliseconds)} s"
+
+
+def goal_words(result: Row) -> str:
+    """Say what the goal is and whether it is reached, in a few words."""
+    if result.goal is None:
+        return ""
+    return f"goal {result.goal:g}×" + ("" if result.met is None else ": reached" if result.met else ": missed")
+
+
+def lines(result: Row, before: Row | None) -> list[str]:
+    """Return what to print for one row that follows another."""
+    heading = [] if before is not None and before.name == result.name else [_heading(result)]
+    pair = f"  {result.ours} / {result.other}"
+    if math.isnan(result.ratio):
+        return [*heading, f"{pair:<52} not measured: {result.note}"]
+    times = f"{time_words(result.ours_ms):>9} {time_words(result.other_ms):>9}"
+    spread = f"({figure(result.least)} to {figure(result.most)})"
+    text = f"{pair:<52}{times} {figure(result.ratio):>6}× {spread:<17} {goal_words(result):<20}"
+    return [*heading, text.rstrip(), *([f"      {result.note}"] if result.note else [])]
+
+
+def _heading(row: Row) -> str:
+    sizes = [f"{letter} = {value:,}" for letter, value in (("n", row.n), ("m", row.m)) if value]
+    return row.name + (f" ({', '.join(sizes)})" if sizes else "")
+
+
+def summary(results: Sequence[Row]) -> str:
+    """Say how many goals were reached and what was not measured."""
+    goals = [one for one in results if one.met is not None]
+    reached = sum(bool(one.met) for one in goals)
+    missing = sum(math.isnan(one.ratio) for one in results)
+    said = f"{reached} of {len(goals)} goals reached" if goals else "no goals"
+    return said + (f", {missing} rows not measured" if missing else "")
+
+
+def machine() -> dict[str, Any]:
+    """Return what the numbers depend on: versions and the number of processors; no names of hosts, users or paths."""
+    versions: dict[str, str | None] = {}
+    for package in PACKAGES:
+        try:
+            versions[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            versions[package] = None
+    return {
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "cpus": os.cpu_count(),
+        "versions": versions,
+    }
+
+
+def write_json(path: Path, suites: Mapping[str, tuple[Suite, Sequence[Row]]], complete: bool) -> None:
+    """Write everything measured; null stands for what is not a number."""
+    plain = {
+        name: {
+            "title": suite.title,
+            "ratios": [_plain(one) for one in results],
+        }
+        for name, (suite, results) in suites.items()
+    }
+    document = {"format": FORMAT, "complete": complete, **machine(), "suites": plain}
+    path.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def _plain(result: Row) -> dict[str, object]:
+    values = asdict(result) | {"met": result.met}
+    return {key: None if isinstance(v, float) and not math.isfinite(v) else v for key, v in values.items()}

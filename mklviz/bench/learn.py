@@ -33,16 +33,21 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from mklviz.bench._fixed import FixedWeights, best_kernel, equal_weights, first_stage, mklpy_weights, smkl_weights
-from mklviz.bench._lp_beta import LpBeta
+from mklviz.bench._rivals import (
+    FixedWeights,
+    HeldOutXrfm,
+    LpBeta,
+    best_kernel,
+    equal_weights,
+    first_stage,
+    mklpy_weights,
+    smkl_weights,
+)
 from mklviz.bench._suite import Bench, Row, Suite, rival
-from mklviz.bench._xrfm import HeldOutXrfm
 from mklviz.datasets import load_dataset
 from mklviz.solvers.alignf import Alignf
 from mklviz.solvers.easymkl import EasyMkl
 from mklviz.typing import Array
-
-__all__ = ["SUITE", "Score", "compare", "contestants", "measure"]
 
 TABLES = (
     *("australian", "breast", "german", "heart", "ionosphere", "letter"),

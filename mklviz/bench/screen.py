@@ -36,19 +36,6 @@ from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.explorer.navigation import START
 from mklviz.views.start.front_page import FrontPage
 
-__all__ = [
-    "PRESS",
-    "SUITE",
-    "Size",
-    "bare_page",
-    "button",
-    "chromium",
-    "opened",
-    "page_of",
-    "page_rows",
-    "thread_seconds",
-]
-
 INPUTS = 12
 SETTLED = 700  # milliseconds after a page can be used, in which it still draws
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking")

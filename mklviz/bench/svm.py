@@ -29,8 +29,6 @@ from mklviz.inner.svm import InnerSvm
 from mklviz.kernels import paper_bank
 from mklviz.typing import Array
 
-__all__ = ["SUITE", "SvmCase", "drawn_cases", "measure", "paper_cases"]
-
 Fit = Callable[[Array], tuple[NDArray[np.intp], Array]]
 
 TOLERANCE = 1e-3

@@ -15,7 +15,6 @@ from mklviz.plugins import names
 __all__ = ["SHELLS", "script"]
 
 _NAMED = {
-    "scenario": "mklviz.scenarios",
     "data": "mklviz.datasets",
     "loss": "mklviz.problem.losses",
     "regularizer": "mklviz.problem.regularizers",
@@ -67,6 +66,10 @@ def _option(action: argparse.Action) -> _Option:
     if takes and action.dest in _NAMED:
         known = names(_NAMED[action.dest])
         values = tuple(name.replace("-", "_") for name in known) if action.dest == "data" else tuple(known)
+    elif takes and action.dest == "scenario":
+        from mklviz.scenarios import scenarios
+
+        values = tuple(scenarios())
     return _Option(tuple(action.option_strings), action.help or "", takes, values, takes and action.dest in _FILES)
 
 

@@ -20,7 +20,7 @@ from mklviz.record.store import Store
 from mklviz.record.table import require_parquet
 from mklviz.sweeps import DaskCluster, Engine, Processes, Shard, Sweep, SweepRun, SweepTable
 from mklviz.sweeps.following import follow, tell_not_kept
-from mklviz.sweeps.summary import machines_text, summary_rows
+from mklviz.sweeps.table import machines_text, summary_rows
 
 __all__ = ["solve_sweep"]
 

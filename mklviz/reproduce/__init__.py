@@ -7,13 +7,10 @@ for answer in reproduce([load_claim("level-table-2-silp")], open_store(), quick=
     print(answer.verdict, answer.rows)
 """
 
-from mklviz.reproduce.across import RatioAcross
-from mklviz.reproduce.along import FirstOverRest, PathExponent, WholePath
-from mklviz.reproduce.answering import ClaimAnswer, ClaimRow, answer_stored
+from mklviz.reproduce.answering import ClaimAnswer, ClaimRow, answer_stored, reproduce
 from mklviz.reproduce.claim import PaperClaim
 from mklviz.reproduce.estimates import BetweenSettings, Estimate, Mean, MeanDifference, Quantity, Ratio
-from mklviz.reproduce.growth import GrowthExponent
-from mklviz.reproduce.running import reproduce
+from mklviz.reproduce.quantities import FirstOverRest, GrowthExponent, PathExponent, RatioAcross, WholePath
 from mklviz.reproduce.verdicts import Alike, AtLeast, MoreThan, VerdictRule, Within
 
 __all__ = [

@@ -19,8 +19,6 @@ from mklviz.reproduce.verdicts import VerdictRule
 from mklviz.sweeps import Sweep
 from mklviz.sweeps.definition import KEYS
 
-__all__ = ["CERTIFIED", "PaperClaim"]
-
 CERTIFIED = "gap=1e-2; max-iter=500"
 
 

@@ -15,16 +15,11 @@ import numpy as np
 
 from mklviz.errors import MklvizError
 from mklviz.sweeps.statistics import MEASURES, Outcomes, paired_differences
-from mklviz.sweeps.statistics.bootstrap import Resampling
+from mklviz.sweeps.statistics.intervals import Resampling
 from mklviz.sweeps.statistics.outcomes import NOT_SETTINGS
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = [
-    *("ALL_DATA", "BetweenSettings", "Estimate", "Mean", "MeanDifference", "OneMeasure", "Quantity", "Ratio"),
-    *("measure_label", "titled"),
-]
 
 ALL_DATA = "all of these"  # what the estimate over several data sets is called
 TIME = "time"  # CPU seconds, or the same in fits of a mean kernel where runs are of several machines

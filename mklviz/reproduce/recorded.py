@@ -15,6 +15,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from mklviz.recipe import Recipe
+from mklviz.record import Trace
+from mklviz.record.recordings import recording
 from mklviz.record.store.machine import this_machine
 from mklviz.record.versions import versions_in_use
 from mklviz.reproduce.answering import ClaimAnswer, ClaimRow
@@ -22,8 +25,6 @@ from mklviz.reproduce.claims import all_claims
 from mklviz.reproduce.estimates import Estimate
 from mklviz.reproduce.texts import contrary_text
 from mklviz.reproduce.verdicts import UNKNOWN
-
-__all__ = ["RecordedAnswers", "answers_by_paper", "answers_document", "recorded_answers"]
 
 RESULTS = Path(__file__).with_name("results.json")
 
@@ -97,3 +98,33 @@ def _read(stated: dict[str, Any]) -> Any:
     if "by_paper_rule" in known:
         return ClaimRow(**known)
     return Estimate(**known) if "bound" in known else known
+
+
+# Races that show claims: one for each set-up, which several claims of a paper may share.
+
+
+@dataclass(frozen=True)
+class ClaimRace:
+    """A race, and the answers to the claims that it shows, which are of one paper."""
+
+    recipe: Recipe
+    answers: tuple[ClaimAnswer, ...]
+
+    @property
+    def name(self) -> str:
+        """What its recording is called among those of races: after its first claim."""
+        return f"claims/{self.answers[0].claim.name}"
+
+    @property
+    def traces(self) -> Mapping[str, Trace]:
+        """Its recorded runs by their keys; none where the package has no recording."""
+        return recording(self.name)
+
+
+def claim_races() -> tuple[ClaimRace, ...]:
+    """Return the races of all claims that can be tested and have an answer in the package, paper by paper."""
+    shown: dict[tuple[str, Recipe], list[ClaimAnswer]] = {}
+    for answer in recorded_answers().answers.values():
+        if not answer.claim.untestable:
+            shown.setdefault((answer.claim.paper, answer.claim.race), []).append(answer)
+    return tuple(ClaimRace(recipe, tuple(answers)) for (_, recipe), answers in shown.items())

@@ -10,11 +10,6 @@ from mklviz.reproduce.claim import PaperClaim
 from mklviz.reproduce.estimates import ALL_DATA, Estimate, Ratio
 from mklviz.reproduce.verdicts import DOES_NOT, PARTLY, REPRODUCES, UNKNOWN, UNTESTABLE
 
-__all__ = [
-    *("COLUMNS", "NONE", "VERDICT_SIGNS"),
-    *("contrary_text", "estimate_text", "measured_text", "race_text", "row_texts", "splits_text"),
-]
-
 COLUMNS = ("on", "paper", "ours, by its rule", "ours, certified", "verdict")
 NONE = "–"
 VERDICT_SIGNS = {REPRODUCES: "✓", PARTLY: "≈", DOES_NOT: "✕", UNTESTABLE: "◇", UNKNOWN: "◇"}

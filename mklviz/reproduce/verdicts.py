@@ -14,11 +14,6 @@ from typing import Protocol
 
 from mklviz.reproduce.estimates import Estimate
 
-__all__ = [
-    *("DOES_NOT", "PARTLY", "REPRODUCES", "UNKNOWN", "UNTESTABLE", "VERDICTS"),
-    *("Alike", "AtLeast", "MoreThan", "VerdictRule", "Within", "together"),
-]
-
 REPRODUCES, PARTLY, DOES_NOT = "reproduces", "partly", "does not"
 UNTESTABLE = "cannot be tested here"
 UNKNOWN = "not measured"

@@ -1,10 +1,11 @@
-"""Scenarios for the classroom, one file each; the first is what the explorer opens with."""
+"""Scenarios for the classroom: SCENARIO of a file is one, or a tuple; the first is what the explorer opens with."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
 from types import ModuleType
+from typing import Any
 
 from mklviz.datasets import list_datasets
 from mklviz.errors import UnknownName
@@ -23,7 +24,11 @@ def scenarios() -> dict[str, Scenario]:
     The default one stands first.
     """
     modules = modules_with(sys.modules[__name__], "SCENARIO", _misfit).values()
-    return {scenario.name: scenario for scenario in sorted((module.SCENARIO for module in modules), key=_place)}
+    return {each.name: each for each in sorted((each for module in modules for each in _of(module)), key=_place)}
+
+
+def _of(module: ModuleType) -> tuple[Any, ...]:
+    return module.SCENARIO if isinstance(module.SCENARIO, tuple) else (module.SCENARIO,)
 
 
 def _place(scenario: Scenario) -> tuple[bool, int, int, str]:
@@ -31,14 +36,16 @@ def _place(scenario: Scenario) -> tuple[bool, int, int, str]:
 
 
 def _misfit(module: ModuleType, others: Iterable[ModuleType]) -> str:
-    """Say why a module's scenario cannot be used beside the others, or ""."""
-    scenario = module.SCENARIO
-    if not isinstance(scenario, Scenario):
-        return f"its SCENARIO is {scenario!r:.60}, not a Scenario."
-    if scenario.recipe.data.source not in list_datasets():
-        return f"there is no data set {scenario.recipe.data.source!r}."
-    twin = next((other for other in others if other.SCENARIO.name == scenario.name), None)
-    return f"the name {scenario.name!r} is already that of {twin.__name__}." if twin else ""
+    """Say why a module's scenarios cannot be used beside the others, or ""."""
+    taken = {scenario.name: other for other in others for scenario in _of(other)}
+    for scenario in _of(module):
+        if not isinstance(scenario, Scenario):
+            return f"its SCENARIO is {scenario!r:.60}, not a Scenario."
+        if scenario.recipe.data.source not in list_datasets():
+            return f"there is no data set {scenario.recipe.data.source!r}."
+        if scenario.name in taken:
+            return f"the name {scenario.name!r} is already that of {taken[scenario.name].__name__}."
+    return ""
 
 
 def load_scenario(name: str) -> Scenario:

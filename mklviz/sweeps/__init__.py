@@ -3,11 +3,9 @@
 from mklviz.sweeps.dask_cluster import DaskCluster
 from mklviz.sweeps.definition import Sweep
 from mklviz.sweeps.engine import Engine
-from mklviz.sweeps.member import RESULT_VERSION, Member
-from mklviz.sweeps.outcome import MemberOutcome
-from mklviz.sweeps.processes import Processes
+from mklviz.sweeps.member import RESULT_VERSION, Member, MemberOutcome
+from mklviz.sweeps.processes import Processes, Shard
 from mklviz.sweeps.running import SweepProgress, SweepRun
-from mklviz.sweeps.shard import Shard
 from mklviz.sweeps.table import SweepTable
 
 __all__ = [

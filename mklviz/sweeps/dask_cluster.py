@@ -1,7 +1,8 @@
 """A Dask cluster: each member is a task, its steps come back while it runs, and its trace when it has ended.
 
-Workers need no disk in common with this machine, which writes what comes back. A task whose worker was lost is begun
-anew on another one. Kernels are built on the workers: a worker gets the members on the same kernels one after another.
+Workers need no disk in common with this machine, which writes what comes back. Kernels are built on the workers: a
+worker gets the members on the same kernels one after another. What a lost worker was solving is handed out anew here:
+Dask would let it wait for ever where no worker was left for a moment.
 """
 
 from __future__ import annotations
@@ -11,30 +12,26 @@ import logging
 import pickle
 import queue
 import secrets
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from mklviz.errors import MissingPackage, MklvizError
 from mklviz.quoting import said_by
 from mklviz.record import Trace
-from mklviz.record.store import Recording
-from mklviz.record.store.trouble import NOT_TAKEN
-from mklviz.record.verdict import Verdict
-from mklviz.sweeps.command import CANCEL, GO_ON
-from mklviz.sweeps.engine import Work
-from mklviz.sweeps.member import Member
-from mklviz.sweeps.outcome import MemberOutcome
-
-__all__ = ["DaskCluster", "import_distributed"]
+from mklviz.sweeps.engine import CANCEL, GO_ON, SweepCommand, Work
+from mklviz.sweeps.member import Member, MemberOutcome
+from mklviz.sweeps.solving import KeptRun, solve_member
 
 CONNECT_SECONDS = 10.0
-LOOK_SECONDS = 0.1
+LOOK_SECONDS, SOON_SECONDS = 0.1, 0.002
 WORKERS_SECONDS = 1.0  # between two looks at which workers there are
 PATIENCE_SECONDS = 3.0
+RESULT_SECONDS = 30.0
 RETRIES = 2
+LOST = "The process that solved it ended before its time, three times: perhaps there is not enough memory."
 
 
 def import_distributed() -> Any:
@@ -46,6 +43,15 @@ def import_distributed() -> Any:
         logger.setLevel(level)
         logger.propagate, logger.handlers[:] = propagate, handlers
     return distributed
+
+
+def workers_of(client: Any) -> Mapping[str, Any]:
+    """Return the workers by their addresses.
+
+    The client's `scheduler_info` may have none of them: what it asks now and then for itself overwrites the answer.
+    """
+    workers: Mapping[str, Any] = client.sync(client.scheduler.identity, n_workers=-1)["workers"]
+    return workers
 
 
 class DaskCluster:
@@ -86,7 +92,7 @@ class DaskCluster:
     def run(self, work: Work) -> None:
         """Solve all of the queue, and return when that is done or the command says to end."""
         with self._connected() as client:
-            for threads in _ClusterTasks(client, work).run():
+            for threads in ClusterTasks(client, work).run():
                 self._threads = threads
 
     @contextmanager
@@ -112,17 +118,18 @@ class DaskCluster:
             ) from None
 
 
-class _ClusterTasks:
-    """The tasks of one sweep."""
+class ClusterTasks:
+    """The tasks of one sweep; `expected`: how many workers there will be, where that is known."""
 
-    def __init__(self, client: Any, work: Work) -> None:
-        self._client, self._work = client, work
+    def __init__(self, client: Any, work: Work, expected: int = 0) -> None:
+        self._client, self._work, self._expected = client, work, expected
         self._topic = f"mklviz-{secrets.token_hex(8)}"
         self._inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._tasks: dict[str, tuple[Any, Member, str]] = {}  # the future, its member and the worker it is meant for
-        self._kept: dict[str, _ReturningRun] = {}  # by the member's key
+        self._kept: dict[str, KeptRun] = {}  # by the member's key
         self._slots: dict[str, int] = {}  # threads by the worker's address
-        self._word, self._due = GO_ON, 0.0
+        self._word, self._due, self._soon = GO_ON, 0.0, 0.0
+        self.ended = 0  # members that have a result
 
     def run(self) -> Iterator[int]:
         """Do it, and yield now and then how many threads there are."""
@@ -144,20 +151,26 @@ class _ClusterTasks:
     def _look_for_workers(self) -> None:
         if time.monotonic() < self._due:
             return
-        self._due = time.monotonic() + WORKERS_SECONDS
-        known = self._client.scheduler_info(n_workers=-1)["workers"]
-        slots = {address: int(worker["nthreads"]) for address, worker in known.items()}
+        slots = {address: int(worker["nthreads"]) for address, worker in workers_of(self._client).items()}
         for address in set(self._slots) - set(slots):
             self._work.queue.leave(address)
+            for key, (_, _, worker) in [*self._tasks.items()]:
+                if worker == address:
+                    self._begin_anew(key)
         self._slots = slots
+        self._due = time.monotonic() + (LOOK_SECONDS if len(slots) < self._expected else WORKERS_SECONDS)
 
     def _pass_on(self) -> None:
         """Tell all workers what is asked for now."""
-        from mklviz.sweeps.dask_worker import say
-
         word = self._work.command.word
         if word != self._word:
             self._word = word
+            telling = threading.Thread(target=self._tell, args=(word,), daemon=True)
+            telling.start()
+            telling.join(PATIENCE_SECONDS)  # a worker may be deep in one long step
+
+    def _tell(self, word: str) -> None:
+        with suppress(Exception):  # workers, or the cluster, that are gone
             self._client.run(say, self._topic, word, on_error="ignore")
 
     def _hand_out(self) -> None:
@@ -172,8 +185,6 @@ class _ClusterTasks:
                 self._submit(member, address)
 
     def _submit(self, member: Member, address: str) -> None:
-        from mklviz.sweeps.dask_worker import solve_there
-
         self._work.begun(member)
         future = self._client.submit(
             solve_there,
@@ -182,23 +193,22 @@ class _ClusterTasks:
             self._word,
             key=f"{self._topic}-{member.key}-{secrets.token_hex(2)}",
             workers=[address],
-            allow_other_workers=True,
             retries=RETRIES,
             pure=False,
         )
-        self._tasks[future.key] = (future, member, address)
-        future.add_done_callback(self._inbox.put)
+        self._tasks[future.key] = (future, member, address)  # a callback would need a thread, which an exit refuses
 
     def _hear(self, seconds: float) -> None:
-        """Wait for a message or the end of a task, so long at most."""
-        try:
-            heard = self._inbox.get(timeout=seconds)
-        except queue.Empty:
-            return
-        if isinstance(heard, Mapping):
-            self._add(heard)
-        elif heard.key in self._tasks:
-            self._take(heard)
+        """Take what has ended, and wait for a message, so long at most; the last one of a run comes before its end."""
+        for future, _, _ in [*self._tasks.values()]:
+            if future.done():
+                self._take(future)
+        with suppress(queue.Empty):
+            message = self._inbox.get(timeout=SOON_SECONDS if time.monotonic() < self._soon else seconds)
+            if "steps" in message:
+                self._add(message)
+            else:
+                self._soon = time.monotonic() + LOOK_SECONDS
 
     def _add(self, message: Mapping[str, Any]) -> None:
         """Add the steps that came back of a run; one that begins anew leaves the earlier attempt cut off."""
@@ -209,34 +219,44 @@ class _ClusterTasks:
         if message["from"] == 0:
             if kept is not None:
                 kept.leave()
-            self._kept[member.key] = _ReturningRun(member, message["attempt"], new, self._work)
+            self._kept[member.key] = KeptRun(member, message["attempt"], new, self._work)
         elif kept is not None and kept.attempt == message["attempt"]:
             kept.extend(message["from"], new)
 
     def _take(self, future: Any) -> None:
         """Take the result of a task, and let the cluster forget it."""
         _, member, _ = self._tasks.pop(future.key)
+        kept, result, error = self._kept.pop(member.key, None), None, None
+        with suppress(Exception):  # the worker was lost with the result
+            result = future.result(RESULT_SECONDS) if future.status == "finished" else None
+            error = future.exception(RESULT_SECONDS) if future.status == "error" else None
+        future.release()
+        if kept is not None and (result is None or kept.attempt != result[0]):
+            kept.leave()
+            kept = None
+        if result is not None:
+            self.ended += 1
+            self._hand_out()  # before the disk is waited for
+            attempt, trace, results = result
+            kept = kept or KeptRun(member, attempt, trace, self._work)
+            self._work.ended(member, kept.finish(trace, results))
+        elif error is not None:
+            self._work.ended(member, MemberOutcome(member.key, "failed", f"The cluster gave up: {said_by(error)}"))
+        else:
+            self._hand_out_again(member)
+
+    def _begin_anew(self, key: str) -> None:
+        """Hand out again what a lost worker was solving."""
+        future, member, _ = self._tasks.pop(key)
+        self._client.cancel([future], force=True)
         kept = self._kept.pop(member.key, None)
-        status, error = future.status, None
-        try:
-            if status == "finished":
-                attempt, trace, results = future.result()
-                if kept is None or kept.attempt != attempt:
-                    if kept is not None:
-                        kept.leave()
-                    kept = _ReturningRun(member, attempt, trace, self._work)
-                self._work.ended(member, kept.finish(trace, results))
-                return
-            error = future.exception() if status == "error" else None
-        except Exception as broken:  # its worker was lost with the result
-            error = broken if status == "error" else None
-        finally:
-            future.release()
         if kept is not None:
             kept.leave()
-        if error is not None or not self._work.queue.again(member):
-            why = said_by(error) if error is not None else "its worker was lost"
-            self._work.ended(member, MemberOutcome(member.key, "failed", f"The cluster gave up: {why}"))
+        self._hand_out_again(member)
+
+    def _hand_out_again(self, member: Member) -> None:
+        if not self._work.queue.again(member):
+            self._work.ended(member, MemberOutcome(member.key, "failed", LOST))
 
     def _wind_up(self) -> None:
         """Wait a moment for runs that were asked to end."""
@@ -246,35 +266,62 @@ class _ClusterTasks:
             self._hear(LOOK_SECONDS)
 
 
-class _ReturningRun:
-    """A run whose steps come back, as it is recorded here."""
+# What a worker of a Dask cluster does: solve one member, say once a second what is new, and hear what is asked for.
 
-    def __init__(self, member: Member, attempt: str, trace: Trace, work: Work) -> None:
-        self.attempt = attempt
-        self._member, self._trace = member, trace
-        self._recording: Recording | None = None
-        self._store = work.store
-        if work.store is not None:
-            self._recording = work.store.record({member.solver: trace}, work.head(member))
+EVERY_SECONDS = 1.0  # between two messages of one run
 
-    def extend(self, start: int, steps: Sequence[tuple[Any, float, Mapping[str, float]]]) -> None:
-        """Add steps, of which some may be there."""
-        for iterate, seconds, split in steps[max(len(self._trace) - start, 0) :] if start <= len(self._trace) else ():
-            self._trace.append(iterate, seconds, split or None)
+_lock = threading.Lock()
+_words: dict[str, str] = {}  # what was asked for last, by sweep
+_commands: dict[str, list[SweepCommand]] = {}  # of the members being solved here, by sweep
 
-    def finish(self, trace: Trace, results: Mapping[str, Any]) -> MemberOutcome:
-        """Add what is missing, and say how the run ended."""
-        if trace is not self._trace:
-            self.extend(0, [(trace[t], trace.seconds_at(t), trace.split_at(t)) for t in range(len(trace))])
-            self._trace.finish(Verdict(trace.status, trace.reason))
-        outcome = MemberOutcome.of(self._member.key, trace, results)
-        if self._recording is None or self._store is None:
-            return outcome
-        self._recording.finish({self._member.solver: results})
-        unkept = "" if self._recording.kept else self._store.trouble or NOT_TAKEN
-        return replace(outcome, run=self._recording.ids.get(self._member.solver, ""), unkept=unkept)
 
-    def leave(self) -> None:
-        """Leave the run cut off."""
-        if self._recording is not None:
-            self._recording.close()
+def say(topic: str, word: str) -> None:
+    """Ask something of all members of a sweep that are being solved here, or will be."""
+    with _lock:
+        _words[topic] = word
+        commands = [*_commands.get(topic, [])]
+    for command in commands:
+        command.say(word)
+
+
+def solve_there(member: Member, topic: str, word: str) -> tuple[str, Trace, dict[str, Any]]:
+    """Return a key of this attempt, the trace and what else is known; steps are sent to the topic meanwhile."""
+    command = SweepCommand()
+    with _lock:
+        _commands.setdefault(topic, []).append(command)
+        command.say(_words.get(topic, word))
+    messages = _Messages(member.key, topic)
+    try:
+        return messages.attempt, *solve_member(member, command, lambda trace: None, messages.stepped)
+    finally:
+        messages.say({})
+        with _lock:
+            _commands[topic].remove(command)
+
+
+class _Messages:
+    """The steps of one run, sent in parts: the first has the trace, later ones what has been added."""
+
+    def __init__(self, key: str, topic: str) -> None:
+        self._key, self._topic = key, topic
+        self.attempt = secrets.token_hex(8)
+        self._sent, self._due = 0, time.monotonic() + EVERY_SECONDS
+
+    def stepped(self, trace: Trace) -> None:
+        if time.monotonic() < self._due or trace.status != "running":
+            return
+        self._due = time.monotonic() + EVERY_SECONDS
+        end = len(trace)
+        new = trace if not self._sent else [_step(trace, t) for t in range(self._sent, end)]
+        message = {"member": self._key, "attempt": self.attempt, "from": self._sent, "steps": pickle.dumps(new)}
+        self._sent = end
+        self.say(message)
+
+    def say(self, message: Mapping[str, Any]) -> None:
+        from distributed import get_worker  # here, as all other modules import without the extra
+
+        get_worker().log_event(self._topic, message)
+
+
+def _step(trace: Trace, t: int) -> tuple[Any, float, dict[str, float]]:
+    return trace[t], trace.seconds_at(t), trace.split_at(t)

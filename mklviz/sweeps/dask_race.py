@@ -26,9 +26,7 @@ from mklviz.engine import Race
 from mklviz.errors import Interrupted, MklvizError, SolverError
 from mklviz.problem import Problem
 from mklviz.quoting import said_by
-from mklviz.sweeps.dask_cluster import DaskCluster
-
-__all__ = ["CLUSTER", "on_cluster"]
+from mklviz.sweeps.dask_cluster import DaskCluster, workers_of
 
 CLUSTER = "MKLVIZ_DASK"  # in the environment of a server: the address of the scheduler whose workers compute its races
 LOOK_SECONDS = 0.005
@@ -113,7 +111,7 @@ def _connected(cluster: Any) -> Any:
 def _begun(client: Any, solver: Solver, problem: Problem, start: Iterate | None, fineness: float) -> Any:
     """Return the future of a solver's steps on the worker whose turn it is."""
     try:
-        workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
+        workers = sorted(workers_of(client))
         if not workers:
             raise SolverError(
                 "The Dask cluster has no worker that could compute this run. Start one, then the race anew."

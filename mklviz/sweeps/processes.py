@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 import os
-import pickle
-import queue
-import subprocess
+import re
 import sys
-import threading
 import time
 from collections.abc import Sequence
-from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from mklviz.errors import MklvizError, SolverError
+from mklviz.errors import MklvizError
 from mklviz.numbers import is_whole
-from mklviz.sweeps.command import CANCEL, GO_ON
-from mklviz.sweeps.engine import Work
+from mklviz.record import Trace
+from mklviz.sweeps.dask_cluster import ClusterTasks, import_distributed
+from mklviz.sweeps.engine import CANCEL, GO_ON, Engine, Work, groups_of, paths_of
 from mklviz.sweeps.member import Member
-from mklviz.sweeps.outcome import MemberOutcome
-from mklviz.sweeps.process_worker import Assignment
+from mklviz.sweeps.solving import KeptRun, solve_member
 
-__all__ = ["Processes", "usual_workers"]
+if TYPE_CHECKING:
+    from mklviz.sweeps.local_cluster import LocalWorkers
 
-LOOK_SECONDS = 0.1  # between looks at what is asked for
-PATIENCE_SECONDS = 3.0  # for processes that were asked to end
-HINT = "perhaps there is not enough memory, or their error stream says more."
-LOST = f"The process that solved it ended before its time, three times: {HINT}"
-MOST_LOST = 12
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-_PROGRAM = "from mklviz.sweeps.process_worker import main; main()"
+LOOK_SECONDS = 0.1
+_ALONE = (
+    "mklviz: distributed is not installed, so that one process solves the whole sweep:"
+    " run “pip install mklviz[dask]” for several."
+)
 
 
 def usual_workers() -> int:
@@ -41,6 +38,8 @@ def usual_workers() -> int:
 
 class Processes:
     """Solve the members of a sweep in processes on this machine, which serve several sweeps inside a ``with``.
+
+    They are the workers of a Dask cluster. Where distributed is not installed, the sweep is solved in this process.
 
     Parameters
     ----------
@@ -57,9 +56,7 @@ class Processes:
         if not (workers is None or (is_whole(workers) and workers > 0)):
             raise MklvizError(f"Workers are a whole number of at least 1, but {workers!r:.80} was given.")
         self._workers = usual_workers() if workers is None else int(workers)
-        self._pool: _Pool | None = None
-        self._inbox = _Inbox()
-        self._waiting: list[_Process] = []
+        self._local: LocalWorkers | None = None
         self._kept = False
 
     def __enter__(self) -> Processes:
@@ -68,9 +65,7 @@ class Processes:
 
     def __exit__(self, *error: object) -> None:
         self._kept = False
-        for process in self._waiting:
-            process.end()
-        self._waiting = []
+        self._end()
 
     def __repr__(self) -> str:
         return f"Processes({self._workers})"
@@ -83,7 +78,8 @@ class Processes:
     @property
     def pids(self) -> list[int]:
         """The processes at work now, or kept for another sweep."""
-        return [process.pid for process in self._waiting] if self._pool is None else self._pool.pids
+        local = self._local
+        return [] if local is None else local.pids
 
     def share(self, members: Sequence[Member]) -> tuple[Member, ...]:
         """Return all of them."""
@@ -91,156 +87,98 @@ class Processes:
 
     def run(self, work: Work) -> None:
         """Solve all of the queue, and return when that is done or the command says to end."""
-        self._pool = _Pool(self.workers, work, self._waiting, self._inbox)
+        if not len(work.queue):
+            return
         try:
-            self._pool.run()
+            import_distributed()
+        except ImportError:
+            print(_ALONE, file=sys.stderr, flush=True)
+            self._workers = 1
+            _solve_here(work)
+            return
+        from mklviz.sweeps.local_cluster import LocalWorkers
+
+        kept = False
+        try:
+            count = min(self._workers, work.queue.paths)
+            local = self._local = self._local or LocalWorkers(count)
+            tasks = ClusterTasks(local.client, work, count)
+            for _ in tasks.run():
+                local.keep(count, tasks.ended)
+            kept = self._kept and work.command.word == GO_ON
         finally:
-            self._waiting = self._pool.leave(self._kept)
-            self._pool = None
+            if not kept:
+                self._end()
+
+    def _end(self) -> None:
+        local, self._local = self._local, None
+        if local is not None:
+            local.end()
 
 
-_Inbox = queue.SimpleQueue["tuple[_Process, MemberOutcome | None]"]
+def _solve_here(work: Work) -> None:
+    """Solve all in this thread."""
+    while len(work.queue) and work.command.word != CANCEL:
+        member = work.queue.take(0)
+        if member is None:  # another process solves what is left
+            time.sleep(LOOK_SECONDS)
+            continue
+        work.begun(member)
+        kept: list[KeptRun] = []
+
+        def begun(trace: Trace, member: Member = member, kept: list[KeptRun] = kept) -> None:
+            kept.append(KeptRun(member, "", trace, work))
+
+        trace, results = solve_member(member, work.command, begun, lambda _: None)
+        for earlier in kept[:-1]:  # of a run that was ended or broke down on its way
+            earlier.leave()
+        work.ended(member, kept[-1].finish(trace, results))
 
 
-class _Process:
-    """One process, which puts the results, and at last None, into a queue."""
-
-    def __init__(self, inbox: _Inbox) -> None:
-        self.member: Member | None = None
-        self._inbox = inbox
-
-    def start(self) -> None:
-        self._popen = subprocess.Popen(
-            [sys.executable, "-c", _PROGRAM],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=_environment(),
-            start_new_session=True,  # Ctrl-C is for the process that started it, which asks it to end
-        )
-        threading.Thread(target=self._read, name="mklviz-sweep-worker", daemon=True).start()
-
-    @property
-    def pid(self) -> int:
-        return self._popen.pid
-
-    def send(self, message: Assignment | str) -> None:
-        assert self._popen.stdin is not None
-        with suppress(OSError, ValueError):  # where it has died, None will be read from it
-            pickle.dump(message, self._popen.stdin)
-            self._popen.stdin.flush()
-
-    def end(self) -> None:
-        self._popen.kill()
-        self._popen.wait()
-        for pipe in (self._popen.stdin, self._popen.stdout):
-            with suppress(OSError):
-                if pipe is not None:
-                    pipe.close()
-
-    def _read(self) -> None:
-        assert self._popen.stdout is not None
-        try:
-            while True:
-                self._inbox.put((self, pickle.load(self._popen.stdout)))
-        except Exception:  # it has died, perhaps in the middle of a word
-            self._inbox.put((self, None))
+# One share of a sweep, for machines that know nothing of one another: what suits any batch system.
 
 
-def _environment() -> dict[str, str]:
-    """Return the environment of a process with one thread, which finds the modules that this one finds."""
-    return {**os.environ, **dict.fromkeys(_THREADS, "1"), "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
+@dataclass(frozen=True)
+class Shard:
+    """Solve one share of a sweep on this machine: the K-th of N, the same one every time.
 
+    Members on the same kernels stay together, where there are as many kernel banks as shares. Those of a path
+    always do.
 
-class _Pool:
-    """The processes of one sweep."""
+    Parameters
+    ----------
+    text : str
+        "3/20" for the third of twenty shares.
+    engine : Engine, optional
+        What solves it; processes on this machine by default.
 
-    def __init__(self, count: int, work: Work, processes: list[_Process], inbox: _Inbox) -> None:
-        self._count, self._work, self._processes, self._inbox = count, work, processes, inbox
-        self._word = GO_ON
-        self._lost = 0  # one after another, before any has said something
+    Raises
+    ------
+    MklvizError
+        If the text names no share.
+    """
+
+    text: str
+    engine: Engine = field(default_factory=Processes)
+
+    def __post_init__(self) -> None:
+        match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", self.text.strip()) if isinstance(self.text, str) else None
+        if match is None or not 1 <= int(match[1]) <= int(match[2]):
+            raise MklvizError(f"A share is written K/N, such as 3/20 for the third of twenty, not {self.text!r:.80}.")
 
     @property
-    def pids(self) -> list[int]:
-        return [process.pid for process in [*self._processes]]
+    def workers(self) -> int:
+        """How many members are solved at once."""
+        return self.engine.workers
 
-    def run(self) -> None:
-        while (len(self._work.queue) or self._busy) and self._work.command.word != CANCEL:
-            self._pass_on()
-            self._hand_out()
-            self._hear(LOOK_SECONDS)
-        self._wind_up()
+    def share(self, members: Sequence[Member]) -> tuple[Member, ...]:
+        """Return the members of this share."""
+        which, count = map(int, self.text.split("/"))
+        groups = groups_of(members)
+        if len(groups) < count:
+            groups = paths_of(members)
+        return tuple(member for group in groups[which - 1 :: count] for member in group)
 
-    def leave(self, kept: bool) -> list[_Process]:
-        """End the processes, and return those that are kept for another sweep: they have done all that was asked."""
-        waiting = [*self._processes] if kept and self._word == GO_ON and not self._busy else []
-        for process in self._processes:
-            if process not in waiting:
-                process.end()
-        return waiting
-
-    @property
-    def _busy(self) -> list[_Process]:
-        return [process for process in self._processes if process.member is not None]
-
-    def _pass_on(self) -> None:
-        """Tell all processes what is asked for now."""
-        word = self._work.command.word
-        if word != self._word:
-            self._word = word
-            for process in self._processes:
-                process.send(word)
-
-    def _hand_out(self) -> None:
-        if self._word != GO_ON:
-            return
-        for process in self._processes:
-            if process.member is None and (member := self._work.queue.take(process)) is not None:
-                self._give(process, member)
-        while len(self._processes) < self._count:
-            another = _Process(self._inbox)
-            member = self._work.queue.take(another)
-            if member is None:  # what is left are paths of the others, or of another process
-                self._work.queue.leave(another)
-                return
-            another.start()
-            self._processes.append(another)
-            self._give(another, member)
-
-    def _give(self, process: _Process, member: Member) -> None:
-        process.member = member
-        self._work.begun(member)
-        store = self._work.store
-        folder = store.folder if store is not None and store.enabled else None
-        process.send(Assignment(member, self._work.head(member), folder))
-
-    def _hear(self, seconds: float) -> None:
-        """Wait for a process to say something, so long at most."""
-        try:
-            process, outcome = self._inbox.get(timeout=seconds)
-        except queue.Empty:
-            return
-        if process not in self._processes:  # one of a sweep before
-            return
-        member, process.member = process.member, None
-        self._lost = 0 if outcome is not None else self._lost + 1
-        if outcome is None:
-            self._replace(process, member)
-        elif member is not None:
-            self._work.ended(member, outcome)
-
-    def _replace(self, process: _Process, member: Member | None) -> None:
-        """Do without a process that has died, and solve its member again."""
-        process.end()
-        self._processes.remove(process)
-        self._work.queue.leave(process)
-        if self._lost >= MOST_LOST:
-            raise SolverError(f"{MOST_LOST} processes ended one after another, and none has solved anything: {HINT}")
-        if member is not None and not self._work.queue.again(member):
-            self._work.ended(member, MemberOutcome(member.key, "failed", LOST))
-
-    def _wind_up(self) -> None:
-        """Wait a moment for those that were asked to end."""
-        self._pass_on()
-        until = time.monotonic() + PATIENCE_SECONDS
-        while self._busy and time.monotonic() < until:
-            self._hear(LOOK_SECONDS)
+    def run(self, work: Work) -> None:
+        """Solve all of the queue, which holds this share alone."""
+        self.engine.run(work)

@@ -17,17 +17,12 @@ from mklviz.record.store import EVERYBODY, Asker, RunHead, Store
 from mklviz.record.store.folder_lock import BEGUN, HELD, LOCKS, Claims
 from mklviz.record.store.head import owned_key
 from mklviz.record.store.trouble import MEANWHILE
-from mklviz.sweeps.command import CANCEL, GO_ON, PAUSE, SweepCommand
 from mklviz.sweeps.definition import Sweep
-from mklviz.sweeps.engine import Engine, Work
-from mklviz.sweeps.member import Member
-from mklviz.sweeps.outcome import MemberOutcome
+from mklviz.sweeps.engine import CANCEL, GO_ON, PAUSE, Engine, MemberQueue, SweepCommand, Work
+from mklviz.sweeps.member import Member, MemberOutcome
 from mklviz.sweeps.processes import Processes
-from mklviz.sweeps.queue import MemberQueue
-from mklviz.sweeps.solving import head_of
+from mklviz.sweeps.solving import head_of, on_disk
 from mklviz.sweeps.table import SweepTable, known_outcomes
-
-__all__ = ["SweepProgress", "SweepRun"]
 
 _log = logging.getLogger(__name__)
 _NONE = MemberOutcome("", "")
@@ -212,7 +207,8 @@ class SweepRun:
         """Withdraw the trouble of runs that the disk has taken after all."""
         missing = [member for member in self.members if self._outcomes.get(member.key, _NONE).unkept]
         if missing and self.store is not None:
-            kept = known_outcomes(self.store, missing)
+            known = known_outcomes(self.store, missing)
+            kept = {key: outcome for key, outcome in known.items() if on_disk(outcome.run)}
             with self._lock:
                 self._outcomes.update(kept)
                 for key in {member.key for member in missing} - set(kept):

@@ -1,37 +1,47 @@
-"""Solve one member, wherever that is: build its kernels, unless they are there, run it, and return the result."""
+"""Solve one member, wherever that is: build its kernels, unless they are there, run it, and keep the result."""
 
 from __future__ import annotations
 
+import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+
 from mklviz.context.blas import one_blas_thread
+from mklviz.context.meter import cpu_time
 from mklviz.contract import Iterate
 from mklviz.datasets import DataError
 from mklviz.engine import Run
 from mklviz.errors import Interrupted, MklvizError
+from mklviz.inner import SvmOracle
+from mklviz.problem import Problem
 from mklviz.quoting import said_by
 from mklviz.recipe import Recipe
 from mklviz.recipe.banks import BankStore
 from mklviz.recipe.prepared import Prepared
 from mklviz.record import Trace
-from mklviz.record.store import Asker, RunHead
+from mklviz.record.store import Asker, Recording, RunHead, Store
 from mklviz.record.store.head import owned_key
 from mklviz.record.store.machine import this_machine
+from mklviz.record.store.runs_folder import RUNS
+from mklviz.record.store.trouble import NOT_TAKEN
+from mklviz.record.store.upkeep import pack
 from mklviz.record.verdict import Verdict
-from mklviz.sweeps.command import SweepCommand
-from mklviz.sweeps.fit import mean_fit_seconds
-from mklviz.sweeps.member import Member
-from mklviz.sweeps.outcome import DONE
-
-__all__ = ["head_of", "solve_member"]
+from mklviz.sweeps.engine import SweepCommand, Work
+from mklviz.sweeps.member import DONE, Member, MemberOutcome
 
 _BANKS = BankStore(max_count=2, at_once=1)  # those of this process; members on the same kernels come one after another
 _FITS: dict[object, float] = {}  # seconds of a fit, by data and kernels, and by the loss
 _ENDS: dict[object, Iterate] = {}  # where runs ended, by their keys, for those on the same path that begin there
 MOST_KEPT = 100  # of each
 _lock = threading.Lock()  # a worker of a cluster may have several threads, each with a path of its own
+MOST_WAITING = 20  # runs that the disk has not taken
+_WAITING: dict[str, Recording] = {}  # by the run's key in the store
 
 T = TypeVar("T")
 Watch = Callable[[Trace], None]
@@ -147,3 +157,86 @@ def _fit_seconds(recipe: Recipe, command: SweepCommand) -> float:
         seconds = mean_fit_seconds(_prepared(recipe, command).problem)
         _keep(_FITS, key, seconds)
     return seconds
+
+
+class KeptRun:
+    """A run as it is recorded here, while its steps come back."""
+
+    def __init__(self, member: Member, attempt: str, trace: Trace, work: Work) -> None:
+        self.attempt = attempt
+        self._member, self._trace = member, trace
+        self._recording: Recording | None = None
+        self._store = work.store
+        if work.store is not None:
+            self._recording = work.store.record({member.solver: trace}, work.head(member))
+
+    def extend(self, start: int, steps: Sequence[tuple[Any, float, Mapping[str, float]]]) -> None:
+        """Add steps, of which some may be there."""
+        for iterate, seconds, split in steps[max(len(self._trace) - start, 0) :] if start <= len(self._trace) else ():
+            self._trace.append(iterate, seconds, split or None)
+
+    def finish(self, trace: Trace, results: Mapping[str, Any]) -> MemberOutcome:
+        """Add what is missing, and say how the run ended."""
+        if trace is not self._trace:
+            self.extend(0, [(trace[t], trace.seconds_at(t), trace.split_at(t)) for t in range(len(trace))])
+            self._trace.finish(Verdict(trace.status, trace.reason))
+        outcome = MemberOutcome.of(self._member.key, trace, results)
+        if self._recording is None or self._store is None:
+            return outcome
+        self._recording.finish({self._member.solver: results})
+        run = self._recording.ids.get(self._member.solver, "")
+        if run:
+            _pack(self._store.folder / RUNS / run)
+        unkept = "" if self._recording.kept else _waiting(self._store, run, self._recording)
+        return replace(outcome, run=run, unkept=unkept)
+
+    def leave(self) -> None:
+        """Leave the run cut off."""
+        if self._recording is not None:
+            self._recording.close()
+
+
+def _pack(folder: Path) -> None:
+    """Make a run small at once: the owner of the store, which packs others, may be too slow for thousands."""
+    with suppress(OSError):  # frames stay, and are packed another time
+        pack(folder)
+
+
+def _waiting(store: Store, run: str, recording: Recording) -> str:
+    """Return why a run is not kept, which is tried again while there is memory for it."""
+    _WAITING[run] = recording
+    while len(_WAITING) > MOST_WAITING:
+        _WAITING.pop(next(iter(_WAITING))).give_up()
+    return store.trouble or NOT_TAKEN
+
+
+def on_disk(run: str) -> bool:
+    """Return whether a run that a store knows is more than in this process's memory."""
+    return run not in _WAITING or _WAITING[run].kept
+
+
+# What learning no kernel weights costs: one SVM fit of the mean kernel, the unit that machines have in common.
+
+TOLERANCE = 1e-3  # LIBSVM's
+TIMES, ENOUGH_SECONDS = 5, 0.5
+
+
+def mean_fit_seconds(problem: Problem) -> float:
+    """Return the CPU seconds of the inner problem at equal weights, from nothing, the least of some; nan if unsolved.
+
+    Forming the mean kernel counts: an SVM of a hundred samples alone takes a tenth of a millisecond.
+    """
+    times: list[float] = []
+    try:
+        with one_blas_thread():
+            while len(times) < TIMES and sum(times) < ENOUGH_SECONDS:
+                times.append(_fit(problem))
+    except MklvizError:
+        return math.nan
+    return float(np.min(times))
+
+
+def _fit(problem: Problem) -> float:
+    begun = cpu_time()
+    SvmOracle(problem, TOLERANCE).begin(None)
+    return cpu_time() - begun

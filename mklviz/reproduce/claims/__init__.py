@@ -1,4 +1,4 @@
-"""The claims, one file for each table or figure of a paper: a module that says ``CLAIMS = (PaperClaim(...), ...)``.
+"""The claims, one file for each paper: a module that says ``CLAIMS = (PaperClaim(...), ...)``.
 
 An installed package brings its own by an entry point in the group mklviz.claims.
 """

@@ -1,11 +1,8 @@
 """What the finished members of a sweep say together; numpy and scipy alone, and every draw is seeded."""
 
-from mklviz.sweeps.statistics.differences import Difference, paired_differences
-from mklviz.sweeps.statistics.growth import Growth, growths
-from mklviz.sweeps.statistics.measures import MEASURES, Measure, measure_of
-from mklviz.sweeps.statistics.outcomes import Outcomes
-from mklviz.sweeps.statistics.profiles import PerformanceProfile, pair_profile, performance_profile
-from mklviz.sweeps.statistics.spread import Spread, spreads
+from mklviz.sweeps.statistics.curves import Growth, PerformanceProfile, growths, pair_profile, performance_profile
+from mklviz.sweeps.statistics.intervals import Difference, Spread, paired_differences, spreads
+from mklviz.sweeps.statistics.outcomes import MEASURES, Measure, Outcomes, measure_of
 
 __all__ = [
     "MEASURES",

@@ -22,7 +22,7 @@ from mklviz.record.recordings import recording
 from mklviz.record.reference import Reference
 from mklviz.record.store import Store
 from mklviz.reproduce import ClaimAnswer
-from mklviz.reproduce.races import ClaimRace, claim_races
+from mklviz.reproduce.recorded import ClaimRace, claim_races
 from mklviz.reproduce.texts import race_text, splits_text
 from mklviz.reproduce.verdicts import DOES_NOT
 from mklviz.scenarios import GROUPS, Question, scenarios

@@ -16,8 +16,6 @@ from mklviz.sweeps import Sweep
 from mklviz.sweeps.definition import KEYS
 from mklviz.views.form import Code, FormRow, Group, TextBox
 
-__all__ = ["SweepForm"]
-
 SPLITS = "0...4"  # at first
 _FIELDS = (
     ("data", "Data sets", "Names with commas between them, such as sonar,heart"),

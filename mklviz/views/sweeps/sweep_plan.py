@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
 from mklviz.numbers import counted
 from mklviz.record.store import Store
-from mklviz.sweeps import Member, Sweep, SweepTable
-from mklviz.views.sweeps.sweep_text import duration
-
-__all__ = ["SweepPlan", "plan_of"]
+from mklviz.sweeps import Member, Sweep, SweepRun, SweepTable
+from mklviz.sweeps.following import duration_text
 
 RECENT = 200  # runs of a solver that an estimate looks at
 
@@ -40,7 +39,7 @@ class SweepPlan:
         where = "in one process" if workers == 1 else f"in {workers:,} processes"
         if math.isnan(self.seconds):
             return f"{counted(self.total, 'run')}{skipped}. How long they take is seen when the first have ended."
-        lasts = duration(self.seconds / workers)
+        lasts = duration_text(self.seconds / workers)
         return f"{counted(self.total, 'run')}{skipped}. About {lasts} {where}, by earlier runs like these."
 
 
@@ -85,3 +84,35 @@ def _parts(recipe: str) -> tuple[str, str]:
 
 def _mean(values: list[float]) -> float:
     return sum(values) / len(values) if values else math.nan
+
+
+# One sweep at a time on a server: each takes all the processes that there are to have.
+
+
+class RunningSweeps:
+    """The sweep that pages of this process have begun."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._run: SweepRun | None = None
+
+    def begin(self, run: SweepRun) -> None:
+        """Start a sweep; raise `MklvizError` while another goes on. One that is paused keeps nobody waiting."""
+        self._go_on(run, run.start)
+
+    def resume(self, run: SweepRun) -> None:
+        """Go on with a sweep that was paused; raise `MklvizError` while another goes on."""
+        self._go_on(run, run.resume)
+
+    def _go_on(self, run: SweepRun, go: Callable[[], None]) -> None:
+        with self._lock:
+            if self._run is not None and self._run is not run and self._run.status == "running":
+                raise MklvizError(
+                    "Another sweep is going on on this server, perhaps on another page: start this one when it has"
+                    " ended."
+                )
+            self._run = run
+            go()
+
+
+RUNNING_SWEEPS = RunningSweeps()

@@ -9,23 +9,15 @@ from html import escape
 from mklviz.numbers import counted
 from mklviz.record.words import number
 from mklviz.sweeps import SweepProgress, SweepTable
+from mklviz.sweeps.following import duration_text
 from mklviz.sweeps.statistics import Difference, Measure, Outcomes, Spread
 from mklviz.views.look.palette import RunStyle, swatch
-
-__all__ = ["difference_table", "duration", "failures", "progress_line", "runs_sentence", "spread_table"]
 
 _RATIO = "How many times the first costs what the second does: the geometric mean over cases that both solved"
 _CHANGE = "By how much the first has more than the second: the mean over cases that both solved"
 _INTERVAL = "Drawn again 2,000 times from the splits of each data set; of fewer than five there is none"
 _LESS = "Cases in which the first has less, of those that both solved"
 _ONLY = "Cases that one of the two solved and the other did not, or neither: they are in no mean"
-
-
-def duration(seconds: float) -> str:
-    """Return a time as people say it: "40 s", "3 min", "2.5 h"."""
-    if seconds < 100.0:
-        return f"{max(seconds, 1.0):.0f} s"
-    return f"{seconds / 60.0:.0f} min" if seconds < 5400.0 else f"{seconds / 3600.0:.1f} h"
 
 
 def progress_line(progress: SweepProgress, status: str) -> str:
@@ -48,7 +40,7 @@ def progress_line(progress: SweepProgress, status: str) -> str:
         parts.append(f"{progress.elsewhere:,} solved by another process")
     left = progress.seconds_left
     if status != "paused" and math.isfinite(left) and ended < total:
-        parts.append(f"about {duration(left)} left")
+        parts.append(f"about {duration_text(left)} left")
     return f"{'Paused: ' if status == 'paused' else ''}{', '.join(parts)}."
 
 

@@ -26,10 +26,8 @@ from mklviz.record.store import Store
 from mklviz.views.export.page import race_page
 from mklviz.views.form import Alert, Button, File, Form, FormRow, Group, Heading, Note, Select, Switch, TextBox
 from mklviz.views.form.inputs import follow
-from mklviz.views.history.found_races import FoundRaces, Sought
-from mklviz.views.history.past_race import ORDERS, STATES, PastRace
-from mklviz.views.history.race_list import RaceList
-from mklviz.views.history.race_words import RaceWords
+from mklviz.views.history.past_race import ORDERS, STATES, FoundRaces, PastRace, Sought
+from mklviz.views.history.race_list import RaceList, RaceWords
 from mklviz.views.host.document_lock import with_page_locked
 from mklviz.views.look import cards
 from mklviz.views.session.comparable import difference, shared_recipe

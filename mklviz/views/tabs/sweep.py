@@ -27,12 +27,9 @@ from mklviz.views.model.model_card import ONE_SECTION
 from mklviz.views.session.comparable import shared_recipe
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
-from mklviz.views.sweeps.results_view import ResultsView
-from mklviz.views.sweeps.running_sweeps import RUNNING_SWEEPS
 from mklviz.views.sweeps.sweep_form import SweepForm
-from mklviz.views.sweeps.sweep_plan import SweepPlan, plan_of
-from mklviz.views.sweeps.sweep_race import race_of
-from mklviz.views.sweeps.sweep_results import SweepResults, results_of
+from mklviz.views.sweeps.sweep_plan import RUNNING_SWEEPS, SweepPlan, plan_of
+from mklviz.views.sweeps.sweep_results import ResultsView, SweepResults, race_of, results_of
 from mklviz.views.sweeps.sweep_text import failures, progress_line
 from mklviz.views.tabs import Tab
 
