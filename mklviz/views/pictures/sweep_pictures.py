@@ -7,7 +7,6 @@ from typing import Any
 
 import holoviews as hv
 import numpy as np
-from UNKNOWN import Along
 
 from mklviz.errors import ProblemError
 from mklviz.sweeps.statistics import (
@@ -20,6 +19,7 @@ from mklviz.sweeps.statistics import (
     performance_profile,
     spreads,
 )
+from mklviz.sweeps.statistics.curves import Along
 from mklviz.typing import Array
 from mklviz.views.chart.axes import PERCENT, SHORT
 from mklviz.views.look.palette import RunStyle, Theme
