@@ -55,4 +55,4 @@ def __dir__() -> list[str]:
 
 
 if "IPython" in sys.modules or "marimo" in sys.modules:
-    importlib.import_module("mklviz.views.notebook.rich_display").register()
+    importlib.import_module("mklviz.views.notebook").register()

@@ -30,7 +30,7 @@ from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.export.recording import recorded
 from mklviz.views.look.palette import LIGHT
 from mklviz.views.look.styles import race_styles, run_styles
-from mklviz.views.race.pins import _columns
+from mklviz.views.race.race_figures import _columns
 from mklviz.views.race.results import result_rows
 from mklviz.views.session import launcher
 from mklviz.views.session.launcher import begin_at, branch_at
@@ -221,7 +221,7 @@ def test_the_curve_of_a_branch_begins_at_the_step_and_its_svm_solves() -> None:
     session.cursor = STEP - 2
     tab.follow(session)
     assert np.isnan(list(tab.view.charts.marks.source.data["iteration"])[-1])
-    assert f"begins at step {STEP}" in tab.bar.words.object
+    assert f"Begins at step {STEP}" in tab.bar.words.object
 
 
 def test_the_timeline_goes_on_from_the_step_of_the_cursor() -> None:

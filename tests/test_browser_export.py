@@ -13,8 +13,8 @@ from test_lab_page import LAM, solved
 
 import mklviz as mv
 from mklviz.engine import Gap, MaxIter, Race
+from mklviz.views.chart.axes import axis_ticks, tick_text
 from mklviz.views.chart.description import Axis
-from mklviz.views.chart.ticks import axis_ticks, tick_text
 from mklviz.views.export.lab_page import lab_page
 
 pytestmark = pytest.mark.browser

@@ -21,8 +21,7 @@ from mklviz.views.explorer.cold_start import PLAYED, YOURS_FOLLOWS
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.explorer.follower import Follower
 from mklviz.views.host.panel_setup import configure
-from mklviz.views.race.playback import Playback
-from mklviz.views.race.race_view import RaceView
+from mklviz.views.race.race_view import Playback, RaceView
 
 NAMES = sorted(path.stem for path in FOLDER.glob("*.zip"))
 MARK = ">Recording<"

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from _undrawn import DrawnChart, DrawnMark, draw_none
 
+from mklviz.views.chart.axes import axis_share, axis_span
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.description import Chart, Column, LineMark, Mark, PointMark, RuleMark, TextMark
-from mklviz.views.chart.ticks import axis_share, axis_span
 from mklviz.views.lessons.picture import Named, Picture, name_mark, with_names
 from mklviz.views.lessons.pictures import recorded_picture
 from mklviz.views.look.palette import LIGHT, Theme, theme_for

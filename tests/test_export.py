@@ -22,14 +22,15 @@ from mklviz.engine import Gap, MaxIter, Race
 from mklviz.errors import MklvizError
 from mklviz.quoting import one_line
 from mklviz.record import Trace
-from mklviz.record.summary import Reference
+from mklviz.record.summary import Reference, result_at
+from mklviz.views.chart.axes import squashed
 from mklviz.views.chart.columns import WEIGHT_COLUMNS
 from mklviz.views.chart.race_charts import ChartOptions, race_charts
-from mklviz.views.chart.squashed import squashed
 from mklviz.views.export.page import race_page
 from mklviz.views.export.recording import MOST_STEPS, recorded
 from mklviz.views.look.palette import LIGHT
 from mklviz.views.look.styles import run_styles
+from mklviz.views.race.results import result_cells
 
 EVIL = "</script><script>alert(1)</script><!-- & \u2028 “x”"
 SMALL = ["--data", "two_moons", "--kernels", "gauss:0.5,1,2@all poly:1@each", "--C", "10"]
@@ -70,11 +71,11 @@ def test_every_number_of_a_page_is_that_of_its_trace() -> None:
         assert run["objective"] == pytest.approx(trace.objective.tolist(), rel=1e-5)
         assert run["gap"] == pytest.approx(trace.gap.tolist(), rel=1e-3)
         assert run["svm_solves"] == trace.svm_solves.tolist()
-        assert run["least"] == pytest.approx(np.minimum.accumulate(trace.objective).tolist(), rel=1e-6)
+        rows = [result_cells(result_at(trace, t), trace.motion_at(t)) for t in range(len(trace))]
+        assert [tuple(row.split("\t")) for row in run["cells"]] == rows
         largest = max(run[column][-1] for column in WEIGHT_COLUMNS if column in run)
         assert largest == pytest.approx(trace.weights[-1].max(), rel=1e-2)
-        assert run["moved"][-1] == pytest.approx(trace.motion.moved, rel=1e-2)
-        assert run["status"]["reason"] == trace.reason
+        assert run["reason"] == trace.reason
 
 
 def test_a_page_says_what_each_solver_did_at_each_step_live_and_loaded_alike(tmp_path: Path) -> None:

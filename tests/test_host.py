@@ -552,7 +552,7 @@ SCRIPTS = {
         *("_pull_doc_json", "_repull_session_doc", "_receiver", "replace_with_json", "buffers", "_on_message", "msgid"),
         *("on_message", "get_model_by_id", "client/connection", "ClientConnection"),
     ),
-    "views/race/keep_zoom.js": ("have_updated_interactively", "scale_hint"),
+    "views/race/figures.py": ("have_updated_interactively", "scale_hint"),
 }
 
 

@@ -111,7 +111,7 @@ def test_a_run_in_the_terminal_needs_no_screen(tmp_path: Path) -> None:
 def test_a_notebook_shows_the_table_of_a_run_without_its_picture() -> None:
     done = run("""
 import mklviz as mv
-from mklviz.views.notebook.rich_display import _html
+from mklviz.views.notebook import _html
 train, test = mv.load_dataset("heart").split(train=0.2, seed=0)
 bank = mv.KernelBank.build(train.X, [mv.Gaussian(widths=(1.0, 4.0))])
 trace = mv.solve(mv.Problem(bank, train.y, mv.Hinge(C=10.0)), "level")

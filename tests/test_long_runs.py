@@ -16,10 +16,10 @@ from mklviz.contract import End, Iterate, Solver
 from mklviz.engine import MaxIter, Race
 from mklviz.errors import SolverError
 from mklviz.problem import Problem
+from mklviz.views.chart.axes import FAR, axis_end
 from mklviz.views.chart.description import Axis, Chart, LineMark
 from mklviz.views.chart.svg import drawing
 from mklviz.views.chart.svg_pictures import race_still
-from mklviz.views.chart.ticks import FAR, axis_end
 from mklviz.views.look.palette import LIGHT
 from mklviz.views.race.race_view import RaceView
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mklviz.contract import Iterate
-from mklviz.views.chart.contours import contour_levels
+from mklviz.views.chart.columns import contour_levels
 from mklviz.views.chart.description import Axis
 from mklviz.views.geometry.map_card import flat_valley, model_words, shade_scale
 from mklviz.views.geometry.map_chart import DIGIT, FRAME, RIGHT, SIZE, UP, numbered_steps

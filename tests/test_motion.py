@@ -12,8 +12,7 @@ from mklviz.recipe import Recipe
 from mklviz.record import Trace
 from mklviz.record.motion import SHORTEST, Motion, MotionTracker
 from mklviz.scenarios import load_scenario, scenarios
-from mklviz.views.look.palette import DARK, LIGHT
-from mklviz.views.race.results import badge
+from mklviz.views.race.results import moved_words, weights_pills
 
 
 def along(path: np.ndarray) -> Trace:
@@ -120,7 +119,7 @@ def test_short_paths_are_not_judged(length: int) -> None:
     trace = along(np.eye(12)[:length])
     assert trace.motion.moved == max(length - 1, 0)
     assert trace.motion.verdict == ""
-    assert "pill" not in badge(trace.motion, LIGHT)
+    assert weights_pills(trace.motion) == ""
 
 
 def test_scale_does_not_matter_and_weights_that_are_all_zero_are_a_place_like_others() -> None:
@@ -136,9 +135,9 @@ def test_weights_that_are_no_numbers_are_not_judged() -> None:
     assert (motion.verdict, str(motion)) == ("", "")
 
 
-@pytest.mark.parametrize("theme", [LIGHT, DARK])
-def test_the_badge_says_the_word_and_the_rule_behind_it(theme: object) -> None:
-    shown = badge(along(np.eye(2)[np.arange(41) % 2]).motion, theme)  # type: ignore[arg-type]
+def test_the_words_above_the_weights_say_the_verdict_and_the_rule_behind_it() -> None:
+    motion = along(np.eye(2)[np.arange(41) % 2]).motion
+    shown = weights_pills(motion) + moved_words(motion)
     assert ">oscillates</span>" in shown
     assert "shifted weight worth 40 full moves; 100 % was undone again" in shown
     assert "After the first fifth of the steps, 32 full moves were undone" in shown

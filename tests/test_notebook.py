@@ -28,7 +28,7 @@ from mklviz.engine import Race, standard_rules
 from mklviz.errors import MklvizError, UnsupportedProblem
 from mklviz.record import Trace
 from mklviz.views.host.kernel import in_notebook
-from mklviz.views.notebook.rich_display import register
+from mklviz.views.notebook import register
 
 ROOT = Path(__file__).resolve().parents[1]
 QUICKSTART = ROOT / "apps" / "notebooks" / "quickstart.ipynb"
@@ -220,7 +220,7 @@ def test_in_marimo_pictures_are_pages_that_load_nothing_and_those_with_sliders_a
 ) -> None:
     import holoviews as hv
 
-    from mklviz.views.pictures.holoviews_extension import show_in_notebooks
+    from mklviz.views.pictures.export import show_in_notebooks
 
     ui = SimpleNamespace(panel=lambda shown: ("with sliders", shown))
     asked = {"running_in_notebook": lambda: True, "iframe": str, "Html": str, "ui": ui}

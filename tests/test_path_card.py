@@ -15,7 +15,7 @@ from mklviz.kernels import ProductBank
 from mklviz.problem import L1Penalty, Problem
 from mklviz.solvers.level import Level
 from mklviz.views.look.palette import DARK
-from mklviz.views.race.path_card import VALUES, PathCard
+from mklviz.views.race.ended_cards import VALUES, PathCard
 
 POSED = named_problem("noisy blobs, C = 10")
 

@@ -13,10 +13,9 @@ from bokeh.document import Document
 import mklviz as mv
 from mklviz.errors import ProblemError
 from mklviz.views.chart.description import LineMark
-from mklviz.views.chart.path_charts import path_charts
-from mklviz.views.chart.path_picture import NAMED
+from mklviz.views.chart.path_charts import NAMED, path_charts
 from mklviz.views.look.palette import LIGHT
-from mklviz.views.notebook.path_view import PathFigure
+from mklviz.views.notebook.race_cell import PathFigure
 
 
 @cache

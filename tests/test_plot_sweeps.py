@@ -16,8 +16,8 @@ from mklviz.errors import ProblemError, UnknownName
 from mklviz.sweeps.statistics import Outcomes, performance_profile
 from mklviz.views.look.palette import DARK, LIGHT, contrast, theme_for
 from mklviz.views.look.styles import solver_styles, written_styles
-from mklviz.views.pictures.spread import draw_spread
 from mklviz.views.pictures.style import in_card, rendered
+from mklviz.views.pictures.sweep_pictures import draw_spread
 
 
 def unlucky(data: str, split: int, solver: str) -> bool:

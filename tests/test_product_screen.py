@@ -24,7 +24,7 @@ from mklviz.recipe import SolverChoice
 from mklviz.scenarios import load_scenario
 from mklviz.views.chart.columns import distance
 from mklviz.views.explorer.explorer import Explorer
-from mklviz.views.race.minima import MinimaCard, ends_apart
+from mklviz.views.race.ended_cards import MinimaCard, ends_apart
 from mklviz.views.sidebar.formulations import example
 from mklviz.views.sidebar.sidebar import Sidebar
 from mklviz.views.tabs.race import RaceTab
@@ -180,7 +180,7 @@ def test_the_profile_says_how_far_it_is_and_is_given_up_with_the_race(monkeypatc
         assert held.wait(PATIENCE)
         progress(0.5)
 
-    monkeypatch.setattr("mklviz.views.race.minima.objective_profile", slow)
+    monkeypatch.setattr("mklviz.views.race.ended_cards.objective_profile", slow)
     card = MinimaCard()
     card.begin(ended("spg", solver_classes()["spg"](random_start=1)))
     assert card.stop.visible

@@ -11,7 +11,7 @@ from _undrawn import draw_none
 from bokeh.models import Line, LinearScale, LogScale
 
 from mklviz.engine import Race
-from mklviz.views.chart.axes import NUMBERS
+from mklviz.views.chart.axes import NUMBERS, tick_text
 from mklviz.views.chart.columns import WEIGHT_COLUMNS
 from mklviz.views.chart.description import LineMark, RuleMark
 from mklviz.views.chart.race_charts import (
@@ -24,7 +24,6 @@ from mklviz.views.chart.race_charts import (
     weights_title,
     x_axis,
 )
-from mklviz.views.chart.ticks import tick_text
 from mklviz.views.look.palette import LIGHT, RunStyle
 from mklviz.views.race.race_view import RaceView
 

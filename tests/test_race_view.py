@@ -33,10 +33,9 @@ from mklviz.views.chart.description import RuleMark
 from mklviz.views.host.page_session import GIVE_UP_AFTER
 from mklviz.views.look.palette import DARK, LIGHT, RunStyle, contrast, readable, swatch
 from mklviz.views.look.styles import solver_styles
-from mklviz.views.race.hold_unseen import HOLD_AFTER
-from mklviz.views.race.race_view import RaceView
+from mklviz.views.race.race_view import HOLD_AFTER, RaceView
 from mklviz.views.race.readings import News
-from mklviz.views.race.results import ResultRow, badge, race_sentence, result_table
+from mklviz.views.race.results import ResultRow, moved_words, race_sentence, result_table
 
 
 class Walker(Solver):
@@ -407,7 +406,7 @@ def test_a_race_nobody_watches_is_held_and_goes_on_until_it_is_given_up(monkeypa
     race.start()
     wait_for(lambda: len(race.runs["walker"].trace) >= 3, "three steps")
     connected = False
-    monkeypatch.setattr("mklviz.views.race.hold_unseen.is_connected", lambda: connected)
+    monkeypatch.setattr("mklviz.views.race.race_view.is_connected", lambda: connected)
     tick(view, 100.0)
     tick(view, 100.0 + HOLD_AFTER)
     assert race.status == "running"
@@ -432,7 +431,7 @@ def test_a_race_the_viewer_had_paused_stays_paused_after_a_lost_connection(monke
     race.step(2)
     rest(race)
     connected = False
-    monkeypatch.setattr("mklviz.views.race.hold_unseen.is_connected", lambda: connected)
+    monkeypatch.setattr("mklviz.views.race.race_view.is_connected", lambda: connected)
     for now in (100.0, 101.0 + HOLD_AFTER):
         tick(view, now)
     connected = True
@@ -592,7 +591,7 @@ def test_movement_is_written_as_people_say_it() -> None:
     moved = [Motion(9, 2.14, 1.07), Motion(9, 56.4, 1.0), Motion(9, 1234.0, 0.0)]
     cells = [re.findall(r"<td>([^<]*(?:×|%))</td>", result_table([ResultRow(**row, motion=m)])) for m in moved]
     assert cells == [["2.14×", "50 %"], ["56×", "98 %"], ["1,234×", "100 %"]]
-    assert "nothing was" in badge(Motion(9, 0.5, 0.5), LIGHT)
+    assert "nothing was" in moved_words(Motion(9, 0.5, 0.5))
 
 
 def test_one_sentence_says_how_the_race_stands() -> None:

@@ -19,7 +19,7 @@ from mklviz.errors import MklvizError, ProblemError, UnsupportedProblem
 from mklviz.recipe import Recipe, SolverChoice
 from mklviz.recipe.recorded import RecordedRace, go_on, head_for, recipe_of
 from mklviz.record.store import Owner, RunHead, Store, open_store, reset
-from mklviz.views.race.hold_unseen import PAGE_CLOSED
+from mklviz.views.race.race_view import PAGE_CLOSED
 from mklviz.views.session.launcher import branch_at
 from mklviz.views.session.session import Session
 

@@ -22,7 +22,7 @@ from mklviz.recipe.recipe import as_python
 from mklviz.record import summary as tables
 from mklviz.record.bundle import read_bundle, write_bundle
 from mklviz.views.explorer.explorer import Explorer
-from mklviz.views.export.files import KINDS
+from mklviz.views.export.page import KINDS
 from mklviz.views.form import Form, Group, Switch
 from mklviz.views.links import hide_and_lock, link
 from mklviz.views.session.session import Session

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mklviz.numbers import share_text
-from mklviz.views.chart.ticks import tick_text
+from mklviz.views.chart.axes import tick_text
 
 
 @pytest.mark.parametrize(

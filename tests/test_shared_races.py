@@ -100,7 +100,7 @@ def test_a_follower_shows_the_race_and_never_touches_it(led: Session, monkeypatc
     assert follower.session.race is led.race
     assert follower.message == LEADS
     view = next(iter(follower.shell.tabs.values())).view
-    monkeypatch.setattr("mklviz.views.race.hold_unseen.is_connected", lambda: False)
+    monkeypatch.setattr("mklviz.views.race.race_view.is_connected", lambda: False)
     race = led.race
     race.step(1)
     wait_for(lambda: len(race.traces["level"]), "the first step")

@@ -18,8 +18,8 @@ from mklviz.record import Trace
 from mklviz.record.run_facts import Verdict
 from mklviz.record.summary import Reference
 from mklviz.views.chart.columns import COLUMNS, MOST_POINTS, KernelSlots, Thinning, recent_weights
-from mklviz.views.race import feed as run_feed
-from mklviz.views.race.feed import RunFeed
+from mklviz.views.race import readings as run_feed
+from mklviz.views.race.readings import RunFeed
 
 KERNELS = 9
 

@@ -15,8 +15,8 @@ from mklviz.contract import Iterate
 from mklviz.engine import MaxIter, Race
 from mklviz.views.look.palette import DARK, LIGHT, Theme, contrast
 from mklviz.views.look.styles import run_styles
+from mklviz.views.race.components import LABELS, TimeBars, heading, spent_by
 from mklviz.views.race.race_view import RaceView
-from mklviz.views.race.time_bars import LABELS, TimeBars, heading, spent_by
 
 
 def raced(*names: str, steps: int = 5) -> Race:

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from mklviz.bench._suite import Row, Suite, figure, goal_words, machine
 from mklviz.views.chart import svg
+from mklviz.views.chart.axes import axis_span
 from mklviz.views.chart.description import Axis, Chart, Column, LineMark, PointMark, Table, TextMark
-from mklviz.views.chart.ticks import axis_span
 from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
 
 ROW = 24  # pixels of height

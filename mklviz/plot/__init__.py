@@ -13,14 +13,11 @@ Solvers have the colours they have on the dashboard, for light pages or, with ``
 
 from mklviz.views.model.decision_pictures import decision
 from mklviz.views.model.kernel_pictures import gram, similarity, weights
-from mklviz.views.pictures.export import save
+from mklviz.views.pictures.export import save, show_in_notebooks
 from mklviz.views.pictures.gap import gap
-from mklviz.views.pictures.growth import plot_growth as growth
-from mklviz.views.pictures.holoviews_extension import show_in_notebooks
-from mklviz.views.pictures.profile import profile
-from mklviz.views.pictures.segment import segment
-from mklviz.views.pictures.simplex import simplex
-from mklviz.views.pictures.spread import spread
+from mklviz.views.pictures.simplex import segment, simplex
+from mklviz.views.pictures.sweep_pictures import plot_growth as growth
+from mklviz.views.pictures.sweep_pictures import profile, spread
 
 __all__ = [
     "decision",

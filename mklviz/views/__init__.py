@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from mklviz.views.explorer.explorer import Explorer
     from mklviz.views.export.lab_page import save_lab
     from mklviz.views.export.page import save_html
-    from mklviz.views.notebook.path_view import path_figure
+    from mklviz.views.notebook.race_cell import path_figure
 
 __all__ = ["Explorer", "path_figure", "save_html", "save_lab"]
 
 _HOMES = {
     "Explorer": "mklviz.views.explorer.explorer",
-    "path_figure": "mklviz.views.notebook.path_view",
+    "path_figure": "mklviz.views.notebook.race_cell",
     "save_html": "mklviz.views.export.page",
     "save_lab": "mklviz.views.export.lab_page",
 }

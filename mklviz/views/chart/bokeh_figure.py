@@ -1,15 +1,21 @@
-"""A chart in Bokeh: one source for each table, whose columns change while the figure stays on the page."""
+"""A chart in Bokeh: one source for each table, whose columns change while the figure stays on the page.
+
+Under the mouse stands the value of every curve at that place, as one small list. A hover tool would show one box per
+curve, on top of each other where curves meet, and only within two pixels of a line; scripts find the curves under the
+mouse when it moves, in the browser, without the server.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from bokeh.models import (
     Arrow,
     ColumnDataSource,
+    CustomJS,
     CustomJSTransform,
     DataRange1d,
     FactorRange,
@@ -29,8 +35,8 @@ from bokeh.models import (
 )
 from bokeh.plotting import figure
 
-from mklviz.views.chart.axes import bare, style_axes, style_ticks
-from mklviz.views.chart.contours import contour_bands
+from mklviz.views.chart.axes import PERCENT, POWER, bare, style_axes, style_ticks
+from mklviz.views.chart.columns import contour_bands
 from mklviz.views.chart.description import (
     AreaMark,
     ArrowMark,
@@ -48,11 +54,65 @@ from mklviz.views.chart.description import (
     TextMark,
     Tips,
 )
-from mklviz.views.chart.readout import add_point_readout, tip_html
+from mklviz.views.host.beside import beside
 from mklviz.views.host.dragged_figure import ignore_long_press
 from mklviz.views.look.palette import FONT, Theme
 
-__all__ = ["TOOLS", "ChartFigure", "glyph_of"]
+__all__ = ["TOOLS", "ChartFigure", "add_readout", "chart_plot", "data_range", "glyph_of", "tip_html"]
+
+_READOUT = f"{POWER}const percent = (tick) => {{ {PERCENT} }}\n" + beside(__file__, "readout.js")
+_HIDE = 'const box = document.getElementById("mk-readout"); if (box !== null) box.style.display = "none"'
+
+
+def add_readout(plots: Sequence[figure], theme: Theme) -> None:
+    """Show the values of the lines of each plot beside the mouse, as per cent where its axis has these.
+
+    A line's name is its renderer's, or the label in a source of many.
+    """
+    _follow_mouse(plots, CustomJS(args={**_look(theme), "inPercent": PERCENT}, code=f"{_READOUT}readCurves()"))
+
+
+def add_point_readout(plot: figure, tips: Sequence[tuple[GlyphRenderer, Tips]], theme: Theme) -> None:
+    """Show beside the mouse the text of the nearest point, however many lie there; numbers are written short."""
+    readouts = [
+        [renderer, [[words, column.lstrip("@").split("{")[0]] for words, column in tip]] for renderer, tip in tips
+    ]
+    args = {**_look(theme), "plot": plot, "readouts": readouts}
+    _follow_mouse([plot], CustomJS(args=args, code=f"{_READOUT}readPoints()"))
+
+
+def tip_html(tips: Tips, theme: Theme) -> str:
+    """Return what Bokeh's own box says of a line or an area, drawn over that box in the colours of `theme`.
+
+    A first line without words is a title, a later one is quiet.
+    """
+    lines = [
+        f"{words} {value}" if words else f'<span style="color: {theme.muted}">{value}</span>' for words, value in tips
+    ]
+    if not tips[0][0]:
+        lines[0] = f"<b>{tips[0][1]}</b>"
+    look = _look(theme)
+    style = (
+        f"margin: -6px; padding: 6px 10px; font: {look['font']}; color: {theme.text}; background: {theme.card};"
+        f" border: 1px solid {theme.border}; border-radius: 3px; max-width: 340px"
+    ).replace('"', "'")
+    return f'<div style="{style}">{"<br>".join(lines)}</div>'
+
+
+def _look(theme: Theme) -> dict[str, Any]:
+    colours = {"text": theme.text, "muted": theme.muted, "card": theme.card, "border": theme.border}
+    return {**colours, "font": f"{12.5 * theme.scale:g}px/1.45 {FONT}"}
+
+
+def _follow_mouse(plots: Sequence[figure], show: CustomJS) -> None:
+    hide = CustomJS(code=_HIDE)
+    for plot in plots:
+        plot.js_on_event("mousemove", show)
+        plot.js_on_event("mouseleave", hide)
+
+
+# -- a chart
+
 
 TOOLS = "pan,box_zoom,wheel_zoom,reset,save"
 LEFT, AROUND, OVER = 54, 14, 7  # pixels beside the axes, and over them for half of the number at their end
@@ -69,7 +129,7 @@ class ChartFigure:
         self.chart = chart
         self._scale = theme.scale
         self.tables = {mark.table: _empty(chart, mark.table) for mark in chart.marks}
-        self.plot = _figure(chart, theme, height, tools, x_range)
+        self.plot = chart_plot(chart, theme, height, tools, x_range)
         self.renderers: dict[str, list[GlyphRenderer]] = {}
         self._sources = {name: ColumnDataSource(name=f"{chart.name}-{name}") for name in self.tables}
         self._fill(self.tables)
@@ -123,7 +183,8 @@ def _empty(chart: Chart, table: str) -> Table:
 # -- the figure
 
 
-def _figure(chart: Chart, theme: Theme, height: int, tools: str, x_range: Any) -> figure:
+def chart_plot(chart: Chart, theme: Theme, height: int, tools: str = TOOLS, x_range: Any = None) -> figure:
+    """Return the figure of a chart, without its marks."""
     bars = any(isinstance(mark, BarMark) for mark in chart.marks)
     plot = figure(
         name=chart.name,
@@ -131,8 +192,8 @@ def _figure(chart: Chart, theme: Theme, height: int, tools: str, x_range: Any) -
         sizing_mode="stretch_width",
         x_axis_type=chart.x.scale,
         y_axis_type="auto" if bars else chart.y.scale,
-        x_range=x_range or _range(chart.x, 0.06 if bars else 0.02, chart.equal_units),
-        y_range=FactorRange(factors=[]) if bars else _range(chart.y, 0.08, chart.equal_units),
+        x_range=x_range or data_range(chart.x, 0.06 if bars else 0.02, chart.equal_units),
+        y_range=FactorRange(factors=[]) if bars else data_range(chart.y, 0.08, chart.equal_units),
         x_axis_label=chart.x.label,
         y_axis_label=chart.y.label,
         match_aspect=chart.equal_units,
@@ -162,7 +223,8 @@ def _figure(chart: Chart, theme: Theme, height: int, tools: str, x_range: Any) -
     return plot
 
 
-def _range(axis: Axis, padding: float, equal_units: bool) -> DataRange1d | Range1d:
+def data_range(axis: Axis, padding: float, equal_units: bool = False) -> DataRange1d | Range1d:
+    """Return the range of an axis, which goes with the data where it has no ends of its own."""
     if equal_units:  # it follows the frame
         return DataRange1d(syncable=False)
     if math.isfinite(axis.start) and math.isfinite(axis.end):

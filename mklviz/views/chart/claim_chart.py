@@ -9,8 +9,8 @@ from dataclasses import replace
 from mklviz.reproduce import ClaimAnswer, ClaimRow, Estimate, PaperClaim
 from mklviz.reproduce.estimates import ALL_DATA
 from mklviz.reproduce.texts import VERDICT_SIGNS, estimate_text
+from mklviz.views.chart.axes import axis_span
 from mklviz.views.chart.description import Axis, Chart, LineMark, Mark, PointMark, Scale, Table, Tables
-from mklviz.views.chart.ticks import axis_span
 from mklviz.views.look.palette import Theme
 
 __all__ = ["claim_chart", "claim_height", "claim_signs", "claim_tables"]

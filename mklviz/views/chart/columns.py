@@ -4,14 +4,19 @@ panel."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from bokeh.models import ColumnDataSource
+from bokeh.plotting.contour import contour_data
 
 from mklviz.contract import ACTIVE_WEIGHT, Array
 from mklviz.record import Trace
 from mklviz.record.summary import Reference
+from mklviz.views.chart.description import ContourMark, Table
+from mklviz.views.look.palette import mixed
 
 __all__ = [
     "ANCHORED",
@@ -20,8 +25,11 @@ __all__ = [
     "LARGEST_DRAWN",
     "MOST_POINTS",
     "WEIGHT_COLUMNS",
+    "KernelColours",
     "KernelSlots",
     "Thinning",
+    "contour_bands",
+    "contour_levels",
     "distance",
     "drawable",
     "empty_source",
@@ -130,6 +138,20 @@ class KernelSlots:
         return changed
 
 
+def best_slots(traces: Sequence[Trace], slots: KernelSlots | None = None, exact: bool = True) -> KernelSlots:
+    """Return the slots of the kernels that are largest where these runs came closest, as far as they have come."""
+    best = [trace.best.weights for trace in traces if len(trace)]
+    slots = slots or KernelSlots(max(map(len, best), default=0))
+    slots.update(best, exact)
+    return slots
+
+
+def shown_names(traces: Iterable[Trace], slots: KernelSlots) -> list[str]:
+    """Return the names of the kernels shown of runs on one bank."""
+    names = next(iter(traces)).kernel_names
+    return [names[k] if k < len(names) else f"kernel {k + 1}" for k in slots.slots]
+
+
 def recent_weights(trace: Trace, length: int) -> Array:
     """Return the mean weights of the last steps; a single one of a solver that oscillates says little."""
     recent = trace[max(length - RECENT, 0) : length]
@@ -191,3 +213,52 @@ def distance(trace: Trace, step: int) -> float:
 def drawable(values: Iterable[float]) -> list[float]:
     """Replace what no canvas can draw by nan, which leaves a hole in the line."""
     return [float(value) if abs(value) <= LARGEST_DRAWN else math.nan for value in values]
+
+
+# -- which kernels have a colour: the same in every tab of a page, and in its next race as far as they are there again
+
+
+class KernelColours:
+    """The slots of the kernels of the race that is drawn.
+
+    `slots`: the place of a kernel in it is that of its colour in `Theme.kernels`.
+    """
+
+    def __init__(self) -> None:
+        self.slots = KernelSlots(0)
+        self._names: Sequence[str] = ()
+        self._first: Any = lambda: None  # returns the first run, by which a race is known, if it is still there
+
+    def of(self, traces: Mapping[str, Trace], names: Sequence[str]) -> KernelSlots:
+        """Return the slots of the kernels of some runs: those they have, else new ones, much as in the race before."""
+        first = next(iter(traces.values()), None)
+        if first is None:
+            return KernelSlots(0)
+        if self._first() is not first:
+            same = [k < len(names) and names[k] == self._names[k] for k in self.slots.slots]
+            before = [k if unchanged else None for k, unchanged in zip(self.slots.slots, same, strict=True)]
+            self.slots, self._names, self._first = KernelSlots(len(names), before), names, weakref.ref(first)
+        return self.slots
+
+
+# -- levels of a contour mark: they lie closer together near the lowest height, as squares do
+
+
+def contour_levels(heights: Array, count: int) -> Array:
+    """Return the ends of so many bands, (count + 1,), from the lowest height to the highest."""
+    low, high = float(heights.min()), float(heights.max())
+    room = max(high - low, 1e-9 * max(abs(high), 1.0))
+    return low + room * np.linspace(0.0, 1.0, count + 1) ** 2
+
+
+def contour_bands(mark: ContourMark, table: Table) -> dict[str, list[Any]]:
+    """Return the polygons between the levels of a mesh, and their shades; none where there is no mesh."""
+    x, y, z = (np.asarray(table[column]) for column in (mark.x, mark.y, mark.z))
+    if not z.size:
+        return {"xs": [], "ys": [], "fill": []}
+    levels = contour_levels(z, mark.levels)
+    rounding = 1e-6 * (levels[-1] - levels[0])
+    levels[0], levels[-1] = levels[0] - rounding, levels[-1] + rounding
+    bands = contour_data(x, y, z, levels, want_line=False).fill_data
+    shares = np.linspace(0.0, 1.0, len(bands.xs)).tolist()
+    return {"xs": bands.xs, "ys": bands.ys, "fill": [mixed(mark.low, mark.high, share) for share in shares]}

@@ -9,18 +9,19 @@ The table of a run is called `run_table(key)`; its columns are those of `COLUMNS
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
-from mklviz.views.chart.axes import X_AXES
-from mklviz.views.chart.columns import WEIGHT_COLUMNS
+from mklviz.record import Trace
+from mklviz.record.summary import Reference
+from mklviz.views.chart.axes import X_AXES, squashed, tick_text
+from mklviz.views.chart.columns import WEIGHT_COLUMNS, Thinning, drawable
 from mklviz.views.chart.description import Axis, Chart, LineMark, RuleMark, Scale, Table
-from mklviz.views.chart.ticks import tick_text
 from mklviz.views.look.palette import RunStyle, Theme
 
 __all__ = [
-    *("NO_BOUND", "STOP", "ChartOptions", "enlargements", "objective_chart", "race_charts", "run_table", "stop_table"),
-    *("weights_chart", "weights_title", "x_axis"),
+    *("STOP", "ChartOptions", "enlargements", "objective_chart", "race_charts", "recorded_options", "run_table"),
+    *("stop_table", "weights_chart", "weights_title", "x_axis"),
 ]
 
 FAINT = 0.45  # opacity of the gap of each iterate, behind the gap of the run
@@ -68,6 +69,16 @@ class ChartOptions:
     def y_scale(self) -> Scale:
         """The scale of whatever stays above zero."""
         return "log" if self.log_y else "linear"
+
+
+def recorded_options(options: ChartOptions, traces: Iterable[Trace]) -> ChartOptions:
+    """Return the options with what these runs decide: bounds and signs, and objectives above the bound where flat."""
+    begun = [trace for trace in traces if len(trace)]
+    bounded = bool(Reference.of(begun))
+    signed = options.signed or any(bool((trace.objective <= 0.0).any()) for trace in begun)
+    curves = [drawable(trace.objective[Thinning().whole(len(trace))]) for trace in begun]
+    no_bound = options.no_bound or ("" if bounded or not begun else NO_BOUND)
+    return replace(options, signed=signed, no_bound=no_bound, above=bounded and not signed and squashed(curves))
 
 
 def run_table(key: str) -> str:

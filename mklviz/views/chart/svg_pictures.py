@@ -13,24 +13,22 @@ from mklviz.engine import Path, Race, available_solvers, make_solver
 from mklviz.engine.registry import style_of
 from mklviz.record import FINAL, Trace
 from mklviz.record.summary import Reference
-from mklviz.views.chart.axes import counted
-from mklviz.views.chart.columns import WEIGHT_COLUMNS, KernelSlots, Thinning, line_columns, weight_columns
+from mklviz.views.chart.axes import axis_end, counted
+from mklviz.views.chart.columns import WEIGHT_COLUMNS, Thinning, best_slots, line_columns, shown_names, weight_columns
 from mklviz.views.chart.description import Chart, LineMark, Table
 from mklviz.views.chart.path_charts import path_charts
 from mklviz.views.chart.race_charts import (
-    NO_BOUND,
     STOP,
     ChartOptions,
     enlargements,
     race_charts,
+    recorded_options,
     run_table,
     stop_table,
     weights_chart,
     weights_title,
 )
-from mklviz.views.chart.squashed import squashed
 from mklviz.views.chart.svg import Legend, Row, drawing
-from mklviz.views.chart.ticks import axis_end
 from mklviz.views.look.palette import LIGHT, RunStyle, Theme, readable
 from mklviz.views.look.styles import race_styles
 
@@ -75,10 +73,7 @@ def trace_still(trace: Trace, theme: Theme = LIGHT) -> str:
     if trace.solver in available_solvers():
         own = style_of(type(make_solver(trace.solver)))
         colour, dash = readable(own.colour, theme.card), own.dash
-    style = RunStyle(trace.label, colour, dash, "circle")
-    boundless = bool(len(trace)) and math.isnan(trace.gap_at(len(trace) - 1))
-    signed = any(value <= 0 for value in trace.objective)
-    options = ChartOptions(theme, gap_tolerance=None, signed=signed, no_bound=NO_BOUND if boundless else "")
+    style, options = RunStyle(trace.label, colour, dash, "circle"), ChartOptions(theme, gap_tolerance=None)
     return _draw(_ShownRuns(repr(trace), {trace.solver: trace}, {trace.solver: style}, options))
 
 
@@ -86,10 +81,7 @@ def runs_stills(
     traces: Mapping[str, Trace], styles: Mapping[str, RunStyle], theme: Theme, width: int
 ) -> tuple[list[str], list[str], list[str]]:
     """Draw recorded runs chart by chart: objective and gap, the weights of each, and the names of their kernels."""
-    boundless = any(math.isnan(trace.gap_at(len(trace) - 1)) for trace in traces.values() if len(trace))
-    signed = any(value <= 0 for trace in traces.values() for value in trace.objective)
-    options = ChartOptions(theme, gap_tolerance=None, signed=signed, no_bound=NO_BOUND if boundless else "")
-    drawn = _drawn(_ShownRuns("", traces, styles, options))
+    drawn = _drawn(_ShownRuns("", traces, styles, ChartOptions(theme, gap_tolerance=None)))
     large, small = (
         [drawing([([chart], high)], drawn.tables, chart.title, theme, width) for chart in charts]
         for charts, high in ((drawn.large, BIG), (drawn.weights, SMALL))
@@ -123,23 +115,23 @@ def _draw(subject: _ShownRuns) -> str:
 
 
 def _drawn(subject: _ShownRuns) -> _Drawn:
-    slots = KernelSlots(max((len(trace.best.weights) for trace in subject.begun.values()), default=0))
-    slots.update([trace.best.weights for trace in subject.begun.values()], exact=True)
+    slots = best_slots(list(subject.begun.values()))
     tables = _tables(subject, slots.slots)
-    options = _raised(subject, tables)
+    options = recorded_options(subject.options, subject.begun.values())
     reached = {key: max(tables[run_table(key)][options.x]) for key, t in subject.begun.items() if t.status != "failed"}
     end = axis_end(reached, {key: subject.traces[key].status in FINAL for key in reached})
     styles = {key: subject.styles[key] for key in subject.begun}
     charts = race_charts(styles, options)
     enlarged = enlargements({key: max(tables[run_table(key)]["top"]) for key in styles})
-    words = {key: " · ".join(filter(None, (enlarged[key], _verdict(subject.traces[key])))) for key in styles}
+    words = {key: " · ".join(filter(None, (enlarged[key], subject.traces[key].motion.verdict))) for key in styles}
     weights = [weights_chart(key, style, options, words[key]) for key, style in styles.items()]
     large, small = (
         [replace(chart, x=replace(chart.x, limit=end)) for chart in row]
         for row in ([charts["objective"], charts["gap"]], weights)
     )
     beyond = {key: f", to {counted(far, options.x)}" for key, far in reached.items() if far > end}
-    return _Drawn(large, small, tables, _kernels(subject, slots.slots), beyond)
+    names = zip(shown_names(subject.traces.values(), slots), options.theme.kernels, strict=False)
+    return _Drawn(large, small, tables, [(name, colour, "solid") for name, colour in names], beyond)
 
 
 def _tables(subject: _ShownRuns, kernels: Sequence[int]) -> dict[str, Table]:
@@ -153,24 +145,6 @@ def _tables(subject: _ShownRuns, kernels: Sequence[int]) -> dict[str, Table]:
         shown = [value for column in WEIGHT_COLUMNS for value in table[column] if math.isfinite(value)]
         table["top"] = [max(shown, default=0.0)] * len(table["top"])
     return {**tables, STOP: stop_table(subject.options.gap_tolerance)}
-
-
-def _raised(subject: _ShownRuns, tables: Mapping[str, Table]) -> ChartOptions:
-    """Return the options with the objective above the best bound where it would lie too flat."""
-    options, drawn = subject.options, [tables[run_table(key)]["objective"] for key in subject.begun]
-    known = bool(Reference.of(subject.begun.values()))
-    return replace(options, above=not options.signed and known and squashed(drawn))
-
-
-def _verdict(trace: Trace) -> str:
-    return trace.motion.verdict or ""
-
-
-def _kernels(subject: _ShownRuns, slots: Sequence[int]) -> list[tuple[str, str, str]]:
-    """Return the kernels, or whatever has weights, that are shown, with their lines."""
-    names = next(iter(subject.traces.values())).kernel_names
-    colours = subject.options.theme.kernels
-    return [(names[k], colour, "solid") for k, colour in zip(slots, colours, strict=False) if k < len(names)]
 
 
 def path_still(path: Path, cold: Path | None = None, theme: Theme = LIGHT) -> str:

@@ -21,7 +21,7 @@ from mklviz.views.chart.claim_chart import claim_chart, claim_height, claim_sign
 from mklviz.views.host.plot_pane import PlotPane
 from mklviz.views.look import cards
 from mklviz.views.look.palette import LIGHT, Theme
-from mklviz.views.look.verdicts import verdict_look
+from mklviz.views.look.styles import verdict_look
 from mklviz.views.sidebar.scenario_panel import ScenarioPanel
 
 __all__ = ["ClaimCard", "verdict_html"]

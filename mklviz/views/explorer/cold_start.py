@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from mklviz.engine.warmup import WARMUP
 from mklviz.record.bundle import recording
-from mklviz.views.race.playback import Playback
-from mklviz.views.race.race_view import RaceView
+from mklviz.views.race.race_view import Playback, RaceView
 from mklviz.views.sidebar.sidebar import Sidebar
 
 __all__ = ["PLAYED", "YOURS_FOLLOWS", "ColdStart"]

@@ -39,8 +39,8 @@ from mklviz.views.lessons.stage import LessonStage
 from mklviz.views.links.hide_and_lock import HideAndLock
 from mklviz.views.links.link import CLAIM, RECIPE, Address, open_address, open_words, query_value
 from mklviz.views.look import cards
-from mklviz.views.race.hold_unseen import PAGE_CLOSED
 from mklviz.views.race.race_text import WORDS_EVERY
+from mklviz.views.race.race_view import PAGE_CLOSED
 from mklviz.views.race.results import race_sentence
 from mklviz.views.session.comparable import shared_recipe
 from mklviz.views.session.launcher import Launch

@@ -15,7 +15,7 @@ from mklviz.views.host.icon import ICON
 from mklviz.views.host.kernel import is_loaded
 from mklviz.views.host.markup import Markup
 from mklviz.views.host.page_shell import PAGE_TEMPLATE, never_busy
-from mklviz.views.look.theme import PAGE_SX, SIDEBAR_WIDTH, THEME
+from mklviz.views.look.cards import PAGE_SX, SIDEBAR_WIDTH, THEME
 
 __all__ = [*("TICK", "build_page", "cell_layout", "controls_column", "status_html", "status_line")]
 

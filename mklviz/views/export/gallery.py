@@ -33,8 +33,7 @@ from mklviz.views.host.beside import beside
 from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.lessons.pictures import PICTURES, small_picture, thumbnail
 from mklviz.views.look.palette import DARK, LIGHT, Theme
-from mklviz.views.look.styles import run_styles
-from mklviz.views.look.verdicts import verdict_look
+from mklviz.views.look.styles import run_styles, verdict_look
 
 __all__ = ["LABORATORIES", "gallery_pages", "save_gallery"]
 
@@ -141,7 +140,7 @@ def _claimed(race: ClaimRace) -> str:
 
 def _verdict(answer: ClaimAnswer) -> str:
     look, sign = verdict_look(answer.verdict)
-    return f'<span class="pill {look}"><i aria-hidden="true">{sign}</i>{escape(answer.verdict)}</span>'
+    return f'<span class="word {look}"><i aria-hidden="true" data-sign="{sign}"></i>{escape(answer.verdict)}</span>'
 
 
 def _about(race: ClaimRace) -> str:

@@ -58,7 +58,7 @@ class LabView extends RaceView {
   }
 
   horizontal() {
-    const ended = this.everywhere.filter((run) => run.status.name !== "limit") // others are as long as they were allowed to be
+    const ended = this.everywhere.filter((run) => run.state !== "limit") // others are as long as they were allowed to be
     const some = ended.length ? ended : this.data.runs
     const seen = some.filter((run) => !this.state.hidden.has(run.key))
     return { ...super.horizontal(), values: (seen.length ? seen : some).flatMap((run) => run.reach[this.state.x]) }

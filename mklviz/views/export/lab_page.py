@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,21 +21,18 @@ from mklviz.recipe import Recipe
 from mklviz.record import Trace
 from mklviz.record.archive import replacing
 from mklviz.record.store import Store
-from mklviz.record.summary import PARTS, Reference
-from mklviz.views.chart.columns import LARGEST_DRAWN, WEIGHT_COLUMNS, KernelSlots
-from mklviz.views.chart.race_charts import NO_BOUND, STOP, weights_title
-from mklviz.views.chart.squashed import squashed
+from mklviz.record.summary import Reference
+from mklviz.views.chart.columns import LARGEST_DRAWN, best_slots
+from mklviz.views.chart.race_charts import ChartOptions, recorded_options
 from mklviz.views.export.page import data_title, page, page_colours
-from mklviz.views.export.page_charts import page_charts, page_style
-from mklviz.views.export.recording import kernel_names, run_data, styled, thinned
+from mklviz.views.export.recording import PAGE, page_styles, run_data, thinned, words_data
 from mklviz.views.host.beside import beside
-from mklviz.views.look.palette import LIGHT, RunStyle
-from mklviz.views.look.styles import run_styles
+from mklviz.views.race.results import weights_pills
 
 __all__ = ["Laboratory", "lab_page", "lab_title", "save_lab", "write_lab"]
 
 MOST_STEPS = 300  # that are kept of a run: more cannot be told apart in a figure that follows a slider
-MOST_IN_ALL = 7000  # that are kept of all runs, some 100 bytes each
+MOST_IN_ALL = 6000  # that are kept of all runs, some 100 bytes each
 
 
 def save_lab(
@@ -122,31 +119,19 @@ class Laboratory:
     def page_data(self) -> dict[str, Any]:
         """Return all data that the scripts need."""
         first, traces = self.places[0], [trace for _, trace in self.runs.values()]
-        kernels = max(len(trace.best.weights) for trace in traces)
-        slots = KernelSlots(kernels)
-        slots.update([trace.best.weights for trace in traces], exact=True)
-        styles = {key: page_style(style, at) for at, (key, style) in enumerate(run_styles(first, LIGHT).items())}
+        slots, styles, apart = best_slots(traces), page_styles(first), self.grid.turns_problem
         most = min(MOST_STEPS, MOST_IN_ALL // len(traces))
-        signed = any(objective <= 0.0 for trace in traces for objective in trace.objective)
-        boundless = not Reference.of(traces)
-        apart = self.grid.turns_problem
-        names, goal = kernel_names(first, slots.slots), self.grid.recipe.goal
+        usual = ChartOptions(PAGE, gap_tolerance=self.grid.recipe.goal)
+        options, alone = recorded_options(usual, traces), recorded_options(usual, first.values())
+        raised = not (options.no_bound or options.signed) and (apart or alone.above)
         return {
-            "noun": "kernel",
             "x": "svm_solves",
             "knobs": [self._knob(knob) for knob in self.grid.knobs],
-            "boundless": boundless,
-            "squashed": not (boundless or signed)
-            and (apart or squashed([trace.objective.tolist() for trace in first.values()])),
             "apart": ["objective"] if apart else [],
-            "parts": PARTS,
             "left_out": thinned({str(at): trace for at, trace in enumerate(traces)}, most),
-            "kernels": names,
-            "weights_title": weights_title("kernel", len(names), kernels),
-            "runs": self._runs(styles, most, slots.slots),
+            "runs": self._runs(most, slots.slots),
             "places": [self._place(place) for place in self.places],
-            STOP: {"y": [goal]},
-            **page_charts(styles, goal, signed, NO_BOUND if boundless else ""),
+            **words_data(first, styles, replace(options, above=raised), slots),
         }
 
     def _knob(self, knob: LabKnob) -> dict[str, Any]:
@@ -158,18 +143,17 @@ class Laboratory:
         problem = next(iter(place.values())).problem
         return {"runs": [order.index(id(trace)) for trace in place.values()], "problem": problem}
 
-    def _runs(self, styles: Mapping[str, RunStyle], most: int, kernels: list[int]) -> list[dict[str, Any]]:
+    def _runs(self, most: int, kernels: list[int]) -> list[dict[str, Any]]:
         """Return the runs that differ; objectives stand above the best bound of all runs on their problem."""
         posed: dict[Any, dict[int, Trace]] = {}
         for recipe, place in zip(self.grid.recipes, self.places, strict=True):
             posed.setdefault(recipe.problem, {}).update((id(trace), trace) for trace in place.values())
         best = {at: Reference.of(group.values()) for group in posed.values() for at in group}
-        shown = WEIGHT_COLUMNS[: len(kernels)]
         runs = []
         for at, (key, trace) in self.runs.items():
-            run = styled(key, styles[key]) | run_data(trace, None, most, kernels, best[at], packed)
-            top = max((float(trace.weights[:, kernels].max()) if shown else 0.0), 0.0)
-            runs.append(run | {"top": [top], "enlarged": ""})
+            top = max((float(trace.weights[:, kernels].max()) if kernels else 0.0), 0.0)
+            run = run_data(key, trace, None, most, kernels, best[at], packed)
+            runs.append(run | {"top": [top], "pills": weights_pills(trace.motion, explained=False)})
         return runs
 
 

@@ -8,26 +8,48 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import io
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import IO, TYPE_CHECKING, Any
 
 from mklviz._version import __version__
 from mklviz.engine import Race
 from mklviz.record import Trace
 from mklviz.record.archive import replacing
+from mklviz.record.bundle import write_bundle
+from mklviz.record.summary import write_parquet, write_table
 from mklviz.views.chart.axes import NUMBERS
+from mklviz.views.chart.svg_pictures import race_still
 from mklviz.views.export.recording import MOST_IN_ALL, recorded
 from mklviz.views.host.beside import beside
 from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
 from mklviz.views.look.styles import run_styles
 
+if TYPE_CHECKING:
+    from mklviz.views.session.session import Session
+
 __all__ = [
-    *("colours", "data_title", "figures_script", "figures_style", "page", "page_colours", "race_page", "save_html")
+    "KINDS",
+    "colours",
+    "data_title",
+    "figures_script",
+    "figures_style",
+    "page",
+    "page_colours",
+    "race_page",
+    "save_html",
 ]
 
+_SHOWS = """
+const bar = tag("div", { class: "scrubber" })
+document.body.append(bar)
+const view = new RaceView(document.getElementById("race"), bar)
+view.show(JSON.parse(document.getElementById("data").textContent))
+document.addEventListener("keydown", (event) => view.key(event))
+"""
 _MORE = "Enable JavaScript to see the figures: a script in this file draws them, and loads nothing."
 
 
@@ -68,7 +90,7 @@ def race_page(
     heading = "A race" if len(data["runs"]) > 1 else "A run"
     title = title or (f"{heading} on {data_title(shown.data)}" if shown.data else f"{heading} of mklviz")
     names = ", ".join(run["label"] for run in data["runs"])
-    style, shows = page_colours(shown.traces), beside(__file__, "page.js")
+    style, shows = page_colours(shown.traces), _SHOWS
     return page(title, f"{title}: {names}", shown.problem, data, style, shows, lead)
 
 
@@ -138,3 +160,47 @@ def colours(traces: Mapping[str, Trace], theme: Theme) -> str:
     named |= {f"run-{index}": style.colour for index, style in enumerate(styles.values())}
     named |= {f"kernel-{index}": colour for index, colour in enumerate(theme.kernels)}
     return " ".join(f"--{name}: {value};" for name, value in named.items())
+
+
+# -- the files of the race that is shown: a page, a picture, its runs and a table, each with its name and its bytes
+
+
+def _page_file(session: Session) -> tuple[str, bytes]:
+    return f"{_name(session)}.html", race_page(session.race).encode()
+
+
+def _picture_file(session: Session) -> tuple[str, bytes]:
+    return f"{_name(session)}.svg", race_still(session.race, session.tolerance).encode()
+
+
+def _runs_file(session: Session) -> tuple[str, bytes]:
+    return f"{_name(session)}.zip", _written(write_bundle, session.traces)
+
+
+def _csv_file(session: Session) -> tuple[str, bytes]:
+    return f"{_name(session)}.csv", _written(write_table, session.traces)
+
+
+def _parquet_file(session: Session) -> tuple[str, bytes]:
+    return f"{_name(session)}.parquet", _written(write_parquet, session.traces)
+
+
+def _written(write: Callable[[Mapping[str, Trace], IO[bytes]], None], traces: Mapping[str, Trace]) -> bytes:
+    file = io.BytesIO()
+    write({key: trace for key, trace in traces.items() if len(trace)}, file)
+    return file.getvalue()
+
+
+def _name(session: Session) -> str:
+    """Return what the files are called, without an ending."""
+    source = "own-data" if session.recipe is None or session.recipe.data.own else session.recipe.data.source
+    return f"mklviz-{source}"
+
+
+KINDS: tuple[tuple[str, str, Callable[[Session], tuple[str, bytes]]], ...] = (
+    ("Page (HTML)", "All steps with a cursor, for any browser, without a server", _page_file),
+    ("Picture (SVG)", "Objective, gap and weights as they stand", _picture_file),
+    ("Runs (zip)", "Everything that was recorded, to be opened here, or in Python with mv.Trace.load", _runs_file),
+    ("Steps (CSV)", "A table with a row for every step of every solver", _csv_file),
+    ("Steps (Parquet)", "The same table for pandas, Spark or DuckDB, with its numbers as they are", _parquet_file),
+)

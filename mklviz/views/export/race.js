@@ -2,12 +2,11 @@
 
 const FRAMES = 100, FRAME_MS = 200 // from the first step to the last, and between two of them
 
-function swatch(run) {
-  const line = svg("line", { x1: 0, y1: 6, x2: 22, y2: 6, "stroke-width": 2.4, "stroke-dasharray": run.dash })
-  line.setAttribute("style", `stroke: ${run.colour}`)
-  line.setAttribute("stroke-dashoffset", 8)
-  const mark = svg("path", { d: run.marker, style: `fill: ${run.colour}` })
-  return svg("svg", { width: 22, height: 12, viewBox: "0 0 22 12", "aria-hidden": "true" }, line, mark)
+// an element with markup that was made in Python, where all that came from elsewhere was escaped
+function marked(name, html, attributes = {}) {
+  const made = tag(name, attributes)
+  made.innerHTML = html
+  return made
 }
 
 function card(title, why, plotted, ...beside) {
@@ -23,13 +22,12 @@ function button(text, act) {
   return made
 }
 
-function header(names) {
-  return tag("thead", {}, tag("tr", {}, ...names.map((name) => tag("th", { scope: "col" }, name))))
+function table(attributes, heads, body) {
+  const cells = heads.map(([name, why]) => tag("th", { scope: "col", title: why ?? "" }, name))
+  return tag("div", { class: "scroll" }, tag("table", attributes, tag("thead", {}, tag("tr", {}, ...cells)), body))
 }
 
 const count = (value) => value.toLocaleString("en-US")
-const number = (value, options, unit = "") => (
-  value === null || value === undefined ? "–" : value.toLocaleString("en-US", options) + unit)
 
 class RaceView {
   // `place` is filled with the figures, and `bar` with the cursor
@@ -75,14 +73,14 @@ class RaceView {
 
   // what a chart shows now of some runs: its marks with their columns, and a line and a marker where each run stands
   drawn(chart, runs) {
-    const { tables, state } = this
+    const { tables, state, data: { colours } } = this
     const some = new Set(["stop", ...runs.map((run) => run.table)])
     const known = chart.marks.filter((mark) => some.has(mark.table) && mark.column in tables[mark.table])
     const marks = known.map((mark) => ({ ...mark, x: tables[mark.table][state.x], y: tables[mark.table][mark.column] }))
     const places = runs.map((run) => {
       const at = this.standing(run), mark = marks.find((each) => each.table === run.table && each.marker)
       return { x: run[state.x][at], y: mark?.y[at], line: this.cursor < this.last, marker: mark?.marker,
-        look: `stroke: ${run.colour}`, fill: `fill: ${run.colour}` }
+        look: `stroke: ${colours[run.key]}`, fill: `fill: ${colours[run.key]}` }
     })
     return { marks: [...this.behind(known), ...marks], places, x: this.horizontal(), y: { ...chart.y, ...this.vertical(marks) } }
   }
@@ -133,7 +131,7 @@ class RaceView {
         chip.setAttribute("aria-pressed", String(!state.hidden.has(run.key)))
         this.draw()
       })
-      chip.append(swatch(run), run.label)
+      chip.innerHTML = data.names[run.key]
       for (const [key, value] of Object.entries({ class: "chip", title: "Hide or show",
         "aria-pressed": String(!state.hidden.has(run.key)) })) chip.setAttribute(key, value)
       return chip
@@ -176,52 +174,30 @@ class RaceView {
   }
 
   results() {
+    const { heads, way, way_heads } = this.data
     this.tableTitle = why("")
     this.rows = tag("tbody", {})
     this.milestones = tag("tbody", {})
-    const nouns = this.data.noun === "kernel" ? "Kernels" : "Parameters"
-    const names = ["Solver", "Status", "Iterations", "SVM solves", "Time", "Objective", "Gap", `${nouns} kept`,
-      "Weight moved", "Undone"]
-    const parts = ["Solver", ...this.data.parts.map((part) => `${NUMBERS.percent(part)} of the way`)]
-    const table = tag("table", { "aria-label": "Results of the solvers" }, header(names), this.rows)
-    const way = tag("table", { class: "milestones", "aria-label": "Milestones of the solvers" }, header(parts),
-      this.milestones)
-    return tag("section", { class: "card" }, this.tableTitle, tag("div", { class: "scroll" }, table),
-      why("What it took to come down most of the way to the least objective."), tag("div", { class: "scroll" }, way))
+    return tag("section", { class: "card" }, this.tableTitle,
+      table({ "aria-label": "Results of the solvers" }, heads, this.rows), why(...way),
+      table({ class: "milestones", "aria-label": "Milestones of the solvers" }, way_heads.map((head) => [head]), this.milestones))
   }
 
   row(run) {
+    const { data, state } = this
     const at = this.standing(run), ended = this.cursor >= run.iteration.at(-1)
-    const status = ended ? run.status : { word: "at this step", sign: "", name: "past", reason: "", meaning: "" }
-    const pill = tag("span", { class: `pill ${status.name}`, title: status.meaning })
-    if (status.sign) pill.append(tag("i", { "aria-hidden": "true" }, status.sign))
-    pill.append(status.word)
-    const said = ["failed", "limit", "rule", "precision"].includes(status.name) ? status.reason : ""
-    const cells = [
-      count(run.iteration[at]), count(run.svm_solves[at]),
-      number(run.seconds[at], { minimumFractionDigits: 2, maximumFractionDigits: 2 }, " s"),
-      number(run.least[at], Math.abs(run.least[at]) < 1000 ? { maximumSignificantDigits: 5 }
-        : { minimumFractionDigits: 1, maximumFractionDigits: 1 }),
-      run.gap[at] === null ? "–" : run.gap[at] > 0 && run.gap[at] < 1e-8 ? "under 0.000001 %"
-        : run.gap[at] < 1e-4 ? number(100 * run.gap[at], { maximumSignificantDigits: 2 }, " %")
-        : number(100 * run.gap[at], { minimumFractionDigits: 2, maximumFractionDigits: 2 }, " %"),
-      count(run.kept[at]), number(run.moved[at], { maximumSignificantDigits: 3 }, "×"),
-      number(run.vain[at] === null ? null : 100 * run.vain[at], { maximumFractionDigits: 0 }, " %"),
-    ]
-    const first = tag("td", { title: status.reason }, pill)
-    if (said) first.append(tag("span", { class: "reason" }, said))
-    const made = tag("tr", {}, tag("th", { scope: "row" }, swatch(run), run.label), first,
-      ...cells.map((text) => tag("td", {}, text)))
-    if (this.state.hidden.has(run.key)) made.className = "quiet"
-    return made
+    return tag("tr", { class: state.hidden.has(run.key) ? "quiet" : "" }, this.head(run),
+      marked("td", ended ? run.status : data.past, { title: ended ? run.reason : "" }),
+      ...run.cells[at].split("\t").map((text) => tag("td", {}, text)))
   }
 
+  head(run) { return marked("th", this.data.names[run.key], { scope: "row" }) }
+
   deed(run) {
-    const at = this.standing(run), ended = this.cursor > run.iteration.at(-1)
-    const later = this.cursor < run.iteration[0] && `Begins at step ${count(run.iteration[0])}.`
-    const still = ["ready", "running", "paused"].includes(run.status.name) ? "Is" : "Finished"
-    const said = later || (ended ? `${still} at step ${count(run.iteration.at(-1))}.` : run.narration[at] ?? "")
-    return [tag("dt", {}, swatch(run), run.label), tag("dd", {}, said)]
+    const [before, after] = run.outside
+    const said = this.cursor < run.iteration[0] ? before : this.cursor > run.iteration.at(-1) ? after
+      : run.narration[this.standing(run)] ?? ""
+    return [marked("dt", this.data.names[run.key]), tag("dd", {}, said)]
   }
 
   // -- the cursor
@@ -318,19 +294,12 @@ class RaceView {
     this.objectiveWhy.textContent = objective.note
     this.objectiveWhy.title = objective.more
     this.weightsTitle.textContent = data.weights_title
-    this.weightsNames.replaceChildren(...data.kernels.map((name, slot) => {
-      const patch = tag("i", {})
-      patch.style.background = `var(--kernel-${slot})`
-      return tag("span", {}, patch, name)
-    }))
-    data.weights.forEach((chart, place) => {
-      const run = data.runs[place]
-      const verdict = run.verdict ? [tag("span", { class: `pill ${run.verdict}` }, run.verdict)] : []
-      const scale = run.enlarged ? [tag("span", { class: "pill scale" }, run.enlarged)] : []
-      this.heads[place].replaceChildren(swatch(run), chart.title, ...scale, ...verdict)
+    this.weightsNames.innerHTML = data.legend
+    data.runs.forEach(({ key, pills }, place) => {
+      this.heads[place].innerHTML = `<span class="name">${data.names[key]}</span>${pills}`
     })
-    this.milestones.replaceChildren(...data.runs.map((run) => tag("tr", {},
-      tag("th", { scope: "row" }, swatch(run), run.label), ...run.milestones.map((said) => tag("td", {}, said)))))
+    this.milestones.replaceChildren(...data.runs.map((run) => tag("tr", {}, this.head(run),
+      ...run.way.map((text) => tag("td", {}, text)))))
     this.leftOut.textContent = data.left_out
   }
 

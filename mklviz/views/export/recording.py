@@ -1,10 +1,14 @@
-"""Recorded runs as numbers and words for a script: thinned, rounded, and with what each solver did at each step."""
+"""Recorded runs as numbers and words for a script, with the charts that it draws of them.
+
+Runs are thinned, rounded, and come with what each solver did at each step. The script fills in the horizontal axis that
+is chosen there. Colours are variables of the page's style sheet, so that it is light or dark where it is read.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mklviz.contract import Solver
@@ -12,50 +16,104 @@ from mklviz.engine import Race
 from mklviz.engine.race import narrated
 from mklviz.errors import MklvizError
 from mklviz.record import FINAL, Trace
-from mklviz.record.summary import PARTS, Reference, milestones
+from mklviz.record.summary import Reference, label, result_at
+from mklviz.views.chart.axes import X_AXES
 from mklviz.views.chart.columns import (
     LARGEST_DRAWN,
     WEIGHT_COLUMNS,
     KernelSlots,
     Thinning,
+    best_slots,
     line_columns,
+    shown_names,
     weight_columns,
 )
-from mklviz.views.chart.race_charts import NO_BOUND, STOP, enlargements, run_table, weights_title
-from mklviz.views.chart.squashed import squashed
-from mklviz.views.export.page_charts import page_charts, page_style
-from mklviz.views.look.palette import DASHES, LIGHT, MARKERS, RunStyle
+from mklviz.views.chart.description import Axis, Chart, LineMark, RuleMark
+from mklviz.views.chart.race_charts import (
+    STOP,
+    ChartOptions,
+    enlargements,
+    objective_chart,
+    race_charts,
+    recorded_options,
+    run_table,
+    weights_chart,
+    weights_title,
+    x_axis,
+)
+from mklviz.views.look.palette import DASHES, LIGHT, MARKERS, RunStyle, kernel_legend, run_name
 from mklviz.views.look.styles import run_styles, solver_of
-from mklviz.views.race.results import MEANINGS, SIGNS, STATUS_WORDS
+from mklviz.views.race.results import (
+    WAY,
+    WAY_HEADS,
+    result_cells,
+    result_heads,
+    status_html,
+    way_cells,
+    weights_pills,
+    words_outside,
+)
 from mklviz.views.session.comparable import difference, recipe_of
 
 __all__ = [
-    "MOST_IN_ALL",
-    "Recorded",
-    "kept_steps",
-    "kernel_names",
-    "recorded",
-    "rounded",
-    "run_data",
-    "styled",
-    "thinned",
+    *("MOST_IN_ALL", "PAGE", "Recorded", "kept_steps", "page_charts", "page_styles", "recorded", "rounded"),
+    *("run_data", "thinned", "words_data"),
 ]
+
+LARGE = ("objective", "gap", "step")
+PAGE = replace(
+    LIGHT, muted="var(--muted)", kernels=tuple(f"var(--kernel-{slot})" for slot in range(len(LIGHT.kernels)))
+)
+
+
+def page_styles(traces: Mapping[str, Trace]) -> dict[str, RunStyle]:
+    """Return how runs are drawn in the colours of the page."""
+    styles = run_styles(traces, LIGHT).items()
+    return {key: replace(style, colour=f"var(--run-{index})") for index, (key, style) in enumerate(styles)}
+
+
+def page_charts(styles: Mapping[str, RunStyle], options: ChartOptions) -> dict[str, Any]:
+    """Return the charts of all runs by their names, those of each run's weights, and the horizontal axes."""
+    charts = race_charts(styles, replace(options, above=False))
+    weights = [weights_chart(key, style, options) for key, style in styles.items()]
+    return {
+        "axes": {column: _axis(x_axis(replace(options, x=column))) for column in X_AXES},
+        "charts": {name: _chart(charts[name]) for name in LARGE}
+        | {"above": _chart(objective_chart(styles, replace(options, above=True)))},
+        "weights": [_chart(chart) for chart in weights],
+    }
+
+
+def _chart(chart: Chart) -> dict[str, Any]:
+    words = {name: getattr(chart, name) for name in ("title", "beside", "note", "more")}
+    return words | {"y": _axis(chart.y), "marks": [_mark(mark) for mark in chart.marks]}
+
+
+def _axis(axis: Axis) -> dict[str, Any]:
+    start = None if math.isnan(axis.start) else axis.start
+    return {"label": axis.label, "log": axis.log, "start": start, "whole": axis.whole, "numbers": axis.numbers}
+
+
+def _mark(mark: Any) -> dict[str, Any]:
+    """Return a line over the horizontal axis chosen, or a rule across; what is empty is left out."""
+    drawn = {"table": mark.table, "column": mark.y, "across": isinstance(mark, RuleMark), "dash": DASHES[mark.dash]}
+    drawn |= {name: getattr(mark, name) for name in ("colour", "width", "alpha")}
+    if isinstance(mark, LineMark) and mark.marker:
+        drawn["marker"] = MARKERS.get(mark.marker, MARKERS["circle"])
+    return {name: value for name, value in drawn.items() if value}
+
+
+# -- the runs
+
 
 Numbers = Callable[[Iterable[float], int], Any]  # writes numbers of so many digits for a script
 
 MOST_STEPS = 600  # that are kept of a run
 MOST_IN_ALL = 2400  # that are kept of a race: the page stays below a megabyte
 FEWEST = 100  # that are kept of a run, however many there are
-DIGITS = {
-    "iteration": 15,
-    "svm_solves": 15,
-    "seconds": 4,
-    "objective": 6,
-    "above": 4,
-    "gap": 4,
-    "own_gap": 4,
-    "step": 4,
-}
+DIGITS = {"iteration": 15, "svm_solves": 15, "objective": 6} | dict.fromkeys(
+    ("seconds", "above", "gap", "own_gap", "step"), 4
+)
 
 
 @dataclass(frozen=True)
@@ -85,34 +143,22 @@ class Recorded:
         are kept of all runs together.
         """
         begun = {key: trace for key, trace in self.traces.items() if len(trace)}
-        kernels = max(len(trace.best.weights) for trace in begun.values())
-        slots = slots or KernelSlots(kernels)
-        slots.update([trace.best.weights for trace in begun.values()], exact=self.ended)
-        reference = Reference.of(begun.values())
-        styles = {key: page_style(style, index) for index, (key, style) in enumerate(run_styles(begun, LIGHT).items())}
+        slots = best_slots(list(begun.values()), slots, exact=self.ended)
+        reference, options = Reference.of(begun.values()), ChartOptions(PAGE, gap_tolerance=self.gap, noun=self.noun)
         most = max(min(MOST_STEPS, in_all // len(begun)), FEWEST)
-        runs = [
-            styled(key, styles[key]) | run_data(trace, self.solvers.get(key), most, slots.slots, reference, rounded)
+        runs = {
+            key: run_data(key, trace, self.solvers.get(key), most, slots.slots, reference, rounded)
             for key, trace in begun.items()
-        ]
+        }
         shown = WEIGHT_COLUMNS[: len(slots.slots)]
-        tops = {run["table"]: max(weight or 0.0 for column in shown for weight in run[column]) for run in runs}
-        enlarged = enlargements(tops)
-        objectives = [[math.nan if value is None else value for value in run["objective"]] for run in runs]
-        signed = any(value <= 0.0 for column in objectives for value in column)
-        names = kernel_names(begun, slots.slots)
+        tops = {key: max(weight or 0.0 for column in shown for weight in run[column]) for key, run in runs.items()}
+        enlarged, styles = enlargements(tops), page_styles(begun)
+        pills = {key: weights_pills(trace.motion, enlarged[key]) for key, trace in begun.items()}
         return {
-            "noun": self.noun,
             "ended": self.ended,
-            "boundless": not reference,
-            "squashed": bool(reference) and not signed and squashed(objectives),
-            "parts": PARTS,
             "left_out": thinned(begun, most),
-            "kernels": names,
-            "weights_title": weights_title(self.noun, len(names), kernels),
-            "runs": [run | {"top": [tops[run["table"]]], "enlarged": enlarged[run["table"]]} for run in runs],
-            STOP: {"y": [self.gap]},
-            **page_charts(styles, self.gap, signed, "" if reference else NO_BOUND),
+            "runs": [run | {"top": [tops[key]], "pills": pills[key]} for key, run in runs.items()],
+            **words_data(begun, styles, recorded_options(options, begun.values()), slots),
         }
 
 
@@ -154,10 +200,27 @@ def _by_key(shown: Trace | Mapping[str, Trace] | Iterable[Trace]) -> dict[str, T
     return traces
 
 
-def kernel_names(traces: Mapping[str, Trace], slots: Iterable[int]) -> list[str]:
-    """Return the names of some kernels of runs on one bank."""
-    names = next(iter(traces.values())).kernel_names
-    return [names[k] if k < len(names) else f"kernel {k + 1}" for k in slots]
+def words_data(
+    traces: Mapping[str, Trace], styles: Mapping[str, RunStyle], options: ChartOptions, slots: KernelSlots
+) -> dict[str, Any]:
+    """Return what a script needs besides the runs: words, names and charts."""
+    names = shown_names(traces.values(), slots)
+    kernels = max(len(trace.best.weights) for trace in traces.values() if len(trace))
+    return {
+        "boundless": bool(options.no_bound),
+        "squashed": options.above,
+        "names": {key: run_name(style) for key, style in styles.items()},
+        "colours": {key: style.colour for key, style in styles.items()},
+        "heads": result_heads(options.noun),
+        "past": status_html("past"),
+        "way": WAY,
+        "way_heads": WAY_HEADS,
+        "kernels": names,
+        "legend": kernel_legend(names, PAGE),
+        "weights_title": weights_title(options.noun, len(names), kernels),
+        STOP: {"y": [options.gap_tolerance]},
+        **page_charts(styles, options),
+    }
 
 
 def thinned(traces: Mapping[str, Trace], most: int) -> str:
@@ -167,33 +230,27 @@ def thinned(traces: Mapping[str, Trace], most: int) -> str:
     return f"Of {len(longest):,} steps of {longest.label} this page keeps {steps:,}." if steps < len(longest) else ""
 
 
-def styled(key: str, style: RunStyle) -> dict[str, Any]:
-    """Return the key of a run and how it is drawn."""
-    marker = MARKERS.get(style.marker, MARKERS["circle"])
-    drawn = {"key": key, "table": run_table(key), "label": style.label, "colour": style.colour}
-    return drawn | {"dash": DASHES[style.dash], "marker": marker}
-
-
 def run_data(
-    trace: Trace, solver: Solver | None, most: int, kernels: list[int], reference: Reference, numbers: Numbers
+    key: str,
+    trace: Trace,
+    solver: Solver | None,
+    most: int,
+    kernels: list[int],
+    reference: Reference,
+    numbers: Numbers,
 ) -> dict[str, Any]:
-    """Return the columns of one run at the steps that are kept, as `numbers` writes them, and how it ended."""
+    """Return the columns of one run at the steps that are kept, as `numbers` writes them, and the words for it."""
     status, length = trace.status, len(trace)  # in this order: a final status makes the trace final
     steps = kept_steps(length, most)
-    bests = [trace[trace.best_index_at(t)] for t in steps]
-    motions = [trace.motion_at(t) for t in steps]
     lines, weights = line_columns(trace, steps, reference), weight_columns(trace, steps, kernels)
     return {
-        "status": {"word": STATUS_WORDS.get(status, status), "sign": SIGNS.get(status, ""), "name": status}
-        | {"meaning": MEANINGS.get(status, ""), "reason": trace.reason},
-        "verdict": trace.motion.verdict or "",
-        "milestones": [str(milestone or "–") for milestone in milestones(trace, reference)],
+        **{"key": key, "table": run_table(key), "label": label(key, trace)},
+        **{"state": status, "status": status_html(status, trace.reason), "reason": trace.reason},
+        "outside": words_outside(trace),
+        "way": way_cells(trace, reference),
         **{column: numbers(lines[column], digits) for column, digits in DIGITS.items()},
         **{column: numbers(weights[column], 3) for column in WEIGHT_COLUMNS[: len(kernels)]},
-        "least": numbers((best.objective for best in bests), 7),
-        "kept": numbers((best.active for best in bests), 15),
-        "moved": numbers((motion.moved for motion in motions), 3),
-        "vain": numbers((motion.share_in_vain for motion in motions), 2),
+        "cells": ["\t".join(result_cells(result_at(trace, t), trace.motion_at(t))) for t in steps],
         "narration": [] if solver is None else [narrated(solver, trace, t) for t in steps],
     }
 

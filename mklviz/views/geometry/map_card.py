@@ -28,10 +28,10 @@ from mklviz.analysis.weight_map import (
 from mklviz.contract import Array, Iterate
 from mklviz.engine import Race
 from mklviz.record import Trace
+from mklviz.views.chart.axes import tick_text
 from mklviz.views.chart.bokeh_figure import ChartFigure
-from mklviz.views.chart.contours import contour_levels
+from mklviz.views.chart.columns import contour_levels
 from mklviz.views.chart.description import Tables
-from mklviz.views.chart.ticks import tick_text
 from mklviz.views.form import Button, Form, FormRow
 from mklviz.views.geometry.map_chart import (
     LOW_AND_HIGH,
@@ -46,8 +46,7 @@ from mklviz.views.geometry.map_chart import (
 )
 from mklviz.views.geometry.start_drag import StartDrag
 from mklviz.views.look import cards
-from mklviz.views.look.palette import LIGHT, RunStyle, Theme
-from mklviz.views.look.shades import mixed
+from mklviz.views.look.palette import LIGHT, RunStyle, Theme, mixed
 from mklviz.views.sidebar.controls import note, say
 
 __all__ = ["MapCard", "flat_valley", "model_words", "paragraph", "shade_scale"]

@@ -11,6 +11,7 @@ import numpy as np
 from mklviz.contract import Array
 from mklviz.record import Trace
 from mklviz.scenarios import Evidence
+from mklviz.views.chart.axes import axis_share, axis_span, axis_value
 from mklviz.views.chart.columns import Thinning, drawable
 from mklviz.views.chart.description import (
     Axis,
@@ -25,7 +26,6 @@ from mklviz.views.chart.description import (
     Tables,
     TextMark,
 )
-from mklviz.views.chart.ticks import axis_share, axis_span, axis_value
 from mklviz.views.look.palette import RunStyle, Theme
 
 __all__ = [

@@ -12,10 +12,11 @@ from mklviz.errors import MklvizError
 from mklviz.recipe.words import read_solvers
 from mklviz.record import Trace
 from mklviz.record.summary import label as label_of
-from mklviz.views.look.palette import DASHES, RunStyle, Theme, readable
-from mklviz.views.look.shades import mixed
+from mklviz.reproduce.texts import VERDICT_SIGNS
+from mklviz.reproduce.verdicts import DOES_NOT, PARTLY, REPRODUCES
+from mklviz.views.look.palette import DASHES, RunStyle, Theme, mixed, readable
 
-__all__ = ["race_styles", "run_styles", "solver_of", "solver_styles", "written_styles"]
+__all__ = ["race_styles", "run_styles", "solver_of", "solver_styles", "verdict_look", "written_styles"]
 
 
 def race_styles(race: Race, theme: Theme) -> dict[str, RunStyle]:
@@ -82,3 +83,15 @@ def solver_of(trace: Trace) -> Solver | None:
     if trace.origin is not None:
         solver.dash = BRANCH_DASH  # type: ignore[misc]
     return solver
+
+
+# -- the verdict on a claim looks like the end of a run, with a sign that tells it apart without its colour
+
+
+_STYLES = {REPRODUCES: "converged", PARTLY: "limit", DOES_NOT: "failed"}
+_OTHER = "rule"
+
+
+def verdict_look(verdict: str) -> tuple[str, str]:
+    """Return the class of its style, and its sign."""
+    return _STYLES.get(verdict, _OTHER), VERDICT_SIGNS[verdict]

@@ -14,8 +14,7 @@ from mklviz.analysis.decisions import Roc, Surface, plane_of, solution_of, surfa
 from mklviz.problem import Problem
 from mklviz.typing import Array
 from mklviz.views.chart.axes import PERCENT
-from mklviz.views.look.palette import Theme
-from mklviz.views.look.shades import CLASS_MARKERS, class_colours, decision_shades, mixed, sequential
+from mklviz.views.look.palette import CLASS_MARKERS, Theme, class_colours, decision_shades, mixed, sequential
 from mklviz.views.pictures.style import HEIGHT, WIDTH, dressed, theme_of
 
 __all__ = ["decision", "draw_confusion", "draw_decision", "draw_predicted", "draw_roc"]

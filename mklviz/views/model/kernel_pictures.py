@@ -14,8 +14,7 @@ from mklviz.errors import ProblemError
 from mklviz.kernels import Bank
 from mklviz.record import Trace
 from mklviz.typing import Array
-from mklviz.views.look.palette import Theme
-from mklviz.views.look.shades import diverging, sequential
+from mklviz.views.look.palette import Theme, diverging, sequential
 from mklviz.views.look.styles import run_styles
 from mklviz.views.pictures.style import HEIGHT, dressed, theme_of
 

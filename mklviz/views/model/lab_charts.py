@@ -6,9 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 
 from mklviz.analysis.curves import Bar, RunCurve
-from mklviz.views.chart.bokeh_figure import ChartFigure
+from mklviz.views.chart.bokeh_figure import ChartFigure, add_readout
 from mklviz.views.chart.description import Axis, BarMark, Chart, Column, LineMark, PointMark, RuleMark, Table
-from mklviz.views.chart.readout import add_readout
 from mklviz.views.look.palette import RunStyle, Theme
 
 __all__ = ["bar_table", "bars_chart", "curve_tables", "curves_chart", "lab_figure"]
@@ -21,7 +20,7 @@ def lab_figure(chart: Chart, theme: Theme) -> ChartFigure:
     """Draw a chart of the laboratory in Bokeh, without tools; its curves are read beside the mouse."""
     drawn = ChartFigure(chart, theme, round(HEIGHT * theme.scale), tools="")
     if any(isinstance(mark, LineMark) for mark in chart.marks):
-        add_readout([drawn.plot], theme, shares=True)
+        add_readout([drawn.plot], theme)
     return drawn
 
 

@@ -1,23 +1,89 @@
-"""A race in a cell, kept up to date by a thread: the kernel's own event loop stands still while a cell runs."""
+"""Races and paths in the output of a cell: live figures, and what a cell keeps of them.
+
+A notebook that is saved keeps a picture, and the recording as a page with its cursor: they are what there is to see
+without the kernel, on a code host and in an export, and where a notebook shows no widgets.
+"""
 
 from __future__ import annotations
 
 import logging
 import threading
 import time
+from html import escape
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
-from mklviz.engine import Race
-from mklviz.views.chart.svg_pictures import race_still
+import panel as pn
+
+from mklviz.engine import Path, Race
+from mklviz.views.chart.path_charts import PathPicture
+from mklviz.views.chart.svg import svg_address
+from mklviz.views.chart.svg_pictures import path_still, race_still
 from mklviz.views.export.page import race_page
-from mklviz.views.host.kernel import after_each_cell, show_below_cell
-from mklviz.views.notebook.still import Still
+from mklviz.views.host.kernel import after_each_cell, running_marimo, show_below_cell, show_bundle
+from mklviz.views.look.palette import LIGHT, Theme
 
 if TYPE_CHECKING:
     from mklviz.views.notebook.race_widget import RaceWidget
 
-__all__ = ["RaceCell"]
+__all__ = ["PathFigure", "RaceCell", "Still", "path_figure", "still_bundle", "still_html"]
+
+
+class Still:
+    """An output below the running cell that is hidden wherever the live figures are drawn.
+
+    `subject`: what is shown; its ``repr`` stands where nothing can be drawn.
+    """
+
+    def __init__(self, subject: object) -> None:
+        self.id = uuid4().hex
+        self._subject = subject
+        self._shown: Any = None
+
+    def display(self, words: str) -> None:
+        """Begin it with a sentence, where a notebook keeps outputs."""
+        self._shown = show_bundle(self._bundle(f"<p>{escape(words)}</p>"), f"still-{self.id}")
+
+    def keep(self, drawn: str, words: str = "", page: str = "") -> None:
+        """Show a picture, as SVG, instead, with a sentence, and a `page` that unfolds below it."""
+        if self._shown is None:
+            return
+        paragraph = f"<p>{escape(words)}</p>" if words else ""
+        unfolded = _folded(page) if page else ""
+        bundle = self._bundle(f"{paragraph}{still_html(drawn, repr(self._subject))}{unfolded}")
+        self._shown.update(bundle | {"image/svg+xml": drawn}, raw=True)
+
+    def _bundle(self, html: str) -> dict[str, str]:
+        place = f'[data-still="{self.id}"]'
+        # without a kernel JupyterLab writes in the place of the widget, just above, that it is not there
+        quiet = f".jp-OutputArea-child:has(+ .jp-OutputArea-child {place}):not(:has(.mklviz-race)) {{ display: none; }}"
+        whole = f'<style>{quiet}</style><div data-still="{self.id}">{html}</div>'
+        return {"text/html": whole, "text/plain": repr(self._subject)}
+
+
+def _folded(page: str) -> str:
+    """Return a page within a page; where none is let in, its heading stays empty."""
+    source = page.replace("&", "&amp;").replace("'", "&#39;")
+    return (
+        "<details><summary>The recording, with a cursor over its steps (in a notebook that is trusted)</summary>"
+        f"<iframe title='The recording' style='width: 100%; height: 720px; border: 0' srcdoc='{source}'></iframe>"
+        "</details>"
+    )
+
+
+def still_html(drawn: str, name: str) -> str:
+    """Return a picture as HTML that needs no trust: a page may show it where it lets no scripts and no SVG in."""
+    return f'<img alt="{escape(name)}" style="max-width: 100%" src="{svg_address(drawn)}">'
+
+
+def still_bundle(drawn: str, name: str) -> dict[str, str]:
+    """Return a picture in every form in which a notebook may show it."""
+    return {"text/html": still_html(drawn, name), "image/svg+xml": drawn, "text/plain": name}
+
+
+# -- a race in a cell, kept up to date by a thread: the kernel's own event loop stands still while a cell runs
+
 
 TICK = 0.25  # seconds between looks at the traces
 REST = 4.0  # times as long as a recording takes to be made, until the next one, but not above a second
@@ -100,3 +166,51 @@ def _widget(race: Race, gap: float | None, still: str) -> RaceWidget | None:
     from mklviz.views.notebook.race_widget import RaceWidget
 
     return RaceWidget(race, gap, still)
+
+
+# -- a path as a picture that displays itself
+
+
+def path_figure(path: Path, cold: Path | None = None, theme: Theme = LIGHT) -> PathFigure:
+    """Draw a path; in a notebook the result displays itself.
+
+    Parameters
+    ----------
+    path : Path
+        As `mklviz.path` returns it.
+    cold : Path, optional
+        The same path with ``warm=False``, to compare what the values cost.
+    theme : Theme
+        Light by default.
+
+    Raises
+    ------
+    ProblemError
+        If the path has no values yet, or the two vary different parameters.
+    """
+    return PathFigure(path, cold, theme)
+
+
+class PathFigure(pn.viewable.Viewer):
+    """The picture of a path.
+
+    `weights`, `active`, `cost`: Bokeh figures that share their x axis; `layout`: all three, for ``bokeh.io.save``.
+    """
+
+    def __init__(self, path: Path, cold: Path | None, theme: Theme) -> None:
+        super().__init__()
+        self._path, self._cold = path, cold
+        picture = PathPicture(path, cold, theme)
+        self.weights, self.active, self.cost = picture.weights, picture.active, picture.cost
+        self.layout = picture.layout
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """Show it below a cell as a picture, which is saved with the notebook."""
+        return still_bundle(path_still(self._path, self._cold), repr(self._path))
+
+    def _display_(self) -> Any:
+        """Return what marimo shows below a cell: the same picture."""
+        return running_marimo().Html(self._repr_mimebundle_()["text/html"])
+
+    def __panel__(self) -> Any:
+        return pn.pane.Bokeh(self.layout, sizing_mode="stretch_width")

@@ -1,4 +1,4 @@
-"""Pictures as files: a page that moves under the mouse (HTML), or what a browser draws of it (SVG, PNG).
+"""Pictures as files and in notebooks: a page that moves under the mouse (HTML), or what a browser draws (SVG, PNG).
 
 BokehJS draws in a browser and nowhere else, so a picture in SVG or PNG needs one: Chromium or Chrome is started without
 a window, opens the page from a file, and hands back what it drew.
@@ -12,19 +12,23 @@ import shutil
 import subprocess
 import tempfile
 from base64 import b64decode
+from functools import partialmethod
 from html import unescape
 from pathlib import Path
 from typing import Any
 
+import holoviews as hv
+from bokeh.embed import file_html
 from bokeh.model import Model
+from bokeh.resources import INLINE
 
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.record.archive import replacing
 from mklviz.views.host.beside import beside
-from mklviz.views.pictures.holoviews_extension import picture_page
+from mklviz.views.host.kernel import is_loaded, notebook_shell, running_marimo
 from mklviz.views.pictures.style import rendered
 
-__all__ = ["save"]
+__all__ = ["picture_page", "save", "show_in_notebooks"]
 
 FORMATS = ("html", "svg", "png")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
@@ -108,3 +112,33 @@ def _browser(kind: str) -> str:
             " path of one into the environment variable MKLVIZ_CHROMIUM, or save the picture as .html."
         )
     return browser
+
+
+# -- in notebooks: Jupyter shows pictures once HoloViews' extension is loaded, and marimo asks each of them
+
+
+def picture_page(figure: Model) -> str:
+    """Return the HTML of a page that shows what `rendered` has drawn."""
+    page = file_html(figure, INLINE, title="mklviz")
+    # Bokeh names what any model loads that this process knows, such as Panel's, even where the page has none of them
+    return re.sub(r'<script src="[^"]*"></script>\s*', "", page)
+
+
+def show_in_notebooks() -> None:
+    """Let the notebook that runs here show pictures; elsewhere do nothing.
+
+    BokehJS comes with them, so that pictures need no network, as nothing of mklviz does. In Jupyter an extension that
+    is loaded already stays in use.
+    """
+    if marimo := running_marimo():
+        for kind in (hv.core.ViewableElement, hv.core.ViewableTree):
+            kind._display_ = partialmethod(_in_marimo, marimo)  # which marimo asks for
+    elif notebook_shell() is not None and not is_loaded(hv.extension):
+        hv.extension("bokeh", logo=False, inline=True)
+
+
+def _in_marimo(picture: Any, marimo: Any) -> Any:
+    """Return a picture as a page in a frame; one with sliders, or of another backend, as marimo would show it."""
+    if hv.Store.current_backend != "bokeh" or picture.traverse(lambda part: part, [hv.HoloMap]):
+        return marimo.ui.panel(picture)
+    return marimo.iframe(picture_page(rendered(picture)))

@@ -14,8 +14,7 @@ from mklviz.typing import Array
 from mklviz.views.chart.axes import PERCENT, SHORT, X_AXES
 from mklviz.views.look.palette import RunStyle
 from mklviz.views.look.styles import run_styles
-from mklviz.views.pictures.run_arguments import traces_of
-from mklviz.views.pictures.style import dressed, theme_of
+from mklviz.views.pictures.style import dressed, theme_of, traces_of
 
 __all__ = ["gap"]
 

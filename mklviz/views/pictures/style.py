@@ -1,21 +1,52 @@
-"""How every HoloViews picture looks: the page's font and colours, quiet axes, and sizes that stand side by side."""
+"""How every HoloViews picture looks, which runs it is asked for, and how a chart is drawn: quiet axes, one size."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
 import holoviews as hv
 import holoviews.plotting.bokeh  # registers the backend without a word to a notebook
+import numpy as np
 from bokeh.document import Document
 from bokeh.models import BasicTicker, ColorBar, CustomJSTickFormatter, FactorRange, HoverTool, Legend, Title
+from contourpy import contour_generator
 
+from mklviz.analysis.landscape import no_heights
+from mklviz.errors import ProblemError
+from mklviz.problem import Problem
+from mklviz.record import Trace
 from mklviz.views.chart.axes import SHORT, bare, keep_size, style_axes, style_legend
-from mklviz.views.chart.readout import tip_html
+from mklviz.views.chart.bokeh_figure import tip_html
+from mklviz.views.chart.columns import contour_levels
+from mklviz.views.chart.description import (
+    ArrowMark,
+    Axis,
+    Chart,
+    ContourMark,
+    LineMark,
+    Mark,
+    PointMark,
+    Table,
+    Tables,
+    TextMark,
+)
 from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
 
-__all__ = ["HEIGHT", "WIDTH", "dressed", "in_card", "legend_above", "rendered", "theme_of"]
+__all__ = [
+    "HEIGHT",
+    "WIDTH",
+    "check_ground",
+    "draw_holoviews",
+    "dressed",
+    "in_card",
+    "legend_above",
+    "rendered",
+    "theme_of",
+    "traces_of",
+]
 
 WIDTH, HEIGHT = 460, 340  # pixels
 LEGEND = 24  # pixels for each line of a legend above a picture
@@ -95,3 +126,123 @@ def _dress(theme: Theme, formats: Mapping[str, str], grid: bool, drawn: Any, _: 
         keep_size(bar, size, theme)
         bar.major_tick_line_color, bar.width, bar.padding = None, 10, 6
         bar.formatter = CustomJSTickFormatter(code=SHORT)
+
+
+# -- the arguments of a picture: runs, one by one, in lists or in mappings
+
+
+def traces_of(*arguments: Any) -> dict[str, Trace]:
+    """Return the runs by their keys in a mapping, or else by their solvers, with a number where two runs share one.
+
+    Raises `ProblemError` for anything else, or a run without steps.
+    """
+    runs: dict[str, Trace] = {}
+    for one in arguments:
+        if isinstance(one, Trace):
+            runs[_free(one.solver, one.label, runs)] = one
+        elif isinstance(one, Mapping):
+            for key, trace in one.items():
+                for inner in traces_of(trace).values():
+                    runs[_free(str(key), str(key), runs)] = inner
+        elif isinstance(one, Iterable) and not isinstance(one, (str, bytes)):
+            for inner in one:
+                for key, trace in traces_of(inner).items():
+                    runs[_free(key, trace.label, runs)] = trace
+        else:
+            raise ProblemError(f"Give traces, as mv.solve returns them or race.traces holds them, not {one!r:.60}.")
+    if not runs or not all(len(trace) for trace in runs.values()):
+        raise ProblemError("Give at least one trace, and only such as have taken a step.")
+    return runs
+
+
+def _free(key: str, label: str, taken: Mapping[str, Trace]) -> str:
+    """Return the key, or where it is taken the label with the next number."""
+    number, free = 1, key
+    while free in taken:
+        number += 1
+        free = f"{label} {number}"
+    return free
+
+
+def check_ground(problem: Problem, traces: Iterable[Trace], kernels: int) -> None:
+    """Raise `ProblemError` unless the objective can be drawn over so many kernels, with these runs upon it."""
+    if problem.m != kernels or not problem.regularizer.on_simplex:
+        raise ProblemError(
+            f"The objective is drawn over {kernels} kernels whose weights sum to one; this problem has {problem.m:,}"
+            f" and {problem.regularizer}. Pose it with {kernels} kernels and mv.Simplex()."
+        )
+    if reason := no_heights(problem):
+        raise ProblemError(reason)
+    for trace in traces:
+        if list(trace.kernel_names) != list(problem.bank.names):
+            raise ProblemError("This run is another problem's: give the problem that was solved.")
+
+
+# -- a chart: one element for each mark whose table has rows; dimensions are named after its columns
+
+
+def draw_holoviews(chart: Chart, tables: Tables, theme: Theme, **options: Any) -> hv.Overlay:
+    """Draw the marks of a chart of which there are `tables`."""
+    drawn = [
+        _ELEMENTS[type(mark)](mark, tables[mark.table])
+        for mark in chart.marks
+        if mark.table in tables and len(tables[mark.table][mark.columns["x"]])
+    ]
+    if chart.equal_units:
+        options["data_aspect"] = 1
+    spans = {**_axis("x", chart.x), **_axis("y", chart.y)}
+    return dressed(hv.Overlay(drawn), theme, grid=chart.x.visible, title=chart.title, **spans, **options)
+
+
+def _axis(name: str, axis: Axis) -> dict[str, Any]:
+    words = {f"{name}label": axis.label} if axis.visible else {f"{name}axis": None}
+    known = math.isfinite(axis.start) and math.isfinite(axis.end)
+    return words | ({f"{name}lim": (axis.start, axis.end)} if known else {})
+
+
+def _line(mark: LineMark, table: Table) -> hv.Element:
+    style = {"color": mark.colour, "line_dash": mark.dash, "line_width": mark.width, "alpha": mark.alpha}
+    x, y = table[mark.x], table[mark.y]
+    if mark.many:
+        paths = [np.column_stack(line) for line in zip(x, y, strict=True)]
+        return hv.Path(paths, [mark.x, mark.y]).opts(backend="bokeh", **style)
+    return hv.Curve((x, y), mark.x, mark.y, label=mark.label).opts(backend="bokeh", **style)
+
+
+def _points(mark: PointMark, table: Table) -> hv.Scatter:
+    style = {"line_color": mark.colour, "line_width": mark.width, "marker": mark.marker, "size": mark.size}
+    drawn = hv.Scatter((table[mark.x], table[mark.y]), mark.x, mark.y, label=mark.label)
+    return drawn.opts(color=mark.fill, tools=["hover"] if mark.tips else [], backend="bokeh", **style)
+
+
+def _text(mark: TextMark, table: Table) -> hv.Labels:
+    drawn = hv.Labels((table[mark.x], table[mark.y], table[mark.text]), [mark.x, mark.y], mark.text)
+    font = {"text_font_size": f"{mark.size}px", "text_color": mark.colour}
+    if mark.bold:
+        font["text_font_style"] = "bold"
+    beside = {"text_align": "left", "text_baseline": "bottom"} if mark.align == "left" else {}
+    return drawn.opts(backend="bokeh", **font, **beside)
+
+
+def _arrow(mark: ArrowMark, table: Table) -> hv.Curve:
+    """Return a line from the first arrow's beginning to its end."""
+    ends = [(table[x][0], table[y][0]) for x, y in ((mark.x, mark.y), (mark.x_end, mark.y_end))]
+    return hv.Curve(ends, mark.x, mark.y).opts(color=mark.colour, line_width=mark.width, backend="bokeh")
+
+
+def _contours(mark: ContourMark, table: Table) -> hv.Contours:
+    x, y, z = (np.asarray(table[column]) for column in (mark.x, mark.y, mark.z))
+    lines = contour_generator(x, y, z)
+    paths: list[tuple[Any, float]] = [
+        (line, level) for level in contour_levels(z, mark.levels)[1:-1].tolist() for line in lines.lines(level)
+    ]
+    drawn = [{mark.x: line[:, 0], mark.y: line[:, 1], mark.z: level} for line, level in paths]
+    contours = hv.Contours(drawn, [mark.x, mark.y], mark.z)
+    style = {"cmap": [mark.colour], "line_width": mark.width, "alpha": mark.alpha}
+    return contours.opts(show_legend=False, backend="bokeh", **style)
+
+
+_ELEMENTS: Mapping[type[Mark], Callable[[Any, Table], hv.Element]] = {
+    **{LineMark: _line, PointMark: _points, TextMark: _text},
+    **{ArrowMark: _arrow, ContourMark: _contours},
+}

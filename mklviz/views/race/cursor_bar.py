@@ -1,4 +1,4 @@
-"""The bar that moves the cursor over the steps of a race, by hand or playing, and says what each solver did there."""
+"""The bar that moves the cursor over the steps of a race, by hand or playing, and the card that goes on from there."""
 
 from __future__ import annotations
 
@@ -8,14 +8,21 @@ from typing import Any
 
 import panel as pn
 
-from mklviz.engine import Run
-from mklviz.engine.race import narrated
-from mklviz.views.form import Button, Form, FormRow, Select, Slider
+from mklviz.contract import Solver
+from mklviz.engine import Race, Run, make_solver, solver_classes
+from mklviz.engine.race import branch_refusal, narrated, successors
+from mklviz.errors import MklvizError
+from mklviz.recipe import Recipe
+from mklviz.views.form import Button, Expander, Form, FormRow, Group, Select, Slider
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, swatch
+from mklviz.views.race.results import words_outside
+from mklviz.views.session.launcher import branch_at
 from mklviz.views.session.session import Session
+from mklviz.views.sidebar.controls import note, say
+from mklviz.views.sidebar.solver_options import option_control, shown_options
 
-__all__ = ["FRAMES", "CursorBar"]
+__all__ = ["FRAMES", "BranchCard", "CursorBar"]
 
 FRAMES = 100  # at most, from the first step of a race to its last
 FRAME_SECONDS, LEAST_SECONDS = 0.2, 0.09  # between two frames, as a rule and at least: just below that of ticks
@@ -145,10 +152,140 @@ class CursorBar(pn.viewable.Viewer):
 def _deed(run: Run, style: RunStyle, step: int) -> str:
     """Return as HTML what a run did at a step."""
     trace = run.trace
-    if step < trace.first_step:
-        deed = f"begins at step {trace.first_step:,}."
-    elif step > trace.last_step:
-        deed = f"finished at step {trace.last_step:,}." if run.finished else "has not come this far yet."
-    else:
-        deed = narrated(run.solver, trace, trace.index_at(step))
+    before, after = words_outside(trace)
+    within = trace.first_step <= step <= trace.last_step
+    deed = narrated(run.solver, trace, trace.index_at(step)) if within else before if step < trace.first_step else after
     return f'<p class="why">{swatch(style)} <b>{escape(style.label)}</b> {escape(deed)}</p>'
+
+
+# -- CONTINUE WITH: another solver, or the same with other options, takes over where a run stood at the step shown
+
+
+_ABOUT = (
+    "Lets another solver take over where a run stands at the step above, or the same one with other options. Its curve"
+    " begins there, dashed, with the SVM solves spent by then."
+)
+_NOTHING = "This method has no options."
+_USUAL = [choice.name for choice in Recipe().solvers]
+
+
+class BranchCard(pn.viewable.Viewer):
+    """Begins branches of the race shown; `run` chooses the run to continue, and `solver` the method."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._session: Session | None = None
+        self._step, self._controls = 0, dict[str, Any]()
+        self._ordered_for: Run | None = None  # whose successors the menu lists
+        self._reason: str | None = None  # the reason on screen why no branch is possible; None to write it anew
+        self.run = Select(label="Continue", options={}, value="", width=250)
+        labels = {solver.label: name for name, solver in solver_classes().items()}
+        self.solver = Select(label="last step with:", options=labels, value=next(iter(labels.values())), width=290)
+        self.button = Button(self.go_on, label="Continue from here", variant="contained", description=_ABOUT)
+        self.options = Expander(title="Options of this solver")
+        self._trouble = note()
+        self.solver.param.watch(lambda _event: self._turn_to_solver(), "value")
+        self.run.param.watch(lambda _event: self._turn_to_run(), "value")
+        row = FormRow(self.run, self.solver, self.button, wrap=True)
+        self.root = cards.card(Form(row, self._trouble, self.options))
+        self._turn_to_solver()
+
+    # -- what is offered
+
+    def follow(self, session: Session, styles: Mapping[str, RunStyle], step: int) -> None:
+        """Offer the runs of the session's race, at a step."""
+        self._session, self._step = session, step
+        self.root.visible = session.race is not None and not session.follows
+        labels = {f"{style.label}'s": key for key, style in styles.items()}
+        chosen = self.run.value if self.run.value in styles else next(iter(styles), "")
+        self.run.param.update(options=labels, value=chosen)
+        self._order()
+        self._offer()
+
+    def stand_at(self, step: int) -> None:
+        """Offer another step."""
+        if step != self._step:
+            self._step = step
+            self._offer()
+
+    @property
+    def chosen(self) -> Solver:
+        """The solver with its current options; raises `MklvizError` if they do not fit."""
+        options = {name: control.value for name, control in self._controls.items()}
+        return make_solver(self.solver.value, **options)
+
+    def _turn_to_run(self) -> None:
+        self._order()
+        self._offer_anew()
+
+    def _order(self) -> None:
+        """List the solvers for another run or problem, and choose the one of most use there."""
+        before, race = self._before(), self._race
+        if before is None or race is None or race.missing or before is self._ordered_for:
+            return
+        self._ordered_for = before
+        names, known = successors(race.problem, before.trace.solver, _USUAL), solver_classes()
+        self.solver.param.update(options={known[name].label: name for name in names}, value=names[0])
+
+    def _turn_to_solver(self) -> None:
+        solver = solver_classes()[self.solver.value]
+        self._controls = {name: option_control(solver, name) for name in shown_options(solver)}
+        for name, control in self._controls.items():
+            control.set(solver.param[name].default)
+        boxes = [control.box for control in self._controls.values()]
+        self.options.objects = [Group(*(boxes or [note(_NOTHING)]))]
+        self._offer_anew()
+
+    @property
+    def _race(self) -> Race | None:
+        return None if self._session is None else self._session.race
+
+    def _before(self) -> Run | None:
+        return None if self._race is None else self._race.runs.get(self.run.value)
+
+    def _offer_anew(self) -> None:
+        """Offer another choice, without the error of the last one."""
+        self._reason = None
+        self._offer()
+
+    def _offer(self) -> None:
+        """Say where the branch would begin, or why it cannot."""
+        before, race = self._before(), self._race
+        if before is None or race is None:
+            return
+        trace = before.trace
+        if not len(trace):
+            self.solver.label = "last step with:"
+            self._refuse("This run has no step yet to continue from.")
+            return
+        step = min(self._step, trace.last_step)
+        self.solver.label = f"step {step:,} with:"
+        reason = race.missing or branch_refusal(race.problem, solver_classes()[self.solver.value]())
+        if not reason and step < trace.first_step:
+            reason = f"That run begins at step {trace.first_step:,}: move the cursor there, or choose another run."
+        self._refuse(reason)
+
+    def _refuse(self, reason: str) -> None:
+        """Say why no branch is possible; while the reason stays the same, an error shown since stays, too."""
+        self.button.disabled = bool(reason)
+        if reason != self._reason:
+            self._reason = reason
+            say(self._trouble, reason)
+
+    # -- what is done
+
+    def go_on(self, *_: Any) -> None:
+        """Start the branch, and show the race with it."""
+        before = self._before()
+        if before is None or self._session is None:
+            return
+        try:
+            solver = self.chosen
+        except (MklvizError, ValueError) as error:
+            say(self._trouble, str(error))
+            return
+        refusal = branch_at(self._session, self.run.value, min(self._step, before.trace.last_step), solver)
+        say(self._trouble, refusal)
+
+    def __panel__(self) -> Any:
+        return self.root

@@ -22,7 +22,8 @@ from mklviz.problem.proving import relative_gap
 from mklviz.record import Trace
 from mklviz.views.form import Button, Form, FormRow
 from mklviz.views.look import cards
-from mklviz.views.race.ended_card import EndedCard
+from mklviz.views.race.ended_cards import EndedCard
+from mklviz.views.race.results import table_html
 
 __all__ = ["EquivalenceCard"]
 
@@ -169,11 +170,7 @@ def _table(mapped: Sequence[Mapped], solved: Sequence[Solved]) -> str:
         f'<th scope="col" style="text-align:{side}" title="{escape(why)}">{name}</th>' for name, side, why in _HEADS
     )
     body = "".join(_row(m, solved[k] if k < len(solved) else None) for k, m in enumerate(mapped))
-    return (
-        '<div class="scroll" tabindex="0"><table class="results">'
-        '<caption class="unseen">Problems with the same solution</caption>'
-        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
-    )
+    return table_html("Problems with the same solution", heads, body)
 
 
 def _row(mapped: Mapped, solved: Solved | None) -> str:

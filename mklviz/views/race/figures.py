@@ -28,29 +28,37 @@ from bokeh.models import (
 )
 from bokeh.plotting import figure
 
-from mklviz.views.chart.axes import bare, style_axes, style_ticks
-from mklviz.views.chart.bokeh_figure import glyph_of
+from mklviz.views.chart.axes import style_ticks
+from mklviz.views.chart.bokeh_figure import add_readout, chart_plot, data_range, glyph_of
 from mklviz.views.chart.columns import ANCHORED
 from mklviz.views.chart.description import Chart, Column, LineMark, Mark, PointMark
 from mklviz.views.chart.race_charts import STOP, ChartOptions, race_charts, run_table, stop_table, weights_chart, x_axis
-from mklviz.views.chart.readout import add_readout
-from mklviz.views.host.beside import beside
-from mklviz.views.host.dragged_figure import ignore_long_press
 from mklviz.views.look.palette import RunStyle, Theme
-from mklviz.views.race.feed import RunFeed
-from mklviz.views.race.marks import Marks
+from mklviz.views.race.cursor import Marks
+from mklviz.views.race.readings import Extent, RunFeed
 
-__all__ = ["Charts", "Extent", "Zooms", "add_weights", "build_charts"]
+__all__ = ["Charts", "Zooms", "add_weights", "build_charts"]
 
 BIG, SMALL = 190, 160  # heights in pixels: with them the weights are above the fold of 1280 x 720
 HEIGHTS = {"active": SMALL, "tolerance": SMALL}
 Y_TICKS, NARROW_TICKS = 4, 3
 FEWEST = 160  # pixels of a figure that grows with the screen of a room: two rows of them end at 720
 # found at run time by their common range: figures that name each other are walked through at every change of one
-_RESET = beside(__file__, "reset.js")
+_RESET = """const {x_range, document} = cb_obj.origin ?? cb_obj
+for (const model of document.all_models) if (model.x_range === x_range) model.reset.emit()"""
 # a range tells where the user has put it, and begins there when its figure is built anew; only the first number that it
 # is given decides, as all later ones without a user are those of a reset
-_KEEP = beside(__file__, "keep_zoom.js")
+_KEEP = """const {start, end} = cb_obj
+if (!isFinite(start + end)) return
+const {[name]: kept, ...others} = zooms.tags[0] ?? {}
+if (cb_obj.have_updated_interactively) zooms.tags = [{...others, [name]: [start, end]}]
+else if (kept && !cb_obj.begun && (kept[0] > 0 || cb_obj.scale_hint !== "log")) {
+  cb_obj.have_updated_interactively = true
+  cb_obj.setv({start: kept[0], end: kept[1]})
+} else if (kept) zooms.tags = [others]
+cb_obj.begun = true
+const zoomed = Object.keys(zooms.tags[0] ?? {}).length > 0
+if (zoomed !== told.tags.length > 0) told.tags = zoomed ? ["zoomed"] : []"""
 
 
 class Zooms:
@@ -75,7 +83,6 @@ class Zooms:
             axis.js_on_change("end", keep)
 
 
-Extent = tuple[float, float]
 _BEGINNING: Extent = (1.0, 1.0)  # of a range without data
 
 
@@ -227,7 +234,7 @@ def build_charts(
     styles: Mapping[str, RunStyle], sources: Mapping[str, ColumnDataSource], options: ChartOptions, zooms: Zooms
 ) -> Charts:
     """Build the figures that show all runs, from their sources; where the user has zoomed, they stay zoomed."""
-    x_range = _range(padding=0.015)
+    x_range = data_range(x_axis(options), 0.015)
     described = race_charts(styles, options)
     plots = {name: _figure(chart, options, x_range, HEIGHTS.get(name, BIG)) for name, chart in described.items()}
     stop = ColumnDataSource(dict(stop_table(options.gap_tolerance)))
@@ -304,24 +311,13 @@ def _anchor(plot: figure) -> GlyphRenderer:
 
 
 def _figure(chart: Chart, options: ChartOptions, x_range: DataRange1d, height: int, left: int = 54) -> figure:
-    plot = figure(
-        name=chart.name,
-        height=height,
-        sizing_mode="stretch_width",
-        x_axis_type=chart.x.scale,
-        y_axis_type=chart.y.scale,
-        x_range=x_range,
-        y_range=_range(start=None if math.isnan(chart.y.start) else chart.y.start),
-        min_border_left=round(left * options.theme.scale),
-        tools="pan,box_zoom,wheel_zoom,reset,save",
-        active_drag="box_zoom",
-        active_scroll=None,
-        output_backend="canvas",
-        syncable=False,
-    )
+    theme = options.theme
+    plot = chart_plot(chart, theme, height, x_range=x_range)
+    plot.update(min_border_left=round(left * theme.scale), min_border_right=None, min_border_top=10)
+    plot.add_layout(Span(location=0, location_units="screen", dimension="width", line_color=theme.axis))
+    plot.axis.axis_label_standoff, plot.axis.major_tick_out = 6, 2
     style_ticks(plot.yaxis, chart.y, Y_TICKS)
     _style_x(plot, options)
-    _style(plot, options.theme)
     return plot
 
 
@@ -332,20 +328,6 @@ def _style_x(plot: figure, options: ChartOptions) -> None:
     style_ticks(plot.xaxis, axis, 3 if axis.log else 5)
 
 
-def _range(start: float | None = None, padding: float = 0.08) -> DataRange1d:
-    fixed = {} if start is None else {"start": start}
-    return DataRange1d(syncable=False, only_visible=True, range_padding=padding, **fixed)
-
-
-def _style(plot: figure, theme: Theme) -> None:
-    style_axes(plot, theme)
-    bare(plot)
-    plot.add_layout(Span(location=0, location_units="screen", dimension="width", line_color=theme.axis))
-    plot.min_border_top = 10
-    plot.axis.axis_label_standoff = 6
-    plot.axis.major_tick_out = 2
-
-
 def _link(plots: Sequence[figure], theme: Theme) -> None:
     """Give the figures one crosshair and a readout, and let a double click on one reset all of the race."""
     hair = Span(dimension="height", line_color=theme.muted, line_width=1, line_dash=[3, 3])
@@ -353,5 +335,4 @@ def _link(plots: Sequence[figure], theme: Theme) -> None:
     for plot in plots:
         plot.add_tools(CrosshairTool(dimensions="height", overlay=hair))
         plot.js_on_event("doubletap", reset)
-        ignore_long_press(plot)
     add_readout(plots, theme)

@@ -7,14 +7,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from mklviz.record import FINAL
-from mklviz.views.chart.axes import counted
-from mklviz.views.chart.ticks import axis_end
+from mklviz.views.chart.axes import axis_end, counted
 from mklviz.views.form import Button, Checkbox, Form, FormRow, Note, Segments, follow
 from mklviz.views.host.frames import Frames
 from mklviz.views.look.palette import RunStyle
-from mklviz.views.race.figures import Charts, Extent
+from mklviz.views.race.figures import Charts
 from mklviz.views.race.race_figures import RaceFigures
-from mklviz.views.race.readings import Readings
+from mklviz.views.race.readings import Extent, Readings
 
 __all__ = ["LongRuns", "RaceAxes", "above_box", "race_controls"]
 

@@ -1,30 +1,159 @@
-"""The runs in the figures of a race: which runs are drawn, over which columns, and their new steps."""
+"""The figures on the page of a race, and the runs in them: which are drawn, over which columns, and their new steps.
+
+Figures are kept as long as solvers, colours and scales stay. A page builds them while it is idle, for the race that is
+set up; they take in any race they suit. Those of the weights come second, so that the first curves need not wait for
+them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from time import monotonic
+from typing import Any
+
+from bokeh.models import ColumnDataSource
 
 from mklviz.contract import Solver
 from mklviz.engine.race import entered
 from mklviz.problem import Regularizer
-from mklviz.views.chart.columns import empty_source
-from mklviz.views.chart.kernel_colours import KernelColours
+from mklviz.record import Trace
+from mklviz.record.summary import Reference
+from mklviz.views.chart.columns import KernelColours, Thinning, drawable, empty_source, line_columns
 from mklviz.views.chart.race_charts import ChartOptions
-from mklviz.views.look.palette import RunStyle
-from mklviz.views.race.chips import Chips
-from mklviz.views.race.cursor_drag import CursorDrag
-from mklviz.views.race.drawn_runs import DrawnRuns
-from mklviz.views.race.figure_builder import Cast, FigureBuilder
-from mklviz.views.race.figures import Charts
-from mklviz.views.race.frame_sender import FrameSender
-from mklviz.views.race.pins import Pins
+from mklviz.views.host.document_models import walk_models_once
+from mklviz.views.host.frames import LOST_AFTER, Frames
+from mklviz.views.host.page_session import is_on_page, is_served
+from mklviz.views.look.palette import RunStyle, Theme, readable
+from mklviz.views.look.styles import run_styles, solver_styles
+from mklviz.views.race.components import Chips
+from mklviz.views.race.cursor import CursorDrag
+from mklviz.views.race.figures import Charts, Zooms, add_weights, build_charts
 from mklviz.views.race.race_page import RacePage
-from mklviz.views.race.readings import Readings
+from mklviz.views.race.readings import DrawnRuns, Readings
+from mklviz.views.session.comparable import difference
 from mklviz.views.session.race_history import KeptRace
 
-__all__ = ["RaceFigures"]
+__all__ = ["FigureBuilder", "FigureSetup", "FrameSender", "Pins", "RaceFigures"]
+
+
+class FrameSender:
+    """Counts a frame for all that has changed on a page since the one before."""
+
+    def __init__(self, frames: Frames, page: RacePage) -> None:
+        self.frames, self._page = frames, page
+        self.on_arrival: Callable[[], None] = lambda: None  # called when the browser has painted the current figures
+        frames.heartbeat.param.watch(lambda _event: self._acknowledged(), "ack")
+
+    @property
+    def served(self) -> bool:
+        """Whether the page is in a document with a browser on the other end."""
+        return is_on_page([self._page])
+
+    def send(self, now: float, figures: bool = False) -> None:
+        """Send a frame; with `figures`, the current figures come with it."""
+        if not is_served():
+            self._page.push()
+        self.frames.send(now, figures)
+
+    def frozen(self) -> AbstractContextManager[object]:
+        """Let Bokeh walk through all models once, at the end of what is built within."""
+        return walk_models_once(self._page.document)
+
+    def _acknowledged(self) -> None:
+        if self.frames.acknowledge(monotonic()):
+            self.on_arrival()
+
+
+# -- the figures, built for its solvers, colours and scales
+
+
+@dataclass(frozen=True)
+class FigureSetup:
+    """The facts of a race that its figures need before they are built."""
+
+    styles: Mapping[str, RunStyle]
+    by_epoch: tuple[str, ...]  # labels of the runs whose iterations are epochs
+    signed: bool  # whether the objective may fall below zero, as with a logarithm
+
+    @classmethod
+    def of(cls, solvers: Mapping[str, Solver], signed: bool, theme: Theme) -> FigureSetup:
+        """Return the setup of these solvers, by the keys of their runs."""
+        by_epoch = tuple(str(solver.name) for solver in solvers.values() if solver.stochastic)
+        return cls(solver_styles(solvers, theme), by_epoch, signed)
+
+
+class FigureBuilder:
+    """Figures on a page and the sources they draw, by the keys of the runs; it knows no race."""
+
+    def __init__(self, page: RacePage, sender: FrameSender) -> None:
+        self._page, self._sender = page, sender
+        self.charts: Charts | None = None
+        self.setup: FigureSetup | None = None  # the setup they were built for
+        self.sources: dict[str, ColumnDataSource] = {}
+        self.cursor_drag = CursorDrag()
+        self._zooms = Zooms()
+        self._weights_by: float | None = None  # when the figures of the weights follow at the latest
+
+    def suit(self, setup: FigureSetup) -> bool:
+        """Return whether these figures may draw a race of this setup."""
+        return self.charts is not None and self.setup == setup
+
+    def forget(self) -> None:
+        """Build the next figures from scratch."""
+        self.charts, self.sources = None, {}
+        self.forget_zooms()
+
+    def forget_zooms(self) -> None:
+        """Begin with the next figures at their whole ranges."""
+        self._zooms = Zooms()
+
+    def clear(self) -> None:
+        """Take the figures off the page; where the user has zoomed, the next ones stay zoomed."""
+        self.charts = self.setup = self._weights_by = None
+        self.sources = {}
+        self._page.draw_nothing()
+
+    def build(
+        self, setup: FigureSetup, options: ChartOptions, sources: Mapping[str, ColumnDataSource] | None = None
+    ) -> Charts:
+        """Build all figures but those of the weights, from the sources of the setup's runs or from empty ones."""
+        self.setup, self.sources = setup, dict(sources or {key: empty_source(key) for key in setup.styles})
+        options = replace(options, signed=setup.signed, by_epoch=setup.by_epoch)
+        self.charts = build_charts(setup.styles, self.sources, options, self._zooms)
+        self.cursor_drag.listen(self.charts.figures, self.charts.marks.source)
+        self._weights_by = monotonic() + LOST_AFTER
+        return self.charts
+
+    def deliver(self, hidden: Collection[str]) -> None:
+        """Send the figures that were put on the page; where the page is idle, build those of the weights as well."""
+        if self._sender.served:
+            self._sender.send(monotonic(), figures=True)
+        else:
+            self._add_weights(hidden)
+
+    def complete(self, hidden: Collection[str], now: float) -> bool:
+        """Build the figures of the weights if it is time: the browser has the others, or will not be waited for."""
+        due = self._weights_by is not None and (self._sender.frames.stand or now > self._weights_by)
+        if due:
+            self._add_weights(hidden)
+            if self._sender.served:
+                self._sender.send(monotonic(), figures=True)
+        return due
+
+    def _add_weights(self, hidden: Collection[str]) -> None:
+        self._weights_by = None
+        if self.charts is not None:
+            with self._sender.frozen():
+                add_weights(self.charts)
+                self.cursor_drag.listen(list(self.charts.weights.values()), self.charts.marks.source)
+                self.charts.set_hidden(hidden)
+                self._page.weights.show_charts(self.charts)
+
+
+# -- the runs in them
 
 
 class RaceFigures:
@@ -52,7 +181,7 @@ class RaceFigures:
     @property
     def styles(self) -> Mapping[str, RunStyle]:
         """How each run is drawn."""
-        return {} if self._builder.cast is None or self.drawn is None else self._builder.cast.styles
+        return {} if self._builder.setup is None or self.drawn is None else self._builder.setup.styles
 
     @property
     def full_options(self) -> ChartOptions:
@@ -68,8 +197,8 @@ class RaceFigures:
     def draw(self, drawn: DrawnRuns, hidden: Collection[str]) -> None:
         """Draw runs, except those `hidden`: in the current figures if these suit and have arrived, else in new ones."""
         self.drawn, self.hidden = drawn, frozenset(hidden).intersection(drawn.traces)
-        cast = Cast.of(drawn.solvers, drawn.facts.signed, self.options.theme)
-        charts = self.charts if self._builder.suit(cast) and not self._frames.lost(monotonic()) else None
+        setup = FigureSetup.of(drawn.solvers, drawn.facts.signed, self.options.theme)
+        charts = self.charts if self._builder.suit(setup) and not self._frames.lost(monotonic()) else None
         if charts is None:
             self._builder.forget()
             self.rebuild()
@@ -94,11 +223,11 @@ class RaceFigures:
 
     def prepare(self, solvers: Sequence[Solver], regularizer: Regularizer) -> None:
         """Build the figures for the race that these solvers would run, so that its first curves need not wait."""
-        cast = Cast.of(entered(solvers), not regularizer.conjugated, self.options.theme)
-        if self.drawn is None and not self._builder.suit(cast):
+        setup = FigureSetup.of(entered(solvers), not regularizer.conjugated, self.options.theme)
+        if self.drawn is None and not self._builder.suit(setup):
             self._builder.forget()
             with self._sender.frozen():
-                charts = self._builder.build(cast, self.full_options)
+                charts = self._builder.build(setup, self.full_options)
                 self.pins.draw(charts, self.options.theme)
                 self._page.show_charts(charts)
             self._builder.deliver(self.hidden)
@@ -112,8 +241,8 @@ class RaceFigures:
             return
         with self._sender.frozen():
             self.readings = Readings(self.drawn, self.options.log_x, self._builder.sources, self.colours)
-            cast = Cast.of(self.drawn.solvers, self.drawn.facts.signed, self.options.theme)
-            charts = self._builder.build(cast, self.full_options, self.readings.sources)
+            setup = FigureSetup.of(self.drawn.solvers, self.drawn.facts.signed, self.options.theme)
+            charts = self._builder.build(setup, self.full_options, self.readings.sources)
             self.pins.draw(charts, self.options.theme)
             charts.set_hidden(self.hidden)
             charts.settle(self.readings.feeds)
@@ -192,3 +321,66 @@ class RaceFigures:
     def _draw_above(self, charts: Charts) -> None:
         self.refer()
         charts.set_above(self.full_options.above)
+
+
+# -- earlier races, in grey behind the current one
+
+
+_COLUMNS = ("iteration", "svm_solves", "seconds", "objective", "above", "gap")
+
+
+class Pins:
+    """The lines in grey.
+
+    `races`: the races that are pinned.
+    """
+
+    def __init__(self) -> None:
+        self.races: Sequence[KeptRace] = ()
+        self._lines: list[tuple[Trace, ColumnDataSource]] = []
+        self._apart: set[int] = set()  # indices of races on another problem than the one shown
+        self._reference = Reference()
+
+    def draw(self, charts: Charts, theme: Theme) -> None:
+        """Draw the races behind everything in these figures; `suit` gives them their points."""
+        self._lines, self._reference = [], Reference()
+        grey = readable(theme.axis, theme.card)
+        for race in self.races:
+            styles = run_styles(race.traces, theme)
+            for key, trace in race.traces.items():
+                source = ColumnDataSource({name: [] for name in _COLUMNS}, name=f"pin-{race.name}-{key}")
+                charts.pin(source, f"{styles[key].label} ({race.name})", grey, styles[key].dash)
+                self._lines.append((trace, source))
+
+    def suit(self, shown: Sequence[Trace], log_x: bool) -> None:
+        """Draw the values that can be compared with the runs that are `shown`."""
+        self._apart = {index for index, race in enumerate(self.races) if difference([*shown, *race.traces.values()])}
+        apart = {id(trace) for index in self._apart for trace in self.races[index].traces.values()}
+        for trace, source in self._lines:
+            columns = _columns(trace, log_x)
+            if id(trace) in apart:
+                columns["objective"] = [math.nan] * len(columns["objective"])
+            source.data = columns | {"above": self._above(columns["objective"])}
+
+    def refer(self, reference: Reference) -> None:
+        """Draw objectives above another bound."""
+        if reference != self._reference:
+            self._reference = reference
+            for _, source in self._lines:
+                source.data = {**source.data, "above": self._above(source.data["objective"])}
+
+    def _above(self, objectives: Sequence[float]) -> list[float]:
+        return drawable(map(self._reference.above, objectives))
+
+    def named(self) -> list[dict[str, Any]]:
+        """Return the legend entry of each race."""
+        return [
+            {"key": index, "label": race.name, "told": race.summary, "apart": index in self._apart}
+            for index, race in enumerate(self.races)
+        ]
+
+
+def _columns(trace: Trace, log_x: bool) -> dict[str, list[float]]:
+    """Return the columns of a run that has ended, thinned like those of a live one."""
+    columns = line_columns(trace, Thinning(log_x).whole(len(trace)), Reference())
+    return {name: columns[name] for name in _COLUMNS}

@@ -2,43 +2,110 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from html import escape
 from typing import Any
 
 import panel as pn
 
+from mklviz.record.motion import Motion
 from mklviz.views.chart.description import Chart
 from mklviz.views.chart.race_charts import ChartOptions, race_charts, weights_title
 from mklviz.views.host.document_models import document_of
 from mklviz.views.host.plot_pane import PlotPane
 from mklviz.views.look import cards
 from mklviz.views.look.cards import title
-from mklviz.views.look.palette import LIGHT, Theme
-from mklviz.views.race.figures import BIG, SMALL, Charts
-from mklviz.views.race.results import ResultRow, result_table
-from mklviz.views.race.small_multiples import SmallMultiples
-from mklviz.views.race.time_bars import TimeBars
+from mklviz.views.look.palette import LIGHT, Theme, kernel_legend, run_name
+from mklviz.views.race.components import TimeBars
+from mklviz.views.race.figures import BIG, FEWEST, SMALL, Charts
+from mklviz.views.race.results import ResultRow, moved_words, result_table, weights_pills
 
-__all__ = ["RacePage", "chart_heading", "weights_heading"]
+__all__ = ["RacePage", "SmallMultiples", "chart_heading", "weights_heading"]
+
+HEAD = 50  # pixels above a small multiple
+_AT_FOOT = ":host { height: 100%; justify-content: space-between; }"  # figures of a row are aligned
+
+
+class SmallMultiples:
+    """Up to four solvers stand in one row, five and six in two; on a projector no more than two in one."""
+
+    def __init__(self) -> None:
+        self.box = pn.Column(margin=(4, 0, 0, 0), sizing_mode="stretch_width")
+        self.heads: dict[str, pn.pane.HTML] = {}  # above the figure of each run
+
+    def clear(self) -> None:
+        """Take all figures off the page."""
+        self.box.objects, self.heads = [], {}
+
+    def reserve(self, keys: Sequence[str]) -> None:
+        """Reserve the space for the figures of these runs."""
+        self.heads = {key: cards.html(css_classes=["narrow"]) for key in keys}
+        rows = -(-len(self.heads) // _across(len(self.heads)))
+        self.box.objects = [pn.Spacer(height=rows * (SMALL + HEAD), sizing_mode="stretch_width")]
+
+    def show_charts(self, charts: Charts) -> None:
+        """Show the figures in the space reserved for them.
+
+        They keep their places when hidden: a shared range never forgets the bounds of a figure taken off the page.
+        """
+        projected, runs = charts.options.theme.projected, len(charts.weights)
+        across = min(_across(runs), 2) if projected else _across(runs)
+        styles = _shared_out(-(-runs // across)) if projected else {}
+        for plot in charts.weights.values():
+            plot.styles = styles
+        cells = [
+            pn.Column(
+                *(self.heads[key], PlotPane(plot, sizing_mode="stretch_width", margin=0, styles=styles)),
+                **{"margin": (0, 0, 0 if projected else 6, 0), "min_width": 0},
+                **{"sizing_mode": "stretch_width", "stylesheets": [_AT_FOOT]},
+            )
+            for key, plot in charts.weights.items()
+        ]
+        columns = f"auto-fit, minmax(max(210px, calc(100% / {across} - {cards.GAP}px)), 1fr)"
+        self.box.objects = [cards.grid(*cells, columns=columns)]
+
+    def name(self, rows: Collection[ResultRow], motions: Mapping[str, Motion], enlarged: Mapping[str, str]) -> None:
+        """Write above each figure its solver, how large it is drawn, and how the weights moved or why it failed."""
+        for row in rows:
+            failed = row.status == "failed"
+            motion = Motion() if failed else motions[row.key]
+            words = f'<span class="moved trouble">{escape(row.reason)}</span>' if failed else moved_words(motion)
+            head = f'<span class="name">{run_name(row.style)}</span>{weights_pills(motion, enlarged[row.key])}'
+            quiet = " hidden-run" if row.hidden else ""
+            self.heads[row.key].object = f'<div class="head{quiet}">{head}{words}</div>'
+
+    def name_nobody(self) -> None:
+        """Write nothing above the figures, which wait for a race."""
+        for head in self.heads.values():
+            head.object = ""
+
+
+def _shared_out(rows: int) -> dict[str, str]:
+    """Return the height of each row of figures, so that all rows fill the screen together."""
+    return {"min-height": f"max({FEWEST}px, calc((100vh - 340px) / {rows} - 45px))", "max-height": "none"}
+
+
+def _across(solvers: int) -> int:
+    return solvers if solvers <= 4 else 3
+
+
+# -- the page
 
 
 def chart_heading(chart: Chart) -> str:
     """Return the title of a chart and its note; the corner of the objective says above what it stands."""
     text = chart.title if chart.name != "objective" else "Objective"
     beside = f'<i class="dashes"></i>{escape(chart.beside)}' if chart.beside else ""
-    legend = f'<span class="legend"><span>{beside}</span></span>' if chart.name == "gap" else ""
+    legend = f'<span class="legend"><span>{beside}</span></span>' if beside else ""
     return title(text, term=chart.term, beside=legend) + (_why(chart.note, chart.more) if chart.note else "")
 
 
 def weights_heading(names: Sequence[str], count: int, theme: Theme, noun: str) -> str:
     """Return the heading of the weights, with the names of those shown, of `count` kernels or other `noun`."""
-    entries = "".join(
-        f'<span><i style="background:{colour}"></i>{escape(name)}</span>'
-        for name, colour in zip(names, theme.kernels, strict=False)
+    legend = f'<span class="legend">{kernel_legend(names, theme)}</span>'
+    return title(
+        weights_title(noun, len(names), count), term="kernel weight" if noun == "kernel" else "", beside=legend
     )
-    term = "kernel weight" if noun == "kernel" else ""
-    return title(weights_title(noun, len(names), count), term=term, beside=f'<span class="legend">{entries}</span>')
 
 
 def _why(text: str, more: str = "") -> str:
@@ -173,7 +240,7 @@ class RacePage:
     def say(self, rows: Collection[ResultRow], regression: bool, step: int | None) -> None:
         """Fill the table, as of a step or the end."""
         when = "" if step is None else f'<p class="why">As of step {step:,}, where the timeline stands.</p>'
-        self.table.object = f'{when}<div class="scroll" tabindex="0">{result_table(rows, regression, self._noun)}</div>'
+        self.table.object = f"{when}{result_table(rows, regression, self._noun)}"
 
     def show_tolerance(self, visible: bool) -> None:
         """Show the SVM tolerance, which is of interest where a solver changes it."""

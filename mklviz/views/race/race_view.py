@@ -2,41 +2,142 @@
 
 Solvers only append to their traces. Once in a tenth of a second `tick` reads the traces, streams what is new into one
 source per run and counts a frame; it waits when the browser has not painted the last two. What a person chooses goes
-one way: from the parameters of the view to the figures, their axes and the text. See `Readings` for the data,
-`FigureBuilder` for the drawing, `HoldUnseen` for what happens when the page is not watched.
+one way: from the parameters of the view to the figures, their axes and the text. See `Readings` for the data and
+`FigureBuilder` for the drawing.
+
+A race goes on while it is watched: a closed tab must not burn a core, and a lost connection not lose the race. It is
+held when its page has had no connection for `HOLD_AFTER` seconds, and cancelled after `GIVE_UP_AFTER`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
 from typing import Any
 
 import panel as pn
 import param
 
-from mklviz.engine import Race
+from mklviz.contract import Solver
+from mklviz.engine import Race, Run
+from mklviz.engine.facts import ProblemFacts
+from mklviz.engine.race import entered
+from mklviz.problem import Regularizer
+from mklviz.record import FINAL, Trace
 from mklviz.views.chart.axes import X_AXES
 from mklviz.views.chart.race_charts import ChartOptions
 from mklviz.views.host.bokeh_defaults import remember_defaults
 from mklviz.views.host.document_lock import answer_with_lock
 from mklviz.views.host.frames import Frames
+from mklviz.views.host.page_session import GIVE_UP_AFTER, is_connected
 from mklviz.views.look.palette import LIGHT
-from mklviz.views.race.chips import Chips
-from mklviz.views.race.cursor_drag import step_near
-from mklviz.views.race.drawn_runs import DrawnRuns
+from mklviz.views.race.components import Chips
+from mklviz.views.race.cursor import step_near
 from mklviz.views.race.figures import Charts
-from mklviz.views.race.frame_sender import FrameSender
-from mklviz.views.race.hold_unseen import HoldUnseen
-from mklviz.views.race.playback import Playback
 from mklviz.views.race.race_axes import LongRuns, RaceAxes, above_box, race_controls
-from mklviz.views.race.race_figures import RaceFigures
+from mklviz.views.race.race_figures import FrameSender, RaceFigures
 from mklviz.views.race.race_page import RacePage
-from mklviz.views.race.race_text import RaceText
-from mklviz.views.race.scores import Score
+from mklviz.views.race.race_text import RaceText, Score
+from mklviz.views.race.readings import DrawnRuns
 from mklviz.views.session.session import Session
 
-__all__ = ["RaceView"]
+__all__ = ["HOLD_AFTER", "PAGE_CLOSED", "HoldUnseen", "Playback", "RaceView"]
+
+HOLD_AFTER = 5.0
+PAGE_CLOSED = "The page was closed, or without a connection for minutes; the run's steps so far are kept."
+
+
+class HoldUnseen:
+    """Holds the runs of a race while the page has no connection, and lets them go on when it has one again."""
+
+    decides = True  # whether the race is the page's own, not one it follows
+
+    def __init__(self) -> None:
+        self._lost_at: float | None = None
+        self._held: list[Run] = []
+
+    def begin(self) -> None:
+        """Expect another race, of which nothing is held."""
+        self._held = []
+
+    def release(self) -> None:
+        """Let the held race go on: another page looks after it now."""
+        for run in self._held:
+            run.start()
+        self._held = []
+
+    def update(self, race: Race, now: float) -> bool:
+        """Hold, cancel or resume the race as needed; return whether there is a browser on the other end."""
+        if is_connected():
+            self._lost_at = None
+            self.release()
+            return True
+        self._lost_at = now if self._lost_at is None else self._lost_at
+        if self.decides:
+            self._keep(race, now - self._lost_at)
+        return False
+
+    def _keep(self, race: Race, absent: float) -> None:
+        """Do with a race what is due when its page has been absent for so many seconds."""
+        if absent > GIVE_UP_AFTER:
+            race.cancel(PAGE_CLOSED)
+        elif absent > HOLD_AFTER and not self._held:
+            self._held = [run for run in race.runs.values() if run.status == "running"]
+            if self._held:
+                race.pause()
+
+
+# -- a recording that is shown: its traces grow again, some steps a second, or are whole
+
+
+_FASTEST = 50.0  # steps per second; faster is not seen
+
+
+class Playback:
+    """Runs of a recording, which begin again from their first steps, `pace` steps a second, or 50 at full speed.
+
+    With `whole` they are at their end at once.
+    """
+
+    def __init__(
+        self,
+        recording: Mapping[str, Trace],
+        solvers: Sequence[Solver],
+        regularizer: Regularizer,
+        pace: float,
+        whole: bool = False,
+    ) -> None:
+        by_key = entered(solvers)
+        self.pace = pace
+        self._whole = {key: recording[key] for key in by_key}
+        self._grown = {key: whole.without_steps() for key, whole in self._whole.items()}
+        names = next(iter(self._whole.values())).kernel_names
+        facts = ProblemFacts(names, signed=not regularizer.conjugated)
+        self.drawn = DrawnRuns(self._grown, self._states, facts, by_key, recorded=True)
+        self._played, self._at = float(max(map(len, self._whole.values()))) if whole else 0.0, math.nan
+
+    def _states(self) -> list[str]:
+        """The status of the runs; a run that is played to its end has its recorded status."""
+        return [trace.status if trace.status in FINAL else "running" for trace in self._grown.values()]
+
+    def advance(self, now: float) -> None:
+        """Play on to the time `now`, in seconds."""
+        if not math.isnan(self._at):
+            self._played += (now - self._at) * (self.pace or _FASTEST)
+        self._at = now
+        for key, whole in self._whole.items():
+            self._grow(self._grown[key], whole, int(self._played) + 1)
+
+    def _grow(self, grown: Trace, whole: Trace, steps: int) -> None:
+        for t in range(len(grown), min(steps, len(whole))):
+            grown.append(whole[t], whole.seconds_at(t), whole.split_at(t) or None)
+        if len(grown) == len(whole):
+            grown.status, grown.reason = whole.status, whole.reason
+
+
+# -- the view
+
 
 PLAYED_EVERY = 0.5  # seconds between frames of a recording, whose painting takes time from what is being compiled
 IDLE_BEAT = 1.0  # seconds between frames when nothing happens; they push on whatever a queue still holds

@@ -13,37 +13,20 @@ from mklviz.numbers import share_text
 from mklviz.record import FINAL, Trace
 from mklviz.record.motion import RULE, Motion
 from mklviz.record.summary import PARTS, Reference, RunResult, milestones, result_at
-from mklviz.views.look.palette import RunStyle, Theme, swatch
+from mklviz.views.look.palette import RunStyle, run_name
 
 __all__ = [
-    "MEANINGS",
-    "SIGNS",
-    "STATUS_WORDS",
-    "ResultRow",
-    "State",
-    "badge",
-    "milestone_table",
-    "race_sentence",
-    "result_rows",
-    "result_table",
-    "states_of",
+    *("STATUS_WORDS", "WAY", "WAY_HEADS", "ResultRow", "State", "milestone_table", "moved_words", "race_sentence"),
+    *("result_cells", "result_heads", "result_rows", "result_table", "states_of", "status_html", "table_html"),
+    *("way_cells", "weights_pills", "words_outside"),
 ]
 
 ScoreAt = Callable[[str, int], float]
 
 STATUS_WORDS = {
-    "ready": "waiting",
-    "running": "running",
-    "preparing": "preparing",
-    "paused": "paused",
-    "converged": "converged",
-    "precision": "exact",
-    "rule": "stop rule",
-    "limit": "not converged",
-    "stopped": "stopped",
-    "failed": "failed",
-    "past": "at this step",
-    "later": "not begun",
+    **{word: word for word in ("running", "preparing", "paused", "converged", "stopped", "failed")},
+    **{"ready": "waiting", "precision": "exact", "rule": "stop rule", "limit": "not converged"},
+    **{"past": "at this step", "later": "not begun"},
 }
 SIGNS = {  # tell the words apart without their colours
     **{"ready": "◌", "running": "▸", "paused": "‖", "converged": "✓", "precision": "≈"},
@@ -74,7 +57,12 @@ _SCORES = {  # by whether the targets are numbers
     False: ("Test accuracy", "Share of test samples classified correctly"),
     True: ("Test R²", "Share of the targets' variance on the test samples that is explained: 1 is perfect"),
 }
-_WAY = "From a run's own first objective to the least that any run of this race has found, by its least so far."
+WAY = (
+    "What it took to come down most of the way to the least objective.",
+    "From a run's own first objective to the least that any run of this race has found, by its least so far.",
+)
+WAY_HEADS = ("Solver", *(f"{100 * part:g} % of the way" for part in PARTS))
+_SCALE = "Each solver has a scale of its own. This one is drawn so many times as tall as the one that reaches highest."
 _DASH = "–"
 
 
@@ -153,52 +141,73 @@ def result_table(rows: Collection[ResultRow], regression: bool = False, noun: st
 
     `noun` is what has weights.
     """
-    columns = (*_COLUMNS, _SCORES[regression])
-    named = [
-        (name.replace("Kernel", noun.capitalize()), why.replace("Kernel", noun.capitalize())) for name, why in columns
-    ]
-    heads = "".join(f'<th scope="col" title="{escape(why)}">{name}</th>' for name, why in named)
+    columns = (*result_heads(noun), _SCORES[regression])
+    heads = "".join(f'<th scope="col" title="{escape(why)}">{name}</th>' for name, why in columns)
     body = "".join(_row(row, regression) for row in rows)
     if not rows:
         body = f'<tr><td colspan="{len(columns)}" class="quiet">The result of each solver appears here.</td></tr>'
-    return (
-        '<table class="results"><caption class="unseen">Results of the solvers</caption>'
-        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
-    )
+    return table_html("Results of the solvers", heads, body)
 
 
 def _row(row: ResultRow, regression: bool) -> str:
-    word = STATUS_WORDS.get(row.status, row.status)
-    words = row.reason if row.status in _EXPLAINED else row.doing
-    reason = f'<span class="reason">{escape(words)}</span>' if words else ""
-    sign = f'<i aria-hidden="true" data-sign="{SIGNS.get(row.status, "")}"></i>'
-    meaning = escape(MEANINGS.get(row.status, ""))
-    status = f'<span class="word {row.status}" title="{meaning}">{sign}{word}</span>{reason}'
-    cells = (
-        *_found(row.result),
-        *_motion(row.motion),
-        _number(row.score, "{:.3f}") if regression else _number(100 * row.score, "{:.1f} %"),
-    )
-    numbers = "".join(f"<td>{cell}</td>" for cell in cells)
+    score = _number(row.score, "{:.3f}") if regression else _number(100 * row.score, "{:.1f} %")
+    numbers = "".join(f"<td>{cell}</td>" for cell in (*result_cells(row.result, row.motion), score))
     quiet = ' class="hidden-run"' if row.hidden else ""
-    head = f'<th scope="row">{swatch(row.style)}{escape(row.style.label)}</th>'
+    head = f'<th scope="row">{run_name(row.style)}</th>'
+    status = status_html(row.status, row.reason, row.doing)
     return f'<tr data-run="{escape(row.key)}"{quiet}>{head}<td title="{escape(row.reason)}">{status}</td>{numbers}</tr>'
+
+
+def status_html(status: str, reason: str = "", doing: str = "") -> str:
+    """Return how a run stands, with why it ended so, or what it is doing, where that is to be seen."""
+    words = reason if status in _EXPLAINED else doing
+    shown = f'<span class="reason">{escape(words)}</span>' if words else ""
+    sign = f'<i aria-hidden="true" data-sign="{SIGNS[status]}"></i>' if status in SIGNS else ""
+    word = f"{sign}{STATUS_WORDS.get(status, status)}"
+    return f'<span class="word {status}" title="{escape(MEANINGS.get(status, ""))}">{word}</span>{shown}'
+
+
+def result_cells(result: RunResult | None, motion: Motion | None) -> tuple[str, ...]:
+    """Return the texts of a row, from the iterations to what was undone."""
+    return *_found(result), *_motion(motion)
+
+
+def result_heads(noun: str) -> list[tuple[str, str]]:
+    """Return the headings of a row up to there, each with its explanation; `noun` is what has weights."""
+    return [
+        (name.replace("Kernel", noun.capitalize()), why.replace("Kernel", noun.capitalize())) for name, why in _COLUMNS
+    ]
 
 
 def milestone_table(traces: Mapping[str, Trace], styles: Mapping[str, RunStyle]) -> str:
     """Return as HTML the cost of each run at parts of its way to the least objective of all."""
     best = Reference.of(traces.values())
-    heads = "".join(f'<th scope="col">{100 * part:g} % of the way</th>' for part in PARTS)
+    heads = "".join(f'<th scope="col">{head}</th>' for head in WAY_HEADS)
     rows = []
     for key, trace in traces.items():
-        cells = "".join(f"<td>{milestone or _DASH}</td>" for milestone in milestones(trace, best))
-        rows.append(f'<tr><th scope="row">{swatch(styles[key])}{escape(styles[key].label)}</th>{cells}</tr>')
+        cells = "".join(f"<td>{cell}</td>" for cell in way_cells(trace, best))
+        rows.append(f'<tr><th scope="row">{run_name(styles[key])}</th>{cells}</tr>')
+    why = f'<p class="why" title="{escape(WAY[1])}">{WAY[0]}</p>'
+    return why + table_html("Milestones of the solvers", heads, "".join(rows), "results milestones")
+
+
+def table_html(caption: str, heads: str, body: str, kind: str = "results") -> str:
+    """Return a table that scrolls within its card; `kind` is the class of its style."""
     return (
-        f'<p class="why" title="{escape(_WAY)}">What it took to come down most of the way to the least objective.</p>'
-        '<div class="scroll" tabindex="0"><table class="results milestones">'
-        '<caption class="unseen">Milestones of the solvers</caption><thead>'
-        f'<tr><th scope="col">Solver</th>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
+        f'<div class="scroll" tabindex="0"><table class="{kind}"><caption class="unseen">{caption}</caption>'
+        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
     )
+
+
+def way_cells(trace: Trace, best: Reference) -> list[str]:
+    """Return what each part of the way to the least objective has cost a run."""
+    return [str(milestone or _DASH) for milestone in milestones(trace, best)]
+
+
+def words_outside(trace: Trace) -> tuple[str, str]:
+    """Return what is said of a run at the steps before its first one and after its last one."""
+    end = "Finished" if trace.status in FINAL else "Is"
+    return f"Begins at step {trace.first_step:,}.", f"{end} at step {trace.last_step:,}."
 
 
 def race_sentence(race: Race | None) -> str:
@@ -230,19 +239,31 @@ def _ended_sentence(total: int, stopped: int, trouble: str) -> str:
     return f"Stopped: {total - stopped} of {total} solvers had finished before{trouble}."
 
 
-def badge(motion: Motion, theme: Theme) -> str:
-    """Return as HTML how often the weights were moved, with the verdict as a pill once there is one."""
-    verdict, pill = motion.verdict, ""
-    why = escape(
+def weights_pills(motion: Motion, enlarged: str = "", explained: bool = True) -> str:
+    """Return as HTML what stands beside the name above the weights of a run: how far they are enlarged, the verdict."""
+    scale = f'<span class="pill scale" title="{_SCALE}">{_scale_word(enlarged)}</span>' if enlarged else ""
+    verdict, why = motion.verdict, f' title="{_why(motion)}"' if explained else ""
+    return scale + (f'<span class="pill {verdict}"{why}>{verdict}</span>' if verdict else "")
+
+
+def moved_words(motion: Motion) -> str:
+    """Return as HTML how often the weights were moved; an empty line keeps the height."""
+    words = str(motion).replace(" %", "\u00a0%").replace(" undone again", "\u00a0undone\u00a0again")
+    title_and_text = f' title="{_why(motion)}">{words}' if motion.steps else ">"
+    return f'<span class="moved"{title_and_text}</span>'
+
+
+def _why(motion: Motion) -> str:
+    return escape(
         f"This run {motion}. After the first fifth of the steps, {motion.late:.2g} full moves were undone;"
         f" {100 * motion.back:.0f} % of the movement was taken back by the very next step. {RULE}"
     )
-    if verdict:
-        background, colour = {"oscillates": theme.bad, "settles": theme.neutral}.get(verdict, theme.good)
-        pill = f'<span class="pill" style="background:{background};color:{colour}" title="{why}">{verdict}</span>'
-    words = str(motion).replace(" %", "\u00a0%").replace(" undone again", "\u00a0undone\u00a0again")
-    title_and_text = f' title="{why}">{words}' if motion.steps else ">"  # an empty line keeps the height
-    return f'{pill}<span class="moved"{title_and_text}</span>'
+
+
+def _scale_word(enlarged: str) -> str:
+    """Return how far a figure is enlarged; where type is large, without the word that says so."""
+    word, times = enlarged.split()
+    return f'<span class="word-of-scale">{word}&nbsp;</span>{times}'
 
 
 def _found(result: RunResult | None) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from mklviz.recipe.recorded import RecordedRace, head_for
 from mklviz.record import Trace
 from mklviz.record.store import Asker, Owner, open_store
 from mklviz.scenarios import Answer
-from mklviz.views.chart.kernel_colours import KernelColours
+from mklviz.views.chart.columns import KernelColours
 from mklviz.views.look.palette import LIGHT, theme_for
 from mklviz.views.session.race_history import MOST_PINNED, KeptRace, RaceHistory
 

@@ -22,7 +22,7 @@ from mklviz.views.host.ticks import Ticks
 from mklviz.views.links import RACE_KEY
 from mklviz.views.links.link import query_value
 from mklviz.views.look import cards
-from mklviz.views.look.theme import PAGE_SX, WITHOUT_DRAWER
+from mklviz.views.look.cards import PAGE_SX, WITHOUT_DRAWER
 from mklviz.views.start.dragged_start import DraggedStart
 from mklviz.views.start.front import front_html
 from mklviz.views.start.given_file import open_given

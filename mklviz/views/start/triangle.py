@@ -21,7 +21,7 @@ from mklviz.numbers import share_text
 from mklviz.record import Trace
 from mklviz.record.bundle import recorded_evidence
 from mklviz.typing import Array
-from mklviz.views.chart.contours import contour_levels
+from mklviz.views.chart.columns import contour_levels
 from mklviz.views.lessons.pictures import triangle_mesh
 
 __all__ = ["RECORDED", "best_shares", "path_shares", "proof", "triangle_svg"]

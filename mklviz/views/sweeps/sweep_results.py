@@ -23,10 +23,16 @@ from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme, swatch
 from mklviz.views.look.styles import written_styles
 from mklviz.views.model.model_card import adopt
-from mklviz.views.pictures.growth import draw_growth, growth_label
-from mklviz.views.pictures.profile import draw_profile, profile_label, profile_of
-from mklviz.views.pictures.spread import draw_spread, spread_points
 from mklviz.views.pictures.style import HEIGHT, WIDTH, in_card
+from mklviz.views.pictures.sweep_pictures import (
+    draw_growth,
+    draw_profile,
+    draw_spread,
+    growth_label,
+    profile_label,
+    profile_of,
+    spread_points,
+)
 from mklviz.views.sweeps.sweep_text import difference_table, runs_sentence, spread_table
 
 _BARE = {"show_legend": False, "height": HEIGHT}  # the legend stands above the figure, where it has room

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
+from mklviz.views.race.ended_cards import MinimaCard, PathCard
 from mklviz.views.race.equivalence_card import EquivalenceCard
-from mklviz.views.race.minima import MinimaCard
-from mklviz.views.race.path_card import PathCard
 from mklviz.views.race.race_view import RaceView
 from mklviz.views.session.session import Session
 from mklviz.views.tabs import Tab

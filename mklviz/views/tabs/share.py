@@ -10,7 +10,7 @@ from mklviz.engine.task import Task
 from mklviz.errors import MklvizError
 from mklviz.recipe import Recipe
 from mklviz.recipe.recipe import as_python
-from mklviz.views.export.files import KINDS
+from mklviz.views.export.page import KINDS
 from mklviz.views.form import Alert, Button, Checkbox, Code, Form, FormRow, Link, Note, Select
 from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.links.hide_and_lock import ALL, HIDE, LOCK, SETUP

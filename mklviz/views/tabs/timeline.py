@@ -5,8 +5,7 @@ from __future__ import annotations
 from mklviz.views.host.page_session import is_connected
 from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.look import cards
-from mklviz.views.race.branch_card import BranchCard
-from mklviz.views.race.cursor_bar import CursorBar
+from mklviz.views.race.cursor_bar import BranchCard, CursorBar
 from mklviz.views.race.race_view import RaceView
 from mklviz.views.session.session import Session
 from mklviz.views.tabs import Tab

@@ -31,8 +31,7 @@ from mklviz.views.host.figure_sync import FigureSync
 from mklviz.views.host.polling import Polling
 from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.look import cards
-from mklviz.views.look.palette import RunStyle, Theme
-from mklviz.views.look.shades import CLASS_MARKERS, class_colours
+from mklviz.views.look.palette import CLASS_MARKERS, RunStyle, Theme, class_colours
 from mklviz.views.look.styles import race_styles
 from mklviz.views.model.lab_charts import curve_tables, curves_chart, lab_figure
 from mklviz.views.session.session import Session

@@ -1,12 +1,13 @@
-"""Where the time goes: one bar per solver, its CPU seconds split into what they were spent on.
+"""The legend as a row of buttons, and the bars of the time that each solver took.
 
-A bar is as long as its solver's time compared with the longest, or, as shares, as long as all others. The page holds
-the bars; while solvers run, only their numbers travel.
+Press a button to hide or show a solver's curves everywhere; after them, in grey, one per pinned race, to unpin it. A
+bar is as long as its solver's time compared with the longest, or, as shares, as long as all others. The page holds the
+bars; while solvers run, only their numbers travel.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from html import escape
 from typing import Any, ClassVar
 
@@ -16,18 +17,41 @@ from panel.custom import JSComponent
 from mklviz.context import PARTS
 from mklviz.record import Trace
 from mklviz.views.host.beside import LET_GO, beside
+from mklviz.views.host.component import ScriptedComponent
 from mklviz.views.look.cards import TEXT_CSS, title
 from mklviz.views.look.palette import RunStyle, swatch
 
-__all__ = ["LABELS", "TimeBars", "heading", "spent_by"]
+__all__ = ["LABELS", "Chips", "TimeBars", "heading", "spent_by"]
 
-LABELS = {
-    "svm": "SVM",
-    "gradient": "gradient",
-    "combine": "combine kernels",
-    "subproblem": "subproblem",
-    "other": "other",
-}
+_SCRIPT, _SHEET = LET_GO + beside(__file__, "components.js"), beside(__file__, "components.css")
+
+
+class Chips(ScriptedComponent):
+    """Toggle buttons with the line and marker of each run, and those of the races that are pinned."""
+
+    items = param.List(default=[])
+    hidden = param.List(default=[])
+    pinned = param.List(default=[])
+    on_take_off: Callable[[int], None] | None = None  # called with the key of a race in grey whose button is pressed
+
+    _esm = f"{_SCRIPT}export const render = chips"
+
+    _stylesheets: ClassVar[list[str]] = [_SHEET]
+
+    def name_runs(self, styles: Mapping[str, RunStyle]) -> None:
+        """Make a button for each run."""
+        self.items = [{"key": key, "label": style.label, "swatch": swatch(style)} for key, style in styles.items()]
+
+    def receive(self, message: Any) -> None:
+        """Take off the race in grey whose button was pressed, if it is still there."""
+        if self.on_take_off is not None and message.get("off") in [item["key"] for item in self.pinned]:
+            self.on_take_off(message["off"])
+
+
+# -- where the time goes: one bar per solver, its CPU seconds split into what they were spent on
+
+
+LABELS = {part: {"svm": "SVM", "combine": "combine kernels"}.get(part, part) for part in PARTS}
 
 
 WHY = (
@@ -70,9 +94,9 @@ class TimeBars(JSComponent):
         news: dict[str, Any] = {"items": items, "spent": spent_by(traces), "hidden": sorted(hidden)}
         self.param.update(**{name: value for name, value in news.items() if value != getattr(self, name)})
 
-    _esm = LET_GO + beside(__file__, "time_bars.js")
+    _esm = f"{_SCRIPT}export const render = timeBars"
 
-    _stylesheets: ClassVar[list[str]] = [TEXT_CSS, beside(__file__, "time_bars.css")]
+    _stylesheets: ClassVar[list[str]] = [TEXT_CSS, _SHEET]
 
 
 def spent_by(traces: Mapping[str, Trace]) -> dict[str, list[float]]:
