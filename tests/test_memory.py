@@ -32,7 +32,7 @@ from mklviz.recipe.sizes import RaceSize, built_bytes, data_bytes
 from mklviz.record.bundle import bundle_bytes, write_bundle
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.explorer.follower import WAITS, Follower
-from mklviz.views.explorer.shared_races import SHARED_RACES
+from mklviz.views.explorer.page_recovery import SHARED_RACES
 from mklviz.views.session import race_history
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.data_panel import DataPanel

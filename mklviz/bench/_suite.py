@@ -25,7 +25,7 @@ import numpy as np
 
 from mklviz.errors import UnknownName
 from mklviz.typing import Array
-from mklviz.views.host.installed import missing, need_screen
+from mklviz.views.host.environment import missing, need_screen
 
 __all__ = ["Bench", "Row", "Suite", "load_suites", "rival"]
 

@@ -85,12 +85,11 @@ def ended_as_by_ctrl_c() -> Iterator[None]:
 
 
 def _serve(arguments: argparse.Namespace) -> int:
-    from mklviz.views.host.installed import need_screen
+    from mklviz.views.host.environment import need_screen
 
     need_screen()  # before its packages are looked for
     from mklviz.cli.stored import folder_of
-    from mklviz.server.dispatcher import processes_for
-    from mklviz.server.front import serve
+    from mklviz.server.front import processes_for, serve
 
     if folder := folder_of(arguments):  # its processes and its pages read it there
         os.environ[STORE] = folder
@@ -115,7 +114,7 @@ def _serve(arguments: argparse.Namespace) -> int:
 
 
 def _desktop(arguments: argparse.Namespace) -> int:
-    from mklviz.views.host.installed import need_screen
+    from mklviz.views.host.environment import need_screen
 
     need_screen()
     from mklviz.cli.stored import folder_of
@@ -146,7 +145,7 @@ def _path(arguments: argparse.Namespace) -> int:
 
 
 def _lab(arguments: argparse.Namespace) -> int:
-    from mklviz.views.host.installed import need_screen
+    from mklviz.views.host.environment import need_screen
 
     need_screen()
     from mklviz.cli.lab import solve_lab
@@ -155,7 +154,7 @@ def _lab(arguments: argparse.Namespace) -> int:
 
 
 def _gallery(arguments: argparse.Namespace) -> int:
-    from mklviz.views.host.installed import need_screen
+    from mklviz.views.host.environment import need_screen
 
     need_screen()
     from mklviz.cli.stored import folder_of

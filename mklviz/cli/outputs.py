@@ -12,7 +12,7 @@ from mklviz.errors import MklvizError
 from mklviz.record.bundle import SUFFIX, write_bundle
 from mklviz.record.files import replacing
 from mklviz.record.table import require_parquet, write_parquet, write_table
-from mklviz.views.host.installed import need_screen
+from mklviz.views.host.environment import need_screen
 
 __all__ = ["Outputs"]
 

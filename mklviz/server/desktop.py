@@ -1,33 +1,119 @@
-"""The dashboard in a window of its own: a server of this person's alone, which ends with the window.
+"""The dashboard in a window of its own, by pywebview, or else the browser; its server ends with the window.
 
 The server is a process of its own, at a free port, with a code that is made up. It ends when the process of the window
-closes its input, however that process ends; runs are in the store by then.
+closes its input, however that process ends; runs are in the store by then. The window has a process of its own, too: Qt
+ends the process where the system lacks a part of what it draws with.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+import webbrowser
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
+
+import platformdirs
 
 from mklviz.errors import MklvizError
 from mklviz.quoting import named
-from mklviz.server.addresses import LOCAL
-from mklviz.server.codes import new_code
+from mklviz.record.files import replacing
+from mklviz.server.access import LOCAL, new_code
 from mklviz.server.front import serve
-from mklviz.server.window import show_window
-from mklviz.views.start.given_file import GIVEN
+from mklviz.server.native_window import GIVEN_WINDOW
+from mklviz.views.host.beside import ICON_FILE
+from mklviz.views.links import GIVEN
 
-__all__ = ["answer_window", "open_desktop"]
+__all__ = ["answer_window", "open_desktop", "show_window"]
 
-PATIENCE, LOOK_SECONDS, END_SECONDS = 120.0, 0.1, 20.0
+NAME = "mklviz"
+SIZE = (1280, 860)  # pixels, of the first window
+LEAST, MOST = 320, 10_000
+LOOK_SECONDS = 0.1
+START_SECONDS = 120.0
+WINDOW_ENDS, SERVER_ENDS = 5.0, 20.0  # seconds
+_NO_WINDOW = 'mklviz: with pip install "mklviz[desktop]" there is a window of its own;'
+_NOT_NATIVE = "mklviz: pywebview cannot open a window on this system;"
+_INSTEAD = "your browser opens instead. Ctrl-C ends mklviz."
+Served = Callable[[], bool]  # returns whether the page is still there
+
+
+def show_window(address: str, served: Served) -> None:
+    """Show a page in a window, or say why not and open a browser, until it is closed or the page no longer `served`."""
+    if find_spec("webview") is None:
+        why = _NO_WINDOW
+    elif _is_shown_natively(address, served):
+        return
+    else:
+        why = _NOT_NATIVE
+    print(why, _INSTEAD, file=sys.stderr, flush=True)
+    webbrowser.open(address)
+    while served():
+        time.sleep(LOOK_SECONDS)
+
+
+def _is_shown_natively(address: str, served: Served) -> bool:
+    """Show the page in a native window, and return whether one has opened."""
+    shown = {"title": NAME, "address": address, "icon": str(ICON_FILE), "size": _remembered()}
+    with tempfile.TemporaryFile() as output:
+        window = subprocess.Popen(
+            [sys.executable, "-P", str(Path(__file__).with_name("native_window.py"))],
+            env={**os.environ, GIVEN_WINDOW: json.dumps(shown)},
+            stdout=output,
+            stderr=subprocess.DEVNULL,
+        )
+        _wait_for_window(window, served)
+        output.seek(0)
+        left = output.read()
+    if window.returncode == 0:
+        _remember(left)
+    return window.returncode == 0 or not served()
+
+
+def _size_file() -> Path:
+    return platformdirs.user_config_path(NAME, appauthor=False) / "window.json"
+
+
+def _remembered() -> tuple[int, int]:
+    """Return the size that the last window had; the usual one where nothing sensible is remembered."""
+    try:
+        width, height = json.loads(_size_file().read_text(encoding="utf-8"))
+        fits = all(isinstance(side, int) and LEAST <= side <= MOST for side in (width, height))
+    except (OSError, ValueError, TypeError):
+        return SIZE
+    return (width, height) if fits else SIZE
+
+
+def _remember(size: bytes) -> None:
+    """Keep the size that a window has said at its end."""
+    with suppress(OSError):  # then the next window has the usual size
+        _size_file().parent.mkdir(parents=True, exist_ok=True)
+        with replacing(_size_file()) as file:
+            file.write(size)
+
+
+def _wait_for_window(window: subprocess.Popen[bytes], served: Served) -> None:
+    """Wait until a window is closed, and close it when the page is no longer `served`."""
+    try:
+        while window.poll() is None and served():
+            time.sleep(LOOK_SECONDS)
+    finally:
+        window.terminate()
+        try:
+            window.wait(WINDOW_ENDS)
+        except subprocess.TimeoutExpired:
+            window.kill()
+
+
 _PORT, _CODE = "MKLVIZ_WINDOW_PORT", "MKLVIZ_WINDOW_CODE"  # in the environment, where nobody else reads them
 _PROGRAM = "from mklviz.server.desktop import answer_window; answer_window()"
 
@@ -72,20 +158,20 @@ def _server(port: int, code: str, file: Path | None) -> Iterator[subprocess.Pope
     command = [sys.executable, "-c", _PROGRAM]
     server = subprocess.Popen(command, env=told, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
     try:
-        _wait_for(server, port)
+        _wait_for_server(server, port)
         yield server
     finally:
         if server.stdin is not None:
             server.stdin.close()
         try:
-            server.wait(END_SECONDS)
+            server.wait(SERVER_ENDS)
         except subprocess.TimeoutExpired:
             server.kill()
             server.wait()
 
 
-def _wait_for(server: subprocess.Popen[bytes], port: int) -> None:
-    until = time.monotonic() + PATIENCE
+def _wait_for_server(server: subprocess.Popen[bytes], port: int) -> None:
+    until = time.monotonic() + START_SECONDS
     while time.monotonic() < until and server.poll() is None:
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:

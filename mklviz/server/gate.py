@@ -23,9 +23,9 @@ from tornado.routing import Matcher, PathMatches, Rule
 from tornado.web import Application, OutputTransform, RequestHandler
 
 from mklviz.limits import LIMITS
-from mklviz.server.codes import Guesses
+from mklviz.server.access import Guesses
 from mklviz.server.connections import party
-from mklviz.server.contained import PAGE, Contained, contain
+from mklviz.server.process import PAGE, Contained, contain
 from mklviz.views.host.page_session import OWNER
 
 __all__ = ["Gate", "set_up"]

@@ -49,7 +49,7 @@ from mklviz.views.chart.description import (
     Tips,
 )
 from mklviz.views.chart.readout import add_point_readout, tip_html
-from mklviz.views.host.dragged_figure import ignore_long_press
+from mklviz.views.host.dragging import ignore_long_press
 from mklviz.views.look.palette import FONT, Theme
 
 __all__ = ["TOOLS", "ChartFigure", "glyph_of"]

@@ -18,7 +18,7 @@ from mklviz.reproduce.texts import COLUMNS, contrary_text, measured_text, race_t
 from mklviz.reproduce.verdicts import UNKNOWN
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.claim_chart import claim_chart, claim_height, claim_signs, claim_tables
-from mklviz.views.host.plot_pane import PlotPane
+from mklviz.views.host.components import PlotPane
 from mklviz.views.look import cards
 from mklviz.views.look.palette import LIGHT, Theme
 from mklviz.views.look.verdicts import verdict_look

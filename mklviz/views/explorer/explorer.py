@@ -20,30 +20,23 @@ from mklviz.recipe import Recipe
 from mklviz.record import Trace
 from mklviz.scenarios import DEFAULT
 from mklviz.views.explorer.claim_card import ClaimCard
-from mklviz.views.explorer.cold_start import PLAYED, YOURS_FOLLOWS, ColdStart
-from mklviz.views.explorer.deep_link import DeepLink
-from mklviz.views.explorer.figures_ahead import FiguresAhead
-from mklviz.views.explorer.frame import Frame
+from mklviz.views.explorer.cold_start import PLAYED, YOURS_FOLLOWS, ColdStart, FiguresAhead, WarmupProgress
 from mklviz.views.explorer.lesson import Lesson
 from mklviz.views.explorer.navigation import EXPLORE, RUNS, SECTIONS
-from mklviz.views.explorer.page import TICK, build_page, cell_layout, controls_column, status_html
-from mklviz.views.explorer.reclaim import Reclaim
-from mklviz.views.explorer.shell import Shell
-from mklviz.views.explorer.warmup_progress import WarmupProgress
+from mklviz.views.explorer.page import TICK, Frame, build_page, cell_layout, controls_column, status_html
+from mklviz.views.explorer.page_recovery import Reclaim
+from mklviz.views.explorer.shell import DeepLink, Shell
 from mklviz.views.form import Alert, Form
-from mklviz.views.host.frame_rate import FRAME_RATE
 from mklviz.views.host.page_session import follow_session
-from mklviz.views.host.ticks import Ticks
+from mklviz.views.host.ticks import FRAME_RATE, Ticks
 from mklviz.views.lessons.stage import LessonStage
-from mklviz.views.links.hide_and_lock import HideAndLock
-from mklviz.views.links.link import CLAIM, RECIPE, Address, open_address, open_words, query_value
+from mklviz.views.links.link import CLAIM, RECIPE, Address, HideAndLock, open_address, open_words, query_value
 from mklviz.views.look import cards
 from mklviz.views.race.hold_unseen import PAGE_CLOSED
 from mklviz.views.race.race_text import WORDS_EVERY
 from mklviz.views.race.results import race_sentence
-from mklviz.views.session.comparable import shared_recipe
-from mklviz.views.session.launcher import Launch
-from mklviz.views.session.reopening import NO_RECIPE, Reopening, show_unposed
+from mklviz.views.session.launcher import NO_RECIPE, Launch, Reopening, show_unposed
+from mklviz.views.session.race_history import shared_recipe
 from mklviz.views.sidebar.run_panel import STATES, RunPanel
 from mklviz.views.sidebar.sidebar import Sidebar
 

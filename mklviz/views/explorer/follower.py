@@ -15,11 +15,10 @@ import panel_material_ui as pmui
 
 from mklviz.views.explorer.header import Header
 from mklviz.views.explorer.page import TICK, build_page, status_html, status_line
-from mklviz.views.explorer.shared_races import SHARED_RACES
+from mklviz.views.explorer.page_recovery import SHARED_RACES
 from mklviz.views.explorer.shell import Shell
 from mklviz.views.form import Form, Heading
-from mklviz.views.host.page_session import follow_session, owner_of_page
-from mklviz.views.host.reconnect import Reconnect
+from mklviz.views.host.page_session import Reconnect, follow_session, owner_of_page
 from mklviz.views.host.ticks import Ticks
 from mklviz.views.lessons.stage import LessonStage
 from mklviz.views.links import FOLLOW
@@ -29,7 +28,7 @@ from mklviz.views.race.race_text import WORDS_EVERY
 from mklviz.views.race.results import race_sentence
 from mklviz.views.session.session import LessonResult, Session
 from mklviz.views.sidebar.controls import note, say
-from mklviz.views.sidebar.lesson_panel import LessonPanel
+from mklviz.views.sidebar.scenario_panel import LessonPanel
 
 __all__ = ["Follower"]
 

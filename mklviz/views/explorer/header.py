@@ -3,18 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import panel_material_ui as pmui
+import param
+from panel.custom import JSComponent
 
-from mklviz.views.explorer.key_help import EVERYWHERE, KeyHelp
 from mklviz.views.form import Button, Form, FormRow, Switch
-from mklviz.views.host.markup import Markup
+from mklviz.views.host.beside import LET_GO, beside
+from mklviz.views.host.components import Markup
 from mklviz.views.links.link import PROJECTOR, query_flag
 from mklviz.views.look import cards
 from mklviz.views.session.session import Session
 
-__all__ = ["Header"]
+__all__ = ["EVERYWHERE", "RACE", "Header", "KeyHelp"]
+
+RACE = {"Space": "run, pause or resume", "S": "one step of every solver", "X": "stop", "R": "reset: clear the curves"}
+"""What the keys do on a page that has a race of its own."""
+EVERYWHERE = {
+    "← →": "in Timeline, Geometry and Model: one step back, one step on; on a tab: the next one, which Enter opens",
+    "Home, End": "in Timeline, Geometry and Model: the first step, the last step",
+    "Tab": "to the next control; Shift and Tab to the one before",
+    "Esc": "close a menu, or this list",
+    "?": "open this list",
+}
+"""What they do on every page."""
+
+
+class KeyHelp(JSComponent):
+    """The button that opens the dialog, and the dialog.
+
+    `rows`: keys, and what they do.
+    """
+
+    rows = param.List(default=[])
+
+    _esm = LET_GO + beside(__file__, "key_help.js")
+    _stylesheets: ClassVar[list[str]] = [beside(__file__, "key_help.css")]
+
+    def __init__(self, keys: Mapping[str, str], **params: Any) -> None:
+        super().__init__(rows=[list(row) for row in keys.items()], **params)
+
 
 _WHY = "Large type and lines, with objective and kernel weights alone, to be read from the last row"
 _NO_SWITCH = "@media (max-width: 599px) { .switch { display: none; } }"  # on a phone

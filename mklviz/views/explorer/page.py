@@ -1,4 +1,4 @@
-"""The page around the dashboard: header, drawer for the controls, and what its shell must not do."""
+"""The page around the dashboard: header, drawer for the controls, and what stands around whatever a page has open."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
-from mklviz.views.explorer.header import Header
-from mklviz.views.host.icon import ICON
-from mklviz.views.host.kernel import is_loaded
-from mklviz.views.host.markup import Markup
-from mklviz.views.host.page_shell import PAGE_TEMPLATE, never_busy
+from mklviz.views.explorer.header import RACE, Header
+from mklviz.views.host.beside import ICON
+from mklviz.views.host.components import Markup
+from mklviz.views.host.environment import is_loaded
+from mklviz.views.host.page_session import Reconnect, owner_of_page
+from mklviz.views.host.panel_setup import PAGE_TEMPLATE, never_busy
 from mklviz.views.look.theme import PAGE_SX, SIDEBAR_WIDTH, THEME
+from mklviz.views.session.session import Session
 
-__all__ = [*("TICK", "build_page", "cell_layout", "controls_column", "status_html", "status_line")]
+__all__ = ["TICK", "Frame", "build_page", "cell_layout", "controls_column", "status_html", "status_line"]
 
 # Bokeh lets nothing be higher than what is around it, which in a page that scrolls is the window: a column would end
 # there, its cards drawn over each other
@@ -113,3 +115,18 @@ def _brand() -> Markup:
         margin=0,
         align="center",
     )
+
+
+class Frame:
+    """One page's session, header, line of status and connection, before and after the dashboard is built."""
+
+    def __init__(self) -> None:
+        self.session = Session(owner=owner_of_page())
+        self.reconnect = Reconnect()
+        self.header = Header(self.session, RACE)
+        self.status = status_line()
+
+    @property
+    def parts(self) -> list[Any]:
+        """What stands in the header between the name and the switches."""
+        return [self.status, self.reconnect]

@@ -28,18 +28,11 @@ from mklviz.views.export.page_charts import page_charts, page_style
 from mklviz.views.look.palette import DASHES, LIGHT, MARKERS, RunStyle
 from mklviz.views.look.styles import run_styles, solver_of
 from mklviz.views.race.results import MEANINGS, SIGNS, STATUS_WORDS
-from mklviz.views.session.comparable import difference, recipe_of
+from mklviz.views.session.race_history import difference, recipe_of
 
 __all__ = [
-    "MOST_IN_ALL",
-    "Recorded",
-    "kept_steps",
-    "kernel_names",
-    "recorded",
-    "rounded",
-    "run_data",
-    "styled",
-    "thinned",
+    *("MOST_IN_ALL", "Recorded", "kept_steps", "kernel_names", "recorded", "rounded", "run_data"),
+    *("styled", "thinned"),
 ]
 
 Numbers = Callable[[Iterable[float], int], Any]  # writes numbers of so many digits for a script

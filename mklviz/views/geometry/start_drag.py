@@ -16,8 +16,8 @@ from mklviz.typing import Array
 from mklviz.views.form import Button, FormRow
 from mklviz.views.geometry.dragged_paths import DraggedPaths, PathsFrom, why_no_start
 from mklviz.views.geometry.ground import Ground
-from mklviz.views.host.drag_handle import DragHandle
-from mklviz.views.host.polling import Polling
+from mklviz.views.host.dragging import DragHandle
+from mklviz.views.host.ticks import Polling
 from mklviz.views.session.launcher import race_from
 
 __all__ = ["StartDrag"]

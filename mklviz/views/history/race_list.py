@@ -13,7 +13,7 @@ from mklviz.engine.styles import style_of
 from mklviz.record.store import StoredRun
 from mklviz.views.history.past_race import ENDED, PastRace, when
 from mklviz.views.host.beside import LET_GO, beside
-from mklviz.views.host.component import ScriptedComponent
+from mklviz.views.host.components import ScriptedComponent
 from mklviz.views.look.palette import LIGHT, RunStyle, Theme, readable, swatch
 
 __all__ = ["PAGE", "RaceList"]

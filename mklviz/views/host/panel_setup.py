@@ -1,4 +1,4 @@
-"""Every setting of Panel, made once per session, and what its pages need besides from the browser."""
+"""Every setting of Panel, and what its pages need besides from the browser."""
 
 from __future__ import annotations
 
@@ -6,16 +6,49 @@ import logging
 from typing import Any
 
 import panel as pn
+import panel_material_ui as pmui
 from bokeh.models import CustomJS
 from panel.io.notifications import NotificationAreaBase
+from panel.util import edit_readonly
 
 from mklviz.views.host.beside import beside
-from mklviz.views.host.component_files import import_nothing_for_component_files
-from mklviz.views.host.document_lock import answer_with_lock
-from mklviz.views.host.event_loop import answer_on_event_loop
 from mklviz.views.host.page_session import is_served
+from mklviz.views.host.workarounds import answer_on_event_loop, answer_with_lock, import_nothing_for_component_files
 
-__all__ = ["configure"]
+__all__ = ["PAGE_TEMPLATE", "configure", "never_busy", "page_template"]
+
+
+def _block(name: str, html: str) -> str:
+    return f"{{% block {name} %}}{{% raw %}}{html}{{% endraw %}}{{{{ super() }}}}{{% endblock %}}"
+
+
+def _script(block: str, file: str) -> str:
+    return _block(block, f"<script>{beside(__file__, file)}</script>")
+
+
+# the scripts stand before those of Bokeh and Panel, and after
+PAGE_TEMPLATE = (
+    '{% extends "base.html" %}' + _script("preamble", "unloaded.js") + _script("postamble", "built_first.js")
+)
+
+
+def page_template(html: str) -> str:
+    """Return the template of a page with some HTML of its own, which is seen before the scripts are loaded."""
+    return PAGE_TEMPLATE + _block("contents", html)
+
+
+def never_busy(page: pmui.Page) -> None:
+    """Free a page from the busy light of the process.
+
+    Otherwise the page walks twice through its whole document at every tick of a clock to say "busy". The light, which
+    lives as long as the process, would also keep the pages of all sessions that are over.
+    """
+    with edit_readonly(page):
+        page.busy = False
+    for watcher in list(pn.state.param.watchers.get("busy", {}).get("value", [])):
+        if getattr(getattr(watcher.fn, "__self__", None), "self", None) is page:
+            pn.state.param.unwatch(watcher)
+
 
 # reconnect.js does the rest, which is why Bokeh does not reconnect by itself
 _LOST = 'window.dispatchEvent(new CustomEvent("mklviz-lost"))'

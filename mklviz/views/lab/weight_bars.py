@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import param
 
 from mklviz.views.host.beside import KEEP_HOLD, beside
-from mklviz.views.host.component import ONE_IN_FLIGHT, DraggedComponent
+from mklviz.views.host.dragging import ONE_IN_FLIGHT, DraggedComponent
 
 __all__ = ["WeightBars"]
 

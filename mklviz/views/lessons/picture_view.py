@@ -9,8 +9,8 @@ import panel as pn
 
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.description import Chart, Tables
-from mklviz.views.host.figure_sync import FigureSync
-from mklviz.views.host.plot_pane import PlotPane
+from mklviz.views.host.components import PlotPane
+from mklviz.views.host.frames import FigureSync
 from mklviz.views.lessons.picture import Picture
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme

@@ -26,7 +26,7 @@ from mklviz.views.look import cards
 from mklviz.views.look.styles import race_styles
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note
-from mklviz.views.sidebar.lesson_panel import LessonPanel
+from mklviz.views.sidebar.scenario_panel import LessonPanel
 
 __all__ = ["LessonStage"]
 

@@ -11,21 +11,12 @@ import panel as pn
 from mklviz.context import PARTS
 from mklviz.glossary import GLOSSARY
 from mklviz.views.host.beside import beside
-from mklviz.views.host.markup import Markup
+from mklviz.views.host.components import Markup
 from mklviz.views.look.palette import FONT, RunStyle, Theme, swatch
 
 __all__ = [
-    "GAP",
-    "TEXT_CSS",
-    "card",
-    "grid",
-    "heading",
-    "help_mark",
-    "html",
-    "legend",
-    "title",
-    "variables",
-    "word_variables",
+    *("GAP", "TEXT_CSS", "card", "grid", "heading", "help_mark", "html", "legend", "title"),
+    *("variables", "word_variables"),
 ]
 
 GAP = 12  # pixels between cards

@@ -16,7 +16,7 @@ from mklviz.engine.task import Task
 from mklviz.errors import MklvizError
 from mklviz.quoting import cell
 from mklviz.views.form import Button, Form, FormRow, Segments, Switch
-from mklviz.views.host.polling import Polling
+from mklviz.views.host.ticks import Polling
 from mklviz.views.lab.lab_charts import Bar, bar_table, bars_chart, lab_figure
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme

@@ -13,7 +13,7 @@ from mklviz.typing import Array
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.description import Axis, Chart, LineMark
 from mklviz.views.host.beside import beside
-from mklviz.views.host.dragged_figure import DraggedFigure
+from mklviz.views.host.dragging import DraggedFigure
 from mklviz.views.look.palette import FONT, Theme
 from mklviz.views.look.shades import CLASS_MARKERS, class_colours, decision_shades
 from mklviz.views.model.points import Field, Points

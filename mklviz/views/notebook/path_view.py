@@ -9,7 +9,7 @@ import panel as pn
 from mklviz.engine import Path
 from mklviz.views.chart.path_picture import PathPicture
 from mklviz.views.chart.svg_pictures import path_still
-from mklviz.views.host.kernel import running_marimo
+from mklviz.views.host.environment import running_marimo
 from mklviz.views.look.palette import LIGHT, Theme
 from mklviz.views.notebook.still import still_bundle
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from mklviz.engine import Race
 from mklviz.views.chart.svg_pictures import race_still
 from mklviz.views.export.page import race_page
-from mklviz.views.host.kernel import after_each_cell, show_below_cell
+from mklviz.views.host.environment import after_each_cell, show_below_cell
 from mklviz.views.notebook.still import Still
 
 if TYPE_CHECKING:

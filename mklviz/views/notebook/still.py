@@ -11,7 +11,7 @@ from typing import Any
 from uuid import uuid4
 
 from mklviz.views.chart.svg import svg_address
-from mklviz.views.host.kernel import show_bundle
+from mklviz.views.host.environment import show_bundle
 
 __all__ = ["Still", "still_bundle", "still_html"]
 

@@ -11,7 +11,7 @@ from bokeh.embed import file_html
 from bokeh.model import Model
 from bokeh.resources import INLINE
 
-from mklviz.views.host.kernel import is_loaded, notebook_shell, running_marimo
+from mklviz.views.host.environment import is_loaded, notebook_shell, running_marimo
 from mklviz.views.pictures.style import rendered
 
 __all__ = ["picture_page", "show_in_notebooks"]

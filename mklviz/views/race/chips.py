@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import param
 
 from mklviz.views.host.beside import LET_GO, beside
-from mklviz.views.host.component import ScriptedComponent
+from mklviz.views.host.components import ScriptedComponent
 from mklviz.views.look.palette import RunStyle, swatch
 
 __all__ = ["Chips"]

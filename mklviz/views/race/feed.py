@@ -26,7 +26,7 @@ from mklviz.views.chart.columns import (
     line_columns,
     weight_columns,
 )
-from mklviz.views.host.document_models import all_columns_are_held
+from mklviz.views.host.workarounds import all_columns_are_held
 
 __all__ = ["RunFeed"]
 

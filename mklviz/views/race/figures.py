@@ -35,7 +35,7 @@ from mklviz.views.chart.description import Chart, Column, LineMark, Mark, PointM
 from mklviz.views.chart.race_charts import STOP, ChartOptions, race_charts, run_table, stop_table, weights_chart, x_axis
 from mklviz.views.chart.readout import add_readout
 from mklviz.views.host.beside import beside
-from mklviz.views.host.dragged_figure import ignore_long_press
+from mklviz.views.host.dragging import ignore_long_press
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.race.feed import RunFeed
 from mklviz.views.race.marks import Marks

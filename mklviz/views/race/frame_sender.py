@@ -6,9 +6,9 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from time import monotonic
 
-from mklviz.views.host.document_models import walk_models_once
 from mklviz.views.host.frames import Frames
 from mklviz.views.host.page_session import is_on_page, is_served
+from mklviz.views.host.workarounds import walk_models_once
 from mklviz.views.race.race_page import RacePage
 
 __all__ = ["FrameSender"]

@@ -18,8 +18,7 @@ from mklviz.views.chart.columns import Thinning, drawable, line_columns
 from mklviz.views.look.palette import Theme, readable
 from mklviz.views.look.styles import run_styles
 from mklviz.views.race.figures import Charts
-from mklviz.views.session.comparable import difference
-from mklviz.views.session.race_history import KeptRace
+from mklviz.views.session.race_history import KeptRace, difference
 
 __all__ = ["Pins"]
 

@@ -18,9 +18,8 @@ import param
 from mklviz.engine import Race
 from mklviz.views.chart.axes import X_AXES
 from mklviz.views.chart.race_charts import ChartOptions
-from mklviz.views.host.bokeh_defaults import remember_defaults
-from mklviz.views.host.document_lock import answer_with_lock
 from mklviz.views.host.frames import Frames
+from mklviz.views.host.workarounds import answer_with_lock, remember_defaults
 from mklviz.views.look.palette import LIGHT
 from mklviz.views.race.chips import Chips
 from mklviz.views.race.cursor_drag import step_near

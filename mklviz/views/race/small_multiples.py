@@ -8,7 +8,7 @@ from html import escape
 import panel as pn
 
 from mklviz.record.motion import Motion
-from mklviz.views.host.plot_pane import PlotPane
+from mklviz.views.host.components import PlotPane
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme, swatch
 from mklviz.views.race.figures import FEWEST, SMALL, Charts

@@ -5,23 +5,26 @@ from __future__ import annotations
 import logging
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import ClassVar
 
 from mklviz.contract import Iterate, Solver
 from mklviz.datasets import DataError
 from mklviz.engine import Race
+from mklviz.engine.reopened import ReopenedRace
+from mklviz.engine.unposed import UnposedProblem
 from mklviz.errors import Interrupted, MklvizError
 from mklviz.limits import LIMITS
 from mklviz.recipe import Recipe
 from mklviz.recipe.preparation import Preparation
 from mklviz.recipe.prepared import Prepared
+from mklviz.record import Trace
 from mklviz.sweeps.dask_race import CLUSTER, on_cluster
 from mklviz.typing import Array
 from mklviz.views.session.session import Session
 
-__all__ = ["Entry", "Launch", "begin_at", "bounded", "branch_at", "race_from"]
+__all__ = ["NO_RECIPE", "Entry", "Launch", "Reopening", "begin_at", "bounded", "branch_at", "race_from", "show_unposed"]
 
 _log = logging.getLogger(__name__)
 
@@ -157,4 +160,39 @@ def branch_at(session: Session, key: str, step: int, solver: Solver) -> str:
         return str(error)
     next(reversed(again.runs.values())).start()
     session.show(session.recipe, session.prepared, again)
+    return ""
+
+
+NO_RECIPE = (
+    "This race was recorded without its data and kernels, so its problem cannot be posed again: only what its"
+    " steps say can be shown."
+)
+
+
+class Reopening(Entry):
+    """A recorded race whose problem is being prepared.
+
+    `stored`: key of the race in the store, "" where it came from elsewhere.
+    """
+
+    failed = "The race could not be opened"
+    no_memory = "There is not enough memory to open this race."
+
+    def __init__(self, recipe: Recipe, traces: Mapping[str, Trace], stored: str = "") -> None:
+        self._traces, self._stored = traces, stored
+        super().__init__(recipe)
+
+    def show(self, session: Session, prepared: Prepared, threads: int, pace: float) -> None:
+        """Show the recorded steps; nothing is started."""
+        rules = self.recipe.stop.rules(self.recipe.convex)
+        session.reopen(self.recipe, prepared, ReopenedRace(prepared.problem, self._traces, rules, self._stored))
+
+
+def show_unposed(session: Session, traces: Mapping[str, Trace], stored: str, missing: str) -> str:
+    """Show recorded steps without their problem, and why it is `missing`; return why that is impossible, or ""."""
+    try:
+        race = ReopenedRace(UnposedProblem(traces.values(), missing), traces, stored=stored)
+    except MklvizError as error:
+        return str(error)
+    session.reopen_unposed(race)
     return ""

@@ -15,7 +15,7 @@ from mklviz.errors import Interrupted, SolverError
 from mklviz.problem import Problem
 from mklviz.record import Trace
 from mklviz.views.form import Button, Form, FormRow, ProgressBar, Segments, Slider
-from mklviz.views.host.figure_sync import FigureSync
+from mklviz.views.host.frames import FigureSync
 from mklviz.views.lab.knobs import GOAL, KNOBS, Knob, MaxSolves, Turn, bars, lines, outcome, too_large
 from mklviz.views.lab.lab_charts import bar_table, bars_chart, curve_tables, curves_chart, lab_figure
 from mklviz.views.lessons.picture import LessonRuns

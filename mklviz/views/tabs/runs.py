@@ -30,10 +30,9 @@ from mklviz.views.history.found_races import FoundRaces, Sought
 from mklviz.views.history.past_race import ORDERS, STATES, PastRace
 from mklviz.views.history.race_list import RaceList
 from mklviz.views.history.race_words import RaceWords
-from mklviz.views.host.document_lock import with_page_locked
+from mklviz.views.host.workarounds import with_page_locked
 from mklviz.views.look import cards
-from mklviz.views.session.comparable import difference, shared_recipe
-from mklviz.views.session.race_history import KeptRace, overlaid
+from mklviz.views.session.race_history import KeptRace, difference, overlaid, shared_recipe
 from mklviz.views.session.session import Session
 from mklviz.views.tabs._tab import Tab
 

@@ -12,7 +12,7 @@ import panel as pn
 from mklviz.engine.task import Task
 from mklviz.record import FINAL, Trace
 from mklviz.views.form import Form, FormRow, Select, Slider
-from mklviz.views.host.figure_sync import FigureSync
+from mklviz.views.host.frames import FigureSync
 from mklviz.views.lab.judging import Judgement, judge
 from mklviz.views.lab.lab_charts import bar_table, bars_chart, curve_tables, curves_chart, lab_figure
 from mklviz.views.lab.rules import DIGITS, RULES, Rule, replay_table, threshold_text

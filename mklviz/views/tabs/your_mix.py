@@ -13,8 +13,8 @@ from mklviz.inner.oracle import needs_known_loss
 from mklviz.numbers import share_text
 from mklviz.problem import Problem
 from mklviz.views.form import Button, Form, FormRow
-from mklviz.views.host.figure_sync import FigureSync
-from mklviz.views.host.polling import Polling
+from mklviz.views.host.frames import FigureSync
+from mklviz.views.host.ticks import Polling
 from mklviz.views.lab.lab_charts import curve_tables, curves_chart, lab_figure
 from mklviz.views.lab.own_mix import Mix, Mixer, above, mix_lines, mixed_kernels, standing
 from mklviz.views.lab.weight_bars import WeightBars

@@ -1,21 +1,24 @@
-"""The process goes on even if code that answers a request exits.
-
-``except Exception`` does not catch SystemExit. Without this module one ``sys.exit`` in a plug-in would end the
-dashboard with all its races.
-"""
+"""A process of the server goes on answering, whatever a page asks of it."""
 
 from __future__ import annotations
 
+import gc
 import logging
 import signal
 from collections.abc import Iterable
 from html import escape
+from time import monotonic
 from typing import Any
 
+from bokeh.server.urls import per_app_patterns
+from panel.io.server import DocHandler
 from tornado.routing import Rule, RuleRouter
 from tornado.web import RequestHandler
 
-__all__ = ["PAGE", "Contained", "contain", "run"]
+from mklviz.context.allocator import give_back
+from mklviz.views.host.ticks import FRAME_RATE, loop_lock
+
+__all__ = ["PAGE", "Contained", "GarbageCollection", "build_pages_in_turn", "contain", "run"]
 
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>mklviz</title>
 <meta name="viewport" content="width=device-width"><body style="font: 16px sans-serif; margin: 15vh auto; width: 26em">
@@ -70,3 +73,55 @@ def run(server: Any) -> None:
                 break
             _log.error("Something was to end the server, and did not: %s", type(error).__name__)
     server.stop()
+
+
+class _InTurn(DocHandler):
+    """Waits until the pages asked for earlier are built, and the frames due earlier are drawn."""
+
+    async def get(self, *args: Any, **kwargs: Any) -> None:
+        async with loop_lock():
+            await super().get(*args, **kwargs)
+
+
+def build_pages_in_turn() -> None:
+    """Make every later server of this process queue its pages."""
+    per_app_patterns[:] = [
+        (pattern[0], _InTurn, *pattern[2:]) if pattern[1] is DocHandler else pattern for pattern in per_app_patterns
+    ]
+
+
+LOOK_EVERY = 5.0  # seconds
+PUT_OFF_FOR = 120.0  # seconds, at most
+NEVER = 1_000_000  # collections of young objects before Python collects everything by itself
+WORTH_IT = 3  # such collections before there may be anything to find
+
+
+class GarbageCollection:
+    """Collects unused objects when there is time, and gives their memory back to the machine.
+
+    Objects that exist at its creation count as used for good.
+    """
+
+    def __init__(self) -> None:
+        gc.collect()
+        gc.freeze()
+        young, middle, _ = gc.get_threshold()
+        gc.set_threshold(young, middle, NEVER)
+        self._done_at = monotonic()
+        self._collections = _collections()
+
+    def collect_in_time(self) -> None:
+        """Collect if there is time, or if it cannot be put off."""
+        now = monotonic()
+        late = now - self._done_at > PUT_OFF_FOR  # after the last page no new objects arrive
+        # Panel collects after pages end, and hands nothing back
+        due = gc.get_count()[2] >= WORTH_IT or _collections() != self._collections
+        if late or (due and FRAME_RATE.pages(now) == 0):
+            gc.collect()
+            give_back()
+            self._done_at, self._collections = now, _collections()
+
+
+def _collections() -> int:
+    """Return how often all objects have been looked through, by whomever."""
+    return int(gc.get_stats()[2]["collections"])
