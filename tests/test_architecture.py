@@ -423,7 +423,7 @@ def test_tests_read_what_is_public_and_wait_for_conditions() -> None:
 
 
 BUDGET = {  # lines and files (.py, .js, .css, .sh)
-    ".ci": (3593, 37),
+    ".ci": (3596, 37),
     "apps": (8, 2),
     "benchmark_mkl": (313, 7),
     "datasets": (2849, 48),
@@ -432,17 +432,17 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/check": (1286, 10),
     "mklviz/cli": (2541, 20),
     "mklviz/context": (584, 9),
-    "mklviz/engine": (3944, 23),
+    "mklviz/engine": (3971, 23),
     "mklviz/inner": (3943, 25),
     "mklviz/kernels": (6508, 44),
     "mklviz/learn": (1411, 10),
     "mklviz/plot": (41, 1),
-    "mklviz/problem": (3847, 37),
+    "mklviz/problem": (3851, 37),
     "mklviz/recipe": (2152, 15),
     "mklviz/record": (4667, 44),
     "mklviz/reproduce": (2146, 36),
     "mklviz/scenarios": (1460, 27),
-    "mklviz/server": (1931, 18),
+    "mklviz/server": (1948, 18),
     "mklviz/sweeps": (3233, 29),
     "mklviz/views": (30, 1),
     "mklviz/views/chart": (2136, 21),
@@ -466,7 +466,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (666, 8),
     "mklviz/views/tabs": (2333, 13),
     "solvers": (6633, 35),
-    "tests": (49962, 262),
+    "tests": (49998, 262),
 }
 
 

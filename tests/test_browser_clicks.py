@@ -254,3 +254,20 @@ def test_tabs_opened_one_behind_the_other_are_all_filled(open_app: Any, server: 
         tab.click()
         app.page.get_by_role("tab", name=title, exact=True, selected=True).wait_for()
         views_stand(app.page)
+
+
+def test_who_follows_a_race_sees_all_of_it_whenever_the_page_was_opened(open_app: Any, chromium: Any) -> None:
+    app = open_app(solvers="level,silp", pace=0)
+    app.press("Run")
+    link = str(app.page.locator("a", has_text="?follow=").get_attribute("href"))
+    for step in (None, app.until_running, app.until_finished):
+        if step is not None:
+            step()
+        page = chromium.browser.new_context().new_page()
+        page.set_default_timeout(1e3 * PATIENCE)
+        page.goto(link, wait_until="commit")
+        page.get_by_role("tab", name="Geometry").click()
+        page.get_by_role("tab", name="Geometry", selected=True).wait_for()
+        views_stand(page)
+        assert not page.get_by_role("button", name="Run", exact=True).count()
+        page.context.close()

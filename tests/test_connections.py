@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import time
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -77,6 +78,17 @@ def test_a_request_that_does_not_come_is_closed_by_the_clock_and_nobody_is_bothe
         assert handed == []
 
     through(visit, patience=0.3)
+
+
+def test_a_request_that_came_while_the_server_was_busy_is_answered_however_late_it_is_seen() -> None:
+    async def visit(connect: Connect, handed: list[bytes]) -> None:
+        reader, writer = await connect()
+        await asyncio.sleep(0.1)  # it is accepted, and waits
+        writer.write(REQUEST)
+        time.sleep(1.2)  # as where a page is built
+        assert await rest(reader) == b"yes"
+
+    through(visit, patience=1.0)
 
 
 def test_a_request_that_comes_in_parts_is_handed_over_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:

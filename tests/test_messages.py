@@ -296,15 +296,22 @@ def test_a_socket_without_a_page_is_closed(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(page.receive("{}").closed) == 2
 
 
+@pytest.mark.parametrize(
+    ("code", "error", "ends"),
+    [(1001, None, ["15 s"]), (None, ConnectionResetError(), ["90 s"]), (None, TimeoutError(), []), (None, None, [])],
+    ids=["left", "reset", "network gone", "closed by the server"],
+)
 def test_a_socket_that_closes_while_its_page_is_opened_or_after_its_session_keeps_no_session(
-    monkeypatch: pytest.MonkeyPatch,
+    code: int | None, error: Exception | None, ends: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A browser that goes while data come resets the connection, and the code of its leave is lost."""
     lost: list[str] = []
     session = SimpleNamespace(notify_connection_lost=lambda: lost.append("told"))
     connection = SimpleNamespace(_session=session, session=session)
     page = Connected(carried_out, monkeypatch)
-    page.socket.ws_connection, page.socket.close_code, page.socket.close_reason = None, 1001, None
-    loop = SimpleNamespace(call_later=lambda seconds, action, left: lost.append("soon given up"))
+    page.socket.ws_connection, page.socket.close_code, page.socket.close_reason = None, code, None
+    page.socket._stream = SimpleNamespace(error=error)
+    loop = SimpleNamespace(call_later=lambda seconds, action, left: lost.append(f"{seconds:.0f} s"))
     application = SimpleNamespace(client_lost=lambda gone: lost.append("detached"), io_loop=loop)
     monkeypatch.setattr(_Socket, "application", application, raising=False)
 
@@ -313,10 +320,10 @@ def test_a_socket_that_closes_while_its_page_is_opened_or_after_its_session_keep
 
     monkeypatch.setattr(WSHandler, "_async_open", opened)
     asyncio.run(page.socket._async_open("token"))
-    assert lost == ["told", "detached", "soon given up"]
+    assert lost == ["told", "detached", *ends]
     connection._session = None  # a session that has ended lets go of its connections
     page.socket._detach()
-    assert lost == ["told", "detached", "soon given up", "detached"]
+    assert lost == ["told", "detached", *ends, "detached"]
 
 
 def test_a_page_cannot_fill_properties_without_end(monkeypatch: pytest.MonkeyPatch) -> None:

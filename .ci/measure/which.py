@@ -106,7 +106,7 @@ SVMS = (
     *(("adult", 800, "3 widths each"), ("adult", 1600, "1 width each")),
     *((f"noise:{m}", n, "1 width each") for m, n in ((30, 300), (100, 1000), (400, 1000))),
 )
-SCALES = (("diagonal", 1.0), ("diagonal", 10.0), ("diagonal", 100.0), ("trace", 100.0), ("trace", 10_000.0))
+SCALES = (*(("diagonal", C) for C in (1.0, 10.0, 100.0)), *(("trace", C) for C in (30.0, 100.0, 10_000.0)))
 
 
 def _svm(name: str, n: int, kernels: str, normalize: str, C: float) -> Pose:
@@ -137,6 +137,9 @@ CASES: dict[str, dict[str, Pose]] = {
         "diabetes, epsilon-insensitive": _table("diabetes", EpsilonInsensitive(C=10.0), Simplex()),
         "wine, multiclass": _table("wine", MulticlassHinge(C=10.0), Simplex()),
         "iris, one against all": _table("iris", OneAgainstAllHinge(C=10.0), Simplex()),
+        "vehicle, multiclass": _table("vehicle", MulticlassHinge(C=1.0), Simplex()),
+        "vehicle, one against all": _table("vehicle", OneAgainstAllHinge(C=10.0), Simplex()),
+        "segment, one against all": _table("segment", OneAgainstAllHinge(C=1.0), Simplex()),
         "heart, no bias": _table("heart", Hinge(C=100.0, bias=False), Simplex()),
         "5,000 points, landmarks": lambda seed: _landmarks(seed, Simplex()),
     },

@@ -23,6 +23,8 @@ FEW = 16  # kernels over which a linear program takes next to no time
 LOW_RANK, THIN = 8.0, 4.0  # numbers stored for each kernel and point, up to which passes are short, and next to none
 SPREAD, WIDE = 8, 16  # points for each kernel, from which nearly every kernel keeps weight, and of thin ones
 SMALL_C = 1.0  # beside a diagonal of one; up to there the SVMs hardly change with the weights
+TINY_C = 0.045  # up to there a few planes describe the whole objective
+EASY_CLASSES = {False: 1.0, True: 10.0}  # the same for several classes, without and with an SVM for each
 
 
 class ProblemSize(NamedTuple):
@@ -74,6 +76,11 @@ def _simplex_svm(problem: Problem) -> bool:
     return problem.regularizer.on_simplex and _is_svm(problem)
 
 
+def _scaled_C(problem: Problem, size: ProblemSize) -> float:
+    """Return what C would be if the mean of a kernel's diagonal were one."""
+    return float(problem.loss.top * size.diagonal)
+
+
 def _small(problem: Problem, size: ProblemSize) -> bool:
     return size.n <= MOST_POINTS and problem.bank.access == "matrix"
 
@@ -104,13 +111,21 @@ KINDS = (
         fits=lambda problem, size: _simplex_svm(problem) and size.m <= FEW,
     ),
     Kind(
+        name="svm-flat",
+        what="SVM on the simplex, C up to 0.045 beside a unit diagonal",
+        solver="silp",
+        why="has the few planes at once that describe an objective of hardly any curvature",
+        measured="SPG took MEASURED times as long.",
+        fits=lambda problem, size: _simplex_svm(problem) and _scaled_C(problem, size) <= TINY_C,
+    ),
+    Kind(
         name="svm-easy",
         what="SVM on the simplex, C up to 1 beside a unit diagonal, kernels of low rank",
         solver="closed-form",
         why="is there in the few steps that weights of little consequence take",
         measured="Level took 0.7-7 times as long, Newton 0.8-6.7, SILP 0.8-3, SPG 0.9-6.4.",
         fits=lambda problem, size: (
-            _simplex_svm(problem) and size.rank <= LOW_RANK and problem.loss.top * size.diagonal <= SMALL_C
+            _simplex_svm(problem) and size.rank <= LOW_RANK and _scaled_C(problem, size) <= SMALL_C
         ),
     ),
     Kind(
@@ -152,6 +167,18 @@ KINDS = (
         why="takes Newton steps on a smooth dual, few whatever the gap",
         measured="Closed form took 1.2-3 times as long and more, SPG 1-5, Level 1.8-5.4, SILP 1-2.3.",
         fits=lambda problem, size: _sparse(problem) and _small(problem, size) and problem.loss.smooth,
+    ),
+    Kind(
+        name="classes-flat",
+        what="several classes on the simplex, C up to 1 beside a unit diagonal, up to 10 with an SVM for each",
+        solver="silp",
+        why="has the few planes at once that describe an objective of hardly any curvature",
+        measured="SPG took MEASURED times as long.",
+        fits=lambda problem, size: (
+            problem.regularizer.on_simplex
+            and problem.loss.multiclass
+            and _scaled_C(problem, size) <= EASY_CLASSES[problem.loss.by_class]
+        ),
     ),
     Kind(
         name="simplex",

@@ -72,8 +72,11 @@ class Acceptor:
         with connection:
             try:
                 connection.setblocking(False)
-                async with asyncio.timeout(self._patience):
-                    request = await _request(connection)
+                try:
+                    async with asyncio.timeout(self._patience):
+                        request = await _request(connection)
+                except TimeoutError:  # a request may have come while the server was busy
+                    request = _come(connection) or b""
                 if request:
                     await self._hand_over(connection, request)
             except OSError:  # the request took too long, or one of both ends has gone; a browser asks again
@@ -106,13 +109,19 @@ async def _request(connection: socket.socket) -> bytes:
     pause = LOOK_AGAIN
     while True:
         await _readable(connection)
-        request = connection.recv(LONGEST_REQUEST, socket.MSG_PEEK)
-        if not request or _CHUNKS.search(request):
-            return b""
-        if is_whole(request):
+        request = _come(connection)
+        if request is not None:
             return request
         await asyncio.sleep(pause)  # what has come can be read all the time
         pause = min(2 * pause, LOOK_AT_LEAST)
+
+
+def _come(connection: socket.socket) -> bytes | None:
+    """Return the request that has come, None while a part of it is under way."""
+    request = connection.recv(LONGEST_REQUEST, socket.MSG_PEEK)
+    if not request or _CHUNKS.search(request):
+        return b""
+    return request if is_whole(request) else None
 
 
 async def _readable(connection: socket.socket) -> None:

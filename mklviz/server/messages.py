@@ -26,6 +26,7 @@ from bokeh.server.session import ServerSession
 from bokeh.server.urls import per_app_patterns
 from panel.io.document import _WRITE_MSGS
 from panel.io.server import WSHandler
+from tornado.iostream import IOStream
 
 from mklviz.quoting import said_by
 from mklviz.server.connections import party
@@ -133,7 +134,10 @@ LONGEST_FRAME = LONGEST_PIECE + 2**10  # bytes; longer ones are not received at 
 MOST_HELD = 4 * 2**20  # letters that a page may leave in properties of the server's models
 MOST_SOCKETS = 2  # for each page that there may be: after a cut they come back before the old ones are closed
 REMEMBERED = 100  # messages of a page that are carried out and would not be once more
-LEFT, LEAVE = (1000, 1001), 30.0  # how a socket is closed by who leaves a page, and seconds for a reload
+LEFT, LEAVE = (1000, 1001), 15.0  # how a socket is closed by who leaves a page, and seconds until it is given up
+RESET = (
+    90.0  # seconds until a page is given up whose socket was reset: a browser that goes while data come says no more
+)
 POLICY, UNREADABLE, TOO_LONG = 1008, 1007, 1009  # why a socket is closed: RFC 6455, 7.4.1
 _BROKE_DOWN = "This message could not be carried out; the server's log says more."
 
@@ -158,6 +162,7 @@ class _Socket(WSHandler):
     """Reads messages of three parts, header, metadata and content, and passes on what is plain."""
 
     _page: _Page | None = None
+    _stream: IOStream | None = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -165,6 +170,7 @@ class _Socket(WSHandler):
 
     def open(self, *args: Any, **kwargs: Any) -> Any:
         """Count the socket."""
+        self._stream = self.ws_connection.stream
         OPEN_SOCKETS[party(str(self.request.remote_ip))] += 1
         return super().open(*args, **kwargs)
 
@@ -193,8 +199,10 @@ class _Socket(WSHandler):
         if session is not None:
             session.notify_connection_lost()
         self.application.client_lost(self.connection)
-        if session is not None and self.close_code in LEFT:
-            self.application.io_loop.call_later(LEAVE, _give_up, session)
+        left = self.close_code in LEFT
+        reset = self._stream is not None and isinstance(self._stream.error, ConnectionError)
+        if session is not None and (left or reset):
+            self.application.io_loop.call_later(LEAVE if left else RESET, _give_up, session)
 
     async def on_message(self, fragment: str | bytes) -> None:
         """Take a part of a message, and answer when it is complete."""

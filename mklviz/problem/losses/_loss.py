@@ -61,6 +61,8 @@ class Loss(ABC):
         Whether the targets are real numbers rather than classes.
     multiclass : bool
         Whether the targets are class numbers, such as 0, 1, ..., c-1, rather than -1 and +1.
+    by_class : bool
+        Whether the problem at fixed weights falls apart into one for each class.
     svm : bool
         Whether the dual is that of the support vector machine, 1'a over 0 <= a <= C (with y'a = 0 where there is a
         bias), which some methods are made for.
@@ -79,6 +81,7 @@ class Loss(ABC):
     label: ClassVar[str] = ""
     regression: ClassVar[bool] = False
     multiclass: ClassVar[bool] = False
+    by_class: ClassVar[bool] = False
     svm: ClassVar[bool] = False
     smooth: ClassVar[bool] = False
     weighable: ClassVar[bool] = False

@@ -36,6 +36,7 @@ class OneAgainstAllHinge(Loss):
     name_: ClassVar[str] = "one-against-all"
     label: ClassVar[str] = "one-against-all hinge"
     multiclass: ClassVar[bool] = True
+    by_class: ClassVar[bool] = True
     weighable: ClassVar[bool] = True
 
     @property
