@@ -380,7 +380,7 @@ def test_an_acknowledgement_is_no_work() -> None:
     assert busy_after(Reconnect(), beat=1)
     assert not busy_after(Reconnect(), heard=1)
     assert busy_after(DragHandle(), hint="Drag the start")
-    assert not busy_after(DragHandle(), said="Start: 0.5")
+    assert not busy_after(DragHandle(), position="Start: 0.5")
 
 
 @rests_on("a table tells of its data when they are replaced, as a browser does.", "views/host/dragging.py")
@@ -479,7 +479,7 @@ def test_a_page_keeps_its_template_and_is_never_busy() -> None:
     document = Document()
     page.server_doc(document)
     assert "preamble" in document.template.blocks
-    assert {"dark_theme", "sidebar_open"} <= set(page.param)  # which dark.js and phone.js know in the browser
+    assert {"dark_theme", "sidebar_open"} <= set(page.param)  # which page_ready.js knows in the browser
     with pn.util.edit_readonly(pn.state):
         pn.state.busy = True
         assert (page.busy, other.busy) == (False, True)
@@ -542,7 +542,7 @@ SCRIPTS = {
         *("render_esm", "ready", "apply_json_patch", "set_data", "client/connection", "ClientConnection"),
         *("document/document", "core/build_views", "models/layouts/layout_dom"),
     ),
-    "views/host/long_press.js": ("find_one", "canvas_view", "ui_event_bus", "ui_gestures", "_start_timeout"),
+    "views/host/dragging.py": ("find_one", "canvas_view", "ui_event_bus", "ui_gestures", "_start_timeout"),
     "views/host/reconnect.js": (
         *("_pull_doc_json", "_repull_session_doc", "_receiver", "replace_with_json", "buffers", "_on_message", "msgid"),
         *("on_message", "get_model_by_id", "client/connection", "ClientConnection"),

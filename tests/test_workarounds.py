@@ -173,5 +173,5 @@ def test_bokehjs_lays_out_a_figure_that_has_no_layout_yet() -> None:
 
 def test_bokehjs_takes_a_mouse_that_rests_for_a_long_press() -> None:
     assert "setTimeout(() => this._pointer_timeout(), UIGestures.press_threshold)" in SCRIPT, gone(
-        "The long press (views/host/long_press.js)"
+        "The long press (views/host/dragging.py)"
     )

@@ -13,7 +13,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import webbrowser
@@ -38,13 +37,78 @@ __all__ = ["answer_window", "open_desktop", "show_window"]
 NAME = "mklviz"
 SIZE = (1280, 860)  # pixels, of the first window
 LEAST, MOST = 320, 10_000
-LOOK_SECONDS = 0.1
-START_SECONDS = 120.0
+LOOK_SECONDS, START_SECONDS = 0.1, 120.0
 WINDOW_ENDS, SERVER_ENDS = 5.0, 20.0  # seconds
+_PORT, _CODE = "MKLVIZ_WINDOW_PORT", "MKLVIZ_WINDOW_CODE"  # in the environment, which other users cannot read
+_PROGRAM = "from mklviz.server.desktop import answer_window; answer_window()"
 _NO_WINDOW = 'mklviz: with pip install "mklviz[desktop]" there is a window of its own;'
 _NOT_NATIVE = "mklviz: pywebview cannot open a window on this system;"
 _INSTEAD = "your browser opens instead. Ctrl-C ends mklviz."
 Served = Callable[[], bool]  # returns whether the page is still there
+
+
+def open_desktop(file: Path | None = None) -> None:
+    """Open Start in a window, or a file of runs or a table, and return when the window is closed.
+
+    Raises `MklvizError` if there is no such file, or the server does not start.
+    """
+    if file is not None and not file.is_file():
+        raise MklvizError(f"There is no file {named(str(file))}.")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port, code = probe.getsockname()[1], new_code()
+    section = "&page=explore" if file is not None else ""
+    with _server(port, code, file) as server:
+        show_window(f"http://{LOCAL}:{port}/explorer?code={code}{section}", lambda: server.poll() is None)
+
+
+@contextmanager
+def _server(port: int, code: str, file: Path | None) -> Iterator[subprocess.Popen[bytes]]:
+    """Begin a server and wait until it listens; end it afterwards."""
+    given = {} if file is None else {GIVEN: str(file.absolute())}
+    server = subprocess.Popen(
+        [sys.executable, "-c", _PROGRAM],
+        env={**os.environ, _PORT: str(port), _CODE: code, **given},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+    )
+    assert server.stdin is not None
+    try:
+        _wait_until_listening(server, port)
+        yield server
+    finally:
+        server.stdin.close()
+        _end(server, SERVER_ENDS)
+
+
+def _wait_until_listening(server: subprocess.Popen[bytes], port: int) -> None:
+    until = time.monotonic() + START_SECONDS
+    while time.monotonic() < until and server.poll() is None:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(LOOK_SECONDS)
+    raise MklvizError("The server of the window did not start; its error stream says why.")
+
+
+def _end(process: subprocess.Popen[bytes], seconds: float) -> None:
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def answer_window() -> None:
+    """Serve a window, in the process that `open_desktop` begins."""
+    port, code = int(os.environ.pop(_PORT)), os.environ.pop(_CODE)
+    threading.Thread(target=_end_with_window, name="mklviz-window", daemon=True).start()
+    serve(port, code=code, shared_runs=True)
+
+
+def _end_with_window() -> None:
+    sys.stdin.buffer.read()  # until the other end is closed
+    signal.raise_signal(signal.SIGTERM)
 
 
 def show_window(address: str, served: Served) -> None:
@@ -63,19 +127,27 @@ def show_window(address: str, served: Served) -> None:
 
 def _is_shown_natively(address: str, served: Served) -> bool:
     """Show the page in a native window, and return whether one has opened."""
-    shown = {"title": NAME, "address": address, "icon": str(ICON_FILE), "size": _remembered()}
-    with tempfile.TemporaryFile() as output:
-        window = subprocess.Popen(
-            [sys.executable, "-P", str(Path(__file__).with_name("native_window.py"))],
-            env={**os.environ, GIVEN_WINDOW: json.dumps(shown)},
-            stdout=output,
-            stderr=subprocess.DEVNULL,
-        )
-        _wait_for_window(window, served)
-        output.seek(0)
-        left = output.read()
+    shown = {"title": NAME, "address": address, "icon": str(ICON_FILE), "size": _last_size()}
+    window = subprocess.Popen(
+        [sys.executable, "-P", str(Path(__file__).with_name("native_window.py"))],
+        env={**os.environ, GIVEN_WINDOW: json.dumps(shown)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    assert window.stdout is not None
+    with window.stdout as output:
+        try:
+            while window.poll() is None and served():
+                time.sleep(LOOK_SECONDS)
+        finally:
+            window.terminate()
+            _end(window, WINDOW_ENDS)
+        size = output.read()
     if window.returncode == 0:
-        _remember(left)
+        with suppress(OSError):  # then the next window has the usual size
+            _size_file().parent.mkdir(parents=True, exist_ok=True)
+            with replacing(_size_file()) as file:
+                file.write(size)
     return window.returncode == 0 or not served()
 
 
@@ -83,7 +155,7 @@ def _size_file() -> Path:
     return platformdirs.user_config_path(NAME, appauthor=False) / "window.json"
 
 
-def _remembered() -> tuple[int, int]:
+def _last_size() -> tuple[int, int]:
     """Return the size that the last window had; the usual one where nothing sensible is remembered."""
     try:
         width, height = json.loads(_size_file().read_text(encoding="utf-8"))
@@ -91,90 +163,3 @@ def _remembered() -> tuple[int, int]:
     except (OSError, ValueError, TypeError):
         return SIZE
     return (width, height) if fits else SIZE
-
-
-def _remember(size: bytes) -> None:
-    """Keep the size that a window has said at its end."""
-    with suppress(OSError):  # then the next window has the usual size
-        _size_file().parent.mkdir(parents=True, exist_ok=True)
-        with replacing(_size_file()) as file:
-            file.write(size)
-
-
-def _wait_for_window(window: subprocess.Popen[bytes], served: Served) -> None:
-    """Wait until a window is closed, and close it when the page is no longer `served`."""
-    try:
-        while window.poll() is None and served():
-            time.sleep(LOOK_SECONDS)
-    finally:
-        window.terminate()
-        try:
-            window.wait(WINDOW_ENDS)
-        except subprocess.TimeoutExpired:
-            window.kill()
-
-
-_PORT, _CODE = "MKLVIZ_WINDOW_PORT", "MKLVIZ_WINDOW_CODE"  # in the environment, where nobody else reads them
-_PROGRAM = "from mklviz.server.desktop import answer_window; answer_window()"
-
-
-def open_desktop(file: Path | None = None) -> None:
-    """Open Start in a window, or a file of runs or a table, and return when the window is closed.
-
-    Raises `MklvizError` if there is no such file, or the server does not start.
-    """
-    if file is not None and not file.is_file():
-        raise MklvizError(f"There is no file {named(str(file))}.")
-    port, code = _free_port(), new_code()
-    section = "&page=explore" if file is not None else ""
-    with _server(port, code, file) as server:
-        show_window(f"http://{LOCAL}:{port}/explorer?code={code}{section}", lambda: server.poll() is None)
-
-
-def answer_window() -> None:
-    """Serve a window, in the process that `open_desktop` begins."""
-    port, code = int(os.environ.pop(_PORT)), os.environ.pop(_CODE)
-    threading.Thread(target=_end_with_window, name="mklviz-window", daemon=True).start()
-    serve(port, code=code, shared_runs=True)
-
-
-def _end_with_window() -> None:
-    sys.stdin.buffer.read()  # until the other end is closed
-    signal.raise_signal(signal.SIGTERM)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-@contextmanager
-def _server(port: int, code: str, file: Path | None) -> Iterator[subprocess.Popen[bytes]]:
-    """Begin a server and wait until it listens; end it afterwards."""
-    given = {} if file is None else {GIVEN: str(file.absolute())}
-    told = {**os.environ, _PORT: str(port), _CODE: code, **given}
-    command = [sys.executable, "-c", _PROGRAM]
-    server = subprocess.Popen(command, env=told, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
-    try:
-        _wait_for_server(server, port)
-        yield server
-    finally:
-        if server.stdin is not None:
-            server.stdin.close()
-        try:
-            server.wait(SERVER_ENDS)
-        except subprocess.TimeoutExpired:
-            server.kill()
-            server.wait()
-
-
-def _wait_for_server(server: subprocess.Popen[bytes], port: int) -> None:
-    until = time.monotonic() + START_SECONDS
-    while time.monotonic() < until and server.poll() is None:
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(LOOK_SECONDS)
-    raise MklvizError("The server of the window did not start; its error stream says why.")

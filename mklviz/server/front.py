@@ -20,7 +20,7 @@ import subprocess
 import sys
 import webbrowser
 from collections.abc import Callable, Mapping, Sequence
-from itertools import count
+from itertools import cycle
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -71,7 +71,7 @@ def processes_for(classroom: bool) -> int:
 
 
 def destination(head: bytes, processes: int) -> int | None:
-    """Return the number of the worker whose page the head of a request asks for, or None if any will do."""
+    """Return the number of the worker whose page a request asks for, or None if any will do."""
     request, *lines = head.split(b"\r\n")
     for line in lines:
         if line.lower().startswith(_TOKEN):
@@ -149,30 +149,21 @@ class _Worker:
             self._process.wait()
 
 
-class _Dispatcher:
-    """Hands each connection to the worker that has the page asked for, and the others to one worker after the other."""
-
-    def __init__(self, workers: list[_Worker]) -> None:
-        self._workers, self._count = workers, count()
-
-    async def hand_over(self, connection: socket.socket, request: bytes) -> None:
-        number = destination(request, len(self._workers))
-        if number is None:
-            number = next(self._count) % len(self._workers)
-        await self._workers[number].hand_over(connection)
-
-
 def serve_from_processes(processes: int, asked: Mapping[str, Any], begun: Callable[[], object]) -> None:
     """Serve the dashboard from several processes until this one is told to end, and end them with it.
 
     `asked`: what `mklviz.server.serving.make_server` is to be given; `begun`: called when connections are received.
     """
 
+    async def hand_over(connection: socket.socket, request: bytes) -> None:
+        number = destination(request, processes)
+        await workers[next(turns) if number is None else number].hand_over(connection)
+
     async def until_signal() -> None:
         ends, loop = asyncio.Event(), asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, ends.set)
-        acceptor = Acceptor(_Dispatcher(workers).hand_over)
+        acceptor = Acceptor(hand_over)
         tasks = [asyncio.create_task(acceptor.receive(each)) for each in listening]
         tasks += [asyncio.create_task(worker.restart_when_ended()) for worker in workers]
         begun()
@@ -181,7 +172,7 @@ def serve_from_processes(processes: int, asked: Mapping[str, Any], begun: Callab
             task.cancel()
 
     listening = bind_sockets(asked["port"], asked["address"])
-    workers = [_Worker(number, processes, asked) for number in range(processes)]
+    workers, turns = [_Worker(number, processes, asked) for number in range(processes)], cycle(range(processes))
     try:
         asyncio.run(until_signal())
     finally:

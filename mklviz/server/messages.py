@@ -31,6 +31,8 @@ from tornado.iostream import IOStream
 from mklviz.quoting import said_by
 from mklviz.server.connections import party
 
+_log = logging.getLogger(__name__)
+
 __all__ = [
     *("KINDS", "LONGEST", "LONGEST_FRAME", "LONGEST_PIECE", "MOST_SOCKETS", "OPEN_SOCKETS", "Refused"),
     *("bound_messages", "check_change", "is_answering", "is_too_long", "long_values", "read"),
@@ -128,20 +130,15 @@ def _refuse(why: str) -> NoReturn:
     raise Refused(f"This message is refused: {why}.")
 
 
-_log = logging.getLogger(__name__)
-
 LONGEST_FRAME = LONGEST_PIECE + 2**10  # bytes; longer ones are not received at all
 MOST_HELD = 4 * 2**20  # letters that a page may leave in properties of the server's models
 MOST_SOCKETS = 2  # for each page that there may be: after a cut they come back before the old ones are closed
 REMEMBERED = 100  # messages of a page that are carried out and would not be once more
 LEFT, LEAVE = (1000, 1001), 15.0  # how a socket is closed by who leaves a page, and seconds until it is given up
-RESET = (
-    90.0  # seconds until a page is given up whose socket was reset: a browser that goes while data come says no more
-)
+RESET = 90.0  # seconds until a page is given up whose socket was reset: a browser may go so while data come to it
 POLICY, UNREADABLE, TOO_LONG = 1008, 1007, 1009  # why a socket is closed: RFC 6455, 7.4.1
 _BROKE_DOWN = "This message could not be carried out; the server's log says more."
 
-Property = tuple[str, str]  # of a model, by its id
 OPEN_SOCKETS: Counter[str] = Counter()  # of each party
 
 
@@ -152,7 +149,7 @@ class _Page:
     sockets: list[_Socket] = field(default_factory=list)
     answering: int = 0  # messages that are being carried out, behind which others wait
     done: deque[str] = field(default_factory=lambda: deque(maxlen=REMEMBERED))  # messages, by their ids
-    held: dict[Property, int] = field(default_factory=dict)
+    held: dict[tuple[str, str], int] = field(default_factory=dict)  # letters in each property of each model
 
 
 _PAGES: WeakKeyDictionary[ServerSession, _Page] = WeakKeyDictionary()
@@ -222,9 +219,9 @@ class _Socket(WSHandler):
         try:
             header, metadata, content = read(header_text), read(metadata_text), read(content_text)
             if header.get("msgtype") not in KINDS or not isinstance(header.get("msgid"), str):
-                raise Refused("This message is refused: its header says nothing that browsers ask for.")
+                _refuse("its header says nothing that browsers ask for")
             if header.get("num_buffers"):
-                raise Refused("This message is refused: it announces bytes.")
+                _refuse("it announces bytes")
         except Refused as refused:
             _log.warning("%s Its socket is closed.", refused)
             self.close(UNREADABLE, "That message was not understood.")
@@ -251,31 +248,28 @@ class _Socket(WSHandler):
         try:
             if message.msgtype == "PATCH-DOC":
                 check_change(content)
-                self._count(content)
+                _count(_PAGES.setdefault(self.connection.session, _Page()), content)
                 return await ServerSession.patch(message, self.connection)
             if message.msgtype == "PULL-DOC-REQ":
-                told = await ServerSession.pull(message, self.connection)
-                _WRITE_MSGS.get(self.connection.session.document, {}).pop(
-                    self.connection, None
-                )  # it has what waits there
-                return told
+                document = await ServerSession.pull(message, self.connection)
+                _WRITE_MSGS.get(self.connection.session.document, {}).pop(self.connection, None)  # which are in it
+                return document
             return await self.handler.handle(message, self.connection)  # it asks for versions
         except Refused as refused:
             sentence = str(refused)
             _log.warning("%s", sentence)
         except (Exception, SystemExit) as error:
-            sentence = _BROKE_DOWN
-            said = f"{type(error).__name__}: {said_by(error)}"
-            _log.error("A message of a page could not be carried out: %s", said, exc_info=not _is_of_bokeh(error))
+            sentence, why = _BROKE_DOWN, f"{type(error).__name__}: {said_by(error)}"
+            _log.error("A message of a page could not be carried out: %s", why, exc_info=not _is_of_bokeh(error))
         return self.connection.error(message, sentence)
 
-    def _count(self, content: dict[str, Any]) -> None:
-        """Raise `Refused` if the page sends more for properties than it may: the server keeps all of it."""
-        page = _PAGES.setdefault(self.connection.session, _Page())
-        held = {**page.held, **dict(long_values(content))}
-        if sum(held.values()) > MOST_HELD:
-            raise Refused("This message is refused: the page has filled its properties with all that they may hold.")
-        page.held = {name: length for name, length in held.items() if length}
+
+def _count(page: _Page, content: dict[str, Any]) -> None:
+    """Raise `Refused` if the page sends more for properties than it may: the server keeps all of it."""
+    held = {**page.held, **dict(long_values(content))}
+    if sum(held.values()) > MOST_HELD:
+        _refuse("the page has filled its properties with all that they may hold")
+    page.held = {name: length for name, length in held.items() if length}
 
 
 def is_answering(session: Any) -> bool:

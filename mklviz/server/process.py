@@ -1,4 +1,9 @@
-"""A process of the server goes on answering, whatever a page asks of it."""
+"""A process of the server goes on answering, whatever its pages ask for.
+
+Code that exits ends an answer and not the process: ``except Exception`` does not catch the SystemExit of a plug-in.
+Pages, of which each takes a good part of a second, are built one after the other, and everything else is done in
+between. Python looks for unused objects, which takes a second with thirty pages, while no page is drawn.
+"""
 
 from __future__ import annotations
 
@@ -97,10 +102,7 @@ WORTH_IT = 3  # such collections before there may be anything to find
 
 
 class GarbageCollection:
-    """Collects unused objects when there is time, and gives their memory back to the machine.
-
-    Objects that exist at its creation count as used for good.
-    """
+    """Collects unused objects when there is time; those that exist at its creation count as used for good."""
 
     def __init__(self) -> None:
         gc.collect()

@@ -1,4 +1,8 @@
-"""What is dragged in the browser while a picture follows: the browser tells the newest state, one at a time."""
+"""What is dragged in the browser while a picture follows.
+
+The browser tells the newest state, and the next one when the picture of the last has been painted: so nothing queues,
+however slow a picture is.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +20,19 @@ __all__ = ["ONE_IN_FLIGHT", "DragHandle", "DraggedComponent", "DraggedFigure", "
 
 ONE_IN_FLIGHT = beside(__file__, "one_in_flight.js")
 FAR = 1e100  # beyond any figure
+_OF_FIGURE = """if (!asked.dragged) {
+  asked.dragged = oneInFlight((columns) => { asked.data = columns })
+  answered.change.connect(asked.dragged.painted)
+}
+const { say } = asked.dragged
+"""
+# BokehJS takes a mouse that rests for 0.3 s after it is pressed for a long press, and drops the drag
+_NO_LONG_PRESS = """const gestures = Bokeh.index.find_one(cb_obj.origin)?.canvas_view?.ui_event_bus?.ui_gestures
+if (gestures?._start_timeout) gestures._start_timeout = () => {}"""
 
 
 class DraggedComponent(ScriptedComponent):
-    """What is dragged in the browser while a picture follows; its script begins with `ONE_IN_FLIGHT`.
-
-    The browser tells one state at a time, the newest, and the next one when the picture of the last has been painted:
-    so nothing queues, however slow a picture is.
-    """
+    """What is dragged in the browser while a picture follows; its script begins with `ONE_IN_FLIGHT`."""
 
     drawn = param.Integer(default=0, doc="How many of the states told are drawn, or never will be")
 
@@ -40,13 +49,13 @@ class DragHandle(DraggedComponent):
     figure = param.String(default="", doc="Id of the figure that it lies on")
     place = param.List(default=[], doc="Where it lies when nobody drags it, x and y; empty where it is not shown")
     label = param.String(default="", doc="What it is, for who cannot see it")
-    said = param.String(default="", doc="Where it is, for who cannot see it")
+    position = param.String(default="", doc="Where it is, for who cannot see it")
     share = param.Integer(default=0, bounds=(0, 100), doc="Where it is, as a percentage, which sliders must have")
     hint = param.String(default="", doc="What stands beside it until it has been dragged")
     on_move: Callable[[float, float, bool], None] | None = None
 
     # these are no work that a page would have to be busy for
-    _busy__ignore: ClassVar[list[str]] = [*DraggedComponent._busy__ignore, "place", "said", "share"]
+    _busy__ignore: ClassVar[list[str]] = [*DraggedComponent._busy__ignore, "place", "position", "share"]
     _esm = ONE_IN_FLIGHT + beside(__file__, "drag_handle.js")
     _stylesheets: ClassVar[list[str]] = [beside(__file__, "drag_handle.css")]
 
@@ -59,14 +68,8 @@ class DragHandle(DraggedComponent):
             self.on_move(float(at[0]), float(at[1]), message.get("ended") is True)
 
 
-_IN_FLIGHT, _IGNORE = beside(__file__, "figure_in_flight.js"), beside(__file__, "long_press.js")
-
-
 class DraggedFigure:
-    """Hears of what is dragged; `on_state` is called with columns, as the browser says them.
-
-    The next state comes when the last one has been answered: so nothing queues, however slow a picture is.
-    """
+    """Hears of what is dragged on a figure; `on_state` is called with columns, as the browser says them."""
 
     def __init__(self, name: str, on_state: Callable[[Mapping[str, Any]], None]) -> None:
         self.asked = ColumnDataSource({}, name=f"{name}-asked")
@@ -75,7 +78,8 @@ class DraggedFigure:
 
     def script(self, code: str, **models: Any) -> CustomJS:
         """Return what a figure calls with an event: it says by `say(columns)` what it is about."""
-        return CustomJS(args={"asked": self.asked, "answered": self.answered, **models}, code=_IN_FLIGHT + code)
+        args = {"asked": self.asked, "answered": self.answered, **models}
+        return CustomJS(args=args, code=ONE_IN_FLIGHT + _OF_FIGURE + code)
 
     def answer(self) -> None:
         """Say that the picture shows the state told last, and that another one may be told."""
@@ -84,4 +88,4 @@ class DraggedFigure:
 
 def ignore_long_press(plot: figure) -> None:
     """Let a pressed mouse rest on `plot` before it drags."""
-    plot.js_on_event("mouseenter", CustomJS(code=_IGNORE))
+    plot.js_on_event("mouseenter", CustomJS(code=_NO_LONG_PRESS))

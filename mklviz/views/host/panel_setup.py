@@ -38,10 +38,9 @@ def page_template(html: str) -> str:
 
 
 def never_busy(page: pmui.Page) -> None:
-    """Free a page from the busy light of the process.
+    """Keep a page from walking twice through its document at each tick of a clock to say that the process is busy.
 
-    Otherwise the page walks twice through its whole document at every tick of a clock to say "busy". The light, which
-    lives as long as the process, would also keep the pages of all sessions that are over.
+    Panel's state, which lives as long as the process, would also keep the pages of all sessions that are over.
     """
     with edit_readonly(page):
         page.busy = False
@@ -52,24 +51,11 @@ def never_busy(page: pmui.Page) -> None:
 
 # reconnect.js does the rest, which is why Bokeh does not reconnect by itself
 _LOST = 'window.dispatchEvent(new CustomEvent("mklviz-lost"))'
-_READY = (beside(__file__, "phone.js"), beside(__file__, "dark.js"))
+_READY = beside(__file__, "page_ready.js")
 
 _log = logging.getLogger(__name__)
 _LOGGERS = ("bokeh.server.views.ws", "bokeh.server.protocol_handler", "asyncio", "tornado.application")
 _HARMLESS = ("Failed sending message as connection was closed", "WebSocketClosedError", "Stream is closed")
-
-
-class _WithoutClosedSockets(logging.Filter):
-    """Drops what Bokeh and asyncio log when a tab is closed while a curve is on its way to it."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        text = record.getMessage()
-        if record.exc_info and record.exc_info[0] is not None:
-            text += record.exc_info[0].__name__
-        return not any(harmless in text for harmless in _HARMLESS)
-
-
-_FILTER = _WithoutClosedSockets()
 
 
 def configure() -> None:
@@ -80,25 +66,28 @@ def configure() -> None:
     pn.extension(notifications=True, reconnect=False, exception_handler=_report)
     if is_served():
         pn.state.curdoc.js_on_event("connection_lost", CustomJS(code=_LOST))
-        for script in _READY:
-            pn.state.curdoc.js_on_event("document_ready", CustomJS(code=script))
+        pn.state.curdoc.js_on_event("document_ready", CustomJS(code=_READY))
         pn.state.on_session_destroyed(_release_notifications)
     for name in _LOGGERS:
-        logging.getLogger(name).addFilter(_FILTER)  # adding it again does nothing
+        logging.getLogger(name).addFilter(_is_of_no_closed_tab)  # adding it again does nothing
+
+
+def _is_of_no_closed_tab(record: logging.LogRecord) -> bool:
+    """Return False for what is logged when a tab is closed while a curve is on its way to it."""
+    error = record.exc_info[0] if record.exc_info else None
+    text = record.getMessage() + (error.__name__ if error is not None else "")
+    return not any(harmless in text for harmless in _HARMLESS)
 
 
 def _report(error: Exception) -> None:
-    """Log an error nobody expected, and tell the user that there was one."""
+    """Log an unexpected error, and tell the user that there was one."""
     _log.error("An unexpected error", exc_info=error)
     if pn.state.notifications is not None:
         pn.state.notifications.error(f"Something went wrong ({type(error).__name__}); the server's log says more.")
 
 
 def _release_notifications(context: Any) -> None:
-    """Release the notification area of a session that is over.
-
-    Panel 1.9 keeps it among its views, and with it the whole page.
-    """
+    """Release the notification area of a session that is over: Panel 1.9 keeps it, and with it the whole page."""
     for ref, (view, _root, document, _comm) in list(pn.state._views.items()):
         if document is context._document and isinstance(view, NotificationAreaBase):
             del pn.state._views[ref]

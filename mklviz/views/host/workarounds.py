@@ -31,29 +31,15 @@ __all__ = [
 
 @cache
 def remember_defaults() -> None:
-    """Let Bokeh remember the defaults of each class; done once per process."""
+    """Let Bokeh remember the defaults of each class; done once per process.
+
+    It works them out anew for each of the 700 models of a race, which is a third of what a page costs the server.
+    """
     models: Any = HasProps
-    of_class, may_vary = models._overridden_defaults.__func__, PropertyDescriptor.has_unstable_default
-
-    @cache
-    def overridden(kind: Any) -> dict[str, Any]:
-        defaults: dict[str, Any] = of_class(kind)
-        return defaults
-
-    @cache
-    def varies(descriptor: Any, kind: Any) -> bool:
-        return bool(may_vary(descriptor, kind))
-
-    def has_unstable_default(descriptor: Any, model: Any) -> bool:
-        kind: Any = type(model)
-        return varies(descriptor, kind)
-
-    def overridden_defaults(kind: Any) -> dict[str, Any]:
-        return overridden(kind)
-
-    models._overridden_defaults = classmethod(overridden_defaults)
     descriptors: Any = PropertyDescriptor
-    descriptors.has_unstable_default = has_unstable_default
+    varies = cache(descriptors.has_unstable_default)  # which asks of a class what it asks of its models
+    models._overridden_defaults = classmethod(cache(models._overridden_defaults.__func__))
+    descriptors.has_unstable_default = lambda descriptor, model: varies(descriptor, type(model))
 
 
 _PACKAGES = ("mklviz", "panel", "panel_material_ui")
@@ -62,7 +48,10 @@ _parse = ComponentResourceHandler.parse_url_path
 
 
 def import_nothing_for_component_files() -> None:
-    """Let every server of this process answer so, even one that runs already."""
+    """Let ``/components/MODULE/CLASS`` find components of Panel and mklviz alone, in modules that are loaded already.
+
+    Panel imports whatever module an address names, which runs that module's code.
+    """
     ComponentResourceHandler.parse_url_path = _parse_loaded
 
 
@@ -80,7 +69,11 @@ def _parse_loaded(handler: ComponentResourceHandler, path: str) -> str:
 
 @cache
 def answer_with_lock() -> None:
-    """Let Panel wait for the page and ask for the lock before it answers; done once per process."""
+    """Let Panel wait for the page and ask for its lock before it answers what a visitor does; done once per process.
+
+    Panel does not send what changes on a page that is still drawn, and answers an event behind another one without the
+    lock: Bokeh raises an error then, and the page keeps figures that the server no longer knows.
+    """
     for name in ("_change_coroutine", "_event_coroutine"):
         setattr(Syncable, name, with_lock(_once_loaded(getattr(Syncable, name))))
 
@@ -100,10 +93,7 @@ def _once_loaded(answer: Callable[..., Awaitable[None]]) -> Callable[..., Awaita
 
 
 def with_page_locked(change: Callable[[], None]) -> None:
-    """Change the page by a function that is called with the lock of its document; at once where no server shows it.
-
-    Behind an `await` of its own a coroutine has no lock: Panel lets it go on without, so that it holds up nothing.
-    """
+    """Change the page with the lock of its document, which a coroutine lacks behind an `await`."""
     document = state.curdoc
     if document is None or document.session_context is None:
         change()
@@ -122,21 +112,20 @@ def walk_models_once(document: Document | None) -> AbstractContextManager[object
 
 
 def all_columns_are_held(source: ColumnDataSource) -> bool:
-    """Return whether Bokeh holds back all columns of a source.
-
-    It writes their state when it releases them. Rows streamed in the meantime would be part of that state, and arrive
-    twice.
-    """
+    """Return whether Bokeh holds back all columns of a source: rows streamed until it sends them would arrive twice."""
     held = [] if source.document is None else source.document.callbacks._held_events
     return any(isinstance(event, ColumnDataChangedEvent) and event.model is source for event in held)
 
 
 def answer_on_event_loop() -> None:
-    """Let every server of this process do so, even one that runs already; before Bokeh 3.10 all do."""
-    if hasattr(bokeh.server.session, "_run_in_executor"):
-        module: Any = bokeh.server.session
-        session: Any = ServerSession
-        context: Any = ApplicationContext
+    """Let pages be built and changed by the event loop alone, for which the views are made.
+
+    From Bokeh 3.10 on servers use other threads, and Panel may then send a model's name before the model.
+    """
+    module: Any = bokeh.server.session
+    session: Any = ServerSession
+    context: Any = ApplicationContext
+    if hasattr(module, "_run_in_executor"):
         module._run_in_executor = _at_once
         session._run_in_executor = lambda _, call, *args: _at_once(call, *args)
         context._can_initialize_document_in_worker = lambda _: False

@@ -33,6 +33,7 @@ from mklviz.views.geometry.dragged_paths import DraggedPaths, PathsFrom
 from mklviz.views.geometry.ground import Mesh
 from mklviz.views.host.beside import beside
 from mklviz.views.host.components import ScriptedComponent
+from mklviz.views.host.dragging import ONE_IN_FLIGHT
 from mklviz.views.host.ticks import Polling
 from mklviz.views.lessons.triangle import triangle_mesh
 
@@ -117,7 +118,7 @@ WAITS = "Warming up the solvers: their paths follow soon."
 class DraggedStart(ScriptedComponent):
     """Invisible part of the page, which takes the weights of the handle and answers with paths."""
 
-    _esm = beside(__file__, "dragged_start.js")
+    _esm = ONE_IN_FLIGHT + beside(__file__, "dragged_start.js")
 
     def __init__(self) -> None:
         super().__init__(width=0, height=0, margin=0)
