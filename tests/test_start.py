@@ -249,7 +249,7 @@ def test_paths_begin_where_the_handle_is_and_say_what_they_prove(monkeypatch: py
     assert answer["turn"] == 3  # by which the page tells it from an answer to what was undone
     assert list(answer["paths"]) == ["silp", "level", "spg"]
     assert all(np.allclose(path[0], [0.7, 0.2, 0.1], atol=1e-4) for path in answer["paths"].values())
-    assert "Each path ends with a proof" in answer["said"]
+    assert "Each path ends with a proof" in answer["sentence"]
     handle.close()
 
 
@@ -259,7 +259,7 @@ def test_the_recording_stays_while_solvers_are_compiled(monkeypatch: pytest.Monk
     handle.receive({"weights": [0.2, 0.2, 0.6], "turn": 1})
     wait_for(lambda: not handle.look() and sent, "a sentence")
     assert not handle.look()
-    assert sent == [{"turn": 1, "said": WAITS}]  # once
+    assert sent == [{"turn": 1, "sentence": WAITS}]  # once
     monkeypatch.setattr(triangle.WARMUP, "held", lambda problem, solver: "")
     wait_for(lambda: handle.look() and "paths" in sent[-1], "the paths")
     handle.close()

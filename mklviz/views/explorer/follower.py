@@ -61,7 +61,7 @@ class Follower(pn.viewable.Viewer):
         self._stage_box = pn.Column(sizing_mode="stretch_width", margin=0)
         self._side = Form(Heading(object="Following"), self._note, note(ALONE, small=True))
         self._main = pn.Column(self._stage_box, self.shell.root, sizing_mode="stretch_width", margin=0)
-        self._said_at = 0.0
+        self._described_at = 0.0
         self._ticks = Ticks(TICK, self.tick)
         self.session.param.watch(self._tell_address, "theme")
         self.session.param.watch(self._paint, "theme")
@@ -121,8 +121,8 @@ class Follower(pn.viewable.Viewer):
         now = monotonic()
         self.reconnect.tick(now)
         self._look()
-        if now - self._said_at >= WORDS_EVERY:
-            self._said_at = now
+        if now - self._described_at >= WORDS_EVERY:
+            self._described_at = now
             race = self.session.race
             self._status_line.object = status_html("No race yet." if race is None else race_sentence(race))
         if self.stage is not None:

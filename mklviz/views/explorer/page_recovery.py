@@ -19,7 +19,7 @@ from mklviz.views.links.link import Address, query_value
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.run_panel import RunPanel
 
-__all__ = ["SHARED_RACES", "Reclaim", "SharedRace", "SharedRaces"]
+__all__ = ["SHARED_RACES", "PageRecovery", "SharedRace", "SharedRaces"]
 
 _KEY = re.compile(r"([\w-]{16})\.[\w-]{16}", re.ASCII)
 
@@ -101,7 +101,7 @@ SHARED_RACES = SharedRaces()
 RECLAIM_FOR = 10.0  # seconds in which a page that was reloaded takes its race over
 
 
-class Reclaim:
+class PageRecovery:
     """Keeps the race of a page within reach of those who follow it, and of the page itself after a reload."""
 
     def __init__(self, session: Session, address: Address, run_panel: RunPanel, reconnect: Reconnect) -> None:

@@ -24,12 +24,15 @@ from mklviz.sweeps.dask_race import CLUSTER, on_cluster
 from mklviz.typing import Array
 from mklviz.views.session.session import Session
 
-__all__ = ["NO_RECIPE", "Entry", "Launch", "Reopening", "begin_at", "bounded", "branch_at", "race_from", "show_unposed"]
+__all__ = [
+    *("NO_RECIPE", "Launch", "PendingRace", "Reopening", "begin_at", "bounded", "branch_at"),
+    *("race_from", "show_unposed"),
+]
 
 _log = logging.getLogger(__name__)
 
 
-class Entry:
+class PendingRace:
     """A recipe that is being prepared, for a race that is then shown.
 
     `failed` and `no_memory` say what went wrong, `note` what is to be said once it is shown.
@@ -72,7 +75,7 @@ class Entry:
 MOST_RUNS = 12  # runs of a race; more cannot be told apart
 
 
-class Launch(Entry):
+class Launch(PendingRace):
     """A recipe that is being prepared for a race.
 
     The race pauses after so many `steps`; 0 stands for all.
@@ -169,7 +172,7 @@ NO_RECIPE = (
 )
 
 
-class Reopening(Entry):
+class Reopening(PendingRace):
     """A recorded race whose problem is being prepared.
 
     `stored`: key of the race in the store, "" where it came from elsewhere.

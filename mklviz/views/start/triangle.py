@@ -168,7 +168,7 @@ class DraggedStart(ScriptedComponent):
             return not self._preparing.working
         prepared = self._preparing.take()
         if prepared is None:
-            self.send({"turn": self._turn, "said": self._preparing.fault})
+            self.send({"turn": self._turn, "sentence": self._preparing.fault})
             self._preparing.forget()
             return True
         solvers = [choice.make(self._recipe.split.seed) for choice in self._recipe.solvers]
@@ -180,17 +180,17 @@ class DraggedStart(ScriptedComponent):
         """Return whether a solver is still being compiled, and say so."""
         waits = any(WARMUP.held(problem, choice.name) for choice in self._recipe.solvers)
         if waits and not self._waits:
-            self.send({"turn": self._turn, "said": WAITS})
+            self.send({"turn": self._turn, "sentence": WAITS})
         self._waits = waits
         return waits
 
     def _answer(self, paths: PathsFrom | None, fault: str) -> None:
         if paths is None:
-            self.send({"turn": self._asked, "said": fault})
+            self.send({"turn": self._asked, "sentence": fault})
         else:
             proved = proof(paths.traces) if paths.traces else ""
             words = " ".join([proved, *paths.missing.values()])
-            self.send({"turn": self._asked, "paths": path_shares(paths.traces), "said": words})
+            self.send({"turn": self._asked, "paths": path_shares(paths.traces), "sentence": words})
 
 
 def _read_shares(weights: Any) -> Array | None:
