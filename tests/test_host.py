@@ -10,6 +10,7 @@ import asyncio
 import importlib
 import inspect
 import json
+import logging
 import pkgutil
 import re
 import socket
@@ -514,6 +515,13 @@ def test_a_session_that_is_over_leaves_no_notifications_behind() -> None:
     assert events.DocumentReady.event_name == "document_ready"
     answer_on_event_loop()
     asyncio.run(over())
+
+
+def test_a_tab_that_is_closed_leaves_no_entry_in_the_log() -> None:
+    configure()
+    log = logging.getLogger("bokeh.server.views.ws")
+    texts = ("Failed sending message as connection was closed", "Something else")
+    assert [bool(log.filter(log.makeRecord("", 30, "", 0, text, (), None))) for text in texts] == [False, True]
 
 
 # -- Jupyter

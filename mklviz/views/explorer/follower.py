@@ -13,8 +13,7 @@ from urllib.parse import urlencode
 import panel as pn
 import panel_material_ui as pmui
 
-from mklviz.views.explorer.header import Header
-from mklviz.views.explorer.page import TICK, build_page, status_html, status_line
+from mklviz.views.explorer.page import TICK, Header, build_page, status_html, status_line
 from mklviz.views.explorer.page_recovery import SHARED_RACES
 from mklviz.views.explorer.shell import Shell
 from mklviz.views.form import Form, Heading

@@ -98,7 +98,7 @@ class SharedRaces:
 SHARED_RACES = SharedRaces()
 
 
-RECLAIM_FOR = 10.0  # seconds in which a page that was reloaded takes its race over
+RECOVER_FOR = 10.0  # seconds in which a page that was reloaded takes its race over
 
 
 class PageRecovery:
@@ -122,7 +122,7 @@ class PageRecovery:
 
     def open(self) -> None:
         """Let the race be found, now that the page is loaded; a notebook has no address."""
-        self._until, self._loaded = monotonic() + RECLAIM_FOR, bool(self.reconnect.session)
+        self._until, self._loaded = monotonic() + RECOVER_FOR, bool(self.reconnect.session)
         if self._loaded:
             SHARED_RACES.open(self.shared_race)
         self.tell()
