@@ -32,6 +32,7 @@ __all__ = ["Gate", "set_up"]
 
 COOKIE, OWNER_COOKIE = "mklviz-code", "mklviz-runs"
 _KEPT = "Max-Age=31536000; Path=/; HttpOnly; SameSite=Lax"
+_METHODS = ("GET", "HEAD", "POST")  # that pages use
 _SESSION = ("bokeh-session-id", "bokeh-token")
 _FORM = """<form method="post"><label>Code <input name="code" autofocus autocomplete="off"></label>
 <button>Open</button></form>"""
@@ -102,10 +103,6 @@ class Gate:
         body = headers.get("Content-Length", "0") != "0" or "Transfer-Encoding" in headers
         return named or (body and request.method != "POST")
 
-    def is_unknown(self, request: HTTPServerRequest) -> bool:
-        """Whether the request has a method that no page uses."""
-        return request.method not in ("GET", "HEAD", "POST")
-
     def is_about_code(self, request: HTTPServerRequest) -> bool:
         """Whether the code is missing, or stands in the address, where it must not stay."""
         return self.is_without_code(request) or (bool(self.code) and "code" in request.query_arguments)
@@ -126,10 +123,6 @@ class Gate:
         """Whether the request asks for a page, and there are as many pages as there may be."""
         asks = request.path.rstrip("/").endswith(("/explorer", "/autoload.js"))
         return asks and self.sessions() >= LIMITS.sessions
-
-    def is_question(self, request: HTTPServerRequest) -> bool:
-        """Whether a page asks if its session is still there."""
-        return request.path.endswith("/alive")
 
     def own_runs(self, request: HTTPServerRequest) -> str:
         """Tell the page whose runs it may see, by a header of the request that no browser decides.
@@ -299,12 +292,14 @@ def set_up(application: Application, gate: Gate) -> None:
     application.default_router.rules[:0] = [
         refuse(gate.is_stranger, 403, strange),
         refuse(gate.is_from_elsewhere, 403, abroad),
-        refuse(gate.is_unknown, 405, "This server is asked for pages, and for nothing else."),
+        refuse(
+            lambda request: request.method not in _METHODS, 405, "This server is asked for pages, and for nothing else."
+        ),
         Rule(_When(gate.is_about_code), _AskForCode, {"gate": gate}),
         refuse(gate.is_for_open_page, 403, private),
         refuse(gate.is_unreadable, 400, garbled),
         refuse(gate.is_uninvited, 403, unasked),
-        Rule(_When(gate.is_question), _Alive, {"gate": gate}),
+        Rule(PathMatches(".*/alive"), _Alive, {"gate": gate}),
         Rule(PathMatches("/"), _ToDashboard),
         refuse(gate.is_full, 503, room),
     ]

@@ -46,8 +46,8 @@ from mklviz.views.host.workarounds import import_nothing_for_component_files
 from mklviz.views.links import name_of_this_process
 
 __all__ = [
-    *("DispatcherSocket", "answer", "kept_key", "look_after", "main", "make_server", "name_sessions_by_process"),
-    *("receive", "serve_here"),
+    *("answer", "kept_key", "look_after", "main", "make_server", "name_sessions_by_process", "receive", "serve_here"),
+    "take_connections",
 ]
 
 PAGE = "explorer"
@@ -219,26 +219,24 @@ def _admits(server: Any, token: str) -> bool:
 _MAKE_SESSIONS = ("bokeh.server.core", "bokeh.server.views.session_handler")  # from Bokeh 3.10 on, and before
 
 
-class DispatcherSocket:
-    """Takes connections from the dispatcher, and ends this process when the dispatcher has ended."""
+def take_connections(dispatcher: socket.socket, server: Any) -> None:
+    """Answer on the connections that the dispatcher hands over, and end this process when the dispatcher has ended."""
 
-    def __init__(self, dispatcher: socket.socket, server: Any) -> None:
-        dispatcher.setblocking(False)
-        self._server = server
-        server.io_loop.add_handler(dispatcher, self._receive, IOLoop.READ)
-
-    def _receive(self, dispatcher: socket.socket, events: int) -> None:
+    def take(_: object, _events: int) -> None:
         while True:
             try:
                 message, descriptors, _, _ = socket.recv_fds(dispatcher, 1, 1)
             except BlockingIOError:
                 return
             if not message:
-                self._server.io_loop.remove_handler(dispatcher)
+                server.io_loop.remove_handler(dispatcher)
                 os.kill(os.getpid(), signal.SIGTERM)
                 return
             for descriptor in descriptors:
-                answer(self._server, socket.socket(fileno=descriptor))
+                answer(server, socket.socket(fileno=descriptor))
+
+    dispatcher.setblocking(False)
+    server.io_loop.add_handler(dispatcher, take, IOLoop.READ)
 
 
 def name_sessions_by_process() -> None:
@@ -259,7 +257,7 @@ def main() -> None:
     dispatcher = socket.socket(fileno=asked.pop("socket"))
     name_sessions_by_process()
     server = make_server(**asked)
-    DispatcherSocket(dispatcher, server)
+    take_connections(dispatcher, server)
     look_after(server)
     run(server)
 
