@@ -118,7 +118,6 @@ class Follower(pn.viewable.Viewer):
     async def tick(self) -> None:
         """Draw what is new."""
         now = monotonic()
-        self.reconnect.tick(now)
         self._look()
         if now - self._described_at >= WORDS_EVERY:
             self._described_at = now

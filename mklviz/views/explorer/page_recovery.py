@@ -142,7 +142,6 @@ class PageRecovery:
 
         A page that is not `empty` has a race of its own.
         """
-        self.reconnect.tick(now)
         if not self._key:
             return False
         taken = empty and SHARED_RACES.take_over(self._key, self.shared_race)

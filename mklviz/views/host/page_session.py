@@ -13,6 +13,7 @@ from panel.custom import JSComponent
 
 from mklviz.record.store import EVERYBODY, Asker, Owner
 from mklviz.views.host.beside import beside
+from mklviz.views.host.ticks import Ticks
 
 __all__ = [
     *("GIVE_UP_AFTER", "OWNER", "PATIENCE", "Reconnect", "follow_session", "is_connected", "is_on_page", "is_served"),
@@ -23,7 +24,10 @@ PATIENCE = 60.0  # seconds until the server gives up a browser that has not conn
 
 
 def wait_for_browser() -> None:
-    """Keep the session that is being built until its browser has connected, and not for ever."""
+    """Keep the session that is being built until its browser has connected, and not for ever.
+
+    Browsers of many visitors connect when all their pages are built; one that expired meanwhile would be built again.
+    """
     document = pn.state.curdoc
     sessions = []
 
@@ -84,7 +88,11 @@ GONE_AFTER = 10.0  # seconds without an answer after which a page counts as left
 
 
 class Reconnect(JSComponent):
-    """Invisible part of a page."""
+    """Invisible part of a page, by which it outlives its connection.
+
+    The server counts up `beat` and the browser answers with `heard`. A page that hears nothing says so and tries to
+    come back to its session. If the session is over, it starts again from its address; see ``reconnect.js``.
+    """
 
     page_id = param.String(default="", doc="Tells this page from one that is built anew for the same session")
     session = param.String(default="", doc="The id of the page's session, without its signature")
@@ -101,14 +109,15 @@ class Reconnect(JSComponent):
         self._context = document.session_context if document is not None else None
         session = self._context.id.split(".")[0] if self._context else ""
         super().__init__(page_id=secrets.token_hex(8), session=session, width=0, height=0, margin=0)
-        self._beat_at = self._heard_at = monotonic()
+        self._heard_at = monotonic()
         self.param.watch(self._take_note, "heard")
+        if self._context is not None:
+            ticks = Ticks(BEAT, self._send_beat)
+            pn.state.onload(ticks.start)
+            pn.state.on_session_destroyed(lambda _context: ticks.stop())
 
-    def tick(self, now: float) -> None:
-        """Send a sign of life when one is due."""
-        if now - self._beat_at >= BEAT:
-            self._beat_at = now
-            self.beat += 1
+    async def _send_beat(self) -> None:
+        self.beat += 1
 
     @property
     def present(self) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import pandas  # noqa: F401  # HoloViews would, in the thread of a task, while the ticks of a page meet half of it
@@ -19,11 +18,10 @@ from mklviz.scenarios import scenarios
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.explorer.follower import Follower
 from mklviz.views.explorer.navigation import EXPLORE, RUNS, SECTIONS, START, Navigation
-from mklviz.views.explorer.page import TICK, Frame, build_page
+from mklviz.views.explorer.page import Frame, build_page
 from mklviz.views.form.inputs import follow
 from mklviz.views.host.page_session import follow_session
 from mklviz.views.host.panel_setup import page_template
-from mklviz.views.host.ticks import Ticks
 from mklviz.views.links import FOLLOW, GIVEN, RACE_KEY
 from mklviz.views.links.link import PAGE, names_a_race, query_value
 from mklviz.views.look import cards
@@ -76,7 +74,6 @@ class FrontPage:
         follow(self.navigation, self.frame.session, "keeps", "keeps")
         self.dragged_start = DraggedStart()
         self._main = pn.Column(sizing_mode="stretch_width", margin=0)
-        self._ticks = Ticks(TICK, self.tick)
         self._folded: bool | None = None  # whether the drawer was open before it was folded away
 
     @property
@@ -154,18 +151,12 @@ class FrontPage:
         self.navigation.stylesheets = [cards.variables(theme)]
 
     def _start(self) -> None:
-        self._ticks.start()
         if self.explorer is not None:
             self.explorer.start()
             open_given(self.explorer)
 
-    async def tick(self) -> None:
-        """Give a sign of life."""
-        self.frame.reconnect.tick(monotonic())
-
     def close(self) -> None:
         """The session is over."""
-        self._ticks.stop()
         self.dragged_start.close()
         if self.explorer is not None:
             self.explorer.close()
