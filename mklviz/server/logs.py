@@ -44,10 +44,7 @@ def _plain(line: str) -> str:
 
 
 class Budget(logging.StreamHandler):  # type: ignore[type-arg]
-    """Writes entries as long as a minute's share of letters lasts, one share for warnings and worse, one for the rest.
-
-    `clock`: returns seconds from any start.
-    """
+    """Writes entries while a minute's share of letters lasts: one for warnings and worse, one for the rest."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(sys.stderr)

@@ -43,10 +43,7 @@ class ColdStart:
         return scenario.choice.value if as_it_is and recording(scenario.choice.value) else ""
 
     def update(self, pace: float, drawable: bool) -> None:
-        """Begin, or end where another race has been set up; to be called while there is no race.
-
-        `drawable` says whether the figures are there, for which no visitor is to wait.
-        """
+        """Begin, if the figures are `drawable`, or end where another race was set up; to be called without a race."""
         scenario, playback = self.set_up, self._view.playback
         if playback is None:
             if scenario and (drawable or WARMUP.running):

@@ -41,10 +41,7 @@ EVERYWHERE = {
 
 
 class KeyHelp(JSComponent):
-    """The button that opens the dialog, and the dialog.
-
-    `rows`: keys, and what they do.
-    """
+    """The button that opens the dialog, and the dialog; `rows` are keys and what they do."""
 
     rows = param.List(default=[])
 

@@ -33,10 +33,7 @@ class TextBox(FormPart):
 
 
 class _Choice(FormPart):
-    """One of several options.
-
-    `options`: values by what is shown for them.
-    """
+    """One of several options; `options` are values by what is shown for them."""
 
     label = param.String(default="")
     options = param.Dict(default={})

@@ -23,10 +23,7 @@ _KEYS = count()
 
 
 class FormPart(param.Parameterized):
-    """Something a form draws.
-
-    `key`: tells this part from all others.
-    """
+    """Something a form draws; `key` tells this part from all others."""
 
     kind: ClassVar[str] = ""  # which function of ``form.js`` draws it
     shown: ClassVar[tuple[str, ...]] = ()  # the Params that function reads, unless they are empty or off

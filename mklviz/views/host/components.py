@@ -33,10 +33,7 @@ class ScriptedComponent(JSComponent):
 
 
 class Markup(pn.pane.HTML):
-    """A pane that sends its text alone when it changes.
-
-    Panel's own sends its style sheets as well, for which Bokeh walks through all models.
-    """
+    """A pane that sends its text alone when it changes; Panel's own sends its style sheets with it."""
 
     _dressing = False
 

@@ -93,10 +93,7 @@ class Frames:
         return self.stand or self.lost(now)
 
     def in_order(self) -> AbstractContextManager[None]:
-        """Return a context in which changes of figures are sent at once, unless the figures are still in the queue.
-
-        Figures may queue behind other messages; until the browser has them, their changes must queue behind them.
-        """
+        """Return a context in which changes of figures are sent at once, unless the figures themselves still queue."""
         return nullcontext() if self.stand else unlocked()
 
 

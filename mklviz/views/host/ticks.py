@@ -74,10 +74,7 @@ FRAME_RATE = FrameRate()
 
 
 class Ticks:
-    """Calls a coroutine every so many seconds, or less often while the process draws many pages.
-
-    Panel neither logs the calls nor marks the page busy for them.
-    """
+    """Calls a coroutine every so many seconds, or less often while the process draws many pages; it is not logged."""
 
     def __init__(self, seconds: float, callback: Callable[[], Awaitable[None]]) -> None:
         self._seconds, self._callback = seconds, callback

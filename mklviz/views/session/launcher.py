@@ -76,10 +76,7 @@ MOST_RUNS = 12  # runs of a race; more cannot be told apart
 
 
 class Launch(PendingRace):
-    """A recipe that is being prepared for a race.
-
-    The race pauses after so many `steps`; 0 stands for all.
-    """
+    """A recipe that is being prepared for a race, which pauses after so many `steps`; 0 stands for all."""
 
     failed = "The race could not be prepared"
     no_memory = "There is not enough memory for these kernels: use fewer of them, or fewer samples."
@@ -173,10 +170,7 @@ NO_RECIPE = (
 
 
 class Reopening(PendingRace):
-    """A recorded race whose problem is being prepared.
-
-    `stored`: key of the race in the store, "" where it came from elsewhere.
-    """
+    """A recorded race whose problem is being prepared; `stored` is its key in the store, if it has one."""
 
     failed = "The race could not be opened"
     no_memory = "There is not enough memory to open this race."

@@ -80,10 +80,7 @@ class KeptRace:
 
 
 class RaceHistory:
-    """Past races in the order in which they ended, without the oldest where there are too many.
-
-    `revision` counts the changes.
-    """
+    """Past races as they ended, without the oldest where there are too many; `revision` counts the changes."""
 
     def __init__(self) -> None:
         self.races: list[KeptRace] = []

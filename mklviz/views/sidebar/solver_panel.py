@@ -26,10 +26,7 @@ _ELSEWHERE = ("name", "seed")  # the seed of the race is set with the data
 
 
 class EntryEditor(param.Parameterized):
-    """One entry of the race: a solver with its options.
-
-    The buttons for another variant and for its removal call `add` and `remove` with this editor.
-    """
+    """A solver of the race with its options; buttons for another variant and its removal call `add` and `remove`."""
 
     revision = param.Integer(default=0)
 

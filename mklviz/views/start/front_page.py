@@ -61,10 +61,7 @@ OWN = "data"  # in the address: a table of one's own is to be opened
 
 
 class FrontPage:
-    """Turns between the sections; the dashboard is built when it is first asked for, and stays with its race.
-
-    `explorer` is the dashboard, None until it is asked for.
-    """
+    """Turns between the sections; `explorer`, the dashboard, is None until it is asked for, and stays with its race."""
 
     def __init__(self, section: str) -> None:
         self.frame = Frame()
