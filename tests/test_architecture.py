@@ -442,7 +442,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/record": (4667, 44),
     "mklviz/reproduce": (2146, 36),
     "mklviz/scenarios": (1460, 27),
-    "mklviz/server": (1948, 18),
+    "mklviz/server": (1953, 18),
     "mklviz/sweeps": (3233, 29),
     "mklviz/views": (30, 1),
     "mklviz/views/chart": (2136, 21),
@@ -466,7 +466,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (666, 8),
     "mklviz/views/tabs": (2333, 13),
     "solvers": (6633, 35),
-    "tests": (49998, 262),
+    "tests": (49999, 262),
 }
 
 

@@ -144,11 +144,12 @@ def test_what_nobody_uses_is_collected_when_nothing_is_drawn(
     assert collections.count(2) == 1  # nothing has come since
 
 
-def test_it_is_not_put_off_for_ever(collections: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("bound", ["PUT_OFF_FOR", "TIMES"])
+def test_it_is_not_put_off_for_ever(bound: str, collections: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     drawing, page = FrameRate(), Frames()
     monkeypatch.setattr(process, "FRAME_RATE", drawing)
     tidy = GarbageCollection()
-    monkeypatch.setattr(process, "PUT_OFF_FOR", 0.0)
+    monkeypatch.setattr(process, bound, 0.0)
     some_garbage()
     drawn(drawing, page, monotonic(), busy=1)
     collections.clear()

@@ -2,7 +2,7 @@
 
 Code that exits ends an answer and not the process: ``except Exception`` does not catch the SystemExit of a plug-in.
 Pages, of which each takes a good part of a second, are built one after the other, and everything else is done in
-between. Python looks for unused objects, which takes a second with thirty pages, while no page is drawn.
+between. Python looks for unused objects, which takes a second with thirty pages, while no page is drawn, or seldom.
 """
 
 from __future__ import annotations
@@ -97,6 +97,7 @@ def build_pages_in_turn() -> None:
 
 LOOK_EVERY = 5.0  # seconds
 PUT_OFF_FOR = 120.0  # seconds, at most
+TIMES = 40.0  # the seconds that the last collection took, for which the next is put off while pages are drawn
 NEVER = 1_000_000  # collections of young objects before Python collects everything by itself
 WORTH_IT = 3  # such collections before there may be anything to find
 
@@ -105,23 +106,27 @@ class GarbageCollection:
     """Collects unused objects when there is time; those that exist at its creation count as used for good."""
 
     def __init__(self) -> None:
+        begun = monotonic()
         gc.collect()
         gc.freeze()
         young, middle, _ = gc.get_threshold()
         gc.set_threshold(young, middle, NEVER)
         self._done_at = monotonic()
+        self._took = self._done_at - begun
         self._collections = _collections()
 
     def collect_in_time(self) -> None:
         """Collect if there is time, or if it cannot be put off."""
         now = monotonic()
-        late = now - self._done_at > PUT_OFF_FOR  # after the last page no new objects arrive
+        waited = now - self._done_at
         # Panel collects after pages end, and hands nothing back
         due = gc.get_count()[2] >= WORTH_IT or _collections() != self._collections
-        if late or (due and FRAME_RATE.pages(now) == 0):
+        ready = waited > TIMES * self._took or FRAME_RATE.pages(now) == 0
+        if (due and ready) or waited > PUT_OFF_FOR:  # after the last page no new objects arrive
             gc.collect()
             give_back()
-            self._done_at, self._collections = now, _collections()
+            self._done_at, self._collections = monotonic(), _collections()
+            self._took = self._done_at - now
 
 
 def _collections() -> int:
