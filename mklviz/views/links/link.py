@@ -40,21 +40,8 @@ ABOVE, PLAIN = "above", "plain"
 GUESS, PROJECTOR, LESSON = "guess", "projector", "lesson"
 PAGE, HIDE, LOCK, CLAIM = "page", "hide", "lock", "claim"
 OF_A_RACE = (
-    RECIPE,
-    SCENARIO,
-    PACE,
-    AXIS,
-    LOG,
-    OBJECTIVE,
-    RACE_KEY,
-    GUESS,
-    LESSON,
-    TAB,
-    STEP,
-    VERSION,
-    HIDE,
-    LOCK,
-    CLAIM,
+    *(RECIPE, SCENARIO, PACE, AXIS, LOG, OBJECTIVE, RACE_KEY, GUESS),
+    *(LESSON, TAB, STEP, VERSION, HIDE, LOCK, CLAIM),
 )
 ON, OFF = "on", ("0", "off")
 LINEAR = "-"
