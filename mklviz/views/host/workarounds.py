@@ -37,8 +37,9 @@ def remember_defaults() -> None:
     """
     models: Any = HasProps
     descriptors: Any = PropertyDescriptor
-    varies = cache(descriptors.has_unstable_default)  # which asks of a class what it asks of its models
-    models._overridden_defaults = classmethod(cache(models._overridden_defaults.__func__))
+    defaults: Any = cache(models._overridden_defaults.__func__)
+    varies: Any = cache(descriptors.has_unstable_default)  # which asks of a class what it asks of its models
+    models._overridden_defaults = classmethod(defaults)
     descriptors.has_unstable_default = lambda descriptor, model: varies(descriptor, type(model))
 
 
