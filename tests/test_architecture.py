@@ -432,7 +432,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/check": (1286, 10),
     "mklviz/cli": (2541, 20),
     "mklviz/context": (584, 9),
-    "mklviz/engine": (3971, 23),
+    "mklviz/engine": (3973, 23),
     "mklviz/inner": (3943, 25),
     "mklviz/kernels": (6508, 44),
     "mklviz/learn": (1411, 10),
@@ -466,7 +466,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (666, 8),
     "mklviz/views/tabs": (2333, 13),
     "solvers": (6633, 35),
-    "tests": (49999, 262),
+    "tests": (50016, 262),
 }
 
 
