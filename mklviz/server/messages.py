@@ -135,7 +135,7 @@ MOST_HELD = 4 * 2**20  # letters that a page may leave in properties of the serv
 MOST_SOCKETS = 2  # for each page that there may be: after a cut they come back before the old ones are closed
 REMEMBERED = 100  # messages of a page that are carried out and would not be once more
 LEFT, LEAVE = (1000, 1001), 15.0  # how a socket is closed by who leaves a page, and seconds until it is given up
-RESET = 90.0  # seconds until a page is given up whose socket was reset: a browser may go so while data come to it
+RESET = 75.0  # the same where the socket was reset, as by a browser that goes while data come and cannot say so
 POLICY, UNREADABLE, TOO_LONG = 1008, 1007, 1009  # why a socket is closed: RFC 6455, 7.4.1
 _BROKE_DOWN = "This message could not be carried out; the server's log says more."
 
