@@ -17,7 +17,7 @@ from mklviz.context import checkpoint, interruptible, meter
 from mklviz.context.blas import one_blas_thread
 from mklviz.contract import End, Iterate, Solver
 from mklviz.engine import Gap, MaxIter, Race, Run, make_solver, scheduler, solve
-from mklviz.engine.scheduler import THREAD_PREFIX, Scheduler, TimeShare
+from mklviz.engine.scheduler import THREAD_PREFIX, Party, Scheduler
 from mklviz.engine.stop import Verdict
 from mklviz.errors import Interrupted, MklvizError, SolverError, UnsupportedProblem
 from mklviz.problem import Hinge, L1Penalty, Problem
@@ -492,7 +492,7 @@ class Meeting:
 
     def __init__(self, barrier: threading.Barrier, met: list[int], begun: threading.Event) -> None:
         self.barrier, self.met, self.begun = barrier, met, begun
-        self.party = TimeShare()
+        self.party = Party()
 
     def turn(self) -> None:
         self.begun.set()
@@ -513,7 +513,7 @@ def test_as_many_jobs_work_side_by_side_as_there_are_workers() -> None:
 @pytest.mark.usefixtures("no_log")
 def test_a_job_that_breaks_leaves_its_worker_alive() -> None:
     class Broken:
-        party = TimeShare()
+        party = Party()
 
         def turn(self) -> None:
             raise RuntimeError
@@ -521,7 +521,7 @@ def test_a_job_that_breaks_leaves_its_worker_alive() -> None:
     done = threading.Event()
 
     class Fine:
-        party = TimeShare()
+        party = Party()
 
         def turn(self) -> None:
             done.set()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 
-from mklviz.engine.compiling import PARTS, CompilePool
+from mklviz.engine.compiling import PARTS, Sharing
 from mklviz.streams import redraws
 
 __all__ = ["compile_all"]
@@ -18,7 +18,7 @@ def compile_all() -> bool:
     """
     begun, last = time.monotonic(), ""
     try:
-        with CompilePool().open() as sharing:
+        with Sharing().open() as sharing:
             for part in PARTS:
                 last = _show(sharing.fraction, last)
                 sharing.ensure(part)

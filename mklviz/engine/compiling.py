@@ -56,7 +56,7 @@ __all__ = [
     "BASIC",
     "PARTS",
     "SMALL",
-    "CompilePool",
+    "Sharing",
     "everything",
     "few_steps",
     "kind",
@@ -123,7 +123,7 @@ def needs(solver: str) -> tuple[str, ...]:
     return (*_FIRST, *_BEYOND.get(solver, ()))
 
 
-class CompilePool:
+class Sharing:
     """The parts, compiled by helping processes, which live as long as the context.
 
     `done`: parts that this process has loaded, or compiled where no process helped.
@@ -149,7 +149,7 @@ class CompilePool:
             return self._helpers > 0 and part not in self._cached
 
     @contextmanager
-    def open(self) -> Iterator[CompilePool]:
+    def open(self) -> Iterator[Sharing]:
         """Let processes help, beginning with the first function that must be compiled."""
         try:
             yield self

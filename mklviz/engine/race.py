@@ -14,7 +14,7 @@ from mklviz.engine.branch import BRANCH_DASH, branch_label, branch_start, origin
 from mklviz.engine.helpers import check_threads
 from mklviz.engine.registry import make_solver
 from mklviz.engine.run import Run
-from mklviz.engine.scheduler import TimeShare
+from mklviz.engine.scheduler import Party
 from mklviz.engine.stop import StopRule
 from mklviz.engine.task import STOPPED
 from mklviz.errors import MklvizError
@@ -92,7 +92,7 @@ class Race:
         check_threads(threads, len(solvers))
         self.problem = problem
         self.runs: dict[str, Run] = {}
-        party = TimeShare()
+        party = Party()
         made = [make_solver(entry, seed=seed) if isinstance(entry, str) else make_solver(entry) for entry in solvers]
         for key, solver in entered(made).items():
             self.runs[key] = Run(problem, solver, rules, pace, start, threads, party, origin)

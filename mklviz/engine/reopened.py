@@ -12,7 +12,7 @@ from mklviz.engine.branch import BRANCH_DASH
 from mklviz.engine.race import Race
 from mklviz.engine.registry import make_solver
 from mklviz.engine.run import Run
-from mklviz.engine.scheduler import TimeShare
+from mklviz.engine.scheduler import Party
 from mklviz.engine.stop import StopRule
 from mklviz.engine.unposed import NO_STEP
 from mklviz.errors import MklvizError, UnsupportedProblem
@@ -26,7 +26,7 @@ class _ReopenedRun(Run):
     """A run that has ended: its trace was recorded."""
 
     def __init__(
-        self, problem: Problem, solver: Solver, trace: Trace, rules: Sequence[StopRule] | None, party: TimeShare
+        self, problem: Problem, solver: Solver, trace: Trace, rules: Sequence[StopRule] | None, party: Party
     ) -> None:
         self._set_up(problem, solver, trace, rules, party=party)
         self._status = trace.status
@@ -50,7 +50,7 @@ class ReopenedRace(Race):
     ) -> None:
         if not any(len(trace) for trace in traces.values()):
             raise MklvizError(NO_STEP)
-        self.problem, self.stored, party = problem, stored, TimeShare()
+        self.problem, self.stored, party = problem, stored, Party()
         self.runs = {}
         for key, trace in traces.items():
             _check_sizes(problem, trace)

@@ -22,7 +22,7 @@ from mklviz.contract import Iterate, Solver
 from mklviz.engine._handed_over import looked_at
 from mklviz.engine.exactness import reviewed
 from mklviz.engine.helpers import Helpers, check_threads, interrupt, watch
-from mklviz.engine.scheduler import LOST_SECONDS, SCHEDULER, TimeShare
+from mklviz.engine.scheduler import LOST_SECONDS, SCHEDULER, Party
 from mklviz.engine.stop import GapRule, StopRule, TimeLimit, fired, standard_rules
 from mklviz.engine.task import STOPPED
 from mklviz.errors import Interrupted, MklvizError, ProblemError, SolverError, UnsupportedProblem
@@ -70,7 +70,7 @@ class Run:
     threads : int
         Threads that share the solver's long computations; results are the same bit for bit, and `seconds` counts the
         time of all of them.
-    party : TimeShare, optional
+    party : Party, optional
         With whom it shares the workers' time as one: the runs of a race.
     origin : Origin, optional
         The step of another run that `start` is, from which this one counts on.
@@ -100,7 +100,7 @@ class Run:
         pace: float = 0.0,
         start: Iterate | None = None,
         threads: int = 1,
-        party: TimeShare | None = None,
+        party: Party | None = None,
         origin: Origin | None = None,
     ) -> None:
         check_threads(threads)
@@ -130,7 +130,7 @@ class Run:
         pace: float = 0.0,
         start: Iterate | None = None,
         threads: int = 1,
-        party: TimeShare | None = None,
+        party: Party | None = None,
     ) -> None:
         """Make it ready, whatever has been checked."""
         self.problem, self.solver, self.trace = problem, solver, trace
@@ -153,7 +153,7 @@ class Run:
         self._deadlines = [rule for rule in self.rules if isinstance(rule, TimeLimit)]
         self._out_of_time: Verdict | None = None
         self._held: Callable[[], str] | None = None
-        self.party = party or TimeShare()
+        self.party = party or Party()
         self._waits_since = 0.0
         self._start = start
 

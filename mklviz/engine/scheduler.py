@@ -23,7 +23,7 @@ from typing import Protocol
 from mklviz.context.blas import one_blas_thread
 from mklviz.context.meter import compiled_at
 
-__all__ = ["SCHEDULER", "Job", "Scheduler", "TimeShare"]
+__all__ = ["SCHEDULER", "Job", "Party", "Scheduler"]
 
 _log = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ THREAD_PREFIX = "mklviz-worker"
 
 
 @dataclass(eq=False)
-class TimeShare:
+class Party:
     """Who shares time with others."""
 
     served: float = 0.0  # seconds of worker time that it has had, or is charged with while it asked for none
@@ -44,7 +44,7 @@ class TimeShare:
 class Job(Protocol):
     """Something that works in turns."""
 
-    party: TimeShare
+    party: Party
 
     def turn(self) -> None:
         """Do a piece of work, and submit itself again if there is more."""

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from mklviz.engine.compiling import BASIC, CompilePool, everything, few_steps, kind, miniatures, needs
+from mklviz.engine.compiling import BASIC, Sharing, everything, few_steps, kind, miniatures, needs
 from mklviz.problem import Problem
 
 __all__ = ["PREPARING", "WARMING", "WARMUP", "Warmup"]
@@ -35,7 +35,7 @@ class Warmup:
 
     def __init__(self) -> None:
         self.fraction = 0.0
-        self._sharing = CompilePool()
+        self._sharing = Sharing()
         self._started = threading.Lock()
         self._done = threading.Event()
         self._wanted: list[tuple[Problem, str]] = []
@@ -90,7 +90,7 @@ class Warmup:
         if self._done.is_set():
             self._wanted.clear()
 
-    def _work(self, sharing: CompilePool) -> None:
+    def _work(self, sharing: Sharing) -> None:
         rest = deque(everything())
         total = len(rest)
         while rest or self._wanted:
@@ -110,7 +110,7 @@ class Warmup:
         few_steps(problem, solver)
         self._ready.add((solver, *kind(problem)))
 
-    def _prepare(self, sharing: CompilePool, problem: Problem, solver: str) -> None:
+    def _prepare(self, sharing: Sharing, problem: Problem, solver: str) -> None:
         """Make a solver that a race waits for ready."""
         if not self.held(problem, solver):
             return
