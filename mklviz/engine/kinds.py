@@ -15,8 +15,6 @@ from mklviz.engine.registry import available_solvers, solver_classes, why_not
 from mklviz.errors import UnsupportedProblem
 from mklviz.problem import Problem
 
-__all__ = ["KINDS", "Kind", "ProblemSize", "kind_of", "mean_diagonal", "recommend", "rivals"]
-
 MOST_POINTS = 1000  # of methods whose steps take the cube of the points
 PRICED_POINTS = 500  # of Newton's method where a price leaves the size of the weights open, which takes more steps
 FEW = 16  # kernels over which a linear program takes next to no time

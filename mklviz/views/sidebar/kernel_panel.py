@@ -24,8 +24,8 @@ from mklviz.kernels import (
     ProductBank,
     kernel_families,
 )
+from mklviz.kernels.evaluation.nystrom import CHOICES
 from mklviz.kernels.interface import Access
-from mklviz.kernels.nystrom import CHOICES
 from mklviz.kernels.storage.rows import by_rows
 from mklviz.numbers import counted
 from mklviz.recipe import KernelChoice, Recipe
