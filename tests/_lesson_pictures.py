@@ -8,9 +8,9 @@ from itertools import pairwise
 import numpy as np
 from _undrawn import DrawnChart, draw_none
 
+from mklviz.analysis.weight_map import CORNERS
 from mklviz.scenarios import Answer, Outcome, scenarios
 from mklviz.views.chart.description import BarMark, LineMark, TextMark
-from mklviz.views.geometry.ground import CORNERS
 from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.lessons.pictures import picture_of
 from mklviz.views.look.palette import LIGHT

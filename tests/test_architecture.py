@@ -20,10 +20,10 @@ from _plugins import LOSS, REGULARIZER
 from _sources import ROOT, SCREEN, SOURCES, inside
 
 import mklviz
+from mklviz.analysis.weight_map import WeightMap
 from mklviz.engine import solver_classes, stop
 from mklviz.kernels import kernel_families
 from mklviz.problem import loss_families, regularizer_families
-from mklviz.views.geometry.ground import Ground
 
 
 @cache
@@ -148,7 +148,6 @@ ROOMS = (
     "session",
     "history",
     "sidebar",
-    "lab",
     "geometry",
     "pictures",
     "model",
@@ -173,6 +172,7 @@ FLOORS = (
     "mklviz.recipe",
     "mklviz.scenarios",
     "mklviz.sweeps",
+    "mklviz.analysis",
     "mklviz.reproduce",
     "mklviz.learn",
     *(f"mklviz.views.{room}" for room in (*ROOMS, "lessons", "export", "notebook", "tabs", "explorer", "start")),
@@ -232,6 +232,18 @@ def test_the_engine_knows_no_screen(package: str) -> None:
     assert offenders(package, SCREEN) == []
 
 
+def test_what_is_computed_of_a_race_needs_no_screen() -> None:
+    """The numbers of maps, models and rules are of use without Panel and Bokeh; the tabs only draw them."""
+    assert offenders("mklviz.analysis", SCREEN | {"mklviz.views"}) == []
+    names = [name for name in SOURCES if inside(name, {"mklviz.analysis"})]
+    program = f"import sys; {'; '.join(f'import {name}' for name in names)}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
+    loaded = set(done.stdout.split())
+    assert set(names) <= loaded
+    assert {name.partition(".")[0] for name in loaded} & SCREEN == set()
+    assert not any(inside(name, {"mklviz.views"}) for name in loaded)
+
+
 def test_the_servers_front_process_is_light() -> None:
     """It only hands connections on: no page, no Panel, no Bokeh and no NumPy is loaded."""
     program = "import sys, mklviz.cli.commands, mklviz.server.front, mklviz.cli.stored; print(*sys.modules)"
@@ -270,12 +282,12 @@ WRITTEN_FOR_ONE_FORMULATION = {  # and read its own parameters
 
 
 def kinds_nobody_asks_for() -> set[str]:
-    """Return the names of the classes that have others beside them: plug-ins, banks, stop rules and grounds of maps."""
+    """Return the names of the classes that have others beside them: plug-ins, banks, stop rules and maps."""
     families = (loss_families, regularizer_families, kernel_families, solver_classes)
     plugins = [kind for registered in families for kind in registered().values()]
     rules = [kind for kind in vars(stop).values() if is_dataclass(kind) and kind.__module__ == stop.__name__]
     banks = {"KernelBank", "ProductBank", "ParametricBank", "NystromBank", "NystromPart"}
-    return {kind.__name__ for kind in (*plugins, *rules, *Ground.__subclasses__())} | banks
+    return {kind.__name__ for kind in (*plugins, *rules, *WeightMap.__subclasses__())} | banks
 
 
 def test_nobody_asks_which_of_several_classes_it_is() -> None:
@@ -459,6 +471,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "benchmark_mkl": (313, 7),
     "datasets": (2849, 48),
     "mklviz": (1333, 19),
+    "mklviz/analysis": (2347, 13),
     "mklviz/bench": (1478, 12),
     "mklviz/check": (1300, 10),
     "mklviz/cli": (2541, 20),
@@ -467,7 +480,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/inner": (3850, 16),
     "mklviz/kernels": (6276, 36),
     "mklviz/learn": (1385, 9),
-    "mklviz/plot": (41, 1),
+    "mklviz/plot": (39, 1),
     "mklviz/problem": (3699, 30),
     "mklviz/recipe": (2152, 15),
     "mklviz/record": (4667, 44),
@@ -477,27 +490,26 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/sweeps": (3233, 29),
     "mklviz/views": (30, 1),
     "mklviz/views/chart": (2136, 21),
-    "mklviz/views/explorer": (1795, 21),
-    "mklviz/views/export": (1614, 13),
+    "mklviz/views/explorer": (1796, 21),
+    "mklviz/views/export": (1613, 13),
     "mklviz/views/form": (1151, 7),
-    "mklviz/views/geometry": (1953, 14),
+    "mklviz/views/geometry": (1043, 5),
     "mklviz/views/history": (649, 7),
     "mklviz/views/host": (1726, 41),
-    "mklviz/views/lab": (1037, 10),
-    "mklviz/views/lessons": (1463, 16),
+    "mklviz/views/lessons": (1391, 9),
     "mklviz/views/links": (263, 3),
-    "mklviz/views/look": (571, 8),
-    "mklviz/views/model": (2302, 20),
+    "mklviz/views/look": (599, 8),
+    "mklviz/views/model": (1435, 9),
     "mklviz/views/notebook": (596, 8),
-    "mklviz/views/pictures": (1087, 13),
+    "mklviz/views/pictures": (1085, 13),
     "mklviz/views/race": (3648, 35),
     "mklviz/views/session": (562, 6),
     "mklviz/views/sidebar": (1938, 14),
-    "mklviz/views/start": (1006, 10),
+    "mklviz/views/start": (1005, 10),
     "mklviz/views/sweeps": (666, 8),
-    "mklviz/views/tabs": (2333, 13),
+    "mklviz/views/tabs": (2485, 14),
     "solvers": (6274, 28),
-    "tests": (50157, 262),
+    "tests": (50052, 262),
 }
 
 

@@ -119,11 +119,6 @@ def test_the_methods_are_found() -> None:
     assert available_solvers() == SOLVERS
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_every_solver_takes_one_of_the_formulations(solver: str) -> None:
-    assert KINDS[solver]
-
-
 # classes
 
 

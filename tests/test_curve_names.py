@@ -12,9 +12,8 @@ from _undrawn import DrawnChart, DrawnMark, draw_none
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.description import Chart, Column, LineMark, Mark, PointMark, RuleMark, TextMark
 from mklviz.views.chart.ticks import axis_share, axis_span
-from mklviz.views.lessons.curve_names import Named, with_names
-from mklviz.views.lessons.picture import Picture, name_mark
-from mklviz.views.lessons.thumbnail import recorded_picture
+from mklviz.views.lessons.picture import Named, Picture, name_mark, with_names
+from mklviz.views.lessons.pictures import recorded_picture
 from mklviz.views.look.palette import LIGHT, Theme, theme_for
 
 NAMED = {  # lessons whose curves have names, and these

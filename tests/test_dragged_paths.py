@@ -9,12 +9,12 @@ import pytest
 from _problems import blobs, random_grams
 from _waits import wait_for
 
+from mklviz.analysis.own_weights import GOAL, STEPS, DraggedPaths, PathsFrom, paths_from, why_no_start
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import make_solver
 from mklviz.kernels import KernelBank
 from mklviz.problem import Hinge, LpBall, Problem, Simplex
 from mklviz.solvers.level import Level
-from mklviz.views.geometry.dragged_paths import GOAL, STEPS, DraggedPaths, PathsFrom, paths_from, why_no_start
 
 
 class BeginsAnew(Level):

@@ -11,12 +11,12 @@ import pytest
 from test_export import numbers
 
 import mklviz as mv
+from mklviz.analysis.knob_grid import LabGrid, LabKnob
 from mklviz.record.recordings import FOLDER, recording
 from mklviz.reproduce.races import claim_races
 from mklviz.reproduce.recorded import recorded_answers
 from mklviz.views.export import gallery
 from mklviz.views.export.gallery import LABORATORIES, save_gallery
-from mklviz.views.lab.grid import LabGrid, LabKnob
 
 
 def test_the_index_leads_to_a_page_of_every_recorded_lesson(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

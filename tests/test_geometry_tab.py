@@ -14,15 +14,15 @@ from _shown import notes, words
 from _waits import wait_for
 from bokeh.events import Tap
 
+from mklviz.analysis.landscape import ONE_MAP
+from mklviz.analysis.steps import facts_of
+from mklviz.analysis.weight_map import STAGES, Plane, Slice
 from mklviz.engine import MaxIter, Race
 from mklviz.kernels import KernelBank
 from mklviz.problem import Hinge, Problem, Simplex
 from mklviz.recipe import Recipe
 from mklviz.views.explorer.shell import Shell
 from mklviz.views.geometry import map_card
-from mklviz.views.geometry.ground import STAGES, Plane, Slice
-from mklviz.views.geometry.step_facts import facts_of
-from mklviz.views.geometry.survey import ONE_MAP
 from mklviz.views.session.session import Session
 from mklviz.views.tabs.geometry import Geometry
 
@@ -74,11 +74,11 @@ def drawn(tab: Geometry, key: str) -> list[tuple[float, float]]:
 def test_paths_of_many_kernels_are_drawn_in_their_plane_and_end_at_the_cursor() -> None:
     session, tab = opened(problem("blobs, C = 1"))
     tab.tick(1.0)
-    ground = tab.map.survey.ground
-    assert isinstance(ground, Plane)
+    map_ = tab.map.survey.map
+    assert isinstance(map_, Plane)
     for key, trace in session.traces.items():
-        assert np.array(drawn(tab, key)) == pytest.approx(np.array([ground.position(it.weights) for it in trace]))
-        assert all(ground.covers(np.array(place)) for place in drawn(tab, key))
+        assert np.array(drawn(tab, key)) == pytest.approx(np.array([map_.position(it.weights) for it in trace]))
+        assert ((drawn(tab, key) >= map_.low) & (drawn(tab, key) <= map_.high)).all()
     session.cursor = 2
     tab.tick(2.0)
     for key, trace in session.traces.items():
@@ -86,7 +86,7 @@ def test_paths_of_many_kernels_are_drawn_in_their_plane_and_end_at_the_cursor() 
     session.cursor = None
     tab.tick(3.0)
     assert len(drawn(tab, "spg")) == len(session.traces["spg"])
-    assert f"{100 * ground.explained:.0f} %" in words(tab.map)
+    assert f"{100 * map_.explained:.0f} %" in words(tab.map)
     tab.close()
 
 
@@ -116,7 +116,7 @@ def test_the_objective_is_computed_beside_coarse_first_and_then_finer() -> None:
 def test_three_kernels_are_seen_from_above_with_the_level_set_of_a_run() -> None:
     session, tab = opened(few(3))
     tab.tick(1.0)
-    assert isinstance(tab.map.survey.ground, Slice)
+    assert isinstance(tab.map.survey.map, Slice)
     assert set(tab.model.options.values()) == {"silp", "level", ""}
     assert tab.model.value == "level"
     session.cursor = 3
@@ -156,13 +156,13 @@ def test_trials_of_the_step_at_the_cursor_are_small_rings_on_the_line_of_its_mov
     session, tab = opened(few(3), "pgd", "level")
     session.cursor = 2
     tab.tick(1.0)
-    figure, ground = tab.map.figure, tab.map.survey.ground
+    figure, map_ = tab.map.figure, tab.map.survey.map
     assert figure is not None
-    assert ground is not None
+    assert map_ is not None
     trace = session.traces["pgd"]
     rings, trials = figure.tables["trials"], facts_of(trace[2]).trials
     assert len(rings["along"]) == len(trials) > 1
-    before, here = (ground.position(trace[t].weights) for t in (1, 2))
+    before, here = (map_.position(trace[t].weights) for t in (1, 2))
     along = [
         float((np.array(place) - before) @ (here - before)) for place in zip(rings["along"], rings["up"], strict=True)
     ]
@@ -182,17 +182,17 @@ def test_two_or_three_of_many_kernels_can_be_picked_for_an_exact_slice() -> None
     assert offered[0] == int(best.weights.argmax())
     tab.pins.value = offered[:3]
     tab.tick(2.0)
-    ground = tab.map.survey.ground
-    assert isinstance(ground, Slice)
-    assert ground.shares(best.weights) @ ground.corners == pytest.approx(best.weights)
+    map_ = tab.map.survey.map
+    assert isinstance(map_, Slice)
+    assert map_.shares(best.weights) @ map_.corners == pytest.approx(best.weights)
     tab.pins.value = offered[:2]
     tab.tick(3.0)
     assert tab.segment.root.visible
     assert not tab.map.root.visible
-    assert tab.map.survey.ground is None
+    assert tab.map.survey.map is None
     tab.pins.value = []
     tab.tick(4.0)
-    assert isinstance(tab.map.survey.ground, Plane)
+    assert isinstance(tab.map.survey.map, Plane)
     tab.close()
 
 
@@ -200,7 +200,7 @@ def test_a_tab_that_is_not_seen_computes_nothing() -> None:
     session, tab = opened(few(3), "level")
     tab.shown = False
     tab.tick(1.0)
-    assert tab.map.survey.ground is None
+    assert tab.map.survey.map is None
     shell = Shell(session)
     place = shell.titles.index("Geometry")
     shell.strip.active = place
@@ -276,11 +276,11 @@ def test_another_race_begins_a_new_map() -> None:
     race.wait()
     session.show(Recipe(), Prepared(), race)  # type: ignore[arg-type]
     tab.tick(2.0)
-    assert isinstance(tab.map.survey.ground, Plane)
+    assert isinstance(tab.map.survey.map, Plane)
     assert [name for name in tab.map.figure.tables if name.startswith("path-")] == ["path-spg"]  # type: ignore[union-attr]
     session.clear()
     tab.tick(3.0)
-    assert tab.map.survey.ground is None
+    assert tab.map.survey.map is None
     tab.close()
 
 
@@ -288,9 +288,9 @@ def test_another_race_begins_a_new_map() -> None:
 def test_a_click_starts_every_solver_there_once_the_race_has_ended(m: int) -> None:
     session, tab = opened(few(m))
     tab.tick(1.0)
-    ground, before = tab.map.survey.ground, session.race
-    assert ground is not None
-    x, y = ground.drawn_at((8, 12))
+    map_, before = tab.map.survey.map, session.race
+    assert map_ is not None
+    x, y = map_.drawn_at((8, 12))
     figure = tab.map.figure
     assert figure is not None
     tap(figure.plot, x, y)
@@ -298,7 +298,7 @@ def test_a_click_starts_every_solver_there_once_the_race_has_ended(m: int) -> No
     session.race.wait()
     assert list(session.traces) == ["silp", "level", "spg"]
     for trace in session.traces.values():
-        assert trace[0].weights == pytest.approx(ground.weights_at((8, 12)), abs=1e-9)
+        assert trace[0].weights == pytest.approx(map_.weights_at((8, 12)), abs=1e-9)
         assert not trace.recipe
     tab.close()
 
@@ -325,7 +325,8 @@ def test_a_map_of_more_steps_than_decide_where_it_lies_still_holds_every_one(mon
     monkeypatch.setattr(map_card, "MOST_FITTED", 6)
     _, tab = opened(few(10), steps=12)
     tab.tick(1.0)
-    ground = tab.map.survey.ground
-    assert isinstance(ground, Plane)
-    assert all(ground.covers(np.array(place)) for key in ("silp", "level", "spg") for place in drawn(tab, key))
+    map_ = tab.map.survey.map
+    assert isinstance(map_, Plane)
+    places = np.concatenate([drawn(tab, key) for key in ("silp", "level", "spg")])
+    assert ((places >= map_.low) & (places <= map_.high)).all()
     tab.close()

@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import panel as pn
 import pytest
 from _problems import problem
 from _waits import PATIENCE, wait_for
@@ -17,13 +18,13 @@ from bokeh.models import HoverTool
 from test_tabs import Prepared, raced
 
 import mklviz as mv
+from mklviz.analysis import knobs as lab
+from mklviz.analysis.knobs import CS, GOAL, KNOBS, LAMBDAS, POWERS, MaxSolves, too_large
 from mklviz.engine import Race
 from mklviz.problem import LpBall, Simplex
 from mklviz.recipe import Recipe
-from mklviz.views.lab import knobs as lab
-from mklviz.views.lab.knobs import CS, GOAL, KNOBS, LAMBDAS, POWERS, MaxSolves, too_large
-from mklviz.views.lab.lab_charts import bars_chart, curves_chart, lab_figure
 from mklviz.views.look.palette import DARK
+from mklviz.views.model.lab_charts import bars_chart, curves_chart, lab_figure
 from mklviz.views.session.session import Session
 from mklviz.views.tabs import knobs
 from mklviz.views.tabs.knobs import Knobs
@@ -63,6 +64,8 @@ def test_a_position_is_solved_and_drawn_with_the_one_before_behind_it() -> None:
     direct = mv.solve(race().problem, "level", gap=GOAL, lam=0.9)
     assert tab.now.trace.final.svm_solves == direct.final.svm_solves
     assert list(tab.gaps.tables["lines"]["label"]) == ["λ = 0.9", "SILP"]
+    words = " ".join(str(pane.object) for pane in tab.root.select(pn.pane.HTML))
+    assert all(f"{name}</span>" in words for name in ("Level", "SILP"))  # in the legend
     assert tab.gaps.tables["lines"]["xs"][0] == list(map(float, direct.svm_solves))
     assert tab.gaps.tables["lines"]["ys"][0] == pytest.approx(direct.gap)
     assert np.isnan(tab.weights.tables["bars"]["before"]).all()
@@ -90,7 +93,7 @@ def races_of(monkeypatch: pytest.MonkeyPatch, pace: float = 0.0) -> list[Race]:
         races.append(Race(*what, pace=pace))
         return races[-1]
 
-    monkeypatch.setattr(knobs, "Race", begun)
+    monkeypatch.setattr(lab, "Race", begun)
     return races
 
 

@@ -14,11 +14,11 @@ import pytest
 from test_export import numbers
 
 import mklviz as mv
+from mklviz.analysis.knob_grid import MOST_RUNS, LabGrid, LabKnob, usual_solvers
 from mklviz.cli.commands import main
 from mklviz.errors import MklvizError
 from mklviz.record import Trace
 from mklviz.views.export.lab_page import lab_page
-from mklviz.views.lab.grid import MOST_RUNS, LabGrid, LabKnob, usual_solvers
 
 RECIPE = mv.Recipe.from_words("data=two_moons; kernels=gauss:0.5,1,2@all poly:1@each; C=10; solvers=silp,level")
 LAM, C = LabKnob("level.lam", [0.0, 0.5, 0.9]), LabKnob("C", [1.0, 10.0])

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import mklviz as mv
+from mklviz.analysis.landscape import FLAT, RESOLUTION, Landscape
+from mklviz.analysis.steps import Cuts
+from mklviz.analysis.weight_map import SIDE, Slice
 from mklviz.contract import Array
 from mklviz.inner.oracle import SvmOracle
-from mklviz.views.geometry.cuts import Cuts
-from mklviz.views.geometry.ground import SIDE, Slice
-from mklviz.views.geometry.landscape import FLAT, RESOLUTION, Landscape
 
 TWO = (mv.Gaussian(widths=(2.0,)), mv.Polynomial(degrees=(2,)))
 THREE = tuple(mv.Gaussian(widths=(1.0,), on=[feature]) for feature in (2, 4, 7))

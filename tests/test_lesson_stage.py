@@ -11,9 +11,9 @@ from _waits import PATIENCE
 from mklviz.recipe.prepared import Prepared
 from mklviz.scenarios import Answer, scenarios
 from mklviz.views.explorer.explorer import Explorer
-from mklviz.views.lessons.picture_view import PictureView
+from mklviz.views.lessons.pictures import recorded_picture
 from mklviz.views.lessons.score import LessonScore
-from mklviz.views.lessons.thumbnail import recorded_picture
+from mklviz.views.lessons.stage import PictureView
 from mklviz.views.look.palette import LIGHT
 from mklviz.views.session.session import LessonResult
 from mklviz.views.sidebar.scenario_panel import LessonPanel

@@ -13,8 +13,7 @@ from mklviz.record.recordings import recorded_evidence, recording
 from mklviz.scenarios import scenarios
 from mklviz.views.chart.description import TextMark
 from mklviz.views.lessons.picture import LessonRuns
-from mklviz.views.lessons.pictures import PICTURES, picture_of
-from mklviz.views.lessons.thumbnail import recorded_picture, thumbnail
+from mklviz.views.lessons.pictures import PICTURES, picture_of, recorded_picture, thumbnail
 from mklviz.views.look.palette import DARK, LIGHT, Theme
 from mklviz.views.look.styles import run_styles
 

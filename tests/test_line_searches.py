@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 from test_geometry import few
 
+from mklviz.analysis.steps import facts_of, step_of
+from mklviz.analysis.weight_map import Slice
 from mklviz.contract import Facts, Iterate
 from mklviz.engine import make_solver, solve
 from mklviz.inner.oracle import SvmOracle
 from mklviz.record import Trace
 from mklviz.solvers._words import MOST_TRIALS, trials_text
-from mklviz.views.geometry.ground import Slice
-from mklviz.views.geometry.segment_step import step_of
-from mklviz.views.geometry.step_facts import facts_of
 
 SETTINGS = {
     "SPG": ("spg", {}),
@@ -113,9 +112,9 @@ def test_a_method_without_memory_compares_with_its_last_value() -> None:
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_crosses_stand_above_the_threshold_and_rings_below_it(name: str) -> None:
-    trace, ground = run(name, 2), Slice((0, 1), np.eye(2))
+    trace, map_ = run(name, 2), Slice((0, 1), np.eye(2))
     for t in range(1, len(trace)):
-        shown = step_of(trace[: t + 1], ground, (), lambda _: None)
+        shown = step_of(trace[: t + 1], map_, (), lambda _: None)
         if not facts_of(trace[t]).trials:
             continue
         assert shown.line is not None

@@ -11,8 +11,8 @@ import pytest
 from mklviz.contract import Iterate
 from mklviz.views.chart.contours import contour_levels
 from mklviz.views.chart.description import Axis
+from mklviz.views.geometry.map_card import flat_valley, model_words, shade_scale
 from mklviz.views.geometry.map_chart import DIGIT, FRAME, RIGHT, SIZE, UP, numbered_steps
-from mklviz.views.geometry.map_words import flat_valley, model_words, shade_scale
 from mklviz.views.look.palette import DARK, LIGHT
 
 UNIT = Axis(start=0.0, end=1.0)

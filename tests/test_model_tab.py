@@ -15,16 +15,16 @@ import pytest
 from _shown import notes, words
 from _waits import wait_for
 
+from mklviz.analysis import decisions
+from mklviz.analysis.grams import Alignments
 from mklviz.engine import MaxIter, Race
 from mklviz.recipe import Recipe
 from mklviz.recipe.prepared import Prepared
 from mklviz.views.explorer.shell import Shell
 from mklviz.views.look.palette import DARK, LIGHT
 from mklviz.views.look.styles import race_styles
-from mklviz.views.model import held_out, model_card, model_sections
-from mklviz.views.model.coarse_decision import ACROSS
-from mklviz.views.model.grams import Alignments
-from mklviz.views.model.model_card import ModelCard, Subject, adopt
+from mklviz.views.model import model_card, model_sections
+from mklviz.views.model.model_card import ACROSS, ModelCard, Subject, adopt
 from mklviz.views.session.session import Session
 from mklviz.views.tabs import model
 from mklviz.views.tabs.model import Model
@@ -209,8 +209,8 @@ def test_while_the_race_goes_on_what_takes_longest_says_that_it_waits() -> None:
 
 
 def test_of_very_many_held_out_samples_some_are_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(held_out, "MOST_ASKED", 60)
-    told = held_out.judge(prepared(), subject(MOONS).iterate)
+    monkeypatch.setattr(decisions, "MOST_ASKED", 60)
+    told = decisions.judge(prepared(), subject(MOONS).iterate)
     assert "of 60 of 100 held-out samples" in told.sentence
     assert told.confused is not None
     assert told.confused.sum() == 60

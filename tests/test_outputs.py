@@ -20,6 +20,7 @@ from _sources import SOURCES
 from _waits import PATIENCE
 
 import mklviz as mv
+from mklviz.analysis.drawn_points import Points, as_file
 from mklviz.cli import outputs
 from mklviz.cli.outputs import Outputs
 from mklviz.engine import Race
@@ -27,7 +28,6 @@ from mklviz.errors import MklvizError
 from mklviz.quoting import cell
 from mklviz.record import table as tables
 from mklviz.record.table import write_csv
-from mklviz.views.model.points import Points, as_file
 
 TRAIN, _ = mv.load_dataset("sonar").split(train=0.2, seed=0)
 POSED = mv.Problem(mv.paper_bank(TRAIN.X), TRAIN.y, mv.Hinge(100.0))
@@ -85,7 +85,7 @@ def test_no_cell_of_a_table_in_text_is_a_formula_and_numbers_stay_numbers() -> N
 def test_every_table_in_text_is_written_by_one_function() -> None:
     texts = {name: path.read_text(encoding="utf-8") for name, path in SOURCES.items()}
     assert [name for name, text in texts.items() if ".to_csv(" in text] == ["mklviz.record.table"]
-    assert [name for name, text in texts.items() if "csv.writer(" in text] == ["mklviz.views.model.points"]
+    assert [name for name, text in texts.items() if "csv.writer(" in text] == ["mklviz.analysis.drawn_points"]
 
 
 def test_a_parquet_table_is_written_beside_the_csv_one_or_refused_before_the_race(

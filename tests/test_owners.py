@@ -255,5 +255,4 @@ def test_pages_reach_the_store_through_their_session_alone() -> None:
     assert {name.rpartition(".")[0] for name in whole} <= {
         "mklviz.views.session",
         "mklviz.views.notebook",  # of whoever has started it
-        "mklviz.views.lab",  # a command, and a notebook
     }

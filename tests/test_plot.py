@@ -22,12 +22,12 @@ from _waits import PATIENCE
 from bokeh.models import HoverTool
 
 import mklviz as mv
+from mklviz.analysis.kernel_weights import by_feature, distinct
 from mklviz.engine import Race
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.views.look.palette import DARK, LIGHT
 from mklviz.views.look.styles import race_styles
-from mklviz.views.model.learned import by_feature, distinct
-from mklviz.views.model.weights_picture import draw_grid
+from mklviz.views.model.kernel_pictures import draw_grid
 from mklviz.views.pictures.style import rendered
 
 KINDS = ["gauss 2⁻¹", "gauss 2⁰", "gauss 2²", "poly 1", "poly 2"]

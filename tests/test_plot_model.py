@@ -14,17 +14,15 @@ from bokeh.document import Document
 from bokeh.io.doc import patch_curdoc
 
 import mklviz as mv
+from mklviz.analysis.decisions import confusion, plane_of, roc, solution_of, surface
+from mklviz.analysis.grams import align, gram_on, ordered_gram, rivals, sampled, shrunk
 from mklviz.engine import Race
 from mklviz.errors import ProblemError
 from mklviz.inner import SvmOracle
 from mklviz.typing import Array
 from mklviz.views.look.palette import DARK, LIGHT
-from mklviz.views.model.gram_picture import ordered_gram
-from mklviz.views.model.grams import align, gram_on, rivals, sampled, shrunk
-from mklviz.views.model.held_out import confusion, roc
-from mklviz.views.model.held_out_picture import draw_confusion, draw_predicted, draw_roc
-from mklviz.views.model.similarity_picture import ABOVE, BELOW, ROW
-from mklviz.views.model.surface import plane_of, solution_of, surface
+from mklviz.views.model.decision_pictures import draw_confusion, draw_predicted, draw_roc
+from mklviz.views.model.kernel_pictures import ABOVE, BELOW, FIELD
 from mklviz.views.pictures.style import rendered
 
 
@@ -160,7 +158,7 @@ def test_similarity_is_drawn_for_all_the_heaviest_or_fifty_kernels() -> None:
     assert not hv.render(shown).below[0].visible  # where all names have no room
     named = hv.render(mv.plot.similarity(mv.KernelBank.from_grams(random_grams(24, 20))))
     assert named.below[0].visible
-    assert named.height == ABOVE + 24 * ROW + BELOW  # room for the names
+    assert named.height == ABOVE + 24 * FIELD + BELOW  # room for the names
     with pytest.raises(ProblemError, match="multiplied"):
         mv.plot.similarity(mv.ProductBank.build(X))
     with pytest.raises(ProblemError, match=r"shape \(2,\)"):

@@ -12,6 +12,17 @@ from _shown import control, source_of
 from _waits import wait_for
 from bokeh.models import ColumnDataSource, PointDrawTool
 
+from mklviz.analysis.drawn_points import (
+    COARSE,
+    FILE,
+    FINE,
+    MOST_POINTS,
+    Points,
+    as_file,
+    learned,
+    points_of,
+    read_points,
+)
 from mklviz.datasets import read_dataset_bytes
 from mklviz.engine import MaxIter, Race, solve
 from mklviz.errors import Interrupted, ProblemError
@@ -22,8 +33,6 @@ from mklviz.recipe.sources import digest
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.look.palette import DARK
 from mklviz.views.model import points_card
-from mklviz.views.model.drawn_points import COARSE, FINE, learned
-from mklviz.views.model.points import FILE, MOST_POINTS, Points, as_file, points_of, read_points
 from mklviz.views.model.points_card import PointsCard
 from mklviz.views.session.session import Session
 

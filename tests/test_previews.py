@@ -10,6 +10,7 @@ import pytest
 from _problems import problem
 from bokeh.models import Text
 
+from mklviz.analysis.weight_map import principal_plane
 from mklviz.engine import MaxIter, Race
 from mklviz.recipe import Recipe
 from mklviz.record.recordings import recording
@@ -17,11 +18,11 @@ from mklviz.scenarios import DEFAULT, scenarios
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.description import Chart, TextMark
 from mklviz.views.explorer.explorer import Explorer
-from mklviz.views.geometry.ground import principal_plane
 from mklviz.views.lessons.picture import bar_chart, name_mark, point_names
 from mklviz.views.look.palette import DARK, LIGHT, theme_for
 from mklviz.views.session.session import Session
-from mklviz.views.tabs import preview_of, tab_classes
+from mklviz.views.tabs import tab_classes
+from mklviz.views.tabs._previews import preview_of
 
 DRAWN = ("Geometry", "Your mix", "Model", "Timeline", "Knobs", "Stopping")
 RECORDED = [name for name in scenarios() if recording(name)]

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from bokeh.models import ColorBar, Text
 
+from mklviz.analysis.kernel_weights import Grid
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.views.explorer import page
 from mklviz.views.explorer.explorer import Explorer
@@ -20,9 +21,8 @@ from mklviz.views.host.beside import beside
 from mklviz.views.links import link
 from mklviz.views.look import cards
 from mklviz.views.look.palette import DARK, LIGHT, theme_for
-from mklviz.views.model.held_out_picture import draw_confusion
-from mklviz.views.model.learned import Grid
-from mklviz.views.model.weights_picture import draw_grid
+from mklviz.views.model.decision_pictures import draw_confusion
+from mklviz.views.model.kernel_pictures import draw_grid
 from mklviz.views.pictures.style import rendered
 from mklviz.views.race.race_page import RacePage
 from mklviz.views.session.session import Session

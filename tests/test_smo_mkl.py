@@ -20,7 +20,6 @@ from mklviz.record import Trace
 from mklviz.solvers import _smo_mkl as pairs
 from mklviz.solvers.smo_mkl import SmoMkl, _Pairs
 
-Array = np.ndarray
 POWERS = [1.01, 1.1, 1.5, 2.0, 3.0, 20.0]
 
 
@@ -186,26 +185,6 @@ def test_it_goes_on_to_rounding_and_says_so(p: float) -> None:
     assert abs(final.gap) <= 1e-12
     assert SmoMkl().narrate(before, final).endswith(".")
     assert "No pair" in SmoMkl().narrate(final, final)
-
-
-def test_same_seed_same_trace_and_nobody_can_disturb_it() -> None:
-    clean = to_the_end(posed(1.5, 100.0), 8)
-    for expected, iterate in zip(clean, SmoMkl().iterates(posed(1.5, 100.0)), strict=False):
-        np.testing.assert_array_equal(iterate.weights, expected.weights)
-        np.testing.assert_array_equal(iterate.dual, expected.dual)
-        assert iterate.objective == expected.objective
-        iterate.weights[:] = iterate.dual[:] = np.nan
-
-
-def test_permuting_kernels_permutes_weights() -> None:
-    grams = random_grams(3, 30, seed=4)
-    _, y = blobs(30, 0.2, seed=41)
-    ordered, permuted = (
-        solve(Problem(KernelBank.from_grams(some), y, Hinge(30.0), LpPenalty(1.3, 1.0)), "smo-mkl", gap=1e-10)
-        for some in (grams, [grams[2], grams[0], grams[1]])
-    )
-    # weights are right to the square root of the gap
-    np.testing.assert_allclose(permuted.best.weights, ordered.best.weights[[2, 0, 1]], rtol=1e-4)
 
 
 @pytest.mark.parametrize("p", [1.01, 1.5, 2.0])

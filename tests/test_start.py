@@ -21,7 +21,7 @@ from mklviz.record.recordings import recorded_evidence, recording
 from mklviz.reproduce.claims import all_claims, load_claim
 from mklviz.scenarios import DEFAULT, load_scenario
 from mklviz.views.explorer.navigation import CLAIMS, EXPLORE, LESSONS, RUNS, SECTIONS, START
-from mklviz.views.lessons.triangle import kernel_titles
+from mklviz.views.lessons.pictures import kernel_titles
 from mklviz.views.links import link
 from mklviz.views.start import front_page, triangle
 from mklviz.views.start.front import front_html, lessons

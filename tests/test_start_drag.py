@@ -37,13 +37,13 @@ def dragged(tab: Geometry, x: float, y: float, ended: bool = False) -> None:
 @pytest.mark.parametrize("m", [3, 10])
 def test_every_path_follows_the_handle_while_it_is_dragged(m: int) -> None:
     session, tab = ready(m)
-    ground, race = tab.map.survey.ground, session.race
-    assert ground is not None
+    map_, race = tab.map.survey.map, session.race
+    assert map_ is not None
     before = {key: drawn(tab, key) for key in race.runs}
     for key in ((8, 12), (10, 12), (12, 10)):
-        x, y = ground.drawn_at(key)
+        x, y = map_.drawn_at(key)
         dragged(tab, x, y)
-        start = ground.position(ground.weights_near(x, y))
+        start = map_.position(map_.weights_near(x, y))
         for run in race.runs:
             assert np.array(drawn(tab, run)[0]) == pytest.approx(start, abs=1e-9)
     assert session.race is race
@@ -59,19 +59,19 @@ def test_every_path_follows_the_handle_while_it_is_dragged(m: int) -> None:
 def test_let_go_the_handle_begins_a_race_there_and_undo_leads_back() -> None:
     session, tab = ready()
     first, figure = session.race, tab.map.figure
-    ground = tab.map.survey.ground
-    assert ground is not None
-    x, y = ground.drawn_at((8, 12))
+    map_ = tab.map.survey.map
+    assert map_ is not None
+    x, y = map_.drawn_at((8, 12))
     dragged(tab, x, y)
     tab.map.start.handle.receive({"at": [x, y], "ended": True})
     assert tab.map.start.ghosts == [first.traces]  # until the race from there has steps to show
     until(tab, lambda: session.race is not first and session.race.finished, "the race from there")
     second = session.race
-    assert all(trace[0].weights == pytest.approx(ground.weights_at((8, 12))) for trace in second.traces.values())
+    assert all(trace[0].weights == pytest.approx(map_.weights_at((8, 12))) for trace in second.traces.values())
     until(tab, lambda: len(drawn(tab, "silp")) == len(second.traces["silp"]), "its paths")
     assert np.array(drawn(tab, "silp")[0]) == pytest.approx(np.array([x, y]))
     assert tab.map.figure is figure  # what is dragged lies on it
-    assert tab.map.survey.ground is ground
+    assert tab.map.survey.map is map_
     assert len(tab.map.start.ghosts) == 1
     tab.map.start.clear_ghosts()
     assert not tab.map.start.ghosts
@@ -88,7 +88,7 @@ def test_a_race_that_goes_on_or_is_somebody_elses_has_no_handle() -> None:
     session, tab = Session(follows=True), Geometry()
     session.show(Recipe(), Prepared(), race)  # type: ignore[arg-type]
     tab.follow(session)
-    until(tab, lambda: tab.map.survey.ground is not None, "the map")
+    until(tab, lambda: tab.map.survey.map is not None, "the map")
     assert tab.map.start.handle.place == []
     race.start()
     race.wait()

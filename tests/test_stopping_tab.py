@@ -11,15 +11,14 @@ import pytest
 from _waits import wait_for
 from test_tabs import Prepared, raced
 
+from mklviz.analysis.stopping import DIGITS, RULES, judge, threshold_text
 from mklviz.context import interruptible
 from mklviz.engine import Gap, Race, WeightChange, replay
 from mklviz.errors import Interrupted
 from mklviz.recipe import Recipe
-from mklviz.views.lab.judging import judge
-from mklviz.views.lab.rules import DIGITS, RULES, above_words, threshold_text
 from mklviz.views.look.palette import DARK
 from mklviz.views.session.session import Session
-from mklviz.views.tabs.stopping import SHOWN, Stopping
+from mklviz.views.tabs.stopping import SHOWN, Stopping, above_words
 
 
 @cache

@@ -10,10 +10,10 @@ import pytest
 from _waits import soon, wait_for
 from test_geometry_tab import Prepared, few
 
+from mklviz.analysis.own_weights import MOST_BARS, YOURS, above, mixed_kernels, standing
 from mklviz.engine import MaxIter, Race, solve
 from mklviz.problem import LpBall, Problem
 from mklviz.recipe import Recipe
-from mklviz.views.lab.own_mix import MOST_BARS, YOURS, above, mixed_kernels, standing
 from mklviz.views.look.palette import DARK
 from mklviz.views.session.session import Session
 from mklviz.views.tabs.your_mix import YourMix

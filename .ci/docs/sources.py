@@ -36,7 +36,7 @@ HOWTO = (
 )
 HOME = {  # the pages in their order
     "": ("install", "tutorial", "formulations"),
-    "How to": [f"howto/{page}" for page in (*HOWTO.split(), "pages")],
+    "How to": [f"howto/{page}" for page in HOWTO.split()],
     "Mathematics": ("mathematics", "losses", "regularizers", "kernels", "Solvers <solvers/index>"),
     "Runs": ("runs", "sweeps", "commands"),
     "To see": ("gallery", "plot", "claims", "learning_kernels", "comparison"),

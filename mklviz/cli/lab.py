@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
+from mklviz.analysis.knob_grid import LabGrid, LabKnob, usual_solvers
 from mklviz.cli.arguments import read_recipe
 from mklviz.cli.path import read_vary
 from mklviz.cli.stored import folder_of
@@ -12,7 +13,6 @@ from mklviz.errors import MklvizError
 from mklviz.numbers import counted
 from mklviz.recipe.quoting import literal
 from mklviz.views.export.lab_page import write_lab
-from mklviz.views.lab.grid import LabGrid, LabKnob, usual_solvers
 
 __all__ = ["solve_lab"]
 

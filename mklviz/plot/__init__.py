@@ -11,10 +11,8 @@ to have it loaded from the network instead, run ``import holoviews; holoviews.ex
 Solvers have the colours they have on the dashboard, for light pages or, with ``dark=True``, for dark ones.
 """
 
-from mklviz.views.model.decision_picture import decision
-from mklviz.views.model.gram_picture import gram
-from mklviz.views.model.similarity_picture import similarity
-from mklviz.views.model.weights_picture import weights
+from mklviz.views.model.decision_pictures import decision
+from mklviz.views.model.kernel_pictures import gram, similarity, weights
 from mklviz.views.pictures.export import save
 from mklviz.views.pictures.gap import gap
 from mklviz.views.pictures.growth import plot_growth as growth

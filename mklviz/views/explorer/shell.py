@@ -13,7 +13,8 @@ from mklviz.views.links.link import STEP, TAB, query_value, unusable
 from mklviz.views.look import cards
 from mklviz.views.race.race_view import RaceView
 from mklviz.views.session.session import Session
-from mklviz.views.tabs import Tab, preview_of, tab_classes
+from mklviz.views.tabs import Tab, tab_classes
+from mklviz.views.tabs._previews import preview_of
 
 __all__ = ["DeepLink", "Shell"]
 

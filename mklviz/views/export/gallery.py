@@ -13,6 +13,7 @@ from html import escape
 from pathlib import Path
 
 from mklviz._version import __version__
+from mklviz.analysis.knob_grid import LabGrid, LabKnob, solve_grid
 from mklviz.numbers import counted
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
@@ -29,10 +30,8 @@ from mklviz.views.chart.svg import svg_address
 from mklviz.views.export.lab_page import lab_page, lab_title
 from mklviz.views.export.page import data_title, page_colours, race_page
 from mklviz.views.host.beside import beside
-from mklviz.views.lab.grid import LabGrid, LabKnob, solve_grid
 from mklviz.views.lessons.picture import LessonRuns
-from mklviz.views.lessons.pictures import PICTURES
-from mklviz.views.lessons.thumbnail import small_picture, thumbnail
+from mklviz.views.lessons.pictures import PICTURES, small_picture, thumbnail
 from mklviz.views.look.palette import DARK, LIGHT, Theme
 from mklviz.views.look.styles import run_styles
 from mklviz.views.look.verdicts import verdict_look

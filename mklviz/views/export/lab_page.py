@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from mklviz.analysis.knob_grid import LabGrid, LabKnob, solve_grid
 from mklviz.cached import cached_property
 from mklviz.errors import MklvizError
 from mklviz.recipe import Recipe
@@ -29,7 +30,6 @@ from mklviz.views.export.page import data_title, page, page_colours
 from mklviz.views.export.page_charts import page_charts, page_style
 from mklviz.views.export.recording import kernel_names, run_data, styled, thinned
 from mklviz.views.host.beside import beside
-from mklviz.views.lab.grid import LabGrid, LabKnob, solve_grid
 from mklviz.views.look.palette import LIGHT, RunStyle
 from mklviz.views.look.styles import run_styles
 

@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from html import escape
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import panel as pn
 
-from mklviz.contract import Array
+from mklviz.analysis.curves import best_of, thinned
+from mklviz.analysis.landscape import Survey
+from mklviz.analysis.own_weights import PathsFrom
+from mklviz.analysis.steps import Cuts, edge, facts_of, keeps_cuts, level_polygon
+from mklviz.analysis.weight_map import (
+    CORNERS,
+    MapPoint,
+    Mesh,
+    Plane,
+    WeightMap,
+    point_of,
+    principal_plane,
+    slice_through,
+)
+from mklviz.contract import Array, Iterate
 from mklviz.engine import Race
 from mklviz.record import Trace
 from mklviz.views.chart.bokeh_figure import ChartFigure
+from mklviz.views.chart.contours import contour_levels
 from mklviz.views.chart.description import Tables
+from mklviz.views.chart.ticks import tick_text
 from mklviz.views.form import Button, Form, FormRow
-from mklviz.views.geometry.cuts import Cuts, edge, level_polygon
-from mklviz.views.geometry.dragged_paths import PathsFrom
-from mklviz.views.geometry.ground import CORNERS, Ground, Plane, Slice, principal_plane, slice_through
 from mklviz.views.geometry.map_chart import (
+    LOW_AND_HIGH,
     MapPath,
-    MapPoint,
     corner_tables,
     ghost_table,
     ground_tables,
@@ -29,24 +44,21 @@ from mklviz.views.geometry.map_chart import (
     path_tables,
     trial_table,
 )
-from mklviz.views.geometry.map_words import flat_valley, model_words, paragraph, shade_scale
 from mklviz.views.geometry.start_drag import StartDrag
-from mklviz.views.geometry.step_facts import facts_of, keeps_cuts
-from mklviz.views.geometry.survey import Survey, point_of
 from mklviz.views.look import cards
 from mklviz.views.look.palette import LIGHT, RunStyle, Theme
+from mklviz.views.look.shades import mixed
 from mklviz.views.sidebar.controls import note, say
 
-__all__ = ["MapCard", "best_of"]
+__all__ = ["MapCard", "flat_valley", "model_words", "paragraph", "shade_scale"]
 
 HEIGHT = 560  # pixels of the figure
 MOST_FITTED = 400  # steps that decide where the plane lies
-MOST_DRAWN = 500  # steps of one run
 BEST = "Best point found"
 EVERY = 0.3  # seconds between two drawings
 
 
-class MapCard(pn.viewable.Viewer):
+class MapCard(cards.Rooted):
     """The map of a race, which grows with it and becomes finer when it rests; the `survey` computes the objective.
 
     `on_pick` is called with the weights of a point that was clicked, and returns a sentence if that is refused.
@@ -64,14 +76,13 @@ class MapCard(pn.viewable.Viewer):
         self._points: dict[str, list[MapPoint]] = {}
         self._model = self._refusal = ""
         self._cuts: Cuts | None = None
-        self._cut_values: dict[str, list[Array]] = {}
         self._fitted, self._drawn_at = 0, 0.0
         self._drawn: object = None
         self._heading, self._words, self._scale, self._remark = (cards.html() for _ in range(4))
         self._progress = note()
         self.start = StartDrag(self._redraw)
         self._stop = Button(lambda *_: self.survey.task.cancel(), label="Stop refining", variant="text", visible=False)
-        self._pane = pn.pane.Bokeh(None, sizing_mode="stretch_width", margin=0)
+        self._pane = cards.figure()
         picture = pn.Column(self._pane, self.start.handle, margin=0, sizing_mode="stretch_width")
         objects = (self._heading, self._words, self._scale, picture, self._remark)
         self._form = Form(FormRow(self._progress, self._stop, self.start.row))
@@ -108,15 +119,15 @@ class MapCard(pn.viewable.Viewer):
             title, term = "Three kernels from above", "simplex"
         self._heading.object = cards.title(title, term=term, beside=cards.legend(self._styles.values()))
         self._drawn = None
-        self._draw_ground()
+        self._draw_shade()
         self.figure.plot.on_event("tap", self._pick)
         self._pane.object = self.figure.plot
-        self.start.lie(self.survey.ground, self.figure.plot.id)
+        self.start.lie(self.survey.map, self.figure.plot.id)
 
     def _pick(self, event: Any) -> None:
-        ground = self.survey.ground
-        if ground is not None and self.on_pick is not None:
-            self._refusal = self.on_pick(ground.weights_near(event.x, event.y))
+        map_ = self.survey.map
+        if map_ is not None and self.on_pick is not None:
+            self._refusal = self.on_pick(map_.weights_near(event.x, event.y))
             self._say_progress()
 
     def show_model(self, model: str) -> None:
@@ -146,7 +157,7 @@ class MapCard(pn.viewable.Viewer):
         if self._must_fit(race, resting):
             self._fit(race)
         if self.survey.update(resting):
-            self._draw_ground()
+            self._draw_shade()
         self._say_progress()
         drawn = (cursor, self._fitted, *(len(trace) for trace in race.traces.values()))
         if drawn != self._drawn and (now - self._drawn_at >= EVERY or resting):
@@ -169,46 +180,42 @@ class MapCard(pn.viewable.Viewer):
     def _fit(self, race: Race) -> None:
         """Lay the map through the best point found."""
         self._fitted = sum(len(trace) for trace in race.traces.values())
-        before = self.survey.ground
+        before = self.survey.map
         if before is None or not self._whole(race):
-            self._lay(race, self._slice_of(race) if self._kernels else self._plane_of(race, before))
+            best = best_of(race.traces.values()).best.weights
+            self._lay(race, slice_through(best, self._kernels) if self._kernels else self._plane_of(race, best, before))
         self._points = {key: [] for key in race.runs}
-        self._cut_values = {key: [] for key in race.runs}
+        corners = None if self.survey.map is None else self.survey.map.vertices
+        self._cuts = None if corners is None else Cuts(race.problem, corners)
 
     def _whole(self, race: Race) -> bool:
         """Whether the map shows all weights there are, and so does not depend on where the race is."""
         return len(self._kernels) == race.problem.m
 
-    def _lay(self, race: Race, ground: Ground) -> None:
-        """Turn to another ground, where everything is to be drawn anew."""
-        self._cuts = None if ground.vertices is None else Cuts(race.problem, ground.vertices)
-        self.survey.begin(race.problem, ground)
+    def _lay(self, race: Race, map_: WeightMap) -> None:
+        """Turn to another map, where everything is to be drawn anew."""
+        self.survey.begin(race.problem, map_)
         if self.figure is not None:
-            self.start.lie(ground, self.figure.plot.id)
-        self._draw_ground()
-        self._words.object = paragraph(ground.words(posed=not race.problem.unposed))
+            self.start.lie(map_, self.figure.plot.id)
+        self._draw_shade()
+        self._words.object = paragraph(map_.words(posed=not race.problem.unposed))
 
-    def _slice_of(self, race: Race) -> Slice:
-        if self._whole(race):
-            return Slice(self._kernels, np.eye(race.problem.m)[list(self._kernels)])
-        return slice_through(best_of(race.traces.values()).best.weights, self._kernels)
-
-    def _plane_of(self, race: Race, before: Ground | None) -> Plane:
+    def _plane_of(self, race: Race, origin: Array, before: WeightMap | None) -> Plane:
         traces = [trace[:] for trace in race.traces.values()]
         stride = -(-sum(map(len, traces)) // MOST_FITTED)
         fitted = np.array([step.weights for trace in traces for step in trace[::-stride]])
-        origin, directions = best_of(race.traces.values()).best.weights, None if before is None else before.directions
+        directions = None if before is None else before.directions
         plane = principal_plane(fitted, origin, race.problem.regularizer.project, directions)
         return plane.around(np.array([plane.position(step.weights) for trace in traces for step in trace]))
 
     # -- how it is drawn
 
-    def _draw_ground(self) -> None:
+    def _draw_shade(self) -> None:
         figure, survey = self.figure, self.survey
         if figure is None:
             return
-        if survey.ground is not None and survey.ground.window is not None:
-            (left, bottom), (right, top) = (corner.tolist() for corner in survey.ground.window)
+        if survey.map is not None and survey.map.window is not None:
+            (left, bottom), (right, top) = (corner.tolist() for corner in survey.map.window)
             x, y = figure.chart.x, figure.chart.y
             figure.set_axes(replace(x, start=left, end=right), replace(y, start=bottom, end=top))
         mesh, nodes = survey.sheet or (None, [])
@@ -231,20 +238,20 @@ class MapCard(pn.viewable.Viewer):
         self._form.refresh()  # in the same message as the paths
 
     def _draw_dragged(self, dragged: PathsFrom) -> None:
-        ground = self.survey.ground
-        if self._race is None or ground is None:
+        map_ = self.survey.map
+        if self._race is None or map_ is None:
             return
-        paths = {key: self._path(key, trace, ground, None, []) for key, trace in dragged.traces.items()}
-        self._draw(paths, [*self._race.traces.values(), *dragged.traces.values()], ground)
-        self._show({"trials": trial_table({}, {}), **model_tables(np.empty((0, 2)), [], self.theme.text)})
+        paths = {key: self._path(key, trace, map_, None, []) for key, trace in dragged.traces.items()}
+        self._draw(paths, [*self._race.traces.values(), *dragged.traces.values()], map_)
+        self._show({"trials": trial_table({}, {}), **model_tables()})
 
     def _draw_paths(self, race: Race, cursor: int | None) -> None:
-        ground = self.survey.ground
-        if ground is None or self.start.paths is not None:
+        map_ = self.survey.map
+        if map_ is None or self.start.paths is not None:
             return
-        paths = {key: self._path(key, trace, ground, cursor, self._points[key]) for key, trace in race.traces.items()}
-        self._draw(paths, list(race.traces.values()), ground)
-        trials = {key: self._tried(key, trace, ground, cursor) for key, trace in race.traces.items()}
+        paths = {key: self._path(key, trace, map_, cursor, self._points[key]) for key, trace in race.traces.items()}
+        self._draw(paths, list(race.traces.values()), map_)
+        trials = {key: self._tried(key, trace, map_, cursor) for key, trace in race.traces.items()}
         self._show({"trials": trial_table(trials, self._styles)})
         remarks = self._draw_model(race, cursor), self._compare_ends(race)
         self._remark.object = "".join(map(paragraph, remarks))
@@ -255,39 +262,39 @@ class MapCard(pn.viewable.Viewer):
             return ""
         return flat_valley([(self._styles[key].label, trace.best) for key, trace in race.traces.items() if len(trace)])
 
-    def _draw(self, paths: Mapping[str, MapPath], traces: Sequence[Trace], ground: Ground) -> None:
+    def _draw(self, paths: Mapping[str, MapPath], traces: Sequence[Trace], map_: WeightMap) -> None:
         """Draw paths, the best point of all `traces`, and the former paths behind."""
         best = best_of(traces)
         names = best.kernel_names
-        star = point_of(ground.position(best.best.weights), BEST, best.best.objective, best.best.weights, names)
+        star = point_of(map_.position(best.best.weights), BEST, best.best.objective, best.best.weights, names)
         blank = {key: MapPath([], []) for key in self._styles}  # of solvers that have no path from where it is dragged
         if self.figure is not None:
             x, y = self.figure.chart.x, self.figure.chart.y
             self._show(path_tables({**blank, **paths}, star, self._styles, self.theme, x, y))
         ghosts = [(key, trace) for former in self.start.ghosts for key, trace in former.items()]
-        drawn = [(key, np.array([ground.position(it.weights) for it in trace])) for key, trace in ghosts if len(trace)]
+        drawn = [(key, np.array([map_.position(it.weights) for it in trace])) for key, trace in ghosts if len(trace)]
         self._show({"ghosts": ghost_table([(p, self._styles[key].colour) for key, p in drawn if key in self._styles])})
 
     def _show(self, tables: Tables) -> None:
         if self.figure is not None:
             self.figure.show(tables)
 
-    def _path(self, key: str, trace: Trace, ground: Ground, cursor: int | None, known: list[MapPoint]) -> MapPath:
+    def _path(self, key: str, trace: Trace, map_: WeightMap, cursor: int | None, known: list[MapPoint]) -> MapPath:
         """Return the path of a run up to the cursor; `known` are its points so far, and grow."""
         label, names = self._styles[key].label, trace.kernel_names
         for t in range(len(known), len(trace)):
             it, at = trace[t], f"{label}, step {trace.first_step + t:,}"
-            known.append(point_of(ground.position(it.weights), at, it.objective, it.weights, names))
+            known.append(point_of(map_.position(it.weights), at, it.objective, it.weights, names))
         last = len(known) - 1 if cursor is None else min(trace.index_at(cursor), len(known) - 1)
-        steps = _thinned(last + 1, MOST_DRAWN)
+        steps = thinned(last + 1)
         return MapPath([known[t] for t in steps], steps)
 
-    def _tried(self, key: str, trace: Trace, ground: Ground, cursor: int | None) -> list[MapPoint]:
+    def _tried(self, key: str, trace: Trace, map_: WeightMap, cursor: int | None) -> list[MapPoint]:
         """Return what a line search tried at the step shown, on the line of its move."""
         last = len(trace) - 1 if cursor is None else trace.index_at(cursor)
         if last < 1:
             return []
-        before, here = (ground.position(trace[t].weights) for t in (last - 1, last))
+        before, here = (map_.position(trace[t].weights) for t in (last - 1, last))
         label = f"{self._styles[key].label}, trial of step {trace.first_step + last:,}"
         trials = [(before + along * (here - before), value) for along, value in facts_of(trace[last]).trials]
         return [MapPoint(float(x), float(y), label, f"{value:,.6g}", "") for (x, y), value in trials]
@@ -298,31 +305,78 @@ class MapCard(pn.viewable.Viewer):
         if self.figure is None or self._cuts is None:
             return ""
         if trace is None or not keeps_cuts(trace[:2]):
-            self.figure.show(model_tables(np.empty((0, 2)), [], self.theme.text))
+            self.figure.show(model_tables())
             return ""
         last = len(trace) - 1 if cursor is None else max(trace.index_at(cursor), 0)
-        values = self._cut_values[self._model]
-        for t in range(len(values), last + 1):
-            values.append(self._cuts.of(trace[t].dual))
         own = facts_of(trace[last]).level
         level = trace[trace.best_index_at(last)].objective if own is None else own
-        known = np.array(values[: max(last, 1)])
+        known = np.array(self._cuts.up_to(max(last - 1, 0), self._model, trace))
         edges = [ends @ CORNERS for cut in known if len(ends := edge(cut, level)) == 2]
         level_set = level_polygon(known, level) @ CORNERS
         style = self._styles[self._model]
         self.figure.show(model_tables(level_set, edges, style.colour))
         return model_words(style.label, level=own is not None)
 
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self.root
+
+APART = 0.05  # share of the weight, from which on two ends are different places
+ALIKE = 0.01  # share of the objective, up to which they are equally low
+End = tuple[str, Iterate]
 
 
-def best_of(traces: Iterable[Trace]) -> Trace:
-    """Return the trace with the least objective."""
-    return min((trace for trace in traces if len(trace)), key=lambda trace: trace.best.objective)
+def shade_scale(mesh: Mesh | None, theme: Theme) -> str:
+    """Return as HTML which shade of a map stands for which objective; the shades are bands of `contour_levels`."""
+    if mesh is None:
+        return ""
+    heights = np.asarray(mesh[2])
+    low, middle, high = (tick_text(float(f"{value:.4g}"), "exact") for value in contour_levels(heights, 2))
+    ends = LOW_AND_HIGH[theme.dark]
+    half = mixed(*ends, 0.5)
+    bars = [
+        f'<i class="shades" style="background: linear-gradient(90deg, {a}, {b})"></i>'
+        for a, b in ((ends[0], half), (half, ends[1]))
+    ]
+    word = "Darker" if theme.dark else "Lighter"
+    scale = f"<b>{low}</b>{bars[0]}<b>{middle}</b>{bars[1]}<b>{high}</b>"
+    return f'<p class="why shade-scale">{word} = lower objective {scale}</p>'
 
 
-def _thinned(length: int, most: int) -> list[int]:
-    """Return at most so many steps, the last among them."""
-    stride = max(-(-length // max(most, 1)), 1)
-    return list(range(length - 1, -1, -stride))[::-1]
+def model_words(label: str, level: bool) -> str:
+    """Say what the lines and the polygon in the triangle are; a `level` is the solver's own, else the best value."""
+    height = "its level" if level else "the best objective so far"
+    return (
+        f"Each thin line is where one cut of {label} reaches {height}; the polygon is where all its cuts lie below,"
+        f" so {label} looks for its next point there."
+    )
+
+
+def flat_valley(ends: Sequence[End]) -> str:
+    """Say that runs on a convex problem ended apart and equally low; "" where they did not.
+
+    Between two points a convex objective is never above the higher one, so that the way is flat.
+    """
+    least = min((end.objective for _, end in ends), default=0.0)
+    low = [(label, end) for label, end in ends if end.objective - least <= ALIKE * abs(least)]
+    pairs = [(_apart(one, other), a, b, _differ(one, other)) for (a, one), (b, other) in combinations(low, 2)]
+    apart, one, other, differ = max(pairs, default=(0.0, "", "", 0.0))
+    if apart < APART:
+        return ""
+    difference = tick_text(float(f"{differ:.2g}"), "percent")
+    return (
+        f"A flat valley: {one} and {other} ended {100 * apart:.0f} % of the weight apart, with objectives that differ"
+        f" by {difference} only; along the line between them it is never above the higher end."
+    )
+
+
+def _apart(one: Iterate, other: Iterate) -> float:
+    """Return which share of the weight would have to be moved."""
+    total = float(one.weights.sum() + other.weights.sum())
+    return float(np.abs(one.weights - other.weights).sum()) / total if total else 0.0
+
+
+def _differ(one: Iterate, other: Iterate) -> float:
+    return abs(one.objective - other.objective) / max(abs(one.objective), abs(other.objective), 1e-300)
+
+
+def paragraph(sentence: str) -> str:
+    """Return a sentence as a line below a heading, or nothing."""
+    return f'<p class="why">{escape(sentence)}</p>' if sentence else ""

@@ -1,8 +1,12 @@
-"""A map of kernel weights: contours of the objective, a numbered path for each solver, a star where it is least.
+"""Maps of kernel weights: the objective as contours and a numbered path for each solver; a segment between two kernels.
 
 Low is as light as the card it is drawn on (as dark, on a dark one), so that paths are seen best near the optimum; each
-has a seam in the colour of the card that keeps it apart from high ground. Three kernels lie on a triangle; see
-`corner_marks`.
+has a seam in the colour of the card that keeps it apart from high ground. Three kernels lie on a triangle, see
+`corner_marks`; two on a segment, where it is seen what one solver made of the objective at one step:
+
+cuts, their upper envelope and its lowest point          where SILP goes
+the level, where no cut exceeds it, and an arrow there   where Level goes
+the threshold, trials accepted and refused               how far methods with a line search go
 """
 
 from __future__ import annotations
@@ -13,9 +17,12 @@ from typing import Any
 
 import numpy as np
 
+from mklviz.analysis.steps import Place, SegmentStep
+from mklviz.analysis.weight_map import CORNERS, MapPoint, Mesh
 from mklviz.typing import Array
 from mklviz.views.chart.description import (
     AreaMark,
+    ArrowMark,
     Axis,
     Chart,
     Column,
@@ -26,26 +33,12 @@ from mklviz.views.chart.description import (
     Table,
     TextMark,
 )
-from mklviz.views.geometry.ground import CORNERS, Mesh
 from mklviz.views.look.palette import RunStyle, Theme
 
 __all__ = [
-    "AT",
-    "CORNERED",
-    "PLANE",
-    "MapPath",
-    "MapPoint",
-    "contour_table",
-    "corner_marks",
-    "corner_tables",
-    "ghost_table",
-    "ground_tables",
-    "map_chart",
-    "model_tables",
-    "numbered_steps",
-    "path_tables",
-    "points_table",
-    "trial_table",
+    *("AT", "CORNERED", "PLANE", "MapPath", "contour_table", "corner_marks", "corner_tables", "ghost_table"),
+    *("ground_tables", "height_axis", "map_chart", "model_tables", "numbered_steps", "objective_table"),
+    *("path_tables", "points_table", "segment_chart", "segment_tables", "still_tables", "trial_table"),
 ]
 
 AT = ("along", "up")  # columns
@@ -56,17 +49,6 @@ PLANE = (
 )
 CORNERED = (Axis(start=-0.22, end=1.22, visible=False), Axis(start=-0.1, end=1.0, visible=False))
 _TIPS = (("", "@title"), ("objective", "@objective"), ("", "@weights"))
-
-
-@dataclass(frozen=True)
-class MapPoint:
-    """One place of a map and its text."""
-
-    along: float
-    up: float
-    title: str
-    objective: str
-    weights: str
 
 
 @dataclass(frozen=True)
@@ -155,6 +137,24 @@ def path_tables(
     }
 
 
+def still_tables(
+    paths: Mapping[str, MapPath],
+    best: MapPoint,
+    styles: Mapping[str, RunStyle],
+    theme: Theme,
+    axes: tuple[Axis, Axis],
+    mesh: Mesh | None = None,
+) -> dict[str, Table]:
+    """Return the tables of a map of recorded paths, which has no trials, no cuts and no former paths."""
+    return {
+        **ground_tables(mesh, []),
+        **model_tables(),
+        **path_tables(paths, best, styles, theme, *axes),
+        "trials": trial_table({}, styles),
+        "ghosts": ghost_table([]),
+    }
+
+
 def trial_table(trials: Mapping[str, Sequence[MapPoint]], styles: Mapping[str, RunStyle]) -> Table:
     """Return what the line searches of the step shown have tried, by run."""
     colours = [styles[key].colour for key, tried in trials.items() for _ in tried]
@@ -167,9 +167,10 @@ def ghost_table(paths: Sequence[tuple[Array, str]]) -> Table:
     return columns | {"colour": [colour for _, colour in paths]}
 
 
-def model_tables(level: Array, edges: Sequence[Array], colour: str) -> dict[str, Table]:
+def model_tables(level: Array | None = None, edges: Sequence[Array] = (), colour: str = "") -> dict[str, Table]:
     """Return the level set, a polygon (p, 2), and the lines (2, 2) at which cuts end it, in a run's colour."""
-    return {"level-set": _shapes([level] if len(level) else [], colour), "edges": _shapes(edges, colour)}
+    sets = [] if level is None or not len(level) else [level]
+    return {"level-set": _shapes(sets, colour), "edges": _shapes(edges, colour)}
 
 
 def _shapes(shapes: Sequence[Array], colour: str) -> Table:
@@ -241,3 +242,64 @@ def _covers(box: Box, others: Sequence[Box], points: Array) -> bool:
     across, up = points.T
     inside = (across > left - POINT) & (across < right + POINT) & (up > bottom - POINT) & (up < top + POINT)
     return bool(inside.any())
+
+
+BELOW, ABOVE = 0.6, 0.08  # of the objective's range that is shown beside it; cuts lie below
+NUMBERED = 6  # last steps that carry their number
+HERE, THERE = ("share", "objective"), ("share_end", "objective_end")  # columns
+_ON_SEGMENT = (("", "@text"), ("share", "@share{0.0000}"), ("objective", "@objective{0,0.00}"))
+
+
+def segment_chart(key: str, style: RunStyle, theme: Theme, kernels: Sequence[str]) -> Chart:
+    """Describe what one run made of the objective over the share of the first of two kernels."""
+    colour = style.colour
+    marks = (
+        LineMark("cuts", *HERE, colour, width=1.0, alpha=0.45, many=True),
+        LineMark("model", *HERE, colour, width=2.4),
+        LineMark("line", *HERE, colour, dash="dashed", width=1.4),
+        LineMark("set", *HERE, colour, width=8.0, alpha=0.4),
+        LineMark("objective", *HERE, theme.text, width=2.4),
+        ArrowMark("arrow", *HERE, *THERE, theme.text),
+        PointMark("refused", *HERE, colour, marker="x", size=11.0, width=2.0, tips=_ON_SEGMENT),
+        PointMark("passed", *HERE, colour, size=13.0, width=1.2, tips=_ON_SEGMENT),
+        PointMark("points", *HERE, colour, fill=theme.card, marker=style.marker, size=8.0, width=1.8, tips=_ON_SEGMENT),
+        TextMark("numbers", *HERE, "step", colour, bold=True, right=7.0, up=5.0),
+    )
+    shares = Axis(f"share of {kernels[0]}; the rest goes to {kernels[1]}", start=-0.02, end=1.05)
+    return Chart(f"segment-{key}", x=shares, y=Axis(start=0.0, end=1.0), marks=marks)
+
+
+def height_axis(low: float, high: float) -> Axis:
+    """Return the axis that shows heights between two, with some room for cuts below."""
+    room = max(high - low, 1e-3 * abs(high), 1e-12)
+    return Axis(start=low - BELOW * room, end=high + ABOVE * room)
+
+
+def objective_table(shares: Array, heights: Array) -> Table:
+    """Return the objective as a table."""
+    return {"share": shares.tolist(), "objective": heights.tolist()}
+
+
+def segment_tables(shown: SegmentStep, first: int = 0) -> dict[str, Table]:
+    """Return what the run made of a step; its steps are counted from `first`."""
+    steps, line, ends = list(enumerate(shown.points, first)), shown.line, shown.level_set
+    taken = ["trial, low enough"] * (len(shown.passed) - 1) + ["trial, taken"] * bool(shown.passed)
+    moves = [] if shown.arrow is None else [(*shown.arrow[0], *shown.arrow[1])]
+    return {
+        "cuts": {"share": [[0.0, 1.0] for _ in shown.cuts], "objective": [cut[::-1].tolist() for cut in shown.cuts]},
+        "model": _known(shown.model),
+        "line": _known([] if line is None else [(0.0, line), (1.0, line)]),
+        "set": _known([] if line is None or ends is None else [(share, line) for share in ends]),
+        "arrow": {column: [move[i] for move in moves] for i, column in enumerate((*HERE, *THERE))},
+        "refused": _known(shown.refused, text=["trial, not low enough"] * len(shown.refused)),
+        "passed": _known(shown.passed, text=taken),
+        "points": _known(shown.points, text=[f"step {t}" for t, _ in steps]),
+        "numbers": _known([point for _, point in steps[-NUMBERED:]], step=[str(t) for t, _ in steps[-NUMBERED:]]),
+    }
+
+
+def _known(points: Sequence[Place], **words: Sequence[str]) -> Table:
+    """Return the places that are known, with the words of each."""
+    known = [k for k, point in enumerate(points) if np.isfinite(point).all()]
+    columns = {"share": [points[k][0] for k in known], "objective": [points[k][1] for k in known]}
+    return columns | {name: [texts[k] for k in known] for name, texts in words.items()}

@@ -8,18 +8,16 @@ from html import escape
 import numpy as np
 import panel as pn
 
-from mklviz.contract import Array
+from mklviz.analysis.curves import best_of
+from mklviz.analysis.landscape import Survey
+from mklviz.analysis.steps import Cuts, cuts_known, keeps_cuts, step_of
+from mklviz.analysis.weight_map import Slice, slice_through
 from mklviz.engine import Race
 from mklviz.record import Trace
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.form import Form
-from mklviz.views.geometry.cuts import Cuts, cuts_known
-from mklviz.views.geometry.ground import Slice, slice_through
-from mklviz.views.geometry.map_card import EVERY, best_of
-from mklviz.views.geometry.segment_chart import height_axis, objective_table, segment_chart, segment_tables
-from mklviz.views.geometry.segment_step import step_of
-from mklviz.views.geometry.step_facts import keeps_cuts
-from mklviz.views.geometry.survey import Survey
+from mklviz.views.geometry.map_card import EVERY
+from mklviz.views.geometry.map_chart import height_axis, objective_table, segment_chart, segment_tables
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme, swatch
 from mklviz.views.sidebar.controls import note, say
@@ -34,7 +32,7 @@ _WORDS = (
 )
 
 
-class SegmentCard(pn.viewable.Viewer):
+class SegmentCard(cards.Rooted):
     """One figure for each run, all over the same objective, which the `survey` computes."""
 
     def __init__(self) -> None:
@@ -43,9 +41,8 @@ class SegmentCard(pn.viewable.Viewer):
         self.figures: dict[str, ChartFigure] = {}
         self._race: Race | None = None
         self._kernels: tuple[int, ...] = ()
-        self._ground: Slice | None = None
+        self._map: Slice | None = None
         self._cuts: Cuts | None = None
-        self._values: dict[str, list[Array]] = {}
         self._drawn: object = None
         self._drawn_at = 0.0
         self._progress = note()
@@ -59,11 +56,11 @@ class SegmentCard(pn.viewable.Viewer):
         self._race, self._kernels = race, tuple(kernels)
         if not same:
             self.survey.clear()
-            self._ground = None
+            self._map = None
         names = [race.problem.bank.names[k] for k in self._kernels]
         charts = {key: segment_chart(key, style, theme, names) for key, style in styles.items()}
         self.figures = {key: ChartFigure(chart, theme, HEIGHT) for key, chart in charts.items()}
-        cells = [_cell(style, self.figures[key]) for key, style in styles.items()]
+        cells = [cards.cell(cards.html(_name(style)), self.figures[key].plot, 8) for key, style in styles.items()]
         self._drawn = None
         self._draw_objective()  # before the page has the figures, which take it along
         self._grid.objects = [cards.grid(*cells, columns="auto-fit, minmax(min(420px, 100%), 1fr)")]
@@ -71,14 +68,14 @@ class SegmentCard(pn.viewable.Viewer):
     def clear(self) -> None:
         """Forget the race, and compute nothing for it any more."""
         self.survey.clear()
-        self._race, self._ground, self._drawn = None, None, None
+        self._race, self._map, self._drawn = None, None, None
 
     def update(self, now: float, cursor: int | None) -> None:
         """Draw what is new: steps, another cursor, a finer objective."""
         race = self._race
         if race is None or not all(len(trace) for trace in race.traces.values()):
             return
-        if self._ground is None:
+        if self._map is None:
             self._begin(race)
         resting = race.status in ("finished", "paused")
         fresh = self.survey.update(resting)
@@ -93,15 +90,9 @@ class SegmentCard(pn.viewable.Viewer):
 
     def _begin(self, race: Race) -> None:
         """Choose the slice: all of the weight, or what the two kernels have at the best point so far."""
-        m = race.problem.m
-        self._ground = (
-            Slice(self._kernels, np.eye(m)[list(self._kernels)])
-            if m == 2
-            else slice_through(best_of(race.traces.values()).best.weights, self._kernels)
-        )
-        self._cuts = Cuts(race.problem, self._ground.corners)
-        self._values = {key: [] for key in race.runs}
-        self.survey.begin(race.problem, self._ground)
+        self._map = slice_through(best_of(race.traces.values()).best.weights, self._kernels)
+        self._cuts = Cuts(race.problem, self._map.corners)
+        self.survey.begin(race.problem, self._map)
 
     def _draw_objective(self) -> None:
         if self.survey.sheet is None:
@@ -112,14 +103,15 @@ class SegmentCard(pn.viewable.Viewer):
             figure.set_axes(figure.chart.x, height_axis(float(z.min()), float(z.max())))
 
     def _draw_step(self, key: str, trace: Trace, cursor: int | None) -> None:
-        if self._ground is None or self._cuts is None or key not in self.figures:
+        if self._map is None or self._cuts is None or key not in self.figures:
             return
         last = len(trace) - 1 if cursor is None else max(trace.index_at(cursor), 0)
-        values = self._values[key]
         cut = self._race is not None and cuts_known(self._race.problem) and keeps_cuts(trace[:2])
-        for t in range(len(values), last + 1 if cut else 0):
-            values.append(self._cuts.of(trace[t].dual))
-        shown, figure = step_of(trace[: last + 1], self._ground, values[: last + 1], self._height), self.figures[key]
+        values = self._cuts.up_to(last, key, trace) if cut else []
+        shown, figure = (
+            step_of(trace[: last + 1], self._map, values, self._height),
+            self.figures[key],
+        )
         figure.show(segment_tables(shown, trace.first_step))
         if self.survey.sheet is None:
             heights = [y for _, y in shown.points]
@@ -132,11 +124,6 @@ class SegmentCard(pn.viewable.Viewer):
         (x, _, z), _ = self.survey.sheet
         return float(np.interp(share, x[0], z[0]))
 
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self.root
 
-
-def _cell(style: RunStyle, figure: ChartFigure) -> pn.Column:
-    name = f'<div class="head"><span class="name">{swatch(style)}<b>{escape(style.label)}</b></span></div>'
-    pane = pn.pane.Bokeh(figure.plot, sizing_mode="stretch_width", margin=0)
-    return pn.Column(cards.html(name), pane, margin=(0, 0, 8, 0), min_width=0, sizing_mode="stretch_width")
+def _name(style: RunStyle) -> str:
+    return f'<div class="head"><span class="name">{swatch(style)}<b>{escape(style.label)}</b></span></div>'

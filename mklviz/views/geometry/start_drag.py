@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from mklviz.analysis.own_weights import DraggedPaths, PathsFrom, why_no_start
+from mklviz.analysis.weight_map import WeightMap
 from mklviz.engine import Race
 from mklviz.errors import MklvizError
 from mklviz.record import Trace
 from mklviz.typing import Array
 from mklviz.views.form import Button, FormRow
-from mklviz.views.geometry.dragged_paths import DraggedPaths, PathsFrom, why_no_start
-from mklviz.views.geometry.ground import Ground
 from mklviz.views.host.dragging import DragHandle
 from mklviz.views.host.ticks import Polling
 from mklviz.views.session.launcher import race_from
@@ -43,7 +43,7 @@ class StartDrag:
         self.words = ""
         self._redraw = redraw
         self._race: Race | None = None
-        self._ground: Ground | None = None
+        self._map: WeightMap | None = None
         self._dragged: DraggedPaths | None = None
         self.held = False
         self._let_go: Array | None = None  # weights to begin at as soon as the race has ended
@@ -67,9 +67,9 @@ class StartDrag:
         self._race = race
         self._show_buttons()
 
-    def lie(self, ground: Ground | None, figure: str) -> None:
+    def lie(self, map_: WeightMap | None, figure: str) -> None:
         """Lie on a map, in the figure of that id."""
-        self._ground, self.handle.figure = ground, figure
+        self._map, self.handle.figure = map_, figure
 
     def update(self) -> None:
         """Take over what has happened to the race."""
@@ -92,10 +92,10 @@ class StartDrag:
     # -- what is done to it
 
     def _move(self, x: float, y: float, ended: bool) -> None:
-        race, ground = self._race, self._ground
-        if race is None or ground is None or not self.handle.place:
+        race, map_ = self._race, self._map
+        if race is None or map_ is None or not self.handle.place:
             return
-        weights = ground.weights_near(x, y)
+        weights = map_.weights_near(x, y)
         self.handle.hint, self.held = "", not ended
         if self._coming is not None:
             self._coming.cancel()
@@ -176,13 +176,13 @@ class StartDrag:
     def clear(self) -> None:
         """Compute nothing any more, and lie nowhere."""
         self._give_up()
-        self._race, self._ground, self.handle.place = None, None, []
+        self._race, self._map, self.handle.place = None, None, []
         self._former, self._cleared, self.words = [], 0, ""
 
     def close(self) -> None:
         """Compute nothing any more, and leave the handle alone: its page is gone."""
         self._give_up()
-        self._race, self._ground = None, None
+        self._race, self._map = None, None
 
     def _give_up(self) -> None:
         """Go back to the paths of the race."""
@@ -205,16 +205,16 @@ class StartDrag:
 
     def _start(self) -> Array | None:
         """Return the weights that the race began at, if another one can begin at others."""
-        race, ground = self._race, self._ground
-        if race is None or ground is None or self.on_race is None or why_no_start(race.problem):
+        race, map_ = self._race, self._map
+        if race is None or map_ is None or self.on_race is None or why_no_start(race.problem):
             return None
         began = [trace[0].weights for trace in race.traces.values() if len(trace) and trace.origin is None]
-        return began[0] if began and np.isfinite(ground.position(began[0])).all() else None
+        return began[0] if began and np.isfinite(map_.position(began[0])).all() else None
 
     def _describe(self, weights: Array) -> None:
-        assert self._ground is not None
+        assert self._map is not None
         assert self._race is not None
-        names, position = self._race.problem.bank.names, self._ground.position(weights)
+        names, position = self._race.problem.bank.names, self._map.position(weights)
         heaviest = np.argsort(-weights, kind="stable")[:3]
         shares = ", ".join(f"{names[k]} {weights[k]:.2f}" for k in heaviest)
         self.handle.param.update(

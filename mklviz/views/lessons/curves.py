@@ -1,4 +1,4 @@
-"""Pictures of curves over steps and SVM solves: gaps, digits, step sizes, largest weights, test accuracy."""
+"""Pictures of curves over steps, SVM solves and passes: gaps, digits, step sizes, largest weights, what is proved."""
 
 from __future__ import annotations
 
@@ -7,15 +7,26 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from mklviz.numbers import share_text
 from mklviz.record import Trace
-from mklviz.views.chart.columns import drawable
-from mklviz.views.chart.description import Axis, Chart, Column, LineMark, PointMark, RuleMark, Table
-from mklviz.views.lessons.bars import solves_bars
-from mklviz.views.lessons.curve_names import Named, with_names
-from mklviz.views.lessons.picture import LessonRuns, NamedBar, Picture, bar_chart, bar_table, drawn_steps, run_line
-from mklviz.views.look.palette import RunStyle
+from mklviz.views.chart.description import Axis, Chart, Column, LineMark, PointMark, RuleMark, Table, Tables
+from mklviz.views.lessons.outcomes import solves_bars
+from mklviz.views.lessons.picture import (
+    LessonRuns,
+    Named,
+    NamedBar,
+    Picture,
+    bar_chart,
+    bar_table,
+    drawn_steps,
+    run_bars,
+    run_line,
+    step_table,
+    with_names,
+)
+from mklviz.views.look.palette import RunStyle, Theme
 
-__all__ = ["PERCENT", "SOLVES", "accuracy", "digits", "gap", "rough", "strips"]
+__all__ = ["PERCENT", "SOLVES", "accuracy", "certificate", "digits", "gap", "passes", "rough", "strips"]
 
 MOST_BARS = 8
 ABOVE = 0.4  # of the height of a curve, over its top, for a name
@@ -41,12 +52,7 @@ def _gap_tables(runs: LessonRuns) -> dict[str, Table]:
 
 
 def _gap_table(trace: Trace) -> Table:
-    steps = drawn_steps(trace)
-    return {
-        "solves": [float(trace[t].svm_solves) for t in steps],
-        "gap": drawable(trace.gap_at(t) for t in steps),
-        "step": drawable(trace[t].step for t in steps),
-    }
+    return step_table(trace, solves=lambda t: trace[t].svm_solves, gap=trace.gap_at, step=lambda t: trace[t].step)
 
 
 # -- rough SVMs
@@ -164,8 +170,7 @@ def _strip(trace: Trace, colours: Mapping[int, str], other: str) -> Table:
 
 
 def _moved(trace: Trace) -> Table:
-    steps = drawn_steps(trace)
-    return {"step": [float(t) for t in steps], "moved": [trace.motion_at(t).moved for t in steps]}
+    return step_table(trace, step=float, moved=lambda t: trace.motion_at(t).moved)
 
 
 # -- accuracy
@@ -198,5 +203,98 @@ def accuracy(runs: LessonRuns) -> Picture:
 
 
 def _fall(trace: Trace) -> Table:
-    steps = drawn_steps(trace)
-    return {"step": [float(t) for t in steps], "objective": drawable(trace[t].objective for t in steps)}
+    return step_table(trace, step=float, objective=lambda t: trace[t].objective)
+
+
+# -- what is proved
+
+
+PASSES = Axis("passes over the kernels", whole=True)
+ROOM = 2.0  # times the largest gap, for names above it
+THIN = 0.5  # times the width of the line that counts
+
+
+def certificate(runs: LessonRuns) -> Picture:
+    """Show what is proved after the first step, and the gaps of all steps: by each SVM alone and by averages."""
+    theme, evidence = runs.theme, runs.evidence.get("proved", {"name": [], "gap": []})
+    colours = theme.muted, theme.muted, theme.accent
+    # nothing is proved yet while the race goes on
+    proved = zip(evidence["name"], evidence["gap"], colours, strict=False)
+    bars = [NamedBar(name, gap, share_text(gap), colour) for name, gap, colour in proved]
+    tables: dict[str, Table] = {"proved": bar_table(bars)}
+    tables |= {f"gap-{key}": _own_and_proved(trace) for key, trace in runs.traces.items()}
+    lines = [run_line(f"gap-{key}", "solves", "gap", runs.styles[key], theme) for key in runs.traces]
+    names: list[Named] = []
+    for key, trace in runs.traces.items():
+        table, colour = f"gap-{key}", runs.styles[key].colour
+        if trace.options.get("first") == "corner":
+            lines.insert(0, _thin(run_line(table, "solves", "own", runs.styles[key], theme), theme))
+            names += [Named(table, "gap", "averages", colour), Named(table, "own", "each SVM alone", theme.muted)]
+        else:
+            names.append(Named(table, "gap", "equal start", colour))
+    tables["room"] = _room("solves", "own", tables)
+    answer = bar_chart("proved", "Gap proved after the first step", theme)
+    chart = Chart("lesson-gap", "Duality gap", SOLVES, PERCENT, [*lines, LineMark("room", "solves", "own")])
+    return with_names(Picture([[answer, chart]], tables, list(runs.styles.values())), chart.name, names, theme)
+
+
+def _thin(line: LineMark, theme: Theme) -> LineMark:
+    """Return a line that stands back behind another of the same run."""
+    return replace(line, colour=theme.muted, width=THIN * float(line.width), dash="solid", marker="")  # type: ignore[arg-type]
+
+
+def _own_and_proved(trace: Trace) -> Table:
+    """Return the gap that each step's own SVM proves, and the run's, by averages too."""
+    return step_table(trace, solves=lambda t: trace[t].svm_solves, own=lambda t: trace[t].gap, gap=trace.gap_at)
+
+
+def _room(x: str, y: str, tables: Tables) -> Table:
+    """Return a place above all gaps of these tables, to which the axis is to reach."""
+    gaps = [gap for table in tables.values() for gap in table.get(y, [])]
+    return {x: [0.0] if gaps else [], y: [ROOM * max(gaps)] if gaps else []}
+
+
+def passes(runs: LessonRuns) -> Picture:
+    """Show passes over the kernels, the gap over them, and OGAProx's last steps beside the average of all."""
+    theme, styles = runs.theme, runs.styles
+    played = [key for key, trace in runs.traces.items() if trace.solver == "ogaprox"]
+    raced = [key for key in runs.traces if key not in played[1:]]  # with its usual steps
+    tables: dict[str, Table] = {
+        f"gap-{key}": step_table(trace, passes=trace.kernel_passes.__getitem__, gap=trace.gap_at)
+        for key, trace in runs.traces.items()
+        if key in raced
+    }
+    counts = {key: float(runs.traces[key].kernel_passes[-1]) for key in raced}
+    names = [Named(f"gap-{key}", "gap", styles[key].label, styles[key].colour) for key in raced]
+    lines = [run_line(f"gap-{key}", "passes", "gap", styles[key], theme) for key in raced]
+    tables |= {"passes": bar_table(run_bars(runs, counts)), "room": _room("passes", "gap", tables)}
+    marks = [*lines, LineMark("room", "passes", "gap")]
+    answer = bar_chart("passes", "Passes over the kernels", theme)
+    chart = Chart("lesson-gap", "Duality gap", PASSES, PERCENT, marks)
+    for key in played:
+        tables |= _step_tables(key, runs)
+    picture = Picture([[answer, chart], [_steps_chart(key, runs) for key in played]], tables)
+    picture = with_names(picture, chart.name, names, theme)
+    for key in played:
+        table, colour = f"steps-{key}", styles[key].colour
+        both = Named(table, "average", "average of all", colour), Named(table, "last", "last step", theme.muted)
+        picture = with_names(picture, table, both, theme)
+    return picture
+
+
+def _steps_chart(key: str, runs: LessonRuns) -> Chart:
+    """Describe the gaps of a run's last steps and of their average."""
+    style, theme = runs.styles[key], runs.theme
+    average = run_line(f"steps-{key}", "passes", "average", style, theme)
+    last = _thin(replace(average, y="last"), theme)
+    times = runs.traces[key].options["balance"]
+    title = "Usual steps" if times == 1.0 else f"Steps in the weights {times:g} times as long"
+    marks = [last, average, LineMark(f"room-{key}", "passes", "last")]
+    return Chart(f"steps-{key}", title, PASSES, PERCENT, marks)
+
+
+def _step_tables(key: str, runs: LessonRuns) -> Tables:
+    trace = runs.traces[key]
+    gaps = {which: trace.fact(f"{which}_gap").__getitem__ for which in ("average", "last")}
+    tables: Tables = {f"steps-{key}": step_table(trace, 1, passes=trace.kernel_passes.__getitem__, **gaps)}
+    return {**tables, f"room-{key}": _room("passes", "last", tables)}

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
 
+import numpy as np
+
+from mklviz.contract import Array
 from mklviz.record import Trace
 from mklviz.scenarios import Evidence
-from mklviz.views.chart.columns import Thinning
-from mklviz.views.chart.description import Axis, BarMark, Chart, Column, LineMark, Table, Tables, TextMark
+from mklviz.views.chart.columns import Thinning, drawable
+from mklviz.views.chart.description import (
+    Axis,
+    BarMark,
+    Chart,
+    Column,
+    LineMark,
+    Mark,
+    PointMark,
+    RuleMark,
+    Table,
+    Tables,
+    TextMark,
+)
+from mklviz.views.chart.ticks import axis_share, axis_span, axis_value
 from mklviz.views.look.palette import RunStyle, Theme
 
 __all__ = [
-    *(
-        "NAME_SIZE",
-        "CurveName",
-        "LessonRuns",
-        "NamedBar",
-        "Picture",
-        "PictureMaker",
-        "bar_chart",
-        "bar_table",
-        "drawn_steps",
-    ),
-    *("name_mark", "name_table", "point_names", "run_line"),
+    *("NAME_SIZE", "CurveName", "LessonRuns", "Named", "NamedBar", "Picture", "PictureMaker", "bar_chart"),
+    *("bar_table", "drawn_steps", "name_mark", "name_table", "point_names", "run_bars", "run_line", "step_table"),
+    *("with_names",),
 ]
 
 ROOM = 1.45  # times as long as the longest bar is its axis, for the number behind it
@@ -65,6 +73,12 @@ class NamedBar:
     value: float
     text: str
     colour: str
+
+
+def run_bars(runs: LessonRuns, values: Mapping[str, float], written: str = ",.0f") -> list[NamedBar]:
+    """Return a bar for each run of which there is a value, which is `written` in that format behind it."""
+    looks = {key: runs.styles[key] for key in values}
+    return [NamedBar(looks[key].label, float(n), format(n, written), looks[key].colour) for key, n in values.items()]
 
 
 def bar_chart(name: str, title: str, theme: Theme, note: str = "") -> Chart:
@@ -119,7 +133,165 @@ def drawn_steps(trace: Trace) -> list[int]:
     return Thinning().whole(len(trace))
 
 
+def step_table(trace: Trace, first: int = 0, **columns: Callable[[int], float]) -> Table:
+    """Return as columns what functions give for the steps that are drawn, from the `first` of these on."""
+    steps = drawn_steps(trace)[first:]
+    return {name: drawable(of(t) for t in steps) for name, of in columns.items()}
+
+
 def run_line(table: str, x: str, y: str, style: RunStyle, theme: Theme) -> LineMark:
     """Describe a curve of a run as all pictures draw it."""
     width = 2.4 * theme.scale
     return LineMark(table, x, y, style.colour, style.dash, width, label=style.label, marker=style.marker)
+
+
+NARROW, WIDE, BESIDE = 250.0, 675.0, 290.0  # pixels across the axes: on a phone, of one chart in a row, and of two
+PROJECTED = 600.0
+LOW, HIGH = 230.0, 340.0  # pixels up the axes of one row of charts: on a phone, and beside an answer
+IN_ROWS, HIGH_PROJECTED = 118.0, 130.0  # of more rows, and in a room
+LETTER, LINE = 0.7, 1.2  # width of a letter and height of a line, times the size of type
+AWAY = (6.0, 13.0, 26.0)  # pixels between a name and the point that it stands beside
+FEW, MANY = 20, 60  # points of a curve that a name may stand beside, and that it may not touch
+APART, CLEAR = 5.0, 30.0  # pixels between a name and any curve that there should be, and that are enough
+OWN = 0.35  # of a pixel nearer to its own curve, that a pixel away from the others is worth
+TIGHT, TAKEN = 20.0, 1e3  # pixels nearer to its own curve, that a pixel too near to another is worth, and touching none
+PADDING = 0.01, 0.04  # of the axes, as Bokeh's figures have it at either end
+_SIDES = np.array([(x, y) for x, y in product((-1.0, 0.0, 1.0), (-1.0, -0.5, 0.0, 0.5, 1.0)) if x or abs(y) == 1.0])
+
+
+@dataclass(frozen=True)
+class Named:
+    """A curve, or points, by its table and the column of its heights, and what it is called."""
+
+    table: str
+    y: str
+    name: str
+    colour: str
+
+
+def with_names(picture: Picture, chart: str, names: Sequence[Named], theme: Theme) -> Picture:
+    """Return the picture with these names in the chart of that name."""
+    rows, written = [list(row) for row in picture.rows], list[CurveName]()
+    for row in rows:
+        for place, each in enumerate(row):
+            if each.name == chart:
+                frames = _frames(len(rows), len(row), theme)
+                written = list(_written(each, picture.tables, names, frames, NAME_SIZE * theme.scale))
+                row[place] = replace(each, marks=[*each.marks, name_mark(chart)])
+    return replace(picture, rows=rows, tables={**picture.tables, **name_table(chart, written)})
+
+
+def _frames(rows: int, beside: int, theme: Theme) -> list[Array]:
+    """Return the width and height of the frames in which a chart is seen, one of `beside` in its row."""
+    if theme.projected:
+        return [np.array([PROJECTED, HIGH_PROJECTED])]
+    low, high = (LOW, HIGH) if rows == 1 else (IN_ROWS, IN_ROWS)
+    return [np.array([NARROW, low]), np.array([WIDE if beside == 1 else BESIDE, high])]
+
+
+def _written(
+    chart: Chart, tables: Tables, names: Sequence[Named], frames: Sequence[Array], size: float
+) -> Iterator[CurveName]:
+    """Yield the names of curves that have points, with their places."""
+    shares = _Shares(chart, tables)
+    curves = {_key(mark): shares.curve(mark) for mark in chart.marks if _painted(mark)}
+    drawn = [{key: _along(curve * frame) for key, curve in curves.items()} for frame in frames]
+    for named in names:
+        key, box = (named.table, named.y), np.array([LETTER * len(named.name), LINE]) * size
+        beside = _evenly(curves[key] * frames[0], FEW) / frames[0]
+        if len(beside):
+            point, offset = _best(beside, key, box, drawn, frames)
+            for each, frame in zip(drawn, frames, strict=True):
+                each["", named.name] = point * frame + offset + box / 2.0 * np.vstack([_SIDES, np.zeros(2)])
+            (x, y), (right, up) = shares.values(point), offset.tolist()
+            yield CurveName(x, y, named.name, named.colour, right, up)
+
+
+def _best(
+    beside: Array,
+    key: tuple[str, str],
+    box: Array,
+    drawn: Sequence[Mapping[tuple[str, str], Array]],
+    frames: Sequence[Array],
+) -> tuple[Array, Array]:
+    """Return the point that a name of that size stands beside best, in shares of the axes, and how far, in pixels."""
+    offsets = np.concatenate([_SIDES * (box / 2.0 + away) for away in AWAY])
+    cost = np.zeros((len(beside), len(offsets)))
+    for curves, frame in zip(drawn, frames, strict=True):
+        middles = beside[:, None] * frame + offsets
+        others = np.concatenate([curve for other, curve in curves.items() if other != key] or [np.empty((0, 2))])
+        cost += _cost(middles.reshape(-1, 2), curves[key], others, box, frame).reshape(cost.shape)
+    at, side = np.unravel_index(int(np.argmin(cost)), cost.shape)
+    return beside[at], offsets[side]
+
+
+def _cost(middles: Array, own: Array, others: Array, box: Array, frame: Array) -> Array:
+    """Return how bad each place of a name is: far from its own curve, near to others, over a curve, or cut."""
+    to_own, to_others = (_distances(middles, points, box) for points in (own, others))
+    nearest = np.minimum(to_own, to_others)
+    cut = np.any((middles < box / 2.0) | (middles > frame - box / 2.0), axis=1)
+    tight = TIGHT * np.maximum(APART - nearest, 0.0) + TIGHT * np.maximum(to_own + APART - to_others, 0.0)
+    return to_own - OWN * np.minimum(to_others, CLEAR) + tight + TAKEN * ((nearest <= 0.0) + 2.0 * cut)
+
+
+def _distances(middles: Array, points: Array, box: Array) -> Array:
+    """Return how far each box is from the nearest of the points."""
+    if not len(points):
+        return np.full(len(middles), np.inf)
+    apart = np.maximum(np.abs(middles[:, None] - points) - box / 2.0, 0.0)
+    return np.sqrt((apart**2).sum(axis=2).min(axis=1))
+
+
+def _painted(mark: Mark) -> bool:
+    return isinstance(mark, (LineMark, PointMark, RuleMark)) and bool(mark.colour)
+
+
+def _key(mark: Mark) -> tuple[str, str]:
+    return f"rule-{mark.table}" if isinstance(mark, RuleMark) else mark.table, getattr(mark, "y", "")
+
+
+class _Shares:
+    """The axes of a chart, along which places are shares, from 0 to 1."""
+
+    def __init__(self, chart: Chart, tables: Tables) -> None:
+        self._tables, self._axes = tables, (chart.x, chart.y)
+        reached = [
+            [value for mark in chart.marks for value in self._column(mark, field) if axis.shows(value)]
+            for field, axis in zip("xy", self._axes, strict=True)
+        ]
+        self._spans = [axis_span(*each) for each in zip(reached, self._axes, PADDING, strict=True)]
+
+    def _column(self, mark: Mark, field: str) -> Sequence[float]:
+        column = mark.columns.get(field)
+        return self._tables[mark.table][column] if column else ()
+
+    def curve(self, mark: Mark) -> Array:
+        """Return the places of a mark's points; a line across the chart has two for each height."""
+        ys = self._column(mark, "y")
+        if isinstance(mark, RuleMark):
+            return np.array([(side, self._share(1, y)) for y in ys for side in (0.0, 1.0)]).reshape(-1, 2)
+        pairs = zip(self._column(mark, "x"), ys, strict=True)
+        shown = [(x, y) for x, y in pairs if self._axes[0].shows(x) and self._axes[1].shows(y)]
+        return np.array([(self._share(0, x), self._share(1, y)) for x, y in shown]).reshape(-1, 2)
+
+    def _share(self, axis: int, value: float) -> float:
+        return axis_share(value, self._spans[axis], self._axes[axis].log)
+
+    def values(self, place: Array) -> list[float]:
+        """Return what the axes have at a place."""
+        shares = zip(place.tolist(), self._spans, self._axes, strict=True)
+        return [axis_value(share, span, axis.log) for share, span, axis in shares]
+
+
+def _along(points: Array) -> Array:
+    """Return places on a line through `points` that a name may not touch: corners where there are few, some between."""
+    return np.concatenate([points, _evenly(points, MANY)]) if len(points) <= MANY else _evenly(points, 2 * MANY)
+
+
+def _evenly(points: Array, count: int) -> Array:
+    """Return points on a line through `points` at about equal distances."""
+    if len(points) < 2:
+        return points
+    along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))])
+    places = np.linspace(0.0, along[-1], count)
+    return np.stack([np.interp(places, along, points[:, axis]) for axis in (0, 1)], axis=1)

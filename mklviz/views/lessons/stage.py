@@ -14,21 +14,24 @@ from typing import Any
 import panel as pn
 
 from mklviz.scenarios import Evidence
+from mklviz.views.chart.bokeh_figure import ChartFigure
+from mklviz.views.chart.description import Chart, Tables
 from mklviz.views.form import Button, Form, FormRow
 from mklviz.views.host.beside import beside
+from mklviz.views.host.components import PlotPane
+from mklviz.views.host.frames import FigureSync
 from mklviz.views.lessons.curves import gap
 from mklviz.views.lessons.picture import LessonRuns, Picture
-from mklviz.views.lessons.picture_view import PictureView, emptied
-from mklviz.views.lessons.pictures import picture_of
+from mklviz.views.lessons.pictures import picture_of, recorded_picture
 from mklviz.views.lessons.score import LessonScore
-from mklviz.views.lessons.thumbnail import recorded_picture
 from mklviz.views.look import cards
+from mklviz.views.look.palette import Theme
 from mklviz.views.look.styles import race_styles
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note
 from mklviz.views.sidebar.scenario_panel import LessonPanel
 
-__all__ = ["LessonStage"]
+__all__ = ["LessonStage", "PictureView", "emptied"]
 
 FEW = 2  # charts, above which those of a projector are as high as the answer with its reasons
 EVERY = 0.25  # seconds between pictures of a race that goes on
@@ -44,7 +47,7 @@ _USABLE: Mapping[str, tuple[str, ...]] = {  # what can be pressed in each state 
 }
 
 
-class LessonStage(pn.viewable.Viewer):
+class LessonStage(cards.Rooted):
     """A lesson on the page of a session.
 
     `commands`: "run", "full_speed" and "stop" of the leading page, "restore" puts the set-up back, "choose" turns
@@ -73,9 +76,7 @@ class LessonStage(pn.viewable.Viewer):
         self.reasons = Form(panel.reasons, stylesheets=[sheet], css_classes=["reasons"], visible=False)
         self.picture = PictureView()
         parts = self.picture.root, self.answer, self.reasons
-        below = pn.Column(
-            *parts, stylesheets=[beside(__file__, "stage_grid.css")], sizing_mode="stretch_width", margin=0
-        )
+        below = pn.Column(*parts, css_classes=["stage"], stylesheets=[sheet], sizing_mode="stretch_width", margin=0)
         panel.reasons.param.watch(lambda event: self.reasons.param.update(visible=event.new), "visible")
         self.heading = cards.html(height=0)  # for screen readers: the headings of the picture stand below it
         self._parts = [self.heading, self.question, below, self.score.summary, self.score.storage]
@@ -154,9 +155,80 @@ class LessonStage(pn.viewable.Viewer):
         result = self._session.lesson_result
         return {} if result is None or result.answer is None else result.answer.evidence
 
-    def __panel__(self) -> Any:
-        return self.root
-
 
 def _has_rows(picture: Picture) -> bool:
     return any(len(column) for table in picture.tables.values() for column in table.values())
+
+
+HEIGHT, LEAST, LEAST_PROJECTED = 430, 185, 230  # pixels of the whole picture with its headings, and of a chart
+HEADING = 30  # pixels above each row of charts
+# on a phone, where charts stand one below the other, the next one is to be seen, too
+_LOWER = "@media (max-width: 700px) { :host { height: 290px !important; flex-basis: 290px !important; } }"
+# in the first chart, where it lies over no heading
+_OVER = {"position": "absolute", "inset": "20% 0 auto 0", "pointer-events": "none", "text-align": "center"}
+_ACROSS = "auto-fit, minmax(min(260px * var(--mk-scale, 1), 100%), 1fr)"  # on a projector one below the other
+
+
+class PictureView(cards.Rooted):
+    """Charts in rows, and what their curves are; words stand over them where there is nothing to be drawn yet."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.figures: list[ChartFigure] = []
+        self._theme: Theme | None = None
+        self._legend, self._cover = cards.html(visible=False), cards.html(styles=_OVER)
+        self._rows, self.sync = pn.Column(sizing_mode="stretch_width", margin=0), FigureSync()
+        parts = self._legend, self._rows, self._cover, self.sync.frames.heartbeat
+        look = {"position": "relative", "height": "calc(100% - 12px)"}
+        self.root = cards.card(*parts, css_classes=["picture"], styles=look)
+
+    @property
+    def charts(self) -> list[Chart]:
+        """What is on the page."""
+        return [figure.chart for figure in self.figures]
+
+    def show(self, picture: Picture, theme: Theme, waiting: str = "") -> bool:
+        """Draw a picture: new figures where its charts are others, else what their tables have become.
+
+        Returns whether it was drawn: figures that the browser does not have yet wait with what is new.
+        """
+        if picture.charts != self.charts or theme is not self._theme:
+            self._theme = theme
+            self._build(picture, theme)
+        elif not self.sync.ready([figure.plot for figure in self.figures]):
+            return False
+        else:
+            with self.sync.frames.in_order():
+                for figure in self.figures:
+                    figure.show(_own(figure.chart, picture.tables))
+        self._legend.param.update(object=cards.legend(picture.legend), visible=bool(picture.legend))
+        self._cover.object = f'<p class="guess">{escape(waiting)}</p>' if waiting else ""
+        return True
+
+    def _build(self, picture: Picture, theme: Theme) -> None:
+        least, rows = (LEAST_PROJECTED, picture.charts) if theme.projected else (LEAST, picture.rows)
+        high = max((HEIGHT - (20 if picture.legend else 0)) // max(len(rows), 1) - HEADING, least)
+        self.figures = [ChartFigure(chart, theme, high, tools="") for chart in picture.charts]
+        for figure in self.figures:  # before they are on the page
+            figure.show(_own(figure.chart, picture.tables))
+            figure.plot.stylesheets = [_LOWER] if len(rows) == 1 else []
+        drawn = iter(self.figures)
+        rows = [[self._drawn(next(drawn), high) for _ in row] for row in picture.rows]
+        self._rows.objects = [cards.grid(*row, columns=_ACROSS) for row in rows]
+
+    def _drawn(self, figure: ChartFigure, high: int) -> pn.Column:
+        chart = figure.chart
+        pane = PlotPane(figure.plot, sizing_mode="stretch_width", margin=0, height=high)
+        note = f'<span class="why">{escape(chart.note)}</span>' if chart.note else ""
+        heading = cards.html(cards.title(chart.title, beside=note), visible=bool(chart.title))
+        return pn.Column(heading, pane, sizing_mode="stretch_width", margin=0)
+
+
+def _own(chart: Chart, tables: Tables) -> Tables:
+    """Return the tables of one chart."""
+    return {mark.table: tables[mark.table] for mark in chart.marks}
+
+
+def emptied(tables: Tables) -> Tables:
+    """Return tables without rows."""
+    return {name: {column: [] for column in table} for name, table in tables.items()}

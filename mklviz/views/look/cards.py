@@ -15,8 +15,21 @@ from mklviz.views.host.components import Markup
 from mklviz.views.look.palette import FONT, RunStyle, Theme, swatch
 
 __all__ = [
-    *("GAP", "TEXT_CSS", "card", "grid", "heading", "help_mark", "html", "legend", "title"),
-    *("variables", "word_variables"),
+    "GAP",
+    "TEXT_CSS",
+    "Rooted",
+    "card",
+    "cell",
+    "column",
+    "figure",
+    "grid",
+    "heading",
+    "help_mark",
+    "html",
+    "legend",
+    "title",
+    "variables",
+    "word_variables",
 ]
 
 GAP = 12  # pixels between cards
@@ -30,6 +43,15 @@ _GRID = """
 .scroll-button {{ display: none; }}"""
 
 TEXT_CSS = beside(__file__, "cards.css")
+
+
+class Rooted(pn.viewable.Viewer):
+    """Something on a page that is seen as its `root`."""
+
+    root: Any
+
+    def __panel__(self) -> Any:
+        return self.root
 
 
 def variables(theme: Theme) -> str:
@@ -51,6 +73,21 @@ def word_variables(theme: Theme) -> str:
 def _size(theme: Theme) -> str:
     """Return the type size as CSS; at large sizes, explanations are left out."""
     return f"--mk-scale: {theme.scale:g};" + (" --mk-detail: none;" if theme.projected else "")
+
+
+def figure(plot: Any = None) -> pn.pane.Bokeh:
+    """Return a figure as wide as its card."""
+    return pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=0)
+
+
+def cell(heading: Any, plot: Any, below: int = 0) -> pn.Column:
+    """Return a figure under its heading, one of several beside each other."""
+    return pn.Column(heading, figure(plot), margin=(0, 0, below, 0), min_width=0, sizing_mode="stretch_width")
+
+
+def column(*objects: Any) -> pn.Column:
+    """Return the cards of a tab below each other."""
+    return pn.Column(*objects, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
 
 
 def html(text: str = "", **params: Any) -> pn.pane.HTML:

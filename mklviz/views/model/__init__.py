@@ -1,4 +1,4 @@
-"""What was learned, in numbers and pictures: weights by family and feature, Gram matrices, decisions and errors."""
+"""What was learned, in pictures: weights, Gram matrices, decisions and errors; and what the tabs of settings draw."""
 
 from mklviz.views.host.environment import need_screen
 

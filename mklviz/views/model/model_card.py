@@ -11,9 +11,11 @@ from threading import Lock
 from time import monotonic
 from typing import Any
 
+import numpy as np
 import panel as pn
 from bokeh.models import FactorRange, GlyphRenderer, Range1d
 
+from mklviz.analysis.decisions import level_lines, mesh_over, values_over
 from mklviz.contract import Iterate
 from mklviz.engine.task import ProgressReport, Task
 from mklviz.recipe.prepared import Prepared
@@ -24,7 +26,7 @@ from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
 
-__all__ = ["CoarseModel", "ModelCard", "ModelSection", "ShownModel", "Subject", "adopt"]
+__all__ = ["CoarseModel", "ModelCard", "ModelSection", "ShownModel", "Subject", "adopt", "coarse_decision"]
 
 _DRAWN_BY = "mklviz.views.model.model_sections"  # which loads HoloViews, once the card is seen
 _MOVES = "Coarse while the step changes."
@@ -65,7 +67,7 @@ class ModelSection:
     coarse: Callable[[Subject, ProgressReport], CoarseModel] | None = None  # draws quickly while the step changes
 
 
-class ModelCard(pn.viewable.Viewer):
+class ModelCard(cards.Rooted):
     """The card of one section; `begun_at` is the time of the last request for its figures."""
 
     def __init__(self, section: ModelSection) -> None:
@@ -154,16 +156,8 @@ class ModelCard(pn.viewable.Viewer):
                 title.object = _title(plot)
             return False
         self.figures, self._titles = figures, [cards.html(_title(plot)) for plot in figures]
-        self._grid.objects = [_cell(*pair) for pair in zip(self._titles, figures, strict=True)]
+        self._grid.objects = [cards.cell(*pair) for pair in zip(self._titles, figures, strict=True)]
         return bool(figures)
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self.root
-
-
-def _cell(title: Any, plot: Any) -> pn.Column:
-    pane = pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=0)
-    return pn.Column(title, pane, margin=0, min_width=0, sizing_mode="stretch_width")
 
 
 def _title(plot: Any) -> str:
@@ -215,3 +209,19 @@ def _mappers(renderer: GlyphRenderer) -> list[Any]:
     fill = getattr(renderer.glyph, "fill_color", None)
     mappers = [getattr(renderer.glyph, "color_mapper", None), getattr(fill, "transform", None)]
     return [mapper for mapper in mappers if hasattr(mapper, "palette")]
+
+
+ACROSS = 40  # meshes: some milliseconds, of which a picture in all detail takes hundreds
+
+
+def coarse_decision(subject: Subject, report: ProgressReport) -> CoarseModel:
+    """Return the columns of the first renderers of `draw_decision`; none unless there are two classes."""
+    report(0.0)
+    train, it = subject.prepared.train, subject.iterate
+    if train.task != "binary":
+        return ()
+    x, y = mesh_over(train.X, ACROSS)
+    values = values_over(subject.prepared.problem, it.weights, it.dual, x, y)
+    zeros, margins = (level_lines(x, y, values, *levels) for levels in ((0.0,), (-1.0, 1.0)))
+    lines = [{"xs": [x for x, _ in drawn], "ys": [y for _, y in drawn]} for drawn in (zeros, margins)]
+    return [("Image", {"image": [values.astype(np.float32)]}), *(("MultiLine", columns) for columns in lines)]

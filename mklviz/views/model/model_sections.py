@@ -11,18 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from mklviz.analysis.decisions import MOST_POINTS, judge, surface
+from mklviz.analysis.grams import Alignments, align, ordered_gram, rivals, sampled
+from mklviz.analysis.kernel_weights import MOST_KERNELS, by_family, by_feature, by_kernel, described, heaviest
 from mklviz.contract import ACTIVE_WEIGHT
 from mklviz.typing import Array
-from mklviz.views.model.decision_picture import draw_decision
-from mklviz.views.model.gram_picture import draw_gram, ordered_gram
-from mklviz.views.model.grams import Alignments, align, rivals, sampled
-from mklviz.views.model.held_out import judge
-from mklviz.views.model.held_out_picture import draw_confusion, draw_predicted, draw_roc
-from mklviz.views.model.learned import MOST_KERNELS, by_family, by_feature, by_kernel, described, heaviest
+from mklviz.views.model.decision_pictures import draw_confusion, draw_decision, draw_predicted, draw_roc
+from mklviz.views.model.kernel_pictures import draw_bars, draw_gram, draw_grid, draw_similarity
 from mklviz.views.model.model_card import ShownModel, Subject
-from mklviz.views.model.similarity_picture import draw_similarity
-from mklviz.views.model.surface import MOST_POINTS, surface
-from mklviz.views.model.weights_picture import draw_bars, draw_grid
 from mklviz.views.pictures.style import in_card
 
 __all__ = ["decisions", "grams", "judged", "similarities", "weights"]

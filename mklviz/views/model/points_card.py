@@ -8,8 +8,21 @@ from threading import Lock
 from time import monotonic
 from typing import Any
 
-import panel as pn
-
+from mklviz.analysis.curves import Bar
+from mklviz.analysis.drawn_points import (
+    COARSE,
+    FILE,
+    FINE,
+    MOST_LEARNED,
+    MOST_POINTS,
+    Field,
+    Fineness,
+    Points,
+    as_file,
+    learned,
+    points_of,
+    read_points,
+)
 from mklviz.datasets import DataError
 from mklviz.engine import Race
 from mklviz.engine.task import Task
@@ -17,11 +30,9 @@ from mklviz.errors import MklvizError
 from mklviz.quoting import cell
 from mklviz.views.form import Button, Form, FormRow, Segments, Switch
 from mklviz.views.host.ticks import Polling
-from mklviz.views.lab.lab_charts import Bar, bar_table, bars_chart, lab_figure
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme
-from mklviz.views.model.drawn_points import COARSE, FINE, MOST_LEARNED, Fineness, learned
-from mklviz.views.model.points import FILE, MOST_POINTS, Field, Points, as_file, points_of, read_points
+from mklviz.views.model.lab_charts import bar_table, bars_chart, lab_figure
 from mklviz.views.model.points_figure import CLASSES, PointsFigure
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
@@ -41,7 +52,7 @@ _BARS = '<div class="head"><b>Kernel weights</b></div><p class="why">Grey: befor
 _TOO_MANY = f"The decision is learned here from up to {MOST_LEARNED} points and {MOST_KERNELS} kernels: press Run."
 
 
-class PointsCard(pn.viewable.Viewer):
+class PointsCard(cards.Rooted):
     """The card; `points` are the last that could be used, `adds` is the class of those that taps add, "" to remove."""
 
     def __init__(self) -> None:
@@ -165,11 +176,7 @@ class PointsCard(pn.viewable.Viewer):
         self.weights = lab_figure(bars_chart("drawn-weights", self._theme), self._theme)
         self.figure.set_class(chosen)
         self._corners, self._due = corners, True
-        plane, bars = (
-            pn.pane.Bokeh(figure.plot, sizing_mode="stretch_width", margin=0) for figure in (self.figure, self.weights)
-        )
-        beside = pn.Column(cards.html(_BARS), bars, margin=0, min_width=0, sizing_mode="stretch_width")
-        self.pane.objects = [plane, beside]
+        self.pane.objects = [cards.figure(self.figure.plot), cards.cell(cards.html(_BARS), self.weights.plot)]
 
     def _changed(self) -> None:
         self._edited = True
@@ -266,6 +273,3 @@ class PointsCard(pn.viewable.Viewer):
         self._polling.end()
         self.task.forget()
         self._due, self._moving = True, None  # at the next edit
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self.root

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from bokeh.models import ColumnDataSource, CustomJS, Legend, LegendItem, LinearColorMapper, PointDrawTool
+from bokeh.models import ColumnDataSource, Legend, LegendItem, LinearColorMapper, PointDrawTool
 from bokeh.transform import factor_cmap, factor_mark
 
+from mklviz.analysis.drawn_points import Field, Points
 from mklviz.typing import Array
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.description import Axis, Chart, LineMark
@@ -16,7 +17,6 @@ from mklviz.views.host.beside import beside
 from mklviz.views.host.dragging import DraggedFigure
 from mklviz.views.look.palette import FONT, Theme
 from mklviz.views.look.shades import CLASS_MARKERS, class_colours, decision_shades
-from mklviz.views.model.points import Field, Points
 
 __all__ = ["CLASSES", "PointsFigure"]
 
@@ -115,11 +115,10 @@ class PointsFigure:
         tool = PointDrawTool(renderers=[drawn], add=True)
         self.plot.add_tools(tool)
         self.plot.toolbar.active_tap = tool
-        code = beside(__file__, "points.js")
-        self.plot.js_on_event(
-            "tap", CustomJS(args={"source": self.source, "taps": self._taps, "tool": tool}, code=code)
-        )
-        self.plot.js_on_event("pan", self.dragged.script(beside(__file__, "points_drag.js"), source=self.source))
+        models = {"source": self.source, "taps": self._taps, "tool": tool}
+        script = self.dragged.script(beside(__file__, "points.js"), **models)
+        for event in ("tap", "pan"):
+            self.plot.js_on_event(event, script)
         return tool
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from mklviz.analysis.landscape import no_heights
 from mklviz.errors import ProblemError
 from mklviz.problem import Problem
 from mklviz.record import Trace
-from mklviz.views.geometry.landscape import no_heights
 
 __all__ = ["check_ground", "traces_of"]
 

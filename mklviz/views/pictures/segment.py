@@ -11,15 +11,13 @@ from dataclasses import replace
 import holoviews as hv
 import numpy as np
 
+from mklviz.analysis.landscape import Landscape
+from mklviz.analysis.steps import Cuts, keeps_cuts, step_of
+from mklviz.analysis.weight_map import Slice
 from mklviz.errors import ProblemError
 from mklviz.problem import Problem
 from mklviz.record import Trace
-from mklviz.views.geometry.cuts import Cuts
-from mklviz.views.geometry.ground import Slice
-from mklviz.views.geometry.landscape import Landscape
-from mklviz.views.geometry.segment_chart import height_axis, objective_table, segment_chart, segment_tables
-from mklviz.views.geometry.segment_step import step_of
-from mklviz.views.geometry.step_facts import keeps_cuts
+from mklviz.views.geometry.map_chart import height_axis, objective_table, segment_chart, segment_tables
 from mklviz.views.look.styles import run_styles
 from mklviz.views.pictures.draw_holoviews import draw_holoviews
 from mklviz.views.pictures.run_arguments import check_ground
@@ -68,12 +66,12 @@ def segment(problem: Problem, trace: Trace, step: int | None = None, dark: bool 
     first, last = trace.first_step, trace.last_step if step is None else step
     if not first <= last <= trace.last_step:
         raise ProblemError(f"This run has the steps {first:,} to {trace.last_step:,}, but step={step!r} was given.")
-    theme, ground = theme_of(dark), Slice((0, 1), np.eye(2))
-    x, _, z = Landscape(problem, ground).finest()
+    theme, map_ = theme_of(dark), Slice((0, 1), np.eye(2))
+    x, _, z = Landscape(problem, map_).finest()
     steps = [trace[t] for t in range(last - first + 1)]
-    cuts = Cuts(problem, ground.corners)
+    cuts = Cuts(problem, map_.corners)
     lines = [cuts.of(one.dual) for one in steps] if keeps_cuts(trace[:2]) else []
-    shown = step_of(steps, ground, lines, lambda share: float(np.interp(share, x[0], z[0])))
+    shown = step_of(steps, map_, lines, lambda share: float(np.interp(share, x[0], z[0])))
     (style,) = run_styles({trace.solver: trace}, theme).values()
     chart = segment_chart(trace.solver, style, theme, trace.kernel_names)
     heights = replace(height_axis(float(z.min()), float(z.max())), label="objective")

@@ -11,12 +11,12 @@ from typing import Any
 import holoviews as hv
 import numpy as np
 
+from mklviz.analysis.landscape import Landscape
+from mklviz.analysis.weight_map import Slice
 from mklviz.errors import ProblemError
 from mklviz.problem import Problem
 from mklviz.record import Trace
 from mklviz.views.chart.description import Axis, Chart, ContourMark, LineMark, Mark, PointMark
-from mklviz.views.geometry.ground import Slice
-from mklviz.views.geometry.landscape import Landscape
 from mklviz.views.geometry.map_chart import AT, contour_table, corner_marks, corner_tables
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.look.styles import run_styles
@@ -26,7 +26,7 @@ from mklviz.views.pictures.style import HEIGHT, theme_of
 
 __all__ = ["simplex"]
 
-_GROUND = Slice((0, 1, 2), np.eye(3))
+_TRIANGLE = Slice((0, 1, 2), np.eye(3))
 
 
 def simplex(*traces: Any, problem: Problem | None = None, dark: bool = False) -> hv.Overlay:
@@ -69,10 +69,10 @@ def simplex(*traces: Any, problem: Problem | None = None, dark: bool = False) ->
     if problem is not None:
         check_ground(problem, runs.values(), 3)
         marks.insert(0, ContourMark("ground", *AT, "objective", colour=theme.muted, alpha=0.55))
-        tables["ground"] = contour_table(Landscape(problem, _GROUND).finest())
+        tables["ground"] = contour_table(Landscape(problem, _TRIANGLE).finest())
     for key, trace in runs.items():
         marks[-1:-1] = _path_marks(key, styles[key], theme)
-        points = np.array([_GROUND.position(iterate.weights) for iterate in trace])
+        points = np.array([_TRIANGLE.position(iterate.weights) for iterate in trace])
         tables[f"path-{key}"] = dict(zip(AT, points.T.tolist(), strict=True))
         tables[f"end-{key}"] = dict(zip(AT, points[-1:].T.tolist(), strict=True))
     x, y = Axis(start=-0.35, end=1.35, visible=False), Axis(start=-0.14, end=1.0, visible=False)

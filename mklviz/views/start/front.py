@@ -25,8 +25,7 @@ from mklviz.views.explorer.claim_card import verdict_html
 from mklviz.views.explorer.navigation import SECTIONS, address_of
 from mklviz.views.geometry.map_chart import LOW_AND_HIGH
 from mklviz.views.host.beside import beside
-from mklviz.views.lessons.thumbnail import thumbnail
-from mklviz.views.lessons.triangle import kernel_titles
+from mklviz.views.lessons.pictures import kernel_titles, thumbnail
 from mklviz.views.links.link import LESSON, ON
 from mklviz.views.look.cards import word_variables
 from mklviz.views.look.palette import DARK, DASHES, FONT, LIGHT, Theme, readable

@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 from contourpy import FillType, contour_generator
 
+from mklviz.analysis.own_weights import DraggedPaths, PathsFrom
+from mklviz.analysis.weight_map import Mesh
 from mklviz.engine.race import entered
 from mklviz.engine.task import Task
 from mklviz.engine.warmup import WARMUP
@@ -29,13 +31,11 @@ from mklviz.record.recordings import recorded_evidence
 from mklviz.scenarios import load_scenario
 from mklviz.typing import Array
 from mklviz.views.chart.contours import contour_levels
-from mklviz.views.geometry.dragged_paths import DraggedPaths, PathsFrom
-from mklviz.views.geometry.ground import Mesh
 from mklviz.views.host.beside import beside
 from mklviz.views.host.components import ScriptedComponent
 from mklviz.views.host.dragging import ONE_IN_FLIGHT
 from mklviz.views.host.ticks import Polling
-from mklviz.views.lessons.triangle import triangle_mesh
+from mklviz.views.lessons.pictures import triangle_mesh
 
 __all__ = ["RECORDED", "WAITS", "DraggedStart", "best_shares", "path_shares", "proof", "triangle_svg"]
 

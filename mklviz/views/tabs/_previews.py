@@ -9,32 +9,21 @@ from html import escape
 
 import numpy as np
 
+from mklviz.analysis.curves import best_of, heaviest_bars
+from mklviz.analysis.stopping import RULES, judge
+from mklviz.analysis.weight_map import MapPoint, point_of, principal_plane
 from mklviz.record import Trace
 from mklviz.scenarios import load_scenario
 from mklviz.views.chart.description import Axis, Chart, Tables
 from mklviz.views.chart.svg import drawing
 from mklviz.views.chart.svg_pictures import runs_stills
-from mklviz.views.geometry.ground import principal_plane
-from mklviz.views.geometry.map_chart import (
-    MapPath,
-    MapPoint,
-    ghost_table,
-    ground_tables,
-    map_chart,
-    model_tables,
-    path_tables,
-    trial_table,
-)
-from mklviz.views.geometry.survey import point_of
-from mklviz.views.lab.judging import judge
-from mklviz.views.lab.lab_charts import Bar, bar_table, bars_chart, curve_tables, curves_chart
-from mklviz.views.lab.rules import RULES
+from mklviz.views.geometry.map_chart import MapPath, map_chart, still_tables
 from mklviz.views.lessons.picture import LessonRuns, drawn_steps
-from mklviz.views.lessons.thumbnail import recorded_runs
-from mklviz.views.lessons.triangle import triangle
+from mklviz.views.lessons.pictures import recorded_runs, triangle
 from mklviz.views.look.palette import Theme, swatch
+from mklviz.views.model.lab_charts import bar_table, bars_chart, curve_tables, curves_chart
 from mklviz.views.race.race_page import weights_heading
-from mklviz.views.tabs._tab import Tab
+from mklviz.views.tabs import Tab
 
 __all__ = ["curves_preview", "paths_preview", "preview_of", "race_preview", "weights_preview"]
 
@@ -68,19 +57,17 @@ def race_preview(runs: LessonRuns) -> str:
 def curves_preview(runs: LessonRuns) -> str:
     """Draw how far each run is from the optimum, and where the usual rule would stop it."""
     rule = RULES[0]
-    tables = curve_tables(judge(runs.traces, rule.make(rule.usual), None).truth(runs.styles), rule.usual)
-    chart = _titled(curves_chart("preview-curves", "step", runs.theme), "Distance above the optimum")
+    tables = curve_tables(judge(runs.traces, rule.make(rule.usual), None).truth(), runs.styles, rule.usual)
+    chart = replace(curves_chart("preview-curves", "step", runs.theme), title="Distance above the optimum")
     return _picture(chart, tables, runs)
 
 
 def weights_preview(runs: LessonRuns) -> str:
     """Draw the heaviest kernel weights of the best run."""
-    best = min(runs.traces.values(), key=lambda trace: trace.best.objective)
-    weights = best.best.weights
-    heaviest = [k for k in np.argsort(-weights, kind="stable")[:MOST_BARS] if weights[k] > 0.0]
+    best = best_of(runs.traces.values())
     key = next(key for key, trace in runs.traces.items() if trace is best)
-    bars = [Bar(best.kernel_names[k], float(weights[k])) for k in heaviest]
-    chart = _titled(bars_chart("preview-bars", runs.theme), f"Kernel weights found by {runs.styles[key].label}")
+    bars = heaviest_bars(best.kernel_names, best.best.weights, most=MOST_BARS)
+    chart = replace(bars_chart("preview-bars", runs.theme), title=f"Kernel weights found by {runs.styles[key].label}")
     return _charts([_svg(chart, bar_table(bars, runs.styles[key].colour), runs)])
 
 
@@ -88,9 +75,9 @@ def paths_preview(runs: LessonRuns) -> str:
     """Draw the paths of the kernel weights: over the triangle of three kernels, or in the plane of most movement."""
     if all(len(trace.final.weights) == 3 for trace in runs.traces.values()):
         picture = triangle(runs)
-        return _picture(_titled(picture.charts[0], "Paths of the kernel weights"), picture.tables, runs)
+        return _picture(replace(picture.charts[0], title="Paths of the kernel weights"), picture.tables, runs)
     steps = {key: drawn_steps(trace) for key, trace in runs.traces.items()}
-    best = min(runs.traces.values(), key=lambda trace: trace.best.objective)
+    best = best_of(runs.traces.values())
     visited = np.array([runs.traces[key][t].weights for key, at in steps.items() for t in at])
     plane = principal_plane(visited[:: 1 + len(visited) // MOST_FITTED], best.best.weights, np.asarray)
     plane = plane.around(np.array([plane.position(weights) for weights in visited]))
@@ -103,18 +90,8 @@ def paths_preview(runs: LessonRuns) -> str:
         return point_of(plane.position(step.weights), "", step.objective, step.weights, trace.kernel_names)
 
     paths = {key: MapPath([point(runs.traces[key], t) for t in at], at) for key, at in steps.items()}
-    tables = {
-        **ground_tables(None, []),
-        **model_tables(np.empty((0, 2)), [], ""),
-        **path_tables(paths, point(best, best.best_index), runs.styles, runs.theme, x, y),
-        "trials": trial_table({}, runs.styles),
-        "ghosts": ghost_table([]),
-    }
+    tables = still_tables(paths, point(best, best.best_index), runs.styles, runs.theme, (x, y))
     return _picture(Chart(chart.name, "Paths of the kernel weights", x, y, chart.marks), tables, runs)
-
-
-def _titled(chart: Chart, title: str) -> Chart:
-    return replace(chart, title=title)
 
 
 def _legend(runs: LessonRuns) -> str:

@@ -13,14 +13,14 @@ import numpy as np
 import panel as pn
 import panel_material_ui as pmui
 
+from mklviz.analysis.curves import best_of
+from mklviz.analysis.steps import cuts_known, keeps_cuts
 from mklviz.contract import Array
 from mklviz.engine import Race
 from mklviz.views.form import Form, FormRow, Select
-from mklviz.views.geometry.cuts import cuts_known
-from mklviz.views.geometry.map_card import MapCard, best_of
+from mklviz.views.geometry.map_card import MapCard
 from mklviz.views.geometry.segment_card import SegmentCard
-from mklviz.views.geometry.step_facts import keeps_cuts
-from mklviz.views.host.frames import Frames
+from mklviz.views.host.frames import FigureSync
 from mklviz.views.host.page_session import is_on_page
 from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.look import cards
@@ -29,8 +29,8 @@ from mklviz.views.look.styles import race_styles
 from mklviz.views.race.cursor_bar import CursorBar
 from mklviz.views.session.launcher import begin_at
 from mklviz.views.session.session import Session
+from mklviz.views.tabs import Tab
 from mklviz.views.tabs._previews import paths_preview
-from mklviz.views.tabs._tab import Tab
 
 __all__ = ["Geometry"]
 
@@ -57,11 +57,9 @@ class Geometry(Tab):
         super().__init__()
         self.bar, self.map, self.segment = CursorBar(), MapCard(), SegmentCard()
         self.map.on_pick = self._start_at
-        self.frames = Frames()
-        self.frames.heartbeat.param.watch(lambda _: self.frames.acknowledge(monotonic()), "ack")
-        self.frames.heartbeat.on_key(lambda key: self._session.press(key) if self._session is not None else None)
+        self.frames = FigureSync().frames
+        self.frames.heartbeat.on_key(self.press)
         self.frames.heartbeat.on_step_key(self.bar.press)
-        self._session: Session | None = None
         self._shown: tuple[Race | None, Theme | None, tuple[int, ...]] = (None, None, ())
         self._offered_at = -1
         self.pins = pmui.MultiChoice(
@@ -79,8 +77,7 @@ class Geometry(Tab):
         wraps = [":host { flex-wrap: wrap; align-items: center; }"]
         model = Form(FormRow(self.model), sizing_mode=None, margin=(0, 0, 6, 0))
         controls = pn.Row(self.pins, model, margin=0, sizing_mode="stretch_width", stylesheets=wraps)
-        objects = (controls, self.map, self.segment, self.bar, self.frames.heartbeat)
-        self.root = pn.Column(*objects, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
+        self.root = cards.column(controls, self.map, self.segment, self.bar, self.frames.heartbeat)
 
     @classmethod
     def preview(cls, runs: LessonRuns) -> str:
@@ -207,9 +204,6 @@ class Geometry(Tab):
         self.bar.set_playing(False)
         self.map.close()
         self.segment.clear()
-
-    def __panel__(self) -> Any:
-        return self.root
 
 
 def _sliced(race: Race) -> bool:

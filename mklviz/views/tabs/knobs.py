@@ -2,39 +2,33 @@
 
 from __future__ import annotations
 
-import math
+from dataclasses import replace
 from functools import partial
 from time import monotonic
 from typing import Any
 
-import panel as pn
-
-from mklviz.engine import Gap, MaxIter, MaxSeconds, Race, make_solver
-from mklviz.engine.task import STOPPED, ProgressReport, Task
-from mklviz.errors import Interrupted, SolverError
+from mklviz.analysis.knobs import GOAL, KNOBS, Knob, Turn, bars, lines, outcome, solve_at, too_large
+from mklviz.engine import make_solver
+from mklviz.engine.task import STOPPED, Task
 from mklviz.problem import Problem
 from mklviz.record import Trace
 from mklviz.views.form import Button, Form, FormRow, ProgressBar, Segments, Slider
 from mklviz.views.host.frames import FigureSync
-from mklviz.views.lab.knobs import GOAL, KNOBS, Knob, MaxSolves, Turn, bars, lines, outcome, too_large
-from mklviz.views.lab.lab_charts import bar_table, bars_chart, curve_tables, curves_chart, lab_figure
 from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.look.styles import solver_styles
+from mklviz.views.model.lab_charts import bar_table, bars_chart, curve_tables, curves_chart, lab_figure
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
+from mklviz.views.tabs import Tab
 from mklviz.views.tabs._previews import curves_preview
-from mklviz.views.tabs._tab import Tab
 
 __all__ = ["Knobs"]
 
 PATIENCE = 0.5  # seconds that a solve may take before its progress is shown
 HELD = 0.4  # seconds that a solve is not given up for, so that curves come while the slider moves on
 REST = 0.4  # seconds without a move after which the slider rests
-COARSE = 0.2  # seconds that a solver has while the slider moves; what has taken a step by then is drawn
-PAUSE = 0.05  # seconds between two reports of a solve
-MOST_SOLVES, MOST_STEPS = 500, 300  # of one solve; line searches take many SVMs in a step
 SECONDS, ONCE = 10.0, 60.0  # of a solver that follows the slider, and of one that solves once
 _ABOUT = (
     "Change one setting; the rest stays as in this race. The problem is solved again as the slider moves: what takes"
@@ -59,12 +53,11 @@ class Knobs(Tab):
 
     def __init__(self) -> None:
         super().__init__()
-        self._session: Session | None = None
         self._theme: Theme | None = None
         self._problem: Problem | None = None
         self._refusal = ""  # why the chosen knob does not fit it
         self._sync = FigureSync()
-        self._sync.frames.heartbeat.on_key(lambda key: self._session.press(key) if self._session else None)
+        self._sync.frames.heartbeat.on_key(self.press)
         self.now: Turn | None = None
         self.before: Turn | None = None
         self.rivals: dict[str, Trace] = {}
@@ -86,8 +79,7 @@ class Knobs(Tab):
         about = cards.html(cards.heading("Turn one knob", _ABOUT))
         controls = (FormRow(self.choice), self._watch, FormRow(self.slider, self.once, self.stop))
         form = Form(*controls, self.refusal, self.bar, self.progress, margin=(8, 0, 0, 0))
-        objects = (cards.card(about, form), self._grid, self._sync.frames.heartbeat)
-        self.root = pn.Column(*objects, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
+        self.root = cards.column(cards.card(about, form), self._grid, self._sync.frames.heartbeat)
 
     @classmethod
     def preview(cls, runs: LessonRuns) -> str:
@@ -147,7 +139,7 @@ class Knobs(Tab):
         self.weights = lab_figure(bars_chart("knob-weights", theme), theme)
         headings = self._gap_heading, cards.html(cards.heading("Kernel weights", _WEIGHTS))
         self._grid.objects = [
-            cards.card(heading, pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=0))
+            cards.card(heading, cards.figure(plot))
             for heading, plot in zip(headings, (self.gaps.plot, self.weights.plot), strict=True)
         ]
 
@@ -185,7 +177,7 @@ class Knobs(Tab):
         (knob, position), self._place = place, place
         self._pressed, self._asked_at = False, monotonic()
         rival = "" if coarse or knob.rival in self.rivals else knob.rival
-        solved = partial(_solved, problem, knob, position, rival, seconds, coarse)
+        solved = partial(solve_at, problem, knob, position, rival, seconds, coarse)
         self.task.ask(object(), solved, "The problem could not be solved")
         self.stop.visible = self.bar.visible = False
 
@@ -214,66 +206,27 @@ class Knobs(Tab):
         now, theme = self.now, self._theme
         with self._sync.frames.in_order():
             if now is None or theme is None:
-                self.gaps.show(curve_tables([]))
+                self.gaps.show(curve_tables([], {}))
                 self.weights.show(bar_table([], ""))
                 say(self.progress, "")
                 return
             styles = _styles(now, theme)
             rival = self.rivals.get(now.knob.rival)
-            self._gap_heading.object = cards.heading("Duality gap", _GAP, beside=cards.legend(styles))
-            self.gaps.show(curve_tables(lines(now, self.before, rival, styles), GOAL))
-            self.weights.show(bar_table(bars(now, self.before), styles[0].colour))
+            self._gap_heading.object = cards.heading("Duality gap", _GAP, beside=cards.legend(styles.values()))
+            self.gaps.show(curve_tables(lines(now, self.before, rival), styles, GOAL))
+            self.weights.show(bar_table(bars(now, self.before), styles["now"].colour))
         say(self.progress, outcome(now, self.before, rival))
 
     def close(self) -> None:
         """Stop the solve."""
         self.task.forget()
 
-    def __panel__(self) -> Any:
-        return self.root
 
-
-def _solved(
-    problem: Problem, knob: Knob, position: int, rival: str, seconds: float, coarse: bool, report: ProgressReport
-) -> tuple[Turn, Trace | None]:
-    """Return the result for a position, and for the rival if one is named; the solves take turns with all others.
-
-    A `coarse` one is given up after some tenths of a second, as soon as it has taken a step.
-    """
-    rules = (Gap(GOAL), MaxSolves(MOST_SOLVES), MaxIter(MOST_STEPS), MaxSeconds(seconds))
-    solvers = [knob.solver(position), *([make_solver(rival)] if rival else [])]
-    race = Race(knob.problem(problem, position), solvers, rules)
-    main, *rivals = race.runs.values()
-    race.start()
-    begun = monotonic()
-    try:
-        while not race.wait(PAUSE):
-            if coarse and monotonic() - begun > COARSE and len(main.trace) > 1:
-                race.cancel()
-            elif len(main.trace):
-                report(_share(main.trace), f"Solving. SVM solves so far: {main.trace.final.svm_solves:,}.")
-            else:
-                report(0.0)
-    except Interrupted:
-        race.cancel()
-        raise
-    if not len(main.trace):
-        raise SolverError(main.reason)
-    stopped = main.trace.status == "stopped"
-    return Turn(knob, position, main.trace, coarse=stopped), rivals[0].trace if rivals else None
-
-
-def _styles(now: Turn, theme: Theme) -> list[RunStyle]:
+def _styles(now: Turn, theme: Theme) -> dict[str, RunStyle]:
     """Return how the knob's solver is drawn, and its rival."""
     solvers = {"now": now.knob.solver(now.position)}
     if now.knob.rival:
         solvers["rival"] = make_solver(now.knob.rival)
-    return list(solver_styles(solvers, theme).values())
-
-
-def _share(trace: Trace) -> float:
-    """Return the progress of a solve, by its gap on a logarithmic scale or by its limit."""
-    first, gap = trace.gap_at(0), trace.gap_at(len(trace) - 1)
-    down = math.log(first / gap) / math.log(first / GOAL) if first > gap > 0.0 and first > GOAL else 0.0
-    spent = max(trace.final.svm_solves / MOST_SOLVES, len(trace) / MOST_STEPS)
-    return min(max(down, spent), 1.0)
+    dashes = {"now": "solid", "rival": "dashed"}
+    styles = solver_styles(solvers, theme).items()
+    return {key: replace(style, label=str(solvers[key].name), dash=dashes[key]) for key, style in styles}

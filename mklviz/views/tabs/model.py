@@ -7,26 +7,22 @@ were drawn longest ago; what takes longest waits until the race rests.
 from __future__ import annotations
 
 from time import monotonic
-from typing import Any
-
-import panel as pn
 
 from mklviz.engine import Race
 from mklviz.views.form import Form, FormRow, Select
-from mklviz.views.host.frames import Frames
+from mklviz.views.host.frames import FigureSync
 from mklviz.views.host.page_session import is_on_page
 from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme
 from mklviz.views.look.styles import race_styles
-from mklviz.views.model.coarse_decision import coarse_decision
-from mklviz.views.model.model_card import ModelCard, ModelSection, Subject
+from mklviz.views.model.model_card import ModelCard, ModelSection, Subject, coarse_decision
 from mklviz.views.model.points_card import PointsCard
 from mklviz.views.race.cursor_bar import CursorBar
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
+from mklviz.views.tabs import Tab
 from mklviz.views.tabs._previews import weights_preview
-from mklviz.views.tabs._tab import Tab
 
 __all__ = ["Model"]
 
@@ -82,11 +78,9 @@ class Model(Tab):
 
     def __init__(self) -> None:
         super().__init__()
-        self.bar, self.frames = CursorBar(), Frames()
-        self.frames.heartbeat.param.watch(lambda _: self.frames.acknowledge(monotonic()), "ack")
+        self.bar, self.frames = CursorBar(), FigureSync().frames
         self.frames.heartbeat.on_step_key(self.bar.press)
-        self.frames.heartbeat.on_key(lambda key: self._session.press(key) if self._session is not None else None)
-        self._session: Session | None = None
+        self.frames.heartbeat.on_key(self.press)
         self._shown: tuple[Race | None, Theme | None] = (None, None)
         self._cursor: int | None = None  # where it was at the last tick
         self._moved_at = 0.0
@@ -96,8 +90,7 @@ class Model(Tab):
         self.points = PointsCard()
         weights, decisions, *others = self.cards
         head = Form(FormRow(self.run, self.label, wrap=True), margin=(0, 0, 8, 0))
-        objects = (head, self.bar, weights, decisions, self.points, *others, self.frames.heartbeat)
-        self.root = pn.Column(*objects, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
+        self.root = cards.column(head, self.bar, weights, decisions, self.points, *others, self.frames.heartbeat)
 
     @classmethod
     def preview(cls, runs: LessonRuns) -> str:
@@ -219,6 +212,3 @@ class Model(Tab):
         self.points.close()
         for card in self.cards:
             card.forget()
-
-    def __panel__(self) -> Any:
-        return self.root

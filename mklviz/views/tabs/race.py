@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from mklviz.views.race.equivalence_card import EquivalenceCard
 from mklviz.views.race.minima import MinimaCard
 from mklviz.views.race.path_card import PathCard
 from mklviz.views.race.race_view import RaceView
 from mklviz.views.session.session import Session
-from mklviz.views.tabs._tab import Tab
+from mklviz.views.tabs import Tab
 
 __all__ = ["RaceTab"]
 
@@ -23,7 +22,7 @@ class RaceTab(Tab):
     def __init__(self) -> None:
         super().__init__()
         self.view, self.minima = RaceView(), MinimaCard()
-        self.race_view = self.view
+        self.root = self.race_view = self.view
         self.equivalence, self.path = EquivalenceCard(), PathCard()
         self._cards: tuple[MinimaCard | EquivalenceCard | PathCard, ...] = ()  # for the owner's page alone
 
@@ -57,6 +56,3 @@ class RaceTab(Tab):
         """Stop the computations of the cards."""
         for card in self._cards:
             card.clear()
-
-    def __panel__(self) -> Any:
-        return self.view

@@ -34,7 +34,7 @@ from mklviz.views.host.workarounds import with_page_locked
 from mklviz.views.look import cards
 from mklviz.views.session.race_history import KeptRace, difference, overlaid, shared_recipe
 from mklviz.views.session.session import Session
-from mklviz.views.tabs._tab import Tab
+from mklviz.views.tabs import Tab
 
 __all__ = ["Runs"]
 
@@ -66,7 +66,6 @@ class Runs(Tab):
 
     def __init__(self) -> None:
         super().__init__()
-        self._session: Session | None = None
         self.store: Store
         self.listed = FoundRaces()
         self.shown_page = ""
@@ -81,9 +80,7 @@ class Runs(Tab):
         line = FormRow(self._said, self.keep, wrap=True)
         top = Form(Heading(object="Races"), self._store_trouble, self.trouble, self._search_rows, self._actions, line)
         self._bottom = Form(self.undo, self.words.body, margin=(8, 0, 0, 0))
-        self.root = pn.Column(
-            cards.card(top, self.list, self._bottom), self._frame, margin=(8, 0, 0, 0), sizing_mode="stretch_width"
-        )
+        self.root = cards.column(cards.card(top, self.list, self._bottom), self._frame)
         self._offer()
 
     def _build_search(self) -> None:
@@ -364,6 +361,3 @@ class Runs(Tab):
     def close(self) -> None:
         """Look for nothing any more."""
         self.listed.close()
-
-    def __panel__(self) -> Any:
-        return self.root

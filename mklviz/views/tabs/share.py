@@ -6,8 +6,6 @@ from collections.abc import Callable
 from html import escape
 from typing import Any
 
-import panel as pn
-
 from mklviz.engine.task import Task
 from mklviz.errors import MklvizError
 from mklviz.recipe import Recipe
@@ -18,8 +16,7 @@ from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.links.link import ALL, HIDE, LOCK, SETUP
 from mklviz.views.look import cards
 from mklviz.views.session.session import Session
-from mklviz.views.tabs import tab_classes
-from mklviz.views.tabs._tab import Tab
+from mklviz.views.tabs import Tab, tab_classes
 
 __all__ = ["Share"]
 
@@ -44,7 +41,6 @@ class Share(Tab):
 
     def __init__(self) -> None:
         super().__init__()
-        self._session: Session | None = None
         self.link = Link(label="Link")
         self.tab = Select(label="opens at", options=_tabs(), value="race", width=200)
         self.hide = Checkbox(label="without the set-up", description="Only the buttons of the race stay beside it.")
@@ -61,12 +57,10 @@ class Share(Tab):
         for part in (self.tab, self.hide, self.lock):
             part.param.watch(lambda _event: self._tell_link(), "value")
         self._files = Form(self._trouble, FormRow(*self.buttons, wrap=True), margin=(6, 0, 4, 0))
-        self.root = pn.Column(
+        self.root = cards.column(
             cards.card(cards.html(cards.title("Link")), Form(self._said, self.link, self._opening)),
             cards.card(cards.html(cards.title(PROGRAM)), Form(self.code, margin=(6, 0, 4, 0))),
             cards.card(cards.html(cards.title("Files of this race")), self._files),
-            margin=(8, 0, 0, 0),
-            sizing_mode="stretch_width",
         )
 
     @classmethod
@@ -133,6 +127,3 @@ class Share(Tab):
         """Stop making files."""
         for task in self._tasks:
             task.forget()
-
-    def __panel__(self) -> Any:
-        return self.root

@@ -3,30 +3,31 @@ returned."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import partial
+from html import escape
 from typing import Any
 
-import panel as pn
-
+from mklviz.analysis.stopping import DIGITS, RULES, Judgement, Rule, judge, threshold_text
+from mklviz.engine import Replay, Returned
 from mklviz.engine.task import Task
 from mklviz.record import FINAL, Trace
 from mklviz.views.form import Form, FormRow, Select, Slider
 from mklviz.views.host.frames import FigureSync
-from mklviz.views.lab.judging import Judgement, judge
-from mklviz.views.lab.lab_charts import bar_table, bars_chart, curve_tables, curves_chart, lab_figure
-from mklviz.views.lab.rules import DIGITS, RULES, Rule, replay_table, threshold_text
 from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.look import cards
-from mklviz.views.look.palette import RunStyle, Theme
+from mklviz.views.look.palette import RunStyle, Theme, swatch
 from mklviz.views.look.styles import run_styles
+from mklviz.views.model.lab_charts import bar_table, bars_chart, curve_tables, curves_chart, lab_figure
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
+from mklviz.views.tabs import Tab
 from mklviz.views.tabs._previews import curves_preview
-from mklviz.views.tabs._tab import Tab
 
-__all__ = ["Stopping"]
+__all__ = ["Stopping", "above_words"]
 
+ROUNDING = 1e-9  # of the objective; a smaller distance may be rounding
 SHOWN = "The race shown"
 _ABOUT = (
     "A rule decides when a run stops, and sees less than is known afterwards. Choose one and move its threshold: each"
@@ -56,13 +57,12 @@ class Stopping(Tab):
 
     def __init__(self) -> None:
         super().__init__()
-        self._session: Session | None = None
         self._theme: Theme | None = None
         self._styles: dict[str, RunStyle] = {}
         self._offered: dict[str, dict[str, Trace]] = {}
         self.task = Task[Judgement]()
         self._sync = FigureSync()
-        self._sync.frames.heartbeat.on_key(lambda key: self._session.press(key) if self._session else None)
+        self._sync.frames.heartbeat.on_key(self.press)
         self._drawn: tuple[Any, ...] = ()
         self.judgement: Judgement | None = None
         self.race = Select(label="Race", options={}, value="", width=300)
@@ -82,8 +82,9 @@ class Stopping(Tab):
             self._progress,
             margin=(8, 0, 0, 0),
         )
-        objects = (cards.card(about, form), self._grid, cards.card(self.table), self._sync.frames.heartbeat)
-        self.root = pn.Column(*objects, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
+        self.root = cards.column(
+            cards.card(about, form), self._grid, cards.card(self.table), self._sync.frames.heartbeat
+        )
         self._turn_to_rule()
 
     @classmethod
@@ -128,9 +129,9 @@ class Stopping(Tab):
         self.truth = lab_figure(curves_chart("stop-truth", "iteration", theme), theme)
         self.bars = lab_figure(bars_chart("stop-weights", theme), theme)
         figures = zip(self._headings, (self.seen, self.truth), strict=True)
-        boxes = [_box(heading, part.plot) for heading, part in figures]
+        boxes = [cards.card(heading, cards.figure(part.plot)) for heading, part in figures]
         heading = cards.html(cards.heading("Weights that would have been returned", _BARS))
-        self._grid.objects = [*boxes, _box(heading, self.bars.plot, Form(FormRow(self.run)))]
+        self._grid.objects = [*boxes, cards.card(heading, cards.figure(self.bars.plot), Form(FormRow(self.run)))]
 
     def _offer(self, session: Session) -> None:
         """Offer the ended runs of the race shown, and the kept races."""
@@ -170,13 +171,14 @@ class Stopping(Tab):
         if set(self.run.options.values()) != set(judgement.traces) or self._drawn[:1] != (judgement,):
             self._styles = run_styles(judgement.traces, session.theme)
             labels = {style.label: key for key, style in self._styles.items()}
-            self.run.param.update(options=labels, value=_chosen_run(self.run.value, judgement.traces))
+            chosen = self.run.value if self.run.value in judgement.traces else next(iter(judgement.traces))
+            self.run.param.update(options=labels, value=chosen)
             for heading, (title, why) in zip(self._headings, _CURVES, strict=True):
                 heading.object = cards.heading(title, why, beside=cards.legend(self._styles.values()))
         self._drawn = (judgement, self.run.value)
         with self._sync.frames.in_order():
-            self.seen.show(curve_tables(judgement.seen(self._styles), DIGITS[self.threshold.value]))
-            self.truth.show(curve_tables(judgement.truth(self._styles)))
+            self.seen.show(curve_tables(judgement.seen(), self._styles, DIGITS[self.threshold.value]))
+            self.truth.show(curve_tables(judgement.truth(), self._styles))
             self.bars.show(bar_table(judgement.bars(self.run.value), self._styles[self.run.value].colour))
         self.table.object = cards.title("What it would have returned") + self._table(judgement, session)
 
@@ -194,18 +196,91 @@ class Stopping(Tab):
         """Stop the computation."""
         self.task.forget()
 
-    def __panel__(self) -> Any:
-        return self.root
-
 
 def _ended(traces: Mapping[str, Trace]) -> dict[str, Trace]:
     return {key: trace for key, trace in traces.items() if trace.status in FINAL and len(trace)}
 
 
-def _chosen_run(key: str, traces: Mapping[str, Trace]) -> str:
-    return key if key in traces else next(iter(traces))
+_GROUP = {True: ' class="group"', False: ""}  # where the columns of one iterate begin
+_HEADS = (
+    ("Above optimum", "How far its objective lies above the optimum, by the best bounds of all runs at their ends"),
+    ("Kernels", "Kernels in use"),
+    ("Misplaced", "Share of the weight that is on other kernels than in the best solution known"),
+)
 
 
-def _box(heading: Any, plot: Any, *below: Any) -> Any:
-    pane = pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=0)
-    return cards.card(heading, pane, *below)
+def replay_table(
+    replays: Mapping[str, Replay],
+    traces: Mapping[str, Trace],
+    styles: Mapping[str, RunStyle],
+    score_name: str,
+    silent: frozenset[str] = frozenset(),
+) -> str:
+    """Return an HTML table of where each run would have stopped and with which result.
+
+    `traces`, `styles`: the runs by the same keys, and how they are drawn; `score_name`: what scores are, such as "Test
+    accuracy"; "" where there are none; `silent`: keys of the runs that do not report what the rule looks at.
+    """
+    heads = [*_HEADS, (score_name, "On samples that were held out")] if score_name else list(_HEADS)
+    columns = "".join(
+        f'<th scope="col"{_GROUP[column == 0]} title="{escape(why)}">{escape(name)}</th>'
+        for column, (name, why) in enumerate(heads)
+    )
+    groups = "".join(
+        f'<th scope="colgroup"{_GROUP[True]} colspan="{len(heads)}">{what}</th>'
+        for what in ("Last iterate", "Best iterate so far")
+    )
+    rows = "".join(_row(replays[key], traces[key], styles[key], score_name, key in silent) for key in replays)
+    return (
+        '<div class="scroll" tabindex="0"><table class="results replays">'
+        '<caption class="unseen">Where each run would have stopped'
+        f'</caption><thead><tr><td colspan="4"></td>{groups}</tr><tr><th scope="col">Solver</th><th scope="col">Stops'
+        '</th><th scope="col">SVM solves</th><th scope="col">CPU seconds</th>'
+        f"{2 * columns}</tr></thead><tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _row(replay: Replay, trace: Trace, style: RunStyle, score_name: str, silent: bool) -> str:
+    first, end = trace.first_step, trace.last_step
+    if silent:
+        when = "not reported"
+    elif replay.verdict is None:
+        when = f"never, in {end - first:,} steps"
+    else:
+        when = f"at step {first + replay.step:,} of {end:,}"
+    step = replay.last.step
+    cells = "".join(
+        f"<td>{cell}</td>" for cell in (when, f"{trace[step].svm_solves:,}", f"{trace.seconds_at(step):.2f} s")
+    )
+    for returned in (replay.last, replay.best):
+        columns = enumerate(_cells(returned, score_name))
+        cells += "".join(f"<td{_GROUP[column == 0]}>{cell}</td>" for column, cell in columns)
+    return f'<tr><th scope="row">{swatch(style)}{escape(style.label)}</th>{cells}</tr>'
+
+
+def _cells(returned: Returned, score_name: str) -> list[str]:
+    cells = [above_words(returned), f"{returned.iterate.active:,}", _percent(returned.misplaced)]
+    if score_name:
+        score = returned.score
+        accurate = f"{100 * score:.1f} %" if "accuracy" in score_name.lower() else f"{score:.3f}"
+        cells.append(accurate if math.isfinite(score) else "–")
+    return cells
+
+
+def above_words(returned: Returned) -> str:
+    """Return how far the returned iterate lies above the optimum: "1.2 %", or "0.4–1.2 %" where no more is known."""
+    least, most = _short(returned.at_least), _short(returned.at_most)
+    if not most:
+        return f"≥ {least} %" if least else "–"
+    return f"{most} %" if least == most else f"{least}–{most} %"
+
+
+def _short(share: float) -> str:
+    if not math.isfinite(share):
+        return ""
+    value = 100 * share if share > ROUNDING else 0.0
+    return f"{value:.2g}" if value < 99.5 else f"{value:,.0f}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %" if math.isfinite(share) else "–"

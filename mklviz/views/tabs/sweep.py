@@ -34,7 +34,7 @@ from mklviz.views.sweeps.sweep_plan import SweepPlan, plan_of
 from mklviz.views.sweeps.sweep_race import race_of
 from mklviz.views.sweeps.sweep_results import SweepResults, results_of
 from mklviz.views.sweeps.sweep_text import failures, progress_line
-from mklviz.views.tabs._tab import Tab
+from mklviz.views.tabs import Tab
 
 __all__ = ["SweepTab"]
 
@@ -65,7 +65,6 @@ class SweepTab(Tab):
 
     def __init__(self) -> None:
         super().__init__()
-        self._session: Session | None = None
         self._table: SweepTable | None = None
         self._looked_at = self._drawn_at = 0.0
         self._choice: tuple[Any, ...] = ()  # of what is compared
@@ -73,7 +72,7 @@ class SweepTab(Tab):
         self.planning, self.starting = Task[SweepPlan](), Task[SweepRun]()
         self.comparing, self.saving = Task[SweepResults](ONE_SECTION), Task[tuple[str, bytes]]()
         self._sync = FigureSync()
-        self._sync.frames.heartbeat.on_key(lambda key: self._session.press(key) if self._session else None)
+        self._sync.frames.heartbeat.on_key(self.press)
         self.form, self.results = SweepForm(), ResultsView(self._pick)
         most = max(1, min(usual_workers(), LIMITS.sweep_workers))
         counts = {f"{count}": count for count in range(1, most + 1)}
@@ -103,8 +102,7 @@ class SweepTab(Tab):
         buttons = FormRow(self.workers, self.start, self.pause, self.stop, self.take, wrap=True)
         parts = (self.form.body, buttons, self.trouble, self.status, self.bar, self.failed)
         head = cards.card(about, Form(*parts, margin=(8, 0, 0, 0)))
-        objects = (head, self._came, self.results, self._sync.frames.heartbeat)
-        return pn.Column(*objects, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
+        return cards.column(head, self._came, self.results, self._sync.frames.heartbeat)
 
     @classmethod
     def supports(cls, session: Session) -> str:
@@ -333,9 +331,6 @@ class SweepTab(Tab):
         self._stop()
         for task in (self.planning, self.starting, self.comparing, self.saving):
             task.forget()
-
-    def __panel__(self) -> Any:
-        return self.root
 
 
 _FILES = (("CSV", ".csv"), ("Parquet", ".parquet"))

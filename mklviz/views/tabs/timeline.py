@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import panel as pn
-
 from mklviz.views.host.page_session import is_connected
 from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.look import cards
@@ -13,8 +9,8 @@ from mklviz.views.race.branch_card import BranchCard
 from mklviz.views.race.cursor_bar import CursorBar
 from mklviz.views.race.race_view import RaceView
 from mklviz.views.session.session import Session
+from mklviz.views.tabs import Tab
 from mklviz.views.tabs._previews import race_preview
-from mklviz.views.tabs._tab import Tab
 
 __all__ = ["Timeline"]
 
@@ -32,7 +28,7 @@ class Timeline(Tab):
         self.view, self.bar, self.branch = RaceView(), CursorBar(), BranchCard()
         self.view.heartbeat.on_step_key(self.bar.press)
         self.view.drag_cursor(self.bar.go_to, anywhere=True)
-        self.root = pn.Column(self.bar, self.branch, self.view, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
+        self.root = cards.column(self.bar, self.branch, self.view)
 
     @classmethod
     def preview(cls, runs: LessonRuns) -> str:
@@ -63,6 +59,3 @@ class Timeline(Tab):
     def close(self) -> None:
         """Hold the cursor."""
         self.bar.playing = False
-
-    def __panel__(self) -> Any:
-        return self.root

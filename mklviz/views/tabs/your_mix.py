@@ -2,32 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from html import escape
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import panel as pn
+import param
 
+from mklviz.analysis.decisions import MOST_POINTS, Lines, level_lines, mesh_over, values_over
+from mklviz.analysis.grams import sampled
+from mklviz.analysis.own_weights import YOURS, Mix, Mixer, above, mix_lines, mixed_kernels, standing
+from mklviz.contract import Iterate
+from mklviz.engine.task import ProgressReport, Task
 from mklviz.inner.oracle import needs_known_loss
 from mklviz.numbers import share_text
 from mklviz.problem import Problem
+from mklviz.recipe.prepared import Prepared
+from mklviz.record import Trace
+from mklviz.typing import Array
+from mklviz.views.chart.bokeh_figure import ChartFigure
+from mklviz.views.chart.description import Axis, Chart, Column, LineMark, PointMark
 from mklviz.views.form import Button, Form, FormRow
+from mklviz.views.host.beside import KEEP_HOLD, beside
+from mklviz.views.host.dragging import ONE_IN_FLIGHT, DraggedComponent
 from mklviz.views.host.frames import FigureSync
 from mklviz.views.host.ticks import Polling
-from mklviz.views.lab.lab_charts import curve_tables, curves_chart, lab_figure
-from mklviz.views.lab.own_mix import Mix, Mixer, above, mix_lines, mixed_kernels, standing
-from mklviz.views.lab.weight_bars import WeightBars
 from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.look import cards
-from mklviz.views.look.palette import Theme
+from mklviz.views.look.palette import RunStyle, Theme
+from mklviz.views.look.shades import CLASS_MARKERS, class_colours
 from mklviz.views.look.styles import race_styles
-from mklviz.views.model.boundaries import Boundaries
+from mklviz.views.model.lab_charts import curve_tables, curves_chart, lab_figure
 from mklviz.views.session.session import Session
+from mklviz.views.tabs import Tab
 from mklviz.views.tabs._previews import weights_preview
-from mklviz.views.tabs._tab import Tab
 
-__all__ = ["YourMix"]
+__all__ = ["Boundaries", "WeightBars", "YourMix"]
 
 _ABOUT = "Drag the bars: the problem is solved at your weights. Can you get lower than the solvers?"
 _FEW = " These are the {shown} heaviest of {total:,} {noun}s; the others have no weight in your mix."
@@ -45,19 +57,17 @@ class YourMix(Tab):
         self.bars.on_change = self._change
         self.mix: Mix | None = None
         self.mixer: Mixer | None = None
-        self._session: Session | None = None
         self._theme: Theme | None = None
         self._drawn: object = None
         self._polling = Polling(self._look)
         self._sync = FigureSync()
-        self._sync.frames.heartbeat.on_key(lambda key: self._session.press(key) if self._session else None)
+        self._sync.frames.heartbeat.on_key(self.press)
         self.about, self.score, self.heading = cards.html(), cards.html(), cards.html()
         self.boundaries = Boundaries()
         self._grid = cards.grid(columns="auto-fit, minmax(min(420px, 100%), 1fr)")
         again = Button(lambda *_: self._start_over(), label="Equal weights", width=130)
         self._bars_card = cards.card(self.about, self.bars, Form(FormRow(again)))
-        objects = (self._grid, self._sync.frames.heartbeat)
-        self.root = pn.Column(*objects, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
+        self.root = cards.column(self._grid, self._sync.frames.heartbeat)
 
     @classmethod
     def preview(cls, runs: LessonRuns) -> str:
@@ -101,7 +111,7 @@ class YourMix(Tab):
 
     def _build(self, theme: Theme) -> None:
         self.figure = lab_figure(curves_chart("mix-above", "step", theme), theme)
-        pane = pn.pane.Bokeh(self.figure.plot, sizing_mode="stretch_width", margin=0)
+        pane = cards.figure(self.figure.plot)
         self._grid.objects = [self._bars_card, cards.card(self.heading, self.score, pane, self.boundaries)]
 
     def _begin(self, session: Session) -> None:
@@ -170,8 +180,9 @@ class YourMix(Tab):
             return
         traces = {key: trace for key, trace in session.traces.items() if len(trace)}
         mine = None if self.mix is None else above(self.mix.iterate.objective, traces)
-        styles = race_styles(session.race, self._theme)
-        self.figure.show(curve_tables(mix_lines(mine, traces, styles, self._theme)))
+        own = RunStyle(YOURS, self._theme.text, "solid", "star")
+        styles = {**race_styles(session.race, self._theme), YOURS: own}
+        self.figure.show(curve_tables(mix_lines(mine, traces), styles))
         if self.mix is not None and mine is not None:
             self.bars.weights = [float(weight) for weight in self.mix.iterate.weights[mixer.kernels]]
             self.boundaries.show(self.mix.boundary)
@@ -195,5 +206,121 @@ class YourMix(Tab):
             self.mixer.task.forget()
         self.mixer, self.mix = None, None
 
-    def __panel__(self) -> Any:
-        return self.root
+
+HEIGHT = 260  # pixels
+ACROSS = 48  # meshes: a few milliseconds
+_WORDS = "Thick: where your mix decides. Dashed: where {solver} does, which has the lowest objective so far."
+
+
+class Boundaries(cards.Rooted):
+    """The figure, for samples of two classes with two features; otherwise it is hidden, and there are no lines."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.figure: ChartFigure | None = None
+        self.task = Task[Lines]()
+        self._problem: Problem | None = None
+        self._words = cards.html()
+        self.root = pn.Column(visible=False, margin=(6, 0, 0, 0), sizing_mode="stretch_width")
+
+    def begin(self, prepared: Prepared, theme: Theme) -> None:
+        """Turn to the samples of a race, or to another theme."""
+        train = prepared.train
+        self.close()
+        self.root.visible = train.grams is None and train.task == "binary" and train.X.shape[1] == 2
+        if not self.root.visible:
+            self.figure, self._problem, self.root.objects = None, None, []
+            return
+        self._problem, self._mesh = prepared.problem, mesh_over(train.X, ACROSS)
+        self.figure = ChartFigure(_chart(train.feature_names, self._mesh, theme), theme, HEIGHT, tools="")
+        some = sampled(len(train.y), MOST_POINTS)
+        (x, y), sides = train.X[some].T, (train.y[some] > 0).astype(int)
+        self._colours = {"mine": theme.text, "best": theme.text}
+        colours = class_colours(theme)
+        self.figure.show(
+            {
+                "samples": {
+                    "x": x.tolist(),
+                    "y": y.tolist(),
+                    "colour": [colours[side] for side in sides],
+                    "marker": [CLASS_MARKERS[side] for side in sides],
+                }
+            }
+        )
+        self.root.objects = [self._words, cards.figure(self.figure.plot)]
+
+    def of(self, iterate: Iterate) -> Lines:
+        """Return where an iterate's f is zero; safe in a thread."""
+        return () if self._problem is None else _zeros(self._problem, iterate, *self._mesh)
+
+    def show(self, mine: Lines) -> None:
+        """Draw the line of the mix."""
+        self._draw("mine", mine)
+
+    def update(self, traces: Mapping[str, Trace], styles: Mapping[str, RunStyle]) -> None:
+        """Draw the line of the best solver when it is there, and ask for it when that is another iterate."""
+        line = self.task.take()
+        if line is not None:
+            self._draw("best", line)
+        ran = {key: trace for key, trace in traces.items() if len(trace) and key in styles}
+        if self._problem is None or not ran:
+            return
+        key = min(ran, key=lambda key: ran[key].best.objective)
+        best, style = ran[key].best, styles[key]
+        if self.task.working or self.task.key == (key, best.objective):
+            return
+        self._words.object = f'<p class="why">{escape(_WORDS.format(solver=style.label))}</p>'
+        self._colours["best"] = style.colour
+        work = partial(_reported, self._problem, best, self._mesh)
+        self.task.ask((key, best.objective), work, "The boundary could not be drawn")
+
+    def _draw(self, table: str, line: Lines) -> None:
+        if self.figure is not None:
+            xs, ys = [x for x, _ in line], [y for _, y in line]
+            self.figure.show({table: {"xs": xs, "ys": ys, "colour": [self._colours[table]] * len(line)}})
+
+    def close(self) -> None:
+        """Compute nothing any more."""
+        self.task.forget()
+
+
+def _chart(names: tuple[str, ...], mesh: tuple[Array, Array], theme: Theme) -> Chart:
+    x, y = (
+        Axis(name, start=float(middles[0]), end=float(middles[-1])) for name, middles in zip(names, mesh, strict=True)
+    )
+    marks = (
+        PointMark("samples", colour=theme.card, fill=Column("colour"), marker=Column("marker"), size=7.0),
+        LineMark("mine", "xs", "ys", Column("colour"), width=4.0, many=True),
+        LineMark("best", "xs", "ys", Column("colour"), dash="dashed", width=2.5, many=True),
+    )
+    return Chart("mix-boundary", x=x, y=y, marks=marks)
+
+
+def _reported(problem: Problem, iterate: Iterate, mesh: tuple[Array, Array], report: ProgressReport) -> Lines:
+    report(0.0)
+    return _zeros(problem, iterate, *mesh)
+
+
+def _zeros(problem: Problem, iterate: Iterate, x: Array, y: Array) -> Lines:
+    return level_lines(x, y, values_over(problem, iterate.weights, iterate.dual, x, y), 0.0)
+
+
+class WeightBars(DraggedComponent):
+    """The bars; `on_change` is called with the weights of all of them, each from 0 to `most`."""
+
+    names = param.List(default=[], doc="The kernels")
+    weights = param.List(default=[], doc="Their weights")
+    most = param.Number(default=1.0, doc="The weight of a bar that is full")
+    shared = param.Boolean(default=True, doc="Whether the weights sum to one")
+    on_change: Callable[[Sequence[float]], None] | None = None
+
+    _esm = ONE_IN_FLIGHT + KEEP_HOLD + beside(__file__, "weight_bars.js")
+    _stylesheets: ClassVar[list[str]] = [beside(__file__, "weight_bars.css")]
+
+    def receive(self, message: Any) -> None:
+        """Hand on weights, if that is what they are."""
+        weights = message.get("weights") if isinstance(message, dict) else None
+        if self.on_change is None or not isinstance(weights, list) or len(weights) != len(self.names):
+            return
+        if all(isinstance(one, (int, float)) and 0.0 <= one <= self.most for one in weights):  # false for nan
+            self.on_change([float(one) for one in weights])

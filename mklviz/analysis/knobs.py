@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from time import monotonic
 from typing import Any
 
 import numpy as np
 
+from mklviz.analysis.curves import Bar, RunCurve, heaviest_bars, thinned
 from mklviz.contract import Solver
-from mklviz.engine import make_solver, why_not, with_parameter
-from mklviz.errors import MklvizError
+from mklviz.engine import Gap, MaxIter, MaxSeconds, Race, make_solver, why_not, with_parameter
+from mklviz.engine.task import ProgressReport
+from mklviz.errors import Interrupted, MklvizError, SolverError
 from mklviz.numbers import counted, share_text
 from mklviz.problem import LpBall, Problem, Regularizer, Simplex
 from mklviz.record import SOLVED, Trace
 from mklviz.record.verdict import Verdict
-from mklviz.views.lab.lab_charts import Bar, LabCurve
-from mklviz.views.look.palette import RunStyle
 
-__all__ = [*("GOAL", "KNOBS", "Knob", "MaxSolves", "Turn", "bars", "lines", "outcome", "too_large", "with_power")]
+__all__ = [
+    *("GOAL", "KNOBS", "Knob", "MaxSolves", "Turn", "bars", "lines", "outcome", "solve_at", "too_large", "with_power")
+]
 
 GOAL = 1e-2  # gap that is solved to
+MOST_SOLVES, MOST_STEPS = 500, 300  # of one solve; line searches take many SVMs in a step
+COARSE = 0.2  # seconds that a solver has while the slider moves; what has taken a step by then is drawn
+PAUSE = 0.05  # seconds between two reports of a solve
 SAMPLES, KERNELS = 300, 1000  # up to which a solve follows the slider
-HEAVIEST = 10  # kernels drawn
-MOST_POINTS = 400  # of a curve
 
 LAMBDAS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999, 1.0)
 PARTS: tuple[tuple[str, str, dict[str, Any]], ...] = (
@@ -176,23 +181,62 @@ def too_large(problem: Problem) -> str:
     )
 
 
-def lines(now: Turn, before: Turn | None, rival: Trace | None, styles: Sequence[RunStyle]) -> list[LabCurve]:
-    """Return the curves of the gap: now, at the position before behind it, and of the rival; `styles` are those two."""
-    curves = [_line(now.trace, styles[0], now.words, "solid")]
+def solve_at(
+    problem: Problem, knob: Knob, position: int, rival: str, seconds: float, coarse: bool, report: ProgressReport
+) -> tuple[Turn, Trace | None]:
+    """Return the result for a position, and for the rival if one is named; the solves take turns with all others.
+
+    A `coarse` one is given up after some tenths of a second, as soon as it has taken a step.
+    """
+    rules = (Gap(GOAL), MaxSolves(MOST_SOLVES), MaxIter(MOST_STEPS), MaxSeconds(seconds))
+    solvers = [knob.solver(position), *([make_solver(rival)] if rival else [])]
+    race = Race(knob.problem(problem, position), solvers, rules)
+    main, *rivals = race.runs.values()
+    race.start()
+    begun = monotonic()
+    try:
+        while not race.wait(PAUSE):
+            if coarse and monotonic() - begun > COARSE and len(main.trace) > 1:
+                race.cancel()
+            elif len(main.trace):
+                report(_share(main.trace), f"Solving. SVM solves so far: {main.trace.final.svm_solves:,}.")
+            else:
+                report(0.0)
+    except Interrupted:
+        race.cancel()
+        raise
+    if not len(main.trace):
+        raise SolverError(main.reason)
+    stopped = main.trace.status == "stopped"
+    return Turn(knob, position, main.trace, coarse=stopped), rivals[0].trace if rivals else None
+
+
+def _share(trace: Trace) -> float:
+    """Return the progress of a solve, by its gap on a logarithmic scale or by its limit."""
+    first, gap = trace.gap_at(0), trace.gap_at(len(trace) - 1)
+    down = math.log(first / gap) / math.log(first / GOAL) if first > gap > 0.0 and first > GOAL else 0.0
+    spent = max(trace.final.svm_solves / MOST_SOLVES, len(trace) / MOST_STEPS)
+    return min(max(down, spent), 1.0)
+
+
+def lines(now: Turn, before: Turn | None, rival: Trace | None) -> list[RunCurve]:
+    """Return the curves of the gap of the runs "now" and "rival", and at the position before behind them."""
+    curves = [_curve("now", now.trace, now.words)]
     if before is not None:
-        curves.append(_line(before.trace, styles[0], before.words, "solid", behind=True))
-    if rival is not None:
-        curves.append(_line(rival, styles[1], rival.label, "dashed"))
-    return curves
+        curves.append(replace(_curve("now", before.trace, before.words), behind=True, mark=None))
+    return curves if rival is None else [*curves, _curve("rival", rival)]
+
+
+def _curve(key: str, trace: Trace, label: str = "") -> RunCurve:
+    steps = thinned(len(trace))
+    solves, gaps = [float(trace[t].svm_solves) for t in steps], [trace.gap_at(t) for t in steps]
+    return RunCurve(key, solves, gaps, label, mark=(solves[-1], gaps[-1]))
 
 
 def bars(now: Turn, before: Turn | None) -> list[Bar]:
     """Return the weights at the end, those at the position before behind them."""
-    weights = now.trace.best.weights
-    former = np.full(len(weights), np.nan) if before is None else before.trace.best.weights
-    score = np.fmax(weights, former)
-    heaviest = [k for k in np.argsort(-score, kind="stable")[:HEAVIEST] if score[k] > 0.0]
-    return [Bar(now.trace.kernel_names[k], float(weights[k]), float(former[k])) for k in heaviest]
+    former = () if before is None else (before.trace.best.weights,)
+    return heaviest_bars(now.trace.kernel_names, now.trace.best.weights, *former)
 
 
 def outcome(now: Turn, before: Turn | None, rival: Trace | None) -> str:
@@ -208,10 +252,3 @@ def _told(trace: Trace) -> str:
     if trace.status in SOLVED:
         return f"{solves} to a gap of {gap}, {kernels}"
     return f"stopped after {solves} with a gap of {gap}, {kernels}"
-
-
-def _line(trace: Trace, style: RunStyle, label: str, dash: str, behind: bool = False) -> LabCurve:
-    steps = sorted({*range(0, len(trace), max(-(-len(trace) // MOST_POINTS), 1)), len(trace) - 1})
-    solves, gaps = [float(trace[t].svm_solves) for t in steps], [trace.gap_at(t) for t in steps]
-    mark = None if behind else (solves[-1], gaps[-1])
-    return LabCurve(label, solves, gaps, style.colour, dash, behind, mark, style.marker)

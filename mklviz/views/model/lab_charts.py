@@ -1,44 +1,20 @@
-"""Charts of the laboratory tabs: curves with a threshold across and marks on them, and the heaviest weights as bars."""
+"""Charts of the laboratory tabs: curves with a threshold across, and the heaviest weights as bars."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
+from mklviz.analysis.curves import Bar, RunCurve
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.description import Axis, BarMark, Chart, Column, LineMark, PointMark, RuleMark, Table
 from mklviz.views.chart.readout import add_readout
-from mklviz.views.look.palette import Theme
+from mklviz.views.look.palette import RunStyle, Theme
 
-__all__ = ["Bar", "LabCurve", "bar_table", "bars_chart", "curve_tables", "curves_chart", "lab_figure"]
+__all__ = ["bar_table", "bars_chart", "curve_tables", "curves_chart", "lab_figure"]
 
 HEIGHT = 230  # pixels
 FAINT = 0.4  # opacity of what is behind
-
-
-@dataclass(frozen=True)
-class LabCurve:
-    """One curve of a chart; `behind` draws it faint, and `mark` is a point on it, if there is one."""
-
-    label: str
-    x: Sequence[float]
-    y: Sequence[float]
-    colour: str
-    dash: str = "solid"
-    behind: bool = False
-    mark: tuple[float, float] | None = None
-    marker: str = "circle"
-
-
-@dataclass(frozen=True)
-class Bar:
-    """A kernel with its weight, what it had `before` (behind it) and a third one beside, nan where there is none."""
-
-    name: str
-    weight: float
-    before: float = math.nan
-    third: float = math.nan
 
 
 def lab_figure(chart: Chart, theme: Theme) -> ChartFigure:
@@ -60,25 +36,28 @@ def curves_chart(name: str, x_label: str, theme: Theme) -> Chart:
     return Chart(name, x=Axis(x_label), y=Axis(scale="log", numbers="percent"), marks=marks)
 
 
-def curve_tables(lines: Sequence[LabCurve], threshold: float = math.nan) -> dict[str, Table]:
-    """Return curves, those behind first, the marks on them and the threshold."""
-    ordered = sorted(lines, key=lambda line: not line.behind)
-    marked = [(line, line.mark) for line in ordered if line.mark is not None and line.mark[1] > 0.0]
+def curve_tables(
+    curves: Sequence[RunCurve], styles: Mapping[str, RunStyle], threshold: float = math.nan
+) -> dict[str, Table]:
+    """Return curves in the styles of their runs, those behind first, the marks on them and the threshold."""
+    ordered = sorted(curves, key=lambda curve: not curve.behind)
+    looks = [styles[curve.key] for curve in ordered]
+    marked = [(each.mark, look) for each, look in zip(ordered, looks, strict=True) if each.mark and each.mark[1] > 0.0]
     return {
         "lines": {
-            "xs": [list(map(float, line.x)) for line in ordered],
-            "ys": [[float(y) if y > 0.0 and math.isfinite(y) else math.nan for y in line.y] for line in ordered],
-            "label": [line.label for line in ordered],
-            "colour": [line.colour for line in ordered],
-            "dash": [line.dash for line in ordered],
-            "alpha": [FAINT if line.behind else 1.0 for line in ordered],
-            "width": [1.6 if line.behind else 2.0 for line in ordered],
+            "xs": [list(map(float, curve.x)) for curve in ordered],
+            "ys": [[float(y) if y > 0.0 and math.isfinite(y) else math.nan for y in curve.y] for curve in ordered],
+            "label": [curve.label or look.label for curve, look in zip(ordered, looks, strict=True)],
+            "colour": [look.colour for look in looks],
+            "dash": ["solid" if curve.behind else look.dash for curve, look in zip(ordered, looks, strict=True)],
+            "alpha": [FAINT if curve.behind else 1.0 for curve in ordered],
+            "width": [1.6 if curve.behind else 2.0 for curve in ordered],
         },
         "marks": {
-            "x": [mark[0] for _, mark in marked],
-            "y": [mark[1] for _, mark in marked],
-            "colour": [line.colour for line, _ in marked],
-            "marker": [line.marker for line, _ in marked],
+            "x": [mark[0] for mark, _ in marked],
+            "y": [mark[1] for mark, _ in marked],
+            "colour": [look.colour for _, look in marked],
+            "marker": [look.marker for _, look in marked],
         },
         "threshold": {"y": [threshold]},
     }

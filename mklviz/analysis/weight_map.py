@@ -1,4 +1,4 @@
-"""Ground: what a map shows of the space of kernel weights, and the nodes at which its height is computed.
+"""Weight maps: what a map shows of the space of kernel weights, and the nodes at which its height is computed.
 
     plane    d(x) = P(o + x_1 u_1 + x_2 u_2)     u_1, u_2 the two principal directions of all paths, P the projection
                                                  on the feasible weights: the nearest weights that are allowed
@@ -15,10 +15,14 @@ from itertools import chain, product
 
 import numpy as np
 
+from mklviz.contract import ACTIVE_WEIGHT
 from mklviz.problem import Simplex
 from mklviz.typing import Array
 
-__all__ = ["STAGES", "Ground", "Key", "Mesh", "Plane", "Slice", "principal_plane", "slice_through"]
+__all__ = [
+    *("STAGES", "Key", "MapPoint", "Mesh", "Plane", "Slice", "WeightMap"),
+    *("point_of", "principal_plane", "slice_through"),
+]
 
 Key = tuple[int, ...]
 Mesh = tuple[Array, Array, Array]  # x, y and the height, each (rows, columns)
@@ -29,7 +33,7 @@ SIDE = 40  # meshes along a side of a triangle: 861 nodes
 LINE = 64  # meshes of a segment
 MARGIN = 0.07  # of a plane beyond the paths, on each side
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])  # of the triangle as it is drawn
-
+NAMED = 3  # kernels that are named beside a point
 
 _STAR = "The star is the best point found; small rings are the trials of this step's line search."
 _START = "Drag the start, or click: every solver begins there."
@@ -37,7 +41,29 @@ _PLANE = "Seen along the two directions in which the weights moved most, {share}
 _SLICE = "Each point is one mix of the three kernels{others}."
 
 
-class Ground:
+@dataclass(frozen=True)
+class MapPoint:
+    """One place of a map and its text."""
+
+    along: float
+    up: float
+    title: str
+    objective: str
+    weights: str
+
+
+def point_of(
+    position: tuple[float, float] | Array, title: str, objective: float, weights: Array, names: Sequence[str]
+) -> MapPoint:
+    """Return a point of a map with its objective and its heaviest kernels in words."""
+    heaviest = np.argsort(-weights, kind="stable")[:NAMED] if len(weights) > NAMED else range(len(weights))
+    more = int((weights > ACTIVE_WEIGHT).sum()) - NAMED
+    kernels = ", ".join(f"{names[k]} {weights[k]:.3f}" for k in heaviest) + (f" and {more:,} more" if more > 0 else "")
+    x, y = position
+    return MapPoint(float(x), float(y), title, f"{objective:,.6g}", kernels)
+
+
+class WeightMap:
     """What all maps share; the nodes are known by whole numbers, so that no height is computed twice."""
 
     @property
@@ -95,7 +121,7 @@ class Ground:
 
 
 @dataclass(frozen=True)
-class Plane(Ground):
+class Plane(WeightMap):
     """The plane of two directions, between `low` and `high`."""
 
     origin: Array  # (m,)
@@ -130,10 +156,6 @@ class Plane(Ground):
         """Return the same plane between other corners, which hold all `points` (P, 2)."""
         low, high = _window(points)
         return replace(self, low=low, high=high)
-
-    def covers(self, point: Array) -> bool:
-        """Whether a point is on the map."""
-        return bool((point >= self.low).all() and (point <= self.high).all())
 
     def weights_at(self, key: Key) -> Array:
         """Return the allowed weights nearest to a node."""
@@ -171,7 +193,7 @@ class Plane(Ground):
 
 
 @dataclass(frozen=True)
-class Slice(Ground):
+class Slice(WeightMap):
     """All ways in which two or three kernels can share a weight, the others' being fixed."""
 
     kernels: tuple[int, ...]
@@ -261,12 +283,15 @@ def _percent(share: float) -> str:
 
 
 def slice_through(weights: Array, kernels: Sequence[int]) -> Slice:
-    """Return the slice where two or three `kernels` share their part of `weights` (m,), or all if it is zero."""
+    """Return the slice where two or three `kernels` share their part of `weights` (m,), or all if it is zero.
+
+    Where there are no others, they share all, whatever the `weights`.
+    """
     indices = tuple(kernels)
     rest = weights.copy()
     rest[list(indices)] = 0.0
     mass = float(weights[list(indices)].sum())
-    if mass <= 0.0:
+    if mass <= 0.0 or len(indices) == len(weights):
         rest, mass = np.zeros_like(weights), 1.0
     corners = np.repeat(rest[None], len(indices), axis=0)
     corners[np.arange(len(indices)), indices] = mass

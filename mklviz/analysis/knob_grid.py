@@ -14,6 +14,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from mklviz.analysis.knobs import KNOBS, Knob, with_power
 from mklviz.cached import cached_property
 from mklviz.engine.grid import changed, parameters
 from mklviz.errors import MklvizError, SolverError
@@ -25,7 +26,6 @@ from mklviz.record import Trace
 from mklviz.record.store import Store, open_store
 from mklviz.sweeps import Member, Sweep, SweepRun
 from mklviz.sweeps.following import follow
-from mklviz.views.lab.knobs import KNOBS, Knob, with_power
 
 __all__ = ["LabGrid", "LabKnob", "solve_grid", "usual_solvers"]
 

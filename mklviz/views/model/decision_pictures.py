@@ -1,4 +1,4 @@
-"""The decision surface of samples in the plane: where f is which side, its margins, and the support vectors."""
+"""Pictures of what a solution decides: its surface over the plane, and ROC, confusion or values on held-out samples."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ import numpy as np
 from contourpy import contour_generator
 from numpy.typing import ArrayLike
 
+from mklviz.analysis.decisions import Roc, Surface, plane_of, solution_of, surface
 from mklviz.problem import Problem
 from mklviz.typing import Array
+from mklviz.views.chart.axes import PERCENT
 from mklviz.views.look.palette import Theme
-from mklviz.views.look.shades import CLASS_MARKERS, class_colours, decision_shades, sequential
-from mklviz.views.model.surface import Surface, plane_of, solution_of, surface
+from mklviz.views.look.shades import CLASS_MARKERS, class_colours, decision_shades, mixed, sequential
 from mklviz.views.pictures.style import HEIGHT, WIDTH, dressed, theme_of
 
-__all__ = ["decision", "draw_decision"]
+__all__ = ["decision", "draw_confusion", "draw_decision", "draw_predicted", "draw_roc"]
 
 
 def decision(problem: Problem, solution: Any, X: ArrayLike | None = None, dark: bool = False) -> hv.Overlay:
@@ -140,3 +141,84 @@ def _colour(theme: Theme, k: int) -> str:
 def _span(middles: Array) -> tuple[float, float]:
     half = 0.5 * float(middles[1] - middles[0])
     return float(middles[0]) - half, float(middles[-1]) + half
+
+
+STRONGEST = 0.75  # of the shades behind numbers, which must be read
+
+
+def draw_roc(curve: Roc, colour: str, theme: Theme, positive: str, negative: str) -> hv.Overlay:
+    """Draw the curve over the diagonal of random guesses."""
+    line = hv.Curve((curve.mistaken, curve.hits), "mistaken", "found")
+    guess = hv.Curve([(0.0, 0.0), (1.0, 1.0)], "mistaken", "found")
+    return dressed(
+        guess.opts(color=theme.muted, line_dash="dashed", line_width=1, backend="bokeh")
+        * line.opts(color=colour, line_width=2, backend="bokeh"),
+        theme,
+        {"x": PERCENT, "y": PERCENT},
+        title=f"ROC, area below it {curve.area:.3f}",
+        width=HEIGHT,
+        xlabel=f"{negative} taken for {positive}",
+        ylabel=f"{positive} found",
+        xlim=(-0.02, 1.02),
+        ylim=(-0.02, 1.02),
+    )
+
+
+def draw_confusion(confused: Array, classes: Sequence[str], theme: Theme) -> hv.Overlay:
+    """Draw how many samples of each class were taken for each, shaded by their share of the class."""
+    totals = np.maximum(confused.sum(axis=1, keepdims=True), 1)
+    shares = confused / totals
+    fields = [
+        (classes[column], classes[row], float(shares[row, column]), int(confused[row, column]))
+        for row in reversed(range(len(classes)))
+        for column in range(len(classes))
+    ]
+    heat = hv.HeatMap(fields, ["predicted", "true"], ["share", "samples"])
+    shades = sequential(theme)[: int(STRONGEST * len(sequential(theme)))] if theme.dark else _light(theme)
+    heat.opts(
+        cmap=shades,
+        clim=(0.0, 1.0),
+        line_color=theme.card,
+        tools=["hover"],
+        hover_tooltips=[(name, f"@{name}") for name in ("true", "predicted", "samples")] + [("share", "@share{0 %}")],
+        backend="bokeh",
+    )
+    numbers = hv.Labels(
+        [(column, row, f"{count:,}") for column, row, _, count in fields], ["predicted", "true"], "text"
+    )
+    numbers.opts(text_color=theme.text, text_font_size=f"{12 * theme.scale:g}px", backend="bokeh")
+    return dressed(
+        heat * numbers,
+        theme,
+        grid=False,
+        title="Confusion, number of samples",
+        width=HEIGHT,
+        xlabel="predicted class",
+        ylabel="true class",
+        xrotation=40 if len(classes) > 3 else 0,
+    )
+
+
+def _light(theme: Theme) -> list[str]:
+    """Return shades on which dark numbers can be read."""
+    return [mixed(theme.card, theme.parts[2][0], k / 63) for k in range(64)]
+
+
+def draw_predicted(true: Array, predicted: Array, colour: str, theme: Theme) -> hv.Overlay:
+    """Draw predicted values over true ones, and the line on which they would be equal."""
+    low, high = float(min(true.min(), predicted.min())), float(max(true.max(), predicted.max()))
+    room = 0.04 * (high - low or 1.0)
+    span = low - room, high + room
+    cloud = hv.Scatter((true, predicted), "true", "predicted")
+    equal = hv.Curve([(span[0], span[0]), (span[1], span[1])], "true", "predicted")
+    return dressed(
+        equal.opts(color=theme.muted, line_dash="dashed", line_width=1, backend="bokeh")
+        * cloud.opts(color=colour, size=5, alpha=0.6, backend="bokeh"),
+        theme,
+        title="Predicted against true",
+        width=HEIGHT,
+        xlabel="true target",
+        ylabel="predicted target",
+        xlim=span,
+        ylim=span,
+    )

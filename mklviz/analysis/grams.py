@@ -15,30 +15,24 @@ import numpy as np
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
+from mklviz.analysis.kernel_weights import MOST_KERNELS, MOST_SUMMED, distinct, heaviest
 from mklviz.context import checkpoint
 from mklviz.contract import Iterate
 from mklviz.errors import ProblemError
 from mklviz.kernels import Bank
 from mklviz.problem import Problem
 from mklviz.typing import Array, Indices
-from mklviz.views.model.learned import MOST_KERNELS, MOST_SUMMED, distinct, heaviest
 
 __all__ = [
-    "MOST_PAIRED",
-    "MOST_SAMPLES",
-    "Alignments",
-    "align",
-    "gram_on",
-    "rivals",
-    "sampled",
-    "shrunk",
-    "why_no_alignment",
+    *("MOST_PAIRED", "MOST_SAMPLES", "Alignments", "OrderedGram", "align", "gram_on", "ordered_gram", "rivals"),
+    *("sampled", "shrunk", "why_no_alignment"),
 ]
 
 MOST_SAMPLES = 600  # of a Gram matrix that is drawn
 MOST_PAIRED = 300  # by which kernels are compared
 MOST_WHOLE = 4_000  # samples of a bank that can only form the whole matrix
 FEWEST_SHOWN = 16  # kernels compared, where there are so many
+CLASSES = 12  # at most so many targets are classes
 
 
 @dataclass(frozen=True)
@@ -154,3 +148,36 @@ def rivals(problem: Problem, iterate: Iterate) -> Indices:
     scores[used] = -1.0
     close = np.argsort(-scores, kind="stable")[: most - len(used)]
     return np.concatenate([used, close[scores[close] >= 0.0]])
+
+
+@dataclass(frozen=True)
+class OrderedGram:
+    """A Gram matrix with its samples in order of class, in units of its mean diagonal."""
+
+    values: Array  # (s, s)
+    edges: tuple[float, ...]  # where classes end, from 0 to the number of samples
+    classes: tuple[str, ...]  # empty where the samples are in order of their targets, or in the given order
+    # `samples`, `total`: how many are drawn, of how many
+    samples: int
+    total: int
+
+
+def ordered_gram(
+    bank: Bank, weights: Array, y: Array | None, classes: Sequence[str] = (), most: int = MOST_SAMPLES
+) -> OrderedGram:
+    """Return the Gram matrix of weights, class by class, in blocks of samples so that at most `most` are drawn."""
+    samples = sampled(bank.n_samples, MOST_SAMPLES)
+    matrix = gram_on(bank, weights, samples)
+    edges, names = (0.0, float(len(samples))), tuple[str, ...]()
+    if y is not None:
+        order = np.argsort(y[samples], kind="stable")
+        matrix = matrix[np.ix_(order, order)]
+        codes, counts = np.unique(y[samples], return_counts=True)
+        if len(codes) <= CLASSES:
+            edges = (0.0, *np.cumsum(counts).astype(float).tolist())
+            every = np.unique(y)
+            named = len(classes) == len(every)
+            names = tuple(classes[int(np.searchsorted(every, c))] if named else f"{c:g}" for c in codes)
+    diagonal = float(np.abs(np.diag(matrix)).mean())
+    values = shrunk(matrix, most) / (diagonal if diagonal > 0.0 else 1.0)
+    return OrderedGram(values.astype(np.float32), edges, names, len(samples), bank.n_samples)

@@ -1,0 +1,155 @@
+"""The height of a map: the objective W(d) = J(d) + r(d) at its nodes, each inner problem begun at its neighbour's end.
+
+A height is the certified upper bound of an inner problem that is solved until it is off by less than anybody sees: by a
+share of the range of the heights, or where they hardly differ, of the least range that a picture shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from threading import Lock
+
+import numpy as np
+
+from mklviz.analysis.weight_map import STAGES, Key, MapPoint, Mesh, WeightMap, point_of
+from mklviz.context.blas import one_blas_thread
+from mklviz.engine.task import ProgressReport, Task
+from mklviz.inner.oracle import FINEST, SvmOracle, needs_known_loss
+from mklviz.problem import Problem
+from mklviz.typing import Array
+
+__all__ = ["Landscape", "Survey", "no_heights"]
+
+TOLERANCE = 1e-2  # of the first inner problem
+RESOLUTION = 1e-5  # of the range of heights, by which one may be off: bends of a 65th of a curve are larger
+FLAT = 1e-3  # of a height, below which no range is drawn larger
+
+
+def no_heights(problem: Problem) -> str:
+    """Return "" or why the height of a map cannot be computed."""
+    return problem.unposed or needs_known_loss(problem, "A map")
+
+
+class Landscape:
+    """A map that becomes finer.
+
+    `stage` is the finest that is complete, -1 before the first, `heights` has the objective at each known node, and
+    `oracle` is what solves for it, None before the first.
+    """
+
+    def __init__(self, problem: Problem, map_: WeightMap) -> None:
+        self.problem, self.map, self.stage = problem, map_, -1
+        self.heights: dict[Key, float] = {}
+        self.oracle: SvmOracle | None = None
+        self._low, self._high = np.inf, -np.inf  # the range of heights
+
+    @property
+    def finished(self) -> bool:
+        """Whether there is no finer stage."""
+        return self.stage + 1 >= STAGES
+
+    def refine(self, report: Callable[[float], None]) -> Mesh:
+        """Complete the next stage and return it; `report` takes the fraction done, and may raise to stop."""
+        stage = self.stage + 1
+        missing = [key for key in self.map.nodes(stage) if key not in self.heights]
+        if self.oracle is None:
+            self.oracle = SvmOracle(self.problem, TOLERANCE)
+        with one_blas_thread():
+            for count, key in enumerate(missing):
+                report(count / len(missing))
+                self.heights[key] = self._height(self.oracle, self.map.weights_at(key))
+        self.stage = stage
+        return self.mesh
+
+    def finest(self) -> Mesh:
+        """Complete all stages and return the last."""
+        while not self.finished:
+            self.refine(lambda _: None)
+        return self.mesh
+
+    def _height(self, oracle: SvmOracle, weights: Array) -> float:
+        """Return the objective at `weights`, solved as finely as the range of heights asks, and so from now on."""
+        point = oracle.solve(weights)
+        if not np.isfinite(point.primal):  # outside the weights allowed: drawn as high as the highest
+            return point.primal
+        self._low, self._high = min(self._low, point.primal), max(self._high, point.primal)
+        range_ = max(self._high - self._low, FLAT * abs(point.primal))
+        while point.error > RESOLUTION * range_ and oracle.tol > FINEST:
+            oracle.tol = max(0.1 * oracle.tol, FINEST)
+            point = oracle.solve(weights)
+        return point.primal
+
+    @property
+    def mesh(self) -> Mesh:
+        """The finest stage that is complete; where the objective is infinite, as high as the highest."""
+        x, y, z = self.map.mesh(self.stage, self.heights.__getitem__)
+        finite = np.isfinite(z)
+        return x, y, np.where(finite, z, z[finite].max() if finite.any() else 0.0)
+
+
+ONE_MAP = Lock()  # is computed at a time in a process, however many people look at theirs
+Sheet = tuple[Mesh, list[MapPoint]]
+
+
+class Survey:
+    """The map that is being drawn; nothing here touches the page.
+
+    `sheet` is the finest map so far, its mesh and its nodes with their texts, and `stage` says how fine it is,
+    -1 before the first. The `task` computes one stage after the other.
+    """
+
+    def __init__(self) -> None:
+        self.map: WeightMap | None = None
+        self.sheet: Sheet | None = None
+        self.stage = -1
+        self.task = Task[tuple[int, Sheet]](ONE_MAP)
+        self.landscape: Landscape | None = None
+        self._refusal = ""
+
+    def progress(self, doing: str) -> str:
+        """Say how far the stage is, or why there is no map or no finer one."""
+        if self.task.working:
+            return f"{doing} the objective: {100 * self.task.fraction:.0f} % of the points."
+        return self._refusal or self.task.fault
+
+    def begin(self, problem: Problem, map_: WeightMap) -> None:
+        """Turn to another map."""
+        self.clear()
+        self.map, self._refusal = map_, no_heights(problem)
+        if not self._refusal:
+            self.landscape = Landscape(problem, map_)
+
+    def update(self, idle: bool) -> bool:
+        """Take a finished stage, or begin the next: the first at once, finer ones when `idle`."""
+        finer = self.task.take()
+        if finer is not None:
+            self.stage, self.sheet = finer
+        elif self.landscape is not None and self.stage + 1 < STAGES and (idle or self.stage < 0):
+            sheet = partial(_sheet, self.landscape, self.stage)
+            self.task.ask(self.stage, sheet, "The map could not be computed")
+        return finer is not None
+
+    def rest(self) -> None:
+        """Stop computing until the next update; known heights stay."""
+        if self.task.working:
+            self.task.forget()
+
+    def clear(self) -> None:
+        """Forget the map."""
+        self.task.forget()
+        self.map, self.sheet, self.landscape = None, None, None
+        self.stage, self._refusal = -1, ""
+
+
+def _sheet(landscape: Landscape, drawn: int, report: ProgressReport) -> tuple[int, Sheet]:
+    """Return the stage after the one `drawn` and its sheet; its heights may be known if it was asked for before."""
+    mesh = landscape.refine(report) if landscape.stage <= drawn else landscape.mesh
+    names = landscape.problem.bank.names
+    nodes = []
+    for key in landscape.map.nodes(landscape.stage):
+        report(1.0)
+        x, y = landscape.map.drawn_at(key)
+        weights = landscape.map.weights_at(key)
+        nodes.append(point_of((x, y), "Weights here", landscape.heights[key], weights, names))
+    return landscape.stage, (mesh, nodes)
