@@ -52,7 +52,7 @@ class Cold(Warmup):
 @pytest.fixture
 def cold(monkeypatch: pytest.MonkeyPatch) -> Cold:
     warmup = Cold()
-    for module in ("views.explorer.warmup_progress", "views.explorer.cold_start", "recipe.preparation"):
+    for module in ("views.explorer.cold_start", "recipe.preparation"):
         monkeypatch.setattr(f"mklviz.{module}.WARMUP", warmup)
     return warmup
 
@@ -226,7 +226,7 @@ def test_a_recording_is_nobodys_run(explorer: Explorer, cold: Cold) -> None:
     assert explorer.session.lesson_result is None
     assert "appears here" in str(view.page.table.object)
     assert view.page.bars.items == []
-    follower = Follower(explorer.reclaim.shared_race.name)
+    follower = Follower(explorer.page_recovery.shared_race.name)
     assert follower.session.race is None
     cold.ready = "silp"
     explorer.run()

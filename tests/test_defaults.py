@@ -8,8 +8,8 @@ from bokeh.core.property.instance import InstanceDefault
 from bokeh.model import Model
 from bokeh.plotting import figure
 
-from mklviz.views.host.bokeh_defaults import remember_defaults
-from mklviz.views.host.plot_pane import PlotPane
+from mklviz.views.host.components import PlotPane
+from mklviz.views.host.workarounds import remember_defaults
 
 
 def models() -> list[type[Model]]:

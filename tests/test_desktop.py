@@ -12,9 +12,10 @@ from _waits import wait_for
 
 import mklviz as mv
 from mklviz.cli.commands import main
-from mklviz.server import desktop, window
+from mklviz.server import desktop
 from mklviz.views.explorer.explorer import Explorer
-from mklviz.views.start.given_file import GIVEN, open_given
+from mklviz.views.links import GIVEN
+from mklviz.views.start.front_page import open_given
 
 ADDRESS = "http://localhost:5999/explorer?code=abc"
 
@@ -22,7 +23,7 @@ ADDRESS = "http://localhost:5999/explorer?code=abc"
 @pytest.fixture(autouse=True)
 def own_folders(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Remember nothing of, and for, the person who runs the tests."""
-    monkeypatch.setattr(window.platformdirs, "user_config_path", lambda *_, **__: tmp_path / "config")
+    monkeypatch.setattr(desktop.platformdirs, "user_config_path", lambda *_, **__: tmp_path / "config")
 
 
 def installed(folder: Path, start: str, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -51,15 +52,15 @@ def test_a_native_window_is_preferred_and_is_closed_when_its_server_has_ended(
     ended: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     installed(tmp_path, "time.sleep(600)" if ended else "pass", monkeypatch)
-    monkeypatch.setattr(window.webbrowser, "open", lambda _: pytest.fail("a browser opened, too"))
-    window.show_window(ADDRESS, lambda: not ended)
+    monkeypatch.setattr(desktop.webbrowser, "open", lambda _: pytest.fail("a browser opened, too"))
+    desktop.show_window(ADDRESS, lambda: not ended)
     assert capfd.readouterr().err == ""
 
 
 def test_a_native_window_opens_as_large_as_the_last_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     asked = installed(tmp_path, "hear(900.0, 700.0)", monkeypatch)
     for _ in range(2):
-        window.show_window(ADDRESS, lambda: True)
+        desktop.show_window(ADDRESS, lambda: True)
     assert asked.read_text().splitlines() == [f"mklviz {ADDRESS} 1280 860", f"mklviz {ADDRESS} 900 700"]
 
 
@@ -68,7 +69,7 @@ def test_a_size_that_no_window_has_is_forgotten(kept: str, tmp_path: Path, monke
     asked = installed(tmp_path, "pass", monkeypatch)
     (tmp_path / "config").mkdir()
     (tmp_path / "config" / "window.json").write_text(kept)
-    window.show_window(ADDRESS, lambda: True)
+    desktop.show_window(ADDRESS, lambda: True)
     assert asked.read_text() == f"mklviz {ADDRESS} 1280 860\n"
 
 
@@ -81,8 +82,8 @@ def test_without_a_window_of_its_own_a_sentence_says_why_and_the_browser_opens(
     else:
         monkeypatch.setitem(sys.modules, "webview", None)
     opened: list[str] = []
-    monkeypatch.setattr(window.webbrowser, "open", opened.append)
-    window.show_window(ADDRESS, lambda: not opened)
+    monkeypatch.setattr(desktop.webbrowser, "open", opened.append)
+    desktop.show_window(ADDRESS, lambda: not opened)
     assert opened == [ADDRESS]
     why = "pywebview cannot open a window" if start else 'pip install "mklviz[desktop]"'
     assert why in capsys.readouterr().err
@@ -98,7 +99,7 @@ def test_the_server_of_a_window_asks_for_a_code_and_ends_with_it(
     table.write_text("a,b\n1,2\n")
     seen: dict[str, Any] = {}
 
-    def show(address: str, served: window.Served) -> None:
+    def show(address: str, served: desktop.Served) -> None:
         seen.update(address=address, served=served, there=served())
         with pytest.raises(HTTPError) as refused:
             urlopen(address.partition("?")[0], timeout=60)

@@ -20,8 +20,8 @@ from bokeh.util.token import generate_jwt_token, generate_session_id
 from measure.crowd import Visitor
 
 from mklviz.errors import MklvizError
-from mklviz.server.dispatcher import MOST_BY_ITSELF, check_processes, destination, processes_for
-from mklviz.views.host.process_of import name_of_this_process, process_of
+from mklviz.server.front import MOST_BY_ITSELF, check_processes, destination, processes_for
+from mklviz.views.links import name_of_this_process, process_of
 
 PATIENCE = 90.0
 

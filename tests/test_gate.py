@@ -32,13 +32,21 @@ from mklviz.cli import main
 from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
 from mklviz.server import serving
-from mklviz.server.addresses import check_address, is_local, known_names, own_addresses
-from mklviz.server.codes import AT_ONCE, MOST_PARTIES, Guesses, new_code
+from mklviz.server.access import (
+    AT_ONCE,
+    MOST_PARTIES,
+    Guesses,
+    check_address,
+    is_local,
+    known_names,
+    new_code,
+    own_addresses,
+)
 from mklviz.server.connections import LONGEST_REQUEST, party
-from mklviz.server.contained import run
 from mklviz.server.front import serve
 from mklviz.server.gate import Gate, set_up
 from mklviz.server.messages import OPEN_SOCKETS
+from mklviz.server.process import run
 from mklviz.server.serving import kept_key, make_server, receive
 from mklviz.views.host.page_session import OWNER
 

@@ -10,6 +10,7 @@ import asyncio
 import importlib
 import inspect
 import json
+import logging
 import pkgutil
 import re
 import socket
@@ -56,29 +57,25 @@ from tornado.web import HTTPError, RequestHandler
 from tornado.websocket import websocket_connect
 
 import mklviz.views
-from mklviz.server.contained import Contained, contain
 from mklviz.server.messages import bound_messages
-from mklviz.server.page_queue import build_pages_in_turn
-from mklviz.server.worker import name_sessions_by_process
-from mklviz.views.host.bokeh_defaults import remember_defaults
-from mklviz.views.host.component import ScriptedComponent
-from mklviz.views.host.component_files import import_nothing_for_component_files
-from mklviz.views.host.document_lock import answer_with_lock
-from mklviz.views.host.document_models import all_columns_are_held, document_of, walk_models_once
-from mklviz.views.host.drag_handle import DragHandle
-from mklviz.views.host.dragged_figure import DraggedFigure, ignore_long_press
-from mklviz.views.host.event_loop import answer_on_event_loop
-from mklviz.views.host.frames import Frames
-from mklviz.views.host.heartbeat import Heartbeat
-from mklviz.views.host.kernel import is_loaded, notebook_shell
-from mklviz.views.host.markup import Markup
-from mklviz.views.host.page_session import follow_session, is_connected, is_on_page, is_served
-from mklviz.views.host.page_shell import PAGE_TEMPLATE, never_busy
-from mklviz.views.host.panel_setup import configure
-from mklviz.views.host.plot_pane import PlotPane
-from mklviz.views.host.polling import Polling
-from mklviz.views.host.reconnect import Reconnect
-from mklviz.views.host.ticks import Ticks
+from mklviz.server.process import Contained, build_pages_in_turn, contain
+from mklviz.server.serving import name_sessions_by_process
+from mklviz.views.host.components import Markup, PlotPane, ScriptedComponent
+from mklviz.views.host.dragging import DraggedFigure, DragHandle, ignore_long_press
+from mklviz.views.host.environment import is_loaded, notebook_shell
+from mklviz.views.host.frames import Frames, Heartbeat
+from mklviz.views.host.page_session import Reconnect, follow_session, is_connected, is_on_page, is_served
+from mklviz.views.host.panel_setup import PAGE_TEMPLATE, configure, never_busy
+from mklviz.views.host.ticks import Polling, Ticks
+from mklviz.views.host.workarounds import (
+    all_columns_are_held,
+    answer_on_event_loop,
+    answer_with_lock,
+    document_of,
+    import_nothing_for_component_files,
+    remember_defaults,
+    walk_models_once,
+)
 
 VIEWS = Path(mklviz.views.__file__).parent
 HOST = VIEWS / "host"
@@ -138,7 +135,7 @@ def shown(pane: Any) -> Document:
 # -- Bokeh: models and documents
 
 
-@rests_on("Bokeh asks _overridden_defaults and has_unstable_default for defaults.", "views/host/bokeh_defaults.py")
+@rests_on("Bokeh asks _overridden_defaults and has_unstable_default for defaults.", "views/host/workarounds.py")
 def test_bokeh_asks_for_defaults_by_methods_that_can_remember() -> None:
     remember_defaults()
     assert "cls._overridden_defaults()" in inspect.getsource(bases)
@@ -154,7 +151,7 @@ def test_bokeh_asks_for_defaults_by_methods_that_can_remember() -> None:
     assert Plot().title is not Plot().title
 
 
-@rests_on("where Panel keeps models, and Bokeh the changes that it holds back.", "views/host/document_models.py")
+@rests_on("where Panel keeps models, and Bokeh the changes that it holds back.", "views/host/workarounds.py")
 def test_a_document_still_says_what_it_holds() -> None:
     pane = pn.pane.HTML("a")
     assert document_of(pane) is None
@@ -170,7 +167,7 @@ def test_a_document_still_says_what_it_holds() -> None:
     assert all_columns_are_held(source)
 
 
-@rests_on("pn.pane.Bokeh builds by _get_model, and sets sizes by _sync_properties.", "views/host/plot_pane.py")
+@rests_on("pn.pane.Bokeh builds by _get_model, and sets sizes by _sync_properties.", "views/host/components.py")
 def test_a_figure_is_drawn_as_in_panels_own_pane() -> None:
     assert {"_get_model", "_sync_properties"} <= set(dir(pn.pane.Bokeh))
     drawn = []
@@ -187,7 +184,7 @@ def test_a_figure_is_drawn_as_in_panels_own_pane() -> None:
     assert drawn[0] == drawn[1]
 
 
-@rests_on("a figure has the event mouseenter.", "views/host/dragged_figure.py")
+@rests_on("a figure has the event mouseenter.", "views/host/dragging.py")
 def test_a_mouse_that_enters_a_figure_is_an_event() -> None:
     plot = figure()
     ignore_long_press(plot)
@@ -228,7 +225,7 @@ async def threads_of_a_page() -> dict[str, int]:
     return threads
 
 
-@rests_on("by which function Bokeh hands work to other threads.", "views/host/event_loop.py")
+@rests_on("by which function Bokeh hands work to other threads.", "views/host/workarounds.py")
 def test_pages_are_built_and_changed_in_the_thread_of_the_event_loop() -> None:
     if hasattr(bokeh.server.session, "_needs_document_lock_on_loop"):  # from Bokeh 3.10 on
         assert hasattr(bokeh.server.session, "_run_in_executor")
@@ -278,7 +275,7 @@ async def visit() -> list[str]:
 
 @rests_on(
     "a session says when its page is loaded and when it is over, counts its connections, and can be kept.",
-    *("views/host/page_session.py", "views/host/session_expiry.py", "views/host/reconnect.py"),
+    *("views/host/page_session.py", "views/host/page_session.py", "views/host/page_session.py"),
 )
 def test_a_session_waits_for_its_browser_and_knows_whether_it_is_there() -> None:
     assert not is_served()
@@ -290,7 +287,7 @@ def test_a_session_waits_for_its_browser_and_knows_whether_it_is_there() -> None
 # -- Panel
 
 
-@rests_on("Panel answers by _change_coroutine and _event_coroutine of Syncable.", "views/host/document_lock.py")
+@rests_on("Panel answers by _change_coroutine and _event_coroutine of Syncable.", "views/host/workarounds.py")
 def test_whatever_a_visitor_does_is_answered_with_the_lock() -> None:
     answer_with_lock()
     source = inspect.getsource(Syncable)
@@ -299,9 +296,7 @@ def test_whatever_a_visitor_does_is_answered_with_the_lock() -> None:
         assert f"partial(self.{name}, doc" in source
 
 
-@rests_on(
-    "Panel finds files of components by ComponentResourceHandler.parse_url_path.", "views/host/component_files.py"
-)
+@rests_on("Panel finds files of components by ComponentResourceHandler.parse_url_path.", "views/host/workarounds.py")
 def test_no_module_is_imported_for_a_file_of_a_component() -> None:
     import_nothing_for_component_files()
     handler = ComponentResourceHandler.__new__(ComponentResourceHandler)
@@ -329,7 +324,7 @@ class Answers(ScriptedComponent):
         self.happened.append("before a page")
 
 
-@rests_on("a component hears by _handle_msg, says by _send_msg and is built by _get_model.", "views/host/component.py")
+@rests_on("a component hears by _handle_msg, says by _send_msg and is built by _get_model.", "views/host/components.py")
 def test_a_component_and_its_script_send_each_other_messages() -> None:
     component = Answers()
     document = shown(component)
@@ -342,7 +337,7 @@ def test_a_component_and_its_script_send_each_other_messages() -> None:
     assert component.happened == ["before a page", "from the script"]
 
 
-@rests_on("a page is loaded when Panel says so, which answers nothing before.", "views/host/document_lock.py")
+@rests_on("a page is loaded when Panel says so, which answers nothing before.", "views/host/workarounds.py")
 def test_what_a_visitor_does_while_the_page_is_drawn_is_answered_when_it_is_loaded() -> None:
     async def press(component: Answers) -> list[Any]:
         session, connect = await session_of(component.server_doc)
@@ -375,9 +370,9 @@ def busy_after(component: Any, **changed: Any) -> bool:
 
 @rests_on(
     "what is named in _busy__ignore marks no page busy.",
-    "views/host/heartbeat.py",
-    "views/host/drag_handle.py",
-    "views/host/component.py",
+    "views/host/frames.py",
+    "views/host/dragging.py",
+    "views/host/components.py",
 )
 def test_an_acknowledgement_is_no_work() -> None:
     assert busy_after(Heartbeat(), seq=1)
@@ -385,10 +380,10 @@ def test_an_acknowledgement_is_no_work() -> None:
     assert busy_after(Reconnect(), beat=1)
     assert not busy_after(Reconnect(), heard=1)
     assert busy_after(DragHandle(), hint="Drag the start")
-    assert not busy_after(DragHandle(), said="Start: 0.5")
+    assert not busy_after(DragHandle(), position="Start: 0.5")
 
 
-@rests_on("a table tells of its data when they are replaced, as a browser does.", "views/host/dragged_figure.py")
+@rests_on("a table tells of its data when they are replaced, as a browser does.", "views/host/dragging.py")
 def test_what_is_dragged_on_a_figure_is_told_and_answered() -> None:
     told: list[dict[str, object]] = []
     dragged = DraggedFigure("map", lambda columns: told.append(dict(columns)))
@@ -411,7 +406,7 @@ def test_frames_are_sent_in_order_or_at_once() -> None:
         assert frames.stand
 
 
-@rests_on("a pane of markup makes its text by _transform_object and sends it by _update.", "views/host/markup.py")
+@rests_on("a pane of markup makes its text by _transform_object and sends it by _update.", "views/host/components.py")
 def test_markup_sends_its_text_alone() -> None:
     pane = Markup("one", stylesheets=[":host { color: red }"])
     document = shown(pane)
@@ -455,7 +450,7 @@ def test_ticks_begin_once_and_end() -> None:
     assert asyncio.run(count()) <= 1  # one may have been on its way
 
 
-@rests_on("PeriodicCallback calls in the background, in milliseconds, until it is stopped.", "views/host/polling.py")
+@rests_on("PeriodicCallback calls in the background, in milliseconds, until it is stopped.", "views/host/ticks.py")
 def test_polling_asks_until_there_is_an_answer_and_can_begin_again() -> None:
     async def ask() -> list[int]:
         calls: list[int] = []
@@ -476,7 +471,7 @@ def test_polling_asks_until_there_is_an_answer_and_can_begin_again() -> None:
 
 
 @rests_on(
-    "the page of panel-material-ui has a template with a preamble, and follows state.", "views/host/page_shell.py"
+    "the page of panel-material-ui has a template with a preamble, and follows state.", "views/host/panel_setup.py"
 )
 def test_a_page_keeps_its_template_and_is_never_busy() -> None:
     page, other = (pmui.Page(title="a page", template=PAGE_TEMPLATE) for _ in range(2))
@@ -484,7 +479,7 @@ def test_a_page_keeps_its_template_and_is_never_busy() -> None:
     document = Document()
     page.server_doc(document)
     assert "preamble" in document.template.blocks
-    assert {"dark_theme", "sidebar_open"} <= set(page.param)  # which dark.js and phone.js know in the browser
+    assert {"dark_theme", "sidebar_open"} <= set(page.param)  # which page_ready.js knows in the browser
     with pn.util.edit_readonly(pn.state):
         pn.state.busy = True
         assert (page.busy, other.busy) == (False, True)
@@ -521,10 +516,17 @@ def test_a_session_that_is_over_leaves_no_notifications_behind() -> None:
     asyncio.run(over())
 
 
+def test_a_tab_that_is_closed_leaves_no_entry_in_the_log() -> None:
+    configure()
+    log = logging.getLogger("bokeh.server.views.ws")
+    texts = ("Failed sending message as connection was closed", "Something else")
+    assert [bool(log.filter(log.makeRecord("", 30, "", 0, text, (), None))) for text in texts] == [False, True]
+
+
 # -- Jupyter
 
 
-@rests_on("how a kernel of Jupyter tells of cells, and what marimo is asked.", "views/host/kernel.py")
+@rests_on("how a kernel of Jupyter tells of cells, and what marimo is asked.", "views/host/environment.py")
 def test_a_kernel_tells_of_cells() -> None:
     from ipykernel.zmqshell import ZMQInteractiveShell
     from IPython.core.events import available_events
@@ -547,7 +549,7 @@ SCRIPTS = {
         *("render_esm", "ready", "apply_json_patch", "set_data", "client/connection", "ClientConnection"),
         *("document/document", "core/build_views", "models/layouts/layout_dom"),
     ),
-    "views/host/long_press.js": ("find_one", "canvas_view", "ui_event_bus", "ui_gestures", "_start_timeout"),
+    "views/host/dragging.py": ("find_one", "canvas_view", "ui_event_bus", "ui_gestures", "_start_timeout"),
     "views/host/reconnect.js": (
         *("_pull_doc_json", "_repull_session_doc", "_receiver", "replace_with_json", "buffers", "_on_message", "msgid"),
         *("on_message", "get_model_by_id", "client/connection", "ClientConnection"),
@@ -568,7 +570,7 @@ def test_bokehjs_has_what_a_script_reaches_for(script: str) -> None:
 
 
 def test_no_script_reaches_for_a_private_name_that_is_not_tested() -> None:
-    assert {VIEWS.parent / script for script in SCRIPTS} <= set(VIEWS.rglob("*.js"))
+    assert all((VIEWS.parent / script).exists() for script in SCRIPTS)
     for path in VIEWS.rglob("*.js"):
         names = set(re.findall(r"(?:\.|\")(_[a-z]\w+)", path.read_text(encoding="utf-8"))) - {"_blank"}  # a target
         assert names <= set(SCRIPTS.get(path.relative_to(VIEWS.parent).as_posix(), ())), path
@@ -601,19 +603,19 @@ def patterns() -> Iterator[list[Any]]:
     per_app_patterns[:] = before
 
 
-@rests_on("a page is got from panel.io.server.DocHandler, which Bokeh's patterns name.", "server/page_queue.py")
+@rests_on("a page is got from panel.io.server.DocHandler, which Bokeh's patterns name.", "server/process.py")
 def test_pages_and_sockets_of_a_server_are_of_our_kinds(patterns: list[Any]) -> None:
     bound_messages()
     build_pages_in_turn()
     kinds = [pattern[1] for pattern in patterns if issubclass(pattern[1], DocHandler | WSHandler)]
     pages = [kind for kind in kinds if issubclass(kind, DocHandler) and "autoload" not in kind.__name__.lower()]
     assert pages
-    assert {kind.__module__ for kind in pages} == {"mklviz.server.page_queue"}
+    assert {kind.__module__ for kind in pages} == {"mklviz.server.process"}
     assert {kind.__module__ for kind in kinds if issubclass(kind, WSHandler)} == {"mklviz.server.messages"}
     assert inspect.iscoroutinefunction(inspect.unwrap(DocHandler.get))
 
 
-@rests_on("Tornado answers by RequestHandler._execute, and rules of a router lead to handlers.", "server/contained.py")
+@rests_on("Tornado answers by RequestHandler._execute, and rules of a router lead to handlers.", "server/process.py")
 def test_every_handler_of_an_application_is_contained() -> None:
     assert inspect.iscoroutinefunction(RequestHandler._execute)
     assert "self._finished" in inspect.getsource(RequestHandler.finish)
@@ -652,7 +654,7 @@ def test_a_server_is_made_of_tornados() -> None:
     assert list(inspect.signature(HTTPServer.handle_stream).parameters) == ["self", "stream", "address"]
 
 
-@rests_on("in which module Bokeh gives a page's session its name.", "server/worker.py")
+@rests_on("in which module Bokeh gives a page's session its name.", "server/serving.py")
 def test_sessions_are_named_where_a_worker_can_choose(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("bokeh.server.core", "bokeh.server.views.session_handler"):
         if importlib.util.find_spec(name) and hasattr(importlib.import_module(name), "generate_session_id"):

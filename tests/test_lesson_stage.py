@@ -16,7 +16,7 @@ from mklviz.views.lessons.score import LessonScore
 from mklviz.views.lessons.stage import PictureView
 from mklviz.views.look.palette import LIGHT
 from mklviz.views.session.session import LessonResult
-from mklviz.views.sidebar.lesson_panel import LessonPanel
+from mklviz.views.sidebar.scenario_panel import LessonPanel
 
 NAME = "silp-is-fine"
 LESSONS = [name for name, each in scenarios().items() if each.question is not None]

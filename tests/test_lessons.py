@@ -19,8 +19,8 @@ from mklviz.scenarios import GROUPS, Answer, Outcome, Question, Scenario, scenar
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.explorer.lesson import Lesson
 from mklviz.views.session.session import Session
-from mklviz.views.sidebar.lesson_panel import OPEN, LessonPanel
 from mklviz.views.sidebar.run_panel import PACES
+from mklviz.views.sidebar.scenario_panel import OPEN, LessonPanel
 from mklviz.views.tabs import tab_classes
 
 LESSONS = {name: each for name, each in scenarios().items() if each.question is not None}

@@ -13,7 +13,7 @@ from _sources import ROOT, SCREEN
 
 import mklviz as mv
 from mklviz.bench._suite import load_suites
-from mklviz.views.host.installed import PACKAGES
+from mklviz.views.host.environment import PACKAGES
 
 GONE = f"import sys; sys.modules.update(dict.fromkeys({sorted(SCREEN)}))\n"  # as if none of them were installed
 ASKED = 'install mklviz with its extra, as in pip install ".[app]"'

@@ -30,7 +30,7 @@ from mklviz.recipe.prepared import Prepared
 from mklviz.record.bundle import bundle_bytes, write_bundle
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.explorer.follower import WAITS, Follower
-from mklviz.views.explorer.shared_races import SHARED_RACES
+from mklviz.views.explorer.page_recovery import SHARED_RACES
 from mklviz.views.session import race_history
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.data_panel import DataPanel
@@ -281,10 +281,10 @@ def test_the_race_before_gives_way_to_the_next_of_the_same_visitor_in_all_tabs(v
 
 def test_who_follows_gives_way_as_well(visitors: Visitors) -> None:
     teacher = at_work()
-    SHARED_RACES.open(teacher.reclaim.shared_race)
+    SHARED_RACES.open(teacher.page_recovery.shared_race)
     teacher.run()
     follow([teacher], lambda: teacher.state == "finished")
-    pupil = Follower(teacher.reclaim.shared_race.name)
+    pupil = Follower(teacher.page_recovery.shared_race.name)
     follow([pupil], lambda: pupil.session.race is teacher.session.race)
     teacher.sidebar.data.seed.set(1)
     teacher.run()

@@ -26,9 +26,20 @@ from panel.io.server import WSHandler
 
 from mklviz.server import logs
 from mklviz.server.logs import Budget, ShortEntries
-from mklviz.server.messages import _PAGES, _Socket, bound_messages, is_answering
-from mklviz.server.plain import LONGEST, LONGEST_PIECE, MOST_EVENTS, Refused, check_change, is_too_long, read
-from mklviz.views.host import reconnect
+from mklviz.server.messages import (
+    _PAGES,
+    LONGEST,
+    LONGEST_PIECE,
+    MOST_EVENTS,
+    Refused,
+    _Socket,
+    bound_messages,
+    check_change,
+    is_answering,
+    is_too_long,
+    read,
+)
+from mklviz.views.host import page_session
 
 PACKED = base64.b64encode(gzip.compress(bytes(10**6))).decode()
 BYTES = {"type": "bytes", "data": PACKED}
@@ -222,7 +233,7 @@ def test_what_a_page_says_again_after_a_cut_is_carried_out_once(monkeypatch: pyt
         page.receive(f'{{"msgid": "{header}", "msgtype": "PATCH-DOC"}}', metadata, json.dumps(changed("a")))
     assert carried == ["m1", "m2"]
     assert [answer.msgtype for answer in page.answers] == ["OK", "OK", "OK"]  # the page need not say it any more
-    script = (Path(reconnect.__file__).parent / "reconnect.js").read_text(encoding="utf-8")
+    script = (Path(page_session.__file__).parent / "reconnect.js").read_text(encoding="utf-8")
     assert '`{"again": true}`' in script
 
 

@@ -27,7 +27,7 @@ import mklviz as mv
 from mklviz.engine import Race, standard_rules
 from mklviz.errors import MklvizError, UnsupportedProblem
 from mklviz.record import Trace
-from mklviz.views.host.kernel import in_notebook
+from mklviz.views.host.environment import in_notebook
 from mklviz.views.notebook import register
 
 ROOT = Path(__file__).resolve().parents[1]

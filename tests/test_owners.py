@@ -24,10 +24,10 @@ from mklviz.record.store import EVERYBODY, Cleaned, Owner, RunHead, Store, open_
 from mklviz.record.store.catalogue import Catalogue
 from mklviz.sweeps import Sweep, SweepTable
 from mklviz.views.explorer import follower as followers
-from mklviz.views.explorer import frame as frames
+from mklviz.views.explorer import page as pages
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.explorer.follower import Follower
-from mklviz.views.explorer.shared_races import SHARED_RACES, SharedRace, SharedRaces
+from mklviz.views.explorer.page_recovery import SHARED_RACES, SharedRace, SharedRaces
 from mklviz.views.session.session import Session
 from mklviz.views.tabs.runs import Runs
 
@@ -175,7 +175,7 @@ def asked_for(kept: Store, monkeypatch: pytest.MonkeyPatch) -> list[str]:
             names.append(values[-1] if also.endswith("AND owner = ?") else "everybody")
         return ask(self, where, order, limit, also, values)
 
-    for module in (frames, followers):
+    for module in (pages, followers):
         monkeypatch.setattr(module, "owner_of_page", lambda: B)
     monkeypatch.setattr(Catalogue, "runs", note)
     return names

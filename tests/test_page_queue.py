@@ -13,12 +13,10 @@ from bokeh.server.urls import per_app_patterns
 from bokeh.server.views.ws import WSHandler
 from panel.io.server import DocHandler
 
-from mklviz.server import garbage_collection
-from mklviz.server.garbage_collection import WORTH_IT, GarbageCollection
-from mklviz.server.page_queue import build_pages_in_turn
-from mklviz.views.host.frame_rate import FORGET_AFTER, LONGEST, MOST_COST, SHARE, FrameRate
+from mklviz.server import process
+from mklviz.server.process import WORTH_IT, GarbageCollection, build_pages_in_turn
 from mklviz.views.host.frames import Frames
-from mklviz.views.host.loop_lock import loop_lock
+from mklviz.views.host.ticks import FORGET_AFTER, LONGEST, MOST_COST, SHARE, FrameRate, loop_lock
 
 
 def test_the_page_alone_is_built_in_turn_and_once() -> None:
@@ -132,14 +130,14 @@ def test_what_nobody_uses_is_collected_when_nothing_is_drawn(
     collections: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawing, page = FrameRate(), Frames()
-    monkeypatch.setattr(garbage_collection, "FRAME_RATE", drawing)
+    monkeypatch.setattr(process, "FRAME_RATE", drawing)
     tidy = GarbageCollection()
     some_garbage()
     drawn(drawing, page, monotonic(), busy=1)
     collections.clear()
     tidy.collect_in_time()
     assert 2 not in collections  # a race goes on
-    monkeypatch.setattr(garbage_collection, "FRAME_RATE", FrameRate())
+    monkeypatch.setattr(process, "FRAME_RATE", FrameRate())
     tidy.collect_in_time()
     assert collections.count(2) == 1
     tidy.collect_in_time()
@@ -149,9 +147,9 @@ def test_what_nobody_uses_is_collected_when_nothing_is_drawn(
 @pytest.mark.parametrize("bound", ["PUT_OFF_FOR", "TIMES"])
 def test_it_is_not_put_off_for_ever(bound: str, collections: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     drawing, page = FrameRate(), Frames()
-    monkeypatch.setattr(garbage_collection, "FRAME_RATE", drawing)
+    monkeypatch.setattr(process, "FRAME_RATE", drawing)
     tidy = GarbageCollection()
-    monkeypatch.setattr(garbage_collection, bound, 0.0)
+    monkeypatch.setattr(process, bound, 0.0)
     some_garbage()
     drawn(drawing, page, monotonic(), busy=1)
     collections.clear()
@@ -163,21 +161,21 @@ def test_what_the_last_page_leaves_is_collected_though_nothing_more_comes(
     collections: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given_back: list[int] = []
-    monkeypatch.setattr(garbage_collection, "give_back", lambda: given_back.append(1))
-    monkeypatch.setattr(garbage_collection, "FRAME_RATE", FrameRate())
+    monkeypatch.setattr(process, "give_back", lambda: given_back.append(1))
+    monkeypatch.setattr(process, "FRAME_RATE", FrameRate())
     tidy = GarbageCollection()
     collections.clear()
     tidy.collect_in_time()
     assert 2 not in collections
-    monkeypatch.setattr(garbage_collection, "PUT_OFF_FOR", 0.0)
+    monkeypatch.setattr(process, "PUT_OFF_FOR", 0.0)
     tidy.collect_in_time()
     assert collections.count(2) == len(given_back) == 1
 
 
 def test_memory_is_handed_back_after_somebody_else_has_collected(monkeypatch: pytest.MonkeyPatch) -> None:
     given_back: list[int] = []
-    monkeypatch.setattr(garbage_collection, "give_back", lambda: given_back.append(1))
-    monkeypatch.setattr(garbage_collection, "FRAME_RATE", FrameRate())
+    monkeypatch.setattr(process, "give_back", lambda: given_back.append(1))
+    monkeypatch.setattr(process, "FRAME_RATE", FrameRate())
     before = gc.get_threshold()
     try:
         tidy = GarbageCollection()

@@ -18,7 +18,7 @@ from mklviz.inner import choice
 @pytest.fixture
 def own(save: Save) -> Iterator[None]:
     """Both files in their folders, and gone after the test, also from where their names are kept."""
-    from mklviz.views.sidebar.formulations import offered_regularizers
+    from mklviz.views.sidebar.problem_panel import offered_regularizers
 
     known = dict(choice.METHODS["matrix"])
     offered_regularizers.cache_clear()

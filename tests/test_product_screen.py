@@ -25,7 +25,7 @@ from mklviz.scenarios import load_scenario
 from mklviz.views.chart.columns import distance
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.race.ended_cards import MinimaCard, ends_apart
-from mklviz.views.sidebar.formulations import example
+from mklviz.views.sidebar.problem_panel import example
 from mklviz.views.sidebar.sidebar import Sidebar
 from mklviz.views.tabs.race import RaceTab
 

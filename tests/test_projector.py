@@ -12,12 +12,11 @@ from bokeh.models import ColorBar, Text
 
 from mklviz.analysis.kernel_weights import Grid
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
-from mklviz.views.explorer import key_help
+from mklviz.views.explorer import page
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.explorer.follower import Follower
-from mklviz.views.explorer.header import Header
-from mklviz.views.explorer.page import status_html
-from mklviz.views.host import heartbeat
+from mklviz.views.explorer.page import Header, status_html
+from mklviz.views.host import frames
 from mklviz.views.host.beside import beside
 from mklviz.views.links import link
 from mklviz.views.look import cards
@@ -135,12 +134,12 @@ def test_the_address_asks_for_it_and_a_link_keeps_it(monkeypatch: pytest.MonkeyP
 
 
 def test_the_list_of_keys_has_all_that_the_page_listens_to() -> None:
-    heard = re.search(r"const KEYS = \[(.*)\]", beside(heartbeat.__file__, "heartbeat.js"))
+    heard = re.search(r"const KEYS = \[(.*)\]", beside(frames.__file__, "heartbeat.js"))
     assert heard is not None
     names = {key.strip().strip('"').upper() for key in heard[1].split(", ")}
-    assert {key.upper() for key in key_help.RACE} == {name.strip() or "SPACE" for name in names}
+    assert {key.upper() for key in page.RACE} == {name.strip() or "SPACE" for name in names}
     told = Explorer().header.keys.rows
-    assert [row[0] for row in told] == [*key_help.RACE, *key_help.EVERYWHERE]
+    assert [row[0] for row in told] == [*page.RACE, *page.EVERYWHERE]
 
 
 def test_numbers_inside_the_pictures_of_a_model_are_as_large_as_the_rest() -> None:

@@ -26,8 +26,7 @@ from mklviz.record.store import EVERYBODY, Owner, RunHead, StoredRun, open_store
 from mklviz.views.history import past_race
 from mklviz.views.history.past_race import PastRace, races_of, when
 from mklviz.views.session import race_history
-from mklviz.views.session.comparable import shared_recipe
-from mklviz.views.session.race_history import RaceHistory
+from mklviz.views.session.race_history import RaceHistory, shared_recipe
 from mklviz.views.session.session import Session
 from mklviz.views.tabs.runs import Runs
 

@@ -17,7 +17,7 @@ from mklviz.engine import Race
 from mklviz.engine.scheduler import THREAD_PREFIX, Scheduler
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.views.explorer.explorer import Explorer
-from mklviz.views.host import session_expiry
+from mklviz.views.host import page_session
 
 VISITS = 50
 LONG = Recipe(
@@ -120,7 +120,7 @@ def test_a_page_is_kept_for_a_browser_that_stands_in_a_queue() -> None:
 
 
 def test_a_page_is_not_kept_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session_expiry, "PATIENCE", 0.5)
+    monkeypatch.setattr(page_session, "PATIENCE", 0.5)
     server = Served(build, lifetime=200, check=50)
     try:
         fetched(server)

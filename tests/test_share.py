@@ -24,7 +24,7 @@ from mklviz.record.bundle import read_bundle, write_bundle
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.export.page import KINDS
 from mklviz.views.form import Form, Group, Switch
-from mklviz.views.links import hide_and_lock, link
+from mklviz.views.links import link
 from mklviz.views.session.session import Session
 from mklviz.views.tabs.share import Share
 
@@ -57,7 +57,7 @@ def opened(monkeypatch: pytest.MonkeyPatch, **words: str) -> tuple[Explorer, str
     """Return an explorer with what the address says, and what was wrong with it."""
     explorer = Explorer()
     address(monkeypatch, **words)
-    frame = hide_and_lock.HideAndLock()
+    frame = link.HideAndLock()
     wrong = [link.open_address(explorer.sidebar), explorer.address.open(), explorer.deep_link.open()]
     frame.apply(explorer.sidebar, explorer.shell.strip)
     return explorer, " ".join(filter(None, [*wrong, frame.wrong]))

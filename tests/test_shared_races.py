@@ -15,7 +15,7 @@ from mklviz.scenarios import Answer
 from mklviz.sweeps import Sweep, SweepRun
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.explorer.follower import LEADS, OVER, UNKNOWN, WAITS, Follower
-from mklviz.views.explorer.shared_races import SHARED_RACES, SharedRace, SharedRaces
+from mklviz.views.explorer.page_recovery import SHARED_RACES, SharedRace, SharedRaces
 from mklviz.views.host.page_session import GIVE_UP_AFTER
 from mklviz.views.links import link
 from mklviz.views.session.session import LessonResult, Session

@@ -39,9 +39,9 @@ from mklviz.recipe.parsing import (
 )
 from mklviz.scenarios import scenarios
 from mklviz.views.sidebar.data_panel import OWN_FILE
-from mklviz.views.sidebar.formulations import example, explanation, offered_regularizers, parameter_fields
+from mklviz.views.sidebar.problem_panel import example, explanation, offered_regularizers, parameter_fields
 from mklviz.views.sidebar.sidebar import Sidebar
-from mklviz.views.sidebar.solver_options import EntryEditor, option_control
+from mklviz.views.sidebar.solver_panel import EntryEditor, option_control
 
 SPG, SILP = SolverChoice("spg"), SolverChoice("silp")
 TABLE = b"a,b,class\n" + b"".join(b"%d,%d,%s\n" % (i, i * i % 7, b"yes" if i % 2 else b"no") for i in range(40))
@@ -310,7 +310,7 @@ def test_classes_of_equal_weight_are_a_choice_with_losses_for_classes(sidebar: S
 def test_a_regularizer_that_no_solver_follows_is_left_out_of_the_menu(monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(offered_regularizers()) <= set(regularizer_families())
     monkeypatch.setattr(
-        "mklviz.views.sidebar.formulations.solver_classes", lambda: {"smo-mkl": solver_classes()["smo-mkl"]}
+        "mklviz.views.sidebar.problem_panel.solver_classes", lambda: {"smo-mkl": solver_classes()["smo-mkl"]}
     )
     assert list(offered_regularizers.__wrapped__()) == ["lp-penalty"]
 

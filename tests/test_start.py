@@ -23,19 +23,17 @@ from mklviz.scenarios import DEFAULT, load_scenario
 from mklviz.views.explorer.navigation import CLAIMS, EXPLORE, LESSONS, RUNS, SECTIONS, START
 from mklviz.views.lessons.pictures import kernel_titles
 from mklviz.views.links import link
-from mklviz.views.start import dragged_start, open_page
-from mklviz.views.start.dragged_start import WAITS, DraggedStart
+from mklviz.views.start import front_page, triangle
 from mklviz.views.start.front import front_html, lessons
-from mklviz.views.start.front_page import FrontPage
-from mklviz.views.start.open_page import wanted_section
-from mklviz.views.start.triangle import RECORDED, triangle_svg
+from mklviz.views.start.front_page import FrontPage, wanted_section
+from mklviz.views.start.triangle import RECORDED, WAITS, DraggedStart, triangle_svg
 
 
 def visit(monkeypatch: pytest.MonkeyPatch, cookie: str = "", **words: str) -> None:
     args = {name: [value.encode()] for name, value in words.items()}
     state = SimpleNamespace(session_args=args, cookies={"mklviz-page": cookie} if cookie else {})
     monkeypatch.setattr(link, "pn", SimpleNamespace(state=state))
-    monkeypatch.setattr(open_page, "pn", SimpleNamespace(state=state))
+    monkeypatch.setattr(front_page, "pn", SimpleNamespace(state=state))
 
 
 @pytest.mark.parametrize(
@@ -251,18 +249,18 @@ def test_paths_begin_where_the_handle_is_and_say_what_they_prove(monkeypatch: py
     assert answer["turn"] == 3  # by which the page tells it from an answer to what was undone
     assert list(answer["paths"]) == ["silp", "level", "spg"]
     assert all(np.allclose(path[0], [0.7, 0.2, 0.1], atol=1e-4) for path in answer["paths"].values())
-    assert "Each path ends with a proof" in answer["said"]
+    assert "Each path ends with a proof" in answer["sentence"]
     handle.close()
 
 
 def test_the_recording_stays_while_solvers_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     handle, sent = dragged(monkeypatch)
-    monkeypatch.setattr(dragged_start.WARMUP, "held", lambda problem, solver: "compiling")
+    monkeypatch.setattr(triangle.WARMUP, "held", lambda problem, solver: "compiling")
     handle.receive({"weights": [0.2, 0.2, 0.6], "turn": 1})
     wait_for(lambda: not handle.look() and sent, "a sentence")
     assert not handle.look()
-    assert sent == [{"turn": 1, "said": WAITS}]  # once
-    monkeypatch.setattr(dragged_start.WARMUP, "held", lambda problem, solver: "")
+    assert sent == [{"turn": 1, "sentence": WAITS}]  # once
+    monkeypatch.setattr(triangle.WARMUP, "held", lambda problem, solver: "")
     wait_for(lambda: handle.look() and "paths" in sent[-1], "the paths")
     handle.close()
 
@@ -271,14 +269,14 @@ def dragged(monkeypatch: pytest.MonkeyPatch) -> tuple[DraggedStart, list[dict[st
     """Return a handle without a page, and what it sends."""
     handle, sent = DraggedStart(), list[dict[str, Any]]()
     monkeypatch.setattr(handle, "send", sent.append)
-    monkeypatch.setattr(dragged_start, "WARMUP", SimpleNamespace(want=lambda *_: None, held=lambda *_: ""))
+    monkeypatch.setattr(triangle, "WARMUP", SimpleNamespace(want=lambda *_: None, held=lambda *_: ""))
     return handle, sent
 
 
 def test_every_component_is_defined_before_a_page_is_served() -> None:
     """Panel would send the definition of a later one beside the next whole page, in which BokehJS cannot read it."""
     code = (
-        "import sys\nfrom mklviz.views.start.open_page import get_ready\nget_ready()\n"
+        "import sys\nfrom mklviz.views.start.front_page import get_ready\nget_ready()\n"
         "print(*(name for name in sys.modules if name.startswith('mklviz.views')))"
     )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()

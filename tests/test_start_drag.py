@@ -48,7 +48,7 @@ def test_every_path_follows_the_handle_while_it_is_dragged(m: int) -> None:
             assert np.array(drawn(tab, run)[0]) == pytest.approx(start, abs=1e-9)
     assert session.race is race
     assert all(drawn(tab, key) != before[key] for key in race.runs)
-    assert tab.map.start.handle.said.startswith("Start: ")
+    assert tab.map.start.handle.position.startswith("Start: ")
     ghosts = tab.map.figure.tables["ghosts"]  # type: ignore[union-attr]
     assert [list(zip(*path, strict=True)) for path in zip(ghosts["along"], ghosts["up"], strict=True)] == list(
         before.values()

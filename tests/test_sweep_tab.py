@@ -23,7 +23,7 @@ from mklviz.sweeps import MemberOutcome, Sweep, SweepProgress, SweepTable
 from mklviz.sweeps.statistics import Outcomes
 from mklviz.views.form import Form
 from mklviz.views.look.palette import DARK
-from mklviz.views.session.comparable import shared_recipe
+from mklviz.views.session.race_history import shared_recipe
 from mklviz.views.session.session import Session
 from mklviz.views.sweeps import sweep_plan
 from mklviz.views.sweeps.sweep_form import SweepForm

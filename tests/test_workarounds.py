@@ -25,7 +25,7 @@ from bokeh.server import session
 from numba import njit
 
 from mklviz.record.store import index_file
-from mklviz.views.host import component_files, document_lock
+from mklviz.views.host import workarounds
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "apps" / "docs" / "developing" / "defences.md").read_text(encoding="utf-8")
@@ -56,7 +56,7 @@ def test_every_file_and_test_of_a_defence_exists() -> None:
 
 
 def test_every_module_of_the_server_stands_among_the_defences_or_defends_nothing() -> None:
-    plain = {"__init__", "window", "native_window", "desktop"}
+    plain = {"__init__", "native_window", "desktop"}
     named = set(re.findall(r"`server/(\w+)\.py`", PAGE))
     assert {path.stem for path in (ROOT / "mklviz" / "server").glob("*.py")} - plain <= named
 
@@ -125,29 +125,29 @@ def test_panel_imports_whatever_module_the_address_of_a_file_names(
     monkeypatch.syspath_prepend(str(tmp_path))
     handler: Any = type("Handler", (), {"_resource_attrs": ["css"]})()
     with pytest.raises(Exception, match="Resource type not found"):
-        component_files._parse(handler, "named_by_an_address/Anything/css/file")
-    assert sys.modules.pop("named_by_an_address", None) is not None, gone("views/host/component_files.py")
+        workarounds._parse(handler, "named_by_an_address/Anything/css/file")
+    assert sys.modules.pop("named_by_an_address", None) is not None, gone("views/host/workarounds.py")
 
 
 def test_panel_answers_a_queued_change_without_the_lock() -> None:
     from panel.reactive import Syncable
 
-    document_lock.answer_with_lock()
+    workarounds.answer_with_lock()
     own = [getattr(Syncable, name) for name in ("_change_coroutine", "_event_coroutine")]
     answers = [each.__wrapped__.__wrapped__ for each in own]  # below the lock and the wait for the page
-    assert not any(hasattr(answer, "lock") for answer in answers), gone("views/host/document_lock.py")
+    assert not any(hasattr(answer, "lock") for answer in answers), gone("views/host/workarounds.py")
 
 
 def test_bokeh_works_out_the_defaults_of_a_class_again_for_each_model() -> None:
     source = inspect.getsource(HasProps)
     method = re.search(r"@classmethod\n    def _overridden_defaults\(cls\).*?return \w+\n", source, re.DOTALL)
     assert method is not None
-    assert "cache" not in method[0], gone("views/host/bokeh_defaults.py")
+    assert "cache" not in method[0], gone("views/host/workarounds.py")
 
 
 @pytest.mark.skipif(BOKEH < (3, 10), reason="Bokeh before 3.10 does all of it on the event loop")
 def test_bokeh_carries_out_what_browsers_say_in_other_threads() -> None:
-    assert hasattr(session, "_run_in_executor"), gone("bokeh#15294 (views/host/event_loop.py)")
+    assert hasattr(session, "_run_in_executor"), gone("bokeh#15294 (views/host/workarounds.py)")
 
 
 # -- BokehJS
@@ -173,7 +173,7 @@ def test_bokehjs_lays_out_a_figure_that_has_no_layout_yet() -> None:
 
 def test_bokehjs_takes_a_mouse_that_rests_for_a_long_press() -> None:
     assert "setTimeout(() => this._pointer_timeout(), UIGestures.press_threshold)" in SCRIPT, gone(
-        "The long press (views/host/long_press.js)"
+        "The long press (views/host/dragging.py)"
     )
 
 

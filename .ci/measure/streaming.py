@@ -27,7 +27,7 @@ from mklviz.engine.warmup import WARMUP
 from mklviz.problem import Hinge, Simplex
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.views.explorer.explorer import Explorer
-from mklviz.views.sidebar.formulations import example
+from mklviz.views.sidebar.problem_panel import example
 
 CLOCK = 0.02  # seconds
 PAINTED = """() => [...Bokeh.documents[0].all_models]

@@ -30,7 +30,7 @@ import numpy as np
 
 from mklviz.errors import UnknownName
 from mklviz.typing import Array
-from mklviz.views.host.installed import missing, need_screen
+from mklviz.views.host.environment import missing, need_screen
 
 TICK = 2e-3  # seconds that a measurement lasts at least
 MOST_RUNS = 2000  # in one measurement

@@ -93,11 +93,10 @@ def ended_as_by_ctrl_c() -> Iterator[None]:
 
 
 def _serve(arguments: argparse.Namespace) -> int:
-    from mklviz.views.host.installed import need_screen
+    from mklviz.views.host.environment import need_screen
 
     need_screen()  # before its packages are looked for
-    from mklviz.server.dispatcher import processes_for
-    from mklviz.server.front import serve
+    from mklviz.server.front import processes_for, serve
 
     if folder := folder_of(arguments):  # its processes and its pages read it there
         os.environ[STORE] = folder
@@ -131,7 +130,7 @@ def _command(module: str, function: str, **options: Any) -> Callable[[argparse.N
 
 
 def _desktop(arguments: argparse.Namespace) -> int:
-    from mklviz.views.host.installed import need_screen
+    from mklviz.views.host.environment import need_screen
 
     need_screen()
     from mklviz.server.desktop import open_desktop
@@ -143,7 +142,7 @@ def _desktop(arguments: argparse.Namespace) -> int:
 
 
 def _lab(arguments: argparse.Namespace) -> int:
-    from mklviz.views.host.installed import need_screen
+    from mklviz.views.host.environment import need_screen
 
     need_screen()
     from mklviz.analysis.knob_grid import LabGrid, usual_solvers
@@ -177,7 +176,7 @@ def _read_knob(text: str) -> LabKnob:
 
 
 def _gallery(arguments: argparse.Namespace) -> int:
-    from mklviz.views.host.installed import need_screen
+    from mklviz.views.host.environment import need_screen
 
     need_screen()
     from mklviz.views.export.gallery import save_gallery

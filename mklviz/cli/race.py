@@ -25,7 +25,7 @@ from mklviz.record.archive import replacing
 from mklviz.record.bundle import SUFFIX, write_bundle
 from mklviz.record.history import short_id
 from mklviz.record.summary import require_parquet, write_parquet, write_table
-from mklviz.views.host.installed import need_screen
+from mklviz.views.host.environment import need_screen
 
 __all__ = ["Outputs", "solve_race", "tell_race"]
 

@@ -84,10 +84,7 @@ class Acceptor:
 
 
 def party(address: str) -> str:
-    """Return the party an address belongs to, whose connections count together: the address, or its network in IPv6.
-
-    A machine has as many addresses of IPv6 as it likes.
-    """
+    """Return the party whose connections count together: an address, or in IPv6 its network, which has any number."""
     parsed = ipaddress.ip_address(address.partition("%")[0])
     if parsed.version == 4:
         return str(parsed)

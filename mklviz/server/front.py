@@ -1,27 +1,188 @@
 """``mklviz serve``: where it listens, who may come in, and how many processes answer.
 
-Of several processes this is the one that accepts connections: it loads no page, no Panel and no NumPy.
+Where several workers serve one port, this process accepts connections and hands each to the worker that has the page
+asked for, which gets the socket itself and answers on it. Connections that ask for a new page go to one worker after
+the other. This process loads no page, no Panel and no NumPy.
 """
 
 from __future__ import annotations
 
+import asyncio
+import base64
+import binascii
+import json
+import logging
 import os
 import secrets
+import signal
+import socket
+import subprocess
+import sys
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import cycle
 from typing import Any
+from urllib.parse import parse_qs
 
 from tornado.netutil import bind_sockets
 
 from mklviz.errors import MklvizError
-from mklviz.limits import LIMITS
+from mklviz.limits import LIMITS, PROCESSES
 from mklviz.quoting import quote
-from mklviz.server.addresses import LOCAL, check_address, frame_origin, is_local, known_names, own_addresses
-from mklviz.server.codes import check_code, new_code
-from mklviz.server.dispatcher import check_processes, serve_from_processes
+from mklviz.server.access import (
+    LOCAL,
+    check_address,
+    check_code,
+    frame_origin,
+    is_local,
+    known_names,
+    new_code,
+    own_addresses,
+)
+from mklviz.server.connections import LOOK_AGAIN, PATIENCE, Acceptor
 from mklviz.server.logs import log_to_stderr
+from mklviz.views.links import FOLLOW, RACE_KEY, WORKER, process_of
 
-__all__ = ["serve"]
+__all__ = ["check_processes", "destination", "processes_for", "serve", "serve_from_processes"]
+
+MOST, MOST_BY_ITSELF = 32, 4
+PAUSE = 2.0  # seconds until a worker is started in place of one that broke down
+LOOK_EVERY = 0.5  # seconds between looks at whether a worker has ended
+_NAMES = ("session", "bokeh-session-id", RACE_KEY, FOLLOW)
+_TOKEN = b"sec-websocket-protocol:"
+
+_log = logging.getLogger(__name__)
+
+
+def check_processes(processes: int) -> None:
+    """Raise `MklvizError` if so many processes cannot serve one port."""
+    if not 1 <= processes <= MOST:
+        raise MklvizError(f"--num-procs takes a number from 1 to {MOST}, not {processes}.")
+    if processes > 1 and not hasattr(socket, "send_fds"):
+        raise MklvizError("Several processes can serve one port on Linux and macOS only: leave --num-procs out.")
+
+
+def processes_for(classroom: bool) -> int:
+    """Return how many processes serve by default: for a class one per core, up to four."""
+    if not classroom or not hasattr(socket, "send_fds"):
+        return 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(cores, MOST_BY_ITSELF)
+
+
+def destination(head: bytes, processes: int) -> int | None:
+    """Return the number of the worker whose page a request asks for, or None if any will do."""
+    request, *lines = head.split(b"\r\n")
+    for line in lines:
+        if line.lower().startswith(_TOKEN):
+            return _of_token(line[len(_TOKEN) :].rpartition(b",")[2].strip(), processes)
+    target = request.split(b" ")[1:2]
+    query = parse_qs(target[0].decode("latin-1").partition("?")[2]) if target else {}
+    return next((process_of(query[name][-1], processes) for name in _NAMES if name in query), None)
+
+
+def _of_token(token: bytes, processes: int) -> int | None:
+    text = token.partition(b".")[0]
+    try:
+        session = json.loads(base64.urlsafe_b64decode(text + b"=" * (-len(text) % 4)))["session_id"]
+        return process_of(str(session), processes)
+    except (binascii.Error, ValueError, KeyError, TypeError, RecursionError):  # not made here: any worker refuses it
+        return None
+
+
+class _Worker:
+    """A process, and the socket that hands it connections; a process that breaks down is started again."""
+
+    def __init__(self, number: int, processes: int, asked: Mapping[str, Any]) -> None:
+        self._environment = {**os.environ, PROCESSES: str(processes), WORKER: str(number)}
+        self._asked = asked
+        self._start()
+
+    def _start(self) -> None:
+        self._socket, theirs = socket.socketpair()
+        self._socket.setblocking(False)
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "mklviz.server.serving"],
+                stdin=subprocess.PIPE,
+                env=self._environment,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,  # Ctrl-C is for the dispatcher, which ends the workers
+            )
+            assert self._process.stdin is not None
+            with self._process.stdin as settings:  # not among the arguments, which others may read
+                settings.write(json.dumps({**self._asked, "socket": theirs.fileno()}).encode())
+
+    async def hand_over(self, connection: socket.socket) -> None:
+        """Let the process answer on a connection."""
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                try:
+                    socket.send_fds(self._socket, [b"c"], [connection.fileno()])
+                    return
+                except BlockingIOError:  # the worker is busy, and many connections wait for it
+                    await asyncio.sleep(LOOK_AGAIN)
+
+    async def restart_when_ended(self) -> None:
+        """Start the process again whenever it has ended."""
+        while True:
+            while (code := self._process.poll()) is None:
+                await asyncio.sleep(LOOK_EVERY)
+            _log.error("A process of the dashboard broke down (%s); another takes its place.", code)
+            self._socket.close()
+            await asyncio.sleep(PAUSE)
+            try:
+                self._start()
+            except OSError as error:  # such as no memory; tried again a little later
+                _log.error("No process could take its place (%s).", error.strerror)
+
+    def ask_to_end(self) -> None:
+        """Let the process end: it does when its socket is closed."""
+        self._socket.close()
+
+    def wait_for_end(self) -> None:
+        """Wait until the process has ended, and kill it if that takes too long."""
+        try:
+            self._process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+def serve_from_processes(processes: int, asked: Mapping[str, Any], begun: Callable[[], object]) -> None:
+    """Serve the dashboard from several processes until this one is told to end, and end them with it.
+
+    `asked`: what `mklviz.server.serving.make_server` is to be given; `begun`: called when connections are received.
+    """
+
+    async def hand_over(connection: socket.socket, request: bytes) -> None:
+        number = destination(request, processes)
+        await workers[next(turns) if number is None else number].hand_over(connection)
+
+    async def until_signal() -> None:
+        ends, loop = asyncio.Event(), asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, ends.set)
+        acceptor = Acceptor(hand_over)
+        tasks = [asyncio.create_task(acceptor.receive(each)) for each in listening]
+        tasks += [asyncio.create_task(worker.restart_when_ended()) for worker in workers]
+        begun()
+        await ends.wait()
+        for task in tasks:
+            task.cancel()
+
+    listening = bind_sockets(asked["port"], asked["address"])
+    workers, turns = [_Worker(number, processes, asked) for number in range(processes)], cycle(range(processes))
+    try:
+        asyncio.run(until_signal())
+    finally:
+        for each in listening:
+            each.close()
+        for worker in workers:
+            worker.ask_to_end()
+        for worker in workers:
+            worker.wait_for_end()
+
 
 PAGE, EVERYWHERE = "explorer", "0.0.0.0"
 

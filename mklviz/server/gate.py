@@ -23,15 +23,16 @@ from tornado.routing import Matcher, PathMatches, Rule
 from tornado.web import Application, OutputTransform, RequestHandler
 
 from mklviz.limits import LIMITS
-from mklviz.server.codes import Guesses
+from mklviz.server.access import Guesses
 from mklviz.server.connections import party
-from mklviz.server.contained import PAGE, Contained, contain
+from mklviz.server.process import PAGE, Contained, contain
 from mklviz.views.host.page_session import OWNER
 
 __all__ = ["Gate", "set_up"]
 
 COOKIE, OWNER_COOKIE = "mklviz-code", "mklviz-runs"
 _KEPT = "Max-Age=31536000; Path=/; HttpOnly; SameSite=Lax"
+_METHODS = ("GET", "HEAD", "POST")  # that pages use
 _SESSION = ("bokeh-session-id", "bokeh-token")
 _FORM = """<form method="post"><label>Code <input name="code" autofocus autocomplete="off"></label>
 <button>Open</button></form>"""
@@ -56,7 +57,7 @@ class Gate:
     @property
     def token(self) -> str:
         """The cookie of a browser that has given the right code."""
-        return hmac.new(self.secret, self.code.encode(), hashlib.sha256).hexdigest()
+        return _digest(self.secret, self.code)
 
     def is_stranger(self, request: HTTPServerRequest) -> bool:
         """Whether the request names another server; a page elsewhere can make a browser do that."""
@@ -68,15 +69,15 @@ class Gate:
         Browsers say so in a header. Browsers from before 2023 do not, and no browser does so to a server without
         encryption on another machine. The requests of other sites come there without the cookie of the code.
         """
-        said = request.headers
+        headers = request.headers
         if _is_socket(request):  # browsers agree only on what they say about the origin
-            origin = said.get("Origin")
+            origin = headers.get("Origin")
             return origin is not None and not check_allowlist(origin.partition("://")[2].lower(), list(self.names))
-        if said.get("Sec-Fetch-Site", "none") in ("none", "same-origin"):
+        if headers.get("Sec-Fetch-Site", "none") in ("none", "same-origin"):
             return False
-        if said.get("Sec-Fetch-Mode") != "navigate" or "prefetch" in said.get("Sec-Purpose", ""):
+        if headers.get("Sec-Fetch-Mode") != "navigate" or "prefetch" in headers.get("Sec-Purpose", ""):
             return True
-        return said.get("Sec-Fetch-Dest") != "document" and not self.frames
+        return headers.get("Sec-Fetch-Dest") != "document" and not self.frames
 
     def is_unreadable(self, request: HTTPServerRequest) -> bool:
         """Whether something in the address is no text."""
@@ -97,18 +98,14 @@ class Gate:
 
         Bokeh reads such names in the body, too, which no browser sends to ask for a page.
         """
-        said = request.headers
-        named = "Bokeh-Session-Id" in said or any(name in request.query_arguments for name in _SESSION)
-        body = said.get("Content-Length", "0") != "0" or "Transfer-Encoding" in said
+        headers = request.headers
+        named = "Bokeh-Session-Id" in headers or any(name in request.query_arguments for name in _SESSION)
+        body = headers.get("Content-Length", "0") != "0" or "Transfer-Encoding" in headers
         return named or (body and request.method != "POST")
-
-    def is_unknown(self, request: HTTPServerRequest) -> bool:
-        """Whether the request has a method that no page uses."""
-        return request.method not in ("GET", "HEAD", "POST")
 
     def is_about_code(self, request: HTTPServerRequest) -> bool:
         """Whether the code is missing, or stands in the address, where it must not stay."""
-        return bool(self.code) and (self.is_without_code(request) or "code" in request.query_arguments)
+        return self.is_without_code(request) or (bool(self.code) and "code" in request.query_arguments)
 
     def is_without_code(self, request: HTTPServerRequest) -> bool:
         """Whether the browser has not given the code."""
@@ -126,10 +123,6 @@ class Gate:
         """Whether the request asks for a page, and there are as many pages as there may be."""
         asks = request.path.rstrip("/").endswith(("/explorer", "/autoload.js"))
         return asks and self.sessions() >= LIMITS.sessions
-
-    def is_question(self, request: HTTPServerRequest) -> bool:
-        """Whether a page asks if its session is still there."""
-        return request.path.endswith("/alive")
 
     def own_runs(self, request: HTTPServerRequest) -> str:
         """Tell the page whose runs it may see, by a header of the request that no browser decides.
@@ -149,7 +142,7 @@ class Gate:
         return "" if known else f"{OWNER_COOKIE}={self._signed(name)}; {_KEPT}{_secure(request)}"
 
     def _signed(self, name: str) -> str:
-        return f"{name}.{hmac.new(self.own, name.encode(), hashlib.sha256).hexdigest()}"
+        return f"{name}.{_digest(self.own, name)}"
 
     def headers(self, host: str) -> dict[str, str]:
         """Return what every answer says to the browser about what it may do."""
@@ -160,12 +153,16 @@ class Gate:
             "base-uri 'self'; form-action 'self'; object-src 'none'",
             f"frame-ancestors {frames}",
         )
-        said = {
+        headers = {
             "Content-Security-Policy": "; ".join(policy),
             "X-Content-Type-Options": "nosniff",
             "Referrer-Policy": "no-referrer",
         }
-        return said if self.frames else {**said, "X-Frame-Options": "DENY"}
+        return headers if self.frames else {**headers, "X-Frame-Options": "DENY"}
+
+
+def _digest(key: bytes, text: str) -> str:
+    return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
 
 
 def _is_socket(request: HTTPServerRequest) -> bool:
@@ -263,8 +260,8 @@ def _secure(request: HTTPServerRequest) -> str:
     Whoever stands in front says so by a header. A visitor who sends it himself loses nothing but his own cookies, and
     other sites cannot make his browser send it.
     """
-    said = request.headers.get("X-Forwarded-Proto", "").partition(",")[0].strip().lower()
-    return "; Secure" if "https" in (request.protocol, said) else ""
+    forwarded = request.headers.get("X-Forwarded-Proto", "").partition(",")[0].strip().lower()
+    return "; Secure" if "https" in (request.protocol, forwarded) else ""
 
 
 def _without_code(request: HTTPServerRequest) -> str:
@@ -278,28 +275,33 @@ def _without_code(request: HTTPServerRequest) -> str:
 
 def set_up(application: Application, gate: Gate) -> None:
     """Set the gate before every page of an application."""
-    room = f"{LIMITS.sessions:,} pages are open here, which is all there is room for: close one, or try again later."
+
+    def refuse(holds: Callable[[HTTPServerRequest], bool], status: int, sentence: str) -> Rule:
+        return Rule(_When(holds), _Refusal, {"status": status, "sentence": sentence})
+
     strange = "This server does not go by that name: open it under its own, or start it with --allow-websocket-origin."
     abroad = "Other sites may link to this dashboard; those that show it in a frame are named by --allow-frame."
-    unasked = "No page asks for this socket, or its address has as many as it may: open the dashboard at /explorer."
     private = "A page belongs to the browser that opened it: open your own, without what follows the question mark."
     garbled = "Something in this address is no text: open it without what follows the question mark."
-    method = "This server is asked for pages, and for nothing else."
+    unasked = "No page asks for this socket, or its address has as many as it may: open the dashboard at /explorer."
+    room = f"{LIMITS.sessions:,} pages are open here, which is all there is room for: close one, or try again later."
     nothing = "There is nothing at this address: the dashboard is at /explorer."
     application.settings["default_handler_class"] = _Refusal
     application.settings["default_handler_args"] = {"status": 404, "sentence": nothing}
     contain(application.default_router.rules)
     application.default_router.rules[:0] = [
-        Rule(_When(gate.is_stranger), _Refusal, {"status": 403, "sentence": strange}),
-        Rule(_When(gate.is_from_elsewhere), _Refusal, {"status": 403, "sentence": abroad}),
-        Rule(_When(gate.is_unknown), _Refusal, {"status": 405, "sentence": method}),
+        refuse(gate.is_stranger, 403, strange),
+        refuse(gate.is_from_elsewhere, 403, abroad),
+        refuse(
+            lambda request: request.method not in _METHODS, 405, "This server is asked for pages, and for nothing else."
+        ),
         Rule(_When(gate.is_about_code), _AskForCode, {"gate": gate}),
-        Rule(_When(gate.is_for_open_page), _Refusal, {"status": 403, "sentence": private}),
-        Rule(_When(gate.is_unreadable), _Refusal, {"status": 400, "sentence": garbled}),
-        Rule(_When(gate.is_uninvited), _Refusal, {"status": 403, "sentence": unasked}),
-        Rule(_When(gate.is_question), _Alive, {"gate": gate}),
+        refuse(gate.is_for_open_page, 403, private),
+        refuse(gate.is_unreadable, 400, garbled),
+        refuse(gate.is_uninvited, 403, unasked),
+        Rule(PathMatches(".*/alive"), _Alive, {"gate": gate}),
         Rule(PathMatches("/"), _ToDashboard),
-        Rule(_When(gate.is_full), _Refusal, {"status": 503, "sentence": room}),
+        refuse(gate.is_full, 503, room),
     ]
 
     class Headers(OutputTransform):
@@ -307,13 +309,13 @@ def set_up(application: Application, gate: Gate) -> None:
 
         def __init__(self, request: HTTPServerRequest) -> None:
             self._connection: Any = request.connection
-            self._said = gate.headers("" if gate.is_stranger(request) else request.host)
+            self._headers = gate.headers("" if gate.is_stranger(request) else request.host)
             self._cookie = gate.own_runs(request)
 
         def transform_first_chunk(
             self, status_code: int, headers: HTTPHeaders, chunk: bytes, finishing: bool
         ) -> tuple[int, HTTPHeaders, bytes]:
-            headers.update(self._said)
+            headers.update(self._headers)
             if self._cookie and status_code == 200:
                 headers.add("Set-Cookie", self._cookie)
             if status_code != 101:  # a socket stays, which it would not with Tornado's no_keep_alive

@@ -44,16 +44,13 @@ def _plain(line: str) -> str:
 
 
 class Budget(logging.StreamHandler):  # type: ignore[type-arg]
-    """Writes entries as long as a minute's share of letters lasts, one share for warnings and worse, one for the rest.
-
-    `clock`: returns seconds from any start.
-    """
+    """Writes entries while a minute's share of letters lasts: one for warnings and worse, one for the rest."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(sys.stderr)
         self._clock, self._begun = clock, clock()
         self._left = {True: LETTERS, False: LETTERS}
-        self._unsaid = 0
+        self._left_out = 0
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write an entry, unless there is no share left."""
@@ -67,12 +64,12 @@ class Budget(logging.StreamHandler):  # type: ignore[type-arg]
     def _texts(self, record: logging.LogRecord) -> Iterator[str]:
         if self._clock() - self._begun >= MINUTE:
             self._begun, self._left = self._clock(), {True: LETTERS, False: LETTERS}
-            if self._unsaid:
-                yield f"mklviz: {self._unsaid:,} more entries were left out, as there were too many in a minute."
-            self._unsaid = 0
+            if self._left_out:
+                yield f"mklviz: {self._left_out:,} more entries were left out, as there were too many in a minute."
+            self._left_out = 0
         grave = record.levelno >= logging.WARNING
         if self._left[grave] <= 0:
-            self._unsaid += 1
+            self._left_out += 1
             return
         text = self.format(record)
         self._left[grave] -= len(text)

@@ -1,18 +1,24 @@
 """The socket of a page: bounded messages of plain data, and answers that tell nothing of the server.
 
+A page says that properties have changed, or what a person did. Bokeh's protocol can do more: arrays and bytes, which
+grow when they are unpacked, new models and whole documents. No page of the dashboard sends any of that. A message is
+checked before Bokeh decodes it, so that a refusal never costs more than the message did.
+
 A page has one socket. Where it comes back before the server has noticed that it was away, the old one is closed: what
 is written to a network that has gone would wait for ever, and with it the document, which is locked meanwhile.
 
 This module alone knows how Bokeh receives messages, and `tests/test_host.py` says in words what a new Bokeh has moved.
-What a message may contain is in `mklviz.server.plain`.
 """
 
 from __future__ import annotations
 
+import json
 import logging
+import re
 from collections import Counter, deque
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 from weakref import WeakKeyDictionary
 
 from bokeh.protocol.message import Message
@@ -24,20 +30,105 @@ from tornado.iostream import IOStream
 
 from mklviz.quoting import said_by
 from mklviz.server.connections import party
-from mklviz.server.plain import (
-    KINDS,
-    LONGEST_HEADER,
-    LONGEST_PIECE,
-    Refused,
-    check_change,
-    is_too_long,
-    long_values,
-    read,
-)
-
-__all__ = ["LONGEST_FRAME", "MOST_SOCKETS", "OPEN_SOCKETS", "bound_messages", "is_answering"]
 
 _log = logging.getLogger(__name__)
+
+__all__ = [
+    *("KINDS", "LONGEST", "LONGEST_FRAME", "LONGEST_PIECE", "MOST_SOCKETS", "OPEN_SOCKETS", "Refused"),
+    *("bound_messages", "check_change", "is_answering", "is_too_long", "long_values", "read"),
+]
+
+LONGEST = 2**18  # letters of a message
+LONGEST_PIECE = 2**20  # letters of one that brings a piece of a file, of which the page sends half a megabyte
+LONGEST_HEADER = 2**10
+MOST_EVENTS = 100  # a page joins at most a dozen
+DEEPEST = 24  # lists within lists
+LARGEST = 10**21  # browsers write whole numbers out up to there, and larger ones with an exponent
+LONG = 200  # letters of a value that is worth counting
+KINDS = ("PATCH-DOC", "PULL-DOC-REQ", "SERVER-INFO-REQ")
+_TYPES = ("array", "event", "field", "map", "number", "value")
+_PIECE = re.compile(r'"[A-Za-z0-9+/=]{1000,}"')
+_SHAPES = {"ModelChanged": {"attr", "kind", "model", "new"}, "MessageSent": {"kind", "msg_data", "msg_type"}}
+
+
+class Refused(Exception):
+    """A message that no page of the dashboard sends, and why, as a sentence."""
+
+
+def is_too_long(text: str) -> bool:
+    """Return whether a message is longer than it may be, without reading it."""
+    return len(text) > LONGEST and (len(text) > LONGEST_PIECE or len(_PIECE.sub("", text)) > LONGEST)
+
+
+def read(text: str) -> dict[str, Any]:
+    """Return a part of a message as the object it is in JSON, or raise `Refused`."""
+    try:
+        content = json.loads(text, parse_constant=_constant)
+    except (ValueError, RecursionError):
+        content = None
+    if not isinstance(content, dict):
+        _refuse("it is no object in JSON")
+    return content
+
+
+def check_change(content: dict[str, Any]) -> None:
+    """Raise `Refused` unless a message tells of changes, or of what a person did, in plain data."""
+    events = content.get("events")
+    if not isinstance(events, list) or not events or set(content) - {"events", "references"}:
+        _refuse("it is no list of events")
+    if len(events) > MOST_EVENTS:
+        _refuse(f"it tells of {len(events):,} events, but at most {MOST_EVENTS} may come at once")
+    for event in events:
+        _check_event(event)
+    long = sum(len(value) > LONGEST for value in _values(content) if isinstance(value, str))
+    if long and (long > 1 or [event["kind"] for event in events] != ["MessageSent"]):
+        _refuse(f"it has a text of more than {LONGEST:,} letters that is no piece of a file")
+
+
+def long_values(content: dict[str, Any]) -> Iterator[tuple[tuple[str, str], int]]:
+    """Yield which properties of which models a checked message sets, and how long the values are, 0 for short ones."""
+    for event in content["events"]:
+        if event["kind"] == "ModelChanged":
+            length = len(json.dumps(event["new"]))
+            yield (event["model"]["id"], event["attr"]), length if length > LONG else 0
+
+
+def _check_event(event: object) -> None:
+    if not isinstance(event, dict) or _SHAPES.get(str(event.get("kind"))) != set(event):
+        _refuse("it tells of something else than a change of a property or what a person did")
+    if event["kind"] == "ModelChanged":
+        model = event["model"]
+        if not (isinstance(model, dict) and isinstance(model.get("id"), str) and isinstance(event["attr"], str)):
+            _refuse("it does not say which property of which model has changed")
+    elif event["msg_type"] != "bokeh_event":
+        _refuse("what a person did is told by a bokeh_event")
+
+
+def _values(content: object) -> Iterator[object]:
+    """Yield every value within, once it is checked."""
+    left: list[tuple[object, int]] = [(content, 0)]
+    while left:
+        value, depth = left.pop()
+        if depth > DEEPEST:
+            _refuse(f"its data are nested more than {DEEPEST} deep")
+        if isinstance(value, dict):
+            if value.get("type", "map") not in _TYPES and set(value) != {"id"}:
+                _refuse("it holds bytes, arrays, models or other data that browsers do not send here")
+            left += ((inner, depth + 1) for inner in value.values())
+        elif isinstance(value, list):
+            left += ((inner, depth + 1) for inner in value)
+        elif isinstance(value, int) and abs(value) > LARGEST:
+            _refuse("it holds a whole number of more than 21 digits")
+        yield value
+
+
+def _constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _refuse(why: str) -> NoReturn:
+    raise Refused(f"This message is refused: {why}.")
+
 
 LONGEST_FRAME = LONGEST_PIECE + 2**10  # bytes; longer ones are not received at all
 MOST_HELD = 4 * 2**20  # letters that a page may leave in properties of the server's models
@@ -48,7 +139,6 @@ RESET = 75.0  # the same where the socket was reset, as by a browser that goes w
 POLICY, UNREADABLE, TOO_LONG = 1008, 1007, 1009  # why a socket is closed: RFC 6455, 7.4.1
 _BROKE_DOWN = "This message could not be carried out; the server's log says more."
 
-Property = tuple[str, str]  # of a model, by its id
 OPEN_SOCKETS: Counter[str] = Counter()  # of each party
 
 
@@ -59,7 +149,7 @@ class _Page:
     sockets: list[_Socket] = field(default_factory=list)
     answering: int = 0  # messages that are being carried out, behind which others wait
     done: deque[str] = field(default_factory=lambda: deque(maxlen=REMEMBERED))  # messages, by their ids
-    held: dict[Property, int] = field(default_factory=dict)
+    held: dict[tuple[str, str], int] = field(default_factory=dict)  # letters in each property of each model
 
 
 _PAGES: WeakKeyDictionary[ServerSession, _Page] = WeakKeyDictionary()
@@ -132,9 +222,9 @@ class _Socket(WSHandler):
         try:
             header, metadata, content = read(header_text), read(metadata_text), read(content_text)
             if header.get("msgtype") not in KINDS or not isinstance(header.get("msgid"), str):
-                raise Refused("This message is refused: its header says nothing that browsers ask for.")
+                _refuse("its header says nothing that browsers ask for")
             if header.get("num_buffers"):
-                raise Refused("This message is refused: it announces bytes.")
+                _refuse("it announces bytes")
         except Refused as refused:
             _log.warning("%s Its socket is closed.", refused)
             self.close(UNREADABLE, "That message was not understood.")
@@ -161,31 +251,28 @@ class _Socket(WSHandler):
         try:
             if message.msgtype == "PATCH-DOC":
                 check_change(content)
-                self._count(content)
+                _count(_PAGES.setdefault(self.connection.session, _Page()), content)
                 return await ServerSession.patch(message, self.connection)
             if message.msgtype == "PULL-DOC-REQ":
-                told = await ServerSession.pull(message, self.connection)
-                _WRITE_MSGS.get(self.connection.session.document, {}).pop(
-                    self.connection, None
-                )  # it has what waits there
-                return told
+                document = await ServerSession.pull(message, self.connection)
+                _WRITE_MSGS.get(self.connection.session.document, {}).pop(self.connection, None)  # which are in it
+                return document
             return await self.handler.handle(message, self.connection)  # it asks for versions
         except Refused as refused:
             sentence = str(refused)
             _log.warning("%s", sentence)
         except (Exception, SystemExit) as error:
-            sentence = _BROKE_DOWN
-            said = f"{type(error).__name__}: {said_by(error)}"
-            _log.error("A message of a page could not be carried out: %s", said, exc_info=not _is_of_bokeh(error))
+            sentence, why = _BROKE_DOWN, f"{type(error).__name__}: {said_by(error)}"
+            _log.error("A message of a page could not be carried out: %s", why, exc_info=not _is_of_bokeh(error))
         return self.connection.error(message, sentence)
 
-    def _count(self, content: dict[str, Any]) -> None:
-        """Raise `Refused` if the page sends more for properties than it may: the server keeps all of it."""
-        page = _PAGES.setdefault(self.connection.session, _Page())
-        held = {**page.held, **dict(long_values(content))}
-        if sum(held.values()) > MOST_HELD:
-            raise Refused("This message is refused: the page has filled its properties with all that they may hold.")
-        page.held = {name: length for name, length in held.items() if length}
+
+def _count(page: _Page, content: dict[str, Any]) -> None:
+    """Raise `Refused` if the page sends more for properties than it may: the server keeps all of it."""
+    held = {**page.held, **dict(long_values(content))}
+    if sum(held.values()) > MOST_HELD:
+        _refuse("the page has filled its properties with all that they may hold")
+    page.held = {name: length for name, length in held.items() if length}
 
 
 def is_answering(session: Any) -> bool:

@@ -1,8 +1,7 @@
-"""A native window, by pywebview, in a process of its own.
+"""A native window, by pywebview: the program of a process that `mklviz.server.desktop` begins.
 
-Qt ends the process where the system lacks a part of what it draws with, and that must not be the process of `mklviz`.
-This file is run by its path and imports nothing of mklviz, so that the window is there at once. It is told what to show
-by the environment, which other users cannot read; it prints the size that the window had, and fails where none opens.
+It is run by its path and imports nothing of mklviz, so that the window is there at once. The environment says what to
+show; it prints the size that the window had, and fails where none opens.
 """
 
 from __future__ import annotations

@@ -4,37 +4,51 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import json
 import os
 import secrets
+import signal
 import socket
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from time import time
 from typing import Any
 
 from bokeh.settings import settings
-from bokeh.util.token import check_token_signature, generate_secret_key, get_session_id, get_token_payload
+from bokeh.util.token import (
+    check_token_signature,
+    generate_secret_key,
+    generate_session_id,
+    get_session_id,
+    get_token_payload,
+)
 from panel.io.server import get_server
-from tornado.ioloop import PeriodicCallback
+from tornado.ioloop import IOLoop, PeriodicCallback
 from tornado.iostream import IOStream
 
 import mklviz.apps
 from mklviz.engine.warmup import WARMUP
 from mklviz.limits import LIMITS
 from mklviz.record.store import open_store
-from mklviz.server.addresses import LOCAL, frame_origin, known_names
+from mklviz.server.access import LOCAL, frame_origin, known_names
 from mklviz.server.connections import LONGEST_REQUEST, PATIENCE, Acceptor, party
-from mklviz.server.contained import run
-from mklviz.server.garbage_collection import LOOK_EVERY, GarbageCollection
 from mklviz.server.gate import COOKIE, OWNER_COOKIE, Gate, set_up
+from mklviz.server.logs import log_to_stderr
 from mklviz.server.messages import LONGEST_FRAME, MOST_SOCKETS, OPEN_SOCKETS, bound_messages, is_answering
-from mklviz.server.page_queue import build_pages_in_turn
-from mklviz.views.host.component_files import import_nothing_for_component_files
+from mklviz.server.process import LOOK_EVERY, GarbageCollection, build_pages_in_turn, run
+from mklviz.streams import open_closed_streams
 from mklviz.views.host.page_session import GIVE_UP_AFTER
+from mklviz.views.host.workarounds import import_nothing_for_component_files
+from mklviz.views.links import name_of_this_process
 
-__all__ = ["answer", "kept_key", "look_after", "make_server", "receive", "serve_here"]
+__all__ = [
+    *("answer", "kept_key", "look_after", "main", "make_server", "name_sessions_by_process", "receive", "serve_here"),
+    "take_connections",
+]
 
 PAGE = "explorer"
 TOKEN_SECONDS = 7 * 24 * 3600  # a page that is open may come back; it is signed with a key of this process
@@ -118,7 +132,7 @@ def kept_key() -> bytes:
 
 def get_ready() -> None:
     """Load the modules of a page, so that its scripts have addresses, and bound what pages and messages may take."""
-    import_module("mklviz.views.start.open_page").get_ready()
+    import_module("mklviz.views.start.front_page").get_ready()
     import_nothing_for_component_files()
     build_pages_in_turn()
     bound_messages()
@@ -200,3 +214,53 @@ def _admits(server: Any, token: str) -> bool:
         return False
     there = _session(server, get_session_id(token).split(".")[0]) is not None
     return there or _visited(server) < LIMITS.sessions
+
+
+_MAKE_SESSIONS = ("bokeh.server.core", "bokeh.server.views.session_handler")  # from Bokeh 3.10 on, and before
+
+
+def take_connections(dispatcher: socket.socket, server: Any) -> None:
+    """Answer on the connections that the dispatcher hands over, and end this process when the dispatcher has ended."""
+
+    def take(_: object, _events: int) -> None:
+        while True:
+            try:
+                message, descriptors, _, _ = socket.recv_fds(dispatcher, 1, 1)
+            except BlockingIOError:
+                return
+            if not message:
+                server.io_loop.remove_handler(dispatcher)
+                os.kill(os.getpid(), signal.SIGTERM)
+                return
+            for descriptor in descriptors:
+                answer(server, socket.socket(fileno=descriptor))
+
+    dispatcher.setblocking(False)
+    server.io_loop.add_handler(dispatcher, take, IOLoop.READ)
+
+
+def name_sessions_by_process() -> None:
+    """Give sessions names that say which process has their pages."""
+    for name in _MAKE_SESSIONS:
+        module: Any = import_module(name) if find_spec(name) is not None else None
+        if hasattr(module, "generate_session_id"):
+            module.generate_session_id = lambda **options: name_of_this_process(lambda: generate_session_id(**options))
+            return
+    raise RuntimeError("This version of Bokeh names sessions elsewhere: serve by one process, with --num-procs 1.")
+
+
+def main() -> None:
+    """Serve with the settings that the dispatcher writes to the standard input."""
+    open_closed_streams()
+    log_to_stderr()
+    asked = json.load(sys.stdin)
+    dispatcher = socket.socket(fileno=asked.pop("socket"))
+    name_sessions_by_process()
+    server = make_server(**asked)
+    take_connections(dispatcher, server)
+    look_after(server)
+    run(server)
+
+
+if __name__ == "__main__":
+    main()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from mklviz.views.host.installed import need_screen
+from mklviz.views.host.environment import need_screen
 
 if TYPE_CHECKING:
     from mklviz.views.explorer.explorer import Explorer

@@ -55,7 +55,7 @@ from mklviz.views.chart.description import (
     Tips,
 )
 from mklviz.views.host.beside import beside
-from mklviz.views.host.dragged_figure import ignore_long_press
+from mklviz.views.host.dragging import ignore_long_press
 from mklviz.views.look.palette import FONT, Theme
 
 __all__ = ["TOOLS", "ChartFigure", "add_readout", "chart_plot", "data_range", "glyph_of", "tip_html"]

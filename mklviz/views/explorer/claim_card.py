@@ -18,7 +18,7 @@ from mklviz.reproduce.texts import COLUMNS, contrary_text, measured_text, race_t
 from mklviz.reproduce.verdicts import UNKNOWN
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.claim_chart import claim_chart, claim_height, claim_signs, claim_tables
-from mklviz.views.host.plot_pane import PlotPane
+from mklviz.views.host.components import PlotPane
 from mklviz.views.look import cards
 from mklviz.views.look.palette import LIGHT, Theme
 from mklviz.views.look.styles import verdict_look
@@ -35,10 +35,10 @@ class ClaimCard:
     def __init__(self, scenario: ScenarioPanel) -> None:
         self._scenario = scenario
         self._theme: Theme = LIGHT
-        self._said, self._why = cards.html(), cards.html()
+        self._sentence, self._why = cards.html(), cards.html()
         self._picture = pn.Column(sizing_mode="stretch_width", margin=0)
         both = cards.grid(self._picture, self._why, columns=_ACROSS)
-        self.root: Any = cards.card(self._said, both, visible=False)
+        self.root: Any = cards.card(self._sentence, both, visible=False)
         scenario.param.watch(self._show, "claim")
 
     @property
@@ -66,7 +66,7 @@ class ClaimCard:
         if claim is None:
             return
         answer = recorded_answers().answers.get(claim.name, ClaimAnswer(claim, UNKNOWN))
-        self._said.object = said_html(answer)
+        self._sentence.object = said_html(answer)
         self._why.object = why_html(answer, recorded_answers().machine) + table_html(answer)
         self._picture.param.update(objects=[*self._drawn(answer)], visible=bool(answer.rows))
 

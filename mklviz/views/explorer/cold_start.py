@@ -1,4 +1,4 @@
-"""The page until a race begins: a recording of the chosen race, dimmed and marked as a recording.
+"""The page until a race begins: a recording of the chosen race, dimmed and marked as one, and its figures in advance.
 
 Solvers are compiled once on a machine, which takes half a minute: until then the recording plays. Later it stands there
 as a whole. A race that is not exactly a recorded scenario waits without a recording.
@@ -6,12 +6,17 @@ as a whole. A race that is not exactly a recorded scenario waits without a recor
 
 from __future__ import annotations
 
-from mklviz.engine.warmup import WARMUP
+import math
+from time import monotonic
+
+from mklviz.engine.warmup import WARMING, WARMUP
 from mklviz.record.bundle import recording
+from mklviz.views.race.race_figures import RaceFigures
 from mklviz.views.race.race_view import Playback, RaceView
+from mklviz.views.sidebar.run_panel import RunPanel
 from mklviz.views.sidebar.sidebar import Sidebar
 
-__all__ = ["PLAYED", "YOURS_FOLLOWS", "ColdStart"]
+__all__ = ["PLAYED", "YOURS_FOLLOWS", "ColdStart", "FiguresAhead", "WarmupProgress"]
 
 PLAYED = "A recording of this race. Press Run to start the solvers."
 YOURS_FOLLOWS = "A recording of this race: yours begins when the first solver is compiled, once on this machine."
@@ -37,10 +42,7 @@ class ColdStart:
         return scenario.choice.value if as_it_is and recording(scenario.choice.value) else ""
 
     def update(self, pace: float, drawable: bool) -> None:
-        """Begin, or end where another race has been set up; to be called while there is no race.
-
-        `drawable` says whether the figures are there, for which no visitor is to wait.
-        """
+        """Begin, if the figures are `drawable`, or end where another race was set up; to be called without a race."""
         scenario, playback = self.set_up, self._view.playback
         if playback is None:
             if scenario and (drawable or WARMUP.running):
@@ -58,3 +60,46 @@ class ColdStart:
             solvers = [choice.make(recipe.split.seed) for choice in recipe.solvers]
             regularizer = recipe.problem.regularizer
             self._view.play(Playback(recording(scenario), solvers, regularizer, pace, whole=not delayed))
+
+
+IDLE = 0.5  # seconds without a touch, after which the figures are built
+
+
+class FiguresAhead:
+    """Builds the figures of the next race when no control was touched for a moment."""
+
+    def __init__(self, sidebar: Sidebar, figures: RaceFigures) -> None:
+        self._sidebar, self._figures = sidebar, figures
+        self._touched_at = 0.0
+
+    @property
+    def built(self) -> bool:
+        """Whether the figures of what is set up are there, or on their way to the browser."""
+        return math.isinf(self._touched_at)
+
+    def touch(self) -> None:
+        """Wait, for something has changed."""
+        self._touched_at = monotonic()
+
+    def tick(self, now: float) -> None:
+        """Build the missing figures; call it while there is no race."""
+        if not self._sidebar.blocked and now - self._touched_at > IDLE:
+            self._touched_at = math.inf  # once, until something is touched
+            recipe = self._sidebar.recipe
+            solvers = [choice.make(recipe.split.seed) for choice in recipe.solvers]
+            self._figures.prepare(solvers, recipe.problem.regularizer)
+
+
+class WarmupProgress:
+    """Shows the warm-up while nothing else runs."""
+
+    def __init__(self, run_panel: RunPanel) -> None:
+        self._run_panel = run_panel
+        self._shown = False
+
+    def tick(self, state: str) -> None:
+        """Show how far the warm-up is, in a `state` of the page in which there is no race to wait for."""
+        warming = WARMUP.running and state in ("empty", "finished")
+        if warming or self._shown:
+            self._run_panel.show_progress(WARMUP.fraction, WARMING if warming else "")
+        self._shown = warming

@@ -21,30 +21,23 @@ from mklviz.recipe import Recipe
 from mklviz.record import Trace
 from mklviz.scenarios import DEFAULT
 from mklviz.views.explorer.claim_card import ClaimCard
-from mklviz.views.explorer.cold_start import PLAYED, YOURS_FOLLOWS, ColdStart
-from mklviz.views.explorer.deep_link import DeepLink
-from mklviz.views.explorer.figures_ahead import FiguresAhead
-from mklviz.views.explorer.frame import Frame
+from mklviz.views.explorer.cold_start import PLAYED, YOURS_FOLLOWS, ColdStart, FiguresAhead, WarmupProgress
 from mklviz.views.explorer.lesson import Lesson
 from mklviz.views.explorer.navigation import EXPLORE, RUNS, SECTIONS
-from mklviz.views.explorer.page import TICK, build_page, cell_layout, controls_column, status_html
-from mklviz.views.explorer.reclaim import Reclaim
-from mklviz.views.explorer.shell import Shell
-from mklviz.views.explorer.warmup_progress import WarmupProgress
+from mklviz.views.explorer.page import TICK, Frame, build_page, cell_layout, controls_column, status_html
+from mklviz.views.explorer.page_recovery import PageRecovery
+from mklviz.views.explorer.shell import DeepLink, Shell
 from mklviz.views.form import Alert, Form
-from mklviz.views.host.frame_rate import FRAME_RATE
 from mklviz.views.host.page_session import follow_session
-from mklviz.views.host.ticks import Ticks
+from mklviz.views.host.ticks import FRAME_RATE, Ticks
 from mklviz.views.lessons.stage import LessonStage
-from mklviz.views.links.hide_and_lock import HideAndLock
-from mklviz.views.links.link import CLAIM, RECIPE, Address, open_address, open_words, query_value
+from mklviz.views.links.link import CLAIM, RECIPE, Address, HideAndLock, open_address, open_words, query_value
 from mklviz.views.look import cards
 from mklviz.views.race.race_text import WORDS_EVERY
 from mklviz.views.race.race_view import PAGE_CLOSED
 from mklviz.views.race.results import race_sentence
-from mklviz.views.session.comparable import shared_recipe
-from mklviz.views.session.launcher import Launch
-from mklviz.views.session.reopening import Reopening
+from mklviz.views.session.launcher import Launch, Reopening
+from mklviz.views.session.race_history import shared_recipe
 from mklviz.views.sidebar.run_panel import STATES, RunPanel
 from mklviz.views.sidebar.sidebar import Sidebar
 
@@ -81,14 +74,14 @@ class Explorer(pn.viewable.Viewer):
         self.address = Address(self.sidebar, self.run_panel, self.race_view)
         self.session.link = self.address.to_share
         self.deep_link = DeepLink(self.session, self.shell)
-        self.reclaim = Reclaim(self.session, self.address, self.run_panel, self.frame.reconnect)
+        self.page_recovery = PageRecovery(self.session, self.address, self.run_panel, self.frame.reconnect)
         self._warmup = WarmupProgress(self.run_panel)
         self._cold_start = ColdStart(self.sidebar, self.race_view)
         self._figures_ahead = FiguresAhead(self.sidebar, self.race_view.figures)
         self._section = EXPLORE  # of the page, that is open
         self.launch: Launch | Reopening | None = None  # the race that is being prepared
         self.turn_to_tabs: Callable[[], None] = lambda: None  # called where the page is to show the tabs
-        self._ticks_of_launch, self._said_at = 0, 0.0
+        self._ticks_of_launch, self._described_at = 0, 0.0
         self._ticks = Ticks(TICK, self.tick)
         self.alert, self._not_kept = Alert(closeable=True, visible=False), ""
         self.controls = controls_column(self.sidebar, self.run_panel)
@@ -265,12 +258,12 @@ class Explorer(pn.viewable.Viewer):
             FRAME_RATE.watch(self.race_view.frames),
             pn.io.hold(policy="collect"),
         ):  # one message for all that has changed; "combine" compares every two
-            if self.reclaim.shared_race.left:
+            if self.page_recovery.shared_race.left:
                 self._leave()
                 return
-            if self.reclaim.tick(self.state == "empty", now):
+            if self.page_recovery.tick(self.state == "empty", now):
                 self._resume()
-            elif self.reclaim.kept:
+            elif self.page_recovery.kept:
                 self._open_kept()
             if self.launch is None:
                 self._tick_race(now)
@@ -317,8 +310,8 @@ class Explorer(pn.viewable.Viewer):
             return
         race, now = self.session.race, monotonic()
         state = "empty" if race is None else "paused" if race.status == "ready" else race.status
-        if state != self.state or now - self._said_at >= WORDS_EVERY:
-            self._said_at = now
+        if state != self.state or now - self._described_at >= WORDS_EVERY:
+            self._described_at = now
             if state == "finished":
                 self.session.keep()
             self.header.show_state(state)
@@ -357,9 +350,9 @@ class Explorer(pn.viewable.Viewer):
 
     def show_section(self, section: str) -> None:
         """Stand on a page that has this section open, in which the history of races may be all there is to see."""
-        self._section = self.reclaim.section = section
+        self._section = self.page_recovery.section = section
         self.shell.show_alone(SECTIONS[RUNS] if section == RUNS else "")
-        self.reclaim.tell()
+        self.page_recovery.tell()
 
     def _press(self, key: str) -> None:
         if self._section != EXPLORE:
@@ -370,7 +363,7 @@ class Explorer(pn.viewable.Viewer):
     def _touched(self, *_: Any) -> None:
         """Write the choices into the address, and wait for more."""
         self._figures_ahead.touch()
-        self.reclaim.tell()
+        self.page_recovery.tell()
 
     def _resume(self) -> None:
         """Go on with the race, or the sweep, that the page had before it was reloaded."""
@@ -385,7 +378,7 @@ class Explorer(pn.viewable.Viewer):
 
     def _open_kept(self) -> None:
         """Show what the store has kept of the race that the page had before its server, or its session, ended."""
-        stored, self.reclaim.kept = self.reclaim.kept, ""
+        stored, self.page_recovery.kept = self.page_recovery.kept, ""
         try:
             kept = self.session.store.traces(stored)
         except MklvizError:  # it was deleted, or never kept
@@ -393,7 +386,7 @@ class Explorer(pn.viewable.Viewer):
         traces = {key: trace.snapshot() for key, trace in kept.items() if len(trace)}
         wrong = self.open_race(traces, stored) if traces else ""
         if traces and not wrong:
-            self.reclaim.restore()
+            self.page_recovery.restore()
         self._say_wrong(wrong or (_KEPT if traces else ""))
         if self.launch is not None:
             self.launch.note = _KEPT
@@ -414,7 +407,7 @@ class Explorer(pn.viewable.Viewer):
 
     def open(self) -> bool:
         """Open what the address of the page asks for; return whether there are controls beside it."""
-        self.reclaim.ask()
+        self.page_recovery.ask()
         framing = HideAndLock()
         wrong = [open_address(self.sidebar), self._open_claim(), self.address.open(), self.deep_link.open()]
         framing.apply(self.sidebar, self.shell.strip)
@@ -442,7 +435,7 @@ class Explorer(pn.viewable.Viewer):
         if not self._ticks.begun:
             self._ticks.start()
             self._figures_ahead.touch()
-            self.reclaim.open()
+            self.page_recovery.open()
 
     def close(self) -> None:
         """The session is over: cancel all that is waited for."""
@@ -451,10 +444,10 @@ class Explorer(pn.viewable.Viewer):
             self.launch.cancel()
         self.lesson.close()
         self.shell.close()
-        self.reclaim.close()
+        self.page_recovery.close()
         if self.session.sweep is not None:
             self.session.sweep.cancel()
-        if self.session.race is not None and not self.reclaim.shared_race.left:
+        if self.session.race is not None and not self.page_recovery.shared_race.left:
             self.session.race.cancel(PAGE_CLOSED)
 
     def _paint(self) -> None:

@@ -13,13 +13,11 @@ from urllib.parse import urlencode
 import panel as pn
 import panel_material_ui as pmui
 
-from mklviz.views.explorer.header import Header
-from mklviz.views.explorer.page import TICK, build_page, status_html, status_line
-from mklviz.views.explorer.shared_races import SHARED_RACES
+from mklviz.views.explorer.page import TICK, Header, build_page, status_html, status_line
+from mklviz.views.explorer.page_recovery import SHARED_RACES
 from mklviz.views.explorer.shell import Shell
 from mklviz.views.form import Form, Heading
-from mklviz.views.host.page_session import follow_session, owner_of_page
-from mklviz.views.host.reconnect import Reconnect
+from mklviz.views.host.page_session import Reconnect, follow_session, owner_of_page
 from mklviz.views.host.ticks import Ticks
 from mklviz.views.lessons.stage import LessonStage
 from mklviz.views.links import FOLLOW
@@ -29,7 +27,7 @@ from mklviz.views.race.race_text import WORDS_EVERY
 from mklviz.views.race.results import race_sentence
 from mklviz.views.session.session import LessonResult, Session
 from mklviz.views.sidebar.controls import note, say
-from mklviz.views.sidebar.lesson_panel import LessonPanel
+from mklviz.views.sidebar.scenario_panel import LessonPanel
 
 __all__ = ["Follower"]
 
@@ -62,7 +60,7 @@ class Follower(pn.viewable.Viewer):
         self._stage_box = pn.Column(sizing_mode="stretch_width", margin=0)
         self._side = Form(Heading(object="Following"), self._note, note(ALONE, small=True))
         self._main = pn.Column(self._stage_box, self.shell.root, sizing_mode="stretch_width", margin=0)
-        self._said_at = 0.0
+        self._described_at = 0.0
         self._ticks = Ticks(TICK, self.tick)
         self.session.param.watch(self._tell_address, "theme")
         self.session.param.watch(self._paint, "theme")
@@ -120,10 +118,9 @@ class Follower(pn.viewable.Viewer):
     async def tick(self) -> None:
         """Draw what is new."""
         now = monotonic()
-        self.reconnect.tick(now)
         self._look()
-        if now - self._said_at >= WORDS_EVERY:
-            self._said_at = now
+        if now - self._described_at >= WORDS_EVERY:
+            self._described_at = now
             race = self.session.race
             self._status_line.object = status_html("No race yet." if race is None else race_sentence(race))
         if self.stage is not None:

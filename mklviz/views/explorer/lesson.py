@@ -11,7 +11,7 @@ from mklviz.engine import Race
 from mklviz.engine.task import Task
 from mklviz.scenarios import Answer, Outcome, Scenario
 from mklviz.views.session.session import LessonResult, Session
-from mklviz.views.sidebar.lesson_panel import OPEN, LessonPanel
+from mklviz.views.sidebar.scenario_panel import OPEN, LessonPanel
 
 __all__ = ["Lesson"]
 

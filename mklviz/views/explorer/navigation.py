@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 import param
 
 from mklviz.views.host.beside import beside
-from mklviz.views.host.component import ScriptedComponent
-from mklviz.views.host.document_lock import with_page_locked
+from mklviz.views.host.components import ScriptedComponent
+from mklviz.views.host.workarounds import with_page_locked
 from mklviz.views.links.link import PAGE
 
 __all__ = ["CLAIMS", "EXPLORE", "LESSONS", "RUNS", "SECTIONS", "START", "Navigation", "address_of"]

@@ -53,7 +53,7 @@ from mklviz.views.race.results import (
     weights_pills,
     words_outside,
 )
-from mklviz.views.session.comparable import difference, recipe_of
+from mklviz.views.session.race_history import difference, recipe_of
 
 __all__ = [
     *("MOST_IN_ALL", "PAGE", "Recorded", "kept_steps", "page_charts", "page_styles", "recorded", "rounded"),

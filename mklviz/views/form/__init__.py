@@ -4,13 +4,13 @@ A control is a `FormPart`: a small object with Params, which Python changes and 
 descriptions of its parts to the browser, where `form.js` draws them with the browser's own inputs.
 """
 
-from mklviz.views.form.form import Form
 from mklviz.views.form.inputs import Checkbox, Chip, Choices, File, Segments, Select, Slider, Switch, TextBox, follow
 from mklviz.views.form.parts import (
     Alert,
     Button,
     Code,
     Expander,
+    Form,
     FormPart,
     FormRow,
     Group,

@@ -33,10 +33,7 @@ class TextBox(FormPart):
 
 
 class _Choice(FormPart):
-    """One of several options.
-
-    `options`: values by what is shown for them.
-    """
+    """One of several options; `options` are values by what is shown for them."""
 
     label = param.String(default="")
     options = param.Dict(default={})
@@ -168,7 +165,7 @@ class File(FormPart):
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
         self._pieces: list[bytes] = []
-        self._told: tuple[str, int] | None = None
+        self._announced: tuple[str, int] | None = None
 
     def answer(self, message: Mapping[str, Any]) -> None:
         name, size = message.get("name"), message.get("size")
@@ -176,16 +173,16 @@ class File(FormPart):
             self._give_up()
             return
         if message.get("begins") is True:
-            self._pieces, self._told = [], (name, size)
+            self._pieces, self._announced = [], (name, size)
             self.trouble = ""
-        if self._told is None:  # given up before
+        if self._announced is None:  # given up before
             return
-        if self._told == (name, size) and (size > self.limit or size == 0):
+        if self._announced == (name, size) and (size > self.limit or size == 0):
             self._arrived(b"")
             return
         piece = _decoded(message.get("piece"))
         arrived = sum(map(len, self._pieces)) + len(piece)
-        if self._told != (name, size) or not piece or arrived > size:
+        if self._announced != (name, size) or not piece or arrived > size:
             self._give_up()
             return
         self._pieces.append(piece)
@@ -193,12 +190,12 @@ class File(FormPart):
             self._arrived(b"".join(self._pieces))
 
     def _give_up(self) -> None:
-        self._pieces, self._told = [], None
+        self._pieces, self._announced = [], None
         self.trouble = "The upload could not be understood: choose the file again."
 
     def _arrived(self, content: bytes) -> None:
-        name, size = self._told or ("", 0)
-        self._pieces, self._told = [], None
+        name, size = self._announced or ("", 0)
+        self._pieces, self._announced = [], None
         self.param.update(value=None, filename=name, size=size)  # so that the same file once more is news
         self.value = content
         self.value = None

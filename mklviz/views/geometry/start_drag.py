@@ -16,8 +16,8 @@ from mklviz.errors import MklvizError
 from mklviz.record import Trace
 from mklviz.typing import Array
 from mklviz.views.form import Button, FormRow
-from mklviz.views.host.drag_handle import DragHandle
-from mklviz.views.host.polling import Polling
+from mklviz.views.host.dragging import DragHandle
+from mklviz.views.host.ticks import Polling
 from mklviz.views.session.launcher import race_from
 
 __all__ = ["StartDrag"]
@@ -123,7 +123,7 @@ class StartDrag:
         else:
             self.paths = paths
             self._describe(paths.start)
-            self.words = " ".join([self.handle.said + ".", *paths.missing.values()]) + ("" if paths.ended else _CUT)
+            self.words = " ".join([self.handle.position + ".", *paths.missing.values()]) + ("" if paths.ended else _CUT)
         self._redraw()
         self.handle.answer()
         return True
@@ -218,7 +218,7 @@ class StartDrag:
         heaviest = np.argsort(-weights, kind="stable")[:3]
         shares = ", ".join(f"{names[k]} {weights[k]:.2f}" for k in heaviest)
         self.handle.param.update(
-            place=[float(one) for one in position], said=f"Start: {shares}", share=round(100 * float(weights.max()))
+            place=[float(one) for one in position], position=f"Start: {shares}", share=round(100 * float(weights.max()))
         )
 
     def _show_buttons(self) -> None:

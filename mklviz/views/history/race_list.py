@@ -17,7 +17,7 @@ from mklviz.record.store.stored import CUT_OFF
 from mklviz.views.form import FormRow, Group, Note, TextBox
 from mklviz.views.history.past_race import ENDED, PastRace, when
 from mklviz.views.host.beside import LET_GO, beside
-from mklviz.views.host.component import ScriptedComponent
+from mklviz.views.host.components import ScriptedComponent
 from mklviz.views.look.palette import LIGHT, RunStyle, Theme, readable, swatch
 
 PAGE = 40  # rows that are sent at once

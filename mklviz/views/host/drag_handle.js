@@ -10,7 +10,7 @@ export function render({ model, el }) {
   handle.setAttribute("aria-valuemax", "100")
   let view = null, at = [], held = null, moved = false, resting = 0, undo = () => {}
 
-  const told = oneInFlight(model)
+  const drag = draggedBy(model)
   const figure = () => window.Bokeh.index.query_one((one) => one.model.id === model.figure)
   const inside = (value, { start, end }) => Math.min(Math.max(value, Math.min(start, end)), Math.max(start, end))
 
@@ -46,7 +46,7 @@ export function render({ model, el }) {
   const move = (place, ended) => {
     at = place
     lay()
-    told.say({ at: place, ended })
+    drag.say({ at: place, ended })
   }
   const place = (event) => {
     const { frame, model: shown } = view, box = view.el.getBoundingClientRect()
@@ -86,17 +86,17 @@ export function render({ model, el }) {
 
   const describe = () => {
     handle.setAttribute("aria-label", model.label)
-    handle.setAttribute("aria-valuetext", model.said)
+    handle.setAttribute("aria-valuetext", model.position)
     handle.setAttribute("aria-valuenow", String(model.share))
     handle.dataset.hint = model.hint
   }
-  const stand = () => { if (held === null && told.idle()) { at = model.place; lay() } }
+  const stand = () => { if (held === null && drag.idle()) { at = model.place; lay() } }
   describe()
   attach()
   stand()
   model.on("figure", attach)
   model.on("place", stand)
-  for (const name of ["label", "said", "share", "hint"]) model.on(name, describe)
+  for (const name of ["label", "position", "share", "hint"]) model.on(name, describe)
   model.on("remove", () => { undo(); clearTimeout(resting) })
   el.append(handle)
 }

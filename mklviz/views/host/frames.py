@@ -2,13 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from time import monotonic
+from typing import Any, ClassVar
 
+import param
+from panel.custom import JSComponent
 from panel.io.document import unlocked
 
-from mklviz.views.host.heartbeat import Heartbeat
+from mklviz.views.host.beside import beside
+from mklviz.views.host.page_session import is_on_page
 
-__all__ = ["Frames"]
+__all__ = ["STEP_KEYS", "FigureSync", "Frames", "Heartbeat"]
+
+STEP_KEYS = ("ArrowLeft", "ArrowRight", "Home", "End")  # as the browser calls them
+
+
+class Heartbeat(JSComponent):
+    """Invisible part of a page."""
+
+    seq = param.Integer(default=0, doc="Last frame sent")
+    ack = param.Integer(default=0, doc="Last frame painted")
+    key = param.String(default="", doc="Last of the keys pressed outside a text field")
+    steps = param.Boolean(default=False, doc="Whether arrows, Home and End are listened to, and do not move the page")
+    presses = param.Integer(default=0, doc="How many were pressed; changes even if it is the same key again")
+
+    # these are no work, and the shell of a page walks through all its models whenever "busy" changes
+    _busy__ignore: ClassVar[list[str]] = ["ack", "key", "presses"]
+
+    _esm = beside(__file__, "heartbeat.js")
+
+    def on_key(self, react: Callable[[str], None]) -> None:
+        """Call `react` with the key whenever space, s, x or r is pressed."""
+        self.param.watch(lambda event: react(self.key) if self.key not in STEP_KEYS else None, "presses")
+
+    def on_step_key(self, react: Callable[[str], None]) -> None:
+        """Call `react` with the key whenever one of the `STEP_KEYS` is pressed."""
+        self.steps = True
+        self.param.watch(lambda event: react(self.key) if self.key in STEP_KEYS else None, "presses")
+
 
 MOST_UNPAINTED = 2  # frames
 LOST_AFTER = 3.0  # seconds after which an acknowledgement counts as lost
@@ -60,8 +93,24 @@ class Frames:
         return self.stand or self.lost(now)
 
     def in_order(self) -> AbstractContextManager[None]:
-        """Return a context in which changes of figures are sent at once, unless the figures are still in the queue.
-
-        Figures may queue behind other messages; until the browser has them, their changes must queue behind them.
-        """
+        """Return a context in which changes of figures are sent at once, unless the figures themselves still queue."""
         return nullcontext() if self.stand else unlocked()
+
+
+class FigureSync:
+    """Knows whether the browser has the figures of a tab; the heartbeat of its frames belongs on the page."""
+
+    def __init__(self) -> None:
+        self.frames = Frames()
+        self.frames.heartbeat.param.watch(lambda _: self.frames.acknowledge(monotonic()), "ack")
+        self._sent: tuple[int, ...] = ()
+
+    def ready(self, plots: Sequence[Any]) -> bool:
+        """Return whether the figures may be changed now: new ones only when the browser has them."""
+        if not all(is_on_page([plot]) for plot in plots):
+            return True
+        figures = tuple(map(id, plots))
+        if figures != self._sent:
+            self._sent = figures
+            self.frames.send(monotonic(), figures=True)
+        return self.frames.ready(monotonic())

@@ -1,19 +1,24 @@
 // Stands before a script of what is dragged: tells the newest state, and the next once the picture shows the last.
-const oneInFlight = (model) => {
+const oneInFlight = (tell) => {
   let next = null, waits = false
-  const tell = () => {
+  const tellNext = () => {
     if (waits || next === null) return
     waits = true
-    model.send_msg(next)
+    tell(next)
     next = null
   }
-  model.on("drawn", () => requestAnimationFrame(() => setTimeout(() => { waits = false; tell() }, 0)))
   return {
     say: (message) => {
       next = message
       if (message.ended) waits = false
-      tell()
+      tellNext()
     },
     idle: () => next === null,
+    painted: () => requestAnimationFrame(() => setTimeout(() => { waits = false; tellNext() }, 0)),
   }
+}
+const draggedBy = (model) => {
+  const drag = oneInFlight((message) => model.send_msg(message))
+  model.on("drawn", drag.painted)
+  return drag
 }

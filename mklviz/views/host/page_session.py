@@ -1,16 +1,52 @@
-"""The session of a page: whether there is one, whether a browser shows it, and what begins and ends with it."""
+"""The session of a page: whether a browser shows it, what begins and ends with it, and how it outlives a connection."""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterable
-from typing import Any
+from time import monotonic
+from typing import Any, ClassVar
 
 import panel as pn
+import param
+from panel.custom import JSComponent
 
 from mklviz.record.store import EVERYBODY, Asker, Owner
-from mklviz.views.host.session_expiry import wait_for_browser
+from mklviz.views.host.beside import beside
+from mklviz.views.host.ticks import Ticks
 
-__all__ = ["GIVE_UP_AFTER", "OWNER", "follow_session", "is_connected", "is_on_page", "is_served", "owner_of_page"]
+__all__ = [
+    *("GIVE_UP_AFTER", "OWNER", "PATIENCE", "Reconnect", "follow_session", "is_connected", "is_on_page", "is_served"),
+    *("owner_of_page", "wait_for_browser"),
+]
+
+PATIENCE = 60.0  # seconds until the server gives up a browser that has not connected
+
+
+def wait_for_browser() -> None:
+    """Keep the session that is being built until its browser has connected, and not for ever.
+
+    Browsers of many visitors connect when all their pages are built; one that expired meanwhile would be built again.
+    """
+    document = pn.state.curdoc
+    sessions = []
+
+    def hold() -> None:
+        session = document.session_context.session
+        session.block_expiration()
+        sessions.append(session)
+        document.add_timeout_callback(release, int(1000 * PATIENCE))
+
+    def release() -> None:
+        while sessions:
+            session = sessions.pop()
+            session.unblock_expiration()
+            if session.connection_count == 0:
+                session.request_expiration()
+
+    document.add_next_tick_callback(hold)  # there is no session before the page is built
+    pn.state.onload(release)
+
 
 GIVE_UP_AFTER = 360.0  # seconds without a connection; a laptop may sleep for some minutes, a page that is left says so
 OWNER = "X-Mklviz-Runs"  # the header by which the gate says whose runs a page may see
@@ -45,3 +81,51 @@ def follow_session(loaded: Callable[[], object], ended: Callable[[], object]) ->
     if is_served():
         wait_for_browser()
         pn.state.on_session_destroyed(lambda _context: ended())
+
+
+BEAT = 3.0  # seconds
+GONE_AFTER = 10.0  # seconds without an answer after which a page counts as left, even if its connection looks open
+
+
+class Reconnect(JSComponent):
+    """Invisible part of a page, by which it outlives its connection.
+
+    The server counts up `beat` and the browser answers with `heard`. A page that hears nothing says so and tries to
+    come back to its session. If the session is over, it starts again from its address; see ``reconnect.js``.
+    """
+
+    page_id = param.String(default="", doc="Tells this page from one that is built anew for the same session")
+    session = param.String(default="", doc="The id of the page's session, without its signature")
+    query = param.String(default="", doc='The end of the page\'s address; "" leaves it as it is')
+    beat = param.Integer(default=0, doc="How many signs of life were sent")
+    heard = param.Integer(default=0, doc="The last of them that was answered")
+
+    _busy__ignore: ClassVar[list[str]] = ["heard"]
+
+    _esm = beside(__file__, "reconnect.js")
+
+    def __init__(self) -> None:
+        document = pn.state.curdoc
+        self._context = document.session_context if document is not None else None
+        session = self._context.id.split(".")[0] if self._context else ""
+        super().__init__(page_id=secrets.token_hex(8), session=session, width=0, height=0, margin=0)
+        self._heard_at = monotonic()
+        self.param.watch(self._take_note, "heard")
+        if self._context is not None:
+            ticks = Ticks(BEAT, self._send_beat)
+            pn.state.onload(ticks.start)
+            pn.state.on_session_destroyed(lambda _context: ticks.stop())
+
+    async def _send_beat(self) -> None:
+        self.beat += 1
+
+    @property
+    def present(self) -> bool:
+        """Whether a browser shows the page."""
+        session = self._context.session if self._context else None
+        if session is None or session.connection_count == 0:
+            return False
+        return monotonic() - self._heard_at < GONE_AFTER
+
+    def _take_note(self, _event: object) -> None:
+        self._heard_at = monotonic()

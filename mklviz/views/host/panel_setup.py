@@ -1,4 +1,4 @@
-"""Every setting of Panel, made once per session, and what its pages need besides from the browser."""
+"""Every setting of Panel, and what its pages need besides from the browser."""
 
 from __future__ import annotations
 
@@ -6,37 +6,56 @@ import logging
 from typing import Any
 
 import panel as pn
+import panel_material_ui as pmui
 from bokeh.models import CustomJS
 from panel.io.notifications import NotificationAreaBase
+from panel.util import edit_readonly
 
 from mklviz.views.host.beside import beside
-from mklviz.views.host.component_files import import_nothing_for_component_files
-from mklviz.views.host.document_lock import answer_with_lock
-from mklviz.views.host.event_loop import answer_on_event_loop
 from mklviz.views.host.page_session import is_served
+from mklviz.views.host.workarounds import answer_on_event_loop, answer_with_lock, import_nothing_for_component_files
 
-__all__ = ["configure"]
+__all__ = ["PAGE_TEMPLATE", "configure", "never_busy", "page_template"]
+
+
+def _block(name: str, html: str) -> str:
+    return f"{{% block {name} %}}{{% raw %}}{html}{{% endraw %}}{{{{ super() }}}}{{% endblock %}}"
+
+
+def _script(block: str, file: str) -> str:
+    return _block(block, f"<script>{beside(__file__, file)}</script>")
+
+
+# the scripts stand before those of Bokeh and Panel, and after
+PAGE_TEMPLATE = (
+    '{% extends "base.html" %}' + _script("preamble", "unloaded.js") + _script("postamble", "built_first.js")
+)
+
+
+def page_template(html: str) -> str:
+    """Return the template of a page with some HTML of its own, which is seen before the scripts are loaded."""
+    return PAGE_TEMPLATE + _block("contents", html)
+
+
+def never_busy(page: pmui.Page) -> None:
+    """Keep a page from walking twice through its document at each tick of a clock to say that the process is busy.
+
+    Panel's state, which lives as long as the process, would also keep the pages of all sessions that are over.
+    """
+    with edit_readonly(page):
+        page.busy = False
+    for watcher in list(pn.state.param.watchers.get("busy", {}).get("value", [])):
+        if getattr(getattr(watcher.fn, "__self__", None), "self", None) is page:
+            pn.state.param.unwatch(watcher)
+
 
 # reconnect.js does the rest, which is why Bokeh does not reconnect by itself
 _LOST = 'window.dispatchEvent(new CustomEvent("mklviz-lost"))'
-_READY = (beside(__file__, "phone.js"), beside(__file__, "dark.js"))
+_READY = beside(__file__, "page_ready.js")
 
 _log = logging.getLogger(__name__)
 _LOGGERS = ("bokeh.server.views.ws", "bokeh.server.protocol_handler", "asyncio", "tornado.application")
 _HARMLESS = ("Failed sending message as connection was closed", "WebSocketClosedError", "Stream is closed")
-
-
-class _WithoutClosedSockets(logging.Filter):
-    """Drops what Bokeh and asyncio log when a tab is closed while a curve is on its way to it."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        text = record.getMessage()
-        if record.exc_info and record.exc_info[0] is not None:
-            text += record.exc_info[0].__name__
-        return not any(harmless in text for harmless in _HARMLESS)
-
-
-_FILTER = _WithoutClosedSockets()
 
 
 def configure() -> None:
@@ -47,25 +66,28 @@ def configure() -> None:
     pn.extension(notifications=True, reconnect=False, exception_handler=_report)
     if is_served():
         pn.state.curdoc.js_on_event("connection_lost", CustomJS(code=_LOST))
-        for script in _READY:
-            pn.state.curdoc.js_on_event("document_ready", CustomJS(code=script))
+        pn.state.curdoc.js_on_event("document_ready", CustomJS(code=_READY))
         pn.state.on_session_destroyed(_release_notifications)
     for name in _LOGGERS:
-        logging.getLogger(name).addFilter(_FILTER)  # adding it again does nothing
+        logging.getLogger(name).addFilter(_is_of_no_closed_tab)  # adding it again does nothing
+
+
+def _is_of_no_closed_tab(record: logging.LogRecord) -> bool:
+    """Return False for what is logged when a tab is closed while a curve is on its way to it."""
+    error = record.exc_info[0] if record.exc_info else None
+    text = record.getMessage() + (error.__name__ if error is not None else "")
+    return not any(harmless in text for harmless in _HARMLESS)
 
 
 def _report(error: Exception) -> None:
-    """Log an error nobody expected, and tell the user that there was one."""
+    """Log an unexpected error, and tell the user that there was one."""
     _log.error("An unexpected error", exc_info=error)
     if pn.state.notifications is not None:
         pn.state.notifications.error(f"Something went wrong ({type(error).__name__}); the server's log says more.")
 
 
 def _release_notifications(context: Any) -> None:
-    """Release the notification area of a session that is over.
-
-    Panel 1.9 keeps it among its views, and with it the whole page.
-    """
+    """Release the notification area of a session that is over: Panel 1.9 keeps it, and with it the whole page."""
     for ref, (view, _root, document, _comm) in list(pn.state._views.items()):
         if document is context._document and isinstance(view, NotificationAreaBase):
             del pn.state._views[ref]

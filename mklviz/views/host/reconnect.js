@@ -7,17 +7,17 @@ const LOST = "The connection is lost. This page goes on as soon as the server an
 const SLOW = "The server has not answered for a while. This page goes on as soon as it does."
 const OVER = "The server no longer has this page, as it was away for too long or the server was started again."
 
-const link = window.mklvizConnection ??= { page: "", session: "", heard: Date.now(), refusals: 0, connection: window.mklvizLine, said: "", asking: false, asked: 0, over: false, lost: false, behind: false, untold: new Map() }
+const link = window.mklvizConnection ??= { page: "", session: "", heard: Date.now(), refusals: 0, connection: window.mklvizLine, sentence: "", asking: false, asked: 0, over: false, lost: false, behind: false, untold: new Map() }
 
 const say = (text, button) => {
-  if (link.said === text) return
-  if (link.said) {
+  if (link.sentence === text) return
+  if (link.sentence) {
     link.banner.remove()
   } else {
     link.focused = document.activeElement  // which loses it
     while (link.focused?.shadowRoot?.activeElement) link.focused = link.focused.shadowRoot.activeElement
   }
-  link.said = text
+  link.sentence = text
   link.banner = mklvizBanner("mklviz-connection", text, button)
   document.body.append(link.banner)
   for (const node of document.body.children) {
@@ -28,9 +28,9 @@ const say = (text, button) => {
 }
 
 const unsay = () => {
-  if (!link.said) return
+  if (!link.sentence) return
   link.banner.remove()
-  link.said = ""
+  link.sentence = ""
   for (const node of document.body.children) {
     node.inert = false
     node.style.opacity = ""
@@ -63,7 +63,7 @@ const ask = async () => {
 
 // What the server's document says of the models that the page has. Those that it lacks stand where they are met first
 const news = (json, document) => {
-  const models = new Map(), told = new Set()
+  const models = new Map(), written = new Set()
   const collect = (value) => {
     if (value === null || typeof value !== "object") return
     if (value.type === "object" && value.id) models.set(value.id, value)
@@ -74,8 +74,8 @@ const news = (json, document) => {
     if (value === null || typeof value !== "object") return value
     const model = models.get(value.id)
     if (!model) return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, write(inner)]))
-    if (told.has(model.id) || document.get_model_by_id(model.id)) return { id: model.id }
-    told.add(model.id)
+    if (written.has(model.id) || document.get_model_by_id(model.id)) return { id: model.id }
+    written.add(model.id)
     return { ...model, attributes: write(model.attributes ?? {}) }
   }
   collect([json.config, json.roots])
@@ -186,7 +186,7 @@ const listen = async () => {
 
 const heard = () => {
   link.heard = Date.now()
-  if (!link.over && link.said === SLOW) unsay()
+  if (!link.over && link.sentence === SLOW) unsay()
 }
 
 // BokehJS forgets what it has sent, and loses what changes without a connection: here each change stays until the server

@@ -12,10 +12,10 @@ import param
 from mklviz.scenarios import Scenario, scenarios
 from mklviz.views.form import Button, FormRow
 from mklviz.views.host.beside import beside
-from mklviz.views.host.component import ScriptedComponent
+from mklviz.views.host.components import ScriptedComponent
 from mklviz.views.look import cards
 from mklviz.views.sidebar.controls import note, say
-from mklviz.views.sidebar.lesson_panel import LessonPanel
+from mklviz.views.sidebar.scenario_panel import LessonPanel
 
 __all__ = ["LessonScore"]
 

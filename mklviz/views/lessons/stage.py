@@ -18,8 +18,8 @@ from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.description import Chart, Tables
 from mklviz.views.form import Button, Form, FormRow
 from mklviz.views.host.beside import beside
-from mklviz.views.host.figure_sync import FigureSync
-from mklviz.views.host.plot_pane import PlotPane
+from mklviz.views.host.components import PlotPane
+from mklviz.views.host.frames import FigureSync
 from mklviz.views.lessons.curves import gap
 from mklviz.views.lessons.picture import LessonRuns, Picture
 from mklviz.views.lessons.pictures import picture_of, recorded_picture
@@ -29,7 +29,7 @@ from mklviz.views.look.palette import Theme
 from mklviz.views.look.styles import race_styles
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note
-from mklviz.views.sidebar.lesson_panel import LessonPanel
+from mklviz.views.sidebar.scenario_panel import LessonPanel
 
 __all__ = ["LessonStage", "PictureView", "emptied"]
 

@@ -1,5 +1,35 @@
-"""What the address of a page says: a recipe, and what is hidden or locked."""
+"""What the address of a page says: a recipe, what is hidden or locked, and which of several processes has the page.
 
-__all__ = ["FOLLOW", "RACE_KEY"]
+If several processes serve one port, every name by which a page is asked for again (its session, its shared race) says
+which of them has it: a process draws names until one falls to itself. The server's front process reads them, too.
+"""
 
-RACE_KEY, FOLLOW = "race", "follow"  # words of the address that name a page, for the server's front process as well
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Callable
+
+from mklviz.limits import served_by
+
+__all__ = ["FOLLOW", "GIVEN", "RACE_KEY", "WORKER", "name_of_this_process", "process_of"]
+
+RACE_KEY, FOLLOW = "race", "follow"  # words of the address that name a page
+GIVEN = "MKLVIZ_OPEN"  # in the environment: the path of the file that ``mklviz desktop FILE`` opens with
+WORKER = "MKLVIZ_WORKER"  # in the environment of each process: its number, from 0
+
+
+def process_of(name: str, processes: int) -> int:
+    """Return the number of the process that gave `name`, which may be followed by a dot and its signature."""
+    return zlib.crc32(name.partition(".")[0].encode()) % processes
+
+
+def name_of_this_process(draw: Callable[[], str], number: int | None = None, processes: int | None = None) -> str:
+    """Draw names until one falls to the process with this `number`, by default to this process, and return it."""
+    if processes is None:
+        processes = served_by()
+    if number is None:
+        number = int(os.environ.get(WORKER, "0"))
+    while process_of(name := draw(), processes) != number:
+        pass
+    return name

@@ -3,28 +3,34 @@
 A sentence says what cannot be read or has no control; the rest is used. The page keeps its own address up to date with
 whatever differs from a new page: scenario, recipe, pace, axes, the guess of a lesson, and the key of its race. A reload
 finds all of them again.
+
+A link may hide and lock parts, for a class or a frame in a page: ``?hide=setup,tabs&lock=data,kernels``. They keep the
+values that the link or the scenario gives them. Anyone can remove the two words: they guide, but protect nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import parse_qs, urlencode
 
 import panel as pn
 
-from mklviz.quoting import one_line
+from mklviz.quoting import one_line, quote
 from mklviz.recipe import Recipe
 from mklviz.recipe.words import WORDS, read_words
 from mklviz.scenarios import DEFAULT, load_scenario, scenarios
 from mklviz.views.links import RACE_KEY
 from mklviz.views.race.race_view import RaceView
+from mklviz.views.sidebar.controls import say
 from mklviz.views.sidebar.run_panel import RunPanel
 from mklviz.views.sidebar.sidebar import Sidebar
 
 __all__ = [
-    *("CLAIM", "GUESS", "HIDE", "LESSON", "LOCK", "ON", "PAGE", "PROJECTOR", "RECIPE", "SCENARIO", "STEP", "TAB"),
-    *("Address", "names_a_race", "open_address", "open_words", "query_flag", "query_value", "unusable"),
+    *("ALL", "CLAIM", "GUESS", "HIDE", "LESSON", "LOCK", "ON", "PAGE", "PROJECTOR", "RECIPE", "SCENARIO", "SETUP"),
+    *("SIDEBAR", "STEP", "TAB", "TABS", "Address", "HideAndLock", "names_a_race", "open_address", "open_words"),
+    *("query_flag", "query_value", "unusable"),
 ]
 
 VERSION, TAB, STEP = "v", "tab", "step"
@@ -34,21 +40,8 @@ ABOVE, PLAIN = "above", "plain"
 GUESS, PROJECTOR, LESSON = "guess", "projector", "lesson"
 PAGE, HIDE, LOCK, CLAIM = "page", "hide", "lock", "claim"
 OF_A_RACE = (
-    RECIPE,
-    SCENARIO,
-    PACE,
-    AXIS,
-    LOG,
-    OBJECTIVE,
-    RACE_KEY,
-    GUESS,
-    LESSON,
-    TAB,
-    STEP,
-    VERSION,
-    HIDE,
-    LOCK,
-    CLAIM,
+    *(RECIPE, SCENARIO, PACE, AXIS, LOG, OBJECTIVE, RACE_KEY, GUESS),
+    *(LESSON, TAB, STEP, VERSION, HIDE, LOCK, CLAIM),
 )
 ON, OFF = "on", ("0", "off")
 LINEAR = "-"
@@ -199,3 +192,44 @@ def _refused(sidebar: Sidebar, wanted: Recipe) -> list[str]:
         for key, word in WORDS.items()
         if word.write(shown) != word.write(wanted)
     ]
+
+
+SETUP, SIDEBAR, TABS, ALL = "setup", "sidebar", "tabs", "all"
+
+
+class HideAndLock:
+    """What the address of a page hides and locks; `wrong` is a sentence on names that do not exist, or ""."""
+
+    def __init__(self) -> None:
+        self._hidden, self._locked = _names(HIDE), _names(LOCK)
+        self.wrong = ""
+
+    @property
+    def sidebar(self) -> bool:
+        """Whether the page has a sidebar."""
+        return SIDEBAR not in self._hidden
+
+    def apply(self, sidebar: Sidebar, strip: Any) -> None:
+        """Hide and lock controls of a sidebar, and the row of tabs."""
+        bodies = {"scenario": sidebar.scenario.body}
+        bodies |= {section.title.lower(): section.body for section in sidebar.sections}
+        for name, body in bodies.items():
+            if self._hidden & {name, SETUP}:
+                body.visible = False
+            body.locked = bool(self._locked & {name, SETUP, ALL})
+        locked = [name for name, body in bodies.items() if body.locked and body.visible]
+        say(sidebar.locked, f"Locked by the link: {', '.join(locked)}." if locked else "")
+        if TABS in self._hidden:
+            strip.visible = False
+        sentences = [_unknown(HIDE, self._hidden, [*bodies, SETUP, SIDEBAR, TABS])]
+        sentences.append(_unknown(LOCK, self._locked, [*bodies, SETUP, ALL]))
+        self.wrong = " ".join(filter(None, sentences))
+
+
+def _names(word: str) -> frozenset[str]:
+    return frozenset(name.strip().lower() for name in query_value(word).split(",") if name.strip())
+
+
+def _unknown(word: str, names: Collection[str], known: Collection[str]) -> str:
+    unknown = sorted(set(names) - set(known))
+    return f"The link says {word}={quote(','.join(unknown))}; there are {', '.join(known)}." if unknown else ""

@@ -15,7 +15,7 @@ import panel as pn
 from mklviz.context import PARTS
 from mklviz.glossary import GLOSSARY
 from mklviz.views.host.beside import beside
-from mklviz.views.host.markup import Markup
+from mklviz.views.host.components import Markup
 from mklviz.views.look.palette import DARK, FONT, LIGHT, RunStyle, Theme, swatch
 
 __all__ = [

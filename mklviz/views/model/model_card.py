@@ -20,7 +20,7 @@ from mklviz.contract import Iterate
 from mklviz.engine.task import ProgressReport, Task
 from mklviz.recipe.prepared import Prepared
 from mklviz.views.form import Button, Form, FormRow
-from mklviz.views.host.polling import Polling
+from mklviz.views.host.ticks import Polling
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.session.session import Session

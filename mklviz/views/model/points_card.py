@@ -29,7 +29,7 @@ from mklviz.engine.task import Task
 from mklviz.errors import MklvizError
 from mklviz.quoting import cell
 from mklviz.views.form import Button, Form, FormRow, Segments, Switch
-from mklviz.views.host.polling import Polling
+from mklviz.views.host.ticks import Polling
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme
 from mklviz.views.model.lab_charts import bar_table, bars_chart, lab_figure

@@ -11,8 +11,7 @@ from functools import partial, partialmethod
 from importlib import import_module
 from typing import Any
 
-from mklviz.views.host.installed import missing
-from mklviz.views.host.kernel import notebook_shell, running_marimo
+from mklviz.views.host.environment import missing, notebook_shell, running_marimo
 
 __all__ = ["register"]
 

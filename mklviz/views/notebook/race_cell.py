@@ -21,7 +21,7 @@ from mklviz.views.chart.path_charts import PathPicture
 from mklviz.views.chart.svg import svg_address
 from mklviz.views.chart.svg_pictures import path_still, race_still
 from mklviz.views.export.page import race_page
-from mklviz.views.host.kernel import after_each_cell, running_marimo, show_below_cell, show_bundle
+from mklviz.views.host.environment import after_each_cell, running_marimo, show_below_cell, show_bundle
 from mklviz.views.look.palette import LIGHT, Theme
 
 if TYPE_CHECKING:

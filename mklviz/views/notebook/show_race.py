@@ -21,8 +21,7 @@ from mklviz.recipe.recorded import RecordedRace, resume_run
 from mklviz.record.history import KeptRun, run_named
 from mklviz.record.store import RunHead, StoredRun, open_store
 from mklviz.sweeps.dask_race import on_cluster
-from mklviz.views.host.installed import need_screen
-from mklviz.views.host.kernel import in_notebook
+from mklviz.views.host.environment import in_notebook, need_screen
 
 __all__ = ["race", "resume"]
 

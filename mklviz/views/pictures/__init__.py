@@ -3,6 +3,6 @@
 The Model tab draws the same ones; `mklviz.plot` makes them public.
 """
 
-from mklviz.views.host.installed import need_screen
+from mklviz.views.host.environment import need_screen
 
 need_screen()

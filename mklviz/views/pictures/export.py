@@ -25,7 +25,7 @@ from bokeh.resources import INLINE
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.record.archive import replacing
 from mklviz.views.host.beside import beside
-from mklviz.views.host.kernel import is_loaded, notebook_shell, running_marimo
+from mklviz.views.host.environment import is_loaded, notebook_shell, running_marimo
 from mklviz.views.pictures.style import rendered
 
 __all__ = ["picture_page", "save", "show_in_notebooks"]

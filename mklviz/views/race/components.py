@@ -17,7 +17,7 @@ from panel.custom import JSComponent
 from mklviz.context import PARTS
 from mklviz.record import Trace
 from mklviz.views.host.beside import LET_GO, beside
-from mklviz.views.host.component import ScriptedComponent
+from mklviz.views.host.components import ScriptedComponent
 from mklviz.views.look.cards import TEXT_CSS, title
 from mklviz.views.look.palette import RunStyle, swatch
 

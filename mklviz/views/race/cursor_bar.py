@@ -20,7 +20,7 @@ from mklviz.views.race.results import words_outside
 from mklviz.views.session.launcher import branch_at
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
-from mklviz.views.sidebar.solver_options import option_control, shown_options
+from mklviz.views.sidebar.solver_panel import option_control, shown_options
 
 __all__ = ["FRAMES", "BranchCard", "CursorBar"]
 

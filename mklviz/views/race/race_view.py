@@ -27,10 +27,9 @@ from mklviz.problem import Regularizer
 from mklviz.record import FINAL, Trace
 from mklviz.views.chart.axes import X_AXES
 from mklviz.views.chart.race_charts import ChartOptions
-from mklviz.views.host.bokeh_defaults import remember_defaults
-from mklviz.views.host.document_lock import answer_with_lock
 from mklviz.views.host.frames import Frames
 from mklviz.views.host.page_session import GIVE_UP_AFTER, is_connected
+from mklviz.views.host.workarounds import answer_with_lock, remember_defaults
 from mklviz.views.look.palette import LIGHT
 from mklviz.views.race.components import Chips
 from mklviz.views.race.cursor import step_near

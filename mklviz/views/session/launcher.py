@@ -5,28 +5,30 @@ from __future__ import annotations
 import logging
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import ClassVar
 
 from mklviz.contract import Iterate, Solver
 from mklviz.datasets import DataError
 from mklviz.engine import Race
+from mklviz.engine.reopened import ReopenedRace
 from mklviz.errors import Interrupted, MklvizError
 from mklviz.limits import LIMITS
 from mklviz.recipe import Recipe
 from mklviz.recipe.preparation import Preparation
 from mklviz.recipe.prepared import Prepared
+from mklviz.record import Trace
 from mklviz.sweeps.dask_race import CLUSTER, on_cluster
 from mklviz.typing import Array
 from mklviz.views.session.session import Session
 
-__all__ = ["Entry", "Launch", "begin_at", "bounded", "branch_at", "race_from"]
+__all__ = ["Launch", "PendingRace", "Reopening", "begin_at", "bounded", "branch_at", "race_from"]
 
 _log = logging.getLogger(__name__)
 
 
-class Entry:
+class PendingRace:
     """A recipe that is being prepared, for a race that is then shown.
 
     `failed` and `no_memory` say what went wrong, `note` what is to be said once it is shown.
@@ -69,11 +71,8 @@ class Entry:
 MOST_RUNS = 12  # runs of a race; more cannot be told apart
 
 
-class Launch(Entry):
-    """A recipe that is being prepared for a race.
-
-    The race pauses after so many `steps`; 0 stands for all.
-    """
+class Launch(PendingRace):
+    """A recipe that is being prepared for a race, which pauses after so many `steps`; 0 stands for all."""
 
     failed = "The race could not be prepared"
     no_memory = "There is not enough memory for these kernels: use fewer of them, or fewer samples."
@@ -156,3 +155,19 @@ def branch_at(session: Session, key: str, step: int, solver: Solver) -> str:
     next(reversed(again.runs.values())).start()
     session.show(session.recipe, session.prepared, again)
     return ""
+
+
+class Reopening(PendingRace):
+    """A recorded race whose problem is being prepared; `stored` is its key in the store, if it has one."""
+
+    failed = "The race could not be opened"
+    no_memory = "There is not enough memory to open this race."
+
+    def __init__(self, recipe: Recipe, traces: Mapping[str, Trace], stored: str = "") -> None:
+        self._traces, self._stored = traces, stored
+        super().__init__(recipe)
+
+    def show(self, session: Session, prepared: Prepared, threads: int, pace: float) -> None:
+        """Show the recorded steps; nothing is started."""
+        rules = self.recipe.stop.rules(self.recipe.convex)
+        session.reopen(ReopenedRace(prepared.problem, self._traces, rules, self._stored), self.recipe, prepared)

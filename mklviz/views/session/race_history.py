@@ -1,15 +1,53 @@
-"""The past races of a session, ended or opened from files, which can be shown again and over each other."""
+"""The past races of a session, which can be shown again and over each other, and whether they can be compared."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from mklviz.context.memory import LEDGER
+from mklviz.errors import MklvizError
 from mklviz.quoting import MOST_NAME, one_line
+from mklviz.recipe import Recipe
 from mklviz.record import Trace
 
-__all__ = ["MOST_PINNED", "KeptRace", "RaceHistory", "overlaid"]
+__all__ = ["MOST_PINNED", "KeptRace", "RaceHistory", "difference", "overlaid", "recipe_of", "shared_recipe"]
+
+
+def difference(traces: Iterable[Trace]) -> str:
+    """Return a sentence on why the objectives of these runs cannot be compared, or ""."""
+    traces = list(traces)
+    problems = {trace.problem for trace in traces}
+    if len(problems) > 1:
+        one, other = sorted(problems)[:2]
+        return (
+            f"These runs solved different problems, such as “{one}” and “{other}”, and their objectives cannot be"
+            " compared: choose runs on one problem."
+        )
+    recipes = filter(None, map(recipe_of, traces))
+    if len({(recipe.bank_key, recipe.problem) for recipe in recipes}) > 1:
+        return (
+            "These runs solved problems that differ in data, split or kernels, and their objectives cannot be"
+            " compared: choose runs on one problem."
+        )
+    return ""
+
+
+def recipe_of(trace: Trace) -> Recipe | None:
+    """Return the recipe of a run; None if it has none, or an unreadable one."""
+    try:
+        return Recipe.from_json(trace.recipe) if trace.recipe else None
+    except MklvizError:
+        return None
+
+
+def shared_recipe(traces: Iterable[Trace]) -> Recipe | None:
+    """Return the recipe of runs on one problem, with the solvers of all; None if none of them has one."""
+    recipes = list(filter(None, map(recipe_of, traces)))
+    if not recipes:
+        return None
+    return recipes[0].changed(solvers=list(dict.fromkeys(choice for each in recipes for choice in each.solvers)))
+
 
 MOST = 20  # races
 MOST_PINNED = 3  # races in grey behind another; more would be unreadable
@@ -42,10 +80,7 @@ class KeptRace:
 
 
 class RaceHistory:
-    """Past races in the order in which they ended, without the oldest where there are too many.
-
-    `revision` counts the changes.
-    """
+    """Past races as they ended, without the oldest where there are too many; `revision` counts the changes."""
 
     def __init__(self) -> None:
         self.races: list[KeptRace] = []

@@ -38,10 +38,7 @@ _GROUPS = {"table": "Measured", "generated": "Drawn from a formula", "fetched": 
 
 @dataclass(frozen=True)
 class Shape:
-    """What the kernel section needs to know of the data: training samples, features, and ready Gram matrices.
-
-    The names of the features are a function, because the data must be read for them.
-    """
+    """What the kernel section needs to know of the data; names of features are read when they are asked for."""
 
     n_train: int
     n_features: int

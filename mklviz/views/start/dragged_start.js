@@ -2,24 +2,16 @@
 export function render({ model }) {
   const front = document.getElementById("mklviz-front")
   if (!front) return
-  let waits = false, newest = null
-  const send = () => {
-    if (waits || newest === null) return
-    waits = true
-    model.send_msg(newest)
-    newest = null
-  }
+  const places = oneInFlight((place) => model.send_msg(place))
   const moved = (event) => {
     event.preventDefault()  // it is taken
-    newest = event.detail
-    send()
+    places.say(event.detail)
   }
   front.addEventListener("mklviz-start", moved)
   front.dispatchEvent(new CustomEvent("mklviz-listens"))
   model.on("msg:custom", (detail) => {
     front.dispatchEvent(new CustomEvent("mklviz-paths", { detail }))
-    waits = false
-    send()
+    places.painted()
   })
   model.on("remove", () => front.removeEventListener("mklviz-start", moved))
 }

@@ -50,11 +50,11 @@ const draw = (step) => {
 
 // -- playing
 
-const play = find(".play"), said = find(".said")
+const play = find(".play"), status = find(".said")
 let step = 0, playing = false, last = 0
 const say = () => {
   play.textContent = playing ? "Pause" : step >= longest() ? "Play again" : "Play"
-  said.textContent = recorded ? `${data.recorded}; ${playing ? "playing" : step >= longest() ? `${longest()} steps` : "paused"}` : ""
+  status.textContent = recorded ? `${data.recorded}; ${playing ? "playing" : step >= longest() ? `${longest()} steps` : "paused"}` : ""
 }
 const frame = (now) => {
   if (!playing) return
@@ -99,7 +99,7 @@ const tidy = () => {
   words.style.display = former.length ? "none" : ""
 }
 const keep = () => {  // the paths so far stay as ghosts, once for each drag
-  former.push({ begins, paths, recorded, said: hint.textContent })
+  former.push({ begins, paths, recorded, hint: hint.textContent })
   for (const { key } of runs) made("path", { d: line((paths[key] ?? []).map(at)), style: `stroke: var(--run-${key})`, "stroke-width": 2 }, ghosts)
   tidy()
 }
@@ -153,7 +153,7 @@ undo.addEventListener("click", () => {
   for (const _ of runs) ghosts.lastElementChild?.remove()
   ;({ begins, paths, recorded } = before)
   turn += 1
-  hint.textContent = before.said
+  hint.textContent = before.hint
   step = longest()
   draw(step)
   place()
@@ -163,7 +163,7 @@ undo.addEventListener("click", () => {
 clear.addEventListener("click", () => { ghosts.replaceChildren(); former = []; tidy() })
 front.addEventListener("mklviz-paths", ({ detail }) => {
   if (detail.turn !== turn) return  // they begin where the handle was before
-  hint.textContent = detail.said
+  hint.textContent = detail.sentence
   if (!detail.paths) return
   ({ paths } = detail)
   recorded = false

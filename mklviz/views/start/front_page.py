@@ -1,43 +1,64 @@
-"""The page of one visitor: what stands in its HTML, as Start and Lessons, and the dashboard once it is asked for."""
+"""The page of one visitor: which page an address asks for, what stands in its HTML, and the dashboard once wanted."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
-from time import monotonic
+from pathlib import Path
 from typing import Any
 
+import pandas  # noqa: F401  # HoloViews would, in the thread of a task, while the ticks of a page meet half of it
 import panel as pn
 import panel_material_ui as pmui
 
 from mklviz.engine.warmup import WARMUP
+from mklviz.errors import MklvizError
+from mklviz.record.bundle import read_bundle
 from mklviz.scenarios import scenarios
 from mklviz.views.explorer.explorer import Explorer
-from mklviz.views.explorer.frame import Frame
-from mklviz.views.explorer.navigation import EXPLORE, RUNS, Navigation
-from mklviz.views.explorer.page import TICK, build_page
+from mklviz.views.explorer.follower import Follower
+from mklviz.views.explorer.navigation import EXPLORE, RUNS, SECTIONS, START, Navigation
+from mklviz.views.explorer.page import Frame, build_page
 from mklviz.views.form.inputs import follow
 from mklviz.views.host.page_session import follow_session
-from mklviz.views.host.page_shell import page_template
-from mklviz.views.host.ticks import Ticks
-from mklviz.views.links import RACE_KEY
-from mklviz.views.links.link import query_value
+from mklviz.views.host.panel_setup import page_template
+from mklviz.views.links import FOLLOW, GIVEN, RACE_KEY
+from mklviz.views.links.link import PAGE, names_a_race, query_value
 from mklviz.views.look import cards
 from mklviz.views.look.cards import PAGE_SX, WITHOUT_DRAWER
-from mklviz.views.start.dragged_start import DraggedStart
 from mklviz.views.start.front import front_html
-from mklviz.views.start.given_file import open_given
+from mklviz.views.start.triangle import DraggedStart
+from mklviz.views.tabs import tab_classes
 
-__all__ = ["FrontPage"]
+__all__ = ["FrontPage", "get_ready", "open_given", "open_page"]
+
+
+def open_given(explorer: Explorer) -> None:
+    """Open the file that this process was given, once; what is wrong with it stands on the page."""
+    path = Path(os.environ.pop(GIVEN, ""))
+    if not path.name:
+        return
+    content = path.read_bytes()
+    try:
+        traces = read_bundle(content, path.name)
+    except MklvizError:  # a table, which says by itself what is wrong with it
+        explorer.sidebar.data.file.param.update(filename=path.name, size=len(content), value=content)
+        return
+    store, keys, wrong = explorer.session.store, list[str](), ""
+    try:
+        keys = store.import_file(content, path.name) if store.enabled else []
+    except MklvizError as error:  # such as a full disk: the race is shown all the same
+        wrong = str(error)
+    refusal = explorer.open_race(traces, keys[0] if keys else "") or wrong
+    explorer.alert.param.update(object=refusal, visible=bool(refusal))
+
 
 KEEP = "mklviz-keep"  # the cookie that says whether races of this browser are kept
 OWN = "data"  # in the address: a table of one's own is to be opened
 
 
 class FrontPage:
-    """Turns between the sections; the dashboard is built when it is first asked for, and stays with its race.
-
-    `explorer` is the dashboard, None until it is asked for.
-    """
+    """Turns between the sections; `explorer`, the dashboard, is None until it is asked for, and stays with its race."""
 
     def __init__(self, section: str) -> None:
         self.frame = Frame()
@@ -47,7 +68,6 @@ class FrontPage:
         follow(self.navigation, self.frame.session, "keeps", "keeps")
         self.dragged_start = DraggedStart()
         self._main = pn.Column(sizing_mode="stretch_width", margin=0)
-        self._ticks = Ticks(TICK, self.tick)
         self._folded: bool | None = None  # whether the drawer was open before it was folded away
 
     @property
@@ -125,18 +145,35 @@ class FrontPage:
         self.navigation.stylesheets = [cards.variables(theme)]
 
     def _start(self) -> None:
-        self._ticks.start()
         if self.explorer is not None:
             self.explorer.start()
             open_given(self.explorer)
 
-    async def tick(self) -> None:
-        """Give a sign of life."""
-        self.frame.reconnect.tick(monotonic())
-
     def close(self) -> None:
         """The session is over."""
-        self._ticks.stop()
         self.dragged_start.close()
         if self.explorer is not None:
             self.explorer.close()
+
+
+BEFORE = "mklviz-page"  # the cookie that says what was open last in this browser
+
+
+def open_page() -> pmui.Page:
+    """Return the page to serve; to be called once in each session."""
+    tab_classes()  # of a component that is defined later Panel sends the definition twice, and the page stays empty
+    name = query_value(FOLLOW)
+    return Follower(name).page() if name else FrontPage(wanted_section()).page()
+
+
+def get_ready() -> None:
+    """Draw what stands in the HTML of the first page, and load the tabs, before the first visitor."""
+    tab_classes()
+    front_html(START)
+
+
+def wanted_section() -> str:
+    """Return what the address of the page asks for, else what this browser had open last, else the start."""
+    before = str((pn.state.cookies or {}).get(BEFORE, ""))
+    wanted = query_value(PAGE) or (EXPLORE if names_a_race() else before)
+    return wanted if wanted in SECTIONS else START

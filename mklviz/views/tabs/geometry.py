@@ -20,7 +20,7 @@ from mklviz.engine import Race
 from mklviz.views.form import Form, FormRow, Select
 from mklviz.views.geometry.map_card import MapCard
 from mklviz.views.geometry.segment_card import SegmentCard
-from mklviz.views.host.figure_sync import FigureSync
+from mklviz.views.host.frames import FigureSync
 from mklviz.views.host.page_session import is_on_page
 from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.look import cards

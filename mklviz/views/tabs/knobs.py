@@ -13,7 +13,7 @@ from mklviz.engine.task import STOPPED, Task
 from mklviz.problem import Problem
 from mklviz.record import Trace
 from mklviz.views.form import Button, Form, FormRow, ProgressBar, Segments, Slider
-from mklviz.views.host.figure_sync import FigureSync
+from mklviz.views.host.frames import FigureSync
 from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme

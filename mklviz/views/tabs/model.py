@@ -10,7 +10,7 @@ from time import monotonic
 
 from mklviz.engine import Race
 from mklviz.views.form import Form, FormRow, Select
-from mklviz.views.host.figure_sync import FigureSync
+from mklviz.views.host.frames import FigureSync
 from mklviz.views.host.page_session import is_on_page
 from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.look import cards

@@ -24,10 +24,9 @@ from mklviz.views.form import Alert, Button, File, Form, FormRow, Group, Heading
 from mklviz.views.form.inputs import follow
 from mklviz.views.history.past_race import ORDERS, STATES, FoundRaces, PastRace, Sought
 from mklviz.views.history.race_list import RaceList, RaceWords
-from mklviz.views.host.document_lock import with_page_locked
+from mklviz.views.host.workarounds import with_page_locked
 from mklviz.views.look import cards
-from mklviz.views.session.comparable import difference, shared_recipe
-from mklviz.views.session.race_history import KeptRace, overlaid
+from mklviz.views.session.race_history import KeptRace, difference, overlaid, shared_recipe
 from mklviz.views.session.session import Session
 from mklviz.views.tabs import Tab
 

@@ -13,7 +13,7 @@ from mklviz.recipe.recipe import as_python
 from mklviz.views.export.page import KINDS
 from mklviz.views.form import Alert, Button, Checkbox, Code, Form, FormRow, Link, Note, Select
 from mklviz.views.lessons.picture import LessonRuns
-from mklviz.views.links.hide_and_lock import ALL, HIDE, LOCK, SETUP
+from mklviz.views.links.link import ALL, HIDE, LOCK, SETUP
 from mklviz.views.look import cards
 from mklviz.views.session.session import Session
 from mklviz.views.tabs import Tab, tab_classes

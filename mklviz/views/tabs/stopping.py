@@ -14,7 +14,7 @@ from mklviz.engine import Replay, Returned
 from mklviz.engine.task import Task
 from mklviz.record import FINAL, Trace
 from mklviz.views.form import Form, FormRow, Select, Slider
-from mklviz.views.host.figure_sync import FigureSync
+from mklviz.views.host.frames import FigureSync
 from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme, swatch

@@ -20,8 +20,8 @@ from mklviz.record.store import Store
 from mklviz.sweeps import Sweep, SweepRun, SweepTable
 from mklviz.sweeps.processes import usual_workers
 from mklviz.views.form import Alert, Button, Form, FormRow, ProgressBar, Reasons, Select
-from mklviz.views.host.document_lock import with_page_locked
-from mklviz.views.host.figure_sync import FigureSync
+from mklviz.views.host.frames import FigureSync
+from mklviz.views.host.workarounds import with_page_locked
 from mklviz.views.look import cards
 from mklviz.views.model.model_card import ONE_SECTION
 from mklviz.views.session.session import Session

@@ -1,6 +1,6 @@
 // Kernel weights as bars that are dragged. Where they share one weight, the others make room in proportion.
 export function render({ model, el }) {
-  const list = document.createElement("div"), drag = oneInFlight(model)
+  const list = document.createElement("div"), drag = draggedBy(model)
   list.className = "bars"
   list.setAttribute("role", "group")
   list.setAttribute("aria-label", "Kernel weights of your mix")

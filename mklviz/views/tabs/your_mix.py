@@ -26,9 +26,9 @@ from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.description import Axis, Chart, Column, LineMark, PointMark
 from mklviz.views.form import Button, Form, FormRow
 from mklviz.views.host.beside import KEEP_HOLD, beside
-from mklviz.views.host.component import ONE_IN_FLIGHT, DraggedComponent
-from mklviz.views.host.figure_sync import FigureSync
-from mklviz.views.host.polling import Polling
+from mklviz.views.host.dragging import ONE_IN_FLIGHT, DraggedComponent
+from mklviz.views.host.frames import FigureSync
+from mklviz.views.host.ticks import Polling
 from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.look import cards
 from mklviz.views.look.palette import CLASS_MARKERS, RunStyle, Theme, class_colours

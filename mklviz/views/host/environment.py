@@ -1,15 +1,34 @@
-"""The kernel of a notebook: whether this process is one, and how cells and pages reach it. Loads no Panel."""
+"""What surrounds the views: the packages that are installed, and the kernel of a notebook; loads no Panel."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any
 
+from mklviz.errors import MissingPackage
+
 __all__ = [
-    *("after_each_cell", "in_notebook", "is_loaded", "notebook_shell", "running_marimo", "show_below_cell"),
-    "show_bundle",
+    *("PACKAGES", "after_each_cell", "in_notebook", "is_loaded", "missing", "need_screen", "notebook_shell"),
+    *("running_marimo", "show_below_cell", "show_bundle"),
 ]
+
+PACKAGES = ("panel", "panel_material_ui", "bokeh", "holoviews", "contourpy", "tornado")
+
+
+def missing() -> list[str]:
+    """Return the packages of the screen that are not installed."""
+    return [name for name in PACKAGES if find_spec(name) is None]
+
+
+def need_screen() -> None:
+    """Raise `MissingPackage`, with what to do, unless all packages of the screen are installed."""
+    if names := missing():
+        raise MissingPackage(
+            f"The dashboard and its pictures stand on {', '.join(names)}, not installed here: install mklviz with its"
+            ' extra, as in pip install ".[app]". Solving, files and the command line do without.'
+        )
 
 
 def notebook_shell() -> Any:

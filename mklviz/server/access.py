@@ -1,15 +1,20 @@
-"""Where the server listens, and the names by which browsers may ask for it."""
+"""Where the server listens, the names by which browsers may ask for it, and the code that lets them in."""
 
 from __future__ import annotations
 
 import ipaddress
+import secrets
 import socket
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from time import monotonic
 
 from mklviz.errors import MklvizError
 from mklviz.quoting import quote
 
-__all__ = ["LOCAL", "check_address", "frame_origin", "is_local", "known_names", "own_addresses"]
+__all__ = [
+    *("LOCAL", "Guesses", "check_address", "check_code", "frame_origin", "is_local", "known_names"),
+    *("new_code", "own_addresses"),
+]
 
 LOCAL = "localhost"
 _ANY = ("0.0.0.0", "::")
@@ -80,3 +85,49 @@ def frame_origin(origin: str) -> str:
     if scheme not in ("http", "https") or not mark or not host or set(host) & set(" ;,'\"/") or not host.isprintable():
         raise MklvizError(f"--allow-frame {quote(origin)} is no origin of a page: write https://HOST, without a path.")
     return origin
+
+
+SHORTEST = 6
+LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # nobody mistakes one for another
+AT_ONCE = 60  # wrong codes that cost nothing: a class of 40 comes from one address, and people mistype
+LONGEST_WAIT = 60.0  # seconds
+MOST_PARTIES = 10_000  # remembered; beyond that the one whose last guess is oldest is forgotten
+
+
+def new_code() -> str:
+    """Return a code that nobody guesses, and that a person can read out."""
+    return "".join(secrets.choice(LETTERS) for _ in range(8))
+
+
+def check_code(code: str) -> str:
+    """Return a code that a person chose, without spaces around it; raise `MklvizError` if it is a bad one."""
+    code = code.strip()
+    if not code.isprintable() or len(code) < SHORTEST:
+        raise MklvizError("--code must have at least six letters or digits, so that nobody guesses it.")
+    return code
+
+
+class Guesses:
+    """The wrong codes that came from each party, which is an address or a network."""
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
+        self._wrong: dict[str, tuple[int, float]] = {}  # how many, and when the next is looked at
+
+    def wait(self, party: str) -> float:
+        """Return the seconds until the server looks at a code from there; 0 if it does at once."""
+        _, after = self._wrong.get(party, (0, 0.0))
+        return max(0.0, after - self._clock())
+
+    def was_wrong(self, party: str) -> None:
+        """Let the next code from there wait longer."""
+        count = self._wrong.pop(party, (0, 0.0))[0] + 1
+        beyond = count - AT_ONCE
+        wait = min(2.0 ** min(beyond - 1, 10), LONGEST_WAIT) if beyond > 0 else 0.0
+        self._wrong[party] = (count, self._clock() + wait)
+        if len(self._wrong) > MOST_PARTIES:
+            del self._wrong[next(iter(self._wrong))]
+
+    def was_right(self, party: str) -> None:
+        """Forget the wrong codes: behind one address there may be a whole class."""
+        self._wrong.pop(party, None)

@@ -1,0 +1,134 @@
+"""A process of the server goes on answering, whatever its pages ask for.
+
+Code that exits ends an answer and not the process: ``except Exception`` does not catch the SystemExit of a plug-in.
+Pages, of which each takes a good part of a second, are built one after the other, and everything else is done in
+between. Python looks for unused objects, which takes a second with thirty pages, while no page is drawn, or seldom.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import signal
+from collections.abc import Iterable
+from html import escape
+from time import monotonic
+from typing import Any
+
+from bokeh.server.urls import per_app_patterns
+from panel.io.server import DocHandler
+from tornado.routing import Rule, RuleRouter
+from tornado.web import RequestHandler
+
+from mklviz.context.memory import give_back
+from mklviz.views.host.ticks import FRAME_RATE, loop_lock
+
+__all__ = ["PAGE", "Contained", "GarbageCollection", "build_pages_in_turn", "contain", "run"]
+
+PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>mklviz</title>
+<meta name="viewport" content="width=device-width"><body style="font: 16px sans-serif; margin: 15vh auto; width: 26em">
+<h1 style="font-size: 20px">mklviz</h1><p>{sentence}</p>{form}</body></html>"""
+_ENDS = (SystemExit, KeyboardInterrupt)
+_BROKEN = "This went wrong on the server ({status}); its log says more."
+_WRONG = "The server has no answer to this address ({status}). The dashboard is at /explorer."
+
+_log = logging.getLogger(__name__)
+
+
+class Contained(RequestHandler):
+    """Answers in a sentence when the handler that it is mixed into breaks down."""
+
+    async def _execute(self, *args: Any, **kwargs: Any) -> None:
+        try:
+            await super()._execute(*args, **kwargs)
+        except _ENDS as error:
+            _log.error("%s was to end the server, and did not: %s", self.request.path, type(error).__name__)
+            if not self._finished:
+                self.send_error(500)
+
+    def write_error(self, status_code: int, **_: Any) -> None:
+        sentence = (_BROKEN if status_code >= 500 else _WRONG).format(status=status_code)
+        self.finish(PAGE.format(sentence=escape(sentence), form=""))
+
+
+def contain(rules: Iterable[Rule]) -> None:
+    """Keep every handler that these rules lead to from ending the process."""
+    for rule in rules:
+        if isinstance(rule.target, RuleRouter):
+            contain(rule.target.rules)
+        elif isinstance(rule.target, type) and issubclass(rule.target, RequestHandler):
+            rule.target = type(rule.target.__name__, (Contained, rule.target), {})
+
+
+def run(server: Any) -> None:
+    """Serve with a server of Bokeh's until the process gets SIGINT, as by Ctrl-C, or SIGTERM."""
+    loop, raised = server.io_loop, False
+    server.start()
+    try:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.asyncio_loop.add_signal_handler(number, loop.stop)
+    except NotImplementedError:  # on Windows Ctrl-C is raised wherever the process is
+        raised = True
+    while True:
+        try:
+            loop.start()
+            break
+        except _ENDS as error:
+            if raised and isinstance(error, KeyboardInterrupt):
+                break
+            _log.error("Something was to end the server, and did not: %s", type(error).__name__)
+    server.stop()
+
+
+class _InTurn(DocHandler):
+    """Waits until the pages asked for earlier are built, and the frames due earlier are drawn."""
+
+    async def get(self, *args: Any, **kwargs: Any) -> None:
+        async with loop_lock():
+            await super().get(*args, **kwargs)
+
+
+def build_pages_in_turn() -> None:
+    """Make every later server of this process queue its pages."""
+    per_app_patterns[:] = [
+        (pattern[0], _InTurn, *pattern[2:]) if pattern[1] is DocHandler else pattern for pattern in per_app_patterns
+    ]
+
+
+LOOK_EVERY = 5.0  # seconds
+PUT_OFF_FOR = 120.0  # seconds, at most
+TIMES = 40.0  # the seconds that the last collection took, for which the next is put off while pages are drawn
+NEVER = 1_000_000  # collections of young objects before Python collects everything by itself
+WORTH_IT = 3  # such collections before there may be anything to find
+
+
+class GarbageCollection:
+    """Collects unused objects when there is time; those that exist at its creation count as used for good."""
+
+    def __init__(self) -> None:
+        begun = monotonic()
+        gc.collect()
+        gc.freeze()
+        young, middle, _ = gc.get_threshold()
+        gc.set_threshold(young, middle, NEVER)
+        self._done_at = monotonic()
+        self._took = self._done_at - begun
+        self._collections = _collections()
+
+    def collect_in_time(self) -> None:
+        """Collect if there is time, or if it cannot be put off."""
+        now = monotonic()
+        waited = now - self._done_at
+        # Panel collects after pages end, and hands nothing back
+        due = gc.get_count()[2] >= WORTH_IT or _collections() != self._collections
+        ready = waited > TIMES * self._took or FRAME_RATE.pages(now) == 0
+        if (due and ready) or waited > PUT_OFF_FOR:  # after the last page no new objects arrive
+            gc.collect()
+            give_back()
+            self._done_at, self._collections = monotonic(), _collections()
+            self._took = self._done_at - now
+
+
+def _collections() -> int:
+    """Return how often all objects have been looked through, by whomever."""
+    return int(gc.get_stats()[2]["collections"])

@@ -1,0 +1,70 @@
+"""Parts of a page: with a script of their own, and panes that send no more than what has changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import panel as pn
+import param
+from panel.custom import JSComponent
+
+__all__ = ["Markup", "PlotPane", "ScriptedComponent"]
+
+
+class ScriptedComponent(JSComponent):
+    """A component that draws itself in the browser by the script in its ``_esm``."""
+
+    def receive(self, message: Any) -> None:
+        """Answer a message of the script."""
+
+    def send(self, message: Any) -> None:
+        """Send the script a message."""
+        self._send_msg(message)
+
+    def before_page(self) -> None:
+        """Bring the parameters up to date; called before a page is given them for the first time."""
+
+    def _handle_msg(self, data: Any) -> None:
+        self.receive(data)
+
+    def _get_model(self, *args: Any, **settings: Any) -> Any:
+        self.before_page()
+        return super()._get_model(*args, **settings)
+
+
+class Markup(pn.pane.HTML):
+    """A pane that sends its text alone when it changes; Panel's own sends its style sheets with it."""
+
+    _dressing = False
+
+    def dress(self, sheets: list[str]) -> None:
+        """Change the style sheets, of which a page hears only along with the text."""
+        self._dressing, self.stylesheets = True, sheets
+        self.param.trigger("object")
+        self._dressing = False
+
+    def _update(self, ref: str, model: Any) -> None:
+        if self._dressing:
+            super()._update(ref, model)
+        else:
+            model.text = self._transform_object(self.object)["object"]
+
+
+class PlotPane(pn.pane.Bokeh):
+    """A `pn.pane.Bokeh` that does not walk through all models of its figure.
+
+    Panel's pane does so three times: for the sizes that a figure sets, for scripts that name it, and for what a theme
+    of Bokeh changes. Here the pane sets the sizes, no script names the figure, and the document has the theme.
+    """
+
+    @param.depends("object", watch=True)
+    def _sync_properties(self) -> None:
+        """Set on the figure the properties that were set on the pane, and nothing else."""
+        if self.object is not None:
+            self.object.update(**{name: getattr(self, name) for name in self._overrides})
+
+    def _get_model(self, doc: Any, root: Any = None, parent: Any = None, comm: Any = None) -> Any:
+        if comm is not None or root is None or self.object is None or self.object.document not in (None, doc):
+            return super()._get_model(doc, root, parent, comm)
+        self._models[root.ref["id"]] = (self.object, parent)
+        return self.object

@@ -1,0 +1,21 @@
+const shells = () => [...(Bokeh.documents[0]?.all_models ?? [])].filter((model) => model.data?.sidebar_open !== undefined)
+
+// On a phone the drawer covers the race: it begins closed, and closes when Run is pressed
+const close = () => { if (innerWidth < 600) for (const shell of shells()) shell.data.sidebar_open = false }
+close()
+document.addEventListener("click", (event) => {
+  if (event.composedPath().some((node) => node.matches?.(".button.contained"))) close()
+})
+
+// A page is dark where the system prefers dark pages, unless its address says otherwise or a person has chosen
+const preference = matchMedia("(prefers-color-scheme: dark)")
+const follow = () => {
+  for (const shell of shells()) {
+    if (shell.data.dark_theme !== (window.mklvizDark ?? false)) return  // a person has chosen
+    shell.data.dark_theme = window.mklvizDark = preference.matches
+  }
+}
+if (!new URLSearchParams(location.search).has("theme")) {
+  follow()
+  preference.addEventListener("change", follow)
+}

@@ -1,0 +1,136 @@
+"""Faults of Panel and Bokeh that every page of this process works around."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache, partial, wraps
+from typing import Any
+
+import bokeh.server.session
+from bokeh.core.has_props import HasProps
+from bokeh.core.property.descriptors import PropertyDescriptor
+from bokeh.document import Document
+from bokeh.document.events import ColumnDataChangedEvent
+from bokeh.models import ColumnDataSource
+from bokeh.server.contexts import ApplicationContext
+from bokeh.server.session import ServerSession
+from panel.io.document import with_lock
+from panel.io.server import ComponentResourceHandler
+from panel.io.state import set_curdoc, state
+from panel.reactive import Syncable
+from param import Parameterized
+from tornado.web import HTTPError
+
+__all__ = [
+    *("all_columns_are_held", "answer_on_event_loop", "answer_with_lock", "document_of"),
+    *("import_nothing_for_component_files", "remember_defaults", "walk_models_once", "with_page_locked"),
+]
+
+
+@cache
+def remember_defaults() -> None:
+    """Let Bokeh remember the defaults of each class; done once per process.
+
+    It works them out anew for each of the 700 models of a race, which is a third of what a page costs the server.
+    """
+    models: Any = HasProps
+    descriptors: Any = PropertyDescriptor
+    defaults: Any = cache(models._overridden_defaults.__func__)
+    varies: Any = cache(descriptors.has_unstable_default)  # which asks of a class what it asks of its models
+    models._overridden_defaults = classmethod(defaults)
+    descriptors.has_unstable_default = lambda descriptor, model: varies(descriptor, type(model))
+
+
+_PACKAGES = ("mklviz", "panel", "panel_material_ui")
+
+_parse = ComponentResourceHandler.parse_url_path
+
+
+def import_nothing_for_component_files() -> None:
+    """Let ``/components/MODULE/CLASS`` find components of Panel and mklviz alone, in modules that are loaded already.
+
+    Panel imports whatever module an address names, which runs that module's code.
+    """
+    ComponentResourceHandler.parse_url_path = _parse_loaded
+
+
+def _parse_loaded(handler: ComponentResourceHandler, path: str) -> str:
+    module, *names = path.split("/")
+    known = vars(sys.modules[module]) if module.split(".")[0] in _PACKAGES and module in sys.modules else {}
+    component = known.get(names[0]) if names else None  # not by getattr: a module's own __getattr__ may import
+    if not isinstance(component, type) or not issubclass(component, Parameterized):
+        raise HTTPError(404, "There is no component of that name")
+    try:
+        return _parse(handler, path)
+    except (TypeError, IndexError) as error:  # what the address names holds no files
+        raise HTTPError(404, "There is no such file") from error
+
+
+@cache
+def answer_with_lock() -> None:
+    """Let Panel wait for the page and ask for its lock before it answers what a visitor does; done once per process.
+
+    Panel does not send what changes on a page that is still drawn, and answers an event behind another one without the
+    lock: Bokeh raises an error then, and the page keeps figures that the server no longer knows.
+    """
+    for name in ("_change_coroutine", "_event_coroutine"):
+        setattr(Syncable, name, with_lock(_once_loaded(getattr(Syncable, name))))
+
+
+def _once_loaded(answer: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    @wraps(answer)
+    async def answer_in_time(part: Syncable, document: Any, *event: Any, **names: Any) -> None:
+        with set_curdoc(document):
+            waits = document.session_context is not None and not state.loaded
+            if waits:
+                again = partial(getattr(part, answer.__name__), document, *event, **names)
+                state.onload(partial(state.execute, again, schedule=True))
+        if not waits:
+            await answer(part, document, *event, **names)
+
+    return answer_in_time
+
+
+def with_page_locked(change: Callable[[], None]) -> None:
+    """Change the page with the lock of its document, which a coroutine lacks behind an `await`."""
+    document = state.curdoc
+    if document is None or document.session_context is None:
+        change()
+    else:
+        document.add_next_tick_callback(change)
+
+
+def document_of(pane: Any) -> Document | None:
+    """Return the document that a pane of Panel is in, or None."""
+    return next((model.document for model, _ in pane._models.values()), None)
+
+
+def walk_models_once(document: Document | None) -> AbstractContextManager[object]:
+    """Let Bokeh look for all models of a document once for everything that is changed within, not for each change."""
+    return document.models.freeze() if document is not None else nullcontext()
+
+
+def all_columns_are_held(source: ColumnDataSource) -> bool:
+    """Return whether Bokeh holds back all columns of a source: rows streamed until it sends them would arrive twice."""
+    held = [] if source.document is None else source.document.callbacks._held_events
+    return any(isinstance(event, ColumnDataChangedEvent) and event.model is source for event in held)
+
+
+def answer_on_event_loop() -> None:
+    """Let pages be built and changed by the event loop alone, for which the views are made.
+
+    From Bokeh 3.10 on servers use other threads, and Panel may then send a model's name before the model.
+    """
+    module: Any = bokeh.server.session
+    session: Any = ServerSession
+    context: Any = ApplicationContext
+    if hasattr(module, "_run_in_executor"):
+        module._run_in_executor = _at_once
+        session._run_in_executor = lambda _, call, *args: _at_once(call, *args)
+        context._can_initialize_document_in_worker = lambda _: False
+
+
+async def _at_once(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    return call(*args, **kwargs)
