@@ -60,8 +60,10 @@ import mklviz.views
 from mklviz.server.messages import bound_messages
 from mklviz.server.process import Contained, build_pages_in_turn, contain
 from mklviz.server.serving import name_sessions_by_process
+from mklviz.views.chart.bokeh_figure import ignore_long_press
 from mklviz.views.host.components import Markup, PlotPane, ScriptedComponent
-from mklviz.views.host.dragging import DraggedFigure, DragHandle, ignore_long_press
+from mklviz.views.host.dragged_figure import DraggedFigure
+from mklviz.views.host.dragging import DragHandle
 from mklviz.views.host.environment import is_loaded, notebook_shell
 from mklviz.views.host.frames import Frames, Heartbeat
 from mklviz.views.host.page_session import Reconnect, follow_session, is_connected, is_on_page, is_served
@@ -184,7 +186,7 @@ def test_a_figure_is_drawn_as_in_panels_own_pane() -> None:
     assert drawn[0] == drawn[1]
 
 
-@rests_on("a figure has the event mouseenter.", "views/host/dragging.py")
+@rests_on("a figure has the event mouseenter.", "views/chart/bokeh_figure.py")
 def test_a_mouse_that_enters_a_figure_is_an_event() -> None:
     plot = figure()
     ignore_long_press(plot)
@@ -383,7 +385,7 @@ def test_an_acknowledgement_is_no_work() -> None:
     assert not busy_after(DragHandle(), position="Start: 0.5")
 
 
-@rests_on("a table tells of its data when they are replaced, as a browser does.", "views/host/dragging.py")
+@rests_on("a table tells of its data when they are replaced, as a browser does.", "views/host/dragged_figure.py")
 def test_what_is_dragged_on_a_figure_is_told_and_answered() -> None:
     told: list[dict[str, object]] = []
     dragged = DraggedFigure("map", lambda columns: told.append(dict(columns)))
@@ -549,7 +551,7 @@ SCRIPTS = {
         *("render_esm", "ready", "apply_json_patch", "set_data", "client/connection", "ClientConnection"),
         *("document/document", "core/build_views", "models/layouts/layout_dom"),
     ),
-    "views/host/dragging.py": ("find_one", "canvas_view", "ui_event_bus", "ui_gestures", "_start_timeout"),
+    "views/chart/bokeh_figure.py": ("find_one", "canvas_view", "ui_event_bus", "ui_gestures", "_start_timeout"),
     "views/host/reconnect.js": (
         *("_pull_doc_json", "_repull_session_doc", "_receiver", "replace_with_json", "buffers", "_on_message", "msgid"),
         *("on_message", "get_model_by_id", "client/connection", "ClientConnection"),

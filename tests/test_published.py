@@ -97,7 +97,7 @@ def test_the_recipe_asks_for_what_the_project_asks_for_and_tests_what_is_in_the_
     steps = loaded("conda/steps.py")
     assert RECIPE["requirements"]["run"] == steps.requirements(), "write: python .ci/conda/steps.py requirements"
     names = {canonical(line.split()[0]) for line in steps.requirements()} - {"python"}
-    assert asked_for({"app", "learn"}) | {"anywidget", "traitlets"} == names
+    assert asked_for(frozenset({"app", "learn"})) | {"anywidget", "traitlets"} == names
     assert RECIPE["build"]["python"]["entry_points"] == [f"mklviz = {PROJECT['scripts']['mklviz']}"]
     for name in RECIPE["tests"][1]["files"]["source"]:
         assert (ROOT / name).exists()

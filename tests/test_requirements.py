@@ -17,6 +17,7 @@ from test_architecture import imports
 EXTRAS = {  # of the modules that need more than the light installation
     "mklviz.views": {"app", "notebook"},
     "mklviz.server": {"app"},
+    "mklviz.analysis.decisions": {"app"},
     "mklviz.learn": {"learn"},
     "mklviz.bench": {"bench"},
     "mklviz.sweeps.dask_cluster": {"dask"},

@@ -173,7 +173,7 @@ def test_bokehjs_lays_out_a_figure_that_has_no_layout_yet() -> None:
 
 def test_bokehjs_takes_a_mouse_that_rests_for_a_long_press() -> None:
     assert "setTimeout(() => this._pointer_timeout(), UIGestures.press_threshold)" in SCRIPT, gone(
-        "The long press (views/host/dragging.py)"
+        "The long press (views/chart/bokeh_figure.py)"
     )
 
 

@@ -7,8 +7,10 @@ reads the text for bash, by its own bashcompinit.
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from mklviz.plugins import names
 
@@ -20,6 +22,7 @@ _NAMED = {
     "regularizer": "mklviz.problem.regularizers",
     "solvers": "mklviz.solvers",
 }
+_NAME = re.compile(r'^    name="([\w-]+)"', re.MULTILINE)  # of a scenario
 _FILES = {"data", "csv", "parquet", "save", "output", "json", "plot", "where", "store", "files", "folders"}
 
 
@@ -66,10 +69,9 @@ def _option(action: argparse.Action) -> _Option:
     if takes and action.dest in _NAMED:
         known = names(_NAMED[action.dest])
         values = tuple(name.replace("-", "_") for name in known) if action.dest == "data" else tuple(known)
-    elif takes and action.dest == "scenario":
-        from mklviz.scenarios import scenarios
-
-        values = tuple(scenarios())
+    elif takes and action.dest == "scenario":  # which are read and not imported: that takes a second
+        files = Path(__file__).parents[1].joinpath("scenarios").glob("*.py")
+        values = tuple(sorted(name for file in files for name in _NAME.findall(file.read_text(encoding="utf-8"))))
     return _Option(tuple(action.option_strings), action.help or "", takes, values, takes and action.dest in _FILES)
 
 

@@ -55,12 +55,23 @@ from mklviz.views.chart.description import (
     Tips,
 )
 from mklviz.views.host.beside import beside
-from mklviz.views.host.dragging import ignore_long_press
 from mklviz.views.look.palette import FONT, Theme
 
-__all__ = ["TOOLS", "ChartFigure", "add_readout", "chart_plot", "data_range", "glyph_of", "tip_html"]
+__all__ = [
+    "TOOLS",
+    "ChartFigure",
+    "add_readout",
+    "chart_plot",
+    "data_range",
+    "glyph_of",
+    "ignore_long_press",
+    "tip_html",
+]
 
 _READOUT = f"{POWER}const percent = (tick) => {{ {PERCENT} }}\n" + beside(__file__, "readout.js")
+# BokehJS takes a mouse that rests for 0.3 s after it is pressed for a long press, and drops the drag
+_NO_LONG_PRESS = """const gestures = Bokeh.index.find_one(cb_obj.origin)?.canvas_view?.ui_event_bus?.ui_gestures
+if (gestures?._start_timeout) gestures._start_timeout = () => {}"""
 _HIDE = 'const box = document.getElementById("mk-readout"); if (box !== null) box.style.display = "none"'
 
 
@@ -181,6 +192,11 @@ def _empty(chart: Chart, table: str) -> Table:
 
 
 # -- the figure
+
+
+def ignore_long_press(plot: figure) -> None:
+    """Let a pressed mouse rest on `plot` before it drags."""
+    plot.js_on_event("mouseenter", CustomJS(code=_NO_LONG_PRESS))
 
 
 def chart_plot(chart: Chart, theme: Theme, height: int, tools: str = TOOLS, x_range: Any = None) -> figure:

@@ -33,7 +33,7 @@ from mklviz.typing import Array
 from mklviz.views.chart.columns import contour_levels
 from mklviz.views.host.beside import beside
 from mklviz.views.host.components import ScriptedComponent
-from mklviz.views.host.dragging import ONE_IN_FLIGHT
+from mklviz.views.host.dragged_figure import ONE_IN_FLIGHT
 from mklviz.views.host.ticks import Polling
 from mklviz.views.lessons.pictures import triangle_mesh
 

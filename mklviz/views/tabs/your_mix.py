@@ -26,7 +26,8 @@ from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.description import Axis, Chart, Column, LineMark, PointMark
 from mklviz.views.form import Button, Form, FormRow
 from mklviz.views.host.beside import KEEP_HOLD, beside
-from mklviz.views.host.dragging import ONE_IN_FLIGHT, DraggedComponent
+from mklviz.views.host.dragged_figure import ONE_IN_FLIGHT
+from mklviz.views.host.dragging import DraggedComponent
 from mklviz.views.host.frames import FigureSync
 from mklviz.views.host.ticks import Polling
 from mklviz.views.lessons.picture import LessonRuns
