@@ -62,6 +62,7 @@ from mklviz.server.process import Contained, build_pages_in_turn, contain
 from mklviz.server.serving import name_sessions_by_process
 from mklviz.views.chart.bokeh_figure import ignore_long_press
 from mklviz.views.host.components import Markup, PlotPane, ScriptedComponent
+from mklviz.views.host.document_models import all_columns_are_held, document_of, walk_models_once
 from mklviz.views.host.dragged_figure import DraggedFigure
 from mklviz.views.host.dragging import DragHandle
 from mklviz.views.host.environment import is_loaded, notebook_shell
@@ -70,13 +71,10 @@ from mklviz.views.host.page_session import Reconnect, follow_session, is_connect
 from mklviz.views.host.panel_setup import PAGE_TEMPLATE, configure, never_busy
 from mklviz.views.host.ticks import Polling, Ticks
 from mklviz.views.host.workarounds import (
-    all_columns_are_held,
     answer_on_event_loop,
     answer_with_lock,
-    document_of,
     import_nothing_for_component_files,
     remember_defaults,
-    walk_models_once,
 )
 
 VIEWS = Path(mklviz.views.__file__).parent
@@ -153,7 +151,7 @@ def test_bokeh_asks_for_defaults_by_methods_that_can_remember() -> None:
     assert Plot().title is not Plot().title
 
 
-@rests_on("where Panel keeps models, and Bokeh the changes that it holds back.", "views/host/workarounds.py")
+@rests_on("where Panel keeps models, and Bokeh the changes that it holds back.", "views/host/document_models.py")
 def test_a_document_still_says_what_it_holds() -> None:
     pane = pn.pane.HTML("a")
     assert document_of(pane) is None

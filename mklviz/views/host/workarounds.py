@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractContextManager, nullcontext
 from functools import cache, partial, wraps
 from typing import Any
 
 import bokeh.server.session
 from bokeh.core.has_props import HasProps
 from bokeh.core.property.descriptors import PropertyDescriptor
-from bokeh.document import Document
-from bokeh.document.events import ColumnDataChangedEvent
-from bokeh.models import ColumnDataSource
 from bokeh.server.contexts import ApplicationContext
 from bokeh.server.session import ServerSession
 from panel.io.document import with_lock
@@ -24,8 +20,8 @@ from param import Parameterized
 from tornado.web import HTTPError
 
 __all__ = [
-    *("all_columns_are_held", "answer_on_event_loop", "answer_with_lock", "document_of"),
-    *("import_nothing_for_component_files", "remember_defaults", "walk_models_once", "with_page_locked"),
+    *("answer_on_event_loop", "answer_with_lock", "import_nothing_for_component_files", "remember_defaults"),
+    "with_page_locked",
 ]
 
 
@@ -100,22 +96,6 @@ def with_page_locked(change: Callable[[], None]) -> None:
         change()
     else:
         document.add_next_tick_callback(change)
-
-
-def document_of(pane: Any) -> Document | None:
-    """Return the document that a pane of Panel is in, or None."""
-    return next((model.document for model, _ in pane._models.values()), None)
-
-
-def walk_models_once(document: Document | None) -> AbstractContextManager[object]:
-    """Let Bokeh look for all models of a document once for everything that is changed within, not for each change."""
-    return document.models.freeze() if document is not None else nullcontext()
-
-
-def all_columns_are_held(source: ColumnDataSource) -> bool:
-    """Return whether Bokeh holds back all columns of a source: rows streamed until it sends them would arrive twice."""
-    held = [] if source.document is None else source.document.callbacks._held_events
-    return any(isinstance(event, ColumnDataChangedEvent) and event.model is source for event in held)
 
 
 def answer_on_event_loop() -> None:

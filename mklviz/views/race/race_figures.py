@@ -23,9 +23,9 @@ from mklviz.record import Trace
 from mklviz.record.summary import Reference
 from mklviz.views.chart.columns import KernelColours, Thinning, drawable, empty_source, line_columns
 from mklviz.views.chart.race_charts import ChartOptions
+from mklviz.views.host.document_models import walk_models_once
 from mklviz.views.host.frames import LOST_AFTER, Frames
 from mklviz.views.host.page_session import is_on_page, is_served
-from mklviz.views.host.workarounds import walk_models_once
 from mklviz.views.look.palette import RunStyle, Theme, readable
 from mklviz.views.look.styles import run_styles, solver_styles
 from mklviz.views.race.components import Chips

@@ -12,7 +12,7 @@ from mklviz.record.motion import Motion
 from mklviz.views.chart.description import Chart
 from mklviz.views.chart.race_charts import ChartOptions, race_charts, weights_title
 from mklviz.views.host.components import PlotPane
-from mklviz.views.host.workarounds import document_of
+from mklviz.views.host.document_models import document_of
 from mklviz.views.look import cards
 from mklviz.views.look.cards import title
 from mklviz.views.look.palette import LIGHT, Theme, kernel_legend, run_name

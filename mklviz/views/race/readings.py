@@ -33,7 +33,7 @@ from mklviz.views.chart.columns import (
     recent_weights,
     weight_columns,
 )
-from mklviz.views.host.workarounds import all_columns_are_held
+from mklviz.views.host.document_models import all_columns_are_held
 
 __all__ = ["DrawnRuns", "Extent", "News", "Readings", "RunFeed"]
 
