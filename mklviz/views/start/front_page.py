@@ -23,7 +23,6 @@ from mklviz.views.links import RACE_KEY
 from mklviz.views.links.link import query_value
 from mklviz.views.look import cards
 from mklviz.views.look.theme import PAGE_SX, WITHOUT_DRAWER
-from mklviz.views.start.dragged_start import DraggedStart
 from mklviz.views.start.front import front_html
 from mklviz.views.start.given_file import open_given
 
@@ -45,7 +44,6 @@ class FrontPage:
         self.navigation = Navigation(self.turn, section=section, margin=0, align="center")
         self.frame.session.keeps = (pn.state.cookies or {}).get(KEEP) != "no"
         follow(self.navigation, self.frame.session, "keeps", "keeps")
-        self.dragged_start = DraggedStart()
         self._main = pn.Column(sizing_mode="stretch_width", margin=0)
         self._ticks = Ticks(TICK, self.tick)
         self._folded: bool | None = None  # whether the drawer was open before it was folded away
@@ -57,7 +55,7 @@ class FrontPage:
 
     def page(self) -> pmui.Page:
         """Return the page to serve; to be called once in each session."""
-        parts = [self.navigation, *self.frame.parts, self.dragged_start]
+        parts = [self.navigation, *self.frame.parts]
         template = page_template(front_html(self.section))
         self._page = build_page(parts, self.frame.header, [], self._main, self.set_dark, template)
         self.frame.session.param.watch(self._paint, "theme")
@@ -137,6 +135,5 @@ class FrontPage:
     def close(self) -> None:
         """The session is over."""
         self._ticks.stop()
-        self.dragged_start.close()
         if self.explorer is not None:
             self.explorer.close()
