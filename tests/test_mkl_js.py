@@ -117,20 +117,23 @@ def steps_of(solver: Solver, problem: Problem) -> list[Iterate]:
     return taken
 
 
-def differences(ours: list[Iterate], theirs: list[Iterate] | list[dict[str, Any]]) -> list[float]:
+def differences(ours: list[Iterate], theirs: list[dict[str, Any]]) -> list[float]:
     """Return by how much each step differs at most, relative to the objective and, of weights, to their sum."""
-    found = []
-    for mine, other in zip(ours, theirs, strict=False):
-        if isinstance(other, Iterate):
-            other = {"objective": other.objective, "bound": other.lower_bound, "weights": other.weights}
-        values = abs(mine.objective - other["objective"]), abs(mine.lower_bound - other["bound"])
-        found.append(max(max(values) / abs(mine.objective), float(np.abs(mine.weights - other["weights"]).max())))
-    return found
+    return [
+        max(
+            abs(mine.objective - other["objective"]) / abs(mine.objective),
+            abs(mine.lower_bound - other["bound"]) / abs(mine.objective),
+            float(np.abs(mine.weights - other["weights"]).max()),
+        )
+        for mine, other in zip(ours, theirs, strict=False)
+    ]
 
 
 def well_defined(solver: Solver, given: Posed, ours: list[Iterate]) -> int:
     """Return how many first steps of Python's do not hang on rounding, as kernels that differ by it show."""
-    alike = differences(ours, steps_of(solver, given.problem(NUDGE)))
+    nudged = steps_of(solver, given.problem(NUDGE))
+    told = [{"objective": each.objective, "bound": each.lower_bound, "weights": each.weights} for each in nudged]
+    alike = differences(ours, told)
     return next((step for step, apart in enumerate(alike) if apart > SHAKEN), len(alike))
 
 
