@@ -142,7 +142,7 @@ def page(chromium: Any) -> Any:  # noqa: F811
     """An empty page that knows the module."""
     opened = chromium.browser.new_page()
     opened.add_script_tag(type="module", content=f"{MODULE.read_text()}\nglobalThis.steps = steps\n{RACE}")
-    opened.wait_for_function("globalThis.race")
+    opened.wait_for_function("'race' in globalThis")
     yield opened
     opened.close()
 
