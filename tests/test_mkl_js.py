@@ -24,10 +24,11 @@ from mklviz.views import start
 pytestmark = pytest.mark.browser
 
 MODULE = Path(start.__file__).with_name("mkl.js")
-EXACT = 1e-12  # tolerance of SVMs; SPG's own finest is 1e-10
+EXACT = 1e-12  # tolerance of SVMs
+FINEST = 1e-10  # that of SPG, which goes no further
 GAP, MOST = 1e-4, 400
 AGREED = 1e-6
-NUDGE, SHAKEN = 1e-12, 1e-8  # of kernels; of steps that follow from it
+SHAKEN = 1e-8  # change of a step, from which on the path hangs on rounding
 PROBLEMS = 300
 
 # kernels are built on both sides: handed over they would be a gigabyte
@@ -105,7 +106,7 @@ def solvers() -> dict[str, Solver]:
 def steps_of(solver: Solver, problem: Problem) -> list[Iterate]:
     """Return the steps until the gap is small; SPG takes the tolerance of its SVMs from a start."""
     equal = np.full(problem.m, 1.0 / problem.m)
-    exact = Iterate(equal, np.zeros(problem.n), np.inf, -np.inf, 0.0, 0, Facts(svm_tolerance=EXACT))
+    exact = Iterate(equal, np.zeros(problem.n), np.inf, -np.inf, 0.0, 0, Facts(svm_tolerance=FINEST))
     taken: list[Iterate] = []
     upper, lower = np.inf, -np.inf
     with resolving(GAP):
@@ -130,8 +131,8 @@ def differences(ours: list[Iterate], theirs: list[dict[str, Any]]) -> list[float
 
 
 def well_defined(solver: Solver, given: Posed, ours: list[Iterate]) -> int:
-    """Return how many first steps of Python's do not hang on rounding, as kernels that differ by it show."""
-    nudged = steps_of(solver, given.problem(NUDGE))
+    """Return how many first steps of Python's do not hang on rounding, as kernels that differ by its tolerance show."""
+    nudged = steps_of(solver, given.problem(FINEST if solver.name_ == "spg" else EXACT))
     told = [{"objective": each.objective, "bound": each.lower_bound, "weights": each.weights} for each in nudged]
     alike = differences(ours, told)
     return next((step for step, apart in enumerate(alike) if apart > SHAKEN), len(alike))
@@ -162,7 +163,7 @@ def test_each_step_is_that_of_python(page: Any, first: int) -> None:
             if len(apart) < certain or max(apart) > AGREED or not theirs[-1]["gap"] <= GAP:
                 differing.append(f"{name} on problem {seed}: {max(apart):.1e} in {len(theirs)} steps of {len(ours)}")
     assert not differing, differing
-    assert compared > 0.9 * taken
+    assert compared > 0.8 * taken
 
 
 def test_the_module_is_small_and_stands_alone() -> None:
