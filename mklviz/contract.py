@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import param
 
 from mklviz.errors import SolverError
-from mklviz.problem.bounds import relative_gap
+from mklviz.problem.proving import relative_gap
 from mklviz.typing import Array
 
 if TYPE_CHECKING:

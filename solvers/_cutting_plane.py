@@ -23,13 +23,10 @@ import numpy as np
 from mklviz.context import checkpoint, spending
 from mklviz.contract import Array
 from mklviz.errors import SolverError
-from mklviz.inner.averaging import Proof, cut_of
+from mklviz.inner.averaging import Proof, SvmPoint, cut_of
 from mklviz.inner.matrix_game import MatrixGame
 from mklviz.inner.oracle import needs_known_loss
-from mklviz.inner.point import SvmPoint
 from mklviz.problem import Problem
-
-__all__ = ["FINEST_SVM", "CuttingPlaneModel", "ModelMinimum", "cut_of", "needs_simplex", "next_tolerance"]
 
 FINEST_SVM = 1e-12  # SVM tolerance below which rounding takes over
 _TOLERANCE = 1e-9  # of the linear program, in units of its scaled rows

@@ -27,8 +27,6 @@ from mklviz.context import checkpoint, spending
 from mklviz.solvers._level_steps import EMPTY, newton
 from mklviz.typing import Array
 
-__all__ = ["LevelProjection", "project_to_level_set"]
-
 _CHUNK = 50_000_000  # entries read between two checkpoints, of the cuts and of what is as long
 
 

@@ -12,8 +12,6 @@ import numpy as np
 from mklviz.compiled import njit
 from mklviz.typing import Array, Flags, Integers
 
-__all__ = ["EMPTY", "newton", "simplex_point"]
-
 FEASIBLE, EMPTY = 0, 1  # outcomes
 _FLAGS = {"reassoc", "contract", "arcp", "nsz"}  # sums may be reordered, NaN and infinity keep their meaning
 

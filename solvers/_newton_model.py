@@ -48,8 +48,6 @@ from mklviz.inner.blocked import cholesky, scaled_copy
 from mklviz.inner.svm import InnerSvm
 from mklviz.typing import Array, Flags, Indices
 
-__all__ = ["Indices", "NewtonPoint", "minimise_model", "working_kernels"]
-
 Senses = NDArray[np.int32]
 
 MOST_KEPT, STEEPEST = 500, 60  # kernels of the working set with weight, and by their slopes

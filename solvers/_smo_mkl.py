@@ -25,8 +25,6 @@ import numpy as np
 from mklviz.compiled import njit
 from mklviz.typing import Array
 
-__all__ = ["HI", "LO", "STATES", "B", "F", "Y", "refresh", "take_steps"]
-
 # every fast-math licence but "no infinities": masked points stand at infinity
 FAST = {"nnan", "nsz", "arcp", "contract", "reassoc", "afn"}
 FLAT = 1e-12  # least curvature, relative to that of orthogonal samples: twins promise nothing but rounding

@@ -29,28 +29,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import param
 
 from mklviz.cached import cached_property
 from mklviz.context import checkpoint, spending
-from mklviz.contract import Array
+from mklviz.contract import Solver
 from mklviz.errors import SolverError
-from mklviz.inner.averaging import Kink
-from mklviz.inner.point import SvmPoint
+from mklviz.inner.averaging import Kink, SvmPoint
+from mklviz.inner.warm import usual_weights
 from mklviz.problem import Problem, Regularizer
-from mklviz.solvers._trials import Trial
-
-__all__ = [
-    "ReferenceValue",
-    "Search",
-    "Units",
-    "Valued",
-    "search_promise",
-    "search_segment",
-    "spectral_step",
-    "steep_near_zero",
-]
+from mklviz.solvers._words import Trial
+from mklviz.typing import Array
 
 SUFFICIENT = 1e-4  # the papers' gamma, share of the linear decrease that a step must reach
 LEAST_PROMISE = 1e-3  # share of the way to a promise; closer trials tell little more of the kink
@@ -198,6 +190,13 @@ class ReferenceValue:
         elif agreement < 0.1:
             self.memory = max(self.memory - 0.025, 0.1)
 
+    def judge_model(self, here: Valued, target: Array, step: float, search: Search) -> None:
+        """Let the memory follow how well ``g'p + p'p / (2 step)`` foretold the first trial."""
+        move = target - here.weights
+        predicted = -here.slope(target) - float(move @ move) / (2.0 * step)
+        if predicted > 0.0 and search.trials:
+            self.adapt((here.value - search.first_value) / predicted)
+
 
 @dataclass(frozen=True)
 class Search:
@@ -276,3 +275,49 @@ def search_promise(evaluate: Callable[[Array], Valued], here: Valued, failed: Se
         return None
     promised = promise.bound - here.value
     return search_segment(evaluate, here, promise.weights, here.value, least=LEAST_PROMISE, slope=promised)
+
+
+# Where a descent on W(d) begins: at equal weights, or at random ones.
+#
+# A problem that is convex has one minimum, so the start only costs time; with a product of kernels another start may
+# end in another minimum.
+
+
+class RandomStart(Solver):
+    """A solver that can start at random weights."""
+
+    random_start = param.Integer(
+        default=0,
+        bounds=(0, None),
+        label="Random start",
+        doc=(
+            "0: all weights equal. 1, 2, …: random weights of the same sum, others for each number; with a product of"
+            " kernels another start may lead to another minimum."
+        ),
+    )
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._named = "name" in options
+        self._rename()
+
+    @property
+    def setting(self) -> str:
+        """The solver's name as its options other than the start would have it."""
+        return self.label
+
+    @param.depends("random_start", watch=True)
+    def _rename(self) -> None:
+        """Carry the start in the name, so that several can race each other."""
+        if not self._named:
+            with param.edit_constant(self):
+                self.name = self.setting + (f", start {self.random_start}" if self.random_start else "")
+
+    def first_weights(self, problem: Problem) -> Array:
+        """Return the weights to begin with, (m,), in the domain of the regularizer."""
+        equal = usual_weights(problem)
+        if not self.random_start:
+            return equal
+        # exponential draws over their sum are uniform on the simplex
+        drawn = np.random.default_rng([self.seed, self.random_start]).exponential(size=problem.m)
+        return problem.regularizer.project(drawn * float(equal.sum() / drawn.sum()))

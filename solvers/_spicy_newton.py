@@ -28,8 +28,6 @@ from mklviz.inner.conjugates import Conjugate
 from mklviz.kernels import Bank
 from mklviz.solvers._spicy_norms import Envelope, Response
 
-__all__ = ["InnerProblem", "InnerResult", "Point"]
-
 _NEGLIGIBLE = 1e-14  # of the largest norm: a kernel below it changes no digit of the sums
 _RIDGE = 1e-13  # added to the Hessian's diagonal, relative to each entry; more where rounding asks for it
 _HUGE = 1e100  # norms whose squares and sums are still numbers

@@ -21,20 +21,12 @@ from mklviz.numbers import counted
 from mklviz.problem import Problem
 from mklviz.solvers._words import objective_change, start_sentence
 
-__all__ = ["TwoStage", "TwoStageFacts"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class TwoStageFacts(Facts):
-    """What is known of the step.
+    """What is known of the step."""
 
-    Attributes
-    ----------
-    criterion : float
-        What the first stage has optimised, at its weights.
-    """
-
-    criterion: float = math.nan
+    criterion: float = math.nan  # what the first stage has optimised, at its weights
 
 
 class TwoStage(Solver):

@@ -1,14 +1,14 @@
-"""Phrases that several solvers use to tell what a step did."""
+"""Phrases that several solvers use to tell what a step did, and what its line search tried."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from decimal import Decimal
 
 from mklviz.contract import Iterate
 from mklviz.numbers import counted, share_text
-
-__all__ = ["CRAWLING", "FROM_KINK", "finer_svms", "objective_change", "start_sentence"]
+from mklviz.typing import Array
 
 FROM_KINK = "At a kink, where one SVM's slope misleads, the search followed the average of the last SVM solutions"
 CRAWLING = "Its steps follow the slope of the penalty, so steep near zero that they crawl;"
@@ -43,3 +43,23 @@ def start_sentence(after: Iterate) -> str:
 def _gap(after: Iterate, before: str, behind: str = "") -> str:
     """Return the gap in words; nothing where a problem has none."""
     return "" if math.isnan(after.gap) else f"{before}gap {share_text(after.gap)}{behind}"
+
+
+# What a line search tried, for pictures: where along the move that was made, and how high it was there.
+#
+#     along_i = <d_i - d, d+ - d> / ||d+ - d||^2          0 is where the step began, 1 where it ended
+#
+# With two kernels, and wherever a search goes straight, that says all of a trial's weights.
+
+Trial = tuple[Array, float]  # weights, and the value that was compared
+MOST_TRIALS = 60  # trials of one step, the last ones
+
+
+def trials_text(before: Array, after: Array, tried: Sequence[Trial]) -> str:
+    """Return the trials of a step as "along value; along value"; "" where it led nowhere."""
+    move = after - before
+    length = float(move @ move)
+    if length == 0.0:
+        return ""
+    places = ((float((weights - before) @ move) / length, value) for weights, value in tried[-MOST_TRIALS:])
+    return "; ".join(f"{along:.6g} {value:.10g}" for along, value in places)

@@ -15,12 +15,10 @@ import numpy as np
 
 from mklviz.context import checkpoint, spending, uninterrupted
 from mklviz.contract import Array
+from mklviz.inner.oracle import dense_kernels, needs_memory
 from mklviz.lazy import Later
 from mklviz.problem import Problem
-from mklviz.solvers._dense import dense_kernels, needs_memory
 from mklviz.solvers._two_stage import TwoStage, TwoStageFacts
-
-__all__ = ["Alignf"]
 
 optimize = Later("scipy.optimize")
 

@@ -41,13 +41,11 @@ from numpy.typing import NDArray
 
 from mklviz.context import spending
 from mklviz.contract import Array, End, Facts, Iterate, Solver
+from mklviz.inner.averaging import SvmPoint
 from mklviz.inner.oracle import FINEST, SVM_TOLERANCE, SvmOracle, needs_known_loss, refuse
-from mklviz.inner.point import SvmPoint
 from mklviz.numbers import counted
 from mklviz.problem import Problem, Regularizer
 from mklviz.solvers._words import objective_change, start_sentence
-
-__all__ = ["ClosedForm"]
 
 REPEATED = 1e-15  # a move this small, relative to the weights, is rounding
 FARTHEST = 1.9  # power that a step is raised to at most; 2 would not converge on the simplex
@@ -62,28 +60,15 @@ REVIVED = 3.0  # times the mean weight: less grows too slowly, more has to fade 
 
 @dataclass(frozen=True, kw_only=True)
 class ClosedFormFacts(Facts):
-    """What is known of a step.
+    """What is known of a step."""
 
-    Attributes
-    ----------
-    gained, lost : float
-        Kernels whose weight rose and fell.
-    most : str
-        The kernel whose weight rose most.
-    fastest_fade : float
-        The smallest factor by which a weight was multiplied.
-    power : float
-        w, 1 for a plain step.
-    retreats : float
-        How often a step had gone too far.
-    """
-
+    # kernels whose weight rose and fell
     gained: float = math.nan
     lost: float = math.nan
-    most: str = ""
-    fastest_fade: float = math.nan
-    power: float = math.nan
-    retreats: float = math.nan
+    most: str = ""  # the kernel whose weight rose most
+    fastest_fade: float = math.nan  # the smallest factor by which a weight was multiplied
+    power: float = math.nan  # w, 1 for a plain step
+    retreats: float = math.nan  # how often a step had gone too far
 
 
 class ClosedForm(Solver):

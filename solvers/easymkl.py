@@ -23,8 +23,6 @@ from mklviz.problem import Problem
 from mklviz.problem.proving import EPS
 from mklviz.solvers._two_stage import TwoStage, TwoStageFacts
 
-__all__ = ["EasyMkl"]
-
 EXACT = 1e-9  # violation of the first stage's optimality conditions that is allowed
 
 

@@ -29,16 +29,13 @@ import numpy as np
 import param
 
 from mklviz.contract import Array, End, Facts, Iterate, Solver
-from mklviz.inner.averaging import Proof
+from mklviz.inner.averaging import Proof, SvmPoint
 from mklviz.inner.oracle import SvmOracle, needs_hinge, needs_matrix, refuse
-from mklviz.inner.point import SvmPoint
 from mklviz.numbers import counted, share_text
 from mklviz.problem import Problem
 from mklviz.solvers._newton_model import NewtonPoint, minimise_model, working_kernels
 from mklviz.solvers._spectral import Search, Units, Valued, interpolate, search_segment
 from mklviz.solvers._words import objective_change, start_sentence
-
-__all__ = ["Newton"]
 
 SPACER = 25  # every so many steps the safeguard acts
 DAMPING = 1e-3  # share of the equally weighted kernel in the metric: it keeps z small where K_d is singular
@@ -52,29 +49,17 @@ PATIENCE = 8  # steps without visible gain before rounding is taken for the limi
 
 @dataclass(frozen=True, kw_only=True)
 class NewtonFacts(Facts):
-    """What is known of a step.
+    """What is known of a step."""
 
-    Attributes
-    ----------
-    move : str
-        "start", "Newton", "dual" (better dual variables at the same weights), "gradient", or "none" where none is left.
-    promised_decrease : float
-        -grad W'(x - d).
-    line_search_trials : float
-        SVMs that the line search took.
-    working_kernels, working_points, program_rounds : float
-        Kernels and points that the model's program moved, and rounds it took.
-    free_points : float
-        Dual variables between their bounds.
-    """
-
+    # "start", "Newton", "dual" (better dual variables at the same weights), "gradient", or "none" where none is left
     move: str = ""
-    promised_decrease: float = math.nan
-    line_search_trials: float = math.nan
+    promised_decrease: float = math.nan  # -grad W'(x - d)
+    line_search_trials: float = math.nan  # SVMs that the line search took
+    # kernels and points that the model's program moved, and rounds it took
     working_kernels: float = math.nan
     working_points: float = math.nan
     program_rounds: float = math.nan
-    free_points: float = math.nan
+    free_points: float = math.nan  # dual variables between their bounds
 
 
 class Newton(Solver):

@@ -27,25 +27,17 @@ from mklviz.inner.oracle import refuse
 from mklviz.numbers import counted
 from mklviz.problem import GroupSquaredPlusL1, Hinge, Problem
 from mklviz.solvers import _ufo as steps
-from mklviz.solvers._ufo_state import EpochFacts, ThetaState, needs_group_norm
+from mklviz.solvers._ufo import EpochFacts, ThetaState, needs_group_norm
 from mklviz.solvers._words import objective_change
-
-__all__ = ["Obscure"]
 
 SHORTEST = 1e-100  # squared length of samples that are all zero, for which any step will do
 
 
 @dataclass(frozen=True, kw_only=True)
 class ObscureFacts(EpochFacts):
-    """What is known of an epoch; each update was of a sample inside its margin.
+    """What is known of an epoch; each update was of a sample inside its margin."""
 
-    Attributes
-    ----------
-    stage : float
-        1, the online stage, or 2, the batch stage.
-    """
-
-    stage: float = math.nan
+    stage: float = math.nan  # 1, the online stage, or 2, the batch stage
 
 
 class Obscure(Solver):

@@ -33,15 +33,12 @@ import param
 
 from mklviz.context import checkpoint, spending
 from mklviz.contract import Array, Facts, Iterate, Solver
-from mklviz.inner.oracle import needs_hinge, refuse
+from mklviz.inner.oracle import dense_kernels, needs_hinge, needs_memory, refuse
 from mklviz.inner.warm import start_duals, start_weights
 from mklviz.numbers import counted
 from mklviz.problem import Problem
-from mklviz.problem.bounds import relative_gap
-from mklviz.solvers._dense import dense_kernels, needs_memory
+from mklviz.problem.proving import relative_gap
 from mklviz.solvers._words import objective_change, start_sentence
-
-__all__ = ["OgaProx"]
 
 STEPS = 10  # of one iterate
 POWERS = 12  # multiplications by which the largest eigenvalue is estimated
@@ -50,23 +47,12 @@ SAFE = 1.1  # times the estimate, which lies below
 
 @dataclass(frozen=True, kw_only=True)
 class OgaProxFacts(Facts):
-    """What is known of the steps of an iterate.
+    """What is known of the steps of an iterate."""
 
-    Attributes
-    ----------
-    kernel_passes : float
-        Passes over all kernels so far.
-    averaged : float
-        Steps in the average.
-    shown : str
-        "average" or "last": what the iterate is, whichever has the smaller gap.
-    average_gap, last_gap : float
-        Relative duality gaps of the two.
-    """
-
-    kernel_passes: float = math.nan
-    averaged: float = math.nan
-    shown: str = ""
+    kernel_passes: float = math.nan  # passes over all kernels so far
+    averaged: float = math.nan  # steps in the average
+    shown: str = ""  # "average" or "last": what the iterate is, whichever has the smaller gap
+    # relative duality gaps of the two
     average_gap: float = math.nan
     last_gap: float = math.nan
 

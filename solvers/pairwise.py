@@ -35,10 +35,7 @@ from mklviz.inner.oracle import SvmOracle, needs_known_loss, refuse
 from mklviz.numbers import counted, share_text
 from mklviz.problem import Problem
 from mklviz.solvers._spectral import Valued, interpolate, search_promise, search_segment
-from mklviz.solvers._trials import trials_told
-from mklviz.solvers._words import FROM_KINK, finer_svms, objective_change, start_sentence
-
-__all__ = ["PairwiseFrankWolfe"]
+from mklviz.solvers._words import FROM_KINK, finer_svms, objective_change, start_sentence, trials_text
 
 _LABELS = {"pairwise": "Pairwise FW", "away": "Away-step FW"}
 _DASHES = {"pairwise": "dashdot", "away": "dotted"}
@@ -48,34 +45,18 @@ WHY = "No step lowers the objective of SVMs solved to {:g}: rounding, or a kink 
 
 @dataclass(frozen=True, kw_only=True)
 class PairwiseFacts(Facts):
-    """What is known of a step.
+    """What is known of a step."""
 
-    Attributes
-    ----------
-    frank_wolfe_gap : float
-        ``1/2 (max s - d's)`` where the step ended, relative to the objective: the duality gap of an exact SVM.
-    line_search_trials : float
-        SVMs that the line search took.
-    moved : float
-        Share of the weight that changed kernels.
-    direction : str
-        "corner", "pairwise", "towards", "away", or "averaged" out of a kink.
-    gainer, giver : str
-        The kernels that gained and gave weight; "" where all others did.
-    dropped : float
-        Kernels that lost all their weight.
-    trials : str
-        What the line search tried, as `mklviz.solvers._trials` tells it; "" where no weight moved.
-    """
-
+    # ``1/2 (max s - d's)`` where the step ended, relative to the objective: the duality gap of an exact SVM
     frank_wolfe_gap: float = math.nan
-    line_search_trials: float = math.nan
-    moved: float = math.nan
-    direction: str = ""
+    line_search_trials: float = math.nan  # SVMs that the line search took
+    moved: float = math.nan  # share of the weight that changed kernels
+    direction: str = ""  # "corner", "pairwise", "towards", "away", or "averaged" out of a kink
+    # the kernels that gained and gave weight; "" where all others did
     gainer: str = ""
     giver: str = ""
-    dropped: float = math.nan
-    trials: str = ""
+    dropped: float = math.nan  # kernels that lost all their weight
+    trials: str = ""  # what the line search tried, as `mklviz.solvers._words` tells it; "" where no weight moved
 
 
 class _Exchange(NamedTuple):
@@ -181,7 +162,7 @@ class PairwiseFrankWolfe(Solver):
                 continue
             before, here = here, search.accepted
             curvature = _curvature(before, here, curvature)
-            trials = trials_told(before.weights, here.weights, search.tried)
+            trials = trials_text(before.weights, here.weights, search.tried)
             yield _iterate(oracle, here, search.share * length, before, move, search.trials, trials)
 
     def narrate(self, before: Iterate | None, after: Iterate) -> str:

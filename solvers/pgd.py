@@ -31,6 +31,7 @@ from mklviz.problem import Problem
 from mklviz.solvers._spectral import (
     SHORTEST,
     SUFFICIENT,
+    RandomStart,
     ReferenceValue,
     Search,
     Units,
@@ -41,11 +42,7 @@ from mklviz.solvers._spectral import (
     spectral_step,
     steep_near_zero,
 )
-from mklviz.solvers._starts import RandomStart
-from mklviz.solvers._trials import Trial, trials_told
-from mklviz.solvers._words import CRAWLING, FROM_KINK, finer_svms, objective_change, start_sentence
-
-__all__ = ["Pgd"]
+from mklviz.solvers._words import CRAWLING, FROM_KINK, Trial, finer_svms, objective_change, start_sentence, trials_text
 
 MEMORY = 0.85  # eta at the start of the nonmonotone rule
 LONGEST = 1e10  # bound of the spectral step, in units of `Units.step`
@@ -56,25 +53,14 @@ _DASHES = {"PGD": "solid", "PGD+N": "dashed", "PGD+S": "dotted", "PGD+N+S": "dot
 
 @dataclass(frozen=True, kw_only=True)
 class PgdFacts(Facts):
-    """What is known of a step, beside the projected gradient.
+    """What is known of a step, beside the projected gradient."""
 
-    Attributes
-    ----------
-    line_search_trials : float
-        SVMs that the line search took.
-    reference_value, memory : float
-        C that values are compared with, and eta.
-    direction : str
-        "averaged" where the step leads out of a kink.
-    trials : str
-        What the line search tried, as `mklviz.solvers._trials` tells it; "" where no weight moved.
-    """
-
-    line_search_trials: float = math.nan
+    line_search_trials: float = math.nan  # SVMs that the line search took
+    # C that values are compared with, and eta
     reference_value: float = math.nan
     memory: float = math.nan
-    direction: str = ""
-    trials: str = ""
+    direction: str = ""  # "averaged" where the step leads out of a kink
+    trials: str = ""  # what the line search tried, as `mklviz.solvers._words` tells it; "" where no weight moved
 
 
 class Pgd(RandomStart):
@@ -160,7 +146,7 @@ class Pgd(RandomStart):
             else:
                 search = _search_arc(evaluate, here, step, reference.value)
             if self.nonmonotone and search.accepted is not None:
-                _adapt(reference, here, target, step, search)
+                reference.judge_model(here, target, step, search)
             direction = ""
             if search.accepted is None:
                 step, direction = 1.0, "averaged"
@@ -179,7 +165,7 @@ class Pgd(RandomStart):
                 continue
             before, here = here, search.accepted
             reference.add(here.value)
-            trials = trials_told(before.weights, here.weights, search.tried)
+            trials = trials_text(before.weights, here.weights, search.tried)
             yield _iterate(oracle, here, units, step * search.share, search, reference, direction, trials)
             spectral = spectral_step(before, here)
             step = longest if np.isnan(spectral) else min(spectral, longest)
@@ -249,14 +235,6 @@ def _search_arc(evaluate: Callable[[Array], Valued], here: Valued, longest: floa
             return Search(trial, share, trials, first, trial, tuple(tried))
         share = interpolate(share, -steepness, trial.value - here.value)
     return Search(None, share, trials, first, trial, tuple(tried))
-
-
-def _adapt(reference: ReferenceValue, here: Valued, target: Array, step: float, search: Search) -> None:
-    """Let the memory follow how well ``g'p + p'p / (2 step)`` foretold the first trial."""
-    move = target - here.weights
-    predicted = -here.slope(target) - float(move @ move) / (2.0 * step)
-    if predicted > 0.0:
-        reference.adapt((here.value - search.first_value) / predicted)
 
 
 def _iterate(

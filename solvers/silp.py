@@ -23,34 +23,22 @@ from mklviz.errors import SolverError
 from mklviz.inner.oracle import SVM_TOLERANCE, SvmOracle, refuse
 from mklviz.numbers import counted, share_text
 from mklviz.problem import Problem
-from mklviz.problem.bounds import relative_gap
+from mklviz.problem.proving import relative_gap
 from mklviz.solvers._cutting_plane import CuttingPlaneModel, needs_simplex, next_tolerance
 from mklviz.solvers._words import start_sentence
-
-__all__ = ["Silp"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class SilpFacts(Facts):
-    """What is known of a step: the linear program that led to the iterate.
+    """What is known of a step: the linear program that led to the iterate."""
 
-    Attributes
-    ----------
-    cuts, binding_cuts : float
-        Its cuts, and those that bind.
-    lp_value : float
-        Its minimum: what the model promised, and a lower bound of the optimum.
-    moved : float
-        Share of the weight that changed kernels, half the step.
-    model_gap : float
-        Relative gap of the best objective so far and the model's minimum once it knows the iterate's own cut, which
-        the averaged dual variables certify.
-    """
-
+    # its cuts, and those that bind
     cuts: float = math.nan
     binding_cuts: float = math.nan
-    lp_value: float = math.nan
-    moved: float = math.nan
+    lp_value: float = math.nan  # its minimum: what the model promised, and a lower bound of the optimum
+    moved: float = math.nan  # share of the weight that changed kernels, half the step
+    # relative gap of the best objective so far and the model's minimum once it knows the iterate's own cut, which the
+    # averaged dual variables certify
     model_gap: float = math.nan
 
 

@@ -20,7 +20,7 @@ the same, More efficiency in multiple kernel learning, ICML 2007, sections 2.2 a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -29,16 +29,11 @@ import param
 
 from mklviz.context import spending
 from mklviz.contract import Array, End, Facts, Iterate, Solver
-from mklviz.inner.averaging import Kink
+from mklviz.inner.averaging import Kink, SvmPoint
 from mklviz.inner.oracle import SvmOracle, needs_known_loss, refuse
-from mklviz.inner.point import SvmPoint
 from mklviz.numbers import counted
 from mklviz.problem import Problem
-from mklviz.solvers._golden import golden_section
-from mklviz.solvers._trials import Trial, trials_told
-from mklviz.solvers._words import FROM_KINK, objective_change, start_sentence
-
-__all__ = ["SimpleMkl"]
+from mklviz.solvers._words import FROM_KINK, Trial, objective_change, start_sentence, trials_text
 
 FIRST_STEP = 0.1  # cap of the very first trial of a step
 ROUGHEST, FINEST = 0.1, 1e-8  # precision of golden section, relative to the longest step
@@ -46,34 +41,19 @@ STILL = 1e-8  # a move of the weights below this counts as none
 SMALLEST_WEIGHT = 1e-8  # smaller weights are set to zero
 ARMIJO_WEIGHT = 1e-3  # the same in the Armijo variant
 SUFFICIENT = 1e-4  # Armijo: share of the linear decrease that must be reached
+GOLDEN = (5.0**0.5 - 1.0) / 2.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class SimpleMklFacts(Facts):
-    """What is known of a step.
+    """What is known of a step."""
 
-    Attributes
-    ----------
-    boundary_moves : float
-        Faces of the simplex passed.
-    line_search_trials : float
-        SVMs that the line search took.
-    search_precision : float
-        Precision of golden section, relative to the longest step.
-    reference_kernel : str
-        The kernel mu, which gives what the others take.
-    direction : str
-        "reduced gradient", or "averaged" from a kink.
-    trials : str
-        What the line search tried, as `mklviz.solvers._trials` tells it; "" where no weight moved.
-    """
-
-    boundary_moves: float = math.nan
-    line_search_trials: float = math.nan
-    search_precision: float = math.nan
-    reference_kernel: str = ""
-    direction: str = ""
-    trials: str = ""
+    boundary_moves: float = math.nan  # faces of the simplex passed
+    line_search_trials: float = math.nan  # SVMs that the line search took
+    search_precision: float = math.nan  # precision of golden section, relative to the longest step
+    reference_kernel: str = ""  # the kernel mu, which gives what the others take
+    direction: str = ""  # "reduced gradient", or "averaged" from a kink
+    trials: str = ""  # what the line search tried, as `mklviz.solvers._words` tells it; "" where no weight moved
 
 
 class SimpleMkl(Solver):
@@ -286,7 +266,7 @@ class _ReducedDescent:
             search_precision=self.precision,
             reference_kernel=self.reference_kernel,
             direction="averaged" if self.averaged else "reduced gradient",
-            trials=trials_told(self._left, self.point.weights, self._tried),
+            trials=trials_text(self._left, self.point.weights, self._tried),
         )
         return self.oracle.iterate(self.point, change, facts, end)
 
@@ -316,3 +296,36 @@ def _drop(weights: Array, threshold: float) -> Array:
     """Set weights below the threshold to zero and scale the rest to sum one."""
     kept = np.where(weights < threshold, 0.0, weights)
     return np.asarray(kept / math.fsum(kept))
+
+
+def golden_section(
+    solve: Callable[[float], SvmPoint],
+    near: SvmPoint,
+    far: SvmPoint,
+    length: float,
+    precision: float,
+    reuse: bool,
+) -> SvmPoint:
+    """Return the best point on a segment, where the value is convex, by golden section: 0.618 of the bracket per SVM.
+
+    Each round compares two points, ``lo < left < right < hi`` in golden ratio; one of them serves again in the next.
+    `solve`: solves the SVM at a step between 0 and `length`; `near`, `far`: the solved ends, at the steps 0 and
+    `length`; `precision`: width of the bracket to stop at; `reuse`: take over the inner point that serves again;
+    otherwise solve both anew, as the SimpleMKL toolbox does.
+    """
+    lo, hi = 0.0, length
+    best = near if near.value <= far.value else far
+    left: SvmPoint | None = None
+    right: SvmPoint | None = None
+    while hi - lo > max(precision, 1e-15):
+        width = GOLDEN * (hi - lo)
+        left = solve(hi - width) if left is None else left
+        right = solve(lo + width) if right is None else right
+        best = min(best, left, right, key=lambda point: point.value)
+        if left.value <= right.value:
+            hi, left, right = lo + width, None, left
+        else:
+            lo, left, right = hi - width, right, None
+        if not reuse:
+            left = right = None
+    return best

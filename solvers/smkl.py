@@ -28,13 +28,11 @@ import param
 
 from mklviz.context import spending
 from mklviz.contract import ACTIVE_WEIGHT, Array, End, Facts, Iterate, Solver
+from mklviz.inner.averaging import SvmPoint
 from mklviz.inner.oracle import SvmOracle, needs_known_loss, refuse
-from mklviz.inner.point import SvmPoint
 from mklviz.numbers import counted, share_text
 from mklviz.problem import Problem, SimplexRidge
 from mklviz.solvers._words import finer_svms, objective_change, start_sentence
-
-__all__ = ["Smkl"]
 
 SMALL = 1e-2  # share of the weight: where less moves, the SVM's error may matter
 STILL = 1e-14  # the same: rounding
@@ -46,20 +44,11 @@ _DASHES = {"last": "dashed", "average": "solid"}
 
 @dataclass(frozen=True, kw_only=True)
 class SmklFacts(Facts):
-    """What is known of a step.
+    """What is known of a step."""
 
-    Attributes
-    ----------
-    moved : float
-        Share of the weight that changed kernels.
-    response_active : float
-        Kernels that the best response gives weight to.
-    period : float
-        Steps since the weights were last the same, where they had changed since; nan where they never were.
-    """
-
-    moved: float = math.nan
-    response_active: float = math.nan
+    moved: float = math.nan  # share of the weight that changed kernels
+    response_active: float = math.nan  # kernels that the best response gives weight to
+    # steps since the weights were last the same, where they had changed since; nan where they never were
     period: float = math.nan
 
 

@@ -19,15 +19,12 @@ import numpy as np
 
 from mklviz.context import checkpoint, spending
 from mklviz.contract import Array, End, Facts, Iterate, Solver
-from mklviz.inner.oracle import needs_hinge, refuse
+from mklviz.inner.oracle import dense_kernels, needs_hinge, needs_memory, refuse
 from mklviz.inner.warm import start_duals, start_weights
 from mklviz.numbers import counted
 from mklviz.problem import LpPenalty, Problem
 from mklviz.solvers import _smo_mkl as steps
-from mklviz.solvers._dense import dense_kernels, needs_memory
 from mklviz.solvers._words import objective_change, start_sentence
-
-__all__ = ["SmoMkl"]
 
 CHUNK = 30_000_000  # kernel entries visited between two checkpoints, some hundredths of a second
 EXACT = 1e-13  # violation, relative to the largest slope, that rounding leaves
@@ -35,18 +32,10 @@ EXACT = 1e-13  # violation, relative to the largest slope, that rounding leaves
 
 @dataclass(frozen=True, kw_only=True)
 class SmoMklFacts(Facts):
-    """What is known of a sweep.
+    """What is known of a sweep."""
 
-    Attributes
-    ----------
-    pair_steps : float
-        Pairs that moved so far.
-    violation : float
-        Largest slope of a point that may grow less the smallest of one that may shrink.
-    """
-
-    pair_steps: float = math.nan
-    violation: float = math.nan
+    pair_steps: float = math.nan  # pairs that moved so far
+    violation: float = math.nan  # largest slope of a point that may grow less the smallest of one that may shrink
 
 
 AT_START = SmoMklFacts(pair_steps=0.0, violation=2.0)

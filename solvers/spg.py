@@ -23,13 +23,13 @@ import numpy as np
 import param
 
 from mklviz.contract import Array, End, Facts, Iterate
-from mklviz.inner.averaging import Kink
+from mklviz.inner.averaging import Kink, SvmPoint
 from mklviz.inner.oracle import SvmOracle, needs_gradient, refuse
-from mklviz.inner.point import SvmPoint
 from mklviz.numbers import counted, share_text
 from mklviz.problem import Problem
 from mklviz.solvers._spectral import (
     TYPICAL,
+    RandomStart,
     ReferenceValue,
     Search,
     Units,
@@ -39,11 +39,7 @@ from mklviz.solvers._spectral import (
     spectral_step,
     steep_near_zero,
 )
-from mklviz.solvers._starts import RandomStart
-from mklviz.solvers._trials import trials_told
-from mklviz.solvers._words import CRAWLING, FROM_KINK, finer_svms, objective_change, start_sentence
-
-__all__ = ["Spg"]
+from mklviz.solvers._words import CRAWLING, FROM_KINK, finer_svms, objective_change, start_sentence, trials_text
 
 COARSEST = 0.1  # SVM tolerance at the start
 MOST_EXCESS = 0.5  # share of the gap that SVMs may cause: where C is large, 0.01 is too rough for any gap
@@ -82,31 +78,16 @@ PRESETS = {
 
 @dataclass(frozen=True, kw_only=True)
 class SpgFacts(Facts):
-    """What is known of a step, beside the projected gradient.
+    """What is known of a step, beside the projected gradient."""
 
-    Attributes
-    ----------
-    bb_step : float
-        lambda.
-    share : float
-        Share of the move taken, 0 where none was low enough.
-    line_search_trials : float
-        SVMs that the line search took.
-    reference_value, memory : float
-        C that values are compared with, and eta.
-    direction : str
-        "averaged" where the step leads out of a kink.
-    trials : str
-        What the line search tried, as `mklviz.solvers._trials` tells it; "" where no weight moved.
-    """
-
-    bb_step: float = math.nan
-    share: float = math.nan
-    line_search_trials: float = math.nan
+    bb_step: float = math.nan  # lambda
+    share: float = math.nan  # share of the move taken, 0 where none was low enough
+    line_search_trials: float = math.nan  # SVMs that the line search took
+    # C that values are compared with, and eta
     reference_value: float = math.nan
     memory: float = math.nan
-    direction: str = ""
-    trials: str = ""
+    direction: str = ""  # "averaged" where the step leads out of a kink
+    trials: str = ""  # what the line search tried, as `mklviz.solvers._words` tells it; "" where no weight moved
 
 
 class Spg(RandomStart):
@@ -258,7 +239,7 @@ class _SpectralDescent:
             return Search(None, 0.0, 0, math.nan, here)
         least = self.constants.least_share if self.tolerance > self.constants.finest else LEAST_SHARE
         search = search_segment(self.solve, here, target, self.reference.value, least=least)
-        self._judge_model(target, search)
+        self.reference.judge_model(here, target, self.used_step, search)
         if search.accepted is None:
             self.next_step = min(self.used_step, self._scale("weights"))
         else:
@@ -279,13 +260,6 @@ class _SpectralDescent:
             self.reference = ReferenceValue(self.here.value, self.reference.memory)
             self.kink.left()
         return search
-
-    def _judge_model(self, target: Array, search: Search) -> None:
-        """Compare the decrease at the full move with the model ``g'p + p'p / (2 lambda)``."""
-        move = target - self.here.weights
-        predicted = -self.here.slope(target) - float(move @ move) / (2.0 * self.used_step)
-        if predicted > 0.0 and search.trials:
-            self.reference.adapt((self.here.value - search.first_value) / predicted)
 
     def tune_precision(self, search: Search) -> None:
         """Lower the tolerance as the schedule asks and, if it changed, look at the same d again."""
@@ -327,6 +301,6 @@ class _SpectralDescent:
             memory=self.reference.memory,
             projected_gradient=self.here.stationarity(self.units),
             direction=direction,
-            trials=trials_told(self.left, self.here.weights, search.tried) if search is not None else "",
+            trials=trials_text(self.left, self.here.weights, search.tried) if search is not None else "",
         )
         return self.oracle.iterate(self.here.point, self.used_step * taken, facts, end)

@@ -42,11 +42,8 @@ from mklviz.numbers import counted
 from mklviz.problem import Problem
 from mklviz.problem.rounding import rounding_bound
 from mklviz.solvers._spicy_newton import InnerProblem, Point
-from mklviz.solvers._spicy_norms import envelope_of
-from mklviz.solvers._spicy_start import natural_reach, spread, start_signed, usual_start
+from mklviz.solvers._spicy_norms import envelope_of, natural_reach, spread, start_signed, usual_start
 from mklviz.solvers._words import objective_change, start_sentence
-
-__all__ = ["SpicyMkl"]
 
 _MOST_NEWTON = 100  # Newton steps in one outer step
 _MOST_GROWTH = 1e7  # of gamma in all; more than that, and rounding takes over
@@ -63,27 +60,13 @@ _STILL = End("The Newton method stands still: rounding does not let it come any 
 
 @dataclass(frozen=True, kw_only=True)
 class SpicyMklFacts(Facts):
-    """What is known of an outer step.
+    """What is known of an outer step."""
 
-    Attributes
-    ----------
-    newton_steps : float
-        Newton steps that it took.
-    active_kernels : float
-        Kernels in the last of them.
-    residual : float
-        What was left of the inner problem's gradient.
-    violation : float
-        How far beta was outside its box, as a share of the box.
-    gamma : float
-        The proximity parameter that the step began with.
-    """
-
-    newton_steps: float = math.nan
-    active_kernels: float = math.nan
-    residual: float = math.nan
-    violation: float = math.nan
-    gamma: float = math.nan
+    newton_steps: float = math.nan  # Newton steps that it took
+    active_kernels: float = math.nan  # kernels in the last of them
+    residual: float = math.nan  # what was left of the inner problem's gradient
+    violation: float = math.nan  # how far beta was outside its box, as a share of the box
+    gamma: float = math.nan  # the proximity parameter that the step began with
 
 
 class SpicyMkl(Solver):

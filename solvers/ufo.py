@@ -27,10 +27,8 @@ from mklviz.numbers import counted
 from mklviz.problem import Hinge, Logistic, MulticlassHinge, Problem
 from mklviz.problem.losses import labels_of
 from mklviz.solvers import _ufo as steps
-from mklviz.solvers._ufo_state import EpochFacts, ThetaState, needs_group_norm
+from mklviz.solvers._ufo import EpochFacts, ThetaState, needs_group_norm
 from mklviz.solvers._words import objective_change
-
-__all__ = ["Ufo"]
 
 
 class Ufo(Solver):

@@ -1,34 +1,33 @@
-"""The part of a full product in which every two values that can meet still meet.
+"""The part of a full product in which every value occurs, or in which every two values that can meet still meet.
 
 A fault that a product of solvers, losses, regularizers and situations brings to light nearly always hangs on one value
 or on two that meet (Cohen, Dalal, Fredman and Patton, The AETG system, IEEE Transactions on Software Engineering 23,
-1997). Of a test marked ``pairwise`` the quick tests take a cover, found greedily; the rest is marked ``full``.
+1997). Of a test marked ``pairwise`` the quick tests take a cover of the pairs, of one marked ``each_value`` a cover of
+the values, both found greedily; the rest is marked ``full``.
 """
 
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Hashable, Sequence
 
 import pytest
 
-__all__ = ["covered", "leave_the_rest_to_full", "pairs"]
-
-Pair = tuple[int, Hashable, int, Hashable]
+__all__ = ["covered", "leave_the_rest_to_full", "pairs", "shown"]
 
 
-def pairs(row: Sequence[object]) -> set[Pair]:
+def pairs(row: Sequence[object]) -> set[Hashable]:
     """Return the pairs of values that meet in a row, each with its two places; values are told apart by their repr."""
-    words = [repr(value) for value in row]
-    return {(i, words[i], j, words[j]) for i, j in itertools.combinations(range(len(words)), 2)}
+    return set(itertools.combinations(enumerate(map(repr, row)), 2))
 
 
 def covered(rows: Sequence[Sequence[object]]) -> list[bool]:
-    """Return which rows make up the cover: greedily, those with most pairs not seen before come first.
+    """Return which rows make up the cover of the pairs: greedily, those with most pairs not seen before come first.
 
     What a row would add only shrinks as others are taken, so one pass for each number of pairs is all it takes.
     """
-    meeting, seen, taken = [pairs(row) for row in rows], set[Pair](), [False] * len(rows)
+    meeting, seen, taken = [pairs(row) for row in rows], set[Hashable](), [False] * len(rows)
     for worth in range(max(map(len, meeting), default=0), 0, -1):
         for place, found in enumerate(meeting):
             if len(found - seen) >= worth:
@@ -37,14 +36,29 @@ def covered(rows: Sequence[Sequence[object]]) -> list[bool]:
     return taken
 
 
+def shown(rows: Sequence[Sequence[object]]) -> list[bool]:
+    """Return which rows show every value: those with most new ones first, and of equals those of the rarest values."""
+    values = [list(enumerate(map(repr, row))) for row in rows]
+    used, taken = Counter[Hashable](), [False] * len(rows)
+    while any(value not in used for row in values for value in row):
+        best = max(values, key=lambda row: (sum(value not in used for value in row), -sum(used[each] for each in row)))
+        taken[values.index(best)] = True
+        used.update(best)
+    return taken
+
+
+COVERS = {"pairwise": covered, "each_value": shown}
+
+
 def leave_the_rest_to_full(items: Sequence[pytest.Item]) -> None:
-    """Mark ``full`` whatever lies outside the covers of the tests marked ``pairwise``."""
-    functions: dict[str, list[pytest.Item]] = {}
-    for item in items:
-        if item.get_closest_marker("pairwise"):
-            functions.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    for cases in functions.values():
-        rows = [list(case.callspec.params.values()) for case in cases]  # type: ignore[attr-defined]
-        for case, taken in zip(cases, covered(rows), strict=True):
-            if not taken:
-                case.add_marker("full")
+    """Mark ``full`` whatever lies outside the covers of the tests marked ``pairwise`` or ``each_value``."""
+    for mark, cover in COVERS.items():
+        functions: dict[str, list[pytest.Item]] = {}
+        for item in items:
+            if item.get_closest_marker(mark):
+                functions.setdefault(item.nodeid.partition("[")[0], []).append(item)
+        for cases in functions.values():
+            rows = [list(case.callspec.params.values()) for case in cases]  # type: ignore[attr-defined]
+            for case, taken in zip(cases, cover(rows), strict=True):
+                if not taken:
+                    case.add_marker("full")

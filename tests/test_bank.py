@@ -72,6 +72,7 @@ def direct(X: np.ndarray, families: list[KernelFamily], normalize: str) -> np.nd
     return np.array(found)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("normalize", ["trace", "mean-diagonal", "diagonal", "none"])
 @pytest.mark.parametrize("table", TABLES)
 def test_answers_agree_with_dense_matrices(table: str, normalize: str) -> None:
@@ -109,6 +110,7 @@ def test_answers_agree_with_dense_matrices(table: str, normalize: str) -> None:
     assert np.abs(bank.apply(weights, columns) - combined @ columns).max() <= slack * size_of_all
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("columns", [3, 17, 70, 130])
 @pytest.mark.parametrize("precision", ["double", "single"])
 @pytest.mark.parametrize("table", ["more samples than the rank cap", "few values per feature", "thirty samples"])

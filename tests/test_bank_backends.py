@@ -17,7 +17,7 @@ from mklviz.errors import BankTooLarge, KernelError
 from mklviz.kernels import Gaussian, KernelBank, KernelFamily, Laplacian, Polynomial
 from mklviz.kernels.evaluation import grams as _grams
 from mklviz.kernels.storage import packed as _packed
-from mklviz.kernels.storage.cholesky import Distinct, low_rank
+from mklviz.kernels.storage.factored import Distinct, low_rank
 from mklviz.problem import Hinge, Problem
 
 RNG = np.random.default_rng(5)
@@ -155,6 +155,7 @@ WAYS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("normalize", ["none", "trace", "diagonal"])
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("n", [1, 7, 300])

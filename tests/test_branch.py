@@ -19,7 +19,7 @@ from test_tabs import Prepared
 
 import mklviz as mv
 from mklviz.engine import Race, make_solver
-from mklviz.engine.branch import branch_refusal, narrated, successors
+from mklviz.engine.race import branch_refusal, narrated, successors
 from mklviz.errors import MklvizError, ProblemError, UnsupportedProblem
 from mklviz.recipe import Recipe
 from mklviz.record import Trace

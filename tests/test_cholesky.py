@@ -9,7 +9,7 @@ import pytest
 from _problems import dense
 
 from mklviz.kernels import Gaussian, KernelBank, KernelFamily, Laplacian, Linear, Polynomial, kernel_families
-from mklviz.kernels.storage.cholesky import PRECISION, Distinct, low_rank, pivoted_cholesky
+from mklviz.kernels.storage.factored import PRECISION, Distinct, low_rank, pivoted_cholesky
 from mklviz.kernels.storage.repeated import RepeatedBlock
 
 RNG = np.random.default_rng(8)

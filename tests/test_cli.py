@@ -319,21 +319,18 @@ def test_lists_name_everything_there_is(capsys):
         assert [name for name in names if f"\n{name} " not in f"\n{out}"] == []
 
 
-def test_help_loads_neither_the_screen_nor_the_solvers():
+@pytest.mark.parametrize(
+    ("words", "without"),
+    [
+        (["run", "--help"], ("panel", "bokeh", "numba", "numpy", "pandas")),
+        (["run", *SMALL, "--solvers", "spg"], ("panel", "bokeh", "holoviews")),
+    ],
+    ids=["help", "run"],
+)
+def test_neither_help_nor_a_run_loads_what_it_does_not_need(words, without):
     code = (
-        "import sys; from mklviz.cli.commands import main\n"
-        "try: main(['run', '--help'])\n"
-        "except SystemExit: pass\n"
-        "print([name for name in ('panel', 'bokeh', 'numba', 'numpy', 'pandas') if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"
-
-
-def test_a_run_does_not_load_the_screen():
-    code = (
-        f"import sys; from mklviz.cli.commands import main; main(['run', *{SMALL!r}, '--solvers', 'spg'])\n"
-        "print([name for name in ('panel', 'bokeh', 'holoviews') if name in sys.modules])"
+        f"import sys; from mklviz.cli.commands import main\ntry: main({words!r})\nexcept SystemExit: pass\n"
+        f"print([name for name in {without!r} if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"

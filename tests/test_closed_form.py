@@ -43,6 +43,7 @@ def steps(of: Problem, count: int, **options: float) -> list[Iterate]:
     return list(itertools.islice(make_solver("closed-form", **options).iterates(of), count))
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
 @pytest.mark.parametrize("p", [1.01, 1.1, 1.5, 2.0, 3.0])
 def test_it_reaches_the_conic_optimum_of_the_lp_ball(p: float, C: float) -> None:
@@ -140,6 +141,7 @@ def test_on_the_simplex_kernels_fade_by_a_power_of_their_s() -> None:
     assert powers == pytest.approx([1.0] + 6 * [FARTHEST])
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("loss", [Hinge(10.0), Squared(10.0), Logistic(1.0)], ids=lambda loss: loss.name_)
 @pytest.mark.parametrize("p", [1.33, 2.0])
 def test_in_the_ball_the_weights_become_the_root_of_their_share(p: float, loss: Loss) -> None:
@@ -176,6 +178,7 @@ def test_a_step_that_went_too_far_is_followed_by_the_formula() -> None:
     assert "further than the formula" in method.narrate(found[at - 2], found[at - 1])
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("C", [1e-6, 1e6])
 @pytest.mark.parametrize("p", [1.0001, 1.01, 2.0, 100.0])
 def test_extreme_problems_end_without_nan(p: float, C: float) -> None:

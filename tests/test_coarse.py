@@ -12,7 +12,7 @@ from mklviz.engine import make_solver, solve
 from mklviz.errors import UnsupportedProblem
 from mklviz.kernels import Gaussian, KernelBank, Laplacian, NystromBank, Polynomial
 from mklviz.problem import EpsilonInsensitive, Hinge, MulticlassHinge, Problem
-from mklviz.solvers._coarse import GAP, SHARE, coarse_solution, some_samples
+from mklviz.solvers.level import GAP, SHARE, coarse_solution, some_samples
 
 N = 60
 KEEP = np.array([0, 3, 4, 17, 40, 58, 59])

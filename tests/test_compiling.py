@@ -18,7 +18,7 @@ from numba.core import event
 from mklviz.cli.commands import main
 from mklviz.datasets import load_dataset
 from mklviz.engine import compiling, make_solver, solver_classes
-from mklviz.engine.compiling import PARTS, SMALL, Sharing, everything, kind, miniatures, needs, problems
+from mklviz.engine.compiling import PARTS, SMALL, CompilePool, everything, kind, miniatures, needs, problems
 from mklviz.kernels import paper_bank
 from mklviz.problem import Hinge, Problem
 
@@ -89,8 +89,8 @@ def parts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_where_everything_is_cached_nobody_helps(parts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Sharing, "_begin", lambda _: pytest.fail("a helper was started"))
-    with Sharing().open() as sharing:
+    monkeypatch.setattr(CompilePool, "_begin", lambda _: pytest.fail("a helper was started"))
+    with CompilePool().open() as sharing:
         for part in PARTS:
             sharing.ensure(part)
     assert parts == list(PARTS)
@@ -108,19 +108,19 @@ def test_what_must_be_compiled_is_left_to_helpers_and_loaded_when_they_have_it(
             parts.append("compiled here")
         parts.append("used")
 
-    def assist(sharing: Sharing) -> None:
+    def assist(sharing: CompilePool) -> None:
         cached.set()
         sharing.hand_over("svm")
 
     monkeypatch.setitem(PARTS, "svm", needs_svm)
-    monkeypatch.setattr(Sharing, "_assist", assist)
-    with Sharing().open() as sharing:
+    monkeypatch.setattr(CompilePool, "_assist", assist)
+    with CompilePool().open() as sharing:
         sharing.ensure("svm")
     assert parts == ["used"]
 
 
 def test_what_calls_other_parts_is_taken_when_they_are_compiled() -> None:
-    sharing, taken = Sharing(), threading.Event()
+    sharing, taken = CompilePool(), threading.Event()
     first = [sharing.take(), sharing.take()]
     assert set(first) == set(compiling._AFTER["svm"])
     sharing._left = ["svm"]
@@ -134,7 +134,7 @@ def test_what_calls_other_parts_is_taken_when_they_are_compiled() -> None:
 
 
 def test_a_part_that_is_waited_for_comes_with_what_it_calls_in_front(parts: list[str]) -> None:
-    sharing = Sharing()
+    sharing = CompilePool()
     sharing._begun, sharing._helpers, sharing._left = True, 1, ["level", "svm", "pair steps", "newton steps"]
     waiting = threading.Thread(target=sharing.ensure, args=("svm",))
     waiting.start()
@@ -150,7 +150,7 @@ def test_without_helpers_everything_is_compiled_here(
     program: str, parts: list[str], monkeypatch: pytest.MonkeyPatch, no_log: None
 ) -> None:
     monkeypatch.setattr(sys, "executable", program)
-    sharing = Sharing()
+    sharing = CompilePool()
     with sharing.open():
         sharing._begin()
         for part in PARTS:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Awaitable, Callable
 
 import pytest
-from _waits import soon
+from _waits import next_round, soon
 
 from mklviz.server import connections
 from mklviz.server.connections import LONGEST_REQUEST, Acceptor, is_whole, party
@@ -83,7 +83,8 @@ def test_a_request_that_does_not_come_is_closed_by_the_clock_and_nobody_is_bothe
 def test_a_request_that_came_while_the_server_was_busy_is_answered_however_late_it_is_seen() -> None:
     async def visit(connect: Connect, handed: list[bytes]) -> None:
         reader, writer = await connect()
-        await asyncio.sleep(0.1)  # it is accepted, and waits
+        for _ in range(20):  # it is accepted, and waits
+            await next_round()
         writer.write(REQUEST)
         time.sleep(1.2)  # as where a page is built
         assert await rest(reader) == b"yes"

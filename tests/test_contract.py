@@ -1,4 +1,7 @@
-"""What every solver promises, tried on every solver found: certified, feasible, repeatable, narrated, never nan."""
+"""What every solver promises, tried on every solver found: certified, feasible, repeatable, narrated, never nan.
+
+A promise of `mklviz.check` returns nothing, and raises where it is broken.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ from mklviz.check.solvers import (
 )
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import available_solvers, make_solver, solve, solver_classes
-from mklviz.engine.styles import style_of
+from mklviz.engine.registry import style_of
 from mklviz.errors import MklvizError, ProblemError, SolverError, UnknownName, UnsupportedProblem
 from mklviz.kernels import Gaussian, KernelBank
 from mklviz.problem import Hinge, Loss, Problem, Simplex
@@ -184,6 +187,7 @@ def test_unknown_solvers_are_refused_with_a_hint() -> None:
 # iterates
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(("solver", "name"), PAIRS)
 def test_iterates_are_certified_and_feasible(solver: str, name: str) -> None:
     best, slack = best_value(name)
@@ -204,9 +208,10 @@ def test_bounds_hold_however_roughly_svms_are_solved(solver: str) -> None:
         assert iterate.lower_bound <= best * (1 + ACCURACY)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(("solver", "name"), PAIRS)
 def test_iterates_start_at_the_start_count_solves_and_tell_facts(solver: str, name: str) -> None:
-    starts_and_counts(solver_classes()[solver], posed_as(name), walk(solver, name))
+    assert starts_and_counts(solver_classes()[solver], posed_as(name), walk(solver, name)) is None
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -218,6 +223,7 @@ def test_facts_are_values_whose_every_field_is_explained_and_may_be_missing(solv
             iterate.facts.svm_tolerance = 0.0
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(("solver", "name"), PAIRS)
 def test_every_step_is_narrated_in_sentences_the_same_from_a_file(solver: str, name: str) -> None:
     made, found = make_solver(solver), walk(solver, name)
@@ -236,20 +242,20 @@ CALM = [seeds_are_kept, observers_may_write, iterates_stay, generators_do_not_me
 def test_iterates_depend_on_nothing_but_the_problem_and_the_seed(
     solver: str, promise: Callable[[type[Solver]], None]
 ) -> None:
-    promise(solver_classes()[solver])
+    assert promise(solver_classes()[solver]) is None
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_permuting_kernels_permutes_weights(solver: str) -> None:
     plain = problem("three random Gram matrices")
     posed = usual(solver, plain.bank, plain.y, 30.0)
-    turns_with_the_kernels(solver_classes()[solver], dense(posed.bank), posed)
+    assert turns_with_the_kernels(solver_classes()[solver], dense(posed.bank), posed) is None
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_cancelling_leaves_a_long_step_in_its_middle(solver: str) -> None:
     X, y = blobs(30, seed=1)
-    can_be_left(solver_classes()[solver], usual(solver, small_bank(X), y, 1000.0))
+    assert can_be_left(solver_classes()[solver], usual(solver, small_bank(X), y, 1000.0)) is None
 
 
 # problems a solver does not take
@@ -299,7 +305,7 @@ HARD = {name: (bank, y, C) for name, bank, y, C in hard_inputs()}
 @pytest.mark.parametrize("name", HARD)
 @pytest.mark.parametrize(("solver", "kind"), [(solver, kind) for solver in SOLVERS for kind in KINDS[solver]])
 def test_hard_problems_end_without_nan(solver: str, kind: str, name: str) -> None:
-    ends_without_nan(make_solver(solver), formulate(kind, *HARD[name]))
+    assert ends_without_nan(make_solver(solver), formulate(kind, *HARD[name])) is None
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

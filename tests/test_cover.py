@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 
 import pytest
-from _cover import covered, pairs
+from _cover import covered, pairs, shown
 
 
 def union(rows: list[tuple[object, ...]]) -> set[object]:
@@ -26,6 +27,14 @@ def test_what_cannot_meet_need_not() -> None:
     assert len(chosen) < 0.4 * len(rows)
 
 
+def test_to_show_every_value_takes_as_many_cases_as_the_longest_side() -> None:
+    rows = list(itertools.product(range(9), range(7), range(4)))
+    chosen = [row for row, taken in zip(rows, shown(rows), strict=True) if taken]
+    assert len(chosen) == 9
+    assert [set(side) for side in zip(*chosen, strict=True)] == [set(range(9)), set(range(7)), set(range(4))]
+    assert max(Counter(row[2] for row in chosen).values()) == 3  # nine cases of four values: no value has many
+
+
 def test_repetitions_are_left_out_and_nothing_has_no_cover() -> None:
     assert covered([]) == []
     assert covered([(1, 2), (1, 2), (1, 3)]) == [True, False, True]
@@ -41,6 +50,12 @@ import pytest
 def test_product(a, b, c):
     assert a + b + c >= 0
 
+@pytest.mark.each_value
+@pytest.mark.parametrize("a", range(4))
+@pytest.mark.parametrize("b", range(3))
+def test_values(a, b):
+    assert a + b >= 0
+
 def test_alone():
     assert True
 """
@@ -55,10 +70,10 @@ def pytest_collection_modifyitems(items):
 
 
 def test_the_quick_tests_and_the_full_ones_are_the_whole(pytester: pytest.Pytester) -> None:
-    pytester.makeini("[pytest]\nmarkers = pairwise: x\n full: x\n")
+    pytester.makeini("[pytest]\nmarkers = pairwise: x\n each_value: x\n full: x\n")
     pytester.makeconftest(CONFTEST)
     pytester.makepyfile(PRODUCT)
     quick, full, whole = (pytester.runpytest("-m", chosen) for chosen in ("not full", "full", "full or not full"))
     passed = [result.parseoutcomes()["passed"] for result in (quick, full, whole)]
-    assert passed[0] + passed[1] == passed[2] == 4 * 4 * 3 + 1
-    assert 4 * 4 + 1 <= passed[0] <= 21
+    assert passed[0] + passed[1] == passed[2] == 4 * 4 * 3 + 4 * 3 + 1
+    assert 4 * 4 + 4 + 1 <= passed[0] <= 25

@@ -11,8 +11,9 @@ from scipy.optimize import linprog
 
 from mklviz.contract import Array, Iterate
 from mklviz.errors import SolverError, UnsupportedProblem
+from mklviz.inner.averaging import cut_of
 from mklviz.inner.oracle import SvmOracle
-from mklviz.solvers._cutting_plane import CuttingPlaneModel, cut_of, next_tolerance
+from mklviz.solvers._cutting_plane import CuttingPlaneModel, next_tolerance
 from mklviz.solvers.silp import Silp
 
 

@@ -77,7 +77,7 @@ def test_a_class_gets_a_process_per_core_and_nobody_too_many() -> None:
             check_processes(wrong)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def served() -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     port = free_port()
     command = [sys.executable, "-m", "mklviz", "serve", "--no-show", "--num-procs", "2", "--port", str(port)]
@@ -89,24 +89,6 @@ def served() -> Iterator[tuple[subprocess.Popen[bytes], int]]:
 
 def desks(process: subprocess.Popen[bytes]) -> list[int]:
     return [int(pid) for pid in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
-
-
-def test_a_page_is_served_by_the_process_that_built_it_and_all_end_together(
-    served: tuple[subprocess.Popen[bytes], int],
-) -> None:
-    process, port = served
-    places = set()
-    for _ in range(4):
-        session = opened(port)
-        places.add(process_of(session, 2))
-        with urllib.request.urlopen(f"http://localhost:{port}/explorer/alive?session={session}") as answer:
-            assert answer.status == 204  # where it was built, and nowhere else
-    assert places == {0, 1}
-    children = desks(process)
-    assert len(children) == 2
-    process.kill()  # as a machine that is short of memory does
-    process.wait()
-    wait_for(lambda: not any(alive(child) for child in children), "the end of the processes")
 
 
 def test_the_first_page_of_a_fresh_class_gets_its_scripts_from_every_process(
@@ -122,33 +104,45 @@ def test_the_first_page_of_a_fresh_class_gets_its_scripts_from_every_process(
                 assert answer.status == 200
 
 
-def test_a_server_without_standard_streams_serves_all_the_same() -> None:
-    for processes in ("1", "2"):
-        port = free_port()
-        words = f"{sys.executable} -m mklviz serve --no-show --num-procs {processes} --port {port}"
-        process = subprocess.Popen(["sh", "-c", f"exec {words} <&- >&- 2>&-"])
-        try:
-            assert b"mklviz" in first_page(port)
-            assert process.poll() is None
-        finally:
-            process.terminate()
-            assert process.wait(PATIENCE) == 0
-
-
-def test_a_process_that_breaks_down_is_replaced_and_ctrl_c_ends_all(
+def test_a_page_is_served_by_the_process_that_built_it_and_one_that_breaks_down_is_replaced(
     served: tuple[subprocess.Popen[bytes], int],
 ) -> None:
     process, port = served
-    opened(port)
+    places = set()
+    for _ in range(4):
+        session = opened(port)
+        places.add(process_of(session, 2))
+        with urllib.request.urlopen(f"http://localhost:{port}/explorer/alive?session={session}") as answer:
+            assert answer.status == 204  # where it was built, and nowhere else
+    assert places == {0, 1}
     lost = desks(process)[0]
     os.kill(lost, signal.SIGKILL)
     wait_for(lambda: len(desks(process)) == 2 and lost not in desks(process), "another process")
     for _ in range(2):  # one of each
         opened(port)
     children = desks(process)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGINT)  # which ends all
     assert process.wait(PATIENCE) == 0
     assert not any(alive(child) for child in children)
+
+
+@pytest.mark.parametrize(("processes", "told"), [(1, signal.SIGTERM), (2, signal.SIGKILL)])
+def test_a_server_without_standard_streams_serves_all_the_same_and_its_processes_end_with_it(
+    processes: int, told: signal.Signals
+) -> None:
+    port = free_port()
+    words = f"{sys.executable} -m mklviz serve --no-show --num-procs {processes} --port {port}"
+    process = subprocess.Popen(["sh", "-c", f"exec {words} <&- >&- 2>&-"])
+    try:
+        assert b"mklviz" in first_page(port)
+        assert process.poll() is None
+        children = desks(process)
+        process.send_signal(told)  # killed, as by a machine that is short of memory, it can tell its processes nothing
+        assert process.wait(PATIENCE) == (-told if told == signal.SIGKILL else 0)
+        wait_for(lambda: not any(alive(child) for child in children), "the end of the processes")
+    finally:
+        process.kill()
+        process.wait()
 
 
 def opened(port: int) -> str:

@@ -39,6 +39,7 @@ def function(problem: Problem, weights: np.ndarray, dual: np.ndarray) -> np.ndar
     return scores + problem.loss.primal(scores, problem.y)[1]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("regularizer", [*LINEAR, *POWERS], ids=repr)
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 def test_a_solution_solves_the_equivalent_problems(loss: Loss, regularizer: Regularizer) -> None:

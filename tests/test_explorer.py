@@ -20,7 +20,7 @@ from _waits import PATIENCE, soon, wait_for
 
 from mklviz.datasets import load_dataset
 from mklviz.engine import solve, solver_classes
-from mklviz.engine.compiling import Sharing, problems
+from mklviz.engine.compiling import CompilePool, problems
 from mklviz.engine.warmup import PREPARING, Warmup
 from mklviz.errors import Interrupted, ProblemError
 from mklviz.kernels import Gaussian, KernelBank, NystromBank, ParametricBank, ProductBank
@@ -363,20 +363,12 @@ def ends(preparation: Preparation) -> None:
     wait_for(lambda: preparation.ended, "its end")
 
 
-def test_a_cancelled_preparation_raises_interrupted() -> None:
+@pytest.mark.parametrize("words", [(Preparation.cancel, ends), (ends, Preparation.cancel)], ids=["during", "after"])
+def test_a_preparation_that_is_cancelled_is_not_taken(words: tuple[Callable[[Preparation], None], ...]) -> None:
     preparation = Preparation(SMALL, banks=BankStore(), warmup=Ready())
     preparation.start()
-    preparation.cancel()
-    ends(preparation)
-    with pytest.raises(Interrupted):
-        preparation.result()
-
-
-def test_a_preparation_cancelled_after_its_end_is_still_not_taken() -> None:
-    preparation = Preparation(SMALL, banks=BankStore(), warmup=Ready())
-    preparation.start()
-    ends(preparation)
-    preparation.cancel()
+    for word in words:
+        word(preparation)
     with pytest.raises(Interrupted):
         preparation.result()
 
@@ -415,8 +407,10 @@ def test_the_warm_up_runs_once_and_ends_even_if_it_breaks(monkeypatch: pytest.Mo
 def test_the_warm_up_touches_every_solver(monkeypatch: pytest.MonkeyPatch) -> None:
     touched: list[str] = []
     monkeypatch.setattr("mklviz.engine.compiling.solve", lambda problem, solver, **_: touched.append(solver))
-    monkeypatch.setattr(Sharing, "attempt", lambda _self, _part, act: act() is None)  # no helpers, which take a minute
-    monkeypatch.setattr(Sharing, "ensure", lambda _self, part: None)
+    monkeypatch.setattr(
+        CompilePool, "attempt", lambda _self, _part, act: act() is None
+    )  # no helpers, which take a minute
+    monkeypatch.setattr(CompilePool, "ensure", lambda _self, part: None)
     Warmup().work()
     assert set(touched) == set(solver_classes())
 

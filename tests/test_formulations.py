@@ -145,6 +145,7 @@ def test_solvers_reach_the_conic_optimum(solver: str, loss: Loss, regularizer: R
     assert final.lower_bound <= bound + 1e-9 * (1.0 + abs(bound))
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("regularizer", CLOSED, ids=repr)
 @pytest.mark.parametrize("loss", WITH_BIAS, ids=repr)
 def test_exchanging_weights_for_the_best_ones_never_costs_and_ends_at_the_optimum(
@@ -164,6 +165,7 @@ def test_exchanging_weights_for_the_best_ones_never_costs_and_ends_at_the_optimu
     assert values[-1] == pytest.approx(best, rel=1e-5 if regularizer.determined else 1e-2)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("regularizer", [r for r in CLOSED if r.determined and not isinstance(r, Entropy)], ids=repr)
 @pytest.mark.parametrize("loss", WITH_BIAS, ids=repr)
 def test_the_dual_determines_the_weights_at_the_optimum(loss: Loss, regularizer: Regularizer) -> None:

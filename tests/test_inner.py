@@ -12,11 +12,11 @@ from _reference import optimal_value
 from mklviz.context import interruptible
 from mklviz.errors import Interrupted, KernelError, UnsupportedProblem
 from mklviz.inner import Inner, choice, register_inner
-from mklviz.inner.balance import balanced
-from mklviz.inner.box import BoxInner
 from mklviz.inner.choice import inner_solver
-from mklviz.inner.multiclass_steps import project
+from mklviz.inner.conjugates import balanced
+from mklviz.inner.multiclass import project
 from mklviz.inner.rows import RowsInner
+from mklviz.inner.svm import BoxInner
 from mklviz.problem import EpsilonInsensitive, Hinge, Logistic, Loss, MulticlassHinge, OneAgainstAllHinge, Squared
 
 

@@ -11,7 +11,7 @@ from _reference import optimal_value
 from mklviz.check import problems
 from mklviz.context import interruptible
 from mklviz.errors import Interrupted, UnsupportedProblem
-from mklviz.inner import smooth_factors
+from mklviz.inner import smooth
 from mklviz.inner.choice import inner_solver, is_solved
 from mklviz.problem import EpsilonInsensitive, Hinge, Logistic, Loss, Squared
 
@@ -97,7 +97,7 @@ def test_single_precision_factors_are_solved_as_they_are() -> None:
 def test_the_curvature_of_a_sample_leads_to_the_same_end(monkeypatch: pytest.MonkeyPatch) -> None:
     exact, sampled = (inner_solver(Logistic(1.0), Y, "factors") for _ in range(2))
     exact.solve((Z, W), 1e-9, False)
-    monkeypatch.setattr(smooth_factors, "SAMPLED", 60)
+    monkeypatch.setattr(smooth, "SAMPLED", 60)
     sampled.solve((Z, W), 1e-8, False)
     assert sampled.value == pytest.approx(exact.value, rel=1e-10)
     np.testing.assert_allclose(sampled.signed, exact.signed, atol=1e-7)

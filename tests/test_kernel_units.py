@@ -22,6 +22,7 @@ def in_units(name: str, unit: float, regularizer: Regularizer) -> Problem:
     return Problem(KernelBank.from_grams(grams), posed.y, Hinge(posed.loss.C / unit), regularizer)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("unit", [1e-8, 1e-3, 1e5, 1e8])
 @pytest.mark.parametrize("name", POSED)
 def test_newton_takes_the_same_steps_in_all_units(name: str, unit: float) -> None:
@@ -35,6 +36,7 @@ def test_newton_takes_the_same_steps_in_all_units(name: str, unit: float) -> Non
         assert there.best.objective * unit == pytest.approx(here.best.objective, rel=1e-5)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("unit", [1e-8, 1e8])
 @pytest.mark.parametrize("name", POSED)
 def test_the_closed_form_takes_the_same_steps_in_all_units(name: str, unit: float) -> None:
@@ -50,6 +52,7 @@ def test_the_closed_form_takes_the_same_steps_in_all_units(name: str, unit: floa
         np.testing.assert_allclose(there.best.weights, here.best.weights, rtol=1e-3, atol=1e-9)  # the SVM's tolerance
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("solver", ["silp", "level", "newton", "closed-form"])
 @pytest.mark.parametrize("name", POSED)
 def test_powers_of_four_change_no_bit_of_any_step(name: str, solver: str) -> None:

@@ -16,7 +16,7 @@ from _reference import optimal_value
 
 import mklviz as mv
 from mklviz.engine import solve, with_parameter
-from mklviz.engine._null_model import Face
+from mklviz.engine.grid import Face
 from mklviz.errors import UnsupportedProblem
 from mklviz.kernels import Gaussian, KernelBank, NystromBank
 from mklviz.problem import (
@@ -72,6 +72,7 @@ def value_of_zero(found: Problem) -> float:
     return found.loss.primal(np.zeros(found.loss.dual_shape(found.y)), found.y)[0]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("price", PRICES)
 @pytest.mark.parametrize("name", NULL_MODELS)
 def test_zero_is_the_solution_from_lambda_max_on_and_not_below(name: str, price: str) -> None:
@@ -164,6 +165,7 @@ def random_case(kind: str, seed: int) -> Problem:
     return Problem(bank, y, MulticlassHinge(C) if kind == "multiclass" else OneAgainstAllHinge(C, bias=bias), BlockL1())
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("kind", ["hinge", "epsilon-insensitive", "multiclass", "one against all"])
 def test_it_is_what_a_conic_solver_finds(kind: str, seed: int) -> None:

@@ -14,11 +14,13 @@ FEW = "gauss:0.5,2 poly:1"
 WIDE = "gauss:2,30 poly:1"  # for a check with features of size 20
 ESTIMATORS = [
     mv.MKLClassifier(),
-    mv.MKLClassifier(FEW, loss="logistic"),
     mv.MKLRegressor(FEW),
     mv.MKLClassifierCV(WIDE, Cs=[0.1, 1.0], cv=2),
     mv.MKLRegressorCV(FEW, Cs=[0.1, 1.0], cv=3),
     mv.KernelTransformer("gauss:0.5,2"),
+]
+OTHERWISE = [
+    mv.MKLClassifier(FEW, loss="logistic"),
     mv.MKLClassifier(WIDE, normalize="trace", C=100.0),
     mv.MKLRegressor(FEW, normalize="trace", C=100.0),
 ]
@@ -32,6 +34,12 @@ def test_estimators_keep_scikit_learn_s_conventions(estimator: Any, check: Any) 
     if check.func.__name__ == CLOSE and hasattr(estimator, "tol"):
         estimator.set_params(tol=1e-13, kernels=WIDE if estimator.kernels == "paper" else estimator.kernels)
     assert check(estimator) is None  # a check raises where it fails
+
+
+@pytest.mark.full
+@parametrize_with_checks(OTHERWISE)
+def test_estimators_with_other_arguments_keep_them_too(estimator: Any, check: Any) -> None:
+    test_estimators_keep_scikit_learn_s_conventions(estimator, check)
 
 
 def test_masked_entries_are_refused_where_scikit_learn_drops_the_mask() -> None:

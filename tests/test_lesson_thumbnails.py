@@ -22,6 +22,7 @@ LESSONS = {name: each for name, each in scenarios().items() if each.question is 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 @pytest.mark.parametrize("name", LESSONS)
 def test_every_lesson_has_a_small_picture(name: str, theme: Theme) -> None:
@@ -52,6 +53,7 @@ def begun(trace: Trace, steps: int) -> Trace:
     return first
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("steps", [1, 2, 10_000])
 @pytest.mark.parametrize("name", LESSONS)
 def test_a_picture_is_drawn_while_the_race_goes_on_before_anything_is_computed_for_it(name: str, steps: int) -> None:

@@ -15,9 +15,10 @@ from scipy import sparse
 
 import mklviz as mv
 from mklviz.contract import Array, Iterate
+from mklviz.inner.averaging import cut_of
 from mklviz.inner.oracle import SvmOracle
 from mklviz.problem import Simplex
-from mklviz.solvers._cutting_plane import CuttingPlaneModel, cut_of
+from mklviz.solvers._cutting_plane import CuttingPlaneModel
 from mklviz.solvers._level_qp import LevelProjection, project_to_level_set
 from mklviz.solvers._level_steps import simplex_point
 from mklviz.solvers.level import Level

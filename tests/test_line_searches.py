@@ -14,7 +14,7 @@ from mklviz.contract import Facts, Iterate
 from mklviz.engine import make_solver, solve
 from mklviz.inner.oracle import SvmOracle
 from mklviz.record import Trace
-from mklviz.solvers._trials import MOST_TOLD, trials_told
+from mklviz.solvers._words import MOST_TRIALS, trials_text
 from mklviz.views.geometry.ground import Slice
 from mklviz.views.geometry.segment_step import step_of
 from mklviz.views.geometry.step_facts import facts_of
@@ -53,7 +53,7 @@ def test_a_trial_is_where_it_says_and_the_last_one_that_counts_is_where_the_step
     for before, after in found:
         trials = facts_of(after).trials
         assert any(along == pytest.approx(1.0, abs=1e-5) for along, _ in trials)
-        assert len(trials) <= min(after.facts.known()["line_search_trials"], MOST_TOLD)
+        assert len(trials) <= min(after.facts.known()["line_search_trials"], MOST_TRIALS)
         if m > 2:
             continue
         for along, value in trials:  # with two kernels the place is all of the weights
@@ -66,6 +66,7 @@ def test_a_trial_is_where_it_says_and_the_last_one_that_counts_is_where_the_step
 @pytest.mark.parametrize("name", SPECTRAL)
 def test_what_was_taken_came_below_the_threshold_of_the_step_before_and_nothing_else_did(name: str, m: int) -> None:
     problem = few(m)
+    assert moved(name, m)
     for before, after in moved(name, m):
         threshold, trials = facts_of(before).reference, facts_of(after).trials
         assert threshold is not None
@@ -105,6 +106,7 @@ def test_a_threshold_is_the_average_of_the_values_taken_by_zhang_and_hager(name:
 
 
 def test_a_method_without_memory_compares_with_its_last_value() -> None:
+    assert moved("PGD", 2)
     for _, after in moved("PGD", 2):
         assert facts_of(after).reference == pytest.approx(facts_of(after).trials[-1][1], rel=1e-9)
 
@@ -128,9 +130,9 @@ def test_words_of_files_that_tell_no_trials_tell_nothing() -> None:
     for words in ("", "1", "1 2 3", "1 x", "nan 1", "1 inf", ";;", "1 2; 3"):
         assert facts_of(replace(after, facts=replace(after.facts, trials=words))).trials == ()  # type: ignore[call-arg]
     assert facts_of(replace(after, facts=Facts())).trials == ()
-    assert trials_told(np.zeros(2), np.zeros(2), [(np.ones(2), 1.0)]) == ""
-    many = trials_told(np.zeros(2), np.ones(2), [(np.ones(2), float(k)) for k in range(200)])
-    assert many.count(";") == MOST_TOLD - 1
+    assert trials_text(np.zeros(2), np.zeros(2), [(np.ones(2), 1.0)]) == ""
+    many = trials_text(np.zeros(2), np.ones(2), [(np.ones(2), float(k)) for k in range(200)])
+    assert many.count(";") == MOST_TRIALS - 1
     assert many.endswith("1 199")
 
 

@@ -242,9 +242,8 @@ def test_a_class_that_asks_for_the_same_at_once_needs_it_once() -> None:
 def visitors(monkeypatch: pytest.MonkeyPatch) -> Iterator[Visitors]:
     """Explorers on a machine with room for a race and a half."""
     found = Visitors(ONE + ONE // 2)
-    monkeypatch.setattr("mklviz.recipe.preparation.WARMUP", Ready())
-    monkeypatch.setattr("mklviz.recipe.preparation.BANKS", found.banks)
-    monkeypatch.setattr("mklviz.recipe.preparation.LEDGER", found.ledger)
+    for name, value in {"WARMUP": Ready(), "BANKS": found.banks, "LEDGER": found.ledger, "PAUSES": (0.1,) * 5}.items():
+        monkeypatch.setattr(preparation, name, value)
     yield found
     SHARED_RACES._rooms.clear()
 

@@ -126,6 +126,7 @@ TAKEN: list[tuple[str, Loss]] = [
 ]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("numbers", [(0, 2, 5), (1, 2, 3), (-1, 0, 1), (2, 1, 0), (10**9, 7, -(10**9))], ids=repr)
 @pytest.mark.parametrize(("solver", "loss"), TAKEN)
 def test_classes_may_be_numbered_anyhow(solver: str, numbers: tuple[int, ...], loss: Loss) -> None:
@@ -149,6 +150,7 @@ def test_labels_of_one_class_and_of_none_are_refused() -> None:
                 Problem(BANK, labels, loss)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("C", [1e-12, 1e12])
 @pytest.mark.parametrize("loss", [MulticlassHinge, OneAgainstAllHinge])
 @pytest.mark.parametrize("solver", SOLVERS)

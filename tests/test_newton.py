@@ -14,8 +14,8 @@ from _problems import MAKERS, blobs, problem, random_grams
 from mklviz.contract import Array
 from mklviz.datasets import load_dataset
 from mklviz.engine import solve
+from mklviz.inner.averaging import SvmPoint
 from mklviz.inner.oracle import SvmOracle
-from mklviz.inner.point import SvmPoint
 from mklviz.kernels import KernelBank, paper_bank
 from mklviz.problem import Hinge, L1Penalty, Problem, Regularizer, Simplex
 from mklviz.record import Trace

@@ -321,7 +321,10 @@ mv.plot.gap(trace) + mv.plot.weights(trace)
 """
 
 
-@pytest.mark.parametrize("first", ["", "import holoviews; holoviews.extension('bokeh')"])
+HOLOVIEWS = "import holoviews; holoviews.extension('bokeh')"
+
+
+@pytest.mark.parametrize("first", ["", pytest.param(HOLOVIEWS, marks=pytest.mark.full)])
 def test_a_picture_as_a_cell_s_last_line_is_shown(first: str) -> None:
     _, shown = run(first, PICTURED)
     assert "Bokeh" in shown[-1]["data"]["text/html"]

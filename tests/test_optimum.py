@@ -27,6 +27,7 @@ CASES = [
 ]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(("solver", "name"), CASES)
 def test_every_solver_reaches_the_optimum(solver: str, name: str) -> None:
     best = optimum(name)
@@ -39,6 +40,7 @@ def test_every_solver_reaches_the_optimum(solver: str, name: str) -> None:
 ON_SIMPLEX = [name for name in MAKERS if isinstance(problem(name).regularizer, Simplex)]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("name", ON_SIMPLEX)
 @pytest.mark.parametrize(("solver", "fact"), [("silp", "lp_value"), ("level", "model_lower_bound")])
 def test_cutting_plane_models_bound_the_optimum_from_below(solver: str, fact: str, name: str) -> None:

@@ -327,6 +327,7 @@ def stated_groups(X: Array) -> tuple[Any, Any]:
 LOSSES = [Hinge(10.0), Logistic(10.0), Squared(10.0), MulticlassHinge(10.0)]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name_)
 @pytest.mark.parametrize("pair", [stated_product, stated_groups])
 @pytest.mark.parametrize(("name", "options"), [("spg", {}), ("spg", {"random_start": 2}), ("pgd", {"spectral": True})])
@@ -412,6 +413,7 @@ WRITTEN_OUT = {
 }
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("name", WRITTEN_OUT)
 @pytest.mark.parametrize("solver", ["spg", "pgd"])
 def test_the_best_of_several_starts_is_the_best_that_another_optimiser_finds_with_libsvm(name, solver):

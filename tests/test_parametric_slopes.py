@@ -24,6 +24,7 @@ def groupings(width: int) -> list[Sequence[Sequence[int]] | None]:
     return [None, [columns], [columns[:half], columns[half:]], [columns[k::3] for k in range(3)]]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("standardize", [True, False])
 def test_the_built_in_kernels_pass_on_every_table(name: str, standardize: bool) -> None:
@@ -36,6 +37,7 @@ def test_the_built_in_kernels_pass_on_every_table(name: str, standardize: bool) 
         ParametricBank.build(X, [LearnedPolynomial(degree), LearnedGaussian()])
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(("name", "standardize"), [("sonar", True), ("heart", True), ("wdbc", False)])
 @pytest.mark.parametrize("width", [1e-3, 0.1, 1.0, 10.0])
 def test_the_slopes_of_a_narrow_gaussian_do_not_cancel(name: str, standardize: bool, width: float) -> None:
@@ -91,6 +93,7 @@ class Stretched(LearnedPolynomial):
         return np.asarray(1.001 * super().forms(*given))
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("scale", [1e-4, 1e-2, 1.0, 1e2, 1e4])
 @pytest.mark.parametrize("degree", [1, 2, 3, 5])
 def test_polynomials_are_compared_in_any_unit_of_the_data(scale, degree):

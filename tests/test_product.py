@@ -297,6 +297,7 @@ def reference_minimum(problem: Problem) -> float:
     return float(found.fun)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("regularizer", [L1Penalty(1.0), LpPenalty(1.5, 1.0), PowerPenalty(1.5, 1.0)], ids=label)
 @pytest.mark.parametrize("name", ["spg", "pgd"])
 def test_ridge_regression_reaches_the_minimum_that_another_optimiser_finds(name, regularizer):
@@ -306,6 +307,7 @@ def test_ridge_regression_reaches_the_minimum_that_another_optimiser_finds(name,
     assert found.best.objective == pytest.approx(reference_minimum(problem), rel=1e-6)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("loss", LOSSES, ids=label)
 @pytest.mark.parametrize("regularizer", REGULARIZERS, ids=label)
 @pytest.mark.parametrize("name", ["spg", "pgd"])

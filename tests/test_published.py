@@ -167,11 +167,11 @@ def test_the_benchmark_names_a_solver_of_each_kind_that_there_is() -> None:
 
 def test_links_of_the_root_lead_to_pages_of_the_site(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / ".ci" / "docs"))
-    import from_root
+    import sources
 
     text = "See [a](README.md#set-up), [b](CHANGELOG.md), [c](apps/docs/runs.md) and [d](LICENSE)."
-    assert from_root.led(text) == "See a, [b](changelog.md), [c](runs.md) and d."
-    assert set(from_root.pages()) == {"changelog.md", "contributing.md"}
+    assert sources.led(text) == "See a, [b](changelog.md), [c](runs.md) and d."
+    assert set(sources.root_pages()) == {"changelog.md", "contributing.md"}
 
 
 def test_every_picture_of_the_library_stands_on_its_page_and_has_a_dark_form() -> None:

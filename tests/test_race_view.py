@@ -22,7 +22,7 @@ from bokeh.models import DataRange1d, LinearScale, LogScale, Plot
 
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import MaxIter, Race, solver_classes
-from mklviz.engine.styles import DASHES, MARKERS, style_of
+from mklviz.engine.registry import DASHES, MARKERS, style_of
 from mklviz.errors import SolverError
 from mklviz.problem import GroupSquaredPlusL1, Hinge, LogDet, Problem
 from mklviz.record import FINAL

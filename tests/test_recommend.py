@@ -15,7 +15,18 @@ import mklviz as mv
 from mklviz.engine import KINDS, ProblemSize, available_solvers, kind_of, recommend, rivals, solver_classes
 from mklviz.errors import UnsupportedProblem
 from mklviz.kernels import Gaussian, KernelBank, NystromBank, ProductBank
-from mklviz.problem import BlockL1, Hinge, L1Penalty, Logistic, LpBall, Problem, Simplex, Squared
+from mklviz.problem import (
+    BlockL1,
+    Hinge,
+    L1Penalty,
+    Logistic,
+    LpBall,
+    MulticlassHinge,
+    OneAgainstAllHinge,
+    Problem,
+    Simplex,
+    Squared,
+)
 
 ROOT = Path(__file__).parents[1]
 X, Y = blobs(24, 0.2, seed=3)
@@ -30,7 +41,11 @@ def test_the_recommended_solver_can_follow(kind: str) -> None:
 @pytest.mark.parametrize(
     ("posed", "kind"),
     [
-        (Problem(small_bank(X), Y), "svm-sparse"),
+        (Problem(small_bank(X), Y, Hinge(100.0)), "svm-sparse"),
+        (Problem(small_bank(X), Y), "svm-flat"),
+        (Problem(small_bank(X), np.arange(24) % 3, OneAgainstAllHinge(10.0)), "classes-flat"),
+        (Problem(small_bank(X), np.arange(24) % 3, MulticlassHinge(1.0)), "classes-flat"),
+        (Problem(small_bank(X), np.arange(24) % 3, MulticlassHinge(100.0)), "simplex"),
         (Problem(small_bank(X), Y, Hinge(10.0), L1Penalty(1.0)), "svm-priced"),
         (Problem(small_bank(X), Y, Hinge(10.0, bias=False)), "simplex"),
         (Problem(NystromBank.build(X, [Gaussian()], 10), Y), "simplex"),
@@ -63,6 +78,8 @@ def test_the_size_tells_svms_on_the_simplex_apart() -> None:
         ((200, 16, large), "silp"),
         ((200, 17, large), "closed-form"),
         ((5000, 4000, large * 1000), "newton"),
+        ((200, 250, large, 0.1), "silp"),
+        ((200, 251, large, 0.1), "newton"),
         ((200, 25, large), "closed-form"),
         ((200, 26, large), "newton"),
         ((200, 100, 8 * 8 * 200 * 100), "closed-form"),

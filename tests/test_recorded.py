@@ -14,7 +14,7 @@ from _waits import wait_for
 
 import mklviz as mv
 from mklviz.engine import Race, make_solver
-from mklviz.engine.branch import BRANCH_DASH
+from mklviz.engine.race import BRANCH_DASH
 from mklviz.errors import MklvizError, ProblemError, UnsupportedProblem
 from mklviz.recipe import Recipe, SolverChoice
 from mklviz.recipe.recorded import RecordedRace, head_for

@@ -384,7 +384,7 @@ class Concave(HalfSquares):
 @pytest.mark.parametrize("made", [HalfSquares(), Price()], ids=lambda made: made.label)
 @pytest.mark.parametrize("m", [1, 2, 40])
 def test_a_regularizer_that_fits_together_is_accepted(made: CustomRegularizer, m: int) -> None:
-    made.check(m)
+    assert made.check(m) is None
 
 
 @pytest.mark.parametrize(

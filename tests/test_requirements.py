@@ -11,7 +11,6 @@ import tomllib
 from functools import cache
 from importlib.metadata import packages_distributions
 
-import pytest
 from _sources import ROOT, SOURCES, inside
 from test_architecture import imports
 
@@ -34,20 +33,22 @@ def canonical(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def asked_for(extras: set[str]) -> set[str]:
+@cache
+def asked_for(extras: frozenset[str]) -> set[str]:
     """Return the names that the light installation asks for, and some extras with those that they include."""
     names, lines = set(), list(PROJECT["dependencies"])
     for extra in extras:
         lines += PROJECT["optional-dependencies"][extra]
     for line in lines:
         name, included = re.fullmatch(r"([\w.-]+)(?:\[([\w,]+)\])?.*", line).groups()  # type: ignore[union-attr]
-        names |= asked_for(set(included.split(","))) if name == "mklviz" else {canonical(name)}
+        names |= asked_for(frozenset(included.split(","))) if name == "mklviz" else {canonical(name)}
     return names
 
 
-@pytest.mark.parametrize("name", sorted(SOURCES))
-def test_every_package_that_is_imported_is_asked_for(name: str) -> None:
-    extras = next((extras for room, extras in EXTRAS.items() if inside(name, {room})), set())
-    tops = {imported.split(".")[0] for imported in imports(name)} - sys.stdlib_module_names - {"mklviz"}
-    needed = {canonical(distributions().get(top, [top])[0]) for top in tops}
-    assert needed - asked_for(extras) == set()
+def test_every_package_that_is_imported_is_asked_for() -> None:
+    missing = {}
+    for name in SOURCES:
+        extras = next((extras for room, extras in EXTRAS.items() if inside(name, {room})), set())
+        tops = {imported.split(".")[0] for imported in imports(name)} - sys.stdlib_module_names - {"mklviz"}
+        missing[name] = {canonical(distributions().get(top, [top])[0]) for top in tops} - asked_for(frozenset(extras))
+    assert {name: packages for name, packages in missing.items() if packages} == {}

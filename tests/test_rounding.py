@@ -182,6 +182,7 @@ def test_a_band_asks_whether_it_is_still_wanted() -> None:
     assert len(asked) == 3
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("solver", ["newton", "spg", "simplemkl", "level"])
 @pytest.mark.parametrize("C", [1e3, 1e5])
 def test_a_start_that_is_solved_is_not_spoiled(solver: str, C: float, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,11 +12,10 @@ from mklviz.contract import Iterate
 from mklviz.datasets import load_dataset
 from mklviz.engine import make_solver, solve
 from mklviz.errors import BankTooLarge, Interrupted, KernelError, ProblemError
-from mklviz.inner import row_cache as _row_cache
 from mklviz.inner import rows as _svm_rows
 from mklviz.inner.choice import inner_solver
 from mklviz.inner.oracle import SvmOracle
-from mklviz.inner.row_cache import RowCache
+from mklviz.inner.rows import RowCache
 from mklviz.kernels import Gaussian, KernelBank, Laplacian, Polynomial, ProductBank
 from mklviz.kernels.storage import rows as _rows
 from mklviz.problem import EpsilonInsensitive, Hinge, L1Penalty, Logistic, LpPenalty, Problem, Simplex
@@ -40,7 +39,7 @@ def no_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_rows, "TILE", 1000)
     monkeypatch.setattr(_svm_rows, "SMALLEST", 16)
     monkeypatch.setattr(_svm_rows, "LARGEST", 32)
-    monkeypatch.setattr(_row_cache, "FEWEST", 8)
+    monkeypatch.setattr(_svm_rows, "FEWEST", 8)
 
 
 def pair(combination: str, request: pytest.FixtureRequest, normalize: str = "trace"):
@@ -152,7 +151,7 @@ def test_the_rows_used_longest_ago_give_way():
 def test_the_cache_keeps_to_its_bytes():
     assert RowCache.capacity(20_000, 2**30) == 2**30 // 80_000
     assert RowCache.capacity(300, 2**30) == 300
-    assert RowCache.capacity(20_000, 1) == _row_cache.FEWEST
+    assert RowCache.capacity(20_000, 1) == _svm_rows.FEWEST
 
 
 LOSSES = [Hinge(5.0), Hinge(5.0, bias=False), EpsilonInsensitive(5.0, 0.2), EpsilonInsensitive(5.0, 0.2, bias=False)]

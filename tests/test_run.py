@@ -17,7 +17,7 @@ from mklviz.context import checkpoint, interruptible, meter
 from mklviz.context.blas import one_blas_thread
 from mklviz.contract import End, Iterate, Solver
 from mklviz.engine import Gap, MaxIter, Race, Run, make_solver, scheduler, solve
-from mklviz.engine.scheduler import THREAD_PREFIX, Party, Scheduler
+from mklviz.engine.scheduler import THREAD_PREFIX, Scheduler, TimeShare
 from mklviz.engine.stop import Verdict
 from mklviz.errors import Interrupted, MklvizError, SolverError, UnsupportedProblem
 from mklviz.problem import Hinge, L1Penalty, Problem
@@ -151,18 +151,6 @@ def test_steps_asked_for_in_quick_succession_add_up() -> None:
     run.cancel()
 
 
-def test_stepping_a_running_run_finishes_the_step_under_way_first() -> None:
-    gate = Gate(2)
-    run = Run(POSED, Fake(work=gate), rules=[])
-    run.start()
-    assert gate.reached.wait(PATIENCE)
-    run.step(3)
-    gate.opened.set()
-    assert wait_for(lambda: run.status == "paused")
-    assert len(run.trace) == 3 + 3
-    run.cancel()
-
-
 def test_no_steps_are_no_steps() -> None:
     run = Run(POSED, Fake(), rules=[])
     for count in (0, -2):
@@ -172,15 +160,16 @@ def test_no_steps_are_no_steps() -> None:
     run.cancel()
 
 
-def test_pausing_holds_after_the_step_under_way() -> None:
+@pytest.mark.parametrize(("word", "taken"), [(Run.pause, 5), (lambda run: run.step(3), 5 + 3)], ids=["pause", "step"])
+def test_pausing_and_stepping_finish_the_step_under_way_first(word: Callable[[Run], None], taken: int) -> None:
     gate = Gate(4)
     run = Run(POSED, Fake(work=gate), rules=[])
     run.start()
     assert gate.reached.wait(PATIENCE)
-    run.pause()
+    word(run)
     gate.opened.set()
     assert wait_for(lambda: run.status == "paused")
-    assert len(run.trace) == 5
+    assert len(run.trace) == taken
     run.cancel()
 
 
@@ -464,9 +453,9 @@ def test_a_race_without_solvers_is_refused() -> None:
 # threads
 
 
-def test_a_thousand_quick_runs_leave_no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hundreds_of_quick_runs_leave_no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scheduler, "IDLE_SECONDS", 0.05)
-    runs = [Run(POSED, Fake(count=3), rules=[]) for _ in range(1000)]
+    runs = [Run(POSED, Fake(count=3), rules=[]) for _ in range(300)]
     for run in runs:
         run.start()
     assert all(run.wait(PATIENCE) for run in runs)
@@ -492,7 +481,7 @@ class Meeting:
 
     def __init__(self, barrier: threading.Barrier, met: list[int], begun: threading.Event) -> None:
         self.barrier, self.met, self.begun = barrier, met, begun
-        self.party = Party()
+        self.party = TimeShare()
 
     def turn(self) -> None:
         self.begun.set()
@@ -513,7 +502,7 @@ def test_as_many_jobs_work_side_by_side_as_there_are_workers() -> None:
 @pytest.mark.usefixtures("no_log")
 def test_a_job_that_breaks_leaves_its_worker_alive() -> None:
     class Broken:
-        party = Party()
+        party = TimeShare()
 
         def turn(self) -> None:
             raise RuntimeError
@@ -521,7 +510,7 @@ def test_a_job_that_breaks_leaves_its_worker_alive() -> None:
     done = threading.Event()
 
     class Fine:
-        party = Party()
+        party = TimeShare()
 
         def turn(self) -> None:
             done.set()

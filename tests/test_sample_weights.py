@@ -43,10 +43,10 @@ from mklviz.problem import (
     Squared,
     losses,
 )
-from mklviz.problem.against_rest import one_against_all
+from mklviz.problem.equivalence import one_against_all
 from mklviz.problem.losses import loss_families
 from mklviz.problem.rounding import rounding_bound
-from mklviz.solvers._coarse import coarse_solution, some_samples
+from mklviz.solvers.level import coarse_solution, some_samples
 from mklviz.typing import Array
 
 __all__ = ["save"]
@@ -123,12 +123,12 @@ POSED = [weighted(loss, UNEVEN, regularizer) for regularizer in SOME for loss in
 
 
 def taken(name: str) -> list[Problem]:
-    """Return two problems of each regularizer that a solver takes: of the first and of the last loss."""
+    """Return a problem of each regularizer that a solver takes: of the losses one after the other."""
     solver = make_solver(name)
     found: list[Problem] = []
-    for start in range(0, len(POSED), len(EVERY_LOSS)):
+    for number, start in enumerate(range(0, len(POSED), len(EVERY_LOSS))):
         some = [problem for problem in POSED[start : start + len(EVERY_LOSS)] if not solver.refusal(problem)]
-        found += [some[0], some[-1]] if len(some) > 1 else some
+        found += [some[number % len(some)]] if some else []
     return found
 
 
@@ -281,8 +281,8 @@ def test_a_coarse_start_is_of_samples_with_weight() -> None:
 
 
 def test_machines_of_each_class_keep_the_weights() -> None:
-    for machine in one_against_all(weighted(MulticlassHinge(2.0), UNEVEN)):
-        np.testing.assert_array_equal(machine.sample_weight, UNEVEN)
+    machines = one_against_all(weighted(MulticlassHinge(2.0), UNEVEN))
+    np.testing.assert_array_equal([machine.sample_weight for machine in machines], [UNEVEN] * 3)
 
 
 def test_rounding_is_measured_with_weights() -> None:

@@ -19,7 +19,7 @@ from mklviz.cached import cached_property
 from mklviz.context import checkpoint
 from mklviz.contract import End, Facts, Iterate, Solver
 from mklviz.engine import MaxIter, Run, scheduler, solve
-from mklviz.engine.scheduler import SILENT_SECONDS, Party, Scheduler
+from mklviz.engine.scheduler import SILENT_SECONDS, Scheduler, TimeShare
 from mklviz.errors import SolverError
 from mklviz.problem import Problem
 from mklviz.quoting import MOST_SAID
@@ -43,7 +43,9 @@ class Job:
     `hold`: what its turn goes on until, beyond these seconds; `begun`: set by its first turn.
     """
 
-    def __init__(self, name: str, party: Party, log: list[str], shared: Scheduler, seconds: float, turns: int) -> None:
+    def __init__(
+        self, name: str, party: TimeShare, log: list[str], shared: Scheduler, seconds: float, turns: int
+    ) -> None:
         self.name, self.party, self.log, self.shared = name, party, log, shared
         self.seconds, self.left = seconds, turns
         self.hold, self.begun, self.ended, self.lost = (threading.Event() for _ in range(4))
@@ -79,7 +81,7 @@ class Asking(Job):
 
 def test_parties_get_the_same_time_however_many_jobs_they_have() -> None:
     shared, log = Scheduler(workers=1), []
-    many, one = Party(), Party()
+    many, one = TimeShare(), TimeShare()
     jobs = [Job("many", many, log, shared, 0.01, 20) for _ in range(4)] + [Job("one", one, log, shared, 0.01, 20)]
     for job in jobs:
         shared.submit(job)
@@ -90,7 +92,7 @@ def test_parties_get_the_same_time_however_many_jobs_they_have() -> None:
 
 def test_a_long_turn_is_left_in_the_middle_and_taken_up_again() -> None:
     shared, log = Scheduler(workers=1), []
-    long, quick = Asking("long", Party(), log, shared, 0.0, 1), Job("quick", Party(), log, shared, 0.01, 10)
+    long, quick = Asking("long", TimeShare(), log, shared, 0.0, 1), Job("quick", TimeShare(), log, shared, 0.01, 10)
     long.until = quick.ended
     shared.submit(long)
     assert long.begun.wait(PATIENCE)
@@ -102,7 +104,7 @@ def test_a_long_turn_is_left_in_the_middle_and_taken_up_again() -> None:
 
 def test_who_was_idle_has_saved_nothing_up() -> None:
     shared, log = Scheduler(workers=1), []
-    first, late = Job("first", Party(), log, shared, 0.02, 30), Job("late", Party(), log, shared, 0.02, 10)
+    first, late = Job("first", TimeShare(), log, shared, 0.02, 30), Job("late", TimeShare(), log, shared, 0.02, 10)
     shared.submit(first)
     wait_for(lambda: len(log) >= 15, "15 turns")
     shared.submit(late)
@@ -114,7 +116,7 @@ def test_who_was_idle_has_saved_nothing_up() -> None:
 
 def test_a_job_that_waits_knows_how_many_are_ahead() -> None:
     shared, log = Scheduler(workers=1), []
-    jobs = [Job(str(k), Party(), log, shared, 0.0, 1) for k in range(4)]
+    jobs = [Job(str(k), TimeShare(), log, shared, 0.0, 1) for k in range(4)]
     jobs[0].hold.clear()
     for job in jobs:
         shared.submit(job)
@@ -129,7 +131,7 @@ def test_who_never_asks_loses_its_worker_and_is_given_up(monkeypatch: pytest.Mon
     monkeypatch.setattr(scheduler, "SILENT_SECONDS", 0.2)
     monkeypatch.setattr(scheduler, "LOST_SECONDS", 0.6)
     shared, log = Scheduler(workers=1), []
-    silent, quick = Job("silent", Party(), log, shared, 0.0, 1), Job("quick", Party(), log, shared, 0.01, 3)
+    silent, quick = Job("silent", TimeShare(), log, shared, 0.0, 1), Job("quick", TimeShare(), log, shared, 0.01, 3)
     silent.hold = silent.lost
     shared.submit(silent)
     assert silent.begun.wait(PATIENCE)
@@ -137,7 +139,7 @@ def test_who_never_asks_loses_its_worker_and_is_given_up(monkeypatch: pytest.Mon
     assert quick.ended.wait(PATIENCE)
     assert silent.ended.wait(PATIENCE)
     assert log == ["quick"] * 3 + ["silent given up", "silent"]
-    again = Job("again", Party(), log, shared, 0.01, 1)
+    again = Job("again", TimeShare(), log, shared, 0.01, 1)
     shared.submit(again)
     assert again.ended.wait(PATIENCE)
 
@@ -160,7 +162,7 @@ def test_compiling_and_waiting_for_it_are_no_silence(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(scheduler, "SILENT_SECONDS", 0.2)
     monkeypatch.setattr(scheduler, "LOST_SECONDS", 1.5)
     shared, log = Scheduler(workers=1), []
-    quick, silent = (Compiling(name, Party(), log, shared, 0.0, 1) for name in ("quick", "silent"))
+    quick, silent = (Compiling(name, TimeShare(), log, shared, 0.0, 1) for name in ("quick", "silent"))
     silent.hold = silent.lost
     held = 3.0 if waits else 0.0
     quick.compiling = silent.compiling = 3.0 - held

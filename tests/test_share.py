@@ -148,16 +148,11 @@ def test_parts_are_hidden_and_locked_by_name(monkeypatch: pytest.MonkeyPatch) ->
     assert sidebar.locked.object == "Locked by the link: kernels, problem."
 
 
-def test_the_whole_set_up_can_be_hidden_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    explorer, wrong = opened(monkeypatch, hide="setup")
+def test_the_whole_set_up_can_be_hidden_and_locked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    explorer, wrong = opened(monkeypatch, hide="setup", lock="setup")
     assert wrong == ""
-    assert not any(section.body.visible for section in explorer.sidebar.sections)
-
-
-def test_the_whole_set_up_can_be_locked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    explorer, wrong = opened(monkeypatch, lock="setup")
-    assert wrong == ""
-    assert all(section.body.locked for section in explorer.sidebar.sections)
+    bodies = [section.body for section in explorer.sidebar.sections]
+    assert {(body.visible, body.locked) for body in bodies} == {(False, True)}
 
 
 def test_what_is_locked_takes_no_answers() -> None:

@@ -158,8 +158,10 @@ def test_an_empty_stop_rule_is_no_stop_rule() -> None:
 
 
 @pytest.mark.parametrize("name", scenarios())
-def test_a_scenario_is_read_back_from_the_controls(sidebar: Sidebar, name: str) -> None:
+def test_a_scenario_is_read_back_from_the_controls(name: str) -> None:
+    sidebar = used_sidebar()
     sidebar.scenario.choice.value = name
+    sidebar.scenario.restore()  # it may have been the one chosen before, and changed
     assert sidebar.recipe.same_race(scenarios()[name].recipe)
     assert not sidebar.scenario.changed
     assert sidebar.blocked == ""
@@ -198,7 +200,9 @@ def test_a_changed_control_is_owned_up_to_and_can_be_restored(sidebar: Sidebar) 
 
 
 @pytest.mark.parametrize("text", ["", "0", "-1", "many"])
-def test_a_text_that_is_no_value_blocks_the_race_and_says_so_at_its_field(sidebar: Sidebar, text: str) -> None:
+def test_a_text_that_is_no_value_blocks_the_race_and_says_so_at_its_field(text: str) -> None:
+    sidebar = used_sidebar()
+    sidebar.load(Recipe())
     sidebar.problem.C.box.value = text
     assert sidebar.problem.C.box.error_state
     assert sidebar.blocked == sidebar.problem.C.box.helper_text != ""
@@ -230,8 +234,9 @@ def test_a_new_seed_is_shown_and_a_loaded_scenario_brings_its_own(sidebar: Sideb
         lambda sidebar: sidebar.scenario.choice.param.update(value="products"),
     ],
 )
-def test_a_change_of_a_control_sets_the_recipe_once(change: Callable[[Sidebar], None], sidebar: Sidebar) -> None:
-    sidebar.load(sidebar.recipe.changed(source="iris", loss=Hinge(3.0), positive="setosa", solvers=[SPG, SILP]))
+def test_a_change_of_a_control_sets_the_recipe_once(change: Callable[[Sidebar], None]) -> None:
+    sidebar = used_sidebar()
+    sidebar.load(Recipe().changed(source="iris", loss=Hinge(3.0), positive="setosa", solvers=[SPG, SILP]))
     before, found = sidebar.recipe, []
     sidebar.param.watch(found.append, "recipe")
     change(sidebar)
@@ -252,6 +257,7 @@ def test_gram_matrices_leave_nothing_to_approximate_in_the_recipe(sidebar: Sideb
 # -- loss and regularizer
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("loss", loss_families())
 @pytest.mark.parametrize("name", offered_regularizers())
 def test_every_loss_with_every_regularizer_is_read_back_from_the_controls(loss: str, name: str) -> None:
@@ -277,7 +283,7 @@ def test_every_loss_with_every_regularizer_is_read_back_from_the_controls(loss: 
     )
     dataset = "three_groups" if loss_families()[loss].multiclass else "ionosphere"
     chosen = loss_families()[loss](5.0, **options)
-    recipe = sidebar.recipe.changed(source=dataset, loss=chosen, regularizer=regularizer, solvers=solvers)
+    recipe = Recipe().changed(source=dataset, loss=chosen, regularizer=regularizer, solvers=solvers)
     sidebar.load(recipe)
     assert sidebar.recipe == recipe
     assert sidebar.blocked == ""
@@ -361,8 +367,9 @@ def test_a_parameter_out_of_bounds_is_refused_in_the_words_of_the_regularizer(si
     assert sidebar.blocked == field.box.helper_text
 
 
-def test_numbers_to_predict_need_a_loss_for_numbers(sidebar: Sidebar) -> None:
-    sidebar.load(replace(sidebar.recipe, solvers=(SolverChoice("spg"),)))
+def test_numbers_to_predict_need_a_loss_for_numbers() -> None:
+    sidebar = used_sidebar()
+    sidebar.load(replace(Recipe(), solvers=(SolverChoice("spg"),)))
     sidebar.data.choice.value = "diabetes"
     assert "Diabetes progression has numbers to predict, and the hinge loss tells two classes apart" in sidebar.blocked
     assert sidebar.problem.misfit.visible
@@ -371,8 +378,9 @@ def test_numbers_to_predict_need_a_loss_for_numbers(sidebar: Sidebar) -> None:
     assert not sidebar.problem.misfit.visible
 
 
-def test_solvers_that_cannot_follow_the_loss_are_not_offered(sidebar: Sidebar) -> None:
-    sidebar.load(replace(sidebar.recipe, solvers=(SolverChoice("spg"),)))
+def test_solvers_that_cannot_follow_the_loss_are_not_offered() -> None:
+    sidebar = used_sidebar()
+    sidebar.load(replace(Recipe(), solvers=(SolverChoice("spg"),)))
     sidebar.problem.loss.value = "logistic"
     assert sidebar.solvers.chips["newton"].disabled
     assert "needs the hinge loss, not the logistic loss" in sidebar.solvers.chips["newton"].description
@@ -417,8 +425,9 @@ def test_every_solver_found_has_a_chip_in_its_own_colour(sidebar: Sidebar) -> No
         assert len(set(colours)) == len(colours)
 
 
-def test_a_chip_switches_its_solver_off_and_on_with_its_options(sidebar: Sidebar) -> None:
-    sidebar.load(replace(sidebar.recipe, solvers=(SolverChoice("pgd", {"spectral": True}), SolverChoice("spg"))))
+def test_a_chip_switches_its_solver_off_and_on_with_its_options() -> None:
+    sidebar = used_sidebar()
+    sidebar.load(replace(Recipe(), solvers=(SolverChoice("pgd", {"spectral": True}), SolverChoice("spg"))))
     sidebar.solvers.chips["pgd"].value = False
     assert sidebar.recipe.solvers == (SolverChoice("spg"),)
     sidebar.solvers.chips["pgd"].value = True
@@ -427,8 +436,9 @@ def test_a_chip_switches_its_solver_off_and_on_with_its_options(sidebar: Sidebar
     assert "No solver is chosen" in sidebar.blocked
 
 
-def test_a_solver_may_race_against_itself(sidebar: Sidebar) -> None:
-    sidebar.load(replace(sidebar.recipe, solvers=(SolverChoice("pgd"),)))
+def test_a_solver_may_race_against_itself() -> None:
+    sidebar = used_sidebar()
+    sidebar.load(replace(Recipe(), solvers=(SolverChoice("pgd"),)))
     sidebar.solvers.add_variant(sidebar.solvers.entries[0])
     titles = [entry.title.object for entry in sidebar.solvers.entries]
     assert len(set(titles)) == 2
@@ -438,8 +448,9 @@ def test_a_solver_may_race_against_itself(sidebar: Sidebar) -> None:
     assert sidebar.recipe.solvers == (SolverChoice("pgd", {"spectral": True}),)
 
 
-def test_a_solver_that_cannot_solve_the_problem_is_not_offered_and_says_why(sidebar: Sidebar) -> None:
-    sidebar.load(replace(sidebar.recipe, solvers=(SolverChoice("spg"),)))
+def test_a_solver_that_cannot_solve_the_problem_is_not_offered_and_says_why() -> None:
+    sidebar = used_sidebar()
+    sidebar.load(replace(Recipe(), solvers=(SolverChoice("spg"),)))
     sidebar.problem.weights.value = L1Penalty.name_
     refusing = [name for name, chip in sidebar.solvers.chips.items() if chip.disabled]
     assert refusing
@@ -452,8 +463,9 @@ def test_a_solver_that_cannot_solve_the_problem_is_not_offered_and_says_why(side
     assert not sidebar.solvers.chips["level"].disabled
 
 
-def test_a_chosen_solver_that_the_problem_rules_out_blocks_the_race_until_it_is_switched_off(sidebar: Sidebar) -> None:
-    sidebar.load(replace(sidebar.recipe, solvers=(SolverChoice("silp"), SolverChoice("spg"))))
+def test_a_chosen_solver_that_the_problem_rules_out_blocks_the_race_until_it_is_switched_off() -> None:
+    sidebar = used_sidebar()
+    sidebar.load(replace(Recipe(), solvers=(SolverChoice("silp"), SolverChoice("spg"))))
     sidebar.problem.weights.value = L1Penalty.name_
     assert sidebar.blocked
     assert "SILP" in sidebar.solvers.why_not.object
@@ -490,8 +502,9 @@ def test_an_option_out_of_its_bounds_is_refused_by_its_control() -> None:
 # -- data
 
 
-def test_more_than_two_classes_need_a_loss_for_them_or_one_class_against_the_rest(sidebar: Sidebar) -> None:
-    sidebar.load(replace(sidebar.recipe, solvers=(SolverChoice("spg"),)))
+def test_more_than_two_classes_need_a_loss_for_them_or_one_class_against_the_rest() -> None:
+    sidebar = used_sidebar()
+    sidebar.load(replace(Recipe(), solvers=(SolverChoice("spg"),)))
     assert not sidebar.data.positive.visible
     sidebar.data.choice.value = "iris"
     assert sidebar.data.positive.visible

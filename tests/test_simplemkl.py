@@ -16,8 +16,7 @@ from mklviz.engine import solve
 from mklviz.errors import UnsupportedProblem
 from mklviz.kernels import KernelBank
 from mklviz.problem import Hinge, L1Penalty, Problem
-from mklviz.solvers._golden import golden_section
-from mklviz.solvers.simplemkl import SimpleMkl, _ReducedDescent
+from mklviz.solvers.simplemkl import SimpleMkl, _ReducedDescent, golden_section
 
 NAMES = ["blobs, C = 100", "random Gram matrices", "pima"]
 # so that the objective shown is J itself but for rounding

@@ -172,7 +172,7 @@ def test_what_pages_ask_for_is_made(maker: Maker) -> None:
 
 
 def test_a_term_of_the_library_s_own_glossary_is_not_explained_twice(maker: Maker) -> None:
-    terms = maker("glossary").terms()
+    terms = maker("facts").terms()
     assert len({term.casefold() for term in terms}) == len(terms)
     assert {"duality gap", "kernel weight"} <= set(terms)
 
@@ -203,14 +203,14 @@ def test_readme_counts_the_svm_solves_of_the_runs_in_its_picture(maker: Maker) -
     for ending in ("", "-dark"):
         drawn = re.findall(r">(\d+) SVM solves,", (PAGES / f"silp-level{ending}.svg").read_text(encoding="utf-8"))
         assert drawn == list(told.groups())
-    for count, trace in zip(drawn, maker("animation").recorded(), strict=True):
+    for count, trace in zip(drawn, maker("pictures").recorded(), strict=True):
         assert trace.final.svm_solves == pytest.approx(int(count), rel=0.25)  # another BLAS takes other steps
 
 
 def test_two_runs_side_by_side_move_at_one_pace(maker: Maker) -> None:
     problem = named_problem("noisy blobs, C = 10")
     traces = [mv.solve(problem, name, gap=1e-3) for name in ("silp", "level")]
-    drawn = ElementTree.fromstring(maker("animation").animated(traces))
+    drawn = ElementTree.fromstring(maker("pictures").animated(traces))
     animations = list(drawn.iter(f"{SVG}animate"))
     assert len({each.get("dur") for each in animations}) == 1  # all begin again together
     for trace, panel in zip(traces, drawn.findall(f"{SVG}g"), strict=True):
@@ -279,14 +279,14 @@ def test_a_page_with_a_dark_picture_beside_shows_both(maker: Maker, tmp_path: Pa
 
 
 def test_a_notebook_is_a_page_with_its_words_its_python_and_places_for_outputs(maker: Maker) -> None:
-    pages = maker("notebooks").pages()
+    pages = maker("sources").notebook_pages()
     assert set(pages) == {f"notebooks/{path.stem}" for path in (ROOT / "apps" / "notebooks").glob("*.ipynb")}
     assert pages["notebooks/quickstart"].startswith("# mklviz in five cells\n")
     assert "race.wait()\nrace\n```\n<!-- output -->\n" in pages["notebooks/quickstart"]
 
 
 def test_every_written_page_is_in_the_contents(maker: Maker) -> None:
-    below = maker("contents").below
+    below = maker("sources").below
     listed = {"index"}
     for page in ("index", "solvers/index", "howto/notebooks", "reference/index"):
         listed |= {

@@ -13,7 +13,7 @@ from mklviz.context import interruptible
 from mklviz.contract import Iterate
 from mklviz.engine import make_solver, solve
 from mklviz.errors import Interrupted, UnsupportedProblem
-from mklviz.inner.scale import usual_weights
+from mklviz.inner.warm import usual_weights
 from mklviz.kernels import Gaussian, KernelBank
 from mklviz.problem import Hinge, LpBall, LpPenalty, Problem, Simplex, Squared
 from mklviz.record import Trace
@@ -80,6 +80,7 @@ def test_slope_and_curvature_along_a_pair_are_derivatives(p: float) -> None:
         assert curvature <= 0.0
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("p", POWERS)
 @pytest.mark.parametrize("seed", range(5))
 def test_the_step_is_the_best_along_the_pair(p: float, seed: int) -> None:
@@ -139,6 +140,7 @@ def test_what_is_kept_up_to_date_is_right(p: float) -> None:
 # whole runs
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
 @pytest.mark.parametrize("p", [1.01, 1.1, 1.5, 2.0, 4.0])
 def test_it_reaches_the_conic_optimum(p: float, C: float) -> None:
@@ -149,6 +151,7 @@ def test_it_reaches_the_conic_optimum(p: float, C: float) -> None:
     assert trace.best.lower_bound == pytest.approx(best, rel=ACCURACY)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("name", ["three random Gram matrices", "sonar", "every point twice, some with either label"])
 @pytest.mark.parametrize("p", [1.1, 2.0])
 def test_it_agrees_with_the_closed_form(name: str, p: float) -> None:
@@ -226,6 +229,7 @@ def test_the_ball_is_reached_through_the_penalty() -> None:
     assert ball.gap(found.weights / t, t * found.dual) <= 1e-8
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("C", [1e-6, 1e6])
 @pytest.mark.parametrize("p", [1.0001, 1.01, 2.0, 100.0])
 def test_extreme_problems_end_without_nan(p: float, C: float) -> None:
@@ -278,7 +282,7 @@ def test_it_refuses_in_a_sentence_what_it_cannot_do() -> None:
 
 
 def test_it_refuses_banks_that_would_not_fit_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mklviz.solvers._dense.DENSE_LIMIT", 1000)
+    monkeypatch.setattr("mklviz.inner.oracle.DENSE_LIMIT", 1000)
     assert "keeps every kernel in full, and 20 kernels on 30 samples" in make_solver("smo-mkl").refusal(posed(2.0))
 
 

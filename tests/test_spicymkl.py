@@ -64,6 +64,7 @@ def options_for(loss: Loss, regularizer: Regularizer) -> list[dict[str, Any]]:
     return chosen
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     ("loss", "regularizer", "options"),
     [

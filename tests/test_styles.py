@@ -11,7 +11,7 @@ import pytest
 from mklviz.contract import Solver
 from mklviz.engine import make_solver, solver_classes
 from mklviz.engine.race import entered
-from mklviz.engine.styles import DASHES, MARKERS, style_of
+from mklviz.engine.registry import DASHES, MARKERS, style_of
 from mklviz.views.look.palette import DARK, LIGHT, contrast, readable
 from mklviz.views.look.styles import solver_styles
 
@@ -25,7 +25,7 @@ def twenty(monkeypatch: pytest.MonkeyPatch) -> Mapping[str, type[Solver]]:
     """The solvers shipped, and as many as it takes to make twenty that name neither colour nor marker nor dash."""
     found = solver_classes()
     found |= {f"plain-{k}": plain(f"plain-{k}") for k in range(20 - len(found))}
-    monkeypatch.setattr("mklviz.engine.styles.solver_classes", lambda: found)
+    monkeypatch.setattr("mklviz.engine.registry.solver_classes", lambda: found)
     return found
 
 
@@ -56,7 +56,7 @@ def test_what_a_solver_says_is_kept() -> None:
 
 def test_beyond_all_markers_and_dashes_solvers_are_still_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     many = {f"plain-{k}": plain(f"plain-{k}") for k in range(len(MARKERS) * len(DASHES) + 2)}
-    monkeypatch.setattr("mklviz.engine.styles.solver_classes", lambda: many)
+    monkeypatch.setattr("mklviz.engine.registry.solver_classes", lambda: many)
     styles = [style_of(found) for found in many.values()]
     alike = [pair for pair in combinations([(style.marker, style.dash) for style in styles], 2) if pair[0] == pair[1]]
     assert len(alike) <= 3

@@ -16,7 +16,7 @@ from mklviz.context import interruptible
 from mklviz.datasets import load_dataset
 from mklviz.errors import Interrupted, KernelError, ProblemError
 from mklviz.inner import svm as _svm
-from mklviz.inner import svm_newton, svm_pairs, svm_state
+from mklviz.inner import svm_newton, svm_state, svm_steps
 from mklviz.inner.svm import InnerSvm
 from mklviz.kernels import KernelBank, Polynomial
 
@@ -352,7 +352,7 @@ def compiled_files():
 
 def test_compiled_functions_are_found_where_they_are():
     found = {file.relative_to(ROOT).as_posix() for file in compiled_files()}
-    assert {"solvers/_level_steps.py", "mklviz/inner/svm_newton.py", "mklviz/kernels/storage/cholesky.py"} <= found
+    assert {"solvers/_level_steps.py", "mklviz/inner/svm_newton.py", "mklviz/kernels/storage/factored.py"} <= found
 
 
 def imported_names(tree):
@@ -412,9 +412,9 @@ def test_a_variable_that_rounding_keeps_off_its_bound_is_put_on_it(upper):
     state = np.zeros((9, 2))
     state[svm_state.HI] = 1.0
     state[svm_state.B] = (1.0 - 1e-15, 0.5) if upper else (0.5, 1e-15)
-    assert svm_pairs._snapped(state, 0, 1, 1e-14)
+    assert svm_steps._snapped(state, 0, 1, 1e-14)
     assert state[svm_state.B].tolist() == ([1.0, 0.5] if upper else [0.5, 0.0])
-    assert not svm_pairs._snapped(state, 0, 1, 1e-14)  # both are where they belong
+    assert not svm_steps._snapped(state, 0, 1, 1e-14)  # both are where they belong
 
 
 def raw(name):

@@ -127,17 +127,18 @@ def test_a_path_is_solved_with_warm_starts_and_goes_on_where_it_was_ended(tmp_pa
 
 def test_a_killed_worker_costs_its_run_alone(store: Store) -> None:
     engine = Processes(1)
-    run = SweepRun(Sweep.from_words(LONG.replace("600", "2")), store, engine)
+    run = SweepRun(Sweep.from_words(LONG.replace("600", "2").replace("0...3", "0,1")), store, engine)
     run.start()
     (killed,) = wait_for(lambda: run.progress.running and store.runs("status:running") and engine.pids, "a run")
     os.kill(killed, signal.SIGKILL)
     assert run.wait(PATIENCE)
     assert killed not in engine.pids
-    assert run.table().frame.status.tolist() == ["limit"] * 4
+    assert run.table().frame.status.tolist() == ["limit"] * 2
     runs = store.runs("made:sweep")
     assert [each.status for each in runs if each.status != "limit"] == ["cut off"]  # at once: its lock has gone
 
 
+@pytest.mark.full
 def test_with_workers_killed_again_and_again_all_finish_and_nothing_finished_is_repeated(store: Store) -> None:
     """`python .ci/measure sweeps` does so for hours, with a kill every 20 seconds."""
     sweep, engine, killed = Sweep.from_words(LONG.replace("600", "1.5")), Processes(1), 0

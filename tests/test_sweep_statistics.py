@@ -71,7 +71,9 @@ def test_methods_that_solve_no_svm_are_left_out_where_svm_solves_are_counted() -
 
 def test_runs_that_did_not_converge_are_counted_and_not_averaged() -> None:
     frame = table(splits=5, missed=unlucky)
-    for spread in spreads(Outcomes.of(frame, "svm_solves")):
+    found = spreads(Outcomes.of(frame, "svm_solves"))
+    assert {spread.solver for spread in found} == set(frame["solver"])
+    for spread in found:
         runs = frame[(frame["data"] == spread.title) & (frame["solver"] == spread.solver)]
         solved = runs[runs["status"] == "converged"]["svm_solves"]
         assert spread.mean == pytest.approx(solved.mean())

@@ -17,8 +17,8 @@ from mklviz.context.meter import Meter
 from mklviz.context.progress import Progress
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import Race, Run, solve
-from mklviz.engine.helpers import Helpers, watch
 from mklviz.engine.registry import make_solver
+from mklviz.engine.task import Helpers, watch
 from mklviz.errors import Interrupted, MklvizError
 from mklviz.kernels import Gaussian, KernelBank
 from mklviz.kernels.storage import streamed as _streamed

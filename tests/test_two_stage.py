@@ -13,11 +13,11 @@ from _problems import dense, problem
 import mklviz as mv
 from mklviz.contract import Array
 from mklviz.engine import make_solver, replay, solve
+from mklviz.inner.oracle import dense_kernels
 from mklviz.problem import Hinge, Problem, Simplex
 from mklviz.record.archive import Arrays, read_header, write_archive
 from mklviz.record.summary import result_at
 from mklviz.record.trace import Trace
-from mklviz.solvers._dense import dense_kernels
 from mklviz.solvers._two_stage import TwoStage, TwoStageFacts
 from mklviz.solvers.alignf import alignments
 from mklviz.solvers.easymkl import nearest_points

@@ -397,7 +397,7 @@ def test_same_seed_same_epochs_and_another_seed_others(solver: str) -> None:
 def test_an_epoch_can_be_cancelled_between_its_pieces(solver: str, monkeypatch: pytest.MonkeyPatch) -> None:
     posed = mean_problem(Hinge, 0.1, 0.0)
     whole = first(make_solver(solver), posed, 8)[-1]
-    monkeypatch.setattr("mklviz.solvers._ufo_state._CHUNK", 1)
+    monkeypatch.setattr("mklviz.solvers._ufo._CHUNK", 1)
     np.testing.assert_allclose(first(make_solver(solver), posed, 8)[-1].dual, whole.dual, rtol=1e-9)
     made, calls = make_solver(solver), itertools.count()
 
@@ -428,5 +428,5 @@ def test_other_problems_are_refused_in_one_sentence(monkeypatch: pytest.MonkeyPa
     smooth = mean_problem(Logistic, 0.1, 0.0)
     assert "hinge loss, not for the logistic" in make_solver("obscure").refusal(smooth)
     assert "ufo" in available_solvers(posed)
-    monkeypatch.setattr("mklviz.solvers._dense.DENSE_LIMIT", 1000)
+    monkeypatch.setattr("mklviz.inner.oracle.DENSE_LIMIT", 1000)
     assert "GB" in make_solver("ufo").refusal(posed)

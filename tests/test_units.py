@@ -67,37 +67,39 @@ def taken(problem: Problem, method: str) -> Trace:
     return solve(problem, solver, gap=1e-4, max_iter=STEPS, **options)
 
 
-def triples() -> list[tuple[str, str, str]]:
-    """Every method with the losses and regularizers it takes: all regularizers with one loss, all losses with some."""
+def cases() -> list[tuple[str, str, str, str]]:
+    """Every method with what it takes, and units for that: all regularizers with one loss, some with all."""
     pairs = [("squared", r) for r in REGULARIZERS] + [("hinge", "squared 1.1-norm")]
     pairs += [
         (loss, r)
         for loss in LOSSES
         for r in ("simplex", "linear penalty", "block 1-norm", "group norm and 1-norm", "group norm")
     ]
-    known = [(m, *pair) for m in METHODS for pair in dict.fromkeys(pairs)]
-    return [(m, *pair) for m, *pair in known if not make_solver(METHODS[m][0]).refusal(posed(*pair))]
+    problems = {pair: posed(*pair) for pair in dict.fromkeys(pairs)}
+    units = {pair: {other.of(problem): name for name, other in OTHERS.items()} for pair, problem in problems.items()}
+    return [
+        (method, *pair, name)
+        for method, (solver, _) in METHODS.items()
+        for pair, problem in problems.items()
+        if not make_solver(solver).refusal(problem)
+        for other, name in units[pair].items()
+        if other != Units()
+    ]
 
 
 @pytest.mark.pairwise
-@pytest.mark.parametrize(("method", "loss", "regularizer"), triples())
-def test_other_units_give_the_same_steps(method: str, loss: str, regularizer: str) -> None:
+@pytest.mark.parametrize(("method", "loss", "regularizer", "other"), cases())
+def test_other_units_give_the_same_steps(method: str, loss: str, regularizer: str, other: str) -> None:
     problem = posed(loss, regularizer)
-    trace = taken(problem, method)
-    seen = {Units()}
-    for other in OTHERS.values():
-        units = other.of(problem)
-        if units in seen:
-            continue
-        seen.add(units)
-        found = taken(in_units(problem, units), method)
-        if method in SLOPES and regularizer in POWERS:
-            assert abs(found.final.svm_solves - trace.final.svm_solves) <= 0.1 * trace.final.svm_solves + 2
-            continue
-        assert [it.svm_solves for it in found] == [it.svm_solves for it in trace]
-        assert found.status == trace.status
-        # line searches multiply the last digits, where powers and logarithms round
-        np.testing.assert_allclose(found.objective / units.objective, trace.objective, rtol=1e-6)
+    units = OTHERS[other].of(problem)
+    trace, found = taken(problem, method), taken(in_units(problem, units), method)
+    if method in SLOPES and regularizer in POWERS:
+        assert abs(found.final.svm_solves - trace.final.svm_solves) <= 0.1 * trace.final.svm_solves + 2
+        return
+    assert [it.svm_solves for it in found] == [it.svm_solves for it in trace]
+    assert found.status == trace.status
+    # line searches multiply the last digits, where powers and logarithms round
+    np.testing.assert_allclose(found.objective / units.objective, trace.objective, rtol=1e-6)
 
 
 def test_powers_of_ten_change_counts_by_no_more_than_rounding() -> None:
@@ -108,6 +110,7 @@ def test_powers_of_ten_change_counts_by_no_more_than_rounding() -> None:
         assert abs(counts[0] - counts[1]) <= 1
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("C", [0.01, 1.0, 1e4])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_one_kernel_takes_spg_few_steps_whatever_the_loss_and_the_price(loss: str, C: float) -> None:

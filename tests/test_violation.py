@@ -133,6 +133,7 @@ def floor(loss: Loss, y: np.ndarray, K: np.ndarray, beta: np.ndarray) -> float:
     return box
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize(("loss", "access"), LOSSES, ids=str)
 def test_no_condition_is_violated_by_more_than_was_asked(loss: Loss, access: str, kernel: str) -> None:

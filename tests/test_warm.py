@@ -43,6 +43,7 @@ def iterate(weights: Array, dual: Array) -> Iterate:
     return Iterate(weights, dual, 0.0, 0.0, 0.0, 0)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(("solver", "kind"), PAIRS)
 def test_a_start_at_the_solution_leaves_next_to_nothing_to_do(solver: str, kind: str) -> None:
     there = solve(posed(kind), solver, gap=GAP, max_iter=3000)
@@ -52,7 +53,7 @@ def test_a_start_at_the_solution_leaves_next_to_nothing_to_do(solver: str, kind:
     assert len(again) - 1 <= 2
 
 
-@pytest.mark.pairwise
+@pytest.mark.each_value
 @pytest.mark.parametrize(("solver", "kind"), PAIRS)
 @pytest.mark.parametrize("C", [4.0, 30.0])
 def test_a_warm_run_is_certified_and_ends_where_a_cold_one_does(solver: str, kind: str, C: float) -> None:
@@ -78,6 +79,7 @@ def test_the_same_start_gives_the_same_run(solver: str) -> None:
     np.testing.assert_array_equal(one.dual, other.dual)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("nothing", ["weights", "dual variables", "either"])
 def test_a_start_without_weights_or_dual_variables_is_no_obstacle(solver: str, nothing: str) -> None:
@@ -187,7 +189,7 @@ def test_dual_variables_of_any_size_become_feasible_for_any_loss(loss: Loss) -> 
         found = Problem(BANK, LABELS, replace(loss, C=C), Simplex())
         dual = np.clip(old * rng.normal(0.5, 1.0, size=40), 0.0, old)  # many at either bound
         for signed in start_duals(found, iterate(np.ones(20), dual)):
-            found.loss.check_dual(found.loss.dual_from_signed(signed, LABELS), LABELS)
+            assert found.loss.check_dual(found.loss.dual_from_signed(signed, LABELS), LABELS) is None
 
 
 @pytest.mark.parametrize("C", [1.0, 30.0])

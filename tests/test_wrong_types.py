@@ -66,13 +66,16 @@ def sentence(call: Callable[[], object]) -> str:
     return said
 
 
-def cases(*calls: tuple[str, Callable[[Any], object], list[Any]]) -> list[Any]:
-    """One case for each call and each thing given to it."""
-    return [
-        pytest.param(partial(call, given), id=f"{name}={given!r:.20}")
-        for name, call, things in calls
-        for given in things
-    ]
+Refusal = tuple[str, Callable[[Any], object], list[Any]]  # what is asked for, how, and what is given that will not do
+
+
+def check_refusals(*refusals: Refusal) -> None:
+    for name, call, things in refusals:
+        for given in things:
+            try:
+                sentence(partial(call, given))
+            except BaseException as wrong:
+                raise AssertionError(f"{name} = {given!r:.60} is not refused in a sentence.") from wrong
 
 
 LOSSES = [Hinge, Logistic, Squared, EpsilonInsensitive, MulticlassHinge, OneAgainstAllHinge]
@@ -97,18 +100,14 @@ PARAMETERS = [
 OPTIONAL = {"GroupSquaredPlusL1.p"}
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        *cases(*((name, call, NO_NUMBERS if name in OPTIONAL else NEITHER) for name, call in PARAMETERS)),
-        *cases(*((kind.__name__, lambda given, kind=kind: kind(bias=given), NO_SWITCH) for kind in (Hinge, Squared))),
-    ],
-)
-def test_parameters_of_losses_and_regularizers(call: Callable[[], object]) -> None:
-    sentence(call)
+def test_parameters_of_losses_and_regularizers() -> None:
+    check_refusals(*((name, call, NO_NUMBERS if name in OPTIONAL else NEITHER) for name, call in PARAMETERS))
+    check_refusals(
+        *((kind.__name__, lambda given, kind=kind: kind(bias=given), NO_SWITCH) for kind in (Hinge, Squared))
+    )
 
 
-KERNELS = cases(
+KERNELS: list[Refusal] = [
     (
         "widths",
         lambda given: Gaussian(widths=given),
@@ -150,15 +149,15 @@ KERNELS = cases(
     ("nystrom seed", lambda given: NystromBank.build(X, [Gaussian()], seed=given), [*NEITHER, 2.5]),
     ("product", ProductBank.build, [*NEITHER, X + 1j]),
     ("cross", BANK.cross, [*NEITHER, X + 1j, X * np.nan, X[:, :2]]),
-)
+]
 
 
-@pytest.mark.parametrize("call", KERNELS)
-def test_data_kernels_and_banks(call: Callable[[], object]) -> None:
-    sentence(call)
+@pytest.mark.parametrize("refusal", KERNELS, ids=lambda refusal: refusal[0])
+def test_data_kernels_and_banks(refusal: Refusal) -> None:
+    check_refusals(refusal)
 
 
-POSED = cases(
+POSED: list[Refusal] = [
     ("bank", lambda given: Problem(given, Y), [None, X, "bank", [np.eye(12)]]),
     ("y", lambda given: Problem(BANK, given), [None, "y", 3, Y + 1j, Y[:5], ["a"] * 12, Y * np.nan]),
     ("loss", lambda given: Problem(BANK, Y, loss=given), [None, "hinge", Hinge, 10.0]),
@@ -182,15 +181,15 @@ POSED = cases(
             ("duals of equivalents", lambda given: mv.equivalents(PROBLEM, EQUAL, given)),
         )
     ],
-)
+]
 
 
-@pytest.mark.parametrize("call", POSED)
-def test_problems_weights_and_dual_variables(call: Callable[[], object]) -> None:
-    sentence(call)
+@pytest.mark.parametrize("refusal", POSED, ids=lambda refusal: refusal[0])
+def test_problems_weights_and_dual_variables(refusal: Refusal) -> None:
+    check_refusals(refusal)
 
 
-RUNS = cases(
+RUNS: list[Refusal] = [
     ("problem", lambda given: solve(given, "level"), [None, BANK, "problem"]),
     ("solver", lambda given: solve(PROBLEM, given), [3, "levle", make_solver, ["level"]]),
     ("gap", lambda given: solve(PROBLEM, "level", gap=given), [*NO_NUMBERS, 0.0]),
@@ -232,16 +231,16 @@ RUNS = cases(
     ("value", lambda given: with_parameter(PRICED, "lam", given), NEITHER),
     *[(rule.__name__, rule, [*NEITHER, 0.0]) for rule in (Gap, MaxSeconds, WeightChange, KKT, ProjectedGradient)],
     ("MaxIter", MaxIter, [*NO_COUNTS, None]),
-)
+]
 ODD = Problem(ProductBank.build(X), Y, Hinge(10.0), L1Penalty(1.0))
 
 
-@pytest.mark.parametrize("call", RUNS)
-def test_solves_races_paths_and_stop_rules(call: Callable[[], object]) -> None:
-    sentence(call)
+@pytest.mark.parametrize("refusal", RUNS, ids=lambda refusal: refusal[0])
+def test_solves_races_paths_and_stop_rules(refusal: Refusal) -> None:
+    check_refusals(refusal)
 
 
-OPTIONS = cases(
+OPTIONS: list[Refusal] = [
     *(
         (f"{name}.{key}", lambda given, name=name, key=key: make_solver(name, **{key: given}), things)
         for name, kind in solver_classes().items()
@@ -249,12 +248,12 @@ OPTIONS = cases(
         if key != "name"
         for things in [["x", [1.0], {}, 1j, *([float("nan"), True] if isinstance(option, param.Number) else [])]]
     )
-)
+]
 
 
-@pytest.mark.parametrize("call", OPTIONS)
-def test_options_of_solvers(call: Callable[[], object]) -> None:
-    sentence(call)
+@pytest.mark.parametrize("refusal", OPTIONS, ids=lambda refusal: refusal[0])
+def test_options_of_solvers(refusal: Refusal) -> None:
+    check_refusals(refusal)
 
 
 @pytest.mark.parametrize("weights", [[0.7, 0.7], [1.5, -0.5], [0.0, 0.0]], ids=str)

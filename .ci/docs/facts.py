@@ -9,7 +9,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import glossary
 import numpy as np
 import pictures
 
@@ -17,6 +16,7 @@ import mklviz as mv
 from mklviz.contract import Solver
 from mklviz.datasets import describe_datasets
 from mklviz.engine import KINDS, solver_classes
+from mklviz.glossary import GLOSSARY
 from mklviz.numbers import counted
 from mklviz.problem import Loss, Regularizer, loss_families, regularizer_families
 from mklviz.reproduce import ClaimAnswer
@@ -24,11 +24,17 @@ from mklviz.reproduce.recorded import answers_by_paper, recorded_answers
 from mklviz.reproduce.texts import COLUMNS, contrary_text, measured_text, race_text, row_texts, splits_text
 from mklviz.scenarios import scenarios
 
-__all__ = ["MADE", "followed"]
-
 WHICH = Path(__file__).with_name("which_solver.json")
 RECENT = Path(__file__).with_name("recent_solvers.json")
 ONCE = Path(__file__).with_name("weights_once.json")
+WORDS = {  # of the trade, which these pages alone say
+    "bank": "All kernels of a problem on the same samples.",
+    "iterate": "What a solver shows of one step: weights, dual variables, bounds and facts.",
+    "moved": "How often the whole weight was moved from some kernels to others.",
+    "oscillates": "Weights that move to and fro after their first steps, to no end.",
+    "recipe": "Everything that defines a race, as one value: data, kernels, problem, solvers, stop rules.",
+    "trace": "The recording of one run, step by step.",
+}
 _PLAYED = ("smkl", "averages", "spg")
 
 
@@ -202,9 +208,14 @@ def dataset_list() -> str:
     return _table(("name", "samples", "features", "target", "kind"), rows)
 
 
+def terms() -> dict[str, str]:
+    """Return every term with its sentence: the library's own glossary, and what only these pages say."""
+    return {**GLOSSARY, **WORDS}
+
+
 def glossary_list() -> str:
     """Return every term with its sentence, in the order of the alphabet."""
-    return "\n\n".join(f"**{term}**\n:   {text}" for term, text in sorted(glossary.terms().items(), key=_folded))
+    return "\n\n".join(f"**{term}**\n:   {text}" for term, text in sorted(terms().items(), key=_folded))
 
 
 def _folded(pair: tuple[str, str]) -> str:

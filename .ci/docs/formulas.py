@@ -9,16 +9,11 @@ from docutils.nodes import SkipNode
 from latex2mathml.converter import convert
 from sphinx.util.logging import getLogger
 
-__all__ = ["as_mathml", "display", "inline"]
-
 LOGGER = getLogger(__name__)
 
 
 def as_mathml(latex: str, display: str = "inline") -> str:
-    """Return a formula as MathML.
-
-    Raises `ValueError` if it has a command that cannot be written so.
-    """
+    """Return a formula as MathML. Raises `ValueError` if it has a command that cannot be written so."""
     try:
         mathml = convert(latex.strip(), display=display)
     except Exception as error:

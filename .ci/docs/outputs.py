@@ -26,8 +26,6 @@ from mklviz import engine
 from mklviz.views.chart.svg_pictures import path_still, race_still, trace_still
 from mklviz.views.pictures.style import rendered
 
-__all__ = ["MARK", "with_outputs"]
-
 MARK = "<!-- output -->"
 BLOCK = re.compile(rf"^```python\n(.*?)^```\n({MARK}\n)?", re.DOTALL | re.MULTILINE)
 STILLS = {mv.Trace: trace_still, engine.Race: race_still, engine.Path: path_still}

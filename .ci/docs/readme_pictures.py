@@ -19,8 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import animation
-from pictures import THEMES
+from pictures import THEMES, animated, recorded
 from PIL import Image
 from playwright.sync_api import Error, sync_playwright
 
@@ -39,9 +38,9 @@ FRAMES = "() => new Promise((drawn) => requestAnimationFrame(() => requestAnimat
 def main(folder: str = "") -> None:
     """Write all pictures."""
     docs = Path(folder) if folder else ROOT / "apps" / "docs"
-    traces = animation.recorded()
+    traces = recorded()
     for ending, theme in THEMES.items():
-        docs.joinpath(f"silp-level{ending}.svg").write_text(animation.animated(traces, theme), encoding="utf-8")
+        docs.joinpath(f"silp-level{ending}.svg").write_text(animated(traces, theme), encoding="utf-8")
     with _served() as address, _browser() as browser:
         page = browser.new_page(viewport=SIZE)
         _open(page, address)

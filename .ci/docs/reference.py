@@ -15,8 +15,6 @@ from types import ModuleType
 import mklviz
 from mklviz.cli.commands import main
 
-__all__ = ["homes", "index", "pages"]
-
 HEADINGS = {
     "datasets": "Data",
     "kernels": "Kernels and banks",

@@ -6,29 +6,45 @@ A line ``<!-- made: NAME WORDS -->`` of a page is replaced by what `facts.MADE` 
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-import contents
 import facts
-import from_root
-import notebooks
 import outputs
 import pictures
 import reference
 
+from mklviz.engine import solver_classes
 from mklviz.views.export.gallery import gallery_pages
 
-__all__ = ["gather"]
-
-DOCS = Path(__file__).resolve().parents[2] / "apps" / "docs"
+ROOT = Path(__file__).resolve().parents[2]
+DOCS, NOTEBOOKS = ROOT / "apps" / "docs", ROOT / "apps" / "notebooks"
 MARK = re.compile(r"^<!-- made: ([\w-]+) ?(.*?) -->$", re.MULTILINE)
 READ = {  # as code hosts show it: as Sphinx reads it
     r"^(#+ .*) \{#([\w-]+)\}$": r"(\2)=\n\1",
     r"\]\((?:\.\./)+notebooks/(\w+)\.ipynb\)": r"](../notebooks/\1.md)",
     r"\]\(((?:\.\./)*pages/[\w-]+\.html)\)": r"](\1){.external}",
+}
+FILES = {"changelog.md": "CHANGELOG.md", "contributing.md": "CONTRIBUTING.md"}
+PAGE_OF = {file: page for page, file in FILES.items()}
+LINK = re.compile(r"\[([^\[\]]+)\]\((?![a-z]+:)([\w./-]+)(#[\w-]+)?\)")
+HOWTO = (
+    "choosing scikit-learn paths own-data own-kernel own-solver plugin-package large-banks notebooks classroom pages"
+)
+HOME = {  # the pages in their order
+    "": ("install", "tutorial", "formulations"),
+    "How to": [f"howto/{page}" for page in (*HOWTO.split(), "pages")],
+    "Mathematics": ("mathematics", "losses", "regularizers", "kernels", "Solvers <solvers/index>"),
+    "Runs": ("runs", "sweeps", "commands"),
+    "To see": ("gallery", "plot", "claims", "learning_kernels", "comparison"),
+    "Developing": (
+        "contributing",
+        *(f"developing/{page}" for page in ("map", "extensions", "charts", "defences", "tests", "tried", "releases")),
+    ),
+    "Reference": ("reference/index", "glossary", "security", "cite", "changelog"),
 }
 
 
@@ -48,10 +64,10 @@ def gather(folder: Path, ready: Path) -> None:
 def _texts() -> Iterator[tuple[str, str]]:
     for path in sorted(DOCS.rglob("*.md")):
         yield path.relative_to(DOCS).as_posix(), path.read_text(encoding="utf-8")
-    yield from from_root.pages().items()
+    yield from root_pages().items()
     yield "reference/index.md", reference.index()
     yield from ((f"reference/{name}.md", text) for name, text in reference.pages().items())
-    yield from ((f"{name}.md", text) for name, text in notebooks.pages().items())
+    yield from ((f"{name}.md", text) for name, text in notebook_pages().items())
 
 
 def _write(path: Path, text: str) -> None:
@@ -69,7 +85,7 @@ def _finished(text: str, name: str, folder: Path) -> str:
     text = pictures.for_both_themes(text, folder / name)
     for written, read in READ.items():
         text = re.sub(written, read, text, flags=re.MULTILINE)
-    return text + contents.below(name)
+    return text + below(name)
 
 
 def _made(mark: re.Match[str], page: str) -> str:
@@ -78,3 +94,55 @@ def _made(mark: re.Match[str], page: str) -> str:
         known = ", ".join(sorted(facts.MADE))
         raise LookupError(f"{page}: nothing is made under the name {mark[1]!r}, only {known}.")
     return maker(*mark[2].split())
+
+
+# -- those that stand elsewhere: at the root, for code hosts, and as notebooks, whose cells are run like other Python
+
+
+def root_pages() -> dict[str, str]:
+    """Return the text of each page of the root by its place in the site, with links that lead to pages of the site."""
+    return {page: led((ROOT / file).read_text(encoding="utf-8")) for page, file in FILES.items()}
+
+
+def led(text: str) -> str:
+    """Return a text of the root whose links lead to pages, or are words where the site has no such page."""
+
+    def there(link: re.Match[str]) -> str:
+        words, file, anchor = link.groups()
+        page = PAGE_OF.get(file, file.removeprefix("apps/docs/"))
+        return words if page == file else f"[{words}]({page}{anchor or ''})"
+
+    return LINK.sub(there, text)
+
+
+def notebook_pages() -> dict[str, str]:
+    """Return the text of each page by its name, with its Python and the marks of outputs."""
+    return {f"notebooks/{path.stem}": _notebook(path) for path in sorted(NOTEBOOKS.glob("*.ipynb"))}
+
+
+def _notebook(path: Path) -> str:
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return "\n\n".join(_cell(cell["cell_type"], "".join(cell["source"])) for cell in cells) + "\n"
+
+
+def _cell(kind: str, source: str) -> str:
+    return f"```python\n{source}\n```\n{outputs.MARK}" if kind == "code" else source
+
+
+# -- their order, as Sphinx asks for it at the end of the page they stand under
+
+
+def below(page: str) -> str:
+    """Return what a page ends with: the list of those below it, which stands at the side of every page."""
+    parts: dict[str, Mapping[str, Iterable[str]]] = {
+        "index.md": HOME,
+        "solvers/index.md": {"": solver_classes()},
+        "howto/notebooks.md": {"": (f"../{name}" for name in notebook_pages())},
+        "reference/index.md": {"": reference.pages()},
+    }
+    return "\n".join(_toctree(caption, entries) for caption, entries in parts.get(page, {}).items())
+
+
+def _toctree(caption: str, entries: Iterable[str]) -> str:
+    named = f":caption: {caption}\n" if caption else ""
+    return "\n".join(["", "```{toctree}", f":hidden:\n{named}", *entries, "```", ""])

@@ -13,8 +13,6 @@ from pathlib import Path
 
 from packaging.version import Version
 
-__all__ = ["link"]
-
 MAIN = "main"
 NOT_FOUND = Path(__file__).with_name("not_found.html")
 

@@ -17,7 +17,7 @@ from mklviz.contract import Solver
 from mklviz.engine import solve
 from mklviz.kernels import KernelBank
 from mklviz.problem import BlockL1, EpsilonInsensitive, Hinge, L1Penalty, Loss, Problem, Squared
-from mklviz.problem.bounds import relative_gap
+from mklviz.problem.proving import relative_gap
 from mklviz.typing import Array
 
 __all__ = ["exact_bound", "exact_form", "proves_what_it_says", "rank_one"]

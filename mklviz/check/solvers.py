@@ -9,7 +9,7 @@ import inspect
 import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import fields
 from functools import cache
 
@@ -21,7 +21,7 @@ from mklviz.check.problems import FORMULATIONS, blobs, formulate, small_bank
 from mklviz.context import interruptible
 from mklviz.contract import Facts, Iterate, Solver
 from mklviz.engine import available_solvers, recommend, solve
-from mklviz.engine.styles import DASHES
+from mklviz.engine.registry import DASHES
 from mklviz.errors import ContractError, Interrupted, MklvizError, UnsupportedProblem
 from mklviz.problem import Problem
 from mklviz.typing import Array
@@ -45,6 +45,7 @@ __all__ = [
 ]
 
 STEPS = 40
+FEW = 15  # where every step is taken twice
 
 
 @cache
@@ -151,15 +152,28 @@ def starts_and_counts(kind: type[Solver], problem: Problem, iterates: Sequence[I
 
 
 def explained(iterates: Sequence[Iterate]) -> None:
-    """Require that facts may be missing, and that the docstring of their class has an entry for every field."""
+    """Require that facts may be missing, and that every field is explained, in the docstring or by a comment at it."""
     for kind in {type(iterate.facts) for iterate in iterates}:
         require(not kind().known(), f"{kind.__name__}() knows something: its defaults are nan and empty words.")
-        docs = "\n".join(inspect.getdoc(base) or "" for base in kind.__mro__ if issubclass(base, Facts))
+        bases = [base for base in kind.__mro__ if issubclass(base, Facts)]
+        docs = "\n".join(inspect.getdoc(base) or "" for base in bases)
         entries = set(re.findall(r"\w+", " ".join(re.findall(r"^([\w, ]+) : ", docs, re.MULTILINE))))
         known = {field.name for field in fields(kind)}
-        missing, more = sorted(known - entries), sorted(entries - known)
-        require(not missing, f"the docstring of {kind.__name__} does not explain {', '.join(missing)}.")
+        missing, more = sorted(known - entries.union(*map(_commented, bases))), sorted(entries - known)
+        require(not missing, f"{kind.__name__} does not explain {', '.join(missing)}.")
         require(not more, f"the docstring of {kind.__name__} explains {', '.join(more)}, which it has not.")
+
+
+def _commented(kind: type) -> set[str]:
+    """Return the fields of a class with a comment beside them, or above them and others."""
+    names, above = set(), False
+    with suppress(OSError, TypeError):  # no file has it
+        for line in inspect.getsource(kind).splitlines():
+            field = re.match(r"    (\w+): ", line)
+            if field and (above or "#" in line):
+                names.add(field[1])
+            above = line.strip().startswith("#") or (above and field is not None and "#" not in line)
+    return names
 
 
 def narrated(solver: Solver, iterates: Sequence[Iterate]) -> None:
@@ -295,7 +309,7 @@ def steps_are_narrated(kind: type[Solver]) -> None:
 def seeds_are_kept(kind: type[Solver]) -> None:
     """The same seed gives the same iterates, bit for bit."""
     for name in taken(kind):
-        first, again = (steps(kind(seed=3), on_blobs(name, 100.0)) for _ in range(2))
+        first, again = (steps(kind(seed=3), on_blobs(name, 100.0), FEW) for _ in range(2))
         equal = len(first) == len(again) and all(map(same, first, again))
         require(equal, f"{name}: two walks with the same seed differ.")
 
@@ -303,7 +317,7 @@ def seeds_are_kept(kind: type[Solver]) -> None:
 def observers_may_write(kind: type[Solver]) -> None:
     """It hands over copies: writing into an iterate changes nothing."""
     for name in taken(kind):
-        clean, problem = steps(kind(), on_blobs(name, 100.0)), on_blobs(name, 100.0)
+        clean, problem = steps(kind(), on_blobs(name, 100.0), FEW), on_blobs(name, 100.0)
         for number, (expected, iterate) in enumerate(zip(clean, kind().iterates(problem), strict=False)):
             untouched = same(iterate, expected)
             require(untouched, f"{name}: writing into an iterate changed the one after it, number {number}.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 
-from mklviz.engine.compiling import PARTS, Sharing
+from mklviz.engine.compiling import PARTS, CompilePool
 from mklviz.streams import redraws
 
 __all__ = ["compile_all"]
@@ -18,10 +18,10 @@ def compile_all() -> bool:
     """
     begun, last = time.monotonic(), ""
     try:
-        with Sharing().open() as sharing:
+        with CompilePool().open() as pool:
             for part in PARTS:
-                last = _show(sharing.fraction, last)
-                sharing.ensure(part)
+                last = _show(pool.fraction, last)
+                pool.ensure(part)
     except KeyboardInterrupt:
         print("\nmklviz: stopped; compiled functions stay, and the next call continues.", file=sys.stderr)
         return False

@@ -3,10 +3,9 @@
 from mklviz.engine.grid import lambda_max, parameters, path_values, with_parameter
 from mklviz.engine.kinds import KINDS, Kind, ProblemSize, kind_of, mean_diagonal, recommend, rivals
 from mklviz.engine.paths import Path, path
-from mklviz.engine.profile import Profile, objective_profile
 from mklviz.engine.race import Race
 from mklviz.engine.registry import available_solvers, make_solver, solver_classes, why_not
-from mklviz.engine.replaying import Replay, Returned, measured, replay
+from mklviz.engine.replaying import Profile, Replay, Returned, measured, objective_profile, replay
 from mklviz.engine.run import Run
 from mklviz.engine.solving import solve
 from mklviz.engine.stop import (

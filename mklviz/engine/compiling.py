@@ -31,7 +31,7 @@ from mklviz.inner import svm_state
 from mklviz.inner.matrix_game import MatrixGame
 from mklviz.inner.svm import COMPACT_FROM, InnerSvm
 from mklviz.inner.svm_newton import newton_step
-from mklviz.inner.svm_pairs import pair_steps
+from mklviz.inner.svm_steps import pair_steps
 from mklviz.kernels import Gaussian, KernelBank, LearnedPolynomial, NystromBank, ParametricBank, ProductBank, paper_bank
 from mklviz.kernels.interface import Access, Miniature
 from mklviz.problem import (
@@ -51,20 +51,6 @@ from mklviz.problem import (
 )
 from mklviz.solvers._level_qp import project_to_level_set
 from mklviz.typing import Array
-
-__all__ = [
-    "BASIC",
-    "PARTS",
-    "SMALL",
-    "Sharing",
-    "everything",
-    "few_steps",
-    "kind",
-    "main",
-    "miniatures",
-    "needs",
-    "problems",
-]
 
 _log = logging.getLogger(__name__)
 _STEPS = 6
@@ -123,7 +109,7 @@ def needs(solver: str) -> tuple[str, ...]:
     return (*_FIRST, *_BEYOND.get(solver, ()))
 
 
-class Sharing:
+class CompilePool:
     """The parts, compiled by helping processes, which live as long as the context.
 
     `done`: parts that this process has loaded, or compiled where no process helped.
@@ -149,7 +135,7 @@ class Sharing:
             return self._helpers > 0 and part not in self._cached
 
     @contextmanager
-    def open(self) -> Iterator[Sharing]:
+    def open(self) -> Iterator[CompilePool]:
         """Let processes help, beginning with the first function that must be compiled."""
         try:
             yield self

@@ -3,27 +3,82 @@
 |gap| <= rounding       as exact as numbers allow: "precision", unless gap and rounding together reach the goal
  gap  < -rounding       the bounds contradict each other: an error, never "converged"
 
-Where the objective itself is no larger than its rounding, no relative gap says anything: the absolute one is told.
+Where the objective itself is no larger than its rounding, the gap is given as a difference: relative ones say nothing.
 
 Where it is the rounding in a stored kernel that keeps dual variables from proving more (`mklviz.problem.proving`), a
 run ends as "precision" too, and says which kernel it is.
+
+Before all that, the arrays of every iterate are checked, their shapes and numbers.
 """
 
 from __future__ import annotations
 
+import math
 from itertools import takewhile
+from typing import Any
 
 import numpy as np
 
 from mklviz.context import resolution
 from mklviz.contract import Iterate
+from mklviz.errors import SolverError
+from mklviz.numbers import is_whole
 from mklviz.problem import Problem
 from mklviz.problem.proving import prove_if_doubtful, proved_at_least
 from mklviz.problem.rounding import rounding_bound
 from mklviz.record.trace import Trace
 from mklviz.record.verdict import Verdict
+from mklviz.typing import Array
 
-__all__ = ["reviewed"]
+LARGEST = 1e150  # beyond, products of two numbers overflow
+_BEYOND = f"numbers that are not finite or beyond {LARGEST:g}, with which nothing can be computed"
+
+
+def checked_iterate(iterate: Any, problem: Problem, solver: str) -> Iterate:
+    """Return `iterate`, which a solver yielded for a step.
+
+    Raises `SolverError` if it is no iterate of that problem, with a sentence that says what it is instead.
+    """
+    if not isinstance(iterate, Iterate):
+        raise SolverError(f"{solver} yielded {type(iterate).__name__} for a step, where an Iterate was expected.")
+    duals = problem.loss.dual_shape(problem.y)
+    proving = iterate.dual if iterate.certificate is None else iterate.certificate
+    fault = (
+        _fault_of_array("kernel weights", iterate.weights, (problem.m,))
+        or _fault_of_array("dual variables", iterate.dual, duals)
+        or _fault_of_array("certificate's dual variables", proving, duals)
+        or _fault_of_numbers(iterate)
+    )
+    if fault:
+        raise SolverError(f"{solver} yielded an iterate that cannot be used: {fault}")
+    return iterate
+
+
+def _fault_of_array(name: str, values: Array, shape: tuple[int, ...]) -> str:
+    if not isinstance(values, np.ndarray):
+        return f"its {name} are of type {type(values).__name__}, where a numpy array was expected."
+    if values.shape != shape:
+        return f"its {name} have the shape {values.shape}, where {shape} was expected."
+    if not (np.abs(values) <= LARGEST).all():  # false for nan
+        return f"its {name} hold {_BEYOND}."
+    return ""
+
+
+def _fault_of_numbers(iterate: Iterate) -> str:
+    for name in ("objective", "lower_bound", "step"):
+        if not isinstance(getattr(iterate, name), (int, float, np.number)):
+            return f"its {name} is {getattr(iterate, name)!r:.40}, where one number was expected."
+    if math.isnan(iterate.objective):
+        return "its objective is not a number."
+    bounds = {"objective": iterate.objective, "lower_bound": iterate.lower_bound, "dual_bound": iterate.dual_bound}
+    numbers = bounds | {"step": iterate.step} | iterate.facts.known()
+    for name, value in numbers.items():
+        if isinstance(value, (int, float)) and abs(value) > LARGEST:
+            return f"its {name} is {value:g}, one of the {_BEYOND}."
+    if not is_whole(iterate.svm_solves):
+        return f"its svm_solves is {iterate.svm_solves!r:.40}, where a whole number was expected."
+    return ""
+
 
 PATIENCE = 5  # steps in a row that prove nothing because of how a kernel is stored, before a run ends
 COARSE = 1e-3  # relative gap above which the bound on rounding, a loose one, does not count as all there is
@@ -105,7 +160,7 @@ def _stored_decides(problem: Problem, trace: Trace, verdict: Verdict | None, goa
         least = best - max(enough, HALF * apart)
         ends = trace.final, trace.best, trace.best_bound
         which = next(filter(_is_kernel, (_decisive(problem, step, least) for step in ends)), None)
-    return None if which is None else Verdict("precision", _told(problem, trace, which))
+    return None if which is None else Verdict("precision", _stored_text(problem, trace, which))
 
 
 def _is_kernel(which: int | None) -> bool:
@@ -118,7 +173,7 @@ def _decisive(problem: Problem, step: Iterate, least: float) -> int | None:
     return None if proved is None or proved.stored < least else int(proved.doubtful[0])
 
 
-def _told(problem: Problem, trace: Trace, which: int) -> str:
+def _stored_text(problem: Problem, trace: Trace, which: int) -> str:
     return (
         f"As exact as the stored kernels allow: the entries of {problem.bank.names[which]} are known to sixteen digits,"
         f" which cancel in what the dual variables prove, with {_sizes(problem, trace, which)}."

@@ -15,15 +15,13 @@ from mklviz.engine.registry import available_solvers, solver_classes, why_not
 from mklviz.errors import UnsupportedProblem
 from mklviz.problem import Problem
 
-__all__ = ["KINDS", "Kind", "ProblemSize", "kind_of", "mean_diagonal", "recommend", "rivals"]
-
 MOST_POINTS = 1000  # of methods whose steps take the cube of the points
 PRICED_POINTS = 500  # of Newton's method where a price leaves the size of the weights open, which takes more steps
 FEW = 16  # kernels over which a linear program takes next to no time
 LOW_RANK, THIN = 8.0, 4.0  # numbers stored for each kernel and point, up to which passes are short, and next to none
 SPREAD, WIDE = 8, 16  # points for each kernel, from which nearly every kernel keeps weight, and of thin ones
 SMALL_C = 1.0  # beside a diagonal of one; up to there the SVMs hardly change with the weights
-TINY_C = 0.045  # up to there a few planes describe the whole objective
+FLAT_C, MANY = 35.0, 1.25  # C beside a unit trace, up to which a few planes describe it all, and kernels for each point
 EASY_CLASSES = {False: 1.0, True: 10.0}  # the same for several classes, without and with an SVM for each
 
 
@@ -107,23 +105,25 @@ KINDS = (
         what="SVM on the simplex, up to 16 kernels",
         solver="silp",
         why="has the few planes that so few kernels need at once",
-        measured="SPG took 1.2-3 times as long, Newton 1.5-4.7, closed form 1.7-3.2, Level 1.8-7.1.",
+        measured="SPG took 2-3 times as long, Newton 1.2-5.2, closed form 1.8-3.4, Level 2.4-8.5.",
         fits=lambda problem, size: _simplex_svm(problem) and size.m <= FEW,
     ),
     Kind(
         name="svm-flat",
-        what="SVM on the simplex, C up to 0.045 beside a unit diagonal",
+        what="SVM on the simplex, C up to 35 beside a unit trace, at most five kernels for four points",
         solver="silp",
-        why="has the few planes at once that describe an objective of hardly any curvature",
-        measured="SPG took MEASURED times as long.",
-        fits=lambda problem, size: _simplex_svm(problem) and _scaled_C(problem, size) <= TINY_C,
+        why="has the few planes that describe an objective of hardly any curvature",
+        measured="SPG took 1.1-6.1 times as long, closed form 0.5-4.3, Newton 0.6-14, Level 0.9-17.",
+        fits=lambda problem, size: (
+            _simplex_svm(problem) and _scaled_C(problem, size) * size.n <= FLAT_C and size.m <= MANY * size.n
+        ),
     ),
     Kind(
         name="svm-easy",
         what="SVM on the simplex, C up to 1 beside a unit diagonal, kernels of low rank",
         solver="closed-form",
         why="is there in the few steps that weights of little consequence take",
-        measured="Level took 0.7-7 times as long, Newton 0.8-6.7, SILP 0.8-3, SPG 0.9-6.4.",
+        measured="Level took 0.6-6.1 times as long, Newton 0.9-9.6, SILP 0.6-3.5, SPG 1-6.",
         fits=lambda problem, size: (
             _simplex_svm(problem) and size.rank <= LOW_RANK and _scaled_C(problem, size) <= SMALL_C
         ),
@@ -133,7 +133,7 @@ KINDS = (
         what="SVM on the simplex, kernels of features with few values, less than 16 points for each",
         solver="level",
         why="takes steps that cost nothing beside Newton's where a pass over the kernels is short",
-        measured="Closed form took 0.6-3 times as long, SPG 1.1-1.9, Newton 1.4-3, SILP 1.9-3.2.",
+        measured="Closed form took 0.6-3.3 times as long, SPG 1-1.9, Newton 0.9-4.7, SILP 2.6-4.7.",
         fits=lambda problem, size: _simplex_svm(problem) and size.rank <= THIN and size.n < WIDE * size.m,
     ),
     Kind(
@@ -141,7 +141,7 @@ KINDS = (
         what="SVM on the simplex, eight points or more for each kernel",
         solver="closed-form",
         why="shares the weight out over many kernels in a few steps",
-        measured="SILP took 0.6-15 times as long, SPG 1.3-3.7, Newton 1.6-4, Level 1.7-4.2.",
+        measured="SILP took 0.4-21 times as long, SPG 1.2-3.3, Newton 1.5-5.6, Level 1.6-3.7.",
         fits=lambda problem, size: _simplex_svm(problem) and size.n >= SPREAD * size.m,
     ),
     Kind(
@@ -149,7 +149,7 @@ KINDS = (
         what="SVM on the simplex, all others",
         solver="newton",
         why="needs some ten SVMs whatever the gap and the number of kernels",
-        measured="Closed form took 0.6-6.1 times as long and more, Level 0.8-3.6, SILP 0.9-6.9, SPG 1.4-6.9.",
+        measured="Closed form took 0.5-8.7 times as long and more, Level 0.9-4, SILP 0.4-11, SPG 1-10.",
         fits=lambda problem, size: _simplex_svm(problem),
     ),
     Kind(
@@ -157,7 +157,7 @@ KINDS = (
         what="SVM on up to 500 points, a price per unit of weight",
         solver="newton",
         why="needs some ten SVMs whatever the gap and the number of kernels",
-        measured="Closed form took 1.2-3.5 times as long, SpicyMKL 1.3-2.6, SPG 2.6-3.1.",
+        measured="Closed form took 1.5-4.8 times as long, SpicyMKL 0.9-1.8, SPG 1.8-4.2.",
         fits=lambda problem, size: problem.regularizer.linear and _is_svm(problem) and size.n <= PRICED_POINTS,
     ),
     Kind(
@@ -165,7 +165,7 @@ KINDS = (
         what="simplex or price per unit of weight or norm, logistic or squared loss on up to 1,000 points",
         solver="spicymkl",
         why="takes Newton steps on a smooth dual, few whatever the gap",
-        measured="Closed form took 1.2-3 times as long and more, SPG 1-5, Level 1.8-5.4, SILP 1-2.3.",
+        measured="Closed form took 1.4-3.4 times as long and more, SPG 1.2-6, Level 2-6.5, SILP 1.2-2.7.",
         fits=lambda problem, size: _sparse(problem) and _small(problem, size) and problem.loss.smooth,
     ),
     Kind(
@@ -173,7 +173,7 @@ KINDS = (
         what="several classes on the simplex, C up to 1 beside a unit diagonal, up to 10 with an SVM for each",
         solver="silp",
         why="has the few planes at once that describe an objective of hardly any curvature",
-        measured="SPG took MEASURED times as long.",
+        measured="Closed form took 0.6-3.7 times as long, Level 1-4.7, SPG 0.7-2.9.",
         fits=lambda problem, size: (
             problem.regularizer.on_simplex
             and problem.loss.multiclass
@@ -185,7 +185,7 @@ KINDS = (
         what="simplex, other losses, or kernels that are not formed",
         solver="spg",
         why="takes steps that cost nothing beside what is solved at each",
-        measured="Closed form took 0.7-1.4 times as long, Level 0.9-2.7, SILP 0.4-1.8, SpicyMKL 1.6-5.2.",
+        measured="Closed form took 0.8-1.7 times as long, Level 0.8-2.5, SILP 1-1.7, SpicyMKL 1.4-12.",
         fits=lambda problem, size: problem.regularizer.on_simplex,
     ),
     Kind(
@@ -193,7 +193,7 @@ KINDS = (
         what="price per unit of weight or norm, other losses or more points",
         solver="closed-form",
         why="has a formula for the size of the weights, which a price leaves open",
-        measured="SPG took 1-2.4 times as long, SpicyMKL 2-2.7.",
+        measured="SPG took 0.9-1.8 times as long, SpicyMKL 1.4-2.1.",
         fits=lambda problem, size: _priced(problem),
     ),
     Kind(
@@ -201,7 +201,7 @@ KINDS = (
         what="norms and prices that leave every kernel some weight",
         solver="closed-form",
         why="comes nearer by the factor 1/p with every step",
-        measured="SPG took 1.5-3 times as long, SpicyMKL 1.6-6.",
+        measured="SPG took 1-3.2 times as long, SpicyMKL 0.2-5.3.",
         fits=lambda problem, size: True,
     ),
 )

@@ -36,8 +36,6 @@ from mklviz.record.trace import Trace
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Path", "path"]
-
 _COLUMNS = ("iterations", "svm_solves", "seconds", "objective", "lower_bound", "gap", "active")
 _SHOWN = ("value", "status", "steps", "SVM solves", "CPU s", "objective", "gap", "kernels")
 _FORMAT = 1
@@ -202,13 +200,7 @@ class Path(Sequence[tuple[float, Trace]]):
 
     @classmethod
     def load(cls, file: str | FilePath | IO[bytes]) -> Path:
-        """Read a path that `save` wrote.
-
-        Raises
-        ------
-        MklvizError
-            If the file is not such a path.
-        """
+        """Read a path that `save` wrote, or raise `MklvizError`."""
         try:
             with ZipFile(file) as archive:
                 header = json.loads(archive.read("path.json"))
@@ -278,8 +270,8 @@ def path(
 
     Examples
     --------
-    >>> found = mv.path(problem, C=np.geomspace(1000, 0.01, 100))
-    >>> found.weights, found.svm_solves.sum()
+    >>> along_C = mv.path(problem, C=np.geomspace(1000, 0.01, 100))
+    >>> along_C.weights, along_C.svm_solves.sum()
     """
     check_callable(progress, "progress")
     check_callable(checkpoint, "checkpoint")

@@ -1,4 +1,4 @@
-"""Several solvers on one problem, stepped in turn, one trace each."""
+"""Several solvers on one problem, stepped in turn, one trace each; and branches, which go on from a step of a run."""
 
 from __future__ import annotations
 
@@ -6,26 +6,100 @@ import math
 import time
 from collections.abc import Container, Iterable, Sequence
 from copy import copy
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
 from mklviz.contract import Iterate, Solver
-from mklviz.engine.branch import BRANCH_DASH, branch_label, branch_start, origin_of
-from mklviz.engine.helpers import check_threads
-from mklviz.engine.registry import make_solver
+from mklviz.engine.kinds import KINDS, recommend, rivals
+from mklviz.engine.registry import make_solver, solver_classes, why_not
 from mklviz.engine.run import Run
-from mklviz.engine.scheduler import Party
+from mklviz.engine.scheduler import TimeShare
 from mklviz.engine.stop import StopRule
-from mklviz.engine.task import STOPPED
-from mklviz.errors import MklvizError
+from mklviz.engine.task import STOPPED, check_threads
+from mklviz.errors import MklvizError, UnsupportedProblem
 from mklviz.html import table
 from mklviz.kernels.interface import Approximate
+from mklviz.numbers import counted, is_whole
 from mklviz.problem import Problem
 from mklviz.record.origin import Origin
 from mklviz.record.summary import COLUMNS, label, summarize
 from mklviz.record.trace import FINAL, Trace
 
-__all__ = ["Race", "entered"]
+# Going on from a recorded step with another solver: the weights and dual variables of one run, the method of another.
+# The SVM at those weights is solved already, so that solving it once more is not counted: a branch begins with the SVM
+# solves of its origin. The bounds that the first run had proved stay valid; the branch carries them as its certificate.
+
+BRANCH_DASH = "dashed"
+
+
+def branch_label(solver: Solver, origin: Origin) -> str:
+    """Return what a branch is called: "Level from step 12 of SILP"."""
+    return f"{solver.name} from step {origin.step:,} of {origin.label}"
+
+
+def branch_refusal(problem: Problem, solver: Solver) -> str:
+    """Return "" or why a solver cannot go on from a step of another, in a sentence."""
+    if problem.unposed:
+        return problem.unposed
+    if solver.stochastic:
+        return f"{solver.label} always begins at the zero function, so it cannot go on from where another method is."
+    return why_not(solver, problem)
+
+
+def successors(problem: Problem, solver: str, usual: Sequence[str]) -> list[str]:
+    """Return all solvers by name, those first that are of most use at a step of `solver`.
+
+    Those that can go on there come before those that cannot, and another one before the same; then those that would
+    race by default, the recommended solver, and those that the table of kinds recommends elsewhere.
+    """
+    known = solver_classes()
+    refused = {name: bool(branch_refusal(problem, made())) for name, made in known.items()}
+    able = () if all(refused.values()) else ({*rivals(problem, usual)[0]}, {recommend(problem)})
+    tiers = [*able, {kind.solver for kind in KINDS}, {*known}]
+
+    def tier(name: str) -> int:
+        return next(rank for rank, names in enumerate(tiers) if name in names)
+
+    return sorted(known, key=lambda name: (refused[name], name == solver, tier(name)))
+
+
+def origin_of(trace: Trace, label: str, step: int) -> Origin:
+    """Return a step of a recorded run as an origin, or raise `MklvizError` where there is no such step."""
+    if not is_whole(step):
+        raise MklvizError(f"A step is a whole number, not {step!r:.40}.")
+    step = int(step)
+    index = step - trace.first_step
+    if not 0 <= index < len(trace):
+        there = f"steps {trace.first_step:,} to {trace.last_step:,}" if len(trace) else "no steps yet"
+        raise MklvizError(f"{label} has {there}: there is no step {step!r:.40} to go on from.")
+    return Origin(label, step, trace[index].svm_solves, trace.seconds_at(index), trace.split_at(index))
+
+
+def branch_start(problem: Problem, solver: Solver, trace: Trace, step: int) -> Iterate:
+    """Return where a branch begins: the iterate of that step, with what proves the best lower bound until there.
+
+    Raises `UnsupportedProblem` if the solver cannot go on from there, with the reason.
+    """
+    reason = branch_refusal(problem, solver)
+    if reason:
+        raise UnsupportedProblem(reason)
+    here = trace[step - trace.first_step]
+    if not problem.convex:
+        return here
+    proving = max(trace[: step - trace.first_step + 1], key=lambda iterate: iterate.lower_bound)
+    return replace(here, certificate=proving.dual if proving.certificate is None else proving.certificate)
+
+
+def narrated(solver: Solver, trace: Trace, index: int) -> str:
+    """Say what a solver did at an iterate of its run, the first one of a branch included."""
+    here, origin = trace[index], trace.origin
+    if index or origin is None:
+        return solver.narrate(trace[index - 1] if index else None, here)
+    return (
+        f"{solver.label} takes over the weights of {origin.label} at step {origin.step:,}, with"
+        f" {counted(origin.svm_solves, 'SVM solve')} behind it: objective {here.objective:,.6g}."
+    )
 
 
 def _branch_name(solver: Solver, origin: Origin, taken: Container[str]) -> tuple[str, Solver]:
@@ -92,7 +166,7 @@ class Race:
         check_threads(threads, len(solvers))
         self.problem = problem
         self.runs: dict[str, Run] = {}
-        party = Party()
+        party = TimeShare()
         made = [make_solver(entry, seed=seed) if isinstance(entry, str) else make_solver(entry) for entry in solvers]
         for key, solver in entered(made).items():
             self.runs[key] = Run(problem, solver, rules, pace, start, threads, party, origin)
@@ -181,22 +255,9 @@ class Race:
         Its trace says so in `origin`, and counts steps, SVM solves and seconds on from there. Both races share the
         existing runs.
 
-        Parameters
-        ----------
-        key : str
-            Of the run to go on from.
-        step : int
-        solver : str or Solver
-            A registry name, or a solver with its options set, which gets a name and a dash of its own.
-        **options
-            Options of a solver given by name.
-
-        Raises
-        ------
-        UnsupportedProblem
-            If the solver cannot go on from there, with the reason.
-        MklvizError
-            If there is no such run or step.
+        `key`: of the run to go on from; `solver`: a registry name with its options, or a solver, which gets a name and
+        a dash of its own. Raises `UnsupportedProblem` if the solver cannot go on from there, with the reason, and
+        `MklvizError` if there is no such run or step.
         """
         if key not in self.runs:
             raise MklvizError(f"This race has no run {key!r:.80}. Its runs are: {', '.join(self.runs)}.")
@@ -225,23 +286,9 @@ class Race:
         Its trace says so in `origin`, and counts steps, SVM solves and seconds on from there; what the recorded run had
         proved stays proved.
 
-        Parameters
-        ----------
-        problem : Problem
-            The problem of the recorded run, posed anew.
-        trace : Trace
-        solver : Solver
-        rules, pace
-            As for a race.
-        taken : collection of str
-            Keys that the run must not have.
-
-        Raises
-        ------
-        UnsupportedProblem
-            If the solver cannot go on from there, with the reason.
-        MklvizError
-            If nothing was recorded yet, or the problem has other kernels or samples.
+        `problem`: that of the recorded run, posed anew; `rules`, `pace`: as for a race; `taken`: keys that the run must
+        not have. Raises `UnsupportedProblem` if the solver cannot go on from there, with the reason, and `MklvizError`
+        if nothing was recorded yet, or the problem has other kernels or samples.
         """
         origin = origin_of(trace, trace.label, trace.first_step + trace.best_index)
         if trace.best.weights.shape != (problem.m,) or len(trace.best.dual) != problem.n:

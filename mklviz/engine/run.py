@@ -19,12 +19,10 @@ from mklviz.context.accuracy import FINEST
 from mklviz.context.meter import Meter
 from mklviz.context.progress import Progress
 from mklviz.contract import Iterate, Solver
-from mklviz.engine._handed_over import looked_at
-from mklviz.engine.exactness import reviewed
-from mklviz.engine.helpers import Helpers, check_threads, interrupt, watch
-from mklviz.engine.scheduler import LOST_SECONDS, SCHEDULER, Party
+from mklviz.engine.exactness import checked_iterate, reviewed
+from mklviz.engine.scheduler import LOST_SECONDS, SCHEDULER, TimeShare
 from mklviz.engine.stop import GapRule, StopRule, TimeLimit, fired, standard_rules
-from mklviz.engine.task import STOPPED
+from mklviz.engine.task import STOPPED, Helpers, check_threads, interrupt, watch
 from mklviz.errors import Interrupted, MklvizError, ProblemError, SolverError, UnsupportedProblem
 from mklviz.kernels import size_remark
 from mklviz.numbers import is_number
@@ -34,8 +32,6 @@ from mklviz.record.origin import Origin
 from mklviz.record.trace import FINAL, Trace
 from mklviz.record.verdict import Verdict
 from mklviz.record.versions import versions_in_use
-
-__all__ = ["Run", "check_problem", "describe"]
 
 _log = logging.getLogger(__name__)
 LOOK_SECONDS = 0.05  # seconds between two checks whether a held run may begin
@@ -70,7 +66,7 @@ class Run:
     threads : int
         Threads that share the solver's long computations; results are the same bit for bit, and `seconds` counts the
         time of all of them.
-    party : Party, optional
+    party : TimeShare, optional
         With whom it shares the workers' time as one: the runs of a race.
     origin : Origin, optional
         The step of another run that `start` is, from which this one counts on.
@@ -100,7 +96,7 @@ class Run:
         pace: float = 0.0,
         start: Iterate | None = None,
         threads: int = 1,
-        party: Party | None = None,
+        party: TimeShare | None = None,
         origin: Origin | None = None,
     ) -> None:
         check_threads(threads)
@@ -130,7 +126,7 @@ class Run:
         pace: float = 0.0,
         start: Iterate | None = None,
         threads: int = 1,
-        party: Party | None = None,
+        party: TimeShare | None = None,
     ) -> None:
         """Make it ready, whatever has been checked."""
         self.problem, self.solver, self.trace = problem, solver, trace
@@ -153,7 +149,7 @@ class Run:
         self._deadlines = [rule for rule in self.rules if isinstance(rule, TimeLimit)]
         self._out_of_time: Verdict | None = None
         self._held: Callable[[], str] | None = None
-        self.party = party or Party()
+        self.party = party or TimeShare()
         self._waits_since = 0.0
         self._start = start
 
@@ -324,7 +320,7 @@ class Run:
                 self._iterates = self.source(self.problem, self._start)
             supervised = interruptible(self._checkpoint, self._progress.report, spread, self._watch)
             with supervised, metered(self._meter), resolving(self._resolution):
-                return looked_at(next(self._iterates), self.problem, self.solver.label)
+                return checked_iterate(next(self._iterates), self.problem, self.solver.label)
         except StopIteration:
             end = self.trace.final.end if len(self.trace) else None
             stuck = Verdict("limit", end.reason if end else f"{self.solver.label} can make no further progress.")

@@ -23,8 +23,6 @@ from typing import Protocol
 from mklviz.context.blas import one_blas_thread
 from mklviz.context.meter import compiled_at
 
-__all__ = ["SCHEDULER", "Job", "Party", "Scheduler"]
-
 _log = logging.getLogger(__name__)
 
 IDLE_SECONDS = 2.0
@@ -35,8 +33,8 @@ THREAD_PREFIX = "mklviz-worker"
 
 
 @dataclass(eq=False)
-class Party:
-    """Who shares time with others."""
+class TimeShare:
+    """Time of the workers that the runs of a race have as one."""
 
     served: float = 0.0  # seconds of worker time that it has had, or is charged with while it asked for none
 
@@ -44,7 +42,7 @@ class Party:
 class Job(Protocol):
     """Something that works in turns."""
 
-    party: Party
+    party: TimeShare
 
     def turn(self) -> None:
         """Do a piece of work, and submit itself again if there is more."""

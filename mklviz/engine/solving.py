@@ -15,8 +15,6 @@ from mklviz.errors import MklvizError, SolverError
 from mklviz.problem import Problem
 from mklviz.record.trace import Trace
 
-__all__ = ["finish", "hand_over", "solve"]
-
 
 def solve(
     problem: Problem,

@@ -19,26 +19,6 @@ from mklviz.record.verdict import Verdict
 if TYPE_CHECKING:
     from mklviz.record.trace import Trace
 
-__all__ = [
-    "FLAT",
-    "KKT",
-    "Gap",
-    "GapRule",
-    "IterateGap",
-    "MaxIter",
-    "MaxSeconds",
-    "Measured",
-    "ModelGap",
-    "ObjectiveChange",
-    "ProjectedGradient",
-    "StopRule",
-    "TimeLimit",
-    "Verdict",
-    "WeightChange",
-    "fired",
-    "standard_rules",
-]
-
 FLAT = 1e-3  # projected gradient, relative to the objective, at which a problem without a gap counts as solved
 
 

@@ -13,10 +13,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from mklviz.engine.compiling import BASIC, Sharing, everything, few_steps, kind, miniatures, needs
+from mklviz.engine.compiling import BASIC, CompilePool, everything, few_steps, kind, miniatures, needs
 from mklviz.problem import Problem
-
-__all__ = ["PREPARING", "WARMING", "WARMUP", "Warmup"]
 
 _log = logging.getLogger(__name__)
 _LOOK = 0.01  # seconds between two looks at what has become ready
@@ -28,14 +26,11 @@ PREPARING = "is being compiled, once on this machine, and joins the race when it
 
 
 class Warmup:
-    """Runs once, however often it is started.
-
-    `fraction`: how much is done.
-    """
+    """Runs once, however often it is started. `fraction`: how much is done."""
 
     def __init__(self) -> None:
         self.fraction = 0.0
-        self._sharing = Sharing()
+        self._pool = CompilePool()
         self._started = threading.Lock()
         self._done = threading.Event()
         self._wanted: list[tuple[Problem, str]] = []
@@ -71,13 +66,13 @@ class Warmup:
 
     def compiling(self, part: str) -> bool:
         """Whether another process is compiling a part; using the part now would compile it twice."""
-        return self.running and self._sharing.awaits(part)
+        return self.running and self._pool.awaits(part)
 
     def work(self) -> None:
         """Do it, in the calling thread. A solver that breaks here is reported when it is raced."""
         try:
-            with self._sharing.open() as sharing:
-                self._work(sharing)
+            with self._pool.open() as pool:
+                self._work(pool)
         except Exception:
             _log.exception("Warming up the solvers failed")
         finally:
@@ -90,32 +85,32 @@ class Warmup:
         if self._done.is_set():
             self._wanted.clear()
 
-    def _work(self, sharing: Sharing) -> None:
+    def _work(self, pool: CompilePool) -> None:
         rest = deque(everything())
         total = len(rest)
         while rest or self._wanted:
             if self._wanted:
-                self._prepare(sharing, *self._wanted.pop(0))
+                self._prepare(pool, *self._wanted.pop(0))
                 continue
             part, make, solver = rest.popleft()
-            if not sharing.attempt(part, partial(self._touch, make, solver)):
+            if not pool.attempt(part, partial(self._touch, make, solver)):
                 rest.append((part, make, solver))
                 time.sleep(_LOOK)
-            self.fraction = max(sharing.fraction, 1.0 - len(rest) / total)
+            self.fraction = max(pool.fraction, 1.0 - len(rest) / total)
         for part in BASIC:
-            sharing.ensure(part)
+            pool.ensure(part)
 
     def _touch(self, make: Callable[[], Problem], solver: str) -> None:
         problem = make()
         few_steps(problem, solver)
         self._ready.add((solver, *kind(problem)))
 
-    def _prepare(self, sharing: Sharing, problem: Problem, solver: str) -> None:
+    def _prepare(self, pool: CompilePool, problem: Problem, solver: str) -> None:
         """Make a solver that a race waits for ready."""
         if not self.held(problem, solver):
             return
         for part in needs(solver):
-            sharing.ensure(part)
+            pool.ensure(part)
         for small in miniatures(problem):
             few_steps(small, solver)
         self._ready.add((solver, *kind(problem)))

@@ -1,7 +1,7 @@
 """The problem at fixed kernel weights, public to writers of solvers: one oracle, and an exact method per loss."""
 
+from mklviz.inner.averaging import SvmPoint
 from mklviz.inner.choice import Inner, register_inner
 from mklviz.inner.oracle import SvmOracle, needs_hinge, refuse
-from mklviz.inner.point import SvmPoint
 
 __all__ = ["Inner", "SvmOracle", "SvmPoint", "needs_hinge", "refuse", "register_inner"]

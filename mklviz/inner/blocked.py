@@ -13,8 +13,6 @@ from scipy.linalg import cho_factor, solve_triangular
 from mklviz.context import checkpoint
 from mklviz.contract import Array
 
-__all__ = ["Factor", "cholesky", "scaled_copy"]
-
 Factor = tuple[Array, bool]  # as `scipy.linalg.cho_solve` takes it
 
 SMALL = 1200  # rows: half a billion operations

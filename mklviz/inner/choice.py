@@ -12,12 +12,11 @@ from typing import Any, Protocol
 
 from mklviz.contract import Array
 from mklviz.errors import UnsupportedProblem
-from mklviz.inner.box import BoxInner
 from mklviz.inner.factors import HingeFactors
 from mklviz.inner.multiclass import MulticlassInner, OneAgainstAllInner
 from mklviz.inner.rows import RowsInner
-from mklviz.inner.smooth import LogisticInner, SquaredInner
-from mklviz.inner.smooth_factors import LogisticFactors, RidgeFactors
+from mklviz.inner.smooth import LogisticFactors, LogisticInner, RidgeFactors, SquaredInner
+from mklviz.inner.svm import BoxInner
 from mklviz.kernels.interface import Access
 from mklviz.problem import (
     EpsilonInsensitive,
@@ -29,8 +28,6 @@ from mklviz.problem import (
     Squared,
     loss_families,
 )
-
-__all__ = ["METHODS", "WHERE", "Inner", "inner_solver", "is_solved", "register_inner", "solved_losses"]
 
 WHERE: dict[Access, str] = {
     "matrix": "",

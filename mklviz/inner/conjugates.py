@@ -22,7 +22,18 @@ from mklviz.errors import UnsupportedProblem
 from mklviz.problem import EpsilonInsensitive, Hinge, Logistic, Loss, Squared
 from mklviz.typing import Array, Flags
 
-__all__ = ["Conjugate", "conjugate_of", "conjugated_losses", "into_box"]
+# Signed dual variables beta whose sum is zero, as a bias asks: the heavier class is scaled down to the other's sum.
+
+
+def balanced(signed: Array) -> Array:
+    """Return beta (n,) with ``1'beta = 0`` up to rounding: none leaves a box that holds it and zero."""
+    positive, negative = float(signed[signed > 0.0].sum()), -float(signed[signed < 0.0].sum())
+    if positive > negative:
+        return np.where(signed > 0.0, signed * (negative / positive), signed)
+    if negative > positive:
+        return np.where(signed < 0.0, signed * (positive / negative), signed)
+    return signed
+
 
 _INSIDE = 1e-200, 1.0 - 1e-16  # shares of the box whose logarithms and inverses are still numbers
 _TO_BOUND = 0.99  # share of the way to a bound that one step may go where the conjugate is steep

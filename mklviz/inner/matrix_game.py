@@ -25,8 +25,6 @@ from mklviz.compiled import njit
 from mklviz.context import checkpoint
 from mklviz.typing import Array, Integers
 
-__all__ = ["MatrixGame"]
-
 _FAST = {"reassoc", "contract", "arcp", "nsz"}  # sums may be reordered, NaN and infinity keep their meaning
 FEASIBLE = 1e-11  # violation of a row in units of its largest entry, and of d >= 0, that rounding leaves
 PIVOT = 1e-9  # least pivot, relative to the largest candidate
@@ -34,10 +32,7 @@ _CHUNK = 50_000_000  # multiplications between two checkpoints
 
 
 class MatrixGame:
-    """The basis found last, from which the next solve starts.
-
-    `rows`, `columns` (q,) int64: the basis.
-    """
+    """The basis found last, from which the next solve starts. `rows`, `columns` (q,) int64: the basis."""
 
     def __init__(self) -> None:
         self.rows, self.columns = np.zeros(0, np.int64), np.zeros(0, np.int64)

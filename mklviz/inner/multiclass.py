@@ -5,11 +5,11 @@
 
 C_i is C, or C times the sample's weight. In the first, a sample's violation is the largest slope among its variables
 that may grow minus the smallest of all.
-Exact steps on one sample bring it down (`mklviz.inner.multiclass_steps`); once the set of free variables has
-settled, a Newton step on all of them, bent back to the feasible set or cut at the first bound, whichever gains more,
-does the rest.
+Exact steps on one sample, compiled, bring it down; once the set of free variables has settled, a Newton step on all of
+them, bent back to the feasible set or cut at the first bound, whichever gains more, does the rest.
 
-References: Crammer, Singer, JMLR 2 (2001); Keerthi, Sundararajan, Chang, Hsieh, Lin, KDD 2008.
+References: Crammer, Singer, JMLR 2 (2001), section 6; Keerthi, Sundararajan, Chang, Hsieh, Lin, A sequential dual
+method for large scale multi-class linear SVMs, KDD 2008.
 """
 
 from __future__ import annotations
@@ -19,15 +19,169 @@ import math
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from mklviz.compiled import njit
 from mklviz.context import checkpoint
 from mklviz.errors import KernelError
-from mklviz.inner import multiclass_steps as steps
-from mklviz.inner.box import BoxInner
+from mklviz.inner.svm import BoxInner
 from mklviz.problem import MulticlassHinge, OneAgainstAllHinge
 from mklviz.problem.losses import labels_of
-from mklviz.typing import Array, Indices
+from mklviz.typing import Array, Indices, Integers
 
-__all__ = ["MulticlassInner", "OneAgainstAllInner"]
+# The compiled steps.
+#
+# State, a column per sample: the signed variables B (c, n), their slopes G = Y - (K B)' (c, n) with Y one at the
+# samples' own classes, and masks (c, n), zero where B may grow (B_ki < C_i Y_ki) and hugely negative where it may not.
+# C (n,) holds what each sample's dual variables may sum to.
+#
+# One step maximises over all c variables of one sample: B_i = min(C_i Y_i, v - theta), v = B_i + G_i / K_ii, with theta
+# such that B_i sums to zero, found by sorting v.
+
+# "nnan" but not "ninf", as in the inner SVM
+FAST = {"nnan", "nsz", "arcp", "contract", "reassoc", "afn"}
+MASK = 1e300  # added to a slope, it takes a variable out of a maximum
+SNAP = 1e-14  # distance to a bound, relative to C, below which a variable is put on it
+
+
+@njit(cache=True, nogil=True)
+def _sort_rivals(v: Array, own: int, order: Integers) -> None:
+    """order <- the classes but `own`, by v: insertion, as classes are few."""
+    filled = 0
+    for k in range(v.shape[0]):
+        if k != own:
+            place = filled
+            while place > 0 and v[order[place - 1]] > v[k]:
+                order[place] = order[place - 1]
+                place -= 1
+            order[place] = k
+            filled += 1
+
+
+@njit(cache=True, nogil=True)
+def _level(v: Array, order: Integers, lowest: float, amount: float, more: int) -> float:
+    """Return theta with ``sum_k [theta - v_k + lowest]_+ + more theta = amount`` over the classes in `order`."""
+    total = 0.0
+    theta = amount / (1 + more)
+    for r in range(1, order.shape[0]):
+        rest = v[order[r]] - lowest
+        if theta <= rest:
+            break
+        total += rest
+        theta = (amount + total) / (r + 1 + more)
+    return theta
+
+
+@njit(cache=True, nogil=True)
+def _place(v: Array, own: int, C: float, order: Integers, out: Array) -> None:
+    """out <- the point nearest to v with out <= C in `own`, out <= 0 elsewhere, and sum zero.
+
+    All is taken relative to the lowest v, so that differences are exact where values are huge.
+    """
+    out[:] = 0.0
+    _sort_rivals(v, own, order)
+    lowest = v[order[0]]
+    rise = v[own] - lowest
+    if rise <= 0.0:
+        return
+    theta = _level(v, order, lowest, rise, 1)
+    if rise - theta > C:
+        theta = _level(v, order, lowest, C, 0)
+    total = 0.0
+    for k in range(v.shape[0]):
+        share = theta - (v[k] - lowest)
+        if k != own and share > SNAP * theta:
+            out[k] = -share
+            total += share
+    if total > C:
+        for k in range(v.shape[0]):
+            out[k] *= C / total
+    out[own] = C if C - total < SNAP * C else total
+
+
+@njit(cache=True, nogil=True)
+def project(V: Array, labels: Integers, C: Array) -> Array:
+    """Return the feasible point nearest to V (c, n)."""
+    c, n = V.shape
+    out, order, v, placed = np.empty((c, n)), np.zeros(c - 1, np.int64), np.empty(c), np.empty(c)
+    for i in range(n):
+        v[:] = V[:, i]
+        _place(v, labels[i], C[i], order, placed)
+        out[:, i] = placed
+    return out
+
+
+@njit(cache=True, nogil=True)
+def masks(B: Array, labels: Integers, C: Array) -> Array:
+    """Return zero where B may grow and -MASK where it may not."""
+    up = np.empty_like(B)
+    for k in range(B.shape[0]):
+        for i in range(B.shape[1]):
+            up[k, i] = 0.0 if B[k, i] < (C[i] if k == labels[i] else 0.0) else -MASK
+    return up
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def _add(out: Array, scale: float, row: Array) -> None:
+    for t in range(out.shape[0]):
+        out[t] += scale * row[t]
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def _widen(slopes: Array, up: Array, high: Array, low: Array) -> None:
+    """Bring the extremes over the classes up to date with those of one class."""
+    for t in range(slopes.shape[0]):
+        g = slopes[t]
+        h = g + up[t]
+        high[t] = h if h > high[t] else high[t]
+        low[t] = g if g < low[t] else low[t]
+
+
+@njit(cache=True, nogil=True)
+def _worst(G: Array, up: Array, diagonal: Array, C: Array, high: Array, low: Array) -> tuple[int, float]:
+    """Return the sample whose best pair of classes gains most, and the largest violation of any sample."""
+    high[:] = -MASK
+    low[:] = MASK
+    for k in range(G.shape[0]):
+        _widen(G[k], up[k], high, low)
+    best, most, largest = 0, -1.0, 0.0
+    for i in range(high.shape[0]):
+        violation = high[i] - low[i]
+        largest = max(largest, violation)
+        step = min(0.5 * violation / diagonal[i], C[i])
+        gain = step * (violation - step * diagonal[i])
+        if violation > 0.0 and gain > most:
+            most, best = gain, i
+    return best, largest
+
+
+@njit(cache=True, nogil=True)
+def climb(
+    K: Array, B: Array, G: Array, up: Array, labels: Integers, diagonal: Array, C: Array, tol: float, budget: int
+) -> tuple[int, float, bool]:
+    """Take up to `budget` steps; returns how many, the violation left, and whether rounding ate the last one."""
+    c, n = B.shape
+    high, low, v, placed = np.empty(n), np.empty(n), np.empty(c), np.empty(c)
+    order = np.zeros(c - 1, np.int64)
+    taken = 0
+    while True:
+        i, violation = _worst(G, up, diagonal, C, high, low)
+        if violation <= tol or taken >= budget:
+            return taken, violation, False
+        own = labels[i]
+        for k in range(c):
+            v[k] = B[k, i] + G[k, i] / diagonal[i]
+        _place(v, own, C[i], order, placed)
+        moved = False
+        for k in range(c):
+            change = placed[k] - B[k, i]
+            if change != 0.0:
+                moved = True
+                _add(G[k], -change, K[i])
+                B[k, i] = placed[k]
+                up[k, i] = 0.0 if B[k, i] < (C[i] if k == own else 0.0) else -MASK
+        if not moved:
+            return taken, violation, True
+        taken += 1
+
 
 Free = tuple[Indices, Indices, Indices]  # sample, class and partner class
 
@@ -57,7 +211,7 @@ class MulticlassInner:
 
     def set_dual(self, signed: Array) -> None:
         """Start the next warm solve from the feasible point nearest to `signed` (n, c)."""
-        self._B = steps.project(np.ascontiguousarray(signed.T), self._labels, self._C)
+        self._B = project(np.ascontiguousarray(signed.T), self._labels, self._C)
 
     def solve(self, K: Array, tol: float, warm: bool) -> None:
         """Solve to a violation of `tol`, as in `Inner.solve`."""
@@ -73,8 +227,8 @@ class MulticlassInner:
                 break
         else:
             self._refresh(K)
-        up = steps.masks(self._B, self._labels, self._C)
-        self.violation = steps.climb(K, self._B, self._G, up, self._labels, diagonal, self._C, np.inf, 0)[1]
+        up = masks(self._B, self._labels, self._C)
+        self.violation = climb(K, self._B, self._G, up, self._labels, diagonal, self._C, np.inf, 0)[1]
         self.signed, self.scores = self._B.T.copy(), (self._own - self._G).T.copy()
         self.value = self._value()
 
@@ -98,11 +252,11 @@ class MulticlassInner:
         """Climb to a violation of `tol`, or as near as rounding allows; returns the steps taken."""
         B, G, labels, C = self._B, self._G, self._labels, self._C
         n, c = len(labels), len(B)
-        up = steps.masks(B, labels, C)
+        up = masks(B, labels, C)
         rounds, idle, taken, credit, free, value = max(min(n, CHUNK // (n * c)), 1), 0, 0, 0.0, 0, -np.inf
         moved, last_B = 0.0, B.copy()
         while True:
-            count, violation, stuck = steps.climb(K, B, G, up, labels, diagonal, C, tol, rounds)
+            count, violation, stuck = climb(K, B, G, up, labels, diagonal, C, tol, rounds)
             taken, credit = taken + count, credit + count * 4.0 * n * c
             before, value = value, self._value()
             idle = idle + 1 if value - before <= VISIBLE * abs(value) else 0
@@ -115,7 +269,7 @@ class MulticlassInner:
             free = size
             settled = stuck or (abs(size - last) <= SETTLED * size and credit >= size**3 / 3.0)
             if settled and 0 < size <= LARGEST_SYSTEM and self._newton(K, chosen):
-                credit, up = 0.0, steps.masks(B, labels, C)
+                credit, up = 0.0, masks(B, labels, C)
             elif stuck:
                 return taken
 
@@ -132,16 +286,16 @@ class MulticlassInner:
                 return moved
             # bent, many bounds are met at once; where K is singular it leads nowhere, and straight to the first does
             straight = self._inside(move)
-            bent = steps.project(self._B + move, self._labels, self._C) - self._B
+            bent = project(self._B + move, self._labels, self._C) - self._B
             gains = [self._searched(K, each) for each in (bent, straight)]
             gain, change, images = gains[int(gains[1][0] > gains[0][0])]
             if gain <= 0.0:
                 return moved
             self._B += change
-            self._B[:] = steps.project(self._B, self._labels, self._C)  # rounding only
+            self._B[:] = project(self._B, self._labels, self._C)  # rounding only
             self._G -= images
             moved = True
-            chosen = _free_variables(steps.masks(self._B, self._labels, self._C), self._B)
+            chosen = _free_variables(masks(self._B, self._labels, self._C), self._B)
             if gains[0][0] >= gains[1][0] or not len(chosen[0]):
                 return moved
         return moved

@@ -23,17 +23,16 @@ from typing import Any, cast
 import numpy as np
 
 from mklviz.context import checkpoint, spending
-from mklviz.contract import Array, End, Facts, Iterate
+from mklviz.contract import End, Facts, Iterate
 from mklviz.errors import UnsupportedProblem
-from mklviz.inner.averaging import Proof, RecentDuals
-from mklviz.inner.box import BoxInner
+from mklviz.inner.averaging import Proof, RecentDuals, SvmPoint, stretched
 from mklviz.inner.choice import WHERE, inner_solver, is_solved, solved_losses
-from mklviz.inner.point import SvmPoint, stretched
-from mklviz.inner.scale import usual_weights
-from mklviz.inner.warm import start_duals, start_weights
+from mklviz.inner.svm import BoxInner
+from mklviz.inner.warm import start_duals, start_weights, usual_weights
 from mklviz.kernels import FactorBank, RowBank
 from mklviz.kernels.interface import Approximate, Rounding
 from mklviz.problem import Problem
+from mklviz.typing import Array
 
 SVM_TOLERANCE = 1e-4
 FINEST = 1e-12  # SVM tolerance below which rounding decides
@@ -253,3 +252,42 @@ def refuse(reason: str) -> None:
     """Raise `UnsupportedProblem` if there is a reason."""
     if reason:
         raise UnsupportedProblem(reason)
+
+
+# All kernels as one (n, n, m) array, k last: all kernels' entries for one pair of samples are neighbours.
+
+DENSE_LIMIT = 2**30  # bytes
+_BLOCK = 16  # kernels unpacked at once
+_ENTRIES = 2**24  # of theirs; between two checkpoints some tenths of a second
+
+
+def needs_memory(problem: Problem, method: str) -> str:
+    """Return "" or, in one sentence, why `method` cannot keep every kernel of `problem` in full."""
+    if problem.bank.access != "matrix":
+        return needs_matrix(problem, method)
+    size = 8 * problem.m * problem.n**2
+    if size <= DENSE_LIMIT:
+        return ""
+    return (
+        f"{method} keeps every kernel in full, and {problem.m:,} kernels on {problem.n:,} samples would"
+        f" take {size / 2**30:.1f} GB where {DENSE_LIMIT / 2**30:g} GB are allowed."
+    )
+
+
+@spending("combine")
+def dense_kernels(problem: Problem) -> Array:
+    """Return all kernels as one (n, n, m) array."""
+    n, m = problem.n, problem.m
+    out = np.empty((n, n, m))
+    block = min(max(_ENTRIES // n**2, 1), _BLOCK, m)
+    some = np.empty((block, n, n))
+    unit = np.zeros(m)
+    for first in range(0, m, block):
+        checkpoint()
+        last = min(first + block, m)
+        for k in range(first, last):
+            unit[k] = 1.0
+            problem.bank.combine(unit, out=some[k - first])
+            unit[k] = 0.0
+        out[:, :, first:last] = some[: last - first].transpose(1, 2, 0)
+    return out

@@ -33,8 +33,6 @@ from mklviz.inner.svm_state import (
 )
 from mklviz.typing import Array, Integers
 
-__all__ = ["newton_step", "price"]
-
 RIDGE = 1e-11  # on the Newton system, relative to the mean of its diagonal
 TILE = 4  # rows and columns the Cholesky factorisation takes at once
 FROZEN = 1e100  # in place of a pivot lost to rounding: its variable stays where it is

@@ -19,15 +19,6 @@ from numba.extending import intrinsic
 from mklviz.compiled import njit
 from mklviz.typing import Array, Integers
 
-__all__ = [
-    *("BENT", "CREDIT", "DIAG", "EPS", "FAST", "FLAT", "FREE", "HARD", "HI", "IDLE", "LEAST", "LINEAR", "LO"),
-    *("LOW", "MASK", "MOST", "MOVED", "ROWS", "SCRATCH", "SLOTS", "SNAP", "TAKEN", "TINY", "UP", "WORST"),
-    *("B", "F"),
-    *("absolute_sum", "add", "balance", "begin", "dot", "expand", "free_points", "gather", "gradient"),
-    *("larger", "noise", "ordered_sum", "position", "set_masks", "smaller", "snap_distance", "summary"),
-    "unsettled",
-]
-
 # "nnan" but not "ninf": masks are finite, and a curvature of zero may still give an infinite gain
 FAST = {"nnan", "nsz", "arcp", "contract", "reassoc", "afn"}
 

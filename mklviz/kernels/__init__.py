@@ -1,8 +1,9 @@
 """Kernels: their families, how many of them are built and kept, and banks that combine them."""
 
-from mklviz.kernels.bank import KernelBank, KernelSpec, paper_bank, paper_families
+from mklviz.kernels.bank import KernelBank, paper_bank, paper_families
 from mklviz.kernels.cross import Cross
-from mklviz.kernels.evaluation.sizes import size_remark
+from mklviz.kernels.evaluation.checks import size_remark
+from mklviz.kernels.evaluation.specs import KernelSpec
 from mklviz.kernels.families import Gaussian, KernelFamily, Laplacian, Linear, Polynomial, kernel_families
 from mklviz.kernels.interface import Bank, FactorBank, RowBank, RowKernel
 from mklviz.kernels.nystrom import Nystrom, NystromBank

@@ -17,19 +17,20 @@ from mklviz.context.accounting import spending
 from mklviz.context.blas import one_blas_thread
 from mklviz.errors import KernelError
 from mklviz.html import fact_table
-from mklviz.kernels.evaluation.builder import Block, Builder, KernelSpec, Progress, family_sizes, plan
+from mklviz.kernels.evaluation.builder import Block, Builder, Progress, family_sizes, plan
 from mklviz.kernels.evaluation.checks import (
     MEMORY_LIMIT,
     check_families,
     check_memory,
+    check_normalization,
+    checked_counts,
     feature_labels,
     own_points,
     refuse_if_too_large,
+    size_remark,
 )
 from mklviz.kernels.evaluation.grams import Grams, check_precision, open_files, take_grams
-from mklviz.kernels.evaluation.normalize import check_normalization, checked_counts
-from mklviz.kernels.evaluation.sizes import size_remark
-from mklviz.kernels.evaluation.specs import Names, Picked, Specs
+from mklviz.kernels.evaluation.specs import KernelSpec, Names, Picked, Specs
 from mklviz.kernels.families import Gaussian, KernelFamily, Polynomial
 from mklviz.kernels.interface import Access, Kind
 from mklviz.kernels.part import CrossBank, KernelPart
@@ -50,8 +51,6 @@ from mklviz.kernels.storage.rows import (
 from mklviz.kernels.storage.streamed import StreamedGaussians
 from mklviz.kernels.storage.triangles import mirror
 from mklviz.typing import Array, Flags, Indices
-
-__all__ = ["KernelBank", "KernelSpec", "paper_bank", "paper_families"]
 
 NO_MATRIX = "K_d is never formed: a solver takes its rows as it needs them, and keeps those used lately."
 MANY = 10_000  # kernels that are described one by one, on request
@@ -465,12 +464,7 @@ class KernelBank:
         return [bank]
 
     def cross(self, X_new: ArrayLike) -> CrossBank:
-        """Return the kernels between new points and the bank's samples.
-
-        Parameters
-        ----------
-        X_new : (n_new, d) array, or (m, n_new, n) array for a bank of Gram matrices
-        """
+        """Return the kernels between new points (n_new, d), or Gram matrices (m, n_new, n), and the bank's samples."""
         return self.part().cross(X_new)
 
 

@@ -15,8 +15,6 @@ from mklviz.context.cancelling import checkpoint
 from mklviz.errors import KernelError
 from mklviz.typing import Array
 
-__all__ = ["Cross", "check_columns", "numbers", "refuse_masked"]
-
 BLOCK = 2**20  # entries of the cross kernel formed at a time, 8 MB; a few such blocks are alive together
 
 

@@ -11,22 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from mklviz.kernels.cross import Cross
 from mklviz.typing import Array, Indices, Single
 
-__all__ = [
-    "Access",
-    "Approximate",
-    "Bank",
-    "Compensating",
-    "Divisible",
-    "FactorBank",
-    "Kind",
-    "Merging",
-    "Miniature",
-    "Part",
-    "Rounding",
-    "RowBank",
-    "RowKernel",
-]
-
 Access = Literal["matrix", "rows", "factors"]
 Kind = Literal["sum", "product", "parametric"]
 

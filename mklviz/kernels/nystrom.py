@@ -27,14 +27,13 @@ from mklviz.kernels.evaluation.builder import Progress
 from mklviz.kernels.evaluation.checks import (
     check_families,
     check_memory,
+    check_normalization,
     check_points,
+    checked_counts,
     feature_labels,
     refuse_if_too_large,
 )
-from mklviz.kernels.evaluation.feature_maps import FeatureMaps
-from mklviz.kernels.evaluation.landmarks import CHOICES, check_landmarks
-from mklviz.kernels.evaluation.normalize import check_normalization, checked_counts
-from mklviz.kernels.evaluation.nystrom import Accuracy, NystromBuilder
+from mklviz.kernels.evaluation.nystrom import CHOICES, Accuracy, FeatureMaps, NystromBuilder, check_landmarks
 from mklviz.kernels.families import Gaussian, KernelFamily
 from mklviz.kernels.interface import Access, Kind
 from mklviz.kernels.storage.compensated import compensated_forms, dots, error_of_forms
@@ -42,8 +41,6 @@ from mklviz.kernels.storage.passes import Factors, decisions, projections, runs_
 from mklviz.limits import LIMITS
 from mklviz.numbers import is_whole, share_text
 from mklviz.typing import Array, Indices
-
-__all__ = ["CHOICES", "Nystrom", "NystromBank", "NystromCross", "NystromPart"]
 
 MEMORY_LIMIT = LIMITS.nystrom_bytes
 LARGEST_MATRIX = 2**29  # bytes of a K_d that is formed when asked for
@@ -223,12 +220,7 @@ class NystromBank:
         return [few, few.narrowed()]
 
     def error(self, weights: Array) -> tuple[float, float]:
-        """Return the relative trace error of the worst kernel with weight, and that of K_d itself.
-
-        Parameters
-        ----------
-        weights : (m,) array
-        """
+        """Return the relative trace error of the worst kernel with weight, and that of K_d itself."""
         held = weights > 0.0
         if not held.any():
             return 0.0, 0.0

@@ -25,12 +25,10 @@ from mklviz.kernels.cross import Cross, check_columns, numbers
 from mklviz.kernels.evaluation.checks import MEMORY_LIMIT, feature_labels, own_points, refuse_if_too_large
 from mklviz.kernels.interface import Access, Kind
 from mklviz.kernels.parametrizations import LearnedPolynomial, ParametricKernel, SumOfKernels
-from mklviz.kernels.parametrizations._asked import asked_slopes, asked_values, shown
 from mklviz.kernels.parametrizations._checks import check_kernel, check_names
+from mklviz.kernels.parametrizations._kernel import asked_slopes, asked_values, shown
 from mklviz.kernels.storage.triangles import mirror
 from mklviz.typing import Array, Indices
-
-__all__ = ["ParametricBank", "ParametricCross", "ParametricPart"]
 
 TILE = 2**17  # entries asked for at once: some milliseconds where the kernel is quick, and 1 MB
 _WORKSPACE = 2  # matrices of n by n that one use of the kernel takes
@@ -155,20 +153,9 @@ class ParametricBank:
 
     @spending("gradient")
     def slopes(self, weights: Array, signed: Array, kernel: Array | None = None) -> Array:
-        """Return ``-1/2 beta'(dK_d/dd_k) beta`` for every k, (m,): the gradient of J where beta is its maximiser.
+        """Return ``-1/2 beta'(dK_d/dd_k) beta`` for every k, (m,), summed over columns: see `Bank.slopes`.
 
-        Parameters
-        ----------
-        weights : (m,) array
-        signed : (n,) or (n, c) array
-            beta; a sum over columns where it has several.
-        kernel : (n, n) array, optional
-            ``K_d``, which is of no use here.
-
-        Raises
-        ------
-        KernelError
-            Where a derivative is no finite number.
+        Raises `KernelError` where a derivative is no finite number.
         """
         beta = signed.reshape(self.n_samples, -1)
         support = np.flatnonzero(beta.any(axis=1))
@@ -207,12 +194,7 @@ class ParametricBank:
         return [bank]
 
     def cross(self, X_new: ArrayLike) -> ParametricCross:
-        """Return the kernel between new points and the bank's samples.
-
-        Parameters
-        ----------
-        X_new : (n_new, d) array
-        """
+        """Return the kernel between new points (n_new, d) and the bank's samples."""
         return self.part().cross(X_new)
 
 

@@ -11,14 +11,12 @@ from numpy.typing import ArrayLike
 
 from mklviz.errors import KernelError
 from mklviz.kernels.cross import Cross, check_columns, numbers
-from mklviz.kernels.evaluation.normalize import sample_scales
+from mklviz.kernels.evaluation.checks import sample_scales
 from mklviz.typing import Array, Indices
 
 if TYPE_CHECKING:
     from mklviz.kernels.evaluation.specs import KernelSpec
     from mklviz.kernels.storage.streamed import StreamedGaussians
-
-__all__ = ["CrossBank", "KernelPart"]
 
 
 @dataclass(frozen=True)

@@ -43,8 +43,6 @@ from mklviz.kernels.storage.rows import CACHE_MB, ComputedRows, SumRows, by_rows
 from mklviz.kernels.storage.triangles import packed_length
 from mklviz.typing import Array, Indices
 
-__all__ = ["ProductBank", "ProductCross", "ProductPart"]
-
 _WORKSPACE = 2  # matrices of n by n that one use of a product takes
 
 
@@ -200,16 +198,7 @@ class ProductBank:
 
     @spending("gradient")
     def slopes(self, weights: Array, signed: Array, kernel: Array | None = None) -> Array:
-        """Return ``1/2 beta'(D_k o K_d) beta`` for every k, (m,): the gradient of J where beta is its maximiser.
-
-        Parameters
-        ----------
-        weights : (m,) array
-        signed : (n,) or (n, c) array
-            beta; a sum over columns where it has several.
-        kernel : (n, n) array, optional
-            ``K_d``, where the caller has it.
-        """
+        """Return ``1/2 beta'(D_k o K_d) beta`` for every k, (m,), summed over columns: see `Bank.slopes`."""
         beta = signed.reshape(self.n_samples, -1)
         if isinstance(self._distances, FeatureDistances) and kernel is None:
             return 0.5 * self._distances.charged_forms(weights, beta)
@@ -239,12 +228,7 @@ class ProductBank:
         return [bank]
 
     def cross(self, X_new: ArrayLike) -> ProductCross:
-        """Return the kernel between new points and the bank's samples.
-
-        Parameters
-        ----------
-        X_new : (n_new, d) array, or (m, n_new, n) array of distances for a bank of ready distances
-        """
+        """Return the kernel between new points (n_new, d), or distances (m, n_new, n), and the bank's samples."""
         return self.part().cross(X_new)
 
 

@@ -15,11 +15,9 @@ from mklviz.errors import BankTooLarge, KernelError
 from mklviz.kernels import Bank, KernelBank, KernelFamily, Nystrom, NystromBank
 from mklviz.kernels.evaluation.builder import Progress
 from mklviz.kernels.evaluation.checks import check_families
-from mklviz.learn._warn import warn
+from mklviz.learn._progress import warn
 from mklviz.recipe.words import read_kernels
 from mklviz.typing import Array
-
-__all__ = ["AUTO", "POINT", "PRECOMPUTED", "build_bank", "families_of", "kernel_values", "normalization", "refuse_list"]
 
 AUTO, PRECOMPUTED = "auto", "precomputed"
 POINT = ", point "  # between the kernel and the training point in the name of a column

@@ -22,16 +22,13 @@ from mklviz.kernels import Bank, KernelFamily, Nystrom
 from mklviz.kernels.cross import refuse_masked
 from mklviz.learn._banks import AUTO, PRECOMPUTED, build_bank, kernel_values, normalization, refuse_list
 from mklviz.learn._function import from_plain, learned, to_plain
-from mklviz.learn._progress import Report
-from mklviz.learn._warn import warn
+from mklviz.learn._progress import Report, warn
 from mklviz.numbers import is_whole
 from mklviz.problem import Loss, Problem, Regularizer
-from mklviz.problem.weights import checked_weights
+from mklviz.problem.problem import checked_weights
 from mklviz.recipe.words import read_loss, read_regularizer, read_solvers
 from mklviz.record import Trace
 from mklviz.typing import Array, Indices
-
-__all__ = ["ATTRIBUTES", "PARAMETERS", "MKLEstimator"]
 
 MOST_BLIND = 0.1  # squares off the diagonal, relative to those on it
 MOST_SHOWN = 10  # kernels in the HTML representation

@@ -18,8 +18,6 @@ from mklviz.kernels.part import KernelPart
 from mklviz.problem import Problem
 from mklviz.typing import Array, Indices
 
-__all__ = ["Function", "Learned", "from_plain", "learned", "to_plain"]
-
 
 @dataclass(frozen=True)
 class Function:

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
+from types import FrameType
 
 from mklviz.numbers import share_text
 from mklviz.record import Trace
 from mklviz.streams import redraws
-
-__all__ = ["Report"]
 
 REFRESH_SECONDS = 0.1
 _WIDTH = 79
 
 
 class Report:
-    """The lines of one fit.
-
-    `who`: what is fitted, the beginning of each line; `verbose`: nothing is written for 0.
-    """
+    """The lines of one fit. `who`: what is fitted, the beginning of each line; `verbose`: nothing is written for 0."""
 
     def __init__(self, who: str, verbose: int) -> None:
         self._who, self._silent = who, not verbose
@@ -53,3 +50,15 @@ class Report:
             return
         self._last = now
         print(f"\r{f'{self._who}: {words}'[:_WIDTH]:<{_WIDTH}}", end="", flush=True)
+
+
+_BETWEEN = {"mklviz", "sklearn", "joblib"}
+
+
+def warn(sentence: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the nearest caller outside these packages."""
+    frame: FrameType | None = sys._getframe()
+    level = 0
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _BETWEEN:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(sentence, category, stacklevel=level + 1)

@@ -18,8 +18,6 @@ from mklviz.learn._base import ATTRIBUTES, PARAMETERS, MKLEstimator
 from mklviz.problem import Loss, Regularizer, loss_families
 from mklviz.typing import Array, Indices
 
-__all__ = ["CLASS_WEIGHT", "MKLClassifier"]
-
 CLASS_WEIGHT = """class_weight : None, "balanced" or dict
         What C is multiplied by for the samples of each class: nothing; what gives all classes the same weight in sum,
         as everywhere in scikit-learn; or a number for each class, 1 for those not named."""

@@ -11,8 +11,6 @@ from mklviz.learn._base import ATTRIBUTES, PARAMETERS, MKLEstimator
 from mklviz.problem import Loss
 from mklviz.typing import Array
 
-__all__ = ["MKLRegressor"]
-
 
 class MKLRegressor(RegressorMixin, MKLEstimator):
     __doc__ = f"""Regressor that learns the weights of its kernels with itself.

@@ -32,8 +32,6 @@ from mklviz.problem import Loss, LpBall, Problem, Regularizer, Simplex
 from mklviz.record import Trace
 from mklviz.typing import Array, Indices
 
-__all__ = ["MKLClassifierCV", "MKLRegressorCV"]
-
 Grid = list[tuple[float | None, float]]  # p, where one is chosen, and C
 _One: TypeAlias = MKLClassifier | MKLRegressor
 

@@ -19,8 +19,6 @@ from mklviz.kernels.evaluation.checks import check_points, feature_labels, refus
 from mklviz.learn._banks import POINT, families_of
 from mklviz.typing import Array
 
-__all__ = ["KernelTransformer"]
-
 
 class KernelTransformer(TransformerMixin, BaseEstimator):
     """Turn columns into kernels for ``MKLClassifier("precomputed")`` and ``MKLRegressor("precomputed")``.

@@ -1,7 +1,6 @@
 """What is solved: losses, regularizers and the problem that puts them together."""
 
-from mklviz.problem.against_rest import one_against_all
-from mklviz.problem.equivalence import Equivalent, equivalents
+from mklviz.problem.equivalence import Equivalent, equivalents, one_against_all
 from mklviz.problem.losses import (
     EpsilonInsensitive,
     Hinge,

@@ -15,8 +15,6 @@ from mklviz.kernels.interface import Bank, Merging
 from mklviz.problem.losses import Loss
 from mklviz.typing import Array
 
-__all__ = ["Predictor", "weighted_noun"]
-
 
 def weighted_noun(bank: Bank) -> str:
     """Return what has a weight, "kernel" or "parameter"."""
@@ -84,49 +82,21 @@ class Predictor:
         return f"Predictor({len(self.kernels)} of {m} {self._noun}s, {len(self.support)} of {n} samples)"
 
     def decision_values(self, X_new: ArrayLike | Cross) -> Array:
-        """Return f at new points, (n_new,) or (n_new, c).
-
-        Raises
-        ------
-        KernelError
-            If the new points do not fit the bank.
-        """
+        """Return f at new points, (n_new,) or (n_new, c), or raise `KernelError` where they do not fit the bank."""
         cross = self._part.cross(X_new.new if isinstance(X_new, Cross) else X_new)
         return np.asarray(cross.apply(self._weights, self._signed) + self.bias)
 
     def predict(self, X_new: ArrayLike | Cross) -> Array:
-        """Return what the problem's targets would be at new points, (n_new,): classes, or values for regression.
-
-        Raises
-        ------
-        KernelError
-            If the new points do not fit the bank.
-        """
+        """Return what the problem's targets would be at new points, (n_new,): classes, or values for regression."""
         return self.decision_values(X_new) if self._loss.regression else self.classes(X_new)
 
     def classes(self, X_new: ArrayLike | Cross) -> Array:
-        """Return the classes of new points, (n_new,), named as in y.
-
-        Raises
-        ------
-        KernelError
-            If the new points do not fit the bank.
-        ProblemError
-            If the targets are numbers rather than classes.
-        """
+        """Return the classes of new points, (n_new,), named as in y; numbers as targets raise `ProblemError`."""
         if self._numbers:
             raise ProblemError("The targets are numbers, not the classes -1 and +1: ask for decision values.")
         codes = self._loss.classes(self.decision_values(X_new))
         return codes if self._labels is None else self._labels[codes.astype(np.intp)]
 
     def probabilities(self, X_new: ArrayLike | Cross) -> Array:
-        """Return the probability of class +1 at new points, (n_new,), which the logistic loss models.
-
-        Raises
-        ------
-        KernelError
-            If the new points do not fit the bank.
-        ProblemError
-            If the loss models no probabilities.
-        """
+        """Return the probability of class +1 at new points, (n_new,); a loss that models none raises `ProblemError`."""
         return self._loss.probabilities(self.decision_values(X_new))

@@ -8,7 +8,7 @@
 beta are signed dual variables, one per sample: ``y∘a`` with 0 <= a <= C for classification, where D_loss is 1'a with
 the hinge loss. With c classes beta is (n, c) and s_k(beta) = tr(beta'K_k beta). P is the value of the primal at the
 function that d and beta define, D that of the dual at beta: both hold however inexactly a solver solved its inner
-problems. `Problem.gap` is (P - D) / |P| (`mklviz.problem.bounds`). Where a formulation prices the norms
+problems. `Problem.gap` is (P - D) / |P| (`mklviz.problem.proving`). Where a formulation prices the norms
 ||f_k|| = d_k sqrt(s_k) and not the weights, P pays that price instead of 1/2 d's + r(d).
 
 Where samples have weights w, C w_i stands for C in the loss of sample i.
@@ -21,24 +21,21 @@ lower bound and the gap are nan. They are as well where r* is not known, as of a
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mklviz.cached import cached_property
-from mklviz.errors import ProblemError
+from mklviz.errors import ProblemError, UnsupportedProblem
 from mklviz.html import fact_table
 from mklviz.kernels.cross import Cross, numbers, refuse_masked
 from mklviz.kernels.interface import Bank
-from mklviz.problem.bounds import relative_gap
 from mklviz.problem.losses import Hinge, Loss
 from mklviz.problem.predict import Predictor, weighted_noun
-from mklviz.problem.proving import optimize, prove
+from mklviz.problem.proving import optimize, prove, relative_gap
 from mklviz.problem.regularizers import Regularizer, Simplex
-from mklviz.problem.weights import check_weighted, checked_weights
 from mklviz.typing import Array
-
-__all__ = ["Problem"]
 
 
 @dataclass(frozen=True)
@@ -271,3 +268,50 @@ def _weighted(problem: Problem) -> tuple[str, str]:
     if problem.bank.kind == "parametric":
         return "parameters", f"{problem.m:,}, of a kernel"
     return "kernels", f"{problem.m:,}" if problem.bank.kind == "sum" else f"{problem.m:,}, multiplied"
+
+
+def checked_weights(given: Any, n: int) -> Array | None:
+    """Return the weights of n samples, (n,), None where they all are 1; or raise `ProblemError`."""
+    if given is None:
+        return None
+    refuse_masked(given, "sample_weight")
+    try:
+        weights = np.array(numbers(given, "sample_weight"))
+    except ProblemError:
+        raise ProblemError("sample_weight must be numbers, one for each sample; it holds something else.") from None
+    if weights.shape != (n,):
+        raise ProblemError(
+            f"sample_weight must hold one number for each of the {n} samples, but an array of shape {weights.shape}"
+            " was given."
+        )
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0.0)))
+    if len(wrong):
+        raise ProblemError(
+            f"Weights of samples must be finite numbers not below zero, but that of sample {wrong[0]} is"
+            f" {weights[wrong[0]]:g}."
+        )
+    if not weights.any():
+        raise ProblemError("All samples have weight zero, so there is nothing to learn from: give some of them weight.")
+    weights.setflags(write=False)
+    return None if (weights == 1.0).all() else weights
+
+
+def balanced_classes(y: Array) -> Array:
+    """Return the weights of samples of classes `y`, (n,), that give all classes the same in sum, and n in all."""
+    _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    weights: Array = (len(y) / (len(counts) * counts))[codes]
+    return weights
+
+
+def check_weighted(loss: Loss, y: Array, weights: Array) -> None:
+    """Raise `ProblemError` unless a problem can be posed with these weights (n,) of samples with targets `y`."""
+    if not loss.weighable:
+        raise UnsupportedProblem(f"The {loss.label} loss knows no weights of samples: leave sample_weight out.")
+    counted = y[weights > 0.0]
+    missing = np.setdiff1d(y, counted)
+    if loss.multiclass and len(missing):
+        raise ProblemError(f"All samples of class {missing[0]:g} have weight zero: give some weight, or leave all out.")
+    try:
+        loss.check_targets(counted)
+    except ProblemError as error:
+        raise ProblemError(f"Only samples of weight above zero count. {error}") from None

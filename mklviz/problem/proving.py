@@ -28,7 +28,16 @@ from mklviz.problem.losses import Loss
 from mklviz.problem.regularizers import Regularizer
 from mklviz.typing import Array, Indices
 
-__all__ = ["Posed", "Proved", "may_matter", "prove", "prove_if_doubtful", "proved_at_least"]
+# How far two bounds of the optimum are apart:  gap = (P - D) / |P|,  for every loss, regularizer and C.
+#
+# An objective that the optimum lies far below, such as that of the zero function where C is large, would promise more
+# than is proved. Where P itself is rounding, no relative gap can be reached, and a run ends as "precision".
+
+
+def relative_gap(upper: float, lower: float) -> float:
+    """Return ``(upper - lower) / |upper|``; nan where a bound is nan."""
+    return (upper - lower) / max(abs(upper), np.finfo(float).tiny)
+
 
 optimize = Later("scipy.optimize")
 FEWEST = 4  # forms computed anew at a time, then twice as many

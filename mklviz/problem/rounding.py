@@ -21,8 +21,6 @@ from mklviz.problem.problem import Problem
 from mklviz.problem.proving import EPS
 from mklviz.typing import Array
 
-__all__ = ["rounding_bound", "worsened"]
-
 
 def rounding_bound(problem: Problem, weights: Array, dual: Array, proving: Array | None = None) -> float:
     """Return how far rounding may move the objective at weights (m,) and dual variables, and what `proving` proves.

@@ -12,7 +12,7 @@ from mklviz.engine import FLAT, make_solver, standard_rules
 from mklviz.engine.stop import IterateGap, StopRule, WeightChange
 from mklviz.errors import ProblemError, UnknownName
 from mklviz.kernels import CACHE_MB, KernelFamily, LearnedPolynomial, Nystrom, paper_families
-from mklviz.kernels.evaluation.normalize import check_normalization
+from mklviz.kernels.evaluation.checks import check_normalization
 from mklviz.kernels.storage.rows import check_cache
 from mklviz.numbers import is_number, is_switch, is_whole
 from mklviz.problem import Hinge, Loss, Regularizer, Simplex

@@ -10,7 +10,7 @@ from mklviz.datasets import Dataset, Task
 from mklviz.errors import ProblemError
 from mklviz.kernels import Bank, Cross, KernelBank, LearnedPolynomial, NystromBank, ParametricBank, ProductBank
 from mklviz.problem import Loss, Problem, Regularizer, loss_families
-from mklviz.problem.weights import balanced_classes
+from mklviz.problem.problem import balanced_classes
 from mklviz.recipe.choices import COMBINATIONS, KernelChoice
 
 __all__ = ["Built", "Prepared", "build_bank", "misfit", "refuse", "standard_targets"]

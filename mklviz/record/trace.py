@@ -19,7 +19,7 @@ from mklviz.context import PARTS
 from mklviz.contract import Array, Facts, Iterate
 from mklviz.errors import MklvizError
 from mklviz.html import fact_table
-from mklviz.problem.bounds import relative_gap
+from mklviz.problem.proving import relative_gap
 from mklviz.quoting import one_line
 from mklviz.record.files import replacing
 from mklviz.record.keeping import Keeper

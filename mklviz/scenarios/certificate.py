@@ -3,7 +3,7 @@
 import numpy as np
 
 from mklviz.numbers import share_text
-from mklviz.problem.bounds import relative_gap
+from mklviz.problem.proving import relative_gap
 from mklviz.recipe import DataChoice, Recipe, SolverChoice
 from mklviz.record import Trace
 from mklviz.scenarios._scenario import Answer, Outcome, Question, Scenario

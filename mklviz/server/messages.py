@@ -44,9 +44,7 @@ MOST_HELD = 4 * 2**20  # letters that a page may leave in properties of the serv
 MOST_SOCKETS = 2  # for each page that there may be: after a cut they come back before the old ones are closed
 REMEMBERED = 100  # messages of a page that are carried out and would not be once more
 LEFT, LEAVE = (1000, 1001), 15.0  # how a socket is closed by who leaves a page, and seconds until it is given up
-RESET = (
-    90.0  # seconds until a page is given up whose socket was reset: a browser that goes while data come says no more
-)
+RESET = 75.0  # the same where the socket was reset, as by a browser that goes while data come and cannot say so
 POLICY, UNREADABLE, TOO_LONG = 1008, 1007, 1009  # why a socket is closed: RFC 6455, 7.4.1
 _BROKE_DOWN = "This message could not be carried out; the server's log says more."
 
@@ -72,6 +70,7 @@ class _Socket(WSHandler):
 
     _page: _Page | None = None
     _stream: IOStream | None = None
+    _session: ServerSession | None = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -85,10 +84,11 @@ class _Socket(WSHandler):
 
     async def _async_open(self, token: str) -> None:
         await super()._async_open(token)
+        self._session = self.connection._session if self.connection is not None else None
         if self.ws_connection is None:  # closed meanwhile: nobody will tell of it again
             self._detach()
-        elif self.connection is not None and self.connection._session is not None:
-            self._page = _PAGES.setdefault(self.connection.session, _Page())
+        elif self._session is not None:
+            self._page = _PAGES.setdefault(self._session, _Page())
             self._page.sockets.append(self)
             for socket in self._page.sockets[:-1]:
                 socket.ws_connection.stream.close()  # nobody may answer at its other end
@@ -101,13 +101,14 @@ class _Socket(WSHandler):
         self._detach()
 
     def _detach(self) -> None:
-        """Let go of the page, if there is one: Bokeh's own way fails where a session has ended before its socket."""
-        if self.connection is None:
-            return
-        session = self.connection._session
+        """Let go of the page. Bokeh's own way fails where the session has ended, or where a ping was first to fail."""
+        session, self._session = self._session, None
+        if session is not None and session.destroyed:
+            session = None
         if session is not None:
             session.notify_connection_lost()
-        self.application.client_lost(self.connection)
+        if self.connection is not None:
+            self.application.client_lost(self.connection)
         left = self.close_code in LEFT
         reset = self._stream is not None and isinstance(self._stream.error, ConnectionError)
         if session is not None and (left or reset):

@@ -12,20 +12,16 @@ from typing import Protocol
 
 import numpy as np
 
-from mklviz.kernels.evaluation.checks import feature_labels, refuse_if_too_large
-from mklviz.kernels.evaluation.normalize import sample_scales
+from mklviz.kernels.evaluation.checks import feature_labels, refuse_if_too_large, sample_scales
 from mklviz.kernels.evaluation.specs import KernelSpec, Specs
 from mklviz.kernels.families import KernelFamily
-from mklviz.kernels.storage.cholesky import Distinct, low_rank
-from mklviz.kernels.storage.factored import FactoredBlock
+from mklviz.kernels.storage.factored import Distinct, FactoredBlock, low_rank
 from mklviz.kernels.storage.packed import PackedBlock, check_single, pack_scaled
 from mklviz.kernels.storage.repeated import RepeatedBlock
 from mklviz.kernels.storage.rows import ComputedBlock, Term, by_rows
 from mklviz.kernels.storage.streamed import StreamedGaussians
 from mklviz.kernels.storage.triangles import Entries, packed_length, rescale
 from mklviz.typing import Array, Indices
-
-__all__ = ["Block", "Builder", "KernelSpec", "Progress", "family_sizes", "plan"]
 
 Progress = Callable[[float], None]
 

@@ -1,4 +1,4 @@
-"""Points, names and matrices that people give, checked before anything is built from them."""
+"""Points, names and matrices that people give, checked before anything is built from them, and scales of kernels."""
 
 from __future__ import annotations
 
@@ -10,20 +10,10 @@ from numpy.typing import ArrayLike
 from mklviz.errors import BankTooLarge, KernelError
 from mklviz.kernels.cross import numbers
 from mklviz.kernels.families import KernelFamily
+from mklviz.kernels.interface import Bank
 from mklviz.limits import LIMITS
 from mklviz.numbers import is_number
 from mklviz.typing import Array
-
-__all__ = [
-    "MEMORY_LIMIT",
-    "check_families",
-    "check_memory",
-    "check_points",
-    "check_symmetric",
-    "feature_labels",
-    "own_points",
-    "refuse_if_too_large",
-]
 
 MEMORY_LIMIT = LIMITS.bank_bytes
 MOST = 1e150  # of a feature: the squares of differences between larger ones overflow
@@ -100,3 +90,85 @@ def check_symmetric(matrix: Array, what: str, n: int) -> float:
             f"{what} is not symmetric: entry ({i}, {j}) is {matrix[i, j]:g}, but ({j}, {i}) is {matrix[j, i]:g}."
         )
     return size
+
+
+# Kernels of very different size: v'K_k v over random signs v is trace(K_k) in the mean (Hutchinson 1990).
+#
+# Where traces differ by ten powers of ten, so do the weights that make kernels comparable, and what is added to the
+# largest of them loses that many of its sixteen digits: no method is exact then, whatever the problem.
+
+_RANGE = 1e6  # of traces: beyond it, six digits are gone before a gap of 1e-2 is asked for
+_PROBES = 8  # a kernel of rank one has a mean square of 1 +- 0.5: a factor, which no power of ten depends on
+
+
+def size_remark(bank: Bank) -> str:
+    """Return a sentence on how much the sizes of the kernels differ, where they do so by far, or ""."""
+    if not bank.convex or getattr(bank, "normalize", "none") != "none":
+        return ""
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], (bank.n_samples, _PROBES))
+    sizes = bank.quad(signs)
+    sizes = sizes[sizes > 0.0]
+    ratio = float(sizes.max() / sizes.min()) if len(sizes) else 1.0
+    if not ratio > _RANGE:
+        return ""
+    return (
+        f"The largest kernel is about {ratio:.0e} times as large as the smallest, too much for the digits of numbers:"
+        ' normalize the kernels (normalize="trace"), and standardize the features.'
+    )
+
+
+# Scaling kernels so that their weights can be compared: unit trace, a mean diagonal of one, unit diagonal, or none.
+#
+# Unit trace divides by trace(K), so that s_k and the objective stay of one size whatever the kernel; a mean diagonal of
+# one, by trace(K) / n, so that C means the same however many samples there are; unit diagonal divides K_ij by
+# sqrt(K_ii K_jj), so that every point has length one in feature space. A sample of weight w counts w times, as
+# repeated.
+
+NORMALIZATIONS = ("trace", "mean-diagonal", "diagonal", "none")
+
+
+def check_normalization(normalize: str) -> None:
+    """Raise `KernelError` unless `normalize` is known."""
+    if not isinstance(normalize, str) or normalize not in NORMALIZATIONS:
+        known = ", ".join(f'"{name}"' for name in NORMALIZATIONS[:-1])
+        raise KernelError(f'normalize="{normalize}" is not known: use {known} or "none".')
+
+
+def checked_counts(sample_weight: ArrayLike | None, n: int) -> Array | None:
+    """Return how often each of n samples counts, (n,), None where all count once, or raise `KernelError`."""
+    if sample_weight is None:
+        return None
+    counts = np.asarray(sample_weight, dtype=np.float64)
+    if counts.shape != (n,) or not (np.isfinite(counts) & (counts >= 0.0)).all() or not counts.any():
+        raise KernelError(
+            f"sample_weight must hold a finite number for each of the {n} samples, none below zero and some above."
+        )
+    return counts
+
+
+def sample_scales(diagonal: Array, normalize: str, name: str, counts: Array | None = None, first: int = 0) -> Array:
+    """Return the (n,) factors c for which ``c_i c_j K_ij`` is normalised.
+
+    Sample i counts `counts[i]` times, once by default; the first entry is sample number `first`.
+
+    Raises `KernelError` if the diagonal of the kernel called `name` is zero where it must not be.
+    """
+    if not np.isfinite(diagonal).all():
+        raise KernelError(
+            f"The kernel {name} overflows: standardize the features, or lower its degree or raise its width."
+        )
+    if normalize == "none":
+        return np.ones_like(diagonal)
+    if normalize != "diagonal":
+        trace = float((diagonal if counts is None else counts * diagonal).sum())
+        if trace <= 0.0:
+            raise KernelError(f"The kernel {name} is zero on every sample and cannot have unit trace: leave it out.")
+        total = 1.0 if normalize == "trace" else float(len(diagonal) if counts is None else counts.sum())
+        return np.full_like(diagonal, np.sqrt(total) / np.sqrt(trace))
+    if (diagonal <= 0.0).any():
+        sample = first + int(np.flatnonzero(diagonal <= 0.0)[0])
+        raise KernelError(
+            f"The kernel {name} is zero on sample {sample} and cannot have unit diagonal:"
+            ' leave it out, or take normalize="mean-diagonal".'
+        )
+    return np.asarray(1.0 / np.sqrt(diagonal))

@@ -22,8 +22,6 @@ from mklviz.kernels.storage.rows import Term, tiles
 from mklviz.kernels.storage.triangles import mirror
 from mklviz.typing import Array, Indices
 
-__all__ = ["Distances", "DistancesPart", "FeatureDistances", "GivenDistances", "group_names", "membership"]
-
 Groups = Sequence[Sequence[int]]
 
 _NAMED = 3  # features of a group that its name lists

@@ -2,20 +2,220 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve, lapack, solve_triangular
 
+from mklviz.context.cancelling import checkpoint
+from mklviz.errors import KernelError
 from mklviz.kernels.evaluation.builder import Progress
-from mklviz.kernels.evaluation.feature_maps import CHUNK, FeatureMaps, Subset, roots_on
-from mklviz.kernels.evaluation.landmarks import by_distance, by_leverage, sample
-from mklviz.kernels.evaluation.normalize import sample_scales
+from mklviz.kernels.evaluation.checks import sample_scales
+from mklviz.kernels.evaluation.specs import KernelSpec
 from mklviz.kernels.families import KernelFamily
+from mklviz.kernels.families._family import squared_distances
 from mklviz.kernels.storage.passes import Factors
-from mklviz.typing import Array
+from mklviz.typing import Array, Indices
 
-__all__ = ["Accuracy", "NystromBuilder"]
+# Coordinates of points in which a kernel is an inner product: z(x) = L^-1 K(landmarks, x), with L L' = K(landmarks).
+#
+# Landmarks that add nothing to the others are left out by a pivoted Cholesky decomposition, so L is well conditioned
+# and a kernel of low rank gets few coordinates. K(x, x') - z(x)'z(x') is positive semidefinite, and zero on the
+# landmarks.
+#
+# Reference: Williams, Seeger, Using the Nyström method to speed up kernel machines, NIPS 2000.
+
+# Landmarks for Nyström approximations: points that stand for all others.
+#
+# k-means++ draws each with probability proportional to the squared distance from those drawn before, and a few Lloyd
+# steps move them to the means of what is nearest to them. Leverage draws points with probability proportional to
+# their ridge leverage scores
+#
+#     l_i = (K (K + lambda I)^-1)_ii  ~  (K_ii - K_iS (K_SS + p lambda I)^-1 K_Si) / lambda,
+#
+# estimated from a first, uniform draw S of the share p of them. Both look at a sample of some ten thousand points.
+#
+# References: Arthur, Vassilvitskii, k-means++: the advantages of careful seeding, SODA 2007; Zhang, Tsang, Kwok,
+# Improved Nyström low-rank approximation and error analysis, ICML 2008; Musco, Musco, Recursive sampling for the
+# Nyström method, NIPS 2017, section 3.
+
+Between = Callable[[Array, Array], Array]
+
+CHOICES = {"kmeans++": "k-means++", "leverage": "leverage scores"}
+SAMPLE = 16_384  # points looked at, or SHARE times the landmarks if that is more
+SHARE = 20
+LLOYD_STEPS = 5
+
+
+def check_landmarks(landmarks: int, choice: str) -> None:
+    """Raise `KernelError` unless there can be so many landmarks, chosen in that way."""
+    if isinstance(landmarks, bool) or not isinstance(landmarks, (int, np.integer)) or landmarks < 1:
+        raise KernelError(f"landmarks must be a whole number of at least 1, such as 200, not {landmarks!r:.80}.")
+    if choice not in CHOICES:
+        raise KernelError(f"Landmarks are chosen by {' or '.join(CHOICES)}, not by {choice!r:.80}.")
+
+
+def sample(points: Array, landmarks: int, rng: np.random.Generator) -> Array:
+    """Return different rows of `points`, so many of them that landmarks are well chosen among them."""
+    size = max(SAMPLE, SHARE * landmarks)
+    if len(points) > size:
+        points = points[np.sort(rng.permutation(len(points))[:size])]
+    return np.unique(points, axis=0)
+
+
+def by_distance(points: Array, landmarks: int, rng: np.random.Generator) -> Array:
+    """Return landmarks by k-means++ and Lloyd steps, at most `landmarks` of them; all points where they are so few."""
+    seen = sample(points, landmarks, rng)
+    if len(seen) <= landmarks:
+        return seen
+    centres = seen[_seeds(seen, landmarks, rng)]
+    for _ in range(LLOYD_STEPS):
+        checkpoint()
+        nearest = squared_distances(seen, centres).argmin(axis=1)
+        sums = np.zeros_like(centres)
+        np.add.at(sums, nearest, seen)
+        counts = np.bincount(nearest, minlength=len(centres))
+        centres = np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], centres)
+    return centres
+
+
+def _seeds(points: Array, count: int, rng: np.random.Generator) -> list[int]:
+    chosen = [int(rng.integers(len(points)))]
+    distance = squared_distances(points, points[chosen])[:, 0]
+    while len(chosen) < count:
+        if len(chosen) % 32 == 0:
+            checkpoint()
+        following = int(np.searchsorted(np.cumsum(distance), rng.random() * distance.sum()))
+        chosen.append(min(following, len(points) - 1))
+        distance = np.minimum(distance, squared_distances(points, points[chosen[-1:]])[:, 0])
+    return chosen
+
+
+def by_leverage(points: Array, landmarks: int, rng: np.random.Generator, between: Between, own: Array) -> Array:
+    """Return at most `landmarks` of the points, drawn by estimated ridge leverage scores.
+
+    `points` (n, d): different points, from `sample`; `between`: the mean of the kernels on these features between two
+    tables of points; `own` (n,): its value between each point and itself.
+    """
+    if len(points) <= landmarks:
+        return points
+    first = rng.permutation(len(points))[:landmarks]
+    across = between(points, points[first])
+    inside = across[first]
+    spectrum = np.linalg.eigvalsh(inside)[::-1]
+    # the ridge that leaves a quarter of the draw as effective dimensions: Musco and Musco ask for log factors more
+    ridge = max(float(spectrum[len(spectrum) // 4 :].sum()) / max(landmarks // 4, 1), 1e-10 * float(spectrum[0]))
+    ridge *= len(points) / landmarks
+    solved = cho_solve(cho_factor(inside + ridge * landmarks / len(points) * np.eye(landmarks), lower=True), across.T)
+    scores = np.maximum(own - (across * solved.T).sum(1), 1e-12 * own.max()) / ridge
+    return points[np.sort(rng.choice(len(points), landmarks, replace=False, p=scores / scores.sum()))]
+
+
+PRECISION = 1e-10  # share of the largest diagonal entry below which a landmark adds nothing to the others
+CHUNK = 4096  # points mapped together
+
+
+@dataclass(frozen=True)
+class Root:
+    """One kernel: which landmarks it uses (r,), the lower triangle L (r, r) of their kernel, and its columns of Z."""
+
+    spec: KernelSpec
+    pivots: Indices
+    lower: Array
+    start: int
+
+    @property
+    def columns(self) -> slice:
+        """The columns of its coordinates."""
+        return slice(self.start, self.start + len(self.pivots))
+
+
+@dataclass(frozen=True)
+class Subset:
+    """Landmarks (m, d_s) on some features, shared by all kernels of one family on them."""
+
+    family: KernelFamily
+    columns: tuple[int, ...]
+    landmarks: Array
+    roots: tuple[Root, ...]
+
+
+@dataclass(frozen=True)
+class FeatureMaps:
+    """The maps of all kernels of a bank; each is scaled by its entry of `sizes` (m,), unless each diagonal entry is."""
+
+    subsets: tuple[Subset, ...]
+    normalize: str
+    sizes: Array
+    width: int
+    n_features: int
+
+    def __len__(self) -> int:
+        return sum(len(subset.roots) for subset in self.subsets)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory the landmarks and triangles take."""
+        roots = sum(root.lower.nbytes for subset in self.subsets for root in subset.roots)
+        return roots + sum(subset.landmarks.nbytes for subset in self.subsets)
+
+    @property
+    def starts(self) -> Indices:
+        """First column of every kernel, and one past the last of all, (m + 1,)."""
+        return np.array([*(root.start for subset in self.subsets for root in subset.roots), self.width])
+
+    def write(self, new: Array, out: NDArray[np.floating], weights: Array | None = None, first: int = 0) -> None:
+        """Write the coordinates of points (n, d) into `out` (n, R); those of kernels without weight become zero.
+
+        The first point is called number `first` where one cannot be scaled.
+        """
+        for start in range(0, len(new), CHUNK):
+            checkpoint()
+            stop = min(start + CHUNK, len(new))
+            for root, values, scale in self._values(new[start:stop], weights, first + start):
+                solved = solve_triangular(root.lower, values.T, lower=True, check_finite=False, overwrite_b=True)
+                out[start:stop, root.columns] = solved.T * scale
+            if weights is not None:
+                for k in np.flatnonzero(weights == 0.0):
+                    out[start:stop, self.starts[k] : self.starts[k + 1]] = 0.0
+
+    def _values(self, new: Array, weights: Array | None, first: int) -> Iterator[tuple[Root, Array, float | Array]]:
+        """Yield for each kernel its values between the points and its landmarks, and the scale of its coordinates."""
+        k = 0
+        for subset in self.subsets:
+            points, base = new[:, list(subset.columns)], None
+            for root in subset.roots:
+                if weights is None or weights[k] != 0.0:
+                    base = subset.family.base(points, subset.landmarks) if base is None else base
+                    values = subset.family.profile(base, root.spec.value)[:, root.pivots]
+                    yield root, values, self._scale(subset, root, points, k, first)
+                k += 1
+
+    def _scale(self, subset: Subset, root: Root, points: Array, k: int, first: int) -> float | Array:
+        if self.normalize != "diagonal":
+            return float(self.sizes[k])
+        diagonal = subset.family.diagonal(points, root.spec.value)
+        return sample_scales(diagonal, "diagonal", root.spec.name, first=first)[:, None]
+
+
+def pivoted_root(kernel: Array) -> tuple[Indices, Array]:
+    """Return pivots (r,) and L (r, r), lower, with ``L L'`` the kernel (m, m) on the pivots, r as small as it gets."""
+    factor, pivots, rank, _ = lapack.dpstrf(kernel, tol=PRECISION * float(np.diag(kernel).max()), lower=1)
+    rank = max(int(rank), 1)
+    return np.asarray(pivots[:rank] - 1, dtype=np.intp), np.tril(factor[:rank, :rank])
+
+
+def roots_on(family: KernelFamily, name: str, columns: Sequence[int], landmarks: Array, start: int) -> tuple[Root, ...]:
+    """Return the roots of the family's kernels on these features, their coordinates beginning at column `start`."""
+    base, roots = family.base(landmarks, landmarks), []
+    for value in family.values():
+        spec = KernelSpec(f"{family.describe(value)} on {name}", family, value, tuple(columns))
+        roots.append(Root(spec, *pivoted_root(family.profile(base, value)), start))
+        start += len(roots[-1].pivots)
+    return tuple(roots)
+
 
 PRECISE = 2**28  # bytes up to which factors are kept in double precision
 SHARE_OF_LANDMARKS = 0.1  # of the progress

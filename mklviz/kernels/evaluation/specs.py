@@ -13,8 +13,6 @@ import numpy as np
 from mklviz.kernels.families import KernelFamily
 from mklviz.typing import Indices
 
-__all__ = ["KernelSpec", "Names", "Picked", "Specs"]
-
 T = TypeVar("T", covariant=True)
 
 

@@ -155,13 +155,7 @@ class KernelFamily:
         return False
 
     def subsets(self, n_features: int, feature_names: Sequence[str]) -> list[tuple[str, Columns]]:
-        """Return the (name, columns) pairs that `on` asks for.
-
-        Raises
-        ------
-        KernelError
-            If `on` is not in the grammar or names a column that does not exist.
-        """
+        """Return the (name, columns) pairs that `on` asks for, or raise `KernelError` where there are none."""
         _read_on(self.on)  # a family of one's own may have checks that leave this one out
         everything: tuple[str, Columns] = ("all", tuple(range(n_features)))
         each: list[tuple[str, Columns]] = [(feature_names[j], (j,)) for j in range(n_features)]

@@ -1,7 +1,6 @@
 """Kernels with learned parameters, one file each."""
 
-from mklviz.kernels.parametrizations._kernel import ParametricKernel
-from mklviz.kernels.parametrizations._sum import SumOfKernels
+from mklviz.kernels.parametrizations._kernel import ParametricKernel, SumOfKernels
 from mklviz.kernels.parametrizations.gaussian import LearnedGaussian
 from mklviz.kernels.parametrizations.polynomial import LearnedPolynomial
 

@@ -13,10 +13,15 @@ import numpy as np
 from mklviz.context.cancelling import checkpoint
 from mklviz.errors import KernelError
 from mklviz.kernels.evaluation.checks import check_symmetric
-from mklviz.kernels.parametrizations._asked import GuardedKernel, asked_forms, asked_values, shown
-from mklviz.kernels.parametrizations._kernel import Array, ParametricKernel, names_of
-
-__all__ = ["check_kernel", "check_names"]
+from mklviz.kernels.parametrizations._kernel import (
+    GuardedKernel,
+    ParametricKernel,
+    asked_forms,
+    asked_values,
+    names_of,
+    shown,
+)
+from mklviz.typing import Array
 
 _POINTS = 32  # samples that are looked at
 _TRIALS = 6  # parameter vectors; the last half of them with zeros
@@ -78,7 +83,7 @@ class _Slopes:
         # rounding of products of the data, or what no difference could show
         floor = _ROUNDING * float(np.abs(v) @ np.minimum(matrix, 1.0) @ np.abs(v)) * float((points**2).sum(1).max())
         self._slack = floor + _UNSEEN * size / self._units
-        self._told, self._terms = _check_forms(kernel, points, weights, np.outer(v, v), self._slack)
+        self._slopes, self._terms = _check_forms(kernel, points, weights, np.outer(v, v), self._slack)
         self._units = np.minimum(
             self._units, size / np.maximum(self._terms, 1e-9 * size)
         )  # further, phi may be another
@@ -110,17 +115,17 @@ class _Slopes:
         raise KernelError(
             f"The derivatives of the {self._kernel.label} do not fit its values: at d = {shown(self._weights)},"
             f" differences of v'K(d)v in {where} give the slope {seen:.6g}, but its forms say"
-            f" {float(self._told @ direction):.6g}."
+            f" {float(self._slopes @ direction):.6g}."
         )
 
     def _wrong(self, directions: Array) -> Array:
         """Return by how much differences miss what the forms say along each direction, at the step that suits best."""
-        sizes, told = np.abs(directions), directions @ self._told
+        sizes, expected = np.abs(directions), directions @ self._slopes
         best = np.full(len(directions), np.inf)
         for step in _STEPS:
             seen = self._seen(directions, step)
-            allowed = _AGREEMENT * (np.abs(seen) + np.abs(told) + 0.01 * sizes @ self._terms) + sizes @ self._slack
-            best = np.fmin(best, np.abs(seen - told) - allowed - self._noise / step)
+            allowed = _AGREEMENT * (np.abs(seen) + np.abs(expected) + 0.01 * sizes @ self._terms) + sizes @ self._slack
+            best = np.fmin(best, np.abs(seen - expected) - allowed - self._noise / step)
             if (best <= 0.0).all():
                 break
         return np.maximum(best, 0.0)

@@ -12,13 +12,15 @@ Vishwanathan, Varma, SPG-GMKL (KDD 2012), section 3.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import ClassVar
 
-from mklviz.errors import KernelError
-from mklviz.typing import Array
+import numpy as np
 
-__all__ = ["Array", "ParametricKernel", "names_of"]
+from mklviz.errors import KernelError, MklvizError
+from mklviz.kernels.cross import numbers
+from mklviz.typing import Array
 
 
 class ParametricKernel(ABC):
@@ -84,3 +86,144 @@ def names_of(kernel: ParametricKernel, features: Sequence[str]) -> list[str]:
             f" {names!r:.80} was given: write it as {[names or 'd']!r:.80} where there is one parameter."
         )
     return [str(name) for name in names]
+
+
+# A sum of parametric kernels, k_d(x, z) = sum_t k_d(t)(x, z) where d(t) are the parameters of term t.
+
+
+class SumOfKernels(ParametricKernel):
+    """The sum of kernels, each with parameters of its own."""
+
+    def __init__(self, kernels: Sequence[ParametricKernel], features: Sequence[str]) -> None:
+        self.kernels = tuple(kernels)
+        self.label = " + ".join(kernel.label for kernel in self.kernels)  # type: ignore[misc]
+        self._ends = np.cumsum([len(names_of(kernel, features)) for kernel in self.kernels])
+
+    def names(self, features: Sequence[str]) -> list[str]:
+        """Return the terms' names with their labels, and with their places where labels are alike."""
+        labels = [kernel.label for kernel in self.kernels]
+        titles = [f"{label}, term {k}" if labels.count(label) > 1 else label for k, label in enumerate(labels, start=1)]
+        terms = zip(titles, self.kernels, strict=True)
+        return [f"{name} ({title})" for title, kernel in terms for name in names_of(kernel, features)]
+
+    def _split(self, weights: Array) -> list[Array]:
+        return np.split(weights, self._ends[:-1])
+
+    def values(self, left: Array, right: Array, weights: Array) -> Array:
+        """Return the sum of the terms' values."""
+        total = np.zeros((len(left), len(right)))
+        for kernel, some in zip(self.kernels, self._split(weights), strict=True):
+            total += asked_values(kernel, left, right, some)
+        return total
+
+    def forms(self, left: Array, right: Array, weights: Array, charges: Array) -> Array:
+        """Return the charged sums of all terms' derivatives, one term after the other."""
+        pairs = zip(self.kernels, self._split(weights), strict=True)
+        return np.concatenate([asked_forms(kernel, left, right, some, charges.copy()) for kernel, some in pairs])
+
+
+# What a parametric kernel returns, as arrays of the right shape: a person's own may return anything.
+#
+# Shapes are checked at every call, as blocks differ in size and the numerics in d.
+
+
+def shown(weights: Array) -> str:
+    """Return the first parameters as text."""
+    return "(" + ", ".join(f"{value:.4g}" for value in weights[:4]) + (", …)" if len(weights) > 4 else ")")
+
+
+_COUNT = ". Its names must be as many as its parameters; if they are, the mistake is in its own code."
+
+
+class GuardedKernel(ParametricKernel):
+    """A kernel whose errors of any kind become sentences, for the first time that it is asked."""
+
+    def __init__(self, kernel: ParametricKernel) -> None:
+        self._kernel = kernel
+        self.label = kernel.label  # type: ignore[misc]
+
+    def names(self, features: Sequence[str]) -> Sequence[str]:
+        with self._in_a_sentence(f"The names of the {self.label}, given those of {len(features)} features,"):
+            return self._kernel.names(features)
+
+    def values(self, left: Array, right: Array, weights: Array) -> Array:
+        with self._in_a_sentence(self._what("values", left, right, weights), _COUNT):
+            return self._kernel.values(left, right, weights)
+
+    def forms(self, left: Array, right: Array, weights: Array, charges: Array) -> Array:
+        with self._in_a_sentence(self._what("forms", left, right, weights), _COUNT):
+            return self._kernel.forms(left, right, weights, charges)
+
+    def _what(self, name: str, left: Array, right: Array, weights: Array) -> str:
+        return (
+            f"The {name} of the {self.label}, asked for {len(left)} x {len(right)} points of {left.shape[1]} features"
+            f" and {len(weights)} parameters,"
+        )
+
+    @contextmanager
+    def _in_a_sentence(self, what: str, advice: str = "") -> Iterator[None]:
+        try:
+            yield
+        except MklvizError:
+            raise
+        except Exception as error:
+            raise KernelError(f"{what} raised {type(error).__name__}: {error}{advice}") from error
+
+
+def asked_values(kernel: ParametricKernel, left: Array, right: Array, weights: Array) -> Array:
+    """Return the values between two sets of points, or raise `KernelError` unless they are such an array."""
+    with np.errstate(over="ignore", invalid="ignore"):  # of which a sentence tells
+        answer = kernel.values(left, right, weights)
+    what = f"The matrix of the {kernel.label} at d = {shown(weights)}"
+    values, expected = _doubles(answer, what), (len(left), len(right))
+    if values.shape != expected:
+        raise KernelError(
+            f"{what} must have shape {expected}, a value for each of the {len(left)} points on the left with each of"
+            f" the {len(right)} on the right, but has {values.shape}."
+        )
+    return values
+
+
+def asked_forms(kernel: ParametricKernel, left: Array, right: Array, weights: Array, charges: Array) -> Array:
+    """Return the charged sums of the derivatives, (m,), or raise `KernelError` unless they are such an array."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        answer = kernel.forms(left, right, weights, charges)
+    what = f"The derivatives of the {kernel.label} at d = {shown(weights)}"
+    forms = _doubles(answer, what)
+    if forms.shape != weights.shape:
+        raise KernelError(
+            f"{what} must be {len(weights)} finite numbers, one for each parameter that it names, but are"
+            f" {shown(np.atleast_1d(forms).ravel())}, of shape {forms.shape}."
+        )
+    return forms
+
+
+def asked_slopes(
+    kernel: ParametricKernel, points: tuple[Array, Array], weights: Array, charges: Array, names: Sequence[str]
+) -> Array:
+    """Return `asked_forms` between two sets of points, or say where a solver looked and they are no numbers."""
+    forms = asked_forms(kernel, *points, weights, charges)
+    if not np.isfinite(forms).all():
+        k = int(np.argmin(np.isfinite(forms)))
+        raise KernelError(
+            f"The derivative of the {kernel.label} in the parameter {names[k]} is {forms[k]} at d = {shown(weights)},"
+            f" where a solver looked and this parameter is {weights[k]:.4g}. Its forms must be finite wherever its"
+            " values are: look for logarithms and quotients of values that have become zero."
+        )
+    return forms
+
+
+def _doubles(answer: object, what: str) -> Array:
+    """Return what a kernel gave as an array of doubles, if it is nothing that misleads."""
+    if isinstance(answer, np.matrix):
+        raise KernelError(
+            f"{what} must be an array, but a numpy.matrix was given, whose * and ** are products of matrices: return"
+            " numpy.asarray of it."
+        )
+    kind = getattr(answer, "dtype", None)
+    if kind in (np.float16, np.float32):
+        raise KernelError(
+            f"{what} must be given in double precision (float64), but {kind} was given, which is too rough for the"
+            " solvers: compute in float64 all the way, as what is lost does not come back when the result is converted."
+        )
+    return numbers(answer, what)  # type: ignore[arg-type]

@@ -17,9 +17,8 @@ import numpy as np
 
 from mklviz.kernels.evaluation.distances import group_names, membership
 from mklviz.kernels.families._family import squared_distances
-from mklviz.kernels.parametrizations._kernel import Array, ParametricKernel
-
-__all__ = ["LearnedGaussian"]
+from mklviz.kernels.parametrizations._kernel import ParametricKernel
+from mklviz.typing import Array
 
 _NEAR = 0.5  # values above this are of points so close that the squares of their differences may cancel
 _FEW = 4  # such pairs per point, up to which summing them costs less than the matrix product
@@ -39,13 +38,7 @@ class LearnedGaussian(ParametricKernel):
     groups: Sequence[Sequence[int]] | None = None
 
     def names(self, features: Sequence[str]) -> list[str]:
-        """Return what the distances are taken in.
-
-        Raises
-        ------
-        KernelError
-            If a group names a column that is not there.
-        """
+        """Return what the distances are taken in, or raise `KernelError` for a column that is not there."""
         membership(self.groups, len(features))
         return group_names(self.groups, features)
 

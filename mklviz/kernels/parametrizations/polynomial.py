@@ -16,10 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from mklviz.errors import KernelError
-from mklviz.kernels.parametrizations._kernel import Array, ParametricKernel
+from mklviz.kernels.parametrizations._kernel import ParametricKernel
 from mklviz.numbers import is_number
-
-__all__ = ["LearnedPolynomial"]
+from mklviz.typing import Array
 
 
 @dataclass(frozen=True)

@@ -24,18 +24,6 @@ from mklviz.compiled import njit
 from mklviz.kernels.storage.triangles import Entries
 from mklviz.typing import Array, Flags
 
-__all__ = [
-    "Pair",
-    "compensated_forms",
-    "dots",
-    "error_of_forms",
-    "forms_of_triangle",
-    "inner",
-    "products",
-    "squared_length",
-    "sums_at",
-]
-
 Inverse = NDArray[np.int32]
 
 

@@ -15,8 +15,6 @@ import numpy as np
 from mklviz.compiled import njit
 from mklviz.typing import Array, Integers
 
-__all__ = ["CHUNK", "ROWS", "SMALL", "differences", "pairs", "scatter", "sum_forms", "sum_kernels"]
-
 # every fast-math licence but those that deny nan and infinity
 FAST = {"nsz", "arcp", "contract", "reassoc", "afn"}
 CHUNK = 1024  # pairs visited together: their squared differences along all features stay in the second-level cache

@@ -17,8 +17,6 @@ from mklviz.kernels.storage.compensated import forms_of_triangle
 from mklviz.kernels.storage.triangles import TOGETHER, Entries, add_packed, forms, pack, packed_length, product
 from mklviz.typing import Array, Indices
 
-__all__ = ["PACKED_SINGLE", "ROUNDED", "PackedBlock", "check_single", "pack_scaled"]
-
 PACKED_SINGLE = "packed in single precision"
 ROUNDED = "Entries in single precision agree with the kernels to 6e-8 of their size; sums are of double precision."
 LARGEST = 1e30  # single precision ends at 3e38

@@ -16,8 +16,6 @@ from mklviz.compiled import njit
 from mklviz.context.cancelling import checkpoint
 from mklviz.typing import Array, Integers
 
-__all__ = ["Factors", "decisions", "pieces", "projections", "runs_of"]
-
 Factors = NDArray[Any]  # float32 or float64
 
 # every fast-math licence but those that deny nan and infinity

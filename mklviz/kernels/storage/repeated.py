@@ -18,12 +18,9 @@ from numpy.typing import NDArray
 
 from mklviz.cached import cached_property
 from mklviz.compiled import njit
-from mklviz.kernels.storage.cholesky import Distinct
 from mklviz.kernels.storage.compensated import squared_length, sums_at
-from mklviz.kernels.storage.factored import add_gram, column_groups
+from mklviz.kernels.storage.factored import Distinct, add_gram, column_groups
 from mklviz.typing import Array, Indices
-
-__all__ = ["RepeatedBlock"]
 
 Inverse = NDArray[np.int32]
 

@@ -29,19 +29,6 @@ from mklviz.kernels.storage.triangles import Entries
 from mklviz.numbers import is_number
 from mklviz.typing import Array, Indices, Single
 
-__all__ = [
-    "CACHE_MB",
-    "ComputedBlock",
-    "ComputedRows",
-    "FactorRows",
-    "SumRows",
-    "Term",
-    "by_rows",
-    "check_cache",
-    "refuse_matrix",
-    "tiles",
-]
-
 LARGEST_MATRIX = 2**29  # bytes; kernels whose double precision matrix is larger are computed row by row
 CACHE_MB = 1024  # memory for rows that a solver used lately
 TILE = 2**18  # entries of a kernel computed at a time, 2 MB in double precision

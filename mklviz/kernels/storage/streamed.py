@@ -27,8 +27,6 @@ from mklviz.kernels.storage.compensated import dots, products, sums_at
 from mklviz.kernels.storage.gaussian_sums import CHUNK, ROWS, SMALL, differences, pairs, scatter, sum_forms, sum_kernels
 from mklviz.typing import Array, Indices, Integers
 
-__all__ = ["StreamedGaussians"]
-
 PIECE = 20_000_000  # pairs times subsets between two checkpoints, about a twentieth of a second
 FEWEST = 64  # subsets in a piece: their chunks' squared differences are computed anew for each piece
 

@@ -14,20 +14,6 @@ from numpy.typing import NDArray
 from mklviz.compiled import njit
 from mklviz.typing import Array, Indices
 
-__all__ = [
-    "FAST",
-    "TOGETHER",
-    "Entries",
-    "add_packed",
-    "add_rows",
-    "forms",
-    "mirror",
-    "pack",
-    "packed_length",
-    "product",
-    "rescale",
-]
-
 Entries = NDArray[np.floating[Any]]  # of single or double precision
 
 # every fast-math licence but "no infinities": the sums below hold no nan or inf by construction

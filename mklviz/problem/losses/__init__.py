@@ -3,8 +3,7 @@
 import sys
 
 from mklviz.plugins import named
-from mklviz.problem.losses._classes import labels_of
-from mklviz.problem.losses._loss import Loss
+from mklviz.problem.losses._loss import Loss, labels_of
 from mklviz.problem.losses.epsilon_insensitive import EpsilonInsensitive
 from mklviz.problem.losses.hinge import Hinge
 from mklviz.problem.losses.logistic import Logistic

@@ -17,22 +17,12 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mklviz.errors import ProblemError, UnsupportedProblem
 from mklviz.kernels.interface import Access
 from mklviz.numbers import is_number, is_switch
 from mklviz.typing import Array, Flags
-
-__all__ = [
-    "ON_KINK",
-    "Array",
-    "Loss",
-    "check_classes",
-    "check_numbers",
-    "filled",
-    "hinge_face",
-    "where_slopes_balance",
-]
 
 ON_KINK = 1e-9  # distance from a kink, relative to the largest residual, below which a sample stands on it
 LEAST_C, MOST_C = 1e-30, 1e30  # beyond, squares and products of what is computed may overflow
@@ -304,3 +294,47 @@ def hinge_face(cost: float | Array, signs: Array, bias: float | Array) -> tuple[
     beyond = 1.0 - signs * bias
     ends = np.where(beyond > ON_KINK, cost, 0.0), np.where(beyond >= -ON_KINK, cost, 0.0)
     return np.where(signs > 0.0, ends[0], -ends[1]), np.where(signs > 0.0, ends[1], -ends[0])
+
+
+# Labels of several classes are whole numbers in any numbering: the k-th smallest is column k of the decisions.
+
+_MOST_CLASSES = 10_000  # beyond it the labels are something else, such as the numbers of the samples
+
+
+def check_labels(y: Array, loss: str) -> None:
+    """Raise `ProblemError` unless `y` holds class numbers, at least two different ones."""
+    wrong = np.flatnonzero(~np.isfinite(y) | (y != np.rint(y)))
+    if len(wrong):
+        raise ProblemError(
+            f"The {loss} loss needs classes given by whole numbers such as 0, 1, 2, …, but the label of sample"
+            f" {wrong[0]} is {y[wrong[0]]:g}."
+        )
+    different = len(np.unique(y))
+    if different < 2:
+        raise ProblemError(f"All labels are {y[0]:g}: the {loss} loss needs samples of at least two classes.")
+    if different > _MOST_CLASSES:
+        raise ProblemError(
+            f"y holds {different:,} different labels, and the {loss} loss needs classes, {_MOST_CLASSES:,} at most."
+        )
+
+
+def class_count(y: Array) -> int:
+    """Return c, the number of classes that have samples."""
+    return int(labels_of(y).max()) + 1
+
+
+def labels_of(y: Array) -> NDArray[np.intp]:
+    """Return the labels as column numbers, (n,)."""
+    if y.min() == 0.0 and y.max() < len(y):
+        columns = y.astype(np.intp)
+        if np.bincount(columns).all():  # numbered as they are, as most are: no need to sort
+            return columns
+    return np.searchsorted(np.unique(y), y)
+
+
+def one_hot(y: Array) -> Array:
+    """Return the (n, c) array with ones at the samples' own classes."""
+    columns = labels_of(y)
+    hot = np.zeros((len(y), int(columns.max()) + 1))
+    hot[np.arange(len(y)), columns] = 1.0
+    return hot

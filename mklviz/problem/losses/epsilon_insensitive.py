@@ -10,9 +10,8 @@ import numpy as np
 
 from mklviz.errors import ProblemError
 from mklviz.numbers import is_number
-from mklviz.problem.losses._loss import ON_KINK, Array, Loss, check_numbers, where_slopes_balance
-
-__all__ = ["EpsilonInsensitive"]
+from mklviz.problem.losses._loss import ON_KINK, Loss, check_numbers, where_slopes_balance
+from mklviz.typing import Array
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from mklviz.problem.losses._loss import Array, Loss, check_classes, hinge_face, where_slopes_balance
-
-__all__ = ["Hinge"]
+from mklviz.problem.losses._loss import Loss, check_classes, hinge_face, where_slopes_balance
+from mklviz.typing import Array
 
 
 @dataclass(frozen=True)

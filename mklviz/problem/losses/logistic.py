@@ -9,9 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from mklviz.lazy import Later
-from mklviz.problem.losses._loss import Array, Loss, check_classes
-
-__all__ = ["Logistic"]
+from mklviz.problem.losses._loss import Loss, check_classes
+from mklviz.typing import Array
 
 special = Later("scipy.special")
 

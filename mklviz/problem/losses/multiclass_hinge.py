@@ -14,10 +14,8 @@ from typing import ClassVar
 import numpy as np
 
 from mklviz.errors import ProblemError
-from mklviz.problem.losses._classes import check_labels, class_count, labels_of, one_hot
-from mklviz.problem.losses._loss import Array, Loss
-
-__all__ = ["MulticlassHinge"]
+from mklviz.problem.losses._loss import Loss, check_labels, class_count, labels_of, one_hot
+from mklviz.typing import Array
 
 
 @dataclass(frozen=True)

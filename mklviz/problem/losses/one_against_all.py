@@ -14,11 +14,9 @@ from typing import ClassVar
 import numpy as np
 
 from mklviz.errors import ProblemError
-from mklviz.problem.losses._classes import check_labels, class_count, one_hot
-from mklviz.problem.losses._loss import Array, Loss, filled, hinge_face
+from mklviz.problem.losses._loss import Loss, check_labels, class_count, filled, hinge_face, one_hot
 from mklviz.problem.losses.hinge import Hinge
-
-__all__ = ["OneAgainstAllHinge"]
+from mklviz.typing import Array
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from mklviz.problem.losses._loss import Array, Loss, check_numbers
-
-__all__ = ["Squared"]
+from mklviz.problem.losses._loss import Loss, check_numbers
+from mklviz.typing import Array
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,7 @@
 import sys
 
 from mklviz.plugins import named
-from mklviz.problem.regularizers._custom import CustomRegularizer
-from mklviz.problem.regularizers._regularizer import Regularizer
+from mklviz.problem.regularizers._regularizer import CustomRegularizer, Regularizer
 from mklviz.problem.regularizers.block_l1 import BlockL1
 from mklviz.problem.regularizers.block_power import BlockPower
 from mklviz.problem.regularizers.elastic_net import ElasticNet

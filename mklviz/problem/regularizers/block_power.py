@@ -16,8 +16,6 @@ from mklviz.numbers import is_number
 from mklviz.problem.regularizers._power import SeparablePower
 from mklviz.problem.regularizers._regularizer import positive_number
 
-__all__ = ["BlockPower"]
-
 
 @dataclass(frozen=True)
 class BlockPower(SeparablePower):

@@ -13,9 +13,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from mklviz.problem.regularizers._regularizer import Array, Penalty, nonnegative, positive_number
-
-__all__ = ["ElasticNet"]
+from mklviz.problem.regularizers._regularizer import Penalty, nonnegative, positive_number
+from mklviz.typing import Array
 
 _INSIDE = 1.0 - 1e-9  # largest share of 1/l2 that a weight may take
 

@@ -16,9 +16,8 @@ import numpy as np
 
 from mklviz.lazy import Later
 from mklviz.problem.regularizers._projections import onto_simplex
-from mklviz.problem.regularizers._regularizer import Array, Regularizer, positive_number
-
-__all__ = ["Entropy"]
+from mklviz.problem.regularizers._regularizer import Regularizer, positive_number
+from mklviz.typing import Array
 
 special = Later("scipy.special")
 

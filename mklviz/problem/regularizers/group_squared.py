@@ -17,9 +17,8 @@ import numpy as np
 
 from mklviz.errors import ProblemError, UnsupportedProblem
 from mklviz.numbers import is_number
-from mklviz.problem.regularizers._regularizer import Array, Regularizer, norm, positive_number
-
-__all__ = ["GroupSquaredPlusL1"]
+from mklviz.problem.regularizers._regularizer import Regularizer, norm, positive_number
+from mklviz.typing import Array
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mklviz.problem.regularizers._linear import LinearPenalty
+from mklviz.problem.regularizers._power import LinearPenalty
 from mklviz.problem.regularizers._regularizer import positive_number
-
-__all__ = ["L1Penalty"]
 
 
 @dataclass(frozen=True)

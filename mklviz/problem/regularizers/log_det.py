@@ -21,12 +21,11 @@ from mklviz.context.accounting import spending
 from mklviz.context.cancelling import checkpoint
 from mklviz.errors import ProblemError, UnsupportedProblem
 from mklviz.lazy import Later
-from mklviz.problem.regularizers._regularizer import Array, Penalty, nonnegative, positive_number
+from mklviz.problem.regularizers._regularizer import Penalty, nonnegative, positive_number
+from mklviz.typing import Array
 
 if TYPE_CHECKING:
     from mklviz.kernels.interface import Bank
-
-__all__ = ["LogDet"]
 
 linalg = Later("scipy.linalg")
 
@@ -73,13 +72,7 @@ class LogDet(Penalty):
         return False
 
     def for_bank(self, bank: Bank) -> LogDet:
-        """Return a copy that knows the kernels of `bank`.
-
-        Raises
-        ------
-        ProblemError
-            If the bank forms no kernel matrix, or the objective has no minimum.
-        """
+        """Return a copy that knows the kernels of `bank`, or raise `ProblemError` without matrix or minimum."""
         if bank.access != "matrix":
             raise ProblemError(
                 f"The {self.label} works on the whole {bank.n_samples:,} x {bank.n_samples:,} kernel matrix, which this"

@@ -16,9 +16,8 @@ import numpy as np
 from mklviz.errors import ProblemError
 from mklviz.numbers import is_number
 from mklviz.problem.regularizers._projections import onto_lp_ball
-from mklviz.problem.regularizers._regularizer import Array, Regularizer, nonnegative, norm
-
-__all__ = ["LpBall"]
+from mklviz.problem.regularizers._regularizer import Regularizer, nonnegative, norm
+from mklviz.typing import Array
 
 
 @dataclass(frozen=True)

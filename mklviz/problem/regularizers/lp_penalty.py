@@ -16,10 +16,9 @@ import numpy as np
 
 from mklviz.errors import ProblemError
 from mklviz.numbers import is_number
-from mklviz.problem.regularizers._prox import squared_norm_prox
-from mklviz.problem.regularizers._regularizer import Array, Penalty, nonnegative, norm, positive_number
-
-__all__ = ["LpPenalty"]
+from mklviz.problem.regularizers._projections import squared_norm_prox
+from mklviz.problem.regularizers._regularizer import Penalty, nonnegative, norm, positive_number
+from mklviz.typing import Array
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,6 @@ from mklviz.numbers import is_number
 from mklviz.problem.regularizers._power import SeparablePower
 from mklviz.problem.regularizers._regularizer import positive_number
 
-__all__ = ["PowerPenalty"]
-
 _LARGEST_LOG = 600.0  # of a price; e^700 is no number any more
 
 

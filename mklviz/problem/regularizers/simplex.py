@@ -11,9 +11,8 @@ from typing import ClassVar
 import numpy as np
 
 from mklviz.problem.regularizers._projections import onto_simplex
-from mklviz.problem.regularizers._regularizer import Array, Regularizer
-
-__all__ = ["Simplex"]
+from mklviz.problem.regularizers._regularizer import Regularizer
+from mklviz.typing import Array
 
 
 @dataclass(frozen=True)

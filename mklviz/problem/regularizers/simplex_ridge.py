@@ -16,9 +16,8 @@ from typing import ClassVar
 import numpy as np
 
 from mklviz.problem.regularizers._projections import onto_simplex
-from mklviz.problem.regularizers._regularizer import Array, Regularizer, positive_number
-
-__all__ = ["SimplexRidge"]
+from mklviz.problem.regularizers._regularizer import Regularizer, positive_number
+from mklviz.typing import Array
 
 _LOST = 1e32  # ratio of norms and price, or of price and norms, from which on rounding hides the smaller
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mklviz.engine import Path, Race, available_solvers, make_solver
-from mklviz.engine.styles import style_of
+from mklviz.engine.registry import style_of
 from mklviz.record import FINAL, Trace
 from mklviz.record.reference import Reference
 from mklviz.views.chart.axes import counted

@@ -9,7 +9,7 @@ from typing import Any
 
 from mklviz.contract import Solver
 from mklviz.engine import Race
-from mklviz.engine.branch import narrated
+from mklviz.engine.race import narrated
 from mklviz.errors import MklvizError
 from mklviz.record import FINAL, Trace
 from mklviz.record.milestones import PARTS, milestones

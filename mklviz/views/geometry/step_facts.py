@@ -40,7 +40,7 @@ def _number(iterate: Iterate, name: str) -> float | None:
 
 
 def _trials(iterate: Iterate) -> tuple[tuple[float, float], ...]:
-    """Read the text of `mklviz.solvers._trials`; any other text of a file means no trials."""
+    """Read the text of `mklviz.solvers._words`; any other text of a file means no trials."""
     words = str(iterate.facts.known().get("trials", ""))
     try:
         pairs = [tuple(map(float, pair.split())) for pair in words.split(";")] if words else []

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import param
 
 from mklviz.engine import solver_classes
-from mklviz.engine.styles import style_of
+from mklviz.engine.registry import style_of
 from mklviz.record.store import StoredRun
 from mklviz.views.history.past_race import ENDED, PastRace, when
 from mklviz.views.host.beside import LET_GO, beside

@@ -16,7 +16,7 @@ from mklviz.contract import Iterate
 from mklviz.engine.task import ProgressReport, Task
 from mklviz.inner import SvmOracle
 from mklviz.problem import Problem
-from mklviz.problem.bounds import relative_gap
+from mklviz.problem.proving import relative_gap
 from mklviz.record import Trace
 from mklviz.typing import Array, Indices
 from mklviz.views.lab.lab_charts import LabCurve

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from mklviz.contract import Solver
 from mklviz.engine import Race, make_solver
-from mklviz.engine.branch import BRANCH_DASH
-from mklviz.engine.styles import MARKERS, style_of
+from mklviz.engine.race import BRANCH_DASH
+from mklviz.engine.registry import MARKERS, style_of
 from mklviz.errors import MklvizError
 from mklviz.recipe.words import read_solvers
 from mklviz.record import Trace

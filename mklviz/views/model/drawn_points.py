@@ -14,7 +14,7 @@ from mklviz.datasets import Dataset, read_dataset_bytes
 from mklviz.engine import make_solver, recommend, solve
 from mklviz.numbers import counted
 from mklviz.problem import Problem
-from mklviz.problem.weights import balanced_classes
+from mklviz.problem.problem import balanced_classes
 from mklviz.recipe import Recipe
 from mklviz.recipe.prepared import build_bank
 from mklviz.record import Trace

@@ -9,7 +9,7 @@ import panel as pn
 
 from mklviz.contract import Solver
 from mklviz.engine import Run, make_solver, solver_classes
-from mklviz.engine.branch import branch_refusal, successors
+from mklviz.engine.race import branch_refusal, successors
 from mklviz.errors import MklvizError
 from mklviz.recipe import Recipe
 from mklviz.views.form import Button, Expander, Form, FormRow, Group, Select

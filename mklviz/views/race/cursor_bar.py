@@ -9,7 +9,7 @@ from typing import Any
 import panel as pn
 
 from mklviz.engine import Run
-from mklviz.engine.branch import narrated
+from mklviz.engine.race import narrated
 from mklviz.views.form import Button, Form, FormRow, Select, Slider
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, swatch

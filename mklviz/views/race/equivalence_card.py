@@ -18,7 +18,7 @@ from mklviz.engine.task import ProgressReport, Task
 from mklviz.errors import UnsupportedProblem
 from mklviz.numbers import share_text
 from mklviz.problem import Equivalent, Problem, equivalents
-from mklviz.problem.bounds import relative_gap
+from mklviz.problem.proving import relative_gap
 from mklviz.record import Trace
 from mklviz.views.form import Button, Form, FormRow
 from mklviz.views.look import cards

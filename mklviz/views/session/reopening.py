@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mklviz.engine.reopened import ReopenedRace
-from mklviz.engine.unposed import UnposedProblem
+from mklviz.engine.reopened import ReopenedRace, UnposedProblem
 from mklviz.errors import MklvizError
 from mklviz.recipe import Recipe
 from mklviz.recipe.prepared import Prepared

@@ -7,7 +7,7 @@ from typing import Any
 import param
 
 from mklviz.kernels import Nystrom
-from mklviz.kernels.nystrom import CHOICES
+from mklviz.kernels.evaluation.nystrom import CHOICES
 from mklviz.recipe.parsing import show_number, whole
 from mklviz.views.form import Group, Select
 from mklviz.views.sidebar.controls import Section, ValueField, note, say

@@ -7,7 +7,7 @@ from typing import Any
 
 from mklviz.contract import Solver
 from mklviz.engine import ProblemSize, kind_of, solver_classes, why_not
-from mklviz.engine.styles import style_of
+from mklviz.engine.registry import style_of
 from mklviz.errors import ProblemError
 from mklviz.kernels.interface import Access
 from mklviz.problem import Loss, Problem, Regularizer
