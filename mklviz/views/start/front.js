@@ -1,10 +1,9 @@
-// Plays the recorded paths over the triangle as soon as the HTML is there, and draws those that the server sends for
-// another start: "mklviz-paths" brings them, "mklviz-start" says where the handle is. Says at once what a click will open.
+// Plays the recorded paths over the triangle as soon as the HTML is there, and draws those from another start, which a
+// worker solves (mkl.js). Says at once what a click will open.
 {
 const front = document.getElementById("mklviz-front")
 const data = JSON.parse(front.querySelector(".data").textContent)
 const { left, foot, side, runs } = data
-const FOLLOW = "The paths from there follow as soon as the page is loaded."
 const STEPS_A_SECOND = 2, KEY = 0.02, STILL = matchMedia("(prefers-reduced-motion: reduce)")
 const find = (name) => front.querySelector(name)
 const made = (tag, properties = {}, parent = null) => {
@@ -77,6 +76,49 @@ play.hidden = false
 play.addEventListener("click", () => playing ? stop() : start())
 if (STILL.matches) { step = longest(); draw(step); say() } else start()
 
+// -- solved anew, by a worker: one start at a time, and the newest one next
+
+const answer = ({ data: { start, names, turn } }) => {  // within the worker
+  const GAP = 1e-3, MOST = 60, found = {}  // a smaller gap moves no path by a pixel
+  for (const name of names) {
+    const path = []
+    for (const step of steps(name, { ...problem, start })) if (path.push(step) > MOST || step.gap <= GAP) break
+    const { solves, gap } = path.at(-1)
+    found[name] = { solves, gap, path: path.map(({ weights }) => weights) }
+  }
+  postMessage({ turn, found })
+}
+const begun = () => {
+  const source = `${find(".solver").textContent}
+    const { kernels, y, C } = ${JSON.stringify(data.problem)}, n = y.length
+    const whole = ({ of, values }) => Float64Array.from({ length: n * n }, (_, at) => values[of[Math.floor(at / n)]][of[at % n]])
+    const problem = { kernels: kernels.map(whole), y, C }
+    onmessage = ${answer}`
+  const made = new Worker(URL.createObjectURL(new Blob([source], { type: "text/javascript" })), { type: "module" })
+  made.onmessage = ({ data }) => {
+    solving = false
+    solveNext()
+    requestAnimationFrame(() => solved(data))
+  }
+  return made
+}
+let worker = null, solving = false, newest = null
+const solveNext = () => {
+  if (solving || newest === null) return
+  solving = true
+  worker ??= begun()
+  worker.postMessage(newest)
+  newest = null
+}
+const moved = (path) => path.slice(1).reduce((total, to, k) => total + to.reduce((part, value, i) => part + Math.abs(value - path[k][i]) / 2, 0), 0)
+const told = (found) => {
+  const ways = runs.map(({ key, label }, k) => {
+    const times = Math.round(moved(found[key].path))
+    return `${label}: ${found[key].solves}${k ? "" : " solves"}${times > 1 ? `, moved all the weight about ${times} times` : ""}`
+  })
+  return `${ways.join("; ")}. Each ends within ${(100 * Math.max(...runs.map(({ key }) => found[key].gap))).toPrecision(1)}\u00a0% of the lowest.`
+}
+
 // -- the start is dragged
 
 const clear = find(".clear"), undo = find(".undo"), hint = find(".hint")
@@ -84,10 +126,12 @@ const middle = [1 / 3, 1 / 3, 1 / 3]
 let begins = middle, former = [], turn = 0  // turned by undoing: answers to what was asked before come too late
 const handle = made("g", { class: "handle", role: "slider", tabindex: 0, "aria-label": "Start of the solvers: arrow keys move it",
   "aria-valuemin": 0, "aria-valuemax": 100 }, layer.ownerSVGElement)
-made("circle", { class: "reach", r: 24 }, handle)
 made("circle", { class: "knob", r: 9 }, handle)
 const words = made("text", { x: 17, y: 5 }, handle)
 words.textContent = "drag the start"
+const reach = document.createElement("div")  // on top, as touch-action does nothing on what is not HTML
+reach.className = "reach"
+made("foreignObject", { x: -32, y: -32, width: 64, height: 64 }, handle).append(reach)
 const place = () => {
   handle.setAttribute("transform", `translate(${at(begins)})`)
   handle.setAttribute("aria-valuenow", Math.round(100 * begins[2]))
@@ -103,16 +147,12 @@ const keep = () => {  // the paths so far stay as ghosts, once for each drag
   for (const { key } of runs) made("path", { d: line((paths[key] ?? []).map(at)), style: `stroke: var(--run-${key})`, "stroke-width": 2 }, ghosts)
   tidy()
 }
-const ask = () => {
-  const asks = new CustomEvent("mklviz-start", { detail: { weights: begins, turn }, cancelable: true })
-  if (front.dispatchEvent(asks)) hint.textContent = FOLLOW  // nobody listens yet
-}
-front.addEventListener("mklviz-listens", () => { if (hint.textContent === FOLLOW) ask() })
 const move = (shares) => {
   begins = shares
   place()
   if (playing) stop()
-  ask()
+  newest = { start: begins, names: runs.map(({ key }) => key), turn }
+  solveNext()
 }
 const projected = (shares) => {  // the nearest point of the triangle
   const sorted = [...shares].sort((one, other) => other - one)
@@ -161,17 +201,16 @@ undo.addEventListener("click", () => {
   say()
 })
 clear.addEventListener("click", () => { ghosts.replaceChildren(); former = []; tidy() })
-front.addEventListener("mklviz-paths", ({ detail }) => {
-  if (detail.turn !== turn) return  // they begin where the handle was before
-  hint.textContent = detail.sentence
-  if (!detail.paths) return
-  ({ paths } = detail)
+const solved = ({ turn: asked, found }) => {
+  if (asked !== turn) return  // they begin where the handle was before
+  hint.textContent = told(found)
+  paths = Object.fromEntries(runs.map(({ key }) => [key, found[key].path]))
   recorded = false
   step = longest()
   draw(step)
   say()
   performance.mark("mklviz-paths-drawn")
-})
+}
 place()
 tidy()
 
