@@ -509,7 +509,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (635, 5),
     "mklviz/views/tabs": (2451, 14),
     "solvers": (6274, 28),
-    "tests": (50142, 262),
+    "tests": (50144, 262),
 }
 
 
