@@ -55,4 +55,5 @@ def _ask(posed: cp.Problem, **options: object) -> float | None:
             posed.solve(**options)
         except cp.error.SolverError:
             return None
-    return float(posed.value) if posed.status == cp.OPTIMAL else None
+    # the solver's own value: cvxpy's is infinite where it divides by a weight that is rounded to zero
+    return float(posed.solution.opt_val) if posed.status == cp.OPTIMAL else None

@@ -486,7 +486,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/record": (4494, 22),
     "mklviz/reproduce": (2042, 15),
     "mklviz/scenarios": (1432, 11),
-    "mklviz/server": (1833, 11),
+    "mklviz/server": (1842, 11),
     "mklviz/sweeps": (3013, 16),
     "mklviz/views": (30, 1),
     "mklviz/views/chart": (2105, 11),
@@ -509,7 +509,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (635, 5),
     "mklviz/views/tabs": (2451, 14),
     "solvers": (6274, 28),
-    "tests": (50142, 262),
+    "tests": (50149, 262),
 }
 
 

@@ -24,7 +24,7 @@ from weakref import WeakKeyDictionary
 from bokeh.protocol.message import Message
 from bokeh.server.session import ServerSession
 from bokeh.server.urls import per_app_patterns
-from panel.io.document import _WRITE_MSGS
+from panel.io import document as panel_document
 from panel.io.server import WSHandler
 from tornado.iostream import IOStream
 
@@ -255,7 +255,7 @@ class _Socket(WSHandler):
                 return await ServerSession.patch(message, self.connection)
             if message.msgtype == "PULL-DOC-REQ":
                 document = await ServerSession.pull(message, self.connection)
-                _WRITE_MSGS.get(self.connection.session.document, {}).pop(self.connection, None)  # which are in it
+                _forget_waiting(self.connection)
                 return document
             return await self.handler.handle(message, self.connection)  # it asks for versions
         except Refused as refused:
@@ -281,6 +281,15 @@ def is_answering(session: Any) -> bool:
     if page is None or not page.answering:
         return False
     return not any(socket.ws_connection.stream.writing() for socket in page.sockets)
+
+
+def _forget_waiting(connection: Any) -> None:
+    """Send nothing of what waits for a page: it is in the document that the page is told."""
+    document = connection.session.document
+    getattr(panel_document, "_WRITE_MSGS", {}).get(document, {}).pop(connection, None)  # before Panel 1.10
+    for connections, _ in getattr(panel_document, "_WRITE_EVENTS", {}).get(document, []):  # from then on
+        if connection in connections:
+            connections.remove(connection)
 
 
 def _give_up(session: ServerSession) -> None:
