@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -156,15 +159,47 @@ def test_a_click_on_the_start_moves_nothing_and_what_was_undone_draws_nothing_an
     assert page.evaluate(LINES) == recorded
 
 
-def test_paths_are_solved_without_the_server_and_a_sentence_follows(page: Any) -> None:
-    page.context.set_offline(True)
-    styles = "[...document.querySelectorAll('#mklviz-front .paths .line')].map((line) => line.getAttribute('style'))"
-    recorded, colours = page.evaluate(LINES), page.evaluate(styles)
-    drag_start(page)
-    wait_for(lambda: page.evaluate(LINES) != recorded, "paths from there", events_of(page))
-    assert page.evaluate(styles) == colours
+PAINTED = "document.querySelector('.handle .knob') && performance.getEntriesByName('first-contentful-paint').length"
+LOOKS = """[...document.querySelectorAll('#mklviz-front :is(.paths .line, .legend span)')]
+  .map((node) => (node.getAttribute('style') ?? '') + node.textContent)"""
+
+
+def swipe(finger: Any, x: float, y: float) -> None:
+    """Move a finger up and to the left."""
+    for step in range(30):
+        kind = "touchMove" if step else "touchStart"
+        finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x - step, "y": y - 4 * step}]})
+    finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
+def test_paths_follow_mouse_finger_and_keys_while_the_server_is_stopped(chromium: Any, server: Server) -> None:  # noqa: F811
+    context = chromium.browser.new_context(has_touch=True, reduced_motion="reduce")
+    page = context.new_page()
+    page.goto(f"http://127.0.0.1:{server.port}/explorer", wait_until="commit")
+    page.wait_for_function(PAINTED)
+    os.kill(server.pid, signal.SIGSTOP)
+    try:
+        looks, hint = page.evaluate(LOOKS), page.locator("#mklviz-front .hint")
+        handle, finger = page.get_by_role("slider", name="Start of the solvers"), context.new_cdp_session(page)
+
+        def fingered() -> None:
+            knob = page.locator(".handle .knob").bounding_box()
+            swipe(finger, knob["x"] + knob["width"] / 2, knob["y"] + knob["height"] / 2)
+
+        seen, told = [page.evaluate(LINES)], set()
+        for drag in (partial(drag_start, page), fingered, partial(handle.press, "Shift+ArrowLeft")):
+            drag()
+            wait_for(lambda: page.evaluate(LINES) not in seen, "paths from there", events_of(page))
+            wait_until_still(lambda: page.evaluate(LINES), "the paths of the last place", events_of(page))
+            seen.append(page.evaluate(LINES))
+            told.add(hint.inner_text())
+            assert page.evaluate(LOOKS) == looks
+    finally:
+        os.kill(server.pid, signal.SIGCONT)
     said = r"SILP: \d+ solves.*; Level: \d+.*; SPG: \d+.*\. Each ends within 0\.\d+.% of the lowest\."
-    assert re.fullmatch(said, page.locator("#mklviz-front .hint").inner_text())
+    assert all(re.fullmatch(said, words) for words in told)
+    assert len(told) > 1
+    context.close()
 
 
 def test_a_finger_drags_the_start_and_scrolls_the_page_elsewhere(chromium: Any, server: Server) -> None:  # noqa: F811
@@ -176,20 +211,14 @@ def test_a_finger_drags_the_start_and_scrolls_the_page_elsewhere(chromium: Any, 
     loaded(page)
     finger, handle = context.new_cdp_session(page), page.get_by_role("slider", name="Start of the solvers")
 
-    def swipe(x: float, y: float) -> None:
-        for step in range(30):
-            kind = "touchMove" if step else "touchStart"
-            finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x - step, "y": y - 4 * step}]})
-        finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
-
     scrolled = "document.querySelector('#mklviz-front .scroll').scrollTop"
     before, knob = handle.get_attribute("aria-valuetext"), page.locator(".handle .knob").bounding_box()
-    swipe(knob["x"] + knob["width"] + 8, knob["y"] + 4)
+    swipe(finger, knob["x"] + knob["width"] + 8, knob["y"] + 4)
     assert page.evaluate(scrolled) == 0
     moved = page.locator(".handle .knob").bounding_box()
     assert (moved["x"], moved["y"]) == pytest.approx((knob["x"] - 29, knob["y"] - 116), abs=30)
     assert handle.get_attribute("aria-valuetext") != before
-    swipe(200, 700)
+    swipe(finger, 200, 700)
     page.wait_for_function(f"{scrolled} > 0")
     context.close()
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from _browser import chromium  # noqa: F401
-from mklviz.context.accuracy import resolving
 
+from mklviz.context.accounting import resolving
 from mklviz.contract import Facts, Iterate, Solver
 from mklviz.kernels import KernelBank
 from mklviz.problem import Hinge, Problem
@@ -19,11 +19,11 @@ from mklviz.solvers.silp import Silp
 from mklviz.solvers.simplemkl import SimpleMkl
 from mklviz.solvers.spg import Spg
 from mklviz.typing import Array
-from mklviz.views import start
+from mklviz.views import host
 
 pytestmark = pytest.mark.browser
 
-MODULE = Path(start.__file__).with_name("mkl.js")
+MODULE = Path(host.__file__).with_name("mkl.js")
 EXACT = 1e-12  # tolerance of SVMs
 FINEST = 1e-10  # that of SPG, which goes no further
 GAP, MOST = 1e-4, 400
@@ -85,7 +85,7 @@ def _kernel(X: Array, features: list[int], gamma: float, degree: int) -> Array:
 def posed(seed: int) -> Posed:
     """Return a random problem: 20 to 300 samples, 2 to 8 kernels, C from 0.1 to 1,000."""
     rng = np.random.default_rng(seed)
-    n, m, p = int(rng.integers(20, 301)), int(rng.integers(2, 9)), int(rng.integers(2, 7))
+    n, m, p = round(np.exp(rng.uniform(np.log(20), np.log(300)))), int(rng.integers(2, 9)), int(rng.integers(2, 7))
     X = rng.normal(size=(n, p))
     bent = np.sin(X @ rng.normal(size=p)) + 0.5 * X[:, 0] * X[:, 1] + rng.normal(scale=rng.uniform(0.0, 1.0), size=n)
     y = np.where(bent > np.median(bent), 1.0, -1.0)
@@ -131,8 +131,12 @@ def differences(ours: list[Iterate], theirs: list[dict[str, Any]]) -> list[float
 
 
 def well_defined(solver: Solver, given: Posed, ours: list[Iterate]) -> int:
-    """Return how many first steps of Python's do not hang on rounding, as kernels that differ by its tolerance show."""
-    nudged = steps_of(solver, given.problem(FINEST if solver.name_ == "spg" else EXACT))
+    """Return how many first steps of Python's do not hang on rounding, as kernels that differ by it show.
+
+    What K b is rounded by is at most about eps n C.
+    """
+    rounding = max(FINEST if solver.name_ == "spg" else EXACT, np.finfo(float).eps * len(given.y) * given.C)
+    nudged = steps_of(solver, given.problem(rounding))
     told = [{"objective": each.objective, "bound": each.lower_bound, "weights": each.weights} for each in nudged]
     alike = differences(ours, told)
     return next((step for step, apart in enumerate(alike) if apart > SHAKEN), len(alike))
@@ -148,22 +152,30 @@ def page(chromium: Any) -> Any:  # noqa: F811
     opened.close()
 
 
-@pytest.mark.parametrize("first", range(0, PROBLEMS, 30))
-def test_each_step_is_that_of_python(page: Any, first: int) -> None:
-    """As far as Python's own steps are the same for kernels that differ by rounding, which are nearly all."""
-    differing, compared, taken = [], 0, 0
-    for seed in range(first, first + 30):
+def disagreements(page: Any, seeds: range) -> list[str]:
+    """Say which solver leaves Python's steps on which problem, as far as these are the same for rounded kernels."""
+    told, compared, taken = [], 0, 0
+    for seed in seeds:
         given = posed(seed)
         runs = page.evaluate("([given, gap, most]) => race(steps, given, gap, most)", [given.told(), GAP, MOST])
         for name, solver in solvers().items():
             ours, theirs = steps_of(solver, given.problem()), runs[name]["taken"]
-            certain = well_defined(solver, given, ours)
+            apart, certain = differences(ours, theirs), len(ours)
+            if len(theirs) != certain or max(apart) > AGREED:
+                certain = well_defined(solver, given, ours)
+                apart = apart[:certain]
             compared, taken = compared + certain, taken + len(ours)
-            apart = differences(ours[:certain], theirs)
-            if len(apart) < certain or max(apart) > AGREED or not theirs[-1]["gap"] <= GAP:
-                differing.append(f"{name} on problem {seed}: {max(apart):.1e} in {len(theirs)} steps of {len(ours)}")
-    assert not differing, differing
-    assert compared > 0.8 * taken
+            ended = len(theirs) == MOST or theirs[-1]["gap"] <= GAP
+            if len(apart) < certain or max(apart) > AGREED or not ended:
+                told.append(f"{name} on problem {seed}: {max(apart):.1e} in {len(theirs)} steps of {len(ours)}")
+    return told if compared > 0.8 * taken else [*told, f"{compared} of {taken} steps hang on no rounding"]
+
+
+@pytest.mark.parametrize(
+    "first", [pytest.param(first, marks=[pytest.mark.full] * (first > 0)) for first in range(0, PROBLEMS, 50)]
+)
+def test_each_step_is_that_of_python(page: Any, first: int) -> None:
+    assert disagreements(page, range(first, first + 50)) == []
 
 
 def test_the_module_is_small_and_stands_alone() -> None:

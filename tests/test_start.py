@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import subprocess
@@ -19,12 +20,13 @@ from mklviz.record.bundle import recorded_evidence, recording
 from mklviz.reproduce.claims import all_claims, load_claim
 from mklviz.scenarios import DEFAULT, load_scenario
 from mklviz.views.explorer.navigation import CLAIMS, EXPLORE, LESSONS, RUNS, SECTIONS, START
+from mklviz.views.host.solved_paths import problem_data
 from mklviz.views.lessons.pictures import kernel_titles
 from mklviz.views.links import link
 from mklviz.views.start import front_page
 from mklviz.views.start.front import front_html, lessons
 from mklviz.views.start.front_page import FrontPage, wanted_section
-from mklviz.views.start.triangle import RECORDED, problem_data, triangle_svg
+from mklviz.views.start.triangle import RECORDED, triangle_svg
 
 
 def visit(monkeypatch: pytest.MonkeyPatch, cookie: str = "", **words: str) -> None:
@@ -228,12 +230,12 @@ def test_the_shades_are_those_of_the_problem_that_was_recorded(monkeypatch: pyte
 
 
 def test_the_page_carries_the_problem_that_its_script_solves() -> None:
-    told = json.loads(json.dumps(problem_data()))
-    problem = load_scenario(RECORDED).recipe.prepare().problem
+    told = json.loads(json.dumps(problem_data(problem := load_scenario(RECORDED).recipe.prepare().problem)))
     assert (told["y"], told["C"]) == (problem.y.tolist(), problem.loss.C)
     for unit, kernel in zip(np.eye(problem.m), told["kernels"], strict=True):
-        whole = np.array(kernel["values"])[np.ix_(kernel["of"], kernel["of"])]
-        assert np.array_equal(whole, problem.bank.combine(unit))
+        of, values = np.array(kernel["of"]), np.frombuffer(base64.b64decode(kernel["values"]))
+        upper, lower = np.maximum(of[:, None], of), np.minimum(of[:, None], of)
+        assert np.array_equal(values[upper * (upper + 1) // 2 + lower], problem.bank.combine(unit))
 
 
 def test_every_component_is_defined_before_a_page_is_served() -> None:

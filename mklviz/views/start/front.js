@@ -1,5 +1,5 @@
 // Plays the recorded paths over the triangle as soon as the HTML is there, and draws those from another start, which a
-// worker solves (mkl.js). Says at once what a click will open.
+// worker solves. Says at once what a click will open.
 {
 const front = document.getElementById("mklviz-front")
 const data = JSON.parse(front.querySelector(".data").textContent)
@@ -76,49 +76,6 @@ play.hidden = false
 play.addEventListener("click", () => playing ? stop() : start())
 if (STILL.matches) { step = longest(); draw(step); say() } else start()
 
-// -- solved anew, by a worker: one start at a time, and the newest one next
-
-const answer = ({ data: { start, names, turn } }) => {  // within the worker
-  const GAP = 1e-3, MOST = 60, found = {}  // a smaller gap moves no path by a pixel
-  for (const name of names) {
-    const path = []
-    for (const step of steps(name, { ...problem, start })) if (path.push(step) > MOST || step.gap <= GAP) break
-    const { solves, gap } = path.at(-1)
-    found[name] = { solves, gap, path: path.map(({ weights }) => weights) }
-  }
-  postMessage({ turn, found })
-}
-const begun = () => {
-  const source = `${find(".solver").textContent}
-    const { kernels, y, C } = ${JSON.stringify(data.problem)}, n = y.length
-    const whole = ({ of, values }) => Float64Array.from({ length: n * n }, (_, at) => values[of[Math.floor(at / n)]][of[at % n]])
-    const problem = { kernels: kernels.map(whole), y, C }
-    onmessage = ${answer}`
-  const made = new Worker(URL.createObjectURL(new Blob([source], { type: "text/javascript" })), { type: "module" })
-  made.onmessage = ({ data }) => {
-    solving = false
-    solveNext()
-    requestAnimationFrame(() => solved(data))
-  }
-  return made
-}
-let worker = null, solving = false, newest = null
-const solveNext = () => {
-  if (solving || newest === null) return
-  solving = true
-  worker ??= begun()
-  worker.postMessage(newest)
-  newest = null
-}
-const moved = (path) => path.slice(1).reduce((total, to, k) => total + to.reduce((part, value, i) => part + Math.abs(value - path[k][i]) / 2, 0), 0)
-const told = (found) => {
-  const ways = runs.map(({ key, label }, k) => {
-    const times = Math.round(moved(found[key].path))
-    return `${label}: ${found[key].solves}${k ? "" : " solves"}${times > 1 ? `, moved all the weight about ${times} times` : ""}`
-  })
-  return `${ways.join("; ")}. Each ends within ${(100 * Math.max(...runs.map(({ key }) => found[key].gap))).toPrecision(1)}\u00a0% of the lowest.`
-}
-
 // -- the start is dragged
 
 const clear = find(".clear"), undo = find(".undo"), hint = find(".hint")
@@ -151,19 +108,12 @@ const move = (shares) => {
   begins = shares
   place()
   if (playing) stop()
-  newest = { start: begins, names: runs.map(({ key }) => key), turn }
-  solveNext()
-}
-const projected = (shares) => {  // the nearest point of the triangle
-  const sorted = [...shares].sort((one, other) => other - one)
-  let sum = 0, shift = 0
-  sorted.forEach((value, k) => { sum += value; if (value > (sum - 1) / (k + 1)) shift = (sum - 1) / (k + 1) })
-  return shares.map((value) => Math.max(value - shift, 0))
+  solve(begins, turn)
 }
 const under = (event) => {
   const svg = handle.ownerSVGElement, point = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse())
   const third = (foot - point.y) / (side * Math.sqrt(0.75)), second = (point.x - left) / side - third / 2
-  return projected([1 - second - third, second, third])
+  return nearestMix([1 - second - third, second, third])
 }
 let held = null, dragged = false  // where the pointer was pressed
 handle.addEventListener("pointerdown", (event) => {
@@ -186,7 +136,7 @@ handle.addEventListener("keydown", (event) => {
   event.preventDefault()
   event.stopPropagation()
   if (!event.repeat) keep()
-  move(projected(begins.map((share, k) => share + KEY * (event.shiftKey ? 5 : 1) * towards[k])))
+  move(nearestMix(begins.map((share, k) => share + KEY * (event.shiftKey ? 5 : 1) * towards[k])))
 })
 undo.addEventListener("click", () => {
   const before = former.pop()
@@ -201,16 +151,16 @@ undo.addEventListener("click", () => {
   say()
 })
 clear.addEventListener("click", () => { ghosts.replaceChildren(); former = []; tidy() })
-const solved = ({ turn: asked, found }) => {
-  if (asked !== turn) return  // they begin where the handle was before
-  hint.textContent = told(found)
-  paths = Object.fromEntries(runs.map(({ key }) => [key, found[key].path]))
+const solve = solvedPaths({ solver: find(".solver").textContent, problem: data.problem, runs }, ({ about, found }) => {
+  if (about !== turn) return  // they begin where the handle was before
+  hint.textContent = toldPaths(runs, found)
+  paths = Object.fromEntries(runs.map(({ key }) => [key, found[key].map(({ weights }) => weights)]))
   recorded = false
   step = longest()
   draw(step)
   say()
   performance.mark("mklviz-paths-drawn")
-}
+})
 place()
 tidy()
 

@@ -25,29 +25,20 @@ from mklviz.views.explorer.claim_card import verdict_html
 from mklviz.views.explorer.navigation import SECTIONS, address_of
 from mklviz.views.geometry.map_chart import LOW_AND_HIGH
 from mklviz.views.host.beside import beside
+from mklviz.views.host.solved_paths import SOLVED_PATHS, SOLVER, problem_data
 from mklviz.views.lessons.pictures import kernel_titles, thumbnail
 from mklviz.views.links.link import LESSON, ON
 from mklviz.views.look.cards import word_variables
 from mklviz.views.look.palette import DARK, DASHES, FONT, LIGHT, Theme, readable
 from mklviz.views.look.styles import run_styles
-from mklviz.views.start.triangle import (
-    FOOT,
-    LEFT,
-    RECORDED,
-    SIDE,
-    best_shares,
-    path_shares,
-    problem_data,
-    proof,
-    triangle_svg,
-)
+from mklviz.views.start.triangle import FOOT, LEFT, RECORDED, SIDE, best_shares, path_shares, proof, triangle_svg
 
 __all__ = ["front_html", "lessons"]
 
 OF_TEXT = 4.5  # contrast
 PLAIN = " =:/;,.()-+'"  # signs that an address within CSS may have as they are
 _PAGE = Template(beside(__file__, "front.html"))
-_CSS, _SCRIPT, _SOLVER = (beside(__file__, name) for name in ("front.css", "front.js", "mkl.js"))
+_CSS, _SCRIPT = (beside(__file__, name) for name in ("front.css", "front.js"))
 _LOOKS = {"chest pain": "the kind of chest pain", "vessels": "the vessels seen by X-ray", "thal": "a thallium scan"}
 _KERNEL = (
     "A <b>kernel</b> says how alike two samples are. Here are three, for {samples} patients: one looks at {first}, one"
@@ -85,8 +76,8 @@ def front_html(section: str) -> str:
         lessons=_groups(),
         claims=_claims(),
         data=json.dumps(_script_data(traces, titles)).replace("<", "\\u003c"),
-        solver=_SOLVER,
-        script=_SCRIPT,
+        solver=SOLVER,
+        script=f"{{\n{SOLVED_PATHS}{_SCRIPT}}}",
     )
 
 
@@ -161,11 +152,15 @@ def _groups() -> str:
 
 def _script_data(traces: Mapping[str, Trace], titles: tuple[str, ...]) -> dict[str, object]:
     styles = run_styles(traces, LIGHT).items()
-    runs = [{"key": key, "label": style.label, "dash": DASHES[style.dash]} for key, style in styles]
-    source = load_scenario(RECORDED).recipe.data.source
+    runs = [
+        {"key": key, "solver": traces[key].solver, "label": style.label, "dash": DASHES[style.dash]}
+        for key, style in styles
+    ]
+    recipe = load_scenario(RECORDED).recipe
     place = {"left": LEFT, "foot": FOOT, "side": SIDE}
-    about = {"runs": runs, "kernels": titles, "recorded": f"recorded on {source.title()} data"}
-    return {"paths": path_shares(traces), "best": best_shares(traces), "problem": problem_data(), **place, **about}
+    about = {"runs": runs, "kernels": titles, "recorded": f"recorded on {recipe.data.source.title()} data"}
+    problem = problem_data(recipe.prepare().problem)
+    return {"paths": path_shares(traces), "best": best_shares(traces), "problem": problem, **place, **about}
 
 
 def _tokens() -> str:

@@ -9,7 +9,6 @@ The script beside it draws the paths.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from html import escape
 from itertools import pairwise
 from typing import Any
@@ -21,12 +20,11 @@ from mklviz.analysis.weight_map import Mesh
 from mklviz.numbers import share_text
 from mklviz.record import Trace
 from mklviz.record.bundle import recorded_evidence
-from mklviz.scenarios import load_scenario
 from mklviz.typing import Array
 from mklviz.views.chart.columns import contour_levels
 from mklviz.views.lessons.pictures import triangle_mesh
 
-__all__ = ["RECORDED", "best_shares", "path_shares", "problem_data", "proof", "triangle_svg"]
+__all__ = ["RECORDED", "best_shares", "path_shares", "proof", "triangle_svg"]
 
 RECORDED = "three-kernels"
 """The scenario whose race runs over the triangle."""
@@ -89,18 +87,6 @@ def path_shares(traces: Mapping[str, Trace]) -> dict[str, list[list[float]]]:
 def best_shares(traces: Mapping[str, Trace]) -> list[float]:
     """Return the weights where the objective is lowest of all that runs have come to."""
     return _shares(min((trace.best for trace in traces.values()), key=lambda iterate: iterate.objective).weights)
-
-
-@cache
-def problem_data() -> dict[str, object]:
-    """Return the problem of the race, for the script that solves it; kernels by groups of samples that are alike."""
-    problem = load_scenario(RECORDED).recipe.prepare().problem
-    kernels = []
-    for unit in np.eye(problem.m):
-        kernel = problem.bank.combine(unit)
-        _, first, of = np.unique(kernel, axis=0, return_index=True, return_inverse=True)
-        kernels.append({"of": of.tolist(), "values": kernel[np.ix_(first, first)].tolist()})
-    return {"kernels": kernels, "y": problem.y.tolist(), "C": problem.loss.C}
 
 
 def proof(traces: Mapping[str, Trace]) -> str:

@@ -42,7 +42,7 @@ const argmax = (x) => x.indexOf(largest(x))
 
 // -- the SVM at fixed weights: pair steps (SMO, second order), and Newton steps on the points between their bounds
 
-const FINEST = 1e-10  // violation of the optimality conditions that is allowed, but for rounding
+const FINEST = 1e-12  // violation of the optimality conditions that is allowed, but for rounding
 const COARSE = 1e-2, PAIRS = 2, BLOCKS = 8, ROUNDS = 400, RIDGE = 1e-13  // when Newton steps are due
 
 class Svm {
