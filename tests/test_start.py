@@ -22,11 +22,11 @@ from mklviz.scenarios import DEFAULT, load_scenario
 from mklviz.views.explorer.navigation import CLAIMS, EXPLORE, LESSONS, RUNS, SECTIONS, START
 from mklviz.views.host.solved_paths import problem_data
 from mklviz.views.lessons.pictures import kernel_titles
+from mklviz.views.lessons.triangle import triangle_svg
 from mklviz.views.links import link
 from mklviz.views.start import front_page
-from mklviz.views.start.front import front_html, lessons
+from mklviz.views.start.front import RECORDED, front_html, lessons
 from mklviz.views.start.front_page import FrontPage, wanted_section
-from mklviz.views.start.triangle import RECORDED, triangle_svg
 
 
 def visit(monkeypatch: pytest.MonkeyPatch, cookie: str = "", **words: str) -> None:
@@ -216,14 +216,12 @@ def test_the_script_draws_the_recorded_steps_and_the_best_of_them() -> None:
     assert data["kernels"] == ["chest pain", "vessels", "thal"] == list(kernel_titles(traces))
 
 
-def test_the_shades_are_those_of_the_problem_that_was_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
-    titles = kernel_titles(recording(RECORDED))
-    assert triangle_svg(titles, "a map").count('class="shade"') > 6
-    lowest = np.min(recorded_evidence(RECORDED)["ground"]["objective"])
+def test_the_shades_are_those_of_the_problem_that_was_recorded() -> None:
+    titles, heights = kernel_titles(recording(RECORDED)), recorded_evidence(RECORDED)["ground"]["objective"]
+    assert triangle_svg(titles, heights).count('class="shade"') > 6
     best = min(trace.best.objective for trace in recording(RECORDED).values())
-    assert best * (1 - 1e-4) < lowest < best * (1 + 1e-2)  # a node lies near the star
-    monkeypatch.setattr("mklviz.views.start.triangle.recorded_evidence", lambda name: {})
-    assert 'class="shade"' not in triangle_svg(titles, "a map")
+    assert best * (1 - 1e-4) < np.min(heights) < best * (1 + 1e-2)  # a node lies near the star
+    assert 'class="shade"' not in triangle_svg(titles, ())
 
 
 # the start is dragged

@@ -7,9 +7,6 @@
 // is certified alike: P is the SVM's primal objective at the best intercept, D = y'b - 1/2 max_k b'K_k b, or what an
 // average of several b proves, and the gap is (P - D) / |P| of the best of both so far. SVMs are always solved as exactly
 // as double precision allows, where the Python solvers make them more exact as the gap asks for it.
-//
-// `steps(name, { kernels, y, C, start })` is a generator: whoever calls decides how many steps a frame may take.
-// Nothing is drawn here.
 
 const EPS = Number.EPSILON
 const dot = (x, y) => {
@@ -74,7 +71,7 @@ class Svm {
   allowed() {
     let total = 0
     for (const value of this.b) total += Math.abs(value)
-    return Math.max(FINEST, 0.5 * EPS * largest(this.diagonal) * total)
+    return Math.max(FINEST, 0.05 * EPS * largest(this.diagonal) * total)
   }
 
   refresh() {
@@ -214,26 +211,26 @@ class Oracle {
   }
 
   // Returns what a caller may know of a step.
-  step(point, end = null) {
+  step(point) {
     const bound = Math.max(point.bound, this.proved(point))
     this.objective = Math.min(this.objective, point.primal)
     this.bound = Math.max(this.bound, bound)
     const gap = (this.objective - this.bound) / Math.max(Math.abs(this.objective), Number.MIN_VALUE)
-    return { weights: [...point.weights], objective: point.primal, bound, gap, solves: this.solves, end }
+    return { weights: [...point.weights], objective: point.primal, bound, gap, solves: this.solves }
   }
 }
 
 class Point {
   constructor({ svm, kernels, C }, weights) {
-    Object.assign(this, { kernels, C, weights, y: svm.y, b: svm.b.slice(), f: svm.f.slice() })
+    const { y } = svm, t = stretch(svm, C, weights)
+    Object.assign(this, { kernels, C, weights, y, b: svm.b.map((value) => t * value), f: svm.f.map((f, i) => y[i] - t * (y[i] - f)) })
     this.ones = dot(this.y, this.b)  // 1'a
     this.quad = this.ones - dot(this.f, this.b)  // b'K_d b
     this.value = this.ones - 0.5 * this.quad
   }
 
   get primal() {  // f is also where the intercept begins to satisfy a sample
-    const { y, f } = this, bends = f.toSorted(), positive = y.reduce((count, label) => count + (label > 0), 0)
-    const bias = 0.5 * (bends[positive - 1] + bends[positive])
+    const { y, f } = this, bias = intercept(y, f)
     return 0.5 * this.quad + this.C * y.reduce((loss, label, i) => loss + Math.max(label * (f[i] - bias), 0), 0)
   }
 
@@ -241,6 +238,32 @@ class Point {
   get cut() { return this.s.map((value) => this.ones - 0.5 * value) }
   get slopes() { return this.s.map((value) => -0.5 * value) }
   get bound() { return least(this.cut) }
+}
+
+const intercept = (y, f) => {
+  const bends = f.toSorted(), positive = y.reduce((count, label) => count + (label > 0), 0)
+  return 0.5 * (bends[positive - 1] + bends[positive])
+}
+
+// By how much b is stretched so that all margins hold in spite of rounding.
+const stretch = ({ n, y, b, f, K }, C, weights) => {
+  const FARTHEST = 0.1, scores = y.map((label, i) => label - f[i]), unit = EPS * (n + Math.sqrt(weights.filter((d) => d).length))
+  const short = (t, terms) => {
+    const bias = intercept(y, scores.map((score, i) => y[i] - t * score))
+    return y.some((label, i) => {
+      const decision = t * scores[i] + bias, off = terms ? unit * t * terms[i] + 2 * EPS * Math.abs(decision) : 0
+      return label * decision - off < 1
+    })
+  }
+  if (size(b) * (1 + FARTHEST) >= C || short(1 + FARTHEST)) return 1
+  const terms = y.map((_, i) => 2 * b.reduce((total, value, j) => total + Math.abs(value) * K[i * n + j], 0))
+  let low = Math.log10(EPS), high = Math.log10(FARTHEST)
+  for (let k = 0; k < 12; k++) {
+    const middle = 0.5 * (low + high)
+    if (short(1 + 10 ** middle, terms)) low = middle
+    else high = middle
+  }
+  return 1 + 10 ** high
 }
 
 const squaredNorms = (kernels, b) => {
@@ -413,9 +436,9 @@ function* silp(oracle, start) {
   for (let point = oracle.solve(start); ;) {
     model.cuts.push(point.cut)
     const weights = model.minimize()
-    if (weights === null) return yield oracle.step(point, "The cuts are too close for rounding.")
+    if (weights === null) return yield oracle.step(point)
     yield oracle.step(point)
-    if (size(minus(weights, point.weights)) === 0) return yield oracle.step(point, "The cuts give the same weights again.")
+    if (size(minus(weights, point.weights)) === 0) return yield oracle.step(point)
     point = oracle.solve(weights)
   }
 }
@@ -434,13 +457,13 @@ function* level(oracle, start) {
     upper = Math.min(upper, point.primal)
     lower = Math.max(lower, point.bound, model.theta)
     yield oracle.step(point)
-    if (upper - lower <= ROUNDING * Math.abs(upper)) return yield oracle.step(point, "The bounds agree up to rounding.")
+    if (upper - lower <= ROUNDING * Math.abs(upper)) return yield oracle.step(point)
     let weights = null
     for (let lambda = LAMBDA; weights === null && 1 - lambda > 1e-9; lambda = 0.5 * (1 + lambda)) {
       weights = projected(point.weights, model.cuts, lambda * upper + (1 - lambda) * lower)
     }
     if (weights === null || size(minus(weights, point.weights)) === 0) {
-      return yield oracle.step(point, "The bounds are too close for rounding.")
+      return yield oracle.step(point)
     }
     point = oracle.solve(weights)
   }
@@ -522,18 +545,18 @@ function* simplemkl(oracle, start) {
     const solve = (weights) => last = oracle.solve(weights)
     point = descended(solve, point, promise ? minus(promise, point.weights) : reducedGradient(point), precision)
     promise = null
-    let end = null
+    let ended = false
     if (size(minus(point.weights, before.weights)) > STILL) {
       kink.left()
       precision = ROUGHEST
     } else {
       promise = kink.promise(point.value, last)?.weights ?? null
       if (promise !== null) precision = Math.max(precision / 3, PRECISE)
-      else if (precision <= PRECISE) end = "No weight moves any more, however precise the line search."
+      else if (precision <= PRECISE) ended = true  // no weight moves any more
       else precision = Math.max(precision / 10, PRECISE)
     }
-    yield oracle.step(point, end)
-    if (end !== null) return
+    yield oracle.step(point)
+    if (ended) return
   }
 }
 
@@ -641,7 +664,7 @@ function* spg(oracle, start) {
     while (search.accepted === null && (used <= natural() || crawls)) {
       const further = leaveKink(search)
       if (further === null && crawls) { search = move(true); continue }
-      if (further === null) return yield oracle.step(here, "No step lowers the objective: rounding, or a kink.")
+      if (further === null) return yield oracle.step(here)
       search = further
       if (search.accepted === null) yield oracle.step(here)
     }
@@ -666,7 +689,7 @@ const adapt = (reference, agreement) => {
 }
 
 // Returns the nearest point of the simplex.
-export const ontoSimplex = (weights) => {
+const ontoSimplex = (weights) => {
   let total = 0, shift = 0
   ;[...weights].sort((one, other) => other - one).forEach((value, k) => {
     total += value
@@ -678,8 +701,8 @@ export const ontoSimplex = (weights) => {
 const SOLVERS = { silp, simplemkl, level, spg }
 
 /**
- * Yields the start, then one step after the other, each with `weights`, `objective` (P), `bound` (D), the `gap` so far,
- * the SVM `solves` so far and, where the method takes no further step, the sentence `end` why.
+ * Yields the start, then one step after the other, each with `weights`, `objective` (P), `bound` (D), the `gap` so far
+ * and the SVM `solves` so far. It ends where the method takes no further step.
  *
  * @param {"silp" | "simplemkl" | "level" | "spg"} name
  * @param {{ kernels: Float64Array[], y: number[], C: number, start?: number[] }} problem  kernels row by row, n * n

@@ -14,7 +14,7 @@ from mklviz.problem import Hinge, Problem, Simplex
 from mklviz.views.host.beside import beside
 from mklviz.views.look.palette import RunStyle
 
-__all__ = ["SOLVED_PATHS", "SOLVER", "problem_data", "solved_paths"]
+__all__ = ["SOLVED_PATHS", "SOLVER", "problem_data", "solved_paths", "solves_alone"]
 
 SOLVER = beside(__file__, "mkl.js")
 """The solvers, for a worker."""
@@ -22,6 +22,14 @@ SOLVED_PATHS = beside(__file__, "solved_paths.js")
 """Stands before a script that draws paths from a start."""
 SOLVERS = {"silp", "simplemkl", "level", "spg"}
 MOST_KERNELS, MOST_SAMPLES = 10, 300
+
+
+def solves_alone(problem: Problem, solvers: Mapping[str, Solver]) -> bool:
+    """Return whether a browser can solve the paths of these solvers by itself, at once."""
+    small = problem.m <= MOST_KERNELS and problem.n <= MOST_SAMPLES and problem.bank.kind == "sum"
+    svm = type(problem.loss) is Hinge and problem.loss.bias and problem.sample_weight is None
+    known = all(one.name_ in SOLVERS and type(one)().options() == one.options() for one in solvers.values())
+    return small and svm and known and type(problem.regularizer) is Simplex
 
 
 def problem_data(problem: Problem) -> dict[str, Any]:
@@ -46,10 +54,7 @@ def solved_paths(
 
     `names`: those of the kernels.
     """
-    small = problem.m <= MOST_KERNELS and problem.n <= MOST_SAMPLES and problem.bank.kind == "sum"
-    svm = type(problem.loss) is Hinge and problem.loss.bias and problem.sample_weight is None
-    known = all(one.name_ in SOLVERS and type(one)().options() == one.options() for one in solvers.values())
-    if not (small and svm and known and type(problem.regularizer) is Simplex and map_.flat):
+    if map_.flat is None or not solves_alone(problem, solvers):
         return None
     runs = [
         {"key": key, "solver": solver.name_, "label": styles[key].label, "colour": styles[key].colour}
