@@ -45,8 +45,9 @@ export function render({ model, el }) {
 
   // -- the paths that are solved here
 
-  let given = null, solve = null, fresh = true, turn = 0, start = []
+  let given = null, solve = null, moving = false, drags = 0, kept = 0, past = 0, start = [], settled = []
   const former = [], told = document.createElement("p"), back = document.createElement("button")
+  const beside = document.createElement("div")
   const REST_OF_MAP = ["ghosts", "here", "numbers", "trials", "level-set", "edges"]
   const table = (name) => view.model.renderers.map(({ data_source }) => data_source).find((one) => one.name === `map-${name}`)
   const columns = ({ data }) => data instanceof Map ? Object.fromEntries(data) : data
@@ -56,7 +57,7 @@ export function render({ model, el }) {
     .slice(0, 3).map(([weight, name]) => `${name} ${weight.toFixed(2)}`).join(", ")
   const keep = () => {  // what was drawn before this drag stays as ghosts
     const names = [...given.runs.map(({ key }) => `path-${key}`), ...REST_OF_MAP]
-    former.push({ start, words: told.textContent, tables: names.map((name) => [name, columns(table(name))]) })
+    former.push({ start: settled, words: told.textContent, tables: names.map((name) => [name, columns(table(name))]) })
     const { along, up, colour } = columns(table("ghosts")), paths = given.runs.map(({ key }) => columns(table(`path-${key}`)))
     put("ghosts", { along: [...along, ...paths.map((path) => path.along)], up: [...up, ...paths.map((path) => path.up)],
       colour: [...colour, ...given.runs.map((run) => run.colour)] })
@@ -65,9 +66,9 @@ export function render({ model, el }) {
     }
   }
   const draw = ({ about, found }) => {
-    if (about !== turn || given === null) return  // undone, or of another map
-    if (fresh) keep()
-    fresh = false
+    if (about <= past) return  // undone, or of another map
+    if (about !== kept) keep()
+    kept = about
     for (const { key, label } of given.runs) {
       const places = found[key].map(({ weights }) => times(given.flat[0], weights, given.flat[1]))
       put(`path-${key}`, { along: places.map(([x]) => x), up: places.map(([, y]) => y),
@@ -76,20 +77,21 @@ export function render({ model, el }) {
     }
     told.textContent = toldPaths(given.runs, found)
     back.hidden = !given.undo
+    handle.dataset.hint = ""
     handle.setAttribute("aria-valuetext", `Start: ${words(start)}`)
   }
   const solveHere = () => {
     start = nearestMix(times(given.flat[2], at, given.flat[3]))
-    solve(start, turn)
+    if (!moving) settled = start  // let go before the problem was here
+    solve(start, drags)
   }
   back.textContent = "Undo"
-  back.className = "back"
   back.hidden = true
   back.addEventListener("click", () => {
     const before = former.pop()
-    turn += 1
+    past = drags
     for (const [name, data] of before.tables) put(name, data)
-    start = before.start
+    start = settled = before.start
     at = start.length ? times(given.flat[0], start, given.flat[1]) : model.place
     told.textContent = before.words
     back.hidden = !former.length
@@ -97,16 +99,19 @@ export function render({ model, el }) {
   })
   model.on("msg:custom", (message) => {
     given = message.problem ? message : null
+    solve?.end()
     solve = given && solvedPaths(given, draw)
     former.length = 0
-    if (given && (held !== null || !fresh)) solveHere()
+    if (given && drags > Math.max(kept, past)) solveHere()
   })
 
   const move = (place, ended) => {
     at = place
-    if (given && !ended) solveHere()
+    if (!moving) drags += 1
+    moving = !ended
+    if (given && moving) solveHere()
     else drag.say({ at: place, ended })
-    if (ended && given) { at = times(given.flat[0], start, given.flat[1]); fresh = true }
+    if (given && ended) { settled = start; at = times(given.flat[0], start, given.flat[1]) }
     lay()
   }
   const place = (event) => {
@@ -154,9 +159,10 @@ export function render({ model, el }) {
   const stand = () => {
     if (held !== null || !drag.idle()) return
     at = model.place
+    past = drags
     told.textContent = ""
     back.hidden = true
-    if (former.length) put("ghosts", former[0].tables.find(([name]) => name === "ghosts")[1])  // which the server knows
+    if (former.length && given.undo) put("ghosts", former[0].tables.find(([name]) => name === "ghosts")[1])  // which the server knows
     former.length = 0
     lay()
   }
@@ -166,6 +172,7 @@ export function render({ model, el }) {
   model.on("figure", attach)
   model.on("place", stand)
   for (const name of ["label", "position", "share", "hint"]) model.on(name, describe)
-  model.on("remove", () => { undo(); clearTimeout(resting) })
-  el.append(handle, told, back)
+  model.on("remove", () => { undo(); solve?.end(); clearTimeout(resting) })
+  beside.append(told, back)
+  el.append(handle, beside)
 }

@@ -10,10 +10,12 @@ const nearestMix = (shares) => {  // the nearest shares that sum to one, none of
 // Returns what takes a start, and words that come back with its paths to `drawn`, before the next picture.
 const solvedPaths = ({ solver, problem, runs }, drawn) => {
   const answer = ({ data: { start, about } }) => {  // within the worker
-    const GAP = 1e-3, MOST = 60, found = {}  // a smaller gap moves no path by a pixel
+    const GAP = 1e-3, MOST = 60, LONGEST = 100, found = {}  // a smaller gap moves no path by a pixel
     for (const { key, solver } of runs) {
-      const path = []
-      for (const step of steps(solver, { ...problem, start })) if (path.push(step) > MOST || step.gap <= GAP) break
+      const path = [], until = performance.now() + LONGEST
+      for (const step of steps(solver, { ...problem, start })) {
+        if (path.push(step) > MOST || step.gap <= GAP || performance.now() > until) break
+      }
       found[key] = path
     }
     postMessage({ start, about, found })
@@ -45,7 +47,9 @@ const solvedPaths = ({ solver, problem, runs }, drawn) => {
     }
     return made
   }
-  return (start, about = null) => { newest = { start, about }; next() }
+  const ask = (start, about) => { newest = { start, about }; next() }
+  ask.end = () => worker?.terminate()
+  return ask
 }
 const movedWeight = (path) => path.slice(1).reduce((total, { weights }, t) =>
   total + weights.reduce((part, value, k) => part + Math.abs(value - path[t].weights[k]) / 2, 0), 0)
