@@ -114,7 +114,8 @@ class StartDrag:
         if self.handle.handed:
             return
         solvers = {key: run.solver for key, run in race.runs.items()}
-        if alone := solved_paths(race.problem, solvers, self._styles, map_, race.facts.names):
+        looks = {key: (style.label, style.colour) for key, style in self._styles.items()}
+        if alone := solved_paths(race.problem, solvers, looks, map_, race.facts.names):
             self.handle.hand(alone)
             return
         if self._dragged is None:

@@ -12,7 +12,6 @@ from mklviz.analysis.weight_map import WeightMap
 from mklviz.contract import Solver
 from mklviz.problem import Hinge, Problem, Simplex
 from mklviz.views.host.beside import beside
-from mklviz.views.look.palette import RunStyle
 
 __all__ = ["SOLVED_PATHS", "SOLVER", "problem_data", "solved_paths", "solves_alone"]
 
@@ -46,18 +45,18 @@ def problem_data(problem: Problem) -> dict[str, Any]:
 def solved_paths(
     problem: Problem,
     solvers: Mapping[str, Solver],
-    styles: Mapping[str, RunStyle],
+    looks: Mapping[str, tuple[str, str]],
     map_: WeightMap,
     names: Sequence[str],
 ) -> dict[str, Any] | None:
     """Return what the handle on a map needs to solve the paths of runs by itself; None where that is too much for it.
 
-    `names`: those of the kernels.
+    `looks`: the label and the colour of each run; `names`: those of the kernels.
     """
     if map_.flat is None or not solves_alone(problem, solvers):
         return None
     runs = [
-        {"key": key, "solver": solver.name_, "label": styles[key].label, "colour": styles[key].colour}
+        dict(zip(("key", "solver", "label", "colour"), (key, solver.name_, *looks[key]), strict=True))
         for key, solver in solvers.items()
     ]
     flat = [part.tolist() for part in map_.flat]

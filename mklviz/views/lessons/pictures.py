@@ -44,7 +44,8 @@ def triangle(runs: LessonRuns) -> Picture:
     tables["numbers"] = {name: [] for name in tables["numbers"]}  # they stand in the tab Geometry
     solvers = {key: solver for key, trace in runs.traces.items() if (solver := solver_of(trace))}
     map_, names = slice_through(best.best.weights, (0, 1, 2)), kernel_titles(runs.traces)
-    again = None if runs.problem is None else partial(solved_paths, runs.problem, solvers, runs.styles, map_, names)
+    looks = {key: (style.label, style.colour) for key, style in runs.styles.items()}
+    again = None if runs.problem is None else partial(solved_paths, runs.problem, solvers, looks, map_, names)
     return Picture([[chart]], tables, [runs.styles[key] for key in paths], again)
 
 
