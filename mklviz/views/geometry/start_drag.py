@@ -111,8 +111,6 @@ class StartDrag:
             self.update()
             self.handle.answer()
             return
-        if self.handle.handed:
-            return
         solvers = {key: run.solver for key, run in race.runs.items()}
         looks = {key: (style.label, style.colour) for key, style in self._styles.items()}
         if alone := solved_paths(race.problem, solvers, looks, map_, race.facts.names):

@@ -98,6 +98,7 @@ export function render({ model, el }) {
     lay()
   })
   model.on("msg:custom", (message) => {
+    if (given && message.problem) return  // asked for twice
     given = message.problem ? message : null
     solve?.end()
     solve = given && solvedPaths(given, draw)

@@ -215,8 +215,8 @@ class PictureView(cards.Rooted):
         """Let the start of paths be dragged, which the browser solves by itself."""
         paths = picture.paths
 
-        def move(*_: Any) -> None:
-            if paths is not None and not self.handle.handed and (told := paths()):
+        def move(_x: float, _y: float, ended: bool) -> None:
+            if paths is not None and not ended and (told := paths()):
                 self.handle.hand({**told, "undo": True})
 
         self.handle.on_move = move
