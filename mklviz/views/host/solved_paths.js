@@ -20,7 +20,8 @@ const solvedPaths = ({ solver, problem, runs }, drawn) => {
     }
     postMessage({ start, about, found })
   }
-  const source = `${solver}
+  // no module: browsers load none from a page on the disk
+  const source = `${solver.replace(/^export /m, "")}
     const { kernels, y, C } = ${JSON.stringify(problem)}, n = y.length, runs = ${JSON.stringify(runs)}
     const whole = ({ of, values }) => {
       const packed = new Float64Array(Uint8Array.from(atob(values), (sign) => sign.charCodeAt(0)).buffer)
@@ -38,7 +39,7 @@ const solvedPaths = ({ solver, problem, runs }, drawn) => {
     newest = null
   }
   const begun = () => {
-    const made = new Worker(URL.createObjectURL(new Blob([source], { type: "text/javascript" })), { type: "module" })
+    const made = new Worker(URL.createObjectURL(new Blob([source], { type: "text/javascript" })))
     made.onmessage = ({ data }) => {
       solving = false
       next()
