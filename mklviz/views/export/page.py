@@ -71,7 +71,7 @@ _TRIANGLE_COLOURS = (
         f" --mk-{name}: light-dark({LOW_AND_HIGH[False][k]}, {LOW_AND_HIGH[True][k]});"
         for k, name in enumerate(("low", "high"))
     )
-    + " }"
+    + " } @media (max-width: 599px) { .map { --mk-label: 22px; } }"
 )
 MOST_TOLD = 700_000  # characters of a problem: the page stays below a megabyte
 _MORE = "Enable JavaScript to see the figures: a script in this file draws them, and loads nothing."
