@@ -335,7 +335,8 @@ const worst = (cuts, units, rows, columns, x, unit) => {
   return index
 }
 
-// Which reaches zero first: a for the a-th row (w - t fall), -1 - k for column k (z + t rho); their number for none.
+// Which reaches zero first: a for the a-th row (w - t fall), -1 - k for column k (z + t rho), which is no copy of one in
+// the basis; their number for none.
 const first = (w, fall, z, rho, columns) => {
   const q = columns.length
   let best = Infinity, index = q
@@ -346,7 +347,7 @@ const first = (w, fall, z, rho, columns) => {
   }
   rho.forEach((slope, k) => {
     const t = Math.max(z[k], 0) / -slope
-    if (slope < PIVOT * lowest && !columns.includes(k) && t < best) { best = t; index = -1 - k }
+    if (slope < Math.min(PIVOT * lowest, -1e-13) && !columns.includes(k) && t < best) { best = t; index = -1 - k }
   })
   return index
 }
@@ -642,7 +643,7 @@ function* spg(oracle, start) {
     reference.value = (reference.memory * reference.mass * reference.value + here.value) / mass
     reference.mass = mass
     const way = minus(here.weights, from.weights), curvature = dot(way, minus(here.slopes, from.slopes))
-    next = curvature > 0 ? bounded(dot(way, way) / curvature) : natural()
+    next = curvature > 100 * EPS * norm(way) * size(here.slopes) ? bounded(dot(way, way) / curvature) : natural()
     return search
   }
   const leaveKink = (failed) => {
@@ -700,14 +701,9 @@ const ontoSimplex = (weights) => {
 
 const SOLVERS = { silp, simplemkl, level, spg }
 
-/**
- * Yields the start, then one step after the other, each with `weights`, `objective` (P), `bound` (D), the `gap` so far
- * and the SVM `solves` so far. It ends where the method takes no further step.
- *
- * @param {"silp" | "simplemkl" | "level" | "spg"} name
- * @param {{ kernels: Float64Array[], y: number[], C: number, start?: number[] }} problem  kernels row by row, n * n
- *   entries each, symmetric and positive semidefinite; labels -1 and +1; weights to start from, equal ones by default
- */
+// Yields the start, then one step after the other: `weights`, `objective` (P), `bound` (D), the `gap` so far and the SVM
+// `solves` so far. A problem has kernels, n * n entries each row by row, labels y of -1 and +1, C, and a `start`, by
+// default equal weights.
 export function* steps(name, problem) {
   const m = problem.kernels.length
   const start = inUnits(Array.from(problem.start ?? Array(m).fill(1), (weight) => Math.max(weight, 0)))
