@@ -13,13 +13,18 @@ from test_geometry_tab import Prepared, drawn, few, opened, until
 from mklviz.engine import MaxIter, Race
 from mklviz.problem import LpBall, Problem, Simplex
 from mklviz.recipe import Recipe
+from mklviz.views.geometry import start_drag
 from mklviz.views.session.session import Session
 from mklviz.views.tabs.geometry import Geometry
 
-SERVED = ("silp", "level", "spg", "pgd")  # with PGD the server has to solve
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the server solve all paths, as if they were too much for a browser."""
+    monkeypatch.setattr(start_drag, "solved_paths", lambda *_: None)
 
 
-def ready(m: int = 3, solvers: tuple[str, ...] = SERVED) -> tuple[Session, Geometry]:
+def ready(m: int = 3, solvers: tuple[str, ...] = ()) -> tuple[Session, Geometry]:
     session, tab = opened(few(m), *solvers)
     until(tab, lambda: tab.map.start.handle.place, "the handle")
     return session, tab
@@ -37,6 +42,7 @@ def dragged(tab: Geometry, x: float, y: float, ended: bool = False) -> None:
     asyncio.run(page())
 
 
+@pytest.mark.usefixtures("served")
 @pytest.mark.parametrize("m", [3, 10])
 def test_every_path_follows_the_handle_while_it_is_dragged(m: int) -> None:
     session, tab = ready(m)
@@ -85,6 +91,7 @@ def test_the_browser_is_told_a_small_problem_and_where_weights_lie_on_the_map(
     tab.close()
 
 
+@pytest.mark.usefixtures("served")
 def test_let_go_the_handle_begins_a_race_there_and_undo_leads_back() -> None:
     session, tab = ready()
     first, figure = session.race, tab.map.figure
