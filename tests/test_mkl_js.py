@@ -175,10 +175,10 @@ def disagreements(page: Any, seeds: range) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "first", [pytest.param(first, marks=[pytest.mark.full] * (first > 0)) for first in range(0, PROBLEMS, 50)]
+    "first", [pytest.param(first, marks=[pytest.mark.full] * (first > 0)) for first in range(0, PROBLEMS, 30)]
 )
 def test_each_step_is_that_of_python(page: Any, first: int) -> None:
-    assert disagreements(page, range(first, first + 50)) == []
+    assert disagreements(page, range(first, first + 30)) == []
 
 
 def test_the_module_is_small_and_stands_alone() -> None:
