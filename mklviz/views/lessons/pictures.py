@@ -16,7 +16,7 @@ from mklviz.scenarios import Scenario, load_scenario
 from mklviz.views.chart.description import Axis, Chart, Table
 from mklviz.views.chart.svg import drawing
 from mklviz.views.geometry.map_chart import MapPath, corner_tables, map_chart, still_tables
-from mklviz.views.host.solved_paths import solved_paths
+from mklviz.views.host.solved_paths import solved_paths, solves_alone
 from mklviz.views.lessons import curves, outcomes
 from mklviz.views.lessons.picture import LessonRuns, Picture, PictureMaker, drawn_steps
 from mklviz.views.look.palette import LIGHT, Theme
@@ -45,7 +45,8 @@ def triangle(runs: LessonRuns) -> Picture:
     solvers = {key: solver for key, trace in runs.traces.items() if (solver := solver_of(trace))}
     map_, names = slice_through(best.best.weights, (0, 1, 2)), kernel_titles(runs.traces)
     looks = {key: (style.label, style.colour) for key, style in runs.styles.items()}
-    again = None if runs.problem is None else partial(solved_paths, runs.problem, solvers, looks, map_, names)
+    known = runs.problem is not None and len(solvers) == len(paths) and solves_alone(runs.problem, solvers)
+    again = partial(solved_paths, runs.problem, solvers, looks, map_, names) if known else None
     return Picture([[chart]], tables, [runs.styles[key] for key in paths], again)
 
 

@@ -151,8 +151,8 @@ class LessonStage(cards.Rooted):
         session = self._session
         traces = {key: trace for key, trace in session.traces.items() if len(trace) and trace.origin is None}
         styles = {} if session.race is None else race_styles(session.race, session.theme)
-        ended = session.race is not None and session.race.finished and not session.race.missing
-        problem = session.race.problem if session.race is not None and ended else None
+        race = session.race
+        problem = race.problem if race is not None and race.finished and not race.missing else None
         return LessonRuns(traces, {key: styles[key] for key in traces}, self._evidence(), session.theme, problem)
 
     def _evidence(self) -> Evidence:
