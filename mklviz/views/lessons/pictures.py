@@ -45,8 +45,9 @@ def triangle(runs: LessonRuns) -> Picture:
     solvers = {key: solver for key, trace in runs.traces.items() if (solver := solver_of(trace))}
     map_, names = slice_through(best.best.weights, (0, 1, 2)), kernel_titles(runs.traces)
     looks = {key: (style.label, style.colour) for key, style in runs.styles.items()}
-    known = runs.problem is not None and len(solvers) == len(paths) and solves_alone(runs.problem, solvers)
-    again = partial(solved_paths, runs.problem, solvers, looks, map_, names) if known else None
+    problem = runs.problem if len(solvers) == len(paths) else None
+    alone = problem is not None and solves_alone(problem, solvers)
+    again = partial(solved_paths, problem, solvers, looks, map_, names) if problem is not None and alone else None
     return Picture([[chart]], tables, [runs.styles[key] for key in paths], again)
 
 
