@@ -188,7 +188,7 @@ class ProblemPanel(Section):
                     field.box.visible = name == menu.value
         family = loss_families()[self.loss.value]
         self.bias.visible = bias_is_a_choice(family)
-        self.balanced.visible = family.weighable and not family.regression
+        self.balanced.visible = family.weighable and not (family.regression or family.one_class)
         say(self.about_loss, explanation(family))
         say(self.about_weights, explanation(regularizer_families()[self.weights.value]))
         self.touched()
