@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from mklviz.kernels import KernelFamily, Nystrom
 from mklviz.learn._base import ATTRIBUTES, PARAMETERS, MKLEstimator
 from mklviz.problem import Loss, OneClass, Regularizer
 from mklviz.typing import Array
+
+ON_BOUNDARY = 1e-6  # share of rho by which it is lowered, so that rounding makes no sample on it an outlier
 
 
 class MKLOneClass(OutlierMixin, MKLEstimator):
@@ -86,6 +89,8 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
         X = self._checked(X, ensure_min_samples=2)
         X, targets, weights = self._counted(X, np.ones(len(X)), sample_weight)
         self._learn(X, targets, self._posed_loss(self.C), self._regularizer(), weights)
+        self.intercept_ = self.intercept_ + ON_BOUNDARY * np.abs(self.intercept_)
+        self._function = replace(self._function, bias=float(self.intercept_[0]))
         self.offset_ = -float(self.intercept_[0])
         return self
 
