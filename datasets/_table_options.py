@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from mklviz.numbers import is_switch, is_whole
@@ -122,22 +122,3 @@ class TableSummary:
     sheets: tuple[str, ...] = ()
     columns: tuple[tuple[str, Role, str], ...] = ()
     first: tuple[tuple[str, ...], ...] = ()
-
-
-BLOCK = 1001  # rows that are read at a time
-
-
-@dataclass(frozen=True)
-class TableRows:
-    """The rows of a table that are not blank, as texts, however the file keeps them: read as they are asked for.
-
-    `blocks`: the columns of some rows at a time, at least the first `BLOCK` of them; `numbers`: where each row read so
-    far stands in the file, from 1; `names`: of the columns, where the format has them; `clean`: what becomes of each
-    different text; `notes`: what is worth knowing of how they were read, once they are.
-    """
-
-    blocks: Iterator[Sequence[Sequence[str]]]
-    numbers: Sequence[int]
-    names: Sequence[str] | None = None
-    clean: Callable[[str], str] = str.strip
-    notes: list[str] = field(default_factory=list)
