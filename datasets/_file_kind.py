@@ -8,6 +8,7 @@ import io
 import lzma
 import zipfile
 import zlib
+from typing import Any
 
 from mklviz.unpacking import ArchiveMember
 
@@ -34,7 +35,7 @@ _SIGNATURES = (
     (b"\x7fELF", "a program"),
     (b"{\\rtf", "a text document"),
 )
-_PACKED = {
+_PACKED: dict[bytes, tuple[str, str, Any]] = {
     b"\x1f\x8b": ("a gzip archive", ".gz", gzip.open),
     b"BZh": ("a bzip2 archive", ".bz2", bz2.open),
     b"\xfd7zXZ\x00": ("an xz archive", ".xz", lzma.open),
