@@ -401,9 +401,8 @@ def _first(frame: pd.DataFrame) -> tuple[tuple[str, ...], ...]:
 
 def _targets(columns: Sequence[TableColumn], left_out: Sequence[str]) -> tuple[str, ...]:
     """Return the columns that can be predicted, the best guess first."""
-    able = [each for each in columns if _predictable(each)] or [
-        each for each in columns if each.name not in left_out
-    ] or list(columns)  # fmt: skip
+    columns = [each for each in columns if each.name not in left_out] or columns
+    able = [each for each in columns if _predictable(each)] or columns
     best = _guess(columns, able)
     return tuple(each.name for each in (best, *(other for other in able if other is not best)))
 
@@ -417,7 +416,7 @@ def _predictable(candidate: TableColumn) -> bool:
 
 def _guess(columns: Sequence[TableColumn], able: Sequence[TableColumn]) -> TableColumn:
     """Return the column that is called so, else the first where it alone holds words, else the last."""
-    called = [each for each in able if each.name.lower() in LABEL_NAMES]
+    called = [each for each in columns if each.name.lower() in LABEL_NAMES and each.role in ("numbers", "words", "text")]
     ends = [each for each in (columns[-1], columns[0]) if each in called]
     inner = [each for each in called if each.name.lower() != "y"]  # which may be a coordinate
     if ends or inner:
