@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from mklviz.quoting import MOST_NAME, listed, one_line
 
 from ._bounds import check_size
-from ._cells import column, decimal_sign, in_quotes, is_date, is_missing, is_number, number, words_listed
+from ._cells import NO_NUMBER, column, decimal_sign, in_quotes, is_date, is_missing, is_number, number, words_listed
 from ._dataset import Array, DataError, Dataset
 from ._labels import MOST_CLASSES, code_labels
 from ._table_options import FILL, LEAVE_OUT, Progress, Role, TableOptions, TableSummary
@@ -32,7 +32,10 @@ FEW = 0.1  # up to this share of rows with missing values are left out, more are
 MOST_WORDS = 20  # different words of a column that become columns
 ODD = 5  # of so many rows one may hold a word in a column of numbers
 SHOWN_ROWS, SHOWN_COLUMNS = 8, 40
-_ID = re.compile(r"id|index|idx|key|nr|no|no\.|number|#|row|uuid|unnamed: 0|.*[ _-](id|nr|no|key)|.*_level_0__")
+_ID = re.compile(
+    r"id|index|idx|key|nr|no|no\.|number|#|row|uuid|unnamed: 0|.*[ _-](id|nr|no\.?|key)|.*_level_0__"
+    r"|(row|serial|case|obs|observation)[ _-]?(number|num|nr|no\.?)?"
+)
 _COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 _CAMEL_ID = re.compile(r".*[a-z]I[dD]")
 
@@ -156,8 +159,7 @@ class TableColumn:
     @property
     def missing(self) -> NDArray[np.bool_]:
         """In which rows its value is missing."""
-        gone = np.array([*(value in self.odd for value in self.values), True]) if self.odd else None
-        return self.codes < 0 if gone is None else gone[self.codes]
+        return (self.codes < 0) | _holding(self, self.odd) if self.odd else self.codes < 0
 
     @property
     def gaps(self) -> int:
@@ -317,7 +319,7 @@ def _role(made: TableColumn, lines: Any, texts: bool) -> tuple[Role, str, tuple[
         return "numbers", f"{_seen(made, wrong, lines)} is not a finite number" if wrong else "", ()
     if len(others) == len(values) and all(map(is_date, others)):
         return "date", f"it holds dates or times, such as {in_quotes(min(others))}", ()
-    odd = int(np.isin(made.codes, [k for k, value in enumerate(values) if value in {*others}]).sum())
+    odd = int(_holding(made, [value for value in others if value.lower() not in NO_NUMBER]).sum())
     if ODD * odd <= present and len(values) - len(others) > 2:
         return "numbers", "", tuple(others)
     if 2 * (present - odd) >= present:
@@ -326,10 +328,15 @@ def _role(made: TableColumn, lines: Any, texts: bool) -> tuple[Role, str, tuple[
     return "text" if aside else "words", aside, ()
 
 
+def _holding(made: TableColumn, values: Sequence[Any]) -> NDArray[np.bool_]:
+    """In which rows one of some values stands."""
+    wanted = {*values}
+    return np.array([*(value in wanted for value in made.values), False])[made.codes]
+
+
 def _seen(made: TableColumn, values: Sequence[Any], lines: Any) -> str:
     """Return the first cell that holds one of some values, and where it stands."""
-    wanted = {*values}
-    row = int(np.isin(made.codes, [k for k, value in enumerate(made.values) if value in wanted]).argmax())
+    row = int(_holding(made, values).argmax())
     return f"{in_quotes(str(made.values[made.codes[row]]))} in row {lines[row]}"
 
 
