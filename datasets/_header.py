@@ -48,7 +48,7 @@ def heading(rows: Sequence[Row], lines: Sequence[int], asked: bool | int | tuple
     header = header_is_first(columns) if asked is None else asked
     if asked is None:
         first = "names of columns" if header else "values, as the others do"
-        notes += (f"The {'first row' if not start else f'row {lines[start]}'} is taken to hold {first}.",)
+        notes += (f"{f'Row {lines[start]}' if start else 'The first row'} is taken to hold {first}.",)
     if not header:
         return NameRows(("",) * width, start, False, notes)
     count = 2 if len(left) > 3 and _also_names(left[1], [cells[2:] for cells in columns]) else 1
