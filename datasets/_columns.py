@@ -171,7 +171,8 @@ def _reader(
     """Return what reads the numbers of a column: by its own decimal sign, else that of the others."""
     if not sign:
         usual = found.decimal if any("," in text for text in texts) else "."
-        sign = file_sign if len(file_sign) == 1 else usual
+        told = file_sign == "." or (file_sign == "," and found.decimal == ",")  # beside commas, points are decimal
+        sign = file_sign if told else usual
     decimal = options.decimal or (sign if len(sign) == 1 else "")
     return lambda text: number(text, decimal, options.thousands)
 
