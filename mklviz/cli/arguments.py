@@ -34,7 +34,7 @@ __all__ = [
 
 KERNELS_HELP = (
     '"paper", or families separated by spaces, each FAMILY[:VALUES][@WHERE] with WHERE one of all, each, all+each'
-    ' or a list of columns: "gauss:2^-3...2^6@all+each poly:1,2@each linear@0,3"'
+    ' or columns, by number, range or name: "gauss:2^-3...2^6@all+each poly:1,2@each linear@0...7"'
 )
 NYSTROM_HELP = (
     "approximate the kernels by so many landmarks, such as 200, or 200:leverage to choose them by leverage scores"

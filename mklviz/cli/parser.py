@@ -379,6 +379,12 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
         const="true",
         help="compute kernels row by row even where n is small: less memory, about four times the time",
     )
+    what(
+        "--repair",
+        metavar="clip|flip|shift",
+        help="what is done to negative eigenvalues of ready Gram matrices: set to zero, without their sign, or the"
+        " diagonal raised (default: refused, but for what rounding leaves)",
+    )
     what("--train", help="fraction of the samples to train on (default: 0.5)")
     what("--seed", help="seed of the split and of the solvers (default: 0)")
 

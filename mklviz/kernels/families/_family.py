@@ -136,6 +136,13 @@ class KernelFamily:
         """Return the kernel matrix for the parameter `value`."""
         raise NotImplementedError
 
+    def from_distances(self, distances: Array) -> Array:
+        """Return the base that given distances make, for families that are functions of a distance."""
+        raise KernelError(
+            f"A {self.label} kernel is no function of a distance: take Gaussian, exp(-D²/(2w²)), or Laplacian kernels,"
+            " exp(-D/w)."
+        )
+
     def describe(self, value: float) -> str:
         """Return the kernel's short name, without its columns."""
         raise NotImplementedError

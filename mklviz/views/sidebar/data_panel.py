@@ -44,6 +44,7 @@ class Shape:
     n_features: int
     feature_names: Callable[[], Sequence[str]] = field(compare=False)
     n_grams: int = 0
+    distances: bool = False
 
 
 @cache
@@ -145,7 +146,8 @@ class DataPanel(Section):
         own, card = self.chosen.dataset, self.card
         names = partial(_feature_names, card.name) if own is None else lambda: own.feature_names
         grams = 0 if own is None or own.grams is None else len(own.grams)
-        return Shape(int(self.train.value * card.n_samples), card.n_features, names, grams)
+        distances = own is not None and own.distances
+        return Shape(int(self.train.value * card.n_samples), card.n_features, names, grams, distances)
 
     @property
     def name_(self) -> str:

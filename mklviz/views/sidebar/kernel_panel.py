@@ -31,7 +31,8 @@ from mklviz.numbers import counted
 from mklviz.recipe import KernelChoice, Recipe
 from mklviz.recipe.choices import COMBINATIONS as MADE
 from mklviz.recipe.parsing import show_number, show_values, values, whole
-from mklviz.views.form import Button, FormRow, Group, Heading, Menu, Select
+from mklviz.recipe.prepared import families_of_distances
+from mklviz.views.form import Button, FormRow, Group, Heading, Menu, Segments, Select
 from mklviz.views.sidebar.controls import Section, ValueField, note, say
 from mklviz.views.sidebar.data_panel import Shape
 
@@ -121,6 +122,7 @@ NORMALIZE = {
     "unit diagonal": "diagonal",
     "as they are": "none",
 }
+REPAIR = {"refuse": None, "clip": "clip", "flip": "flip", "shift": "shift"}
 
 
 class FamilyRow(param.Parameterized):
@@ -185,6 +187,7 @@ class KernelPanel(Section):
         )
         self.degrees.box.visible = False
         self.normalize = Select(label="scale", options=NORMALIZE, value="trace")
+        self.repair = Segments(label="negative eigenvalues", options=REPAIR, value=None, visible=False)
         self.precision = Precision()
         self.size, self.storage = note(), note()
         self.body = Group(
@@ -195,6 +198,7 @@ class KernelPanel(Section):
             self.families,
             self.add,
             self.normalize,
+            self.repair,
             self.precision.body,
             self.size,
             self.storage,
@@ -202,13 +206,14 @@ class KernelPanel(Section):
         self.precision.param.watch(self.touched, "revision")
         self.degrees.param.watch(self.touched, "revision")
         self.combination.param.watch(self._combined, "value")
-        self.normalize.param.watch(self.touched, "value")
+        for control in (self.normalize, self.repair):
+            control.param.watch(self.touched, "value")
 
     def load(self, recipe: Recipe) -> None:
         kernels = self._loaded = recipe.kernels
         self.combination.value = kernels.combination
         self.degrees.set(tuple(kernels.degrees))
-        self.normalize.value = kernels.normalize
+        self.normalize.value, self.repair.value = kernels.normalize, kernels.repair
         self.precision.set(kernels.approximation)
         self._show([self._row(family) for family in kernels.families])
 
@@ -238,7 +243,13 @@ class KernelPanel(Section):
         families, approximation = tuple(row.family for row in self.rows), self.precision.value
         rows = self._loaded.by_rows and approximation is None
         return KernelChoice(
-            "sum", families, self.normalize.value, approximation=approximation, cache_mb=cache_mb, by_rows=rows
+            "sum",
+            families,
+            self.normalize.value,
+            approximation=approximation,
+            cache_mb=cache_mb,
+            by_rows=rows,
+            repair=self.repair.value,
         )
 
     def access(self, shape: Shape | None) -> Access:
@@ -253,7 +264,9 @@ class KernelPanel(Section):
     def suit(self, shape: Shape | None) -> None:
         """Offer what can be chosen for data of this shape: ready Gram matrices leave no families to choose."""
         of_features = self.added and (shape is None or not shape.n_grams)
-        self.families.visible = self.add.visible = self.precision.applicable = of_features
+        self.precision.applicable = of_features
+        self.families.visible = self.add.visible = of_features or (self.added and shape is not None and shape.distances)
+        self.repair.visible = self.added and not of_features
         self.normalize.visible = self.added
 
     def show_size(self, shape: Shape | None, built: tuple[str, str] | None = None) -> str:
@@ -326,6 +339,9 @@ def _estimate(shape: Shape, chosen: KernelChoice) -> str:
         kernels, nbytes = ProductBank.check_size(shape.n_train, shape.n_features)
         return describe_size(kernels, shape.n_train, nbytes, about="about ")
     families, approximation = chosen.families, chosen.approximation
+    if shape.distances:
+        each = sum(len(family.values()) for family in families_of_distances(families))
+        return f"{counted(each * shape.n_grams, 'kernel')} of {shape.n_grams:,} distances given"
     if shape.n_grams:
         return f"{shape.n_grams:,} Gram matrices · {shape.n_train:,} points, as the file brings them"
     names = shape.feature_names() if any(_names_columns(family) for family in families) else None
