@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
 
@@ -12,27 +13,21 @@ from mklviz.quoting import MOST_NAME, named
 
 from ._dataset import DataError, Dataset
 from ._file_kind import table_format
+from ._formats import format_of
+from ._packed import members, unpacked
 from ._read_excel import read_excel
-from ._read_npz import read_npz
 from ._read_parquet import read_parquet
 from ._read_table import read_table
-from ._read_text import looks_like_libsvm, read_libsvm, read_rows
+from ._read_text import read_rows
+from ._several import read_several
 from ._table_options import MISSING_CHOICES, Progress, TableOptions
 
 READ = 0.7  # of the time goes to the rows, the rest to what is made of them
-FORMATS = {
-    ".csv": "table",
-    ".tsv": "table",
-    ".libsvm": "libsvm",
-    ".svm": "libsvm",
-    ".svmlight": "libsvm",
-    ".npz": "npz",
-}
 TABLES = {"excel": read_excel, "parquet": read_parquet, "table": read_rows}
 
 
 def read_dataset(
-    path_or_bytes: str | os.PathLike[str] | bytes,
+    path_or_bytes: str | os.PathLike[str] | bytes | Sequence[str | os.PathLike[str]],
     name: str | None = None,
     target: str | None = None,
     missing: str | None = None,
@@ -44,13 +39,16 @@ def read_dataset(
     A table may be text with commas, semicolons or tabs between its columns, an Excel workbook (.xlsx) or a Parquet
     file. A column of words becomes one column for each word; dates, texts and the numbers of rows are set aside. What
     is not said, the table decides: the same file with the same options is the same data set, and its ``notes`` tell
-    what was done. LIBSVM text and npz archives, with ``X`` (n, d) and ``y`` (n,), or Gram matrices ``grams`` (m, n, n)
-    and ``y``, are read as they are; nothing is ever unpickled. Names such as ``.svm`` or ``.npz`` say what a file is;
-    otherwise, and for bytes, the content decides.
+    what was done. So are ARFF files of Weka, OpenML and KEEL. LIBSVM text, also with precomputed kernels, and arrays
+    of NumPy (.npz, .npy) and MATLAB (.mat), ``y`` and samples, or ``y`` and Gram or distance matrices (m, n, n), under
+    any names, are read as they are; nothing is ever unpickled. Files may be packed (.gz, .bz2, .xz, .zip). What a file
+    holds decides its format, or else its name.
 
     Parameters
     ----------
-    path_or_bytes : path or bytes
+    path_or_bytes : path, bytes or sequence of paths
+        Several files, a folder or a .zip of them, make one data set: kernels with their labels, X and y, or tables of
+        the same samples, which are views: `Dataset.groups`.
     name : str, optional
         Name of the data set; the file's name without its suffix if left out.
     target : str, optional
@@ -73,7 +71,12 @@ def read_dataset(
     options = _options(target, missing, header)
     if isinstance(path_or_bytes, bytes):
         return replace(_read(path_or_bytes, name or "data", options, LIMITS.cells, progress), source="")
+    if not isinstance(path_or_bytes, (str, os.PathLike)):
+        return _together(list(path_or_bytes), name, options, progress)
     path = Path(path_or_bytes)
+    if _is_folder(path):
+        files = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
+        return _together(files, name or path.name, options, progress)
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -82,6 +85,28 @@ def read_dataset(
         raise DataError(f"{_shown(path)} is no name of a file.") from None
     dataset = _read(data, path.name, options, LIMITS.gram_cells, progress)
     return replace(dataset, name=name, title=name) if name else dataset
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):  # no name of a file, which reading says
+        return False
+
+
+def _together(
+    paths: Sequence[str | os.PathLike[str]], name: str | None, options: TableOptions, progress: Progress | None
+) -> Dataset:
+    """Return the data set that some files make."""
+    if not paths:
+        raise DataError(f"{name or 'The list'} holds no files that could be read.")
+    try:
+        files = [unpacked(Path(path).read_bytes(), Path(path).name)[::-1] for path in paths]
+    except OSError as error:
+        raise DataError(f"{_shown(Path(error.filename or paths[0]))} cannot be read: {error.strerror}.") from None
+    report = progress or (lambda _fraction: None)
+    dataset = read_several(files, name or Path(paths[0]).stem, options, report, LIMITS.gram_cells)
+    return replace(dataset, name=name or Path(paths[0]).stem, title=name or Path(paths[0]).stem, source="")
 
 
 def read_dataset_bytes(
@@ -111,27 +136,27 @@ def _read(data: bytes, filename: str, options: TableOptions, gram_cells: int, pr
     name, report = named(filename), progress or (lambda _fraction: None)
     if not data.strip():
         raise DataError(f"{name} is empty.")
-    kind = table_format(data, name) or FORMATS.get(PurePath(filename).suffix.lower()) or _guess(data)
     try:
-        if kind in TABLES:
-            rows = TABLES[kind](data, name, lambda fraction: report(READ * fraction))
-            dataset = read_table(rows, name, options, lambda fraction: report(READ + (1.0 - READ) * fraction))
-        elif options != TableOptions():
-            raise DataError(f"{name} has no columns with names: target, missing and header are for tables.")
-        elif kind == "npz":
-            dataset = read_npz(data, name, gram_cells)
-        else:
-            dataset = read_libsvm(data, name, report)
+        dataset = _parsed(data, filename, name, options, gram_cells, report)
     except MemoryError:
         raise DataError(f"There is not enough memory to read {name}: leave rows or columns out.") from None
     stem = named(PurePath(filename).stem)
     return replace(dataset, name=stem, title=stem, source=filename if filename == name else "")
 
 
+def _parsed(data: bytes, filename: str, name: str, options: TableOptions, gram_cells: int, report: Progress) -> Dataset:
+    """Return the data set in a file of any format, packed or not, or in the files of an archive."""
+    several = members(data, filename)
+    if len(several) > 1:
+        return read_several(several, name, options, report, gram_cells)
+    data, filename = unpacked(data, filename)
+    form = format_of(data, filename)
+    if form is not None:
+        return form.read(data, name, options, report, gram_cells)
+    rows = TABLES[table_format(data, name) or "table"](data, name, lambda fraction: report(READ * fraction))
+    return read_table(rows, name, options, lambda fraction: report(READ + (1.0 - READ) * fraction))
+
+
 def _shown(path: Path) -> str:
     """Return a path for a message, cut to its name where it is long."""
     return named(str(path) if len(str(path)) <= MOST_NAME else path.name)
-
-
-def _guess(data: bytes) -> str:
-    return "libsvm" if looks_like_libsvm(data) else "table"
