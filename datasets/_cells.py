@@ -30,7 +30,6 @@ _DATE = re.compile(rf"{_DAY}([ T]+{_TIME})?(Z|[+-]\d{{2}}:?\d{{2}})?|{_TIME}")
 _LONGEST_DATE, _LONGEST_NUMBER = 40, 60  # letters
 MOST_QUOTED, MOST_LISTED = 40, 5
 
-DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 _UNITS = re.compile(r"\s*[$€£¥₹%]\s*")
 _MINUS = str.maketrans({"\N{MINUS SIGN}": "-", "\N{EN DASH}": "-"})
 _BETWEEN = re.compile(r"(?<=\d)['’ \u00a0\u2009\u202f](?=\d{3}(?!\d))")  # thousands, but for commas and points

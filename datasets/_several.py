@@ -6,8 +6,7 @@ views of the same samples, joined row by row, or by a column of identifiers that
 
 from __future__ import annotations
 
-import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from mklviz.quoting import listed
 
 from ._dataset import DataError, Dataset
+from ._file_kind import table_format
 from ._formats import _arrays, format_of, matlab, matrix, npz
 from ._formats.arff import frame_of
 from ._formats.arff import looks as is_arff
@@ -28,19 +28,29 @@ if TYPE_CHECKING:
 
 __all__ = ["read_several"]
 
+FrameReader = Callable[[bytes, str, TableOptions, Progress], "tuple[pd.DataFrame, Found]"]
+
 _LABEL = "label"
 
 
 def read_several(
-    files: Sequence[tuple[str, bytes]], name: str, options: TableOptions, progress: Progress, gram_cells: int
+    files: Sequence[tuple[str, bytes]],
+    name: str,
+    options: TableOptions,
+    progress: Progress,
+    gram_cells: int,
+    read_frame: FrameReader,
 ) -> Dataset:
-    """Return the data set that some files make together."""
+    """Return the data set that some files make together; `read_frame` reads tables that are no format of their own."""
     arrays, frames = dict[str, NDArray[Any]](), dict[str, Any]()
+    alone = replace(options, target=None, leave_out=())  # of the tables together
     for k, (filename, data) in enumerate(files):
         stem = PurePath(filename).stem
         found = _arrays_of(data, filename, gram_cells)
         if found is None:
-            frames[stem] = _frame_of(data, filename, progress)
+            arff = is_arff(data)
+            frame = frame_of(data, filename, progress)[0] if arff else read_frame(data, filename, alone, progress)[0]
+            frames[stem] = frame.reset_index(drop=True)
         else:
             one = next(iter(found.values())) if len(found) == 1 else None
             arrays |= {stem: one} if one is not None else {f"{stem}.{key}": array for key, array in found.items()}
@@ -61,7 +71,7 @@ def _arrays_of(data: bytes, filename: str, gram_cells: int) -> dict[str, NDArray
     form = format_of(data, filename)
     if form in (npz, matlab):
         return dict(form.arrays_in(data, filename, gram_cells))  # type: ignore[union-attr]
-    if is_arff(data):
+    if is_arff(data) or (form is None and table_format(data, filename)):
         return None
     labels = matrix.labels_in(data)
     numbers = None if labels is not None else matrix.matrix_in(data)
@@ -84,17 +94,6 @@ def _numbered(array: NDArray[Any]) -> pd.DataFrame:
     import pandas as pd
 
     return pd.DataFrame(array, columns=[f"x{j + 1}" for j in range(array.shape[1])])
-
-
-def _frame_of(data: bytes, filename: str, progress: Progress) -> pd.DataFrame:
-    import pandas as pd
-
-    if is_arff(data):
-        return frame_of(data, filename, progress)[0].reset_index(drop=True)
-    try:
-        return pd.read_csv(io.BytesIO(data), sep=None, engine="python", skipinitialspace=True)
-    except Exception as error:
-        raise DataError(f"{filename} cannot be read together with other files: {error}.") from None
 
 
 def _of_frames(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from mklviz.numbers import is_switch, is_whole
@@ -76,9 +76,8 @@ class TableOptions:
                 raise DataError(f"{key} must be a text, but {value!r:.80} was given.")
         if words.get("decimal") not in (None, ".", ","):
             raise DataError(f'decimal is "." or ",", not {words["decimal"]!r:.80}.')
-        if words.get("thousands") not in (None, ".", ",", " ", "'") or words.get("thousands") == words.get(
-            "decimal", 0
-        ):
+        thousands = words.get("thousands")
+        if thousands not in (None, ".", ",", " ", "'") or (thousands and thousands == words.get("decimal")):
             raise DataError(f"thousands are set apart by . or , or a blank, not by {words['thousands']!r:.80}.")
         return cls(target, missing, _header(header), leave_out=_texts(leave_out), na=_texts(na), **words)
 
@@ -122,22 +121,3 @@ class TableSummary:
     sheets: tuple[str, ...] = ()
     columns: tuple[tuple[str, Role, str], ...] = ()
     first: tuple[tuple[str, ...], ...] = ()
-
-
-BLOCK = 1001  # rows that are read at a time
-
-
-@dataclass(frozen=True)
-class TableRows:
-    """The rows of a table that are not blank, as texts, however the file keeps them: read as they are asked for.
-
-    `blocks`: the columns of some rows at a time, at least the first `BLOCK` of them; `numbers`: where each row read so
-    far stands in the file, from 1; `names`: of the columns, where the format has them; `clean`: what becomes of each
-    different text; `notes`: what is worth knowing of how they were read, once they are.
-    """
-
-    blocks: Iterator[Sequence[Sequence[str]]]
-    numbers: Sequence[int]
-    names: Sequence[str] | None = None
-    clean: Callable[[str], str] = str.strip
-    notes: list[str] = field(default_factory=list)

@@ -44,9 +44,10 @@ def format_of(data: bytes, filename: str) -> Format | None:
     Raises `DataError` where it is none of the kinds that can be read.
     """
     found = next((each for each in formats() if each.looks(data)), None)
-    if found is not None or table_format(data, filename):
+    kind = "" if found is not None else table_format(data, filename)
+    if found is not None or kind in ("excel", "parquet"):
         return found
-    suffix = PurePath(filename).suffix.lower()
+    suffix = ".npz" if kind == "npz" else PurePath(filename).suffix.lower()
     return next((each for each in formats() if suffix in each.SUFFIXES), None)
 
 
