@@ -216,7 +216,7 @@ def test_structs_cells_and_sparse_arrays_of_matlab_are_looked_into() -> None:
 def test_several_tables_of_arrays_are_views() -> None:
     data = read(saved(sound=X, picture=np.hstack([X, X**2]), y=Y), "views.npz")
     assert data.groups == ((0, 1, 2), tuple(range(3, 9)))
-    assert data.feature_names[3] == "picture 1"
+    assert data.feature_names[3] == "picture: 1"
 
 
 def test_labels_that_are_python_objects_are_read_without_unpickling(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -139,3 +139,30 @@ def test_a_recipe_repairs() -> None:
     assert 'repaired by "clip"' in " ".join(recipe.prepare().problem.bank.notes)
     with pytest.raises(MklvizError, match="repair is"):
         mv.Recipe.from_words("repair=shave")
+
+
+def test_ranges_of_columns_are_written_as_they_are_read() -> None:
+    words = 'data=ionosphere; kernels=linear@0...7 gaussian:1,2@8...30,2 polynomial:2@"a, b",5,6'
+    recipe = mv.Recipe.from_words(words)
+    assert recipe.kernels.families[0].on == tuple(range(8))
+    assert recipe.to_words() == words
+    for wrong in ("linear@7...0", "linear@0...9999999"):
+        with pytest.raises(MklvizError, match="no range of columns"):
+            mv.Recipe.from_words(f"kernels={wrong}")
+
+
+def test_columns_by_number_are_those_of_the_whole_table_though_constant_ones_are_left_out() -> None:
+    table = np.column_stack([X[:, 0], np.ones(60), X[:, 1:]])
+    data = mv.read_dataset(archive(X=table, y=Y, feature_names=np.array(["a", "b", "c", "d", "e"])))
+    bank = mv.Recipe.from_words("kernels=linear@1...2 linear@4").on(data).prepare().problem.bank
+    assert list(bank.names) == ["linear on c", "linear on e"]
+    with pytest.raises(MklvizError, match="constant in the training part"):
+        mv.Recipe.from_words("kernels=linear@1").on(data).prepare()
+
+
+def test_each_view_has_kernels_of_its_own() -> None:
+    data = mv.read_dataset(archive(sound=X, picture=X**2, y=Y))
+    bank = mv.Recipe.from_words("kernels=linear@views gauss:1@views").on(data).prepare().problem.bank
+    assert list(bank.names) == ["linear on sound", "linear on picture", "gauss 2⁰ on sound", "gauss 2⁰ on picture"]
+    plain = KernelBank.build(X, [Gaussian(widths=(1.0,), on="views")])
+    assert list(plain.names) == ["gauss 2⁰ on all"]

@@ -63,7 +63,7 @@ def made(found: Arrays, labels: Labels, name: str) -> Dataset:
     if len(tables) > 1:
         ends = np.cumsum([0, *(table.shape[1] for _, table in tables)]).tolist()
         more["groups"] = tuple(tuple(range(a, b)) for a, b in pairwise(ends))
-        more["feature_names"] = tuple(f"{key} {j + 1}" for key, table in tables for j in range(table.shape[1]))
+        more["feature_names"] = tuple(f"{key}: {j + 1}" for key, table in tables for j in range(table.shape[1]))
     given = found.names.get("feature_names", ())
     if given and len(tables) == 1:
         more["feature_names"] = given

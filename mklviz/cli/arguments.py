@@ -33,8 +33,8 @@ __all__ = [
 ]
 
 KERNELS_HELP = (
-    '"paper", or families separated by spaces, each FAMILY[:VALUES][@WHERE] with WHERE one of all, each, all+each'
-    ' or columns, by number, range or name: "gauss:2^-3...2^6@all+each poly:1,2@each linear@0...7"'
+    '"paper", or families separated by spaces, each FAMILY[:VALUES][@WHERE] with WHERE one of all, each, all+each,'
+    ' views or columns, by number, range or name: "gauss:2^-3...2^6@all+each poly:1,2@each linear@0...7"'
 )
 NYSTROM_HELP = (
     "approximate the kernels by so many landmarks, such as 200, or 200:leverage to choose them by leverage scores"
@@ -88,11 +88,13 @@ def read_own_data(arguments: argparse.Namespace) -> Dataset | None:
     text = arguments.data
     if not text or text in list_datasets():
         return None
+    parts = [part.strip() for part in text.split(",")]
+    several = len(parts) > 1 and not _exists(text) and all(map(_exists, parts))
     if not (_exists(text) or Path(text).suffix or Path(text).name != text):
         return None
     header = None if arguments.header is None else read_header(arguments.header)
-    data = read_dataset(text, target=arguments.target, missing=arguments.missing, header=header)
-    for note in data.notes if data.table is not None else ():
+    data = read_dataset(parts if several else text, target=arguments.target, missing=arguments.missing, header=header)
+    for note in data.notes if data.table is not None or several else ():
         print(f"mklviz: {one_line(note)}", file=sys.stderr)
     return data
 

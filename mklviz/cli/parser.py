@@ -331,8 +331,9 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
     what("--scenario", metavar="NAME", help="start from a prepared race; other options change it")
     what(
         "--data",
-        metavar="NAME|FILE",
-        help="data set (see: mklviz datasets), or a file: a table (CSV, Excel, Parquet), LIBSVM text or NumPy arrays",
+        metavar="NAME|FILE[,FILE]",
+        help="data set (see: mklviz datasets), or a file: a table (CSV, Excel, Parquet, ARFF), LIBSVM text, arrays of"
+        " NumPy or MATLAB, kernel or distance matrices; a folder, or files with commas between them, make one data set",
     )
     what("--target", metavar="COLUMN", help="column of the file's table that is predicted (default: the best guess)")
     what(

@@ -50,8 +50,8 @@ __all__ = [
     "write_words",
 ]
 
-WHERE = ("all", "each", "all+each")
-MOST_DIGITS = 7  # of a column's number
+WHERE = ("all", "each", "all+each", "views")
+MOST_DIGITS = 10  # of a column's number
 DEFAULT_SOLVERS = {"sum": "silp level spg", "product": "spg pgd", "polynomial": "spg pgd"}
 _OTHERS = {
     "product": "a product has one Gaussian kernel per feature and learns its width",
@@ -120,9 +120,10 @@ def _read_where(text: str) -> str | tuple[int | str, ...]:
     for part in pieces(text, ","):
         ends = part.split("...")
         if all(end.isdecimal() and len(end) < MOST_DIGITS for end in ends) and len(ends) <= 2:
-            columns += range(int(ends[0]), int(ends[-1]) + 1)
-            if int(ends[0]) > int(ends[-1]) or len(columns) > LIMITS.columns:
+            first, last = int(ends[0]), int(ends[-1])
+            if not first <= last < first + LIMITS.columns:
                 raise ProblemError(f"“{part:.80}” is no range of columns: write the first and the last, as 0...7.")
+            columns += range(first, last + 1)
         else:
             columns.append(unquoted(part))
     return tuple(columns)

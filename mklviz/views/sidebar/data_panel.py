@@ -12,6 +12,7 @@ from param.parameterized import batch_call_watchers
 
 from mklviz.context.memory import LEDGER
 from mklviz.datasets import DataError, Dataset, DatasetInfo, TableOptions, Task, describe_datasets, load_dataset
+from mklviz.datasets._formats import suffixes
 from mklviz.engine.task import STOPPED
 from mklviz.errors import ProblemError
 from mklviz.numbers import counted
@@ -26,9 +27,10 @@ from mklviz.views.sidebar.own_table import UPLOAD_LIMIT, FileReading, TableChoic
 __all__ = ["DataPanel", "Shape"]
 
 OWN_FILE, DRAWN = "Your file", "Drawn points"
-ACCEPTED = ".csv,.tsv,.txt,.data,.xlsx,.parquet,.libsvm,.svm,.svmlight,.npz"
+ACCEPTED = ",".join((".csv,.tsv,.txt,.data,.dat,.xlsx,.parquet", *suffixes(), ".gz,.bz2,.xz,.zip"))
 _FILE_HELP = (
-    "A table (CSV, Excel or Parquet), LIBSVM text (.svm, .txt) or NumPy arrays X and y (.npz);"
+    "A table (CSV, Excel, Parquet or ARFF), LIBSVM text, arrays of NumPy (.npz) or MATLAB (.mat), kernel or distance"
+    " matrices; several files, such as kernels and their labels, as one .zip;"
     f" at most {UPLOAD_LIMIT // 2**20} MB"
 )
 _SEVERAL = "More than two classes"
@@ -45,6 +47,7 @@ class Shape:
     feature_names: Callable[[], Sequence[str]] = field(compare=False)
     n_grams: int = 0
     distances: bool = False
+    views: bool = False
 
 
 @cache
@@ -147,7 +150,8 @@ class DataPanel(Section):
         names = partial(_feature_names, card.name) if own is None else lambda: own.feature_names
         grams = 0 if own is None or own.grams is None else len(own.grams)
         distances = own is not None and own.distances
-        return Shape(int(self.train.value * card.n_samples), card.n_features, names, grams, distances)
+        views = own is not None and own.groups is not None
+        return Shape(int(self.train.value * card.n_samples), card.n_features, names, grams, distances, views)
 
     @property
     def name_(self) -> str:

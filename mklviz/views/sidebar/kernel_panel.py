@@ -143,9 +143,9 @@ class FamilyRow(param.Parameterized):
         )
         if family.parameter:
             self.values.set(family.values())
-        options = dict(ON) if family.on in ON.values() else {**ON, _columns(family.on): family.on}
+        self._options = dict(ON) if family.on in ON.values() else {**ON, _columns(family.on): family.on}
         what = f"{family.label} kernels on which features"
-        self.on = Select(label=what, options=options, bare=True, value=family.on, width=118)
+        self.on = Select(label=what, options=dict(self._options), bare=True, value=family.on, width=118)
         about = f"Remove the {family.label} kernels"
         self.remove = Button(lambda *_: remove(self), label="×", variant="text", width=28, description=about)
         head = FormRow(note(family.label, strong=True), self.on, self.remove)
@@ -155,6 +155,12 @@ class FamilyRow(param.Parameterized):
 
     def _changed(self, *_: Any) -> None:
         self.revision += 1
+
+    def offer_views(self, offered: bool) -> None:
+        """Offer a set of kernels on each view of the data, or not."""
+        options = {**self._options, **({"each view": "views"} if offered else {})}
+        if options != self.on.options and self.on.value in options.values():
+            self.on.options = options
 
     @property
     def family(self) -> KernelFamily:
@@ -267,6 +273,8 @@ class KernelPanel(Section):
         self.precision.applicable = of_features
         self.families.visible = self.add.visible = of_features or (self.added and shape is not None and shape.distances)
         self.repair.visible = self.added and not of_features
+        for row in self.rows:
+            row.offer_views(shape is not None and shape.views)
         self.normalize.visible = self.added
 
     def show_size(self, shape: Shape | None, built: tuple[str, str] | None = None) -> str:
@@ -366,10 +374,13 @@ def expected_size(shape: Shape, chosen: KernelChoice) -> ProblemSize:
 
 
 def _names_columns(family: KernelFamily) -> bool:
-    return not isinstance(family.on, str) and any(isinstance(column, str) for column in family.on)
+    on = family.on
+    return on == "views" if isinstance(on, str) else any(isinstance(column, str) for column in on)
 
 
 def _columns(on: Any) -> str:
+    if on == "views":
+        return "each view"
     if isinstance(on, str):
         return f"{int(on.partition(':')[2]):,} random subsets"
     if len(on) > MOST_NAMED:
