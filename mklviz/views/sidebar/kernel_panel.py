@@ -326,7 +326,7 @@ def describe_bank(bank: Bank) -> tuple[str, str]:
     if bank.backend == f"{len(bank):,} on the fly":
         return size, "Computed on the fly, nothing stored."
     backend = bank.backend if "computed" in bank.backend else bank.backend.replace("on the fly", "computed on the fly")
-    return size, f"Kept as: {backend}; {_memory(bank.nbytes)}."
+    return size, " ".join([f"Kept as: {backend}; {_memory(bank.nbytes)}.", *getattr(bank, "notes", ())])
 
 
 def _memory(nbytes: int) -> str:
