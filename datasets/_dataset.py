@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from mklviz.numbers import is_number, is_switch, is_whole
 from mklviz.quoting import listed, quote
 
-from ._table_options import DataError, TableOptions, TableSummary
+from ._table_options import DataError as DataError
+from ._table_options import TableOptions, TableSummary
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]

@@ -8,6 +8,7 @@ import io
 import lzma
 import zipfile
 import zlib
+from typing import Any
 
 from mklviz.unpacking import ArchiveMember
 
@@ -32,7 +33,7 @@ _SIGNATURES = (
     (b"\x7fELF", "a program"),
     (b"{\\rtf", "a text document"),
 )
-_PACKED = {
+_PACKED: dict[bytes, tuple[str, str, Any]] = {
     b"\x1f\x8b": ("a gzip archive", ".gz", gzip.open),
     b"BZh": ("a bzip2 archive", ".bz2", bz2.open),
     b"\xfd7zXZ\x00": ("an xz archive", ".xz", lzma.open),
@@ -77,7 +78,7 @@ def members(data: bytes, name: str) -> list[tuple[str, bytes]]:
 def _held(archive: zipfile.ZipFile) -> tuple[list[zipfile.ZipInfo], list[zipfile.ZipInfo]]:
     """Return the files in an archive, and those that may be tables by their names."""
     held = [info for info in archive.infolist() if not (info.is_dir() or info.filename.startswith("__MACOSX"))]
-    return held, [info for info in held if info.filename.lower().endswith(_TABLES)]
+    return held, [info for info in held if info.file_size and info.filename.lower().endswith(_TABLES)]
 
 
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:

@@ -179,8 +179,9 @@ class TableColumn:
     @property
     def _numbers(self) -> Array:
         """What kernels see of each value (values, columns): its number, or 1 where it is a column's word."""
+        read = self.read
         if self.role == "numbers":
-            table = np.array([[self.read(value)] for value in self.values])
+            table = np.array([[read(value)] for value in self.values])
         else:
             table = np.array([[float(text == word) for word in self._shown] for text in self.texts])
         return np.vstack([table, np.full((1, table.shape[1]), np.nan)])
@@ -245,16 +246,12 @@ def _once_each(cells: pd.Series, na: Sequence[str]) -> tuple[list[Any], Rows, bo
         found, unique = pd.factorize(cells)
         return np.asarray(unique, np.float64).tolist(), np.asarray(found, np.intp), False
     else:
-        codes, unique = pd.factorize(cells)
-        values = unique.tolist()
+        codes, distinct = pd.factorize(cells)
+        values = distinct.tolist()
     texts = [_text(value) for value in values]
-    merged, unique = pd.factorize(np.array([*texts, ""], dtype=object))
-    kept, place = list[Any](), np.full(len(unique) + 1, -1, np.intp)
-    for k, text in enumerate(unique):
-        if not is_missing(text, na):
-            place[k] = len(kept)
-            kept.append(text)
-    return kept, place[np.append(merged[:-1], len(unique))[codes]], True
+    kept: dict[str, int] = {}
+    place = [-1 if is_missing(text, na) else kept.setdefault(text, len(kept)) for text in texts]
+    return list(kept), np.array([*place, -1], np.intp)[codes], True
 
 
 def _text(value: Any) -> str:
@@ -404,9 +401,8 @@ def _first(frame: pd.DataFrame) -> tuple[tuple[str, ...], ...]:
 
 def _targets(columns: Sequence[TableColumn], left_out: Sequence[str]) -> tuple[str, ...]:
     """Return the columns that can be predicted, the best guess first."""
-    able = [each for each in columns if _predictable(each)] or [
-        each for each in columns if each.name not in left_out
-    ] or list(columns)  # fmt: skip
+    columns = [each for each in columns if each.name not in left_out] or columns
+    able = [each for each in columns if _predictable(each)] or columns
     best = _guess(columns, able)
     return tuple(each.name for each in (best, *(other for other in able if other is not best)))
 
@@ -420,7 +416,9 @@ def _predictable(candidate: TableColumn) -> bool:
 
 def _guess(columns: Sequence[TableColumn], able: Sequence[TableColumn]) -> TableColumn:
     """Return the column that is called so, else the first where it alone holds words, else the last."""
-    called = [each for each in able if each.name.lower() in LABEL_NAMES]
+    called = [
+        each for each in columns if each.name.lower() in LABEL_NAMES and each.role in ("numbers", "words", "text")
+    ]
     ends = [each for each in (columns[-1], columns[0]) if each in called]
     inner = [each for each in called if each.name.lower() != "y"]  # which may be a coordinate
     if ends or inner:

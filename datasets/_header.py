@@ -119,9 +119,9 @@ def named(
     kept = [j for j in range(len(names)) if j not in {*idle}]
     frame = frame.iloc[:, kept]
     names, twice = unique_names([rows.names[j] for j in kept], name)
-    frame.columns = names  # type: ignore[assignment]
+    frame.columns = names
     while len(frame) > 2 and len(names) > 2 and [*filter(None, frame.iloc[-1])] == [frame.iloc[-1, 0]]:
-        notes.append(f"Row {frame.index[-1]}, below the table, is left out: {in_quotes(frame.iloc[-1, 0])}.")
+        notes.append(f"Row {frame.index[-1]}, below the table, is left out: {in_quotes(str(frame.iloc[-1, 0]))}.")
         frame = frame.iloc[:-1]
     check_columns(options, names, name)
     return frame, replace(

@@ -47,7 +47,7 @@ def read_parquet(data: bytes, name: str, options: TableOptions, progress: Progre
         _check_cells(frame[text].cat.categories)
     frame.index = pd.RangeIndex(1, len(frame) + 1)
     notes = [f"The {column(word)} is left out: it holds lists or tables of their own." for word in nested]
-    frame.columns, twice = unique_names(names, name)  # type: ignore[assignment]
+    frame.columns, twice = unique_names(names, name)
     return frame, Found(assumed=(*notes, *twice), dialect="Parquet")
 
 

@@ -66,7 +66,7 @@ def read_text(data: bytes, name: str, options: TableOptions, progress: Progress)
     if above:
         rest = rest.lstrip("#% ")
     frame, skipped = _parsed(rest, separator, width, name, progress)
-    frame.index = frame.index + remarks + 1  # type: ignore[assignment]
+    frame.index = frame.index + remarks + 1
     frame = frame[(frame != "").any(axis=1)]
     dialect = [SEPARATORS.get(separator, f"separated by {separator}"), *([called] if called else [])]
     said_first = Found(assumed=(*notes, *skipped), dialect=", ".join(dialect), decimal="." if separator == "," else ",")
@@ -118,7 +118,7 @@ def _parsed(text: str, separator: str, width: int, name: str, progress: Progress
                 told,
                 sep=r"\s+" if separator == " " else separator,
                 header=None,
-                names=range(width),  # type: ignore[arg-type]
+                names=range(width),
                 index_col=False,
                 dtype=str,
                 na_filter=False,

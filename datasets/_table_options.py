@@ -76,9 +76,9 @@ class TableOptions:
                 raise DataError(f"{key} must be a text, but {value!r:.80} was given.")
         if words.get("decimal") not in (None, ".", ","):
             raise DataError(f'decimal is "." or ",", not {words["decimal"]!r:.80}.')
-        thousands = words.get("thousands")
-        if thousands not in (None, ".", ",", " ", "'") or (thousands and thousands == words.get("decimal")):
-            raise DataError(f"thousands are set apart by . or , or a blank, not by {words['thousands']!r:.80}.")
+        apart = words.get("thousands")
+        if apart not in (None, ".", ",", " ", "'") or (apart is not None and apart == words.get("decimal")):
+            raise DataError(f"thousands are set apart by . or , or a blank, not by {apart!r:.80}.")
         return cls(target, missing, _header(header), leave_out=_texts(leave_out), na=_texts(na), **words)
 
 
