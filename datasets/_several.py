@@ -55,6 +55,8 @@ def read_several(
             one = next(iter(found.values())) if len(found) == 1 else None
             arrays |= {stem: one} if one is not None else {f"{stem}.{key}": array for key, array in found.items()}
         progress(k / len(files))
+    if not frames and not any(array.size > 1 for array in arrays.values()):
+        raise DataError(f"{name} is made of {len(files)} files without a table: {listed([key for key, _ in files])}.")
     if not frames:
         return _of_arrays(arrays, name, options)
     labels = [stem for stem, array in arrays.items() if array.ndim == 1 or array.dtype.kind in "US"]
