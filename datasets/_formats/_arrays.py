@@ -19,7 +19,7 @@ from mklviz.quoting import listed
 from .._dataset import Array, DataError, Dataset
 from .._labels import Labels, code_labels
 
-__all__ = ["Arrays", "dataset_of", "is_symmetric", "labels_of", "sorted_out"]
+__all__ = ["FoundArrays", "dataset_of", "is_symmetric", "labels_of", "sorted_out"]
 
 _Y = ("y", "labels", "label", "target", "targets", "gnd", "class", "classes", "group", "gt", "ytrain", "y_train")
 _X = ("x", "data", "fea", "features", "feature", "samples", "xtrain", "x_train")
@@ -28,7 +28,7 @@ _UNEQUAL = 1e-3  # of the largest entry: how far entries may be apart that shoul
 
 
 @dataclass(frozen=True)
-class Arrays:
+class FoundArrays:
     """What was found among arrays: labels, tables of samples and kernels by what they are called, and names."""
 
     y: tuple[str, NDArray[Any]] | None
@@ -49,7 +49,7 @@ def dataset_of(arrays: Mapping[str, NDArray[Any]], name: str) -> Dataset:
     return made(found, labels_of(*found.y, name), name)
 
 
-def made(found: Arrays, labels: Labels, name: str) -> Dataset:
+def made(found: FoundArrays, labels: Labels, name: str) -> Dataset:
     """Return the data set of labels and what was found with them."""
     n = len(labels.y)
     tables = list(found.tables.items())
@@ -70,7 +70,7 @@ def made(found: Arrays, labels: Labels, name: str) -> Dataset:
     return labels.dataset(name, X, **more)
 
 
-def sorted_out(arrays: Mapping[str, NDArray[Any]], name: str) -> Arrays:
+def sorted_out(arrays: Mapping[str, NDArray[Any]], name: str) -> FoundArrays:
     """Return which arrays are labels, samples and kernels."""
     names = {key: _texts(arrays[key], key) for key in _NAMES if key in arrays}
     rest = {key: array for key, array in arrays.items() if key not in _NAMES and (array.size > 1 or key == "grams")}
@@ -93,7 +93,7 @@ def sorted_out(arrays: Mapping[str, NDArray[Any]], name: str) -> Arrays:
                 numbers if n is None or numbers.shape[1] != n or len(numbers) == n else np.ascontiguousarray(numbers.T)
             )
     chosen = [key for key in tables if key.lower() in _X]
-    return Arrays(y, {key: tables[key] for key in chosen} or tables, kernels, names)
+    return FoundArrays(y, {key: tables[key] for key in chosen} or tables, kernels, names)
 
 
 def _refuse_if_meant(key: str, array: NDArray[Any], name: str) -> None:

@@ -33,7 +33,7 @@ MOST_WRONG = 0.1  # of the rows may be of another length: they are left out
 _ESCAPED = re.compile(r"\\(.)")
 
 
-class _Attribute(NamedTuple):
+class _ArffColumn(NamedTuple):
     """A column: its name, and its words where they are declared; `kind` is "number", "words" or "text"."""
 
     name: str
@@ -46,8 +46,8 @@ class _Attribute(NamedTuple):
         return self.words[0] if self.words else "0"
 
 
-class _Header(NamedTuple):
-    attributes: list[_Attribute]
+class _ArffHeader(NamedTuple):
+    attributes: list[_ArffColumn]
     outputs: list[str]
     first: int  # the line after @data
 
@@ -92,7 +92,7 @@ def frame_of(data: bytes, name: str, progress: Progress) -> tuple[pd.DataFrame, 
     return pd.DataFrame(columns, index=numbers), target, (*notes, *twice)
 
 
-def _column(attribute: _Attribute, cells: Sequence[str | None]) -> Any:
+def _column(attribute: _ArffColumn, cells: Sequence[str | None]) -> Any:
     """Return a column as numbers where it is declared so and holds nothing else, else as texts."""
     if attribute.kind == "number":
         try:
@@ -102,8 +102,8 @@ def _column(attribute: _Attribute, cells: Sequence[str | None]) -> Any:
     return list(cells)
 
 
-def _header(lines: Sequence[str], name: str) -> _Header:
-    attributes, outputs = list[_Attribute](), list[str]()
+def _header(lines: Sequence[str], name: str) -> _ArffHeader:
+    attributes, outputs = list[_ArffColumn](), list[str]()
     for k, line in enumerate(lines):
         word, _, rest = line.strip().partition(" ")
         if word.lower().startswith("@attribute"):
@@ -113,19 +113,19 @@ def _header(lines: Sequence[str], name: str) -> _Header:
         elif word.lower().startswith("@data"):
             if not attributes:
                 raise DataError(f"{name} has no @attribute line above @data.")
-            return _Header(attributes, outputs, k + 1)
+            return _ArffHeader(attributes, outputs, k + 1)
     raise DataError(f"{name} is an ARFF file without @data: its rows are missing.")
 
 
-def _attribute(line: str, number: int, name: str) -> _Attribute:
+def _attribute(line: str, number: int, name: str) -> _ArffColumn:
     match = _ATTRIBUTE.match(line)
     kind = match[2].strip() if match else ""
     if match and kind.startswith("{"):
         (words,) = csv.reader([kind.strip("{} \t")], **_quoting(kind)) if kind.strip("{} \t") else [[]]
-        return _Attribute(_bare(match[1]), "words", tuple(_bare(word) for word in words))
+        return _ArffColumn(_bare(match[1]), "words", tuple(_bare(word) for word in words))
     known = re.match(r"[a-z]+", kind.lower())
     if match and known and known[0] in _KINDS:
-        return _Attribute(_bare(match[1]), _KINDS[known[0]])
+        return _ArffColumn(_bare(match[1]), _KINDS[known[0]])
     raise DataError(
         f"Row {number} of {name}, {quote(line)}, is not read: an attribute is numeric, integer, real, string, date or a"
         " list of words in braces."
@@ -146,7 +146,7 @@ def _quoting(line: str) -> dict[str, Any]:
     return {"quotechar": mark, "escapechar": "\\", "skipinitialspace": True, "doublequote": False}
 
 
-def _rows(lines: Sequence[str], header: _Header, name: str) -> tuple[list[list[str | None]], list[int], list[str]]:
+def _rows(lines: Sequence[str], header: _ArffHeader, name: str) -> tuple[list[list[str | None]], list[int], list[str]]:
     """Return the cells of each row, None where a value is missing, their lines, and notes."""
     rows, numbers, weighted, width = list[list[str | None]](), list[int](), False, len(header.attributes)
     wrong = list[str]()
@@ -179,7 +179,7 @@ def _dense(text: str, separator: str | None = None) -> list[str]:
     return [cell.strip() for cell in cells]
 
 
-def _sparse(text: str, header: _Header, number: int) -> Iterator[str]:
+def _sparse(text: str, header: _ArffHeader, number: int) -> Iterator[str]:
     said: dict[int, str] = {}
     inner = text.strip("{} \t")
     for pair in _dense(inner, ",") if inner else ():

@@ -56,12 +56,16 @@ def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram
 
 def matrix_in(data: bytes) -> Array | None:
     """Return the numbers of a text, rows of one length or a triangle, without names; None where it holds words."""
-    rows = _without_names(rows_in(data))
-    if not rows:
-        return None
+    return _numbers(_without_names(rows_in(data)))
+
+
+def _numbers(rows: Sequence[Sequence[str]]) -> Array | None:
+    """Return rows of one length, or a triangle, as an array; None where they hold words or are of other lengths."""
     try:
-        numbers = [[float(cell) for cell in row] for row in rows]
+        numbers = [[*map(float, row)] for row in rows]
     except ValueError:
+        return None
+    if not numbers:
         return None
     lengths = [len(row) for row in numbers]
     if len(set(lengths)) == 1:
@@ -130,7 +134,7 @@ def _square(rows: list[list[str]]) -> Array | None:
     lengths = [len(row) for row in rows]
     if lengths not in ([n] * n, list(range(1, n + 1)), list(range(n, 0, -1))):
         return None
-    matrix = matrix_in("\n".join(" ".join(row) for row in rows).encode())
+    matrix = _numbers(rows)
     if matrix is None or matrix.shape != (n, n) or not np.isfinite(matrix).all() or not is_symmetric(matrix):
         return None
     return matrix if np.ptp(matrix) > 0 else None

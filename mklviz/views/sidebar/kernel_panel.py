@@ -349,7 +349,8 @@ def _estimate(shape: Shape, chosen: KernelChoice) -> str:
     families, approximation = chosen.families, chosen.approximation
     if shape.distances:
         each = sum(len(family.values()) for family in families_of_distances(families))
-        return f"{counted(each * shape.n_grams, 'kernel')} of {shape.n_grams:,} distances given"
+        matrices = "distance matrix" if shape.n_grams == 1 else "distance matrices"
+        return f"{counted(each * shape.n_grams, 'kernel')} of {shape.n_grams:,} {matrices}"
     if shape.n_grams:
         return f"{shape.n_grams:,} Gram matrices · {shape.n_train:,} points, as the file brings them"
     names = shape.feature_names() if any(_names_columns(family) for family in families) else None
