@@ -232,7 +232,7 @@ class DataPanel(Section):
         wanted = self._wanted
         if wanted is None:
             return False
-        own = await self.reading.read(content, name, TableOptions(wanted.target, wanted.missing, wanted.header))
+        own = await self.reading.read(content, name, TableOptions(**wanted.table))
         if own is None and self.reading.fault == STOPPED:
             say(self.refusal, f"{name}: {STOPPED}")
             return True
