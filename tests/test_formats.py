@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.io import savemat
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, save_npz
 
 import mklviz as mv
 from mklviz.datasets import DataError, Dataset, read_dataset, read_dataset_bytes
@@ -342,6 +342,15 @@ def test_a_matrix_with_its_labels_in_another_file(matrix: str | bytes, tmp_path:
     assert data.grams is not None
     assert np.allclose(data.grams, K)
     assert data.classes == ("no", "yes")
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
+def test_sparse_matrices_that_scipy_saves_are_kernels(kind: str, tmp_path: Path) -> None:
+    cut = np.where(K > 0.1, K, 0.0) + N * np.eye(N)
+    save_npz(tmp_path / "k.npz", csr_matrix(cut).asformat(kind))
+    data = read_dataset([tmp_path / "k.npz", *written(tmp_path, labels_txt="\n".join(WORDS))])
+    assert data.grams is not None
+    assert np.allclose(data.grams, cut)
 
 
 def test_x_and_y_as_two_files_and_a_folder_of_kernels(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import io
 import math
 import pickletools
 import zipfile
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,26 @@ def arrays_in(data: bytes, name: str, gram_cells: int) -> dict[str, NDArray[Any]
             total += _checked(shape, max(math.prod(shape) * dtype.itemsize, info.file_size), key, name, gram_cells)
         if total > 8 * max(LIMITS.cells, gram_cells):
             raise DataError(f"{name} unpacks to {total / 1e9:.1f} GB, which is too much.")
-        return {info.filename.removesuffix(".npy"): _member(archive, info, name) for info in members}
+        arrays = {info.filename.removesuffix(".npy"): _member(archive, info, name) for info in members}
+    return {PurePath(name).stem: _whole(arrays, name)} if {"data", "shape", "format"} <= arrays.keys() else arrays
+
+
+def _whole(arrays: dict[str, NDArray[Any]], name: str) -> NDArray[Any]:
+    """Return the sparse matrix that SciPy saved, with its zeros."""
+    with reading(f"{name} is no sparse matrix that can be read"):
+        kind, (rows, columns) = arrays["format"].item(), map(int, arrays["shape"])
+        if rows != columns:
+            check_size(name, rows, columns)
+        elif rows * columns > LIMITS.gram_cells:
+            raise DataError(f"{name} holds a matrix of {rows * columns:,} numbers, which is too large.")
+        if kind == b"coo":
+            places = arrays["row"], arrays["col"]
+        else:
+            counted = np.repeat(np.arange(len(arrays["indptr"]) - 1), np.diff(arrays["indptr"]))
+            places = (counted, arrays["indices"]) if kind == b"csr" else (arrays["indices"], counted)
+        matrix = np.zeros((rows, columns))
+        np.add.at(matrix, places, arrays["data"])
+        return matrix
 
 
 def _single(data: bytes, name: str, gram_cells: int) -> NDArray[Any]:
