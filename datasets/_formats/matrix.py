@@ -21,6 +21,7 @@ from ._text import any_text, refuse_options
 
 SUFFIXES = ()
 
+_CORNER = 20  # samples that are looked at first
 _FEWEST = 4  # samples of a matrix that is recognised by being symmetric
 _BETWEEN = re.compile(r"[,;\t ]+")
 
@@ -134,6 +135,9 @@ def _square(rows: list[list[str]]) -> Array | None:
     lengths = [len(row) for row in rows]
     if lengths not in ([n] * n, list(range(1, n + 1)), list(range(n, 0, -1))):
         return None
+    corner = _numbers([row[:_CORNER] for row in rows[:_CORNER]])
+    if n > _CORNER and lengths[0] == lengths[-1] and (corner is None or not is_symmetric(corner)):
+        return None  # without reading the rest
     matrix = _numbers(rows)
     if matrix is None or matrix.shape != (n, n) or not np.isfinite(matrix).all() or not is_symmetric(matrix):
         return None
