@@ -166,3 +166,15 @@ def test_each_view_has_kernels_of_its_own() -> None:
     assert list(bank.names) == ["linear on sound", "linear on picture", "gauss 2⁰ on sound", "gauss 2⁰ on picture"]
     plain = KernelBank.build(X, [Gaussian(widths=(1.0,), on="views")])
     assert list(plain.names) == ["gauss 2⁰ on all"]
+
+
+def test_estimators_repair_precomputed_kernels_as_scikit_learns_machine_wants_them() -> None:
+    svm = pytest.importorskip("sklearn.svm")
+    matrix, rows = spectrum("flip")
+    ours = mv.MKLClassifier("precomputed", C=1.0, normalize="none", repair="flip", tol=1e-6)
+    ours.fit(SIGMOID[TRAIN, TRAIN], Y[TRAIN])
+    theirs = svm.SVC(kernel="precomputed", C=1.0, tol=1e-8).fit(matrix, Y[TRAIN])
+    apart = ours.decision_function(SIGMOID[TEST, TRAIN]) - theirs.decision_function(SIGMOID[TEST, TRAIN] @ rows)
+    assert np.abs(apart).max() < 1e-2
+    with pytest.raises(KernelError, match="choose a repair"):
+        mv.MKLClassifier("precomputed").fit(SIGMOID[TRAIN, TRAIN], Y[TRAIN])
