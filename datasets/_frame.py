@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -109,7 +108,8 @@ def dataset_from_frame(
     check_size(name, len(frame), sum(len(each.names) for each in used))
     kept = _kept(label, used, options.missing)
     codes, inverse = np.unique(label.codes[kept.rows], return_inverse=True)
-    labels = code_labels([label.texts[code] for code in codes], column(label.name), inverse, options.task)
+    texts = label.texts()
+    labels = code_labels([texts[code] for code in codes], column(label.name), inverse, options.task)
     done = (*written, *kept.notes, *_column_notes(columns, label, kept.missing))
     comma = ["decimal comma"] if any(each.startswith("Commas in") for each in written) else []
     dialect = ", ".join([*filter(None, [found.dialect]), *comma, f"{len(frame):,} rows"])
@@ -159,12 +159,11 @@ class TableColumn:
         gone = np.array([*(value in self.odd for value in self.values), True]) if self.odd else None
         return self.codes < 0 if gone is None else gone[self.codes]
 
-    @cached_property
+    @property
     def gaps(self) -> int:
         """In how many rows its value is missing."""
         return int(self.missing.sum())
 
-    @cached_property
     def texts(self) -> list[str]:
         """What its cells say, once each: numbers as programs write them."""
         return [_label(value, self.read if self.role == "numbers" else None) for value in self.values]
@@ -172,7 +171,7 @@ class TableColumn:
     @property
     def words(self) -> list[str]:
         """Its different words."""
-        return sorted(self.texts)
+        return sorted(self.texts())
 
     @property
     def _shown(self) -> list[str]:
@@ -185,7 +184,8 @@ class TableColumn:
         if self.role == "numbers":
             table = np.array([[read(value)] for value in self.values])
         else:
-            table = np.array([[float(text == word) for word in self._shown] for text in self.texts])
+            shown = self._shown
+            table = np.array([[float(text == word) for word in shown] for text in self.texts()])
         return np.vstack([table, np.full((1, table.shape[1]), np.nan)])
 
     def numbers(self, rows: Rows) -> Array:
@@ -201,9 +201,9 @@ class TableColumn:
         """Return what stands for a missing value, for each of the columns of `numbers`, and what it is called."""
         if self.role == "numbers":
             return np.median(self.numbers(np.flatnonzero(~self.missing)), axis=0), "its median"
-        counts = np.bincount(self.codes[self.codes >= 0], minlength=len(self.values))
-        code = min(range(len(self.values)), key=lambda k: (-counts[k], self.texts[k]))
-        return self._numbers[code], in_quotes(self.texts[code])
+        counts, texts = np.bincount(self.codes[self.codes >= 0], minlength=len(self.values)), self.texts()
+        code = min(range(len(texts)), key=lambda k: (-counts[k], texts[k]))
+        return self._numbers[code], in_quotes(texts[code])
 
 
 def _label(value: Any, read: Callable[[Any], float] | None) -> str:
