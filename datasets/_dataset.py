@@ -25,6 +25,9 @@ Indices = NDArray[np.intp]
 Task = Literal["binary", "multiclass", "regression"]
 
 
+_DISTANCES = "The matrices have zeros on their diagonals: they are distances, and kernels are made of them."
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
     """Samples, labels and their provenance; arrays are float64, copied and read-only.
@@ -101,8 +104,9 @@ class Dataset:
                     f"grams has shape {grams.shape}; expected (m, {len(y)}, {len(y)}): "
                     f"m Gram matrices of the {len(y)} samples in y."
                 )
-            names = _names("kernel name", "K", self.kernel_names, len(grams))
-            self._set(grams=grams, kernel_names=names, distances=self.distances or _are_distances(grams))
+            self._set(grams=grams, kernel_names=_names("kernel name", "K", self.kernel_names, len(grams)))
+            if not self.distances and _are_distances(grams):
+                self._set(distances=True, notes=(*self.notes, _DISTANCES))
         elif not X.shape[1]:
             raise DataError("X has no columns and there are no Gram matrices; one of the two is needed.")
         _check_columns("informative", self.informative or (), X.shape[1])

@@ -121,6 +121,7 @@ def test_distances_in_a_file_are_recognised_and_divided_by_their_mean() -> None:
     distances = np.sqrt(squared_distances(X, X))
     data = mv.read_dataset(archive(grams=distances, y=Y))
     assert data.distances
+    assert "they are distances" in " ".join(data.notes)
     prepared = mv.Recipe.from_words("kernels=laplacian:0.5,1").on(data).prepare()
     train = prepared.train.grams
     assert train is not None

@@ -43,9 +43,10 @@ def arrays_in(data: bytes, name: str, gram_cells: int) -> dict[str, NDArray[Any]
     from scipy.io import loadmat, whosmat
 
     with reading(f"{name} cannot be read as MATLAB's"):
-        for key, shape, _ in whosmat(io.BytesIO(data)):
+        file: Any = io.BytesIO(data)  # the stubs know paths only
+        for key, shape, _ in whosmat(file):
             _check(key, shape, name, gram_cells)
-        variables = loadmat(io.BytesIO(data), squeeze_me=False)
+        variables = loadmat(file, squeeze_me=False)
     return {
         key: array
         for variable, value in variables.items()

@@ -172,7 +172,7 @@ def _listed(data: bytes) -> list[Any]:
         if "PUT" in code.name or code.name == "MEMOIZE":
             memo[len(memo) if argument is None else argument] = stack[-1]
         elif "GET" in code.name:
-            stack.append(memo[argument])
+            stack.append(memo[int(str(argument))])
         elif code.name in ("APPEND", "APPENDS"):
             items = _to_mark(stack) if code.name == "APPENDS" else [stack.pop()]
             stack[-1].extend(items)

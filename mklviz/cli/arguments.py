@@ -115,7 +115,7 @@ def read_own_data(arguments: argparse.Namespace) -> Dataset | None:
     data = read_dataset(
         parts if several else text, **{name: read_table_option(name, word) for name, word in said.items()}
     )
-    for note in data.notes if data.table is not None or several else ():
+    for note in data.notes if data.table is not None or several or data.distances else ():
         print(f"mklviz: {one_line(note)}", file=sys.stderr)
     return data
 

@@ -186,7 +186,7 @@ class DataPanel(Section):
     def _chosen(self, *_: Any) -> None:
         card = self.card
         target = " / ".join(card.classes) or "numbers to predict"
-        say(self.about, f"{counted(card.n_samples, 'sample')}, {counted(card.n_features, 'feature')} · {target}")
+        say(self.about, f"{counted(card.n_samples, 'sample')}, {_brings(card)} · {target}")
         own = self._own.get(OWN_FILE) if self.choice.value == OWN_FILE else None
         self.table.show(None if own is None else own.table)
         with batch_call_watchers(self):  # other data may bring other classes: both make one change
@@ -281,6 +281,15 @@ def _share(text: str, what: str) -> float:
     if not 0 < share < 1:
         raise ProblemError(f"{what} must lie between 0 and 100 %, such as 50 %.")
     return share
+
+
+def _brings(data: Dataset | DatasetInfo) -> str:
+    """Return what kernels are made of: features, or matrices."""
+    grams = data.grams if isinstance(data, Dataset) else None
+    if grams is None:
+        return counted(data.n_features, "feature")
+    what = "distance" if isinstance(data, Dataset) and data.distances else "Gram"
+    return f"{len(grams):,} {what} {'matrix' if len(grams) == 1 else 'matrices'}"
 
 
 def _size(data: Dataset | DatasetInfo) -> str:
