@@ -7,7 +7,7 @@ arrays of its length; other arrays with a row (or a column) for each label are t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -18,8 +18,9 @@ from mklviz.quoting import listed
 
 from .._dataset import Array, DataError, Dataset
 from .._labels import Labels, code_labels
+from .._table_options import TableOptions
 
-__all__ = ["FoundArrays", "dataset_of", "is_symmetric", "labels_of", "sorted_out"]
+__all__ = ["dataset_of", "is_symmetric", "refuse_options"]
 
 _Y = ("y", "labels", "label", "target", "targets", "gnd", "class", "classes", "group", "gt", "ytrain", "y_train")
 _X = ("x", "data", "fea", "features", "feature", "samples", "xtrain", "x_train")
@@ -39,17 +40,26 @@ class FoundArrays:
 
 def dataset_of(arrays: Mapping[str, NDArray[Any]], name: str) -> Dataset:
     """Return the data set in the arrays of a file, or raise `DataError` with a hint at what it holds."""
-    found = sorted_out(arrays, name)
+    found = _sorted_out(arrays, name)
     if found.y is None or not (found.tables or found.kernels):
         lacking = "no labels, such as an array y (n,)" if found.y is None else "nothing to learn from"
         raise DataError(
             f"{name} holds {_described(arrays)}: {lacking}. It must hold y and X (n, d), or y and grams (m, n, n);"
             " labels may also be a file of their own, given together with this one."
         )
-    return made(found, labels_of(*found.y, name), name)
+    made = _made(found, _labels_of(*found.y, name), name)
+    used = {found.y[0], *found.tables, *found.kernels, *_NAMES}
+    left = [f"{key} {array.shape}" for key, array in arrays.items() if key not in used]
+    return replace(made, notes=(*made.notes, f"Not used of {name}: {listed(left)}.")) if left else made
 
 
-def made(found: FoundArrays, labels: Labels, name: str) -> Dataset:
+def refuse_options(options: TableOptions, name: str) -> None:
+    """Raise `DataError` where options of tables are given for a file without named columns."""
+    if options != TableOptions():
+        raise DataError(f"{name} has no columns with names: target, missing and header are for tables.")
+
+
+def _made(found: FoundArrays, labels: Labels, name: str) -> Dataset:
     """Return the data set of labels and what was found with them."""
     n = len(labels.y)
     tables = list(found.tables.items())
@@ -70,7 +80,7 @@ def made(found: FoundArrays, labels: Labels, name: str) -> Dataset:
     return labels.dataset(name, X, **more)
 
 
-def sorted_out(arrays: Mapping[str, NDArray[Any]], name: str) -> FoundArrays:
+def _sorted_out(arrays: Mapping[str, NDArray[Any]], name: str) -> FoundArrays:
     """Return which arrays are labels, samples and kernels."""
     names = {key: _texts(arrays[key], key) for key in _NAMES if key in arrays}
     rest = {key: array for key, array in arrays.items() if key not in _NAMES and (array.size > 1 or key == "grams")}
@@ -83,15 +93,14 @@ def sorted_out(arrays: Mapping[str, NDArray[Any]], name: str) -> FoundArrays:
             _refuse_if_meant(key, array, name)
             continue
         numbers = np.asarray(array, dtype=np.float64)
-        as_kernels = None if key.lower() in _X else kernels_in(numbers, n)
+        as_kernels = None if key.lower() in _X else _kernels_in(numbers, n)
         if as_kernels is not None:
             kernels[key] = as_kernels
         elif key.lower() in ("grams", "gram", "kernels"):
             _refuse_kernels(key, numbers, n, name)
         elif numbers.ndim == 2 and (n is None or n in numbers.shape or key.lower() in _X):
-            tables[key] = (
-                numbers if n is None or numbers.shape[1] != n or len(numbers) == n else np.ascontiguousarray(numbers.T)
-            )
+            turned = n is not None and len(numbers) != n == numbers.shape[1]
+            tables[key] = np.ascontiguousarray(numbers.T) if turned else numbers
     chosen = [key for key in tables if key.lower() in _X]
     return FoundArrays(y, {key: tables[key] for key in chosen} or tables, kernels, names)
 
@@ -113,7 +122,7 @@ def _refuse_kernels(key: str, array: Array, n: int | None, name: str) -> None:
     raise DataError(f"Array {key} has shape {array.shape}; expected (m, {n}, {n}), since y has {n} labels.")
 
 
-def kernels_in(array: Array, n: int | None) -> Array | None:
+def _kernels_in(array: Array, n: int | None) -> Array | None:
     """Return an array as kernels (m, n, n), or None where it holds none on n samples."""
     if array.ndim == 2 and array.shape[0] == array.shape[1] and n in (None, len(array)) and is_symmetric(array):
         return array[None]
@@ -157,7 +166,7 @@ def _vector(array: NDArray[Any], name: str) -> NDArray[Any]:
     raise DataError(f"The labels of {name} must have shape (n,); their shape is {array.shape}.")
 
 
-def labels_of(key: str, array: NDArray[Any], name: str) -> Labels:
+def _labels_of(key: str, array: NDArray[Any], name: str) -> Labels:
     """Return labels, numbers or texts, coded."""
     if array.dtype.kind not in "biufUSO":
         raise DataError(f"Array {key} of {name} must hold numbers or text, not {array.dtype}.")

@@ -16,8 +16,8 @@ from mklviz.quoting import quote
 from .._bounds import check_size
 from .._cells import in_quotes
 from .._dataset import DataError, Dataset
+from .._dialect import decode
 from .._table_options import Progress, TableOptions
-from ._text import any_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,7 +73,8 @@ def frame_of(data: bytes, name: str, progress: Progress) -> tuple[pd.DataFrame, 
 
     from .._frame import unique_names
 
-    text, notes = any_text(data, name)
+    text, coding = decode(data, name)
+    notes = [f"The file is not UTF-8 text: its letters are read as {coding}."] if coding else []
     lines = text.splitlines()
     header = _header(lines, name)
     names, twice = unique_names([each.name for each in header.attributes], name)

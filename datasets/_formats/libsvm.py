@@ -15,9 +15,10 @@ from mklviz.quoting import quote
 from .._bounds import check_size
 from .._cells import is_number
 from .._dataset import Array, DataError, Dataset
+from .._dialect import decode
 from .._labels import code_labels
 from .._table_options import Progress, TableOptions
-from ._text import any_text, refuse_options
+from ._arrays import refuse_options
 
 SUFFIXES = (".libsvm", ".svm", ".svmlight", ".libsvmdata")
 
@@ -41,7 +42,7 @@ def looks(data: bytes) -> bool:
 def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram_cells: int) -> Dataset:
     """Read LIBSVM lines."""
     refuse_options(options, name)
-    text, _ = any_text(data, name)
+    text, _ = decode(data, name)
     labels, rows = list[str](), list[_Pairs]()
     lines = text.splitlines()
     for number, line in enumerate(lines, 1):

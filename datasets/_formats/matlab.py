@@ -16,8 +16,7 @@ from mklviz.limits import LIMITS
 from .._bounds import check_size, reading
 from .._dataset import DataError, Dataset
 from .._table_options import Progress, TableOptions
-from ._arrays import dataset_of
-from ._text import refuse_options
+from ._arrays import dataset_of, refuse_options
 
 SUFFIXES = (".mat",)
 

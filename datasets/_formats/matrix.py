@@ -16,8 +16,7 @@ from .._cells import is_number
 from .._dataset import Array, DataError, Dataset
 from .._labels import code_labels
 from .._table_options import Progress, TableOptions
-from ._arrays import is_symmetric
-from ._text import any_text, refuse_options
+from ._arrays import is_symmetric, refuse_options
 
 SUFFIXES = ()
 
@@ -81,7 +80,7 @@ def _numbers(rows: Sequence[Sequence[str]]) -> Array | None:
 
 def rows_in(data: bytes) -> list[list[str]]:
     """Return the cells of each line that holds something."""
-    text, _ = any_text(data, "The file")
+    text = data.decode("utf-8-sig", "replace")
     lines = (line.strip().rstrip(",;") for line in text.splitlines() if not line.lstrip().startswith(("#", "%")))
     return [[cell.strip("\"'") for cell in _BETWEEN.split(line)] for line in lines if line]
 

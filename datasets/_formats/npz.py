@@ -22,8 +22,7 @@ from mklviz.unpacking import ArchiveMember, read_array
 from .._bounds import check_size, reading, reason_of
 from .._dataset import DataError, Dataset
 from .._table_options import Progress, TableOptions
-from ._arrays import dataset_of
-from ._text import refuse_options
+from ._arrays import dataset_of, refuse_options
 
 SUFFIXES = (".npz", ".npy")
 
