@@ -15,12 +15,12 @@ from ._bounds import reason_of
 from ._dataset import DataError, Dataset
 from ._file_kind import members, table_format, unpacked
 from ._formats import format_of
-from ._frame import Found, dataset_from_frame
+from ._frame import dataset_from_frame
 from ._read_excel import read_excel
 from ._read_parquet import read_parquet
 from ._read_text import read_text
 from ._several import read_several
-from ._table_options import Progress, TableOptions
+from ._table_options import Found, Progress, TableOptions
 
 if TYPE_CHECKING:
     import pandas as pd

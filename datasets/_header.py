@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from ._cells import in_quotes, is_measured, is_missing, is_number
 from ._dataset import DataError
-from ._frame import Found, check_columns, unique_names
-from ._table_options import MOST_ABOVE, TableOptions
+from ._frame import check_columns, unique_names
+from ._table_options import MOST_ABOVE, Found, TableOptions
 
 if TYPE_CHECKING:
     import pandas as pd

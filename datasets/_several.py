@@ -20,8 +20,8 @@ from ._file_kind import table_format
 from ._formats import _arrays, format_of, matlab, matrix, npz
 from ._formats.arff import frame_of
 from ._formats.arff import looks as is_arff
-from ._frame import Found, dataset_from_frame
-from ._table_options import Progress, TableOptions
+from ._frame import dataset_from_frame
+from ._table_options import Found, Progress, TableOptions
 
 if TYPE_CHECKING:
     import pandas as pd

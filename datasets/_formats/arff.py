@@ -17,7 +17,8 @@ from .._bounds import check_size
 from .._cells import in_quotes
 from .._dataset import DataError, Dataset
 from .._dialect import decode
-from .._table_options import Progress, TableOptions
+from .._frame import dataset_from_frame, unique_names
+from .._table_options import Found, Progress, TableOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,8 +60,6 @@ def looks(data: bytes) -> bool:
 
 def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram_cells: int) -> Dataset:
     """Read an ARFF file."""
-    from .._frame import Found, dataset_from_frame
-
     frame, target, notes = frame_of(data, name, progress)
     if target is not None and options.target is None:
         options = replace(options, target=target)
@@ -70,8 +69,6 @@ def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram
 def frame_of(data: bytes, name: str, progress: Progress) -> tuple[pd.DataFrame, str | None, tuple[str, ...]]:
     """Return the table in an ARFF file, the target if the file says it, and notes."""
     import pandas as pd
-
-    from .._frame import unique_names
 
     text, coding = decode(data, name)
     notes = [f"The file is not UTF-8 text: its letters are read as {coding}."] if coding else []

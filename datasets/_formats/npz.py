@@ -21,7 +21,8 @@ from mklviz.unpacking import ArchiveMember, read_array
 
 from .._bounds import check_size, reading, reason_of
 from .._dataset import DataError, Dataset
-from .._table_options import Progress, TableOptions
+from .._frame import dataset_from_frame
+from .._table_options import Found, Progress, TableOptions
 from ._arrays import dataset_of, refuse_options
 
 SUFFIXES = (".npz", ".npy")
@@ -56,8 +57,6 @@ def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram
 def _table(array: NDArray[Any], name: str, options: TableOptions, progress: Progress) -> Dataset:
     """Return a single array as a table, whose last column is the target."""
     import pandas as pd
-
-    from .._frame import Found, dataset_from_frame
 
     columns = list(array.dtype.names or (f"x{j + 1}" for j in range(array.shape[1])))
     frame = pd.DataFrame(array if array.dtype.names is None else array.ravel(), columns=columns)
