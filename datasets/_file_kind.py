@@ -123,7 +123,7 @@ def _kind(data: bytes) -> str:
         return "a photo" if data[8:12] in _PHOTOS else "a video"
     if data[257:262] == b"ustar":
         return "a tar archive"
-    if data[:1] == b"\x80" and 2 <= data[1] <= 5 and data.rstrip().endswith(b"."):
+    if data[:1] == b"\x80" and b"\x02" <= data[1:2] <= b"\x05" and data.rstrip().endswith(b"."):
         return "a Python pickle, which mklviz never opens"
     start = data[:200].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     return "a web page" if start.startswith((b"<!doctype html", b"<html")) else ""

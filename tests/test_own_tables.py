@@ -179,6 +179,16 @@ def test_numbers_are_read_as_people_write_them(cells: list[str], numbers: list[f
     assert found.X[:4, 0].tolist() == numbers
 
 
+def test_lists_in_quotes_make_no_thousands_of_points() -> None:
+    text = "a,parts,class\n" + "".join(f'{1 + i % 9}.{100 + i},"{i},{i + 1}",{i % 2}\n' for i in range(20))
+    assert table(text).X[0, 0] == 1.1
+
+
+def test_a_row_with_a_word_for_nothing_is_no_second_row_of_names() -> None:
+    rows = "".join(f"Person {i},{'Rome' if i % 2 else 'Bern'},{i or 'n.a.'},{i % 2}\n" for i in range(30))
+    assert table("name,city,age,class\n" + rows.replace(",0\n", ",u\n").replace(",1\n", ",v\n")).n_samples == 29
+
+
 def test_one_odd_word_costs_a_cell_and_not_the_column() -> None:
     found = table("a,class\n" + "".join(f"{'bad' if i == 7 else i},{i % 2}\n" for i in range(40)))
     assert found.n_samples == 39
