@@ -56,9 +56,9 @@ def saved(**arrays: Any) -> bytes:
 
 def matlab(**arrays: Any) -> bytes:
     """Return what SciPy writes for MATLAB."""
-    file = io.BytesIO()
+    file: Any = io.BytesIO()  # the stubs know paths only
     savemat(file, arrays, do_compression=True)
-    return file.getvalue()
+    return bytes(file.getvalue())
 
 
 def text(matrix: Any, **options: Any) -> bytes:
@@ -195,6 +195,7 @@ def test_arrays_under_any_names_are_samples_and_labels(write: Callable[..., byte
 )
 def test_kernels_in_any_order_are_gram_matrices(write: Callable[..., bytes], kernels: dict[str, Any]) -> None:
     data = read(write(**kernels, y=Y), "file." + ("npz" if write is saved else "mat"))
+    assert data.grams is not None
     bank = mv.KernelBank.from_grams(data.grams, names=data.kernel_names)
     assert np.allclose(bank.combine(np.ones(3)), KERNELS.sum(0))
     if len(kernels) == 3:
@@ -317,6 +318,7 @@ def test_a_zip_with_one_file_is_that_file_and_with_several_one_data_set() -> Non
     assert is_the_table(read(zipped(x_arff=(HEAD + rows()).encode()), "x.zip"))
     data = read(zipped(first_csv=text(K), second_txt=text(KERNELS[1], delimiter=","), y_csv=text(Y, fmt="%d")), "k.zip")
     assert data.kernel_names == ("first", "second")
+    assert data.grams is not None
     assert np.allclose(data.grams, KERNELS[:2])
 
 
@@ -353,7 +355,7 @@ def test_a_matrix_with_its_labels_in_another_file(matrix: str | bytes, tmp_path:
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
 def test_sparse_matrices_that_scipy_saves_are_kernels(kind: str, tmp_path: Path) -> None:
     cut = np.where(K > 0.1, K, 0.0) + N * np.eye(N)
-    save_npz(tmp_path / "k.npz", csr_matrix(cut).asformat(kind))
+    save_npz(tmp_path / "k.npz", getattr(csr_matrix(cut), f"to{kind}")())
     data = read_dataset([tmp_path / "k.npz", *written(tmp_path, labels_txt="\n".join(WORDS))])
     assert data.grams is not None
     assert np.allclose(data.grams, cut)

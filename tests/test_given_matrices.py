@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from io import BytesIO
+from typing import Any
 
 import numpy as np
 import pytest
@@ -43,7 +44,7 @@ def spectrum(repair: str) -> tuple[Array, Array]:
     ],
     ids=["four decimals", "half precision", "not quite symmetric", "upper triangle", "sparse"],
 )
-def test_matrices_that_are_kernels_but_for_rounding_are_taken(matrix: object, note: str) -> None:
+def test_matrices_that_are_kernels_but_for_rounding_are_taken(matrix: Any, note: str) -> None:
     bank = KernelBank.from_grams([matrix])
     assert np.abs(bank.combine(ONE) - SMOOTH).max() < 2e-3  # what rounding to four decimals, or eleven bits, changes
     assert note in " ".join(bank.notes)
@@ -137,7 +138,9 @@ def test_a_recipe_repairs() -> None:
     recipe = mv.Recipe.from_words("repair=clip").on(data)
     assert "repair=clip" in recipe.to_words()
     assert mv.Recipe.from_json(recipe.to_json()) == recipe
-    assert 'repaired by "clip"' in " ".join(recipe.prepare().problem.bank.notes)
+    bank = recipe.prepare().problem.bank
+    assert isinstance(bank, KernelBank)
+    assert 'repaired by "clip"' in " ".join(bank.notes)
     with pytest.raises(MklvizError, match="repair is"):
         mv.Recipe.from_words("repair=shave")
 
