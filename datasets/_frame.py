@@ -183,9 +183,9 @@ def _predictable(candidate: TableColumn) -> bool:
 
 def _guess(columns: Sequence[TableColumn], able: Sequence[TableColumn]) -> TableColumn:
     """Return the column that is called so, else the first where it alone holds words, else the last."""
-    called = [
-        each for each in columns if each.name.lower() in LABEL_NAMES and each.role in ("numbers", "words", "text")
-    ]
+    holding = ("numbers", "words", "text")
+    named = [each for each in columns if each.name.lower() in LABEL_NAMES and each.role in holding]
+    called = [each for each in named if each in able or len(each.values) < 2 or len(columns) == 2]
     ends = [each for each in (columns[-1], columns[0]) if each in called]
     inner = [each for each in called if each.name.lower() != "y"]  # which may be a coordinate
     if ends or inner:
