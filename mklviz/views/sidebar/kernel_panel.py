@@ -193,6 +193,7 @@ class KernelPanel(Section):
         )
         self.degrees.box.visible = False
         self.normalize = Select(label="scale", options=NORMALIZE, value="trace")
+        self.repair_head = note()
         self.repair = Segments(label="negative eigenvalues", options=REPAIR, value=None, visible=False)
         self.precision = Precision()
         self.size, self.storage = note(), note()
@@ -204,6 +205,7 @@ class KernelPanel(Section):
             self.families,
             self.add,
             self.normalize,
+            self.repair_head,
             self.repair,
             self.precision.body,
             self.size,
@@ -273,6 +275,7 @@ class KernelPanel(Section):
         self.precision.applicable = of_features
         self.families.visible = self.add.visible = of_features or (self.added and shape is not None and shape.distances)
         self.repair.visible = self.added and not of_features
+        say(self.repair_head, "Negative eigenvalues of the matrices:" if self.repair.visible else "")
         for row in self.rows:
             row.offer_views(shape is not None and shape.views)
         self.normalize.visible = self.added
@@ -352,7 +355,8 @@ def _estimate(shape: Shape, chosen: KernelChoice) -> str:
         matrices = "distance matrix" if shape.n_grams == 1 else "distance matrices"
         return f"{counted(each * shape.n_grams, 'kernel')} of {shape.n_grams:,} {matrices}"
     if shape.n_grams:
-        return f"{shape.n_grams:,} Gram matrices · {shape.n_train:,} points, as the file brings them"
+        grams = "Gram matrix" if shape.n_grams == 1 else "Gram matrices"
+        return f"{shape.n_grams:,} {grams} · {shape.n_train:,} points, as the file brings them"
     names = shape.feature_names() if any(_names_columns(family) for family in families) else None
     size = shape.n_train, shape.n_features, families
     if approximation is not None:
