@@ -469,7 +469,7 @@ OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 600
         (b"\x00\x00\x00\x18ftypheic" + b"\x00" * 50, "a photo"),
         (b"\x89PNG\r\n\x1a\n" + b"\x00" * 50, "a picture"),
         (b"%PDF-1.7\n", "a PDF"),
-        (zipped("report.txt", "notes.txt"), "a zip archive with 2 files"),
+        (zipped("report.txt", "notes.txt"), "made of 2 files without a table"),
         (zipped("[Content_Types].xml", "word/document.xml"), "a Word document"),
         (zipped("mimetype", "content.xml"), "an OpenDocument file"),
         (OLE + "Workbook".encode("utf-16-le"), r"an old Excel file \(.xls\). Save it as CSV"),

@@ -33,8 +33,8 @@ __all__ = [
 ]
 
 KERNELS_HELP = (
-    '"paper", or families separated by spaces, each FAMILY[:VALUES][@WHERE] with WHERE one of all, each, all+each'
-    ' or a list of columns: "gauss:2^-3...2^6@all+each poly:1,2@each linear@0,3"'
+    '"paper", or families separated by spaces, each FAMILY[:VALUES][@WHERE] with WHERE one of all, each, all+each,'
+    ' views or columns, by number, range or name: "gauss:2^-3...2^6@all+each poly:1,2@each linear@0...7"'
 )
 NYSTROM_HELP = (
     "approximate the kernels by so many landmarks, such as 200, or 200:leverage to choose them by leverage scores"
@@ -107,11 +107,15 @@ def read_own_data(arguments: argparse.Namespace) -> Dataset | None:
     text = arguments.data
     if not text or text in list_datasets():
         return None
+    parts = [part.strip() for part in text.split(",")]
+    several = len(parts) > 1 and not _exists(text) and all(map(_exists, parts))
     if not (_exists(text) or Path(text).suffix or Path(text).name != text):
         return None
     said = {name: getattr(arguments, name) for name in OF_THE_TABLE if getattr(arguments, name, None) is not None}
-    data = read_dataset(text, **{name: read_table_option(name, word) for name, word in said.items()})
-    for note in data.notes if data.table is not None else ():
+    data = read_dataset(
+        parts if several else text, **{name: read_table_option(name, word) for name, word in said.items()}
+    )
+    for note in data.notes if data.table is not None or several or data.distances else ():
         print(f"mklviz: {one_line(note)}", file=sys.stderr)
     return data
 

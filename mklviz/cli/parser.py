@@ -332,8 +332,9 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
     what("--scenario", metavar="NAME", help="start from a prepared race; other options change it")
     what(
         "--data",
-        metavar="NAME|FILE",
-        help="data set (see: mklviz datasets), or a file: a table (CSV, Excel, Parquet), LIBSVM text or NumPy arrays",
+        metavar="NAME|FILE[,FILE]",
+        help="data set (see: mklviz datasets), or a file: a table (CSV, Excel, Parquet, ARFF), LIBSVM text, arrays of"
+        " NumPy or MATLAB, kernel or distance matrices; a folder, or files with commas between them, make one data set",
     )
     for name, (shown, said) in OF_THE_TABLE.items():
         what(f"--{name.replace('_', '-')}", metavar=shown, help=said)
@@ -369,6 +370,12 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
         action="store_const",
         const="true",
         help="compute kernels row by row even where n is small: less memory, about four times the time",
+    )
+    what(
+        "--repair",
+        metavar="clip|flip|shift",
+        help="what is done to negative eigenvalues of ready Gram matrices: set to zero, without their sign, or the"
+        " diagonal raised (default: refused, but for what rounding leaves)",
     )
     what("--train", help="fraction of the samples to train on (default: 0.5)")
     what("--seed", help="seed of the split and of the solvers (default: 0)")
