@@ -27,7 +27,6 @@ from mklviz.views.links.link import PAGE, names_a_race, query_value
 from mklviz.views.look import cards
 from mklviz.views.look.cards import PAGE_SX, WITHOUT_DRAWER
 from mklviz.views.start.front import front_html
-from mklviz.views.start.triangle import DraggedStart
 from mklviz.views.tabs import tab_classes
 
 __all__ = ["FrontPage", "get_ready", "open_given", "open_page"]
@@ -66,7 +65,6 @@ class FrontPage:
         self.navigation = Navigation(self.turn, section=section, margin=0, align="center")
         self.frame.session.keeps = (pn.state.cookies or {}).get(KEEP) != "no"
         follow(self.navigation, self.frame.session, "keeps", "keeps")
-        self.dragged_start = DraggedStart()
         self._main = pn.Column(sizing_mode="stretch_width", margin=0)
         self._folded: bool | None = None  # whether the drawer was open before it was folded away
 
@@ -77,7 +75,7 @@ class FrontPage:
 
     def page(self) -> pmui.Page:
         """Return the page to serve; to be called once in each session."""
-        parts = [self.navigation, *self.frame.parts, self.dragged_start]
+        parts = [self.navigation, *self.frame.parts]
         template = page_template(front_html(self.section))
         self._page = build_page(parts, self.frame.header, [], self._main, self.set_dark, template)
         self.frame.session.param.watch(self._paint, "theme")
@@ -151,7 +149,6 @@ class FrontPage:
 
     def close(self) -> None:
         """The session is over."""
-        self.dragged_start.close()
         if self.explorer is not None:
             self.explorer.close()
 
