@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from functools import cache, wraps
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import bokeh.server.session
@@ -30,8 +31,10 @@ from _waits import next_round, soon
 from bokeh import events
 from bokeh.application import Application
 from bokeh.application.handlers import FunctionHandler
+from bokeh.core.properties import Int
 from bokeh.core.property import bases, descriptors
 from bokeh.document import Document
+from bokeh.model import DataModel
 from bokeh.models import ColumnDataSource, Div, Plot
 from bokeh.plotting import figure
 from bokeh.protocol import Protocol
@@ -43,7 +46,7 @@ from bokeh.server.urls import per_app_patterns
 from bokeh.util.token import generate_jwt_token
 from panel.io.notifications import NotificationAreaBase
 from panel.io.server import ComponentResourceHandler, DocHandler, WSHandler, get_server
-from panel.io.state import set_curdoc
+from panel.io.state import set_curdoc, state
 from panel.models.esm import DataEvent, ReactiveESM
 from panel.reactive import Syncable
 from tornado.http1connection import HTTP1Connection
@@ -61,6 +64,7 @@ from mklviz.server.messages import bound_messages
 from mklviz.server.process import Contained, build_pages_in_turn, contain
 from mklviz.server.serving import name_sessions_by_process
 from mklviz.views.chart.bokeh_figure import ignore_long_press
+from mklviz.views.host import ticks
 from mklviz.views.host.components import Markup, PlotPane, ScriptedComponent
 from mklviz.views.host.document_models import all_columns_are_held, document_of, walk_models_once
 from mklviz.views.host.dragged_figure import DraggedFigure
@@ -69,7 +73,7 @@ from mklviz.views.host.environment import is_loaded, notebook_shell
 from mklviz.views.host.frames import Frames, Heartbeat
 from mklviz.views.host.page_session import Reconnect, follow_session, is_connected, is_on_page, is_served
 from mklviz.views.host.panel_setup import PAGE_TEMPLATE, configure, never_busy
-from mklviz.views.host.ticks import Polling, Ticks
+from mklviz.views.host.ticks import Polling, Ticks, wake
 from mklviz.views.host.workarounds import (
     answer_on_event_loop,
     answer_with_lock,
@@ -419,7 +423,6 @@ def test_markup_sends_its_text_alone() -> None:
     assert ":host { color: blue }" in model.stylesheets
 
 
-@rests_on("Panel's PeriodicCallback can be told neither to log nor to mark the page busy.", "views/host/ticks.py")
 def test_ticks_begin_once_and_end() -> None:
     async def count() -> int:
         calls = 0
@@ -428,12 +431,12 @@ def test_ticks_begin_once_and_end() -> None:
             nonlocal calls
             calls += 1
 
-        ticks = Ticks(0.01, tick)
-        assert not ticks.begun
-        ticks.start()
-        ticks.start()
+        some = Ticks(0.01, tick)
+        assert not some.begun
+        some.start()
+        some.start()
         await soon(lambda: calls > 2)
-        ticks.stop()
+        some.stop()
         last, later = calls, 0
 
         async def tick_later() -> None:
@@ -444,10 +447,87 @@ def test_ticks_begin_once_and_end() -> None:
         others.start()
         await soon(lambda: later > 9)
         others.stop()
-        assert ticks.begun
+        assert some.begun
         return calls - last
 
     assert asyncio.run(count()) <= 1  # one may have been on its way
+
+
+def test_ticks_come_less_often_the_longer_nothing_changes_and_at_once_after_an_event(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ticks, "FRAME_RATE", ticks.FrameRate())  # no other page is drawn
+
+    async def tick() -> None: ...
+
+    idle, steady, now = Ticks(0.1, tick, idles=True), Ticks(0.1, tick), monotonic()
+    pauses = [idle.pause(now + since) for since in (0.0, 5.0, 20.0, 1e6)]
+    assert pauses[0] == 0.1 < pauses[1] < pauses[2] < pauses[3] == ticks.SLOWEST
+    assert steady.pause(now + 1e6) == 0.1
+    idle.sent_at = now + 1e6  # it has changed the page
+    assert idle.pause(now + 1e6) == 0.1
+    idle.sent_at = now
+    idle.wake()
+    assert idle.pause(monotonic()) == 0.1
+
+
+@rests_on(
+    "a session knows its connections and calls with the lock of its document, which holds what has changed.",
+    "views/host/ticks.py",
+)
+def test_a_page_has_ticks_while_a_browser_shows_it_or_something_happens(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ticks, "AWAY", 0.0)
+    monkeypatch.setattr(ticks, "LOOK_AGAIN", 0.0)
+    calls: list[bool] = []
+
+    class Heart(DataModel):
+        seq = Int(default=0)
+
+    pane, heart = Div(text="one"), Heart()
+
+    async def tick() -> None:
+        heart.seq += 1
+        calls.append(ticks.changes(state.curdoc))
+        pane.text = f"{len(calls)}"
+        assert ticks.changes(state.curdoc)
+
+    async def visit() -> None:
+        session, connect = await session_of(lambda document: [document.add_root(each) for each in (pane, heart)])
+        with set_curdoc(session.document):
+            each = Ticks(0.0, tick)
+            each.start()
+        for _ in range(50):
+            await next_round()
+        assert not calls  # nobody is there
+        wake(session.document)
+        await soon(lambda: len(calls) == 1)
+        for _ in range(50):
+            await next_round()
+        assert len(calls) == 1
+        session.subscribe(connect(Socket()))
+        await soon(lambda: len(calls) > 3)
+        each.stop()
+        assert not any(calls)  # to count up a heartbeat changes nothing
+
+    asyncio.run(visit())
+
+
+@rests_on("a component answers what its browser changes in _server_change.", "views/host/components.py")
+def test_a_sign_of_life_is_taken_at_once_and_wakes_nothing() -> None:
+    woken: list[bool] = []
+    heart = Heartbeat()
+    document = shown(heart)
+
+    async def tick() -> None: ...
+
+    each = Ticks(0.1, tick)
+    each.wake = lambda: woken.append(True)  # type: ignore[method-assign]
+    with set_curdoc(document):
+        each.start()
+    model = next(model for model in document.models if hasattr(getattr(model, "data", None), "ack"))
+    model.data.trigger("ack", 0, 3)  # as by a browser
+    assert heart.ack == 3
+    assert not woken
 
 
 @rests_on("PeriodicCallback calls in the background, in milliseconds, until it is stopped.", "views/host/ticks.py")

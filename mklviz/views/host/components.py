@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import panel as pn
 import param
 from panel.custom import JSComponent
+from panel.io.state import set_curdoc
 
-__all__ = ["Markup", "PlotPane", "ScriptedComponent"]
+__all__ = ["Markup", "PlotPane", "Pulse", "ScriptedComponent"]
 
 
 class ScriptedComponent(JSComponent):
@@ -30,6 +31,23 @@ class ScriptedComponent(JSComponent):
     def _get_model(self, *args: Any, **settings: Any) -> Any:
         self.before_page()
         return super()._get_model(*args, **settings)
+
+
+class Pulse(JSComponent):
+    """Invisible part of a page that hears from its browser now and then, with nothing to be done about it.
+
+    What is in `_heard` is taken as it comes, with the lock held already, and wakes nothing. Panel would wait for more,
+    ask for the lock again and mark the page busy, for which its shell walks through all models.
+    """
+
+    _heard: ClassVar[str] = ""
+
+    def _server_change(self, doc: Any, ref: str, subpath: str | None, attr: str, old: Any, new: Any) -> None:
+        if attr == self._heard:
+            with set_curdoc(doc):
+                setattr(self, attr, new)
+        else:
+            super()._server_change(doc, ref, subpath, attr, old, new)
 
 
 class Markup(pn.pane.HTML):

@@ -9,6 +9,7 @@ from typing import Any
 
 import bokeh.server.session
 from bokeh.core.has_props import HasProps
+from bokeh.core.property.bases import Undefined
 from bokeh.core.property.descriptors import PropertyDescriptor
 from bokeh.server.contexts import ApplicationContext
 from bokeh.server.session import ServerSession
@@ -19,17 +20,21 @@ from panel.reactive import Syncable
 from param import Parameterized
 from tornado.web import HTTPError
 
+from mklviz.views.host.ticks import wake
+
 __all__ = [
     *("answer_on_event_loop", "answer_with_lock", "import_nothing_for_component_files", "remember_defaults"),
     "with_page_locked",
 ]
+
+_PLAIN = (str, int, float, type(None), type(Undefined))
 
 
 @cache
 def remember_defaults() -> None:
     """Let Bokeh remember the defaults of each class; done once per process.
 
-    It works them out anew for each of the 700 models of a race, which is a third of what a page costs the server.
+    It works them out anew, and checks them, for each of the 700 models of a race: a third of what a page costs.
     """
     models: Any = HasProps
     descriptors: Any = PropertyDescriptor
@@ -37,6 +42,21 @@ def remember_defaults() -> None:
     varies: Any = cache(descriptors.has_unstable_default)  # which asks of a class what it asks of its models
     models._overridden_defaults = classmethod(defaults)
     descriptors.has_unstable_default = lambda descriptor, model: varies(descriptor, type(model))
+    work_out: Any = descriptors.instance_default
+    plain: dict[tuple[type, str], Any] = {}
+
+    def default(descriptor: Any, model: Any) -> Any:
+        about = type(model), descriptor.name
+        if descriptor.name in (model.themed_values() or ()):
+            return work_out(descriptor, model)
+        if about in plain:
+            return plain[about]
+        value = work_out(descriptor, model)
+        if isinstance(value, _PLAIN) and not descriptor.has_unstable_default(model):  # no list or model, of which
+            plain[about] = value  # each has its own
+        return value
+
+    descriptors.instance_default = default
 
 
 _PACKAGES = ("mklviz", "panel", "panel_material_ui")
@@ -85,6 +105,7 @@ def _once_loaded(answer: Callable[..., Awaitable[None]]) -> Callable[..., Awaita
                 state.onload(partial(state.execute, again, schedule=True))
         if not waits:
             await answer(part, document, *event, **names)
+            wake(document)
 
     return answer_in_time
 

@@ -67,6 +67,7 @@ class FrontPage:
         self.frame.session.keeps = (pn.state.cookies or {}).get(KEEP) != "no"
         follow(self.navigation, self.frame.session, "keeps", "keeps")
         self.dragged_start = DraggedStart()
+        self._controls: list[Any] = []  # that stand in the drawer, once it is seen
         self._main = pn.Column(sizing_mode="stretch_width", margin=0)
         self._folded: bool | None = None  # whether the drawer was open before it was folded away
 
@@ -83,7 +84,7 @@ class FrontPage:
         self.frame.session.param.watch(self._paint, "theme")
         WARMUP.start()
         if self.section in (EXPLORE, RUNS) or query_value(RACE_KEY):
-            self._build()
+            self._build(self.section)
         self._show(self.section, {OWN: query_value(OWN)})
         self._paint()
         follow_session(self._start, self.close)
@@ -92,16 +93,15 @@ class FrontPage:
     def turn(self, section: str, words: Mapping[str, str]) -> None:
         """Open a section; `words` say which lesson or claim, or that a table of one's own is to be opened."""
         with pn.io.hold(policy="collect"):  # one message
-            begun = self._build() if section in (EXPLORE, RUNS) and self.explorer is None else None
+            begun = self._build(section) if section in (EXPLORE, RUNS) and self.explorer is None else None
             self._show(section, words)
             if begun is not None:
                 begun.start()
 
-    def _build(self) -> Explorer:
-        self.explorer = Explorer(frame=self.frame)
+    def _build(self, section: str) -> Explorer:
+        self.explorer = Explorer(frame=self.frame, section=section)
         self.explorer.turn_to_tabs = lambda: self._show(EXPLORE, {})
-        if self.explorer.open():
-            self._page.sidebar = [self.explorer.controls]
+        self._controls = [self.explorer.controls] if self.explorer.open() else []
         self.explorer.set_dark(self.frame.session.theme.dark)
         return self.explorer
 
@@ -112,6 +112,8 @@ class FrontPage:
         if self.explorer is None:
             return
         self._main.visible = section in (EXPLORE, RUNS)
+        if section == EXPLORE and not self._page.sidebar:
+            self._page.sidebar = self._controls
         self._show_drawer(section == EXPLORE)
         self.explorer.show_section(section)
         if words.get("own") or words.get(OWN) == "own":
