@@ -267,8 +267,8 @@ class Explorer(pn.viewable.Viewer):
             self._tick_launch(self.launch)
         if self.session.race is None:
             self.session.preview = self._cold_start.set_up
-            if self.shell.sees(self.race_view):
-                self._cold_start.update(self.run_panel.pace.value, self._figures_ahead.built)
+            seen = self.shell.sees(self.race_view)
+            self._cold_start.update(self.run_panel.pace.value, self._figures_ahead.built, seen)
         self.lesson.update()
         self.stage.tick()
         self.shell.tick(monotonic())  # figures may have been built since
