@@ -35,7 +35,7 @@ from bokeh.core.properties import Int
 from bokeh.core.property import bases, descriptors
 from bokeh.document import Document
 from bokeh.model import DataModel
-from bokeh.models import ColumnDataSource, Div, Plot
+from bokeh.models import ColumnDataSource, Div, Plot, TextInput
 from bokeh.plotting import figure
 from bokeh.protocol import Protocol
 from bokeh.resources import Resources
@@ -73,7 +73,7 @@ from mklviz.views.host.environment import is_loaded, notebook_shell
 from mklviz.views.host.frames import Frames, Heartbeat
 from mklviz.views.host.page_session import Reconnect, follow_session, is_connected, is_on_page, is_served
 from mklviz.views.host.panel_setup import PAGE_TEMPLATE, configure, never_busy
-from mklviz.views.host.ticks import Polling, Ticks, wake
+from mklviz.views.host.ticks import Polling, Ticks
 from mklviz.views.host.workarounds import (
     answer_on_event_loop,
     answer_with_lock,
@@ -499,7 +499,7 @@ def test_a_page_has_ticks_while_a_browser_shows_it_or_something_happens(monkeypa
         for _ in range(50):
             await next_round()
         assert not calls  # nobody is there
-        wake(session.document)
+        each.wake()
         await soon(lambda: len(calls) == 1)
         for _ in range(50):
             await next_round()
@@ -512,22 +512,34 @@ def test_a_page_has_ticks_while_a_browser_shows_it_or_something_happens(monkeypa
     asyncio.run(visit())
 
 
-@rests_on("a component answers what its browser changes in _server_change.", "views/host/components.py")
-def test_a_sign_of_life_is_taken_at_once_and_wakes_nothing() -> None:
-    woken: list[bool] = []
-    heart = Heartbeat()
-    document = shown(heart)
+@rests_on("a document tells what its browser changes, and events on it.", "views/host/ticks.py")
+def test_what_happens_on_a_page_brings_its_ticks_back_and_a_sign_of_life_does_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ticks, "FRAME_RATE", ticks.FrameRate())
+    heart, field = Heartbeat(), pn.widgets.TextInput()
+    document = shown(pn.Column(heart, field))
 
     async def tick() -> None: ...
 
-    each = Ticks(0.1, tick)
-    each.wake = lambda: woken.append(True)  # type: ignore[method-assign]
+    each, later = Ticks(0.1, tick, idles=True), 1e6
+    said = {"type": "event", "name": "document_ready", "values": {"type": "map", "entries": []}}
+    ready: Any = {"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": said}
     with set_curdoc(document):
         each.start()
+    monkeypatch.setattr(ticks, "monotonic", lambda: later)
     model = next(model for model in document.models if hasattr(getattr(model, "data", None), "ack"))
-    model.data.trigger("ack", 0, 3)  # as by a browser
+    model.data.ack = 3  # as by a browser
     assert heart.ack == 3
-    assert not woken
+    assert each.pause(later) == ticks.SLOWEST
+    for happen in (
+        lambda: setattr(next(iter(document.select({"type": TextInput}))), "value", "typed"),
+        lambda: document.apply_json_patch({"events": [ready]}),
+    ):
+        happen()
+        assert each.pause(later) == 0.1
+        later *= 2
+        assert each.pause(later) == ticks.SLOWEST
 
 
 @rests_on("PeriodicCallback calls in the background, in milliseconds, until it is stopped.", "views/host/ticks.py")

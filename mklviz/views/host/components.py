@@ -36,8 +36,7 @@ class ScriptedComponent(JSComponent):
 class Pulse(JSComponent):
     """Invisible part of a page that hears from its browser now and then, with nothing to be done about it.
 
-    What is in `_heard` is taken as it comes, with the lock held already, and wakes nothing. Panel would wait for more,
-    ask for the lock again and mark the page busy, for which its shell walks through all models.
+    What is in `_heard` is taken as it comes, with the lock held: Panel would wait for more, and ask for the lock again.
     """
 
     _heard: ClassVar[str] = ""

@@ -9,15 +9,16 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from time import monotonic, thread_time
 from typing import Protocol
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakKeyDictionary
 
 from bokeh.document import Document
+from bokeh.document.events import DocumentChangedEvent
 from bokeh.server.session import ServerSession
 from panel.io import hold, state
 from panel.io.callbacks import PeriodicCallback
 from panel.io.state import set_curdoc
 
-__all__ = ["FRAME_RATE", "FrameRate", "Polling", "Ticks", "changes", "loop_lock", "wake"]
+__all__ = ["FRAME_RATE", "FrameRate", "Polling", "Ticks", "changes", "loop_lock"]
 
 ROUNDS = 4  # of the event loop: a small request is accepted, read and answered in so many
 
@@ -81,16 +82,9 @@ IDLE = 0.1  # of the time for which nothing has changed on a page passes until i
 SLOWEST = 3.0  # seconds between two of its ticks
 AWAY = 10.0  # seconds without a connection after which a page has no ticks
 LOOK_AGAIN = 0.5  # seconds between looks whether its browser has come back
-PULSES = ("seq", "beat")  # what the server counts up to hear from a browser
-_TICKS: WeakKeyDictionary[Document, WeakSet[Ticks]] = WeakKeyDictionary()
+PULSES = ("seq", "ack", "beat", "heard")  # by which server and browser hear from each other
 
 _log = logging.getLogger(__name__)
-
-
-def wake(document: Document | None) -> None:
-    """Let the ticks of a page come at their full rate again: something has happened on it."""
-    for ticks in list(_TICKS.get(document, ())) if document is not None else ():
-        ticks.wake()
 
 
 class Ticks:
@@ -116,7 +110,8 @@ class Ticks:
             return
         self.begun, self._document = True, state.curdoc
         if self._document is not None:
-            _TICKS.setdefault(self._document, WeakSet()).add(self)
+            self._document.on_change(self._note)
+            self._document.on_message("bokeh_event", self._hurry)
         with suppress(RuntimeError):
             self._loop = asyncio.get_running_loop()
             self._woken_at = self._seen_at = monotonic()
@@ -129,8 +124,17 @@ class Ticks:
             self._timer.cancel()
 
     def wake(self) -> None:
+        """Come soon, though nobody may see the page."""
+        self._woken = True
+        self._hurry()
+
+    def _note(self, event: DocumentChangedEvent) -> None:
+        if getattr(event, "attr", "") not in PULSES:
+            self._hurry()
+
+    def _hurry(self, *_: object) -> None:
         """Come soon, as something has happened, and at the full rate from now on."""
-        self._woken_at, self._woken = monotonic(), True
+        self._woken_at = monotonic()
         if self._timer is not None and not self._over:
             self._timer.cancel()
             self._wait(self._called_at + self.pause(self._woken_at) - self._woken_at)

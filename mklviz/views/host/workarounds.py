@@ -20,8 +20,6 @@ from panel.reactive import Syncable
 from param import Parameterized
 from tornado.web import HTTPError
 
-from mklviz.views.host.ticks import wake
-
 __all__ = [
     *("answer_on_event_loop", "answer_with_lock", "import_nothing_for_component_files", "remember_defaults"),
     "with_page_locked",
@@ -105,7 +103,6 @@ def _once_loaded(answer: Callable[..., Awaitable[None]]) -> Callable[..., Awaita
                 state.onload(partial(state.execute, again, schedule=True))
         if not waits:
             await answer(part, document, *event, **names)
-            wake(document)
 
     return answer_in_time
 
