@@ -112,7 +112,8 @@ class Shell:
     def _open(self, *_: Any) -> None:
         """Put into the open box its tab, or why it has nothing to show."""
         for index, box in enumerate(self.boxes):
-            box.visible = index == self.strip.active
+            if box.visible != (index == self.strip.active):  # to set what is set costs half of a tick
+                box.visible = index == self.strip.active
         for kind, tab in self.tabs.items():
             tab.shown = self._seen and kind is self._classes[self.strip.active]
         if not self._seen:

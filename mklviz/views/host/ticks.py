@@ -12,7 +12,7 @@ from typing import Protocol
 from weakref import WeakKeyDictionary
 
 from bokeh.document import Document
-from bokeh.document.events import DocumentChangedEvent
+from bokeh.document.events import DocumentChangedEvent, DocumentPatchedEvent
 from bokeh.server.session import ServerSession
 from panel.io import hold, state
 from panel.io.callbacks import PeriodicCallback
@@ -129,7 +129,7 @@ class Ticks:
         self._hurry()
 
     def _note(self, event: DocumentChangedEvent) -> None:
-        if getattr(event, "attr", "") not in PULSES:
+        if _is_news(event):
             self._hurry()
 
     def _hurry(self, *_: object) -> None:
@@ -180,8 +180,12 @@ class Ticks:
 
 
 def changes(document: Document) -> bool:
-    """Return whether anything was changed within `hold` but what tells whether a browser is there."""
-    return any(getattr(event, "attr", "") not in PULSES for event in document.callbacks._held_events)
+    """Return whether a browser is to be told anything of what was done within `hold`, but to say that it is there."""
+    return any(map(_is_news, document.callbacks._held_events))
+
+
+def _is_news(event: DocumentChangedEvent) -> bool:
+    return isinstance(event, DocumentPatchedEvent) and getattr(event, "attr", "") not in PULSES
 
 
 PERIOD = 8  # milliseconds
