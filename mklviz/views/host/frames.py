@@ -30,7 +30,7 @@ class Heartbeat(Pulse):
 
     # these are no work, and the shell of a page walks through all its models whenever "busy" changes
     _busy__ignore: ClassVar[list[str]] = ["ack", "key", "presses"]
-    _heard = "ack"
+    _told, _heard = "seq", "ack"
 
     _esm = beside(__file__, "heartbeat.js")
 

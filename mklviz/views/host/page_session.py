@@ -101,7 +101,7 @@ class Reconnect(Pulse):
     heard = param.Integer(default=0, doc="The last of them that was answered")
 
     _busy__ignore: ClassVar[list[str]] = ["heard"]
-    _heard = "heard"
+    _told, _heard = "beat", "heard"
 
     _esm = beside(__file__, "reconnect.js")
 
