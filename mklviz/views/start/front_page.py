@@ -67,7 +67,6 @@ class FrontPage:
         self.frame.session.keeps = (pn.state.cookies or {}).get(KEEP) != "no"
         follow(self.navigation, self.frame.session, "keeps", "keeps")
         self.dragged_start = DraggedStart()
-        self._controls: list[Any] = []  # that stand in the drawer, once it is seen
         self._main = pn.Column(sizing_mode="stretch_width", margin=0)
         self._folded: bool | None = None  # whether the drawer was open before it was folded away
 
@@ -101,7 +100,8 @@ class FrontPage:
     def _build(self, section: str) -> Explorer:
         self.explorer = Explorer(frame=self.frame, section=section)
         self.explorer.turn_to_tabs = lambda: self._show(EXPLORE, {})
-        self._controls = [self.explorer.controls] if self.explorer.open() else []
+        if self.explorer.open():
+            self._page.sidebar = [self.explorer.controls]
         self.explorer.set_dark(self.frame.session.theme.dark)
         return self.explorer
 
@@ -112,8 +112,6 @@ class FrontPage:
         if self.explorer is None:
             return
         self._main.visible = section in (EXPLORE, RUNS)
-        if section == EXPLORE and not self._page.sidebar:
-            self._page.sidebar = self._controls
         self._show_drawer(section == EXPLORE)
         self.explorer.show_section(section)
         if words.get("own") or words.get(OWN) == "own":
