@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import re
@@ -19,6 +20,7 @@ from mklviz.bench.screen import opened
 from mklviz.record.bundle import recorded_evidence, recording
 from mklviz.reproduce.claims import all_claims, load_claim
 from mklviz.scenarios import DEFAULT, load_scenario
+from mklviz.views.explorer import cold_start
 from mklviz.views.explorer.navigation import CLAIMS, EXPLORE, LESSONS, RUNS, SECTIONS, START
 from mklviz.views.host.solved_paths import problem_data
 from mklviz.views.lessons.pictures import kernel_titles
@@ -73,6 +75,25 @@ def test_the_first_page_builds_no_dashboard_and_weighs_less_than_the_dashboard()
     assert small.models < 0.5 * large.models
     assert small.components < large.components
     assert small.nbytes < 0.5 * large.nbytes
+
+
+def test_runs_bring_no_race_before_it_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cold_start, "IDLE", -1.0)  # whatever was touched, figures may be built
+    runs, large = opened(FrontPage(RUNS).page), opened(FrontPage(EXPLORE).page)
+    assert runs.models < 0.7 * large.models
+    front = FrontPage(RUNS)
+    page, built = front.page(), front.explorer
+    assert built is not None
+    gap = built.race_view.page.panes["gap"]
+    asyncio.run(built.tick())
+    assert gap.object is None  # nobody sees it
+    assert page.sidebar == [built.controls]  # without a drawer the page would lie beside the window
+    front.navigation.receive({"section": EXPLORE})
+    asyncio.run(built.tick())
+    assert gap.object is not None
+    front.navigation.receive({"section": START})
+    assert not built.shell.sees(built.race_view)
+    front.close()
 
 
 def test_the_dashboard_is_built_once_and_a_lesson_is_set_up_in_it() -> None:

@@ -81,7 +81,7 @@ class FrontPage:
         self.frame.session.param.watch(self._paint, "theme")
         WARMUP.start()
         if self.section in (EXPLORE, RUNS) or query_value(RACE_KEY):
-            self._build()
+            self._build(self.section)
         self._show(self.section, {OWN: query_value(OWN)})
         self._paint()
         follow_session(self._start, self.close)
@@ -90,13 +90,13 @@ class FrontPage:
     def turn(self, section: str, words: Mapping[str, str]) -> None:
         """Open a section; `words` say which lesson or claim, or that a table of one's own is to be opened."""
         with pn.io.hold(policy="collect"):  # one message
-            begun = self._build() if section in (EXPLORE, RUNS) and self.explorer is None else None
+            begun = self._build(section) if section in (EXPLORE, RUNS) and self.explorer is None else None
             self._show(section, words)
             if begun is not None:
                 begun.start()
 
-    def _build(self) -> Explorer:
-        self.explorer = Explorer(frame=self.frame)
+    def _build(self, section: str) -> Explorer:
+        self.explorer = Explorer(frame=self.frame, section=section)
         self.explorer.turn_to_tabs = lambda: self._show(EXPLORE, {})
         if self.explorer.open():
             self._page.sidebar = [self.explorer.controls]
