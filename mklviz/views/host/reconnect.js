@@ -228,10 +228,7 @@ if (!link.watched) {
 export function render({ model }) {
   const address = () => { if (model.query) history.replaceState(history.state, "", model.query) }
   model.on("query", address)
-  model.on("beat", () => {
-    heard()
-    model.heard = model.beat
-  })
+  model.on("beat", () => { model.heard = model.beat })
   heard()
   if (link.page && link.page !== model.page_id) return end()
   link.page = model.page_id
