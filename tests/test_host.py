@@ -71,7 +71,7 @@ from mklviz.views.host.dragged_figure import DraggedFigure
 from mklviz.views.host.dragging import DragHandle
 from mklviz.views.host.environment import is_loaded, notebook_shell
 from mklviz.views.host.frames import Frames, Heartbeat
-from mklviz.views.host.page_session import Reconnect, follow_session, is_connected, is_on_page, is_served
+from mklviz.views.host.page_session import GONE_AFTER, Reconnect, follow_session, is_connected, is_on_page, is_served
 from mklviz.views.host.panel_setup import PAGE_TEMPLATE, configure, never_busy
 from mklviz.views.host.ticks import Polling, Ticks
 from mklviz.views.host.workarounds import (
@@ -270,6 +270,10 @@ async def visit() -> list[str]:
         assert reconnect.present
         session.document.callbacks.trigger_event(events.DocumentReady())
         await soon(lambda: not session.expiration_blocked)
+        reconnect.beat += GONE_AFTER + 1
+        assert not reconnect.present
+        reconnect.heard = reconnect.beat
+        assert reconnect.present
         browser.close()
         await soon(lambda: not reconnect.present)
     await soon(lambda: not server.get_sessions())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable
-from time import monotonic
 from typing import Any, ClassVar
 
 import panel as pn
@@ -16,8 +15,8 @@ from mklviz.views.host.components import Pulse
 from mklviz.views.host.ticks import Ticks
 
 __all__ = [
-    *("GIVE_UP_AFTER", "OWNER", "PATIENCE", "Reconnect", "follow_session", "is_connected", "is_on_page", "is_served"),
-    *("owner_of_page", "wait_for_browser"),
+    *("GIVE_UP_AFTER", "GONE_AFTER", "OWNER", "PATIENCE", "Reconnect", "follow_session", "is_connected"),
+    *("is_on_page", "is_served", "owner_of_page", "wait_for_browser"),
 ]
 
 PATIENCE = 60.0  # seconds until the server gives up a browser that has not connected
@@ -84,7 +83,7 @@ def follow_session(loaded: Callable[[], object], ended: Callable[[], object]) ->
 
 
 BEAT = 3.0  # seconds
-GONE_AFTER = 10.0  # seconds without an answer after which a page counts as left, even if its connection looks open
+GONE_AFTER = 3  # signs of life without an answer after which a page counts as left, even if its connection looks open
 
 
 class Reconnect(Pulse):
@@ -110,8 +109,6 @@ class Reconnect(Pulse):
         self._context = document.session_context if document is not None else None
         session = self._context.id.split(".")[0] if self._context else ""
         super().__init__(page_id=secrets.token_hex(8), session=session, width=0, height=0, margin=0)
-        self._heard_at = monotonic()
-        self.param.watch(self._take_note, "heard")
         if self._context is not None:
             ticks = Ticks(BEAT, self._send_beat)
             pn.state.onload(ticks.start)
@@ -124,9 +121,5 @@ class Reconnect(Pulse):
     def present(self) -> bool:
         """Whether a browser shows the page."""
         session = self._context.session if self._context else None
-        if session is None or session.connection_count == 0:
-            return False
-        return monotonic() - self._heard_at < GONE_AFTER
-
-    def _take_note(self, _event: object) -> None:
-        self._heard_at = monotonic()
+        connected = session is not None and session.connection_count > 0
+        return connected and self.beat - self.heard <= GONE_AFTER

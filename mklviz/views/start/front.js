@@ -31,11 +31,12 @@ announce((named && find(`[data-${named[0]}="${CSS.escape(named[1])}"]`)) ?? find
 
 const loads = () => find(".bar") || document.getElementById("loader").style.display === "flex"
 const comes = () => front.hasAttribute("aria-busy") || ["explore", "runs"].includes(front.dataset.open) && loads()
+let tries = 300  // what answers to keys may be built after what says that the page stands
 const press = () => {
-  if (comes()) return void setTimeout(press, 100)
   const last = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true })
+  const lost = () => front.dataset.open === "explore" && document.body.dispatchEvent(last) && --tries  // or turned away
+  if (comes() || lost()) return void setTimeout(press, 100)
   kept.mklvizKey = key = ""
-  if (front.dataset.open === "explore") document.body.dispatchEvent(last)  // who has turned away has no use for it
 }
 addEventListener("keydown", (event) => {
   if (!(event.key in KEYS) || event.ctrlKey || event.metaKey || event.altKey || !comes()) return
