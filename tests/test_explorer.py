@@ -382,7 +382,7 @@ def test_a_preparation_waits_for_the_solvers_to_warm_up_says_so_and_can_be_stopp
     preparation.start()
     while preparation.fraction != 0.25:
         assert not preparation.ended
-    assert "Warming up the solvers" in preparation.stage
+    assert "Loading the compiled solvers, 25 %" in preparation.stage
     preparation.cancel()
     ends(preparation)
     with pytest.raises(Interrupted):
@@ -440,10 +440,10 @@ def test_who_opens_the_page_sees_the_warm_up_and_may_press_run_meanwhile(
     assert not bar.visible
     slow.start()
     follow(explorer, lambda: bar.visible and bar.value == 25)
-    assert "Warming up the solvers" in str(stage.object)
+    assert "Loading the compiled solvers, 25 %" in str(stage.object)
     assert "run" in explorer.run_panel.usable(explorer.state)
     explorer.run()
-    follow(explorer, lambda: explorer.state == "preparing" and "Warming up the solvers" in str(stage.object))
+    follow(explorer, lambda: explorer.state == "preparing" and "Loading the compiled solvers" in str(stage.object))
     slow._done.set()
     follow(explorer, lambda: explorer.state == "finished")
     asyncio.run(explorer.tick())

@@ -23,6 +23,7 @@ from mklviz.views.chart.svg_pictures import path_still, race_still
 from mklviz.views.export.page import race_page
 from mklviz.views.host.environment import after_each_cell, running_marimo, show_below_cell, show_bundle
 from mklviz.views.look.palette import LIGHT, Theme
+from mklviz.views.race.results import race_sentence
 
 if TYPE_CHECKING:
     from mklviz.views.notebook.race_widget import RaceWidget
@@ -133,7 +134,7 @@ class RaceCell:
     def _picture_on_the_way(self) -> None:
         with self._last:
             if not self._pictured:  # the race may have ended since this thread has looked
-                self.still.keep(race_still(self.race, self._gap), self._words)
+                self.still.keep(race_still(self.race, self._gap), f"{race_sentence(self.race)} {self._words}")
 
     def _follow(self) -> None:
         try:
