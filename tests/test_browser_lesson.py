@@ -13,7 +13,7 @@ Open = Callable[..., App]
 
 def test_a_guess_is_kept_through_the_race_and_compared_with_what_came_out(open_app: Open) -> None:
     app = open_app()
-    app.choose("Scenario", "Where SILP is just as good")
+    app.choose("Scenario", "A data set that one question decides")
     asked = app.page.get_by_role("group", name="On Vote one question nearly decides")
     asked.wait_for()
     app.until(lambda: asked.get_by_role("radio").count() == 4, "the four answers")

@@ -61,7 +61,7 @@ def test_a_polynomial_shows_its_parameters_and_predicts(open_app: Open) -> None:
 
 def test_of_three_classes_learned_together_ufo_keeps_one_kernel_and_the_closed_form_all(open_app: Open) -> None:
     app = open_app()
-    raced(app, "Three classes at once")
+    raced(app, "Three classes at once, or one after the other")
     assert app.last("active") == {"ufo": 1.0, "closed-form": 4.0}
     assert {key: app.row(key)[ACTIVE_COLUMN] for key in ("ufo", "closed-form")} == {"ufo": "1", "closed-form": "4"}
     gaps = app.last("gap")

@@ -76,13 +76,13 @@ class Motion:
         return "settles" if fades and self.in_vain >= SEARCH else "stable"
 
     def __str__(self) -> str:
-        """Say it in words: "shifted weight worth 52 full moves; 98 % was undone again"."""
+        """Say it in words: "shifted weight worth 52 full moves; 98 % was undone"."""
         if not math.isfinite(self.moved):
             return ""
         times = f"{self.moved:.1f}" if self.moved < 9.95 else f"{self.moved:,.0f}"
         what = f"{100 * self.moved:.0f} % of its weight" if self.moved < 0.995 else f"weight worth {times} full moves"
         undone = round(100 * self.share_in_vain)
-        return f"shifted {what}; {f'{undone} % was' if undone else 'nothing was'} undone again"
+        return f"shifted {what}; {f'{undone} % was' if undone else 'nothing was'} undone"
 
 
 class MotionTracker:

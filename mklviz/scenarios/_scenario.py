@@ -7,7 +7,7 @@ Each file of this folder defines one, or several on one subject.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -118,7 +118,7 @@ class Scenario:
 ON_A_WAY, ON_A_SIDE = 25, 17  # points of a way, and of a side of a triangle
 
 
-def best_of(traces: Sequence[Trace]) -> Trace:
+def best_of(traces: Iterable[Trace]) -> Trace:
     """Return the run that found the least objective."""
     return min(traces, key=lambda trace: trace.best.objective)
 
