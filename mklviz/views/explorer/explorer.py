@@ -104,7 +104,7 @@ class Explorer(pn.viewable.Viewer):
         self.session.param.watch(lambda _: self._paint(), "theme")
         self.sidebar.param.watch(self._refresh, ["recipe", "blocked"])
         scenario.lesson.guess.param.watch(self._touched, "value")
-        scenario.lesson.param.watch(self._touched, "open")
+        scenario.lesson.param.watch(self._turn_lesson, "open")
 
     def _stage_commands(self) -> dict[str, Callable[..., Any]]:
         """Return what can be pressed on the stage of a lesson."""
@@ -118,16 +118,23 @@ class Explorer(pn.viewable.Viewer):
             scenario.leave_claim()
         scenario.choice.value = name
         scenario.open_lesson()
-        self.header.fold(scenario.lesson.open)
+
+    def _turn_lesson(self, *_: Any) -> None:
+        """Leave Run to the stage while a lesson stands there, and fold away the controls that set it up."""
+        opened = self.sidebar.scenario.lesson.open
+        self.header.fold(opened)
+        self.header.offer_run(self._section == EXPLORE and not opened)
+        self.run_panel.buttons["run"].visible = not opened
+        self._touched()
 
     def open_claim(self, name: str) -> None:
         """Show a claim of a paper above the tabs, and set the controls to its race, where it has one."""
         scenario = self.sidebar.scenario
-        wrong = self.claim.open(name)
+        raced, wrong = scenario.races_claim, self.claim.open(name)
         self._say_wrong(wrong)
         if not wrong:
             scenario.lesson.open = False
-        if not wrong and scenario.races_claim:
+        if not wrong and (raced or scenario.races_claim):
             scenario.restore()
 
     # -- the commands
@@ -270,6 +277,7 @@ class Explorer(pn.viewable.Viewer):
             else:
                 self._tick_launch(self.launch)
             if self.session.race is None:
+                self._cold_start.awaited = self.launch is not None
                 self.session.preview = self._cold_start.set_up
                 self._cold_start.update(self.run_panel.pace.value, self._figures_ahead.built)
             self.lesson.update()
@@ -277,6 +285,7 @@ class Explorer(pn.viewable.Viewer):
             self.shell.tick(monotonic())  # figures may have been built since
 
     def _tick_race(self, now: float) -> None:
+        self.stage.progress = ""
         self._follow()
         self.deep_link.go_to_step()
         self._warmup.tick(self.state)
@@ -290,6 +299,7 @@ class Explorer(pn.viewable.Viewer):
             self._ticks_of_launch += 1
             if self._ticks_of_launch > SOON:
                 self.run_panel.show_progress(preparation.fraction, preparation.stage)
+                self.stage.progress = preparation.stage
             self.session.give_way(preparation.wants_room)
             if self._cold_start.bridges:
                 self.status = YOURS_FOLLOWS
@@ -351,6 +361,7 @@ class Explorer(pn.viewable.Viewer):
     def show_section(self, section: str) -> None:
         """Stand on a page that has this section open, in which the history of races may be all there is to see."""
         self._section = self.page_recovery.section = section
+        self.header.offer_run(section == EXPLORE and not self.sidebar.scenario.lesson.open)
         self.shell.show_alone(SECTIONS[RUNS] if section == RUNS else "")
         self.page_recovery.tell()
 
@@ -412,7 +423,7 @@ class Explorer(pn.viewable.Viewer):
         wrong = [open_address(self.sidebar), self._open_claim(), self.address.open(), self.deep_link.open()]
         framing.apply(self.sidebar, self.shell.strip)
         self._say_wrong(" ".join(filter(None, [*wrong, framing.wrong])))
-        self.header.fold(self.sidebar.scenario.lesson.open)
+        self._turn_lesson()
         WARMUP.start()
         return framing.sidebar
 

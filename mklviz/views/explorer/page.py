@@ -54,11 +54,11 @@ class KeyHelp(JSComponent):
 
 _WHY = "Large type and lines, with objective and kernel weights alone, to be read from the last row"
 _NO_SWITCH = "@media (max-width: 599px) { .switch { display: none; } }"  # on a phone
-_NO_RUN = "@media (min-width: 600px) { .button { display: none; } }"  # it stands in the drawer, which is in sight
+_NO_RUN = "@media (min-width: 600px) { .button { display: none; } }"  # it stands in the drawer
 
 
 class Header:
-    """The switch of a projector, Run where its drawer is folded away, on a projector or a phone, and the list of keys.
+    """The switch of a projector, Run where its drawer is folded away, and the list of keys.
 
     `keys`: what keys do on this page that do nothing on others; `parts`: what stands in the header.
     """
@@ -85,6 +85,8 @@ class Header:
         self._page = page
         if self.projector.value or not self._drawer:
             page.sidebar_open = False
+        page.param.watch(self._paint, "sidebar_open")
+        self._paint()
 
     def fold(self, folded: bool) -> None:
         """Fold the drawer of the page away, or bring it back."""
@@ -119,7 +121,8 @@ class Header:
         sheet = cards.variables(self._session.theme)
         if self._brand is not None:
             self._brand.dress([sheet])
-        folded = [_NO_SWITCH] if self._session.theme.projected else [_NO_SWITCH, _NO_RUN]
+        away = self._session.theme.projected or (self._page is not None and not self._page.sidebar_open)
+        folded = [_NO_SWITCH] if away else [_NO_SWITCH, _NO_RUN]
         self._form.stylesheets, self.keys.stylesheets = [sheet, *folded], [sheet]
 
 

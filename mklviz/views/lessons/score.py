@@ -123,7 +123,9 @@ class LessonScore:
         after = [*lessons, *lessons]
         after = after[after.index(panel.scenario.name) + 1 :] if panel.scenario.name in lessons else after
         self._next = next((name for name in after if name not in self.done), "")
-        say(self._count, f"{len(self.done)} of {len(lessons)} done, {self.right} guessed right.")
+        guesses = sum(guess is not None for guess, _ in self.done.values())
+        right = f"; {self.right} of {guesses} {'guess' if guesses == 1 else 'guesses'} right" if guesses else ""
+        say(self._count, f"{len(self.done)} of {len(lessons)} lessons done{right}.")
         self.next.visible = bool(answered and self._choose and self._next)
         self.forget.visible = bool(self.done)
         self.line.visible = answered or bool(self.done)

@@ -13,6 +13,7 @@ from typing import Any
 
 import panel as pn
 
+from mklviz.record.bundle import recorded_evidence, recording
 from mklviz.scenarios import Evidence
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.description import Chart, Tables
@@ -26,18 +27,23 @@ from mklviz.views.lessons.pictures import picture_of, recorded_picture
 from mklviz.views.lessons.score import LessonScore
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme
-from mklviz.views.look.styles import race_styles
+from mklviz.views.look.styles import race_styles, run_styles
+from mklviz.views.race.race_view import Playback
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note
 from mklviz.views.sidebar.scenario_panel import LessonPanel
 
-__all__ = ["LessonStage", "PictureView", "emptied"]
+__all__ = ["LessonStage", "PictureView", "emptied", "header"]
 
 FEW = 2  # charts, above which those of a projector are as high as the answer with its reasons
 EVERY = 0.25  # seconds between pictures of a race that goes on
 CHANGED = "You changed this lesson's set-up, so its question waits."
-GUESS = "Guess, and press Run lesson: the picture grows here while the race runs."
-LATER = "This picture is computed from what comes out: it appears when the race has ended."
+GUESS = "Guess: a recorded race plays here at once, and Run lesson brings your own."
+LATER = "This picture is computed from the result: it appears when the race has ended."
+SEEN = {  # which race is drawn, and what that means
+    "recorded": "A recording of this lesson's race. Run lesson replaces it by a race of your own.",
+    "live": "Your race, on this machine.",
+}
 _USABLE: Mapping[str, tuple[str, ...]] = {  # what can be pressed in each state of a page, by the names of commands
     "empty": ("run",),
     "preparing": ("stop",),
@@ -59,6 +65,8 @@ class LessonStage(cards.Rooted):
         self._session, self.panel = session, panel
         self._drawn_at = 0.0
         self._drawn: tuple[Any, ...] = ()
+        self._playback: Playback | None = None  # of the lesson's recording, from the guess to the first points
+        self._awaited, self.progress = False, ""
         self.run = Button(commands.get("run"), label="▶ Run lesson", variant="contained")
         self.full_speed = Button(commands.get("full_speed"), label="Skip to the end", visible=False)
         self.stop = Button(commands.get("stop"), label="Stop", visible=False)
@@ -95,7 +103,7 @@ class LessonStage(cards.Rooted):
 
     def show_state(self, state: str, blocked: bool, changed: bool) -> None:
         """Show what can be pressed in a state of the page, and whether the controls differ from the lesson's."""
-        usable = self._usable.get(state, ())
+        usable, self._awaited = self._usable.get(state, ()), state in ("preparing", "running")
         for name, button in (("run", self.run), ("full_speed", self.full_speed), ("stop", self.stop)):
             button.visible = name in usable
         label = "▶ Run as changed" if changed else "▶ Run again" if state == "finished" else "▶ Run lesson"
@@ -118,9 +126,11 @@ class LessonStage(cards.Rooted):
         if not self.panel.open:
             return
         session, now = self._session, monotonic()
-        steps = sum(len(trace) for trace in session.traces.values())
+        self._play(now)
+        traces = session.traces if self._playback is None else self._playback.drawn.traces
+        steps = sum(map(len, traces.values()))
         self.heading.object = f'<h2 class="unseen">Lesson: {escape(self.panel.scenario.title)}</h2>'
-        state = (self.panel.scenario, session.race, session.theme, session.lesson_result, steps)
+        state = (self.panel.scenario, session.race, session.theme, session.lesson_result, steps, self.progress)
         growing = state[:4] == self._drawn[:4]
         if state == self._drawn or (growing and now - self._drawn_at < EVERY):
             return
@@ -128,18 +138,30 @@ class LessonStage(cards.Rooted):
         if self._draw():
             self._drawn, self._drawn_at = state, now
 
+    def _play(self, now: float) -> None:
+        """Play the recording from the guess, or from Run without one, until the race of the page has points."""
+        scenario = self.panel.scenario
+        live = any(map(len, self._session.traces.values()))
+        begun = self.panel.guess.value is not None or self._awaited
+        if live or not begun or self.changed.visible or not recording(scenario.name):
+            self._playback = None
+            return
+        if self._playback is None:
+            self._playback = Playback.of(scenario.name, scenario.recipe, scenario.pace)
+        self._playback.advance(now)
+
     def _draw(self) -> bool:
         """Draw the picture as it is now; return whether the page could take it."""
         theme, scenario = self._session.theme, self.panel.scenario
-        runs = self._runs()
+        runs, seen = self._runs(), "live" if self._playback is None else "recorded"
         if not runs.traces:
             before = recorded_picture(scenario.name, theme)
             picture = Picture([], {}) if before is None else before
             nothing = Picture(picture.rows, emptied(picture.tables))
-            return self.picture.show(nothing, theme, "" if self.changed.visible else GUESS)
-        picture = gap(runs) if self._foreign else picture_of(scenario, runs)
+            return self.picture.show(nothing, theme, self.progress or ("" if self.changed.visible else GUESS))
+        picture = gap(runs) if self._foreign and seen == "live" else picture_of(scenario, runs)
         self._place_reasons(theme.projected and len(picture.charts) <= FEW)
-        return self.picture.show(picture, theme, "" if _has_rows(picture) else LATER)
+        return self.picture.show(picture, theme, "" if _has_rows(picture) else LATER, seen, self.progress)
 
     def _place_reasons(self, below: bool) -> None:
         """Put the reasons below picture and answer, where large type makes them higher than the picture, or beside."""
@@ -147,6 +169,9 @@ class LessonStage(cards.Rooted):
 
     def _runs(self) -> LessonRuns:
         session = self._session
+        if self._playback is not None:
+            traces, name = self._playback.drawn.traces, self.panel.scenario.name
+            return LessonRuns(traces, run_styles(traces, session.theme), recorded_evidence(name), session.theme)
         traces = {key: trace for key, trace in session.traces.items() if len(trace) and trace.origin is None}
         styles = {} if session.race is None else race_styles(session.race, session.theme)
         return LessonRuns(traces, {key: styles[key] for key in traces}, self._evidence(), session.theme)
@@ -176,9 +201,9 @@ class PictureView(cards.Rooted):
         super().__init__()
         self.figures: list[ChartFigure] = []
         self._theme: Theme | None = None
-        self._legend, self._cover = cards.html(visible=False), cards.html(styles=_OVER)
+        self.head, self.cover = cards.html(), cards.html(styles=_OVER)
         self._rows, self.sync = pn.Column(sizing_mode="stretch_width", margin=0), FigureSync()
-        parts = self._legend, self._rows, self._cover, self.sync.frames.heartbeat
+        parts = self.head, self._rows, self.cover, self.sync.frames.heartbeat
         look = {"position": "relative", "height": "calc(100% - 12px)"}
         self.root = cards.card(*parts, css_classes=["picture"], styles=look)
 
@@ -187,9 +212,10 @@ class PictureView(cards.Rooted):
         """What is on the page."""
         return [figure.chart for figure in self.figures]
 
-    def show(self, picture: Picture, theme: Theme, waiting: str = "") -> bool:
+    def show(self, picture: Picture, theme: Theme, waiting: str = "", seen: str = "", progress: str = "") -> bool:
         """Draw a picture: new figures where its charts are others, else what their tables have become.
 
+        `seen`: which race it is of, one of `SEEN`; `progress` of what replaces it.
         Returns whether it was drawn: figures that the browser does not have yet wait with what is new.
         """
         if picture.charts != self.charts or theme is not self._theme:
@@ -201,8 +227,8 @@ class PictureView(cards.Rooted):
             with self.sync.frames.in_order():
                 for figure in self.figures:
                     figure.show(_own(figure.chart, picture.tables))
-        self._legend.param.update(object=cards.legend(picture.legend), visible=bool(picture.legend))
-        self._cover.object = f'<p class="guess">{escape(waiting)}</p>' if waiting else ""
+        self.head.object = header(seen, progress) + cards.legend(picture.legend)
+        self.cover.object = f'<p class="guess">{escape(waiting)}</p>' if waiting else ""
         return True
 
     def _build(self, picture: Picture, theme: Theme) -> None:
@@ -222,6 +248,13 @@ class PictureView(cards.Rooted):
         note = f'<span class="why">{escape(chart.note)}</span>' if chart.note else ""
         heading = cards.html(cards.title(chart.title, beside=note), visible=bool(chart.title))
         return pn.Column(heading, pane, sizing_mode="stretch_width", margin=0)
+
+
+def header(seen: str, progress: str = "") -> str:
+    """Return as HTML which race is drawn."""
+    look = {"recorded": "settles", "live": "stable"}.get(seen, "")
+    word = f'<b class="pill {look}" title="{SEEN[seen]}">{seen}</b> ' if seen else ""
+    return f'<div class="why seen">{word}{escape(progress or SEEN.get(seen, ""))}</div>'
 
 
 def _own(chart: Chart, tables: Tables) -> Tables:

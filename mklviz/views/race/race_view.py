@@ -24,7 +24,9 @@ from mklviz.engine import Race, Run
 from mklviz.engine.facts import ProblemFacts
 from mklviz.engine.race import entered
 from mklviz.problem import Regularizer
+from mklviz.recipe import Recipe
 from mklviz.record import FINAL, Trace
+from mklviz.record.bundle import recording
 from mklviz.views.chart.axes import X_AXES
 from mklviz.views.chart.race_charts import ChartOptions
 from mklviz.views.host.frames import Frames
@@ -101,7 +103,7 @@ class Playback:
 
     def __init__(
         self,
-        recording: Mapping[str, Trace],
+        recorded: Mapping[str, Trace],
         solvers: Sequence[Solver],
         regularizer: Regularizer,
         pace: float,
@@ -109,12 +111,18 @@ class Playback:
     ) -> None:
         by_key = entered(solvers)
         self.pace = pace
-        self._whole = {key: recording[key] for key in by_key}
+        self._whole = {key: recorded[key] for key in by_key}
         self._grown = {key: whole.without_steps() for key, whole in self._whole.items()}
         names = next(iter(self._whole.values())).kernel_names
         facts = ProblemFacts(names, signed=not regularizer.conjugated)
         self.drawn = DrawnRuns(self._grown, self._states, facts, by_key, recorded=True)
         self._played, self._at = float(max(map(len, self._whole.values()))) if whole else 0.0, math.nan
+
+    @classmethod
+    def of(cls, scenario: str, recipe: Recipe, pace: float, whole: bool = False) -> Playback:
+        """Return the recording of a scenario, whose `recipe` has the solvers."""
+        solvers = [choice.make(recipe.split.seed) for choice in recipe.solvers]
+        return cls(recording(scenario), solvers, recipe.problem.regularizer, pace, whole)
 
     def _states(self) -> list[str]:
         """The status of the runs; a run that is played to its end has its recorded status."""
