@@ -103,6 +103,12 @@ def test_the_links_lead_to_everything_and_back_and_the_race_stays(page: Any, ser
     page.goto(f"http://127.0.0.1:{server.port}/explorer")  # who was here before lands there again
     loaded(page)
     assert shown(page) == "explore"
+    turn(page, "Lessons")
+    page.locator("section.all li a").nth(1).click()
+    wait_for(lambda: shown(page) == "explore", "the lesson", events_of(page))
+    page.goto(f"http://127.0.0.1:{server.port}/explorer")  # after a lesson, at the start
+    loaded(page)
+    assert shown(page) == "start"
 
 
 def test_a_table_of_ones_own_is_asked_for_with_the_focus_where_files_are_opened(page: Any) -> None:

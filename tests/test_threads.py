@@ -202,7 +202,7 @@ def test_a_long_step_says_what_it_is_doing_and_how_far(monkeypatch: pytest.Monke
     progress.report("adding 12 kernels", 1.0)
     assert progress.text == ""
     progress.report("computing the slopes of 12 kernels", 0.5)
-    progress._since -= 30.0
+    progress.since -= 30.0
     assert progress.text == "computing the slopes of 12 kernels, 50 %, about 30 s left"
     progress.stop()
     assert progress.text == ""
@@ -219,7 +219,7 @@ def test_an_svm_whose_kernel_is_known_by_rows_says_how_far_it_is() -> None:
 
 
 def test_who_compiles_says_how_many_functions_are_done_and_how_long_the_rest_may_take() -> None:
-    counter = progress_module._Counter()
+    counter = progress_module.CompileCounter()
     assert Meter().compiling == ""
     counter.since, counter.count = time.monotonic() - 20.0, 40
     assert counter.words == "compiling the solvers, 40 of about 100 functions, about 30 s"

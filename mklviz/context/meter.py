@@ -15,7 +15,7 @@ from numba.core import event
 
 from mklviz.context import PARTS
 
-__all__ = ["LEAST_LEFT", "Meter", "Progress", "compiled_at", "cpu_time"]
+__all__ = ["LEAST_LEFT", "CompileCounter", "Meter", "Progress", "compiled_at", "cpu_time"]
 
 
 class _Compiling(threading.local):
@@ -44,7 +44,7 @@ class _Listener(event.Listener):
             _compiled[threading.get_ident()] = time.monotonic()
 
 
-class _Counter(event.Listener):
+class CompileCounter(event.Listener):
     """Counts functions that were compiled, and not read from the cache, in this process."""
 
     count, since, about = 0, math.inf, 100  # about so many functions are compiled for a first race
@@ -65,7 +65,7 @@ class _Counter(event.Listener):
         return f"compiling the solvers, {rest}"
 
 
-_counter = _Counter()
+_counter = CompileCounter()
 event.register("numba:compiler_lock", _Listener())
 event.register("numba:compile", _counter)
 
@@ -141,7 +141,7 @@ class Progress:
     """What one run is doing in the middle of a step; written by the threads that compute, read by any other."""
 
     def __init__(self) -> None:
-        self._begun = self._since = float("inf")
+        self._begun = self.since = float("inf")
         self._doing, self._fraction = "", 1.0
 
     def start(self) -> None:
@@ -155,7 +155,7 @@ class Progress:
     def report(self, doing: str, fraction: float) -> None:
         """Take note of what is being done and which fraction of it is."""
         if doing != self._doing or fraction < self._fraction:
-            self._since = time.monotonic()
+            self.since = time.monotonic()
         self._doing, self._fraction = doing, fraction
 
     @property
@@ -164,5 +164,5 @@ class Progress:
         doing, fraction, now = self._doing, self._fraction, time.monotonic()
         if now - self._begun < PATIENCE or not doing or fraction >= 1.0:
             return ""
-        left = (now - self._since) * (1.0 - fraction) / fraction if fraction > 0.0 else 0.0
+        left = (now - self.since) * (1.0 - fraction) / fraction if fraction > 0.0 else 0.0
         return f"{doing}, {100.0 * fraction:.0f} %{f', about {left:,.0f} s left' if left >= LEAST_LEFT else ''}"

@@ -118,11 +118,11 @@ class Explorer(pn.viewable.Viewer):
             scenario.leave_claim()
         scenario.choice.value = name
         scenario.open_lesson()
+        self.header.fold(scenario.lesson.open)
 
     def _turn_lesson(self, *_: Any) -> None:
-        """Leave Run to the stage while a lesson stands there, and fold away the controls that set it up."""
+        """Leave Run to the stage while a lesson stands there."""
         opened = self.sidebar.scenario.lesson.open
-        self.header.fold(opened)
         self.header.offer_run(self._section == EXPLORE and not opened)
         self.run_panel.buttons["run"].visible = not opened
         self._touched()
@@ -423,6 +423,7 @@ class Explorer(pn.viewable.Viewer):
         wrong = [open_address(self.sidebar), self._open_claim(), self.address.open(), self.deep_link.open()]
         framing.apply(self.sidebar, self.shell.strip)
         self._say_wrong(" ".join(filter(None, [*wrong, framing.wrong])))
+        self.header.fold(self.sidebar.scenario.lesson.open)
         self._turn_lesson()
         WARMUP.start()
         return framing.sidebar

@@ -33,9 +33,8 @@ from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note
 from mklviz.views.sidebar.scenario_panel import LessonPanel
 
-__all__ = ["LessonStage", "PictureView", "emptied", "header"]
+__all__ = ["LessonStage", "PictureView", "emptied"]
 
-FEW = 2  # charts, above which those of a projector are as high as the answer with its reasons
 EVERY = 0.25  # seconds between pictures of a race that goes on
 CHANGED = "You changed this lesson's set-up, so its question waits."
 GUESS = "Guess: a recorded race plays here at once, and Run lesson brings your own."
@@ -84,10 +83,11 @@ class LessonStage(cards.Rooted):
         self.reasons = Form(panel.reasons, stylesheets=[sheet], css_classes=["reasons"], visible=False)
         self.picture = PictureView()
         parts = self.picture.root, self.answer, self.reasons
-        below = pn.Column(*parts, css_classes=["stage"], stylesheets=[sheet], sizing_mode="stretch_width", margin=0)
+        look: dict[str, Any] = {"stylesheets": [sheet], "css_classes": ["stage"]}
+        self.below = pn.Column(*parts, **look, sizing_mode="stretch_width", margin=0)
         panel.reasons.param.watch(lambda event: self.reasons.param.update(visible=event.new), "visible")
         self.heading = cards.html(height=0)  # for screen readers: the headings of the picture stand below it
-        self._parts = [self.heading, self.question, below, self.score.summary, self.score.storage]
+        self._parts = [self.heading, self.question, self.below, self.score.summary, self.score.storage]
         self.root = pn.Column(sizing_mode="stretch_width", margin=0)
         self._turn()
         panel.param.watch(self._turn, "open")
@@ -153,6 +153,7 @@ class LessonStage(cards.Rooted):
     def _draw(self) -> bool:
         """Draw the picture as it is now; return whether the page could take it."""
         theme, scenario = self._session.theme, self.panel.scenario
+        self.below.css_classes = ["stage", "projected"] if theme.projected else ["stage"]
         runs, seen = self._runs(), "live" if self._playback is None else "recorded"
         if not runs.traces:
             before = recorded_picture(scenario.name, theme)
@@ -160,12 +161,7 @@ class LessonStage(cards.Rooted):
             nothing = Picture(picture.rows, emptied(picture.tables))
             return self.picture.show(nothing, theme, self.progress or ("" if self.changed.visible else GUESS))
         picture = gap(runs) if self._foreign and seen == "live" else picture_of(scenario, runs)
-        self._place_reasons(theme.projected and len(picture.charts) <= FEW)
         return self.picture.show(picture, theme, "" if _has_rows(picture) else LATER, seen, self.progress)
-
-    def _place_reasons(self, below: bool) -> None:
-        """Put the reasons below picture and answer, where large type makes them higher than the picture, or beside."""
-        self.reasons.css_classes = ["reasons", "below"] if below else ["reasons"]
 
     def _runs(self) -> LessonRuns:
         session = self._session
@@ -185,13 +181,13 @@ def _has_rows(picture: Picture) -> bool:
     return any(len(column) for table in picture.tables.values() for column in table.values())
 
 
-HEIGHT, LEAST, LEAST_PROJECTED = 430, 185, 230  # pixels of the whole picture with its headings, and of a chart
-HEADING = 30  # pixels above each row of charts
+HEIGHT, LEAST, LEAST_PROJECTED = 430, 185, 150  # pixels of the whole picture with its headings, and of a chart
+HEADING, HEADING_PROJECTED = 30, 50  # pixels above each row of charts
 # on a phone, where charts stand one below the other, the next one is to be seen, too
 _LOWER = "@media (max-width: 700px) { :host { height: 290px !important; flex-basis: 290px !important; } }"
 # in the first chart, where it lies over no heading
 _OVER = {"position": "absolute", "inset": "20% 0 auto 0", "pointer-events": "none", "text-align": "center"}
-_ACROSS = "auto-fit, minmax(min(260px * var(--mk-scale, 1), 100%), 1fr)"  # on a projector one below the other
+_ACROSS = "auto-fit, minmax(min(260px * var(--mk-scale, 1), 100%), 1fr)"
 
 
 class PictureView(cards.Rooted):
@@ -227,17 +223,18 @@ class PictureView(cards.Rooted):
             with self.sync.frames.in_order():
                 for figure in self.figures:
                     figure.show(_own(figure.chart, picture.tables))
-        self.head.object = header(seen, progress) + cards.legend(picture.legend)
+        self.head.object = _header(seen, progress) + (cards.legend(picture.legend) if picture.legend else "")
         self.cover.object = f'<p class="guess">{escape(waiting)}</p>' if waiting else ""
         return True
 
     def _build(self, picture: Picture, theme: Theme) -> None:
-        least, rows = (LEAST_PROJECTED, picture.charts) if theme.projected else (LEAST, picture.rows)
-        high = max((HEIGHT - (20 if picture.legend else 0)) // max(len(rows), 1) - HEADING, least)
+        least, heading = (LEAST_PROJECTED, HEADING_PROJECTED) if theme.projected else (LEAST, HEADING)
+        legend = 20 * theme.scale if picture.legend else 0.0
+        high = max(round(HEIGHT - legend) // max(len(picture.rows), 1) - heading, least)
         self.figures = [ChartFigure(chart, theme, high, tools="") for chart in picture.charts]
         for figure in self.figures:  # before they are on the page
             figure.show(_own(figure.chart, picture.tables))
-            figure.plot.stylesheets = [_LOWER] if len(rows) == 1 else []
+            figure.plot.stylesheets = [_LOWER] if len(picture.rows) == 1 else []
         drawn = iter(self.figures)
         rows = [[self._drawn(next(drawn), high) for _ in row] for row in picture.rows]
         self._rows.objects = [cards.grid(*row, columns=_ACROSS) for row in rows]
@@ -250,7 +247,7 @@ class PictureView(cards.Rooted):
         return pn.Column(heading, pane, sizing_mode="stretch_width", margin=0)
 
 
-def header(seen: str, progress: str = "") -> str:
+def _header(seen: str, progress: str) -> str:
     """Return as HTML which race is drawn."""
     look = {"recorded": "settles", "live": "stable"}.get(seen, "")
     word = f'<b class="pill {look}" title="{SEEN[seen]}">{seen}</b> ' if seen else ""
