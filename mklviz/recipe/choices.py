@@ -25,18 +25,8 @@ from mklviz.numbers import is_number, is_switch, is_whole
 from mklviz.problem import Hinge, Loss, Regularizer, Simplex
 
 __all__ = [
-    "COMBINATIONS",
-    "OWN",
-    "DataChoice",
-    "KernelChoice",
-    "ProblemChoice",
-    "RecipeParts",
-    "SolverChoice",
-    "Split",
-    "StopChoice",
-    "anonymous",
-    "digest",
-    "signed",
+    *("COMBINATIONS", "OWN", "DataChoice", "KernelChoice", "ProblemChoice", "RecipeParts", "SolverChoice"),
+    *("Split", "StopChoice", "anonymous", "digest", "signed"),
 ]
 
 OWN = "sha256:"
