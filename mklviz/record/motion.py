@@ -46,7 +46,7 @@ class Motion:
     """How the weights of a run have moved; 1 is all the weight, moved once from some kernels to others."""
 
     steps: int = 0
-    # `moved`, `net`: length of the path, and of the straight way from its start to its end
+    # `moved`, `net`: length of the path, and of the line from its start to its end
     moved: float = 0.0
     net: float = 0.0
     late: float = 0.0  # movement in vain after the first fifth of the steps
@@ -137,7 +137,7 @@ class MotionTracker:
         parts = _begin_of_late(steps), _begin_of_last(steps)
         self._begins = {at: self._begins[at] if at in self._begins else _scaled(path[at].weights) for at in parts}
         late, last = (max(0.0, moved - self._moved[at] - _distance(end, self._begins[at])) for at in parts)
-        net = min(_distance(end, self._first), moved)  # rounding may make a straight way longer than its parts
+        net = min(_distance(end, self._first), moved)  # rounding may make the line longer than its parts
         return Motion(steps, moved, net, late, last, back / moved if moved > 0.0 else 0.0)
 
 

@@ -32,8 +32,15 @@ if TYPE_CHECKING:
     from mklviz.views.session.session import Session
 
 __all__ = [
-    *("KINDS", "colours", "data_title", "figures_script", "figures_style", "page", "page_colours", "race_page"),
-    *("save_html",),
+    "KINDS",
+    "colours",
+    "data_title",
+    "figures_script",
+    "figures_style",
+    "page",
+    "page_colours",
+    "race_page",
+    "save_html",
 ]
 
 _SHOWS = """

@@ -51,7 +51,7 @@ _COLUMNS = (
     ("Gap", "Certified relative distance to the optimum, by the best bounds found"),
     ("Kernels kept", "Kernels with weight at the least objective"),
     ("Weight moved", "In full moves: 1× is all the weight, moved once from some kernels to others"),
-    ("Undone", "Share of that movement that later steps undid: 0 % is the straight way"),
+    ("Undone", "Share of that movement that later steps undid: 0 % is movement along one line"),
 )
 _SCORES = {  # by whether the targets are numbers
     False: ("Test accuracy", "Share of test samples classified correctly"),
