@@ -76,17 +76,16 @@ class Header:
         self.parts = [self._form, self.keys]
         self.projector.value = query_flag(PROJECTOR)
         self.projector.param.watch(self._turn, "value")
-        session.param.watch(self._paint, "theme")
+        session.param.watch(self.paint, "theme")
         session.project(self.projector.value)
-        self._paint()
+        self.paint()
 
     def shown_on(self, page: pmui.Page) -> None:
         """Fold the drawer away when objective and weights are shown alone."""
         self._page = page
         if self.projector.value or not self._drawer:
             page.sidebar_open = False
-        page.param.watch(self._paint, "sidebar_open")
-        self._paint()
+        self.paint()
 
     def fold(self, folded: bool) -> None:
         """Fold the drawer of the page away, or bring it back."""
@@ -105,18 +104,19 @@ class Header:
     def dress(self, brand: Markup) -> None:
         """Let the name of the app be as large as everything else in the header."""
         self._brand = brand
-        self._paint()
+        self.paint()
 
     def offer_run(self, offered: bool) -> None:
         """Say whether there is a race to run beside the header."""
         self._races = offered
-        self._paint()
+        self.paint()
 
     def show_state(self, state: str) -> None:
         """Let the button say what it does to a race in that state."""
         self.run.label = {"running": "Pause", "paused": "Resume"}.get(state, "▶ Run")
 
-    def _paint(self, *_: Any) -> None:
+    def paint(self, *_: Any) -> None:
+        """Use the sizes of the theme, and show Run where no drawer does."""
         self.run.visible = self._races
         sheet = cards.variables(self._session.theme)
         if self._brand is not None:
@@ -168,6 +168,7 @@ def build_page(
     )
     never_busy(page)
     header.shown_on(page)
+    page.param.watch(header.paint, "sidebar_open")
     page.param.watch(lambda event: set_dark(event.new), "dark_theme")
     set_dark(page.dark_theme)
     return page

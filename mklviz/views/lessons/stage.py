@@ -153,7 +153,8 @@ class LessonStage(cards.Rooted):
     def _draw(self) -> bool:
         """Draw the picture as it is now; return whether the page could take it."""
         theme, scenario = self._session.theme, self.panel.scenario
-        self.below.css_classes = ["stage", "projected"] if theme.projected else ["stage"]
+        projected = ["projected"] if theme.projected else []
+        self.below.css_classes, self.question.css_classes = ["stage", *projected], projected
         runs, seen = self._runs(), "live" if self._playback is None else "recorded"
         if not runs.traces:
             before = recorded_picture(scenario.name, theme)
@@ -181,8 +182,9 @@ def _has_rows(picture: Picture) -> bool:
     return any(len(column) for table in picture.tables.values() for column in table.values())
 
 
-HEIGHT, LEAST, LEAST_PROJECTED = 430, 185, 150  # pixels of the whole picture with its headings, and of a chart
-HEADING, HEADING_PROJECTED = 30, 50  # pixels above each row of charts
+# pixels of the whole picture with its headings, of those above each row of charts, and of a chart at least
+HEIGHT, HEADING, LEAST = 430, 30, 185
+HEIGHT_PROJECTED, HEADING_PROJECTED, LEAST_PROJECTED = 400, 50, 150
 # on a phone, where charts stand one below the other, the next one is to be seen, too
 _LOWER = "@media (max-width: 700px) { :host { height: 290px !important; flex-basis: 290px !important; } }"
 # in the first chart, where it lies over no heading
@@ -228,9 +230,9 @@ class PictureView(cards.Rooted):
         return True
 
     def _build(self, picture: Picture, theme: Theme) -> None:
-        least, heading = (LEAST_PROJECTED, HEADING_PROJECTED) if theme.projected else (LEAST, HEADING)
-        legend = 20 * theme.scale if picture.legend else 0.0
-        high = max(round(HEIGHT - legend) // max(len(picture.rows), 1) - heading, least)
+        projected = HEIGHT_PROJECTED, HEADING_PROJECTED, LEAST_PROJECTED
+        height, heading, least = projected if theme.projected else (HEIGHT, HEADING, LEAST)
+        high = max(height // max(len(picture.rows), 1) - heading, least)
         self.figures = [ChartFigure(chart, theme, high, tools="") for chart in picture.charts]
         for figure in self.figures:  # before they are on the page
             figure.show(_own(figure.chart, picture.tables))
@@ -250,8 +252,9 @@ class PictureView(cards.Rooted):
 def _header(seen: str, progress: str) -> str:
     """Return as HTML which race is drawn."""
     look = {"recorded": "settles", "live": "stable"}.get(seen, "")
-    word = f'<b class="pill {look}" title="{SEEN[seen]}">{seen}</b> ' if seen else ""
-    return f'<div class="why seen">{word}{escape(progress or SEEN.get(seen, ""))}</div>'
+    word = f'<b class="pill {look}" title="{SEEN[seen]}">{seen}</b> ' if seen else "&nbsp;"
+    sentence = f'<span style="display: var(--mk-detail, inline)">{SEEN.get(seen, "")}</span>'
+    return f'<span class="why">{word}{escape(progress) or sentence}</span> '
 
 
 def _own(chart: Chart, tables: Tables) -> Tables:
