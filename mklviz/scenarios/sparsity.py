@@ -46,7 +46,7 @@ THREE_KERNELS = Scenario(
         _answer_three_kernels,
     ),
     look_for=(
-        "The darker, the higher the objective; the star is the lowest point found. In the tab Geometry, choose SILP or"
+        "Shades are the objective, lowest around the star, the lowest point found. In the tab Geometry, choose SILP or"
         " Level above the map to see their cuts. Step back below the map, and read what each solver did."
     ),
     in_short="Linear programs end in corners, the best mix may lie inside.",

@@ -14,7 +14,6 @@ import anywidget
 import traitlets
 
 from mklviz.engine import Race
-from mklviz.views.chart.columns import KernelSlots
 from mklviz.views.export.page import colours, figures_script, figures_style
 from mklviz.views.export.recording import Recorded
 from mklviz.views.host.beside import beside
@@ -41,7 +40,7 @@ class RaceWidget(anywidget.AnyWidget):
     def __init__(self, race: Race, gap: float | None = None, still: str = "") -> None:
         self.race = race
         self.wanted = threading.Event()
-        self._gap, self._slots = gap, KernelSlots(race.problem.m)
+        self._gap = gap
         super().__init__(still=still, control=self._control())
         self.on_msg(self._hear)
 
@@ -54,7 +53,7 @@ class RaceWidget(anywidget.AnyWidget):
         shown = Recorded(self.race.traces, self._solvers, self.race.problem.noun, self._gap)
         self.control, self.colours = self._control(), _colours(shown)
         if any(len(trace) for trace in shown.traces.values()):
-            recording = shown.page_data(self._slots)
+            recording = shown.page_data()
             if recording != self.recording:
                 self.wanted.clear()
                 self.recording = recording

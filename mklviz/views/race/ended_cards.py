@@ -26,7 +26,7 @@ from mklviz.numbers import share_text
 from mklviz.problem import Problem
 from mklviz.record import SOLVED
 from mklviz.views.chart.bokeh_figure import ChartFigure
-from mklviz.views.chart.columns import KernelColours
+from mklviz.views.chart.columns import race_slots
 from mklviz.views.chart.description import Axis, Chart, LineMark, PointMark
 from mklviz.views.chart.path_charts import PathPicture
 from mklviz.views.form import Button, Form, FormRow, Select
@@ -262,7 +262,6 @@ class PathCard(EndedCard[Walk]):
     def __init__(self) -> None:
         super().__init__()
         self.walk: Walk | None = None
-        self.colours = KernelColours()
         self.solver = Select(label="Solver of the path", bare=True, width=180)
         self.start = Button(self._start, label="Follow the path of C", variant="text")
         self.words = cards.html()
@@ -305,7 +304,8 @@ class PathCard(EndedCard[Walk]):
             self.words.object, self.figures.objects = "", []
             return
         self.words.object = f'<p class="why">{escape(_summary(solved))}</p>'
-        picture = PathPicture(solved, None, self.theme, self.colours.slots.slots)
+        slots = race_slots([] if self._race is None else self._race.traces.values())
+        picture = PathPicture(solved, None, self.theme, slots.slots if slots.coloured else ())
         self.figures.objects = [pn.pane.Bokeh(picture.layout, sizing_mode="stretch_width")]
 
 
