@@ -152,10 +152,7 @@ class Explorer(pn.viewable.Viewer):
         self.param.update(state="preparing", status=status)
 
     def open_race(self, traces: Mapping[str, Trace], stored: str) -> str:
-        """Show what was kept of a race of the past in all tabs; return why that is impossible, or "".
-
-        Its problem is prepared first. Where its data are not here, tabs that need them say so.
-        """
+        """Show in all tabs what was kept of a past race, with its problem if that is here; return why not, or ""."""
         if self.state not in ("empty", "finished"):
             return _BUSY
         begun = {key: trace for key, trace in traces.items() if len(trace)}
@@ -252,11 +249,7 @@ class Explorer(pn.viewable.Viewer):
             self._drop_race()
 
     async def tick(self) -> None:
-        """Show the progress of the preparation, or the state of the race.
-
-        A periodic callback holds the lock of the document, which the figures of a new race need; and being async, it
-        cannot overlap itself.
-        """
+        """Show how far preparation or race are, with the document locked; being async, it cannot overlap itself."""
         now = monotonic()
         with (
             FRAME_RATE.watch(self.race_view.frames),

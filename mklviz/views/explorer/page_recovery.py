@@ -145,10 +145,7 @@ class PageRecovery:
             self.reconnect.query = self._address.text(key and key + stored, page=self.section)
 
     def tick(self, empty: bool, now: float) -> bool:
-        """Take over the race of before the reload, once its connection is gone; return whether that happened now.
-
-        A page that is not `empty` has a race of its own.
-        """
+        """Take over the race of before the reload unless the page has one; return whether that happened now."""
         if not self._key:
             return False
         taken = empty and SHARED_RACES.take_over(self._key, self.shared_race)

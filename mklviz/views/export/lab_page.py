@@ -1,7 +1,4 @@
-"""A recorded laboratory: one HTML file with the runs at every position of a knob or two, solved before, and a slider.
-
-The figures are those of a recorded race. Numbers are of single precision, packed; the page stays below a megabyte.
-"""
+"""A recorded laboratory: one HTML file of at most a megabyte with runs at every position of one or two knobs."""
 
 from __future__ import annotations
 

@@ -136,10 +136,7 @@ class Recorded:
         return all(trace.status in FINAL for trace in self.traces.values())
 
     def page_data(self, in_all: int = MOST_IN_ALL) -> dict[str, Any]:
-        """Return all data that a script needs to draw the runs; `null` is a hole.
-
-        `in_all`: most steps that are kept of all runs together.
-        """
+        """Return all that a script draws of the runs, at most `in_all` steps of them together; `null` is a hole."""
         begun = {key: trace for key, trace in self.traces.items() if len(trace)}
         slots = race_slots(self.traces.values())
         reference, options = Reference.of(begun.values()), ChartOptions(PAGE, gap_tolerance=self.gap, noun=self.noun)
@@ -228,13 +225,7 @@ def thinned(traces: Mapping[str, Trace], most: int) -> str:
 
 
 def run_data(
-    key: str,
-    trace: Trace,
-    solver: Solver | None,
-    most: int,
-    kernels: list[int],
-    reference: Reference,
-    numbers: Numbers,
+    key: str, trace: Trace, solver: Solver | None, most: int, kernels: list[int], reference: Reference, numbers: Numbers
 ) -> dict[str, Any]:
     """Return the columns of one run at the steps that are kept, as `numbers` writes them, and the words for it."""
     status, length = trace.status, len(trace)  # in this order: a final status makes the trace final

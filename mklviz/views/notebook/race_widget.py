@@ -1,9 +1,4 @@
-"""A race as a widget: figures that a page draws itself, wherever the widgets of notebooks are known.
-
-JupyterLab, Notebook 7, VS Code, Colab, marimo and Voilà all carry the state of a widget to their pages, and messages
-back. The state is the recording as `page_data` makes it, sent anew as it grows; a page that is loaded again finds it as
-it stands.
-"""
+"""A race as a widget, wherever notebooks have widgets: its state is the recording, sent anew as it grows."""
 
 from __future__ import annotations
 

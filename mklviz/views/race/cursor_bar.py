@@ -30,10 +30,7 @@ SPEEDS = {"½×": 0.5, "1×": 1.0, "2×": 2.0, "4×": 4.0}
 
 
 class CursorBar(pn.viewable.Viewer):
-    """Buttons, a slider and a sentence for each solver.
-
-    `playing`: whether the cursor goes on by itself; `words`: what each solver did at that step.
-    """
+    """Buttons, a slider, and `words` on each solver's step; `playing` is whether the cursor goes on by itself."""
 
     def __init__(self) -> None:
         super().__init__()

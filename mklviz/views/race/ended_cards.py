@@ -1,10 +1,4 @@
-"""The cards that appear when a race has ended, and compute their content in a thread: its minima, and its path of C.
-
-Runs whose final weights differ by at most 2 % (sum of the differences over the sum of both) count as one minimum. The
-objective on the straight way between the best end and the best one elsewhere takes some tens of inner problems. A path
-that is stopped, or whose solver breaks down, is drawn as far as it went. The view around a card calls `update` now and
-then.
-"""
+"""The cards that appear when a race has ended, and compute their content in a thread: its minima, and its path of C."""
 
 from __future__ import annotations
 

@@ -48,11 +48,17 @@ X_TICKS, Y_TICKS, NARROW_TICKS = 5, 4, 3
 FEWEST = 160  # pixels of a figure that grows with the screen of a room: two rows of them end at 720
 # found at run time by the name of their ranges: figures that name each other are walked through at every change of one
 _RESET = """const {x_range, document} = cb_obj.origin ?? cb_obj
-for (const model of document.all_models) if (model.x_range?.tags[0] === x_range.tags[0]) model.reset.emit()"""
-# Bokeh tells a range that its scale is logarithmic, and never that it is so no more
-_HINT = """const {x_range, x_scale, y_range, y_scale} = cb_obj
-for (const [range, scale] of [[x_range, x_scale], [y_range, y_scale]]) {
-  range.scale_hint = scale.type === "LogScale" ? "log" : "auto"
+for (const plot of document.all_models) if (plot.x_range?.tags[0] === x_range.tags[0]) plot.reset.emit()"""
+# Bokeh tells a range that its scale is logarithmic and never that it is so no more, and does not look at the data again
+_RESCALE = """const {x_range, document} = cb_obj
+for (const plot of document.all_models) if (plot.x_range?.tags[0] === x_range.tags[0]) {
+  for (const [range, scale] of [[plot.x_range, plot.x_scale], [plot.y_range, plot.y_scale]]) {
+    range.scale_hint = scale.type === "LogScale" ? "log" : "auto"
+    if (range.scale_hint === "log" && range.start <= 0) range.have_updated_interactively = false
+  }
+  const view = Bokeh.index.find_one(plot)
+  if (view) view.invalidate_dataranges = true
+  view?.request_repaint()
 }"""
 # a range tells where the user has put it, and begins there when its figure is built anew; only the first number that it
 # is given decides, as all later ones without a user are those of a reset
@@ -175,6 +181,8 @@ class Charts:
 
     def set_scales(self, log_x: bool, log_y: bool) -> None:
         """Draw on logarithmic axes, or on linear ones."""
+        if log_x:
+            self.set_end(math.inf)  # an axis that begins at zero has no logarithm, and this one has room for all
         self.options = replace(self.options, log_x=log_x, log_y=log_y)
         described = self.described
         for plot in self.figures:
@@ -183,7 +191,7 @@ class Charts:
             if plot.name in described:
                 _rescale(plot, "y", described[plot.name].y)
                 style_ticks(plot.yaxis, described[plot.name].y, Y_TICKS)
-        self.reset_zoom()
+        self.gap.tags = [log_x, log_y]
 
     def enlarge(self, name: str) -> None:
         """Draw one of the figures of all runs larger than the others."""
@@ -278,6 +286,7 @@ def build_charts(
         charts.anchors[column] = _anchor(plot)
     zooms.keep({"x": x_range, **{plot.name: plot.y_range for plot in charts.figures}})
     charts.objective.js_on_change("tags", CustomJS(code=_RESET))
+    charts.gap.js_on_change("tags", CustomJS(code=_RESCALE))
     _link(charts.figures, options.theme)
     return charts
 
@@ -347,8 +356,6 @@ def _figure(chart: Chart, options: ChartOptions, x_range: DataRange1d, height: i
     plot.axis.axis_label_standoff, plot.axis.major_tick_out = 6, 2
     style_ticks(plot.yaxis, chart.y, Y_TICKS)
     _style_x(plot, options)
-    for scale in ("x_scale", "y_scale"):
-        plot.js_on_change(scale, CustomJS(code=_HINT))
     return plot
 
 

@@ -36,10 +36,7 @@ class LongRuns:
     def update(
         self, charts: Charts, readings: Readings, styles: Mapping[str, RunStyle], hidden: Collection[str]
     ) -> None:
-        """Bring axis and words up to date; those that are `hidden` do not count.
-
-        A logarithmic axis has room for all, and a failed run is no measure for the others.
-        """
+        """Bring axis and words up to date; `hidden` and failed runs do not count, and a log axis has room for all."""
         x, states = charts.options.x, dict(zip(readings.feeds, readings.states, strict=False))
         seen = {key: readings.feeds[key] for key, state in states.items() if key not in hidden and state != "failed"}
         reached = {

@@ -1,8 +1,6 @@
 """The figures on the page of a race, and the runs in them: which are drawn, over which columns, and their new steps.
 
-Figures are kept as long as solvers, colours and scales stay. A page builds them while it is idle, for the race that is
-set up; they take in any race they suit. Those of the weights come second, so that the first curves need not wait for
-them.
+Figures stay as long as solvers and colours do. Those of the weights come second, so that no curve waits for them.
 """
 
 from __future__ import annotations
@@ -341,10 +339,7 @@ _COLUMNS = ("iteration", "svm_solves", "seconds", "objective", "above", "gap")
 
 
 class Pins:
-    """The lines in grey.
-
-    `races`: the races that are pinned.
-    """
+    """The lines in grey; `races` are those that are pinned."""
 
     def __init__(self) -> None:
         self.races: Sequence[KeptRace] = ()

@@ -1,12 +1,8 @@
 """A race on the screen: every curve grows while the solvers run.
 
 Solvers only append to their traces. Once in a tenth of a second `tick` reads the traces, streams what is new into one
-source per run and counts a frame; it waits when the browser has not painted the last two. What a person chooses goes
-one way: from the parameters of the view to the figures, their axes and the text. See `Readings` for the data and
-`FigureBuilder` for the drawing.
-
-A race goes on while it is watched: a closed tab must not burn a core, and a lost connection not lose the race. It is
-held when its page has had no connection for `HOLD_AFTER` seconds, and cancelled after `GIVE_UP_AFTER`.
+source per run and counts a frame; it waits when the browser has not painted the last two. A race goes on while it is
+watched: it is held when its page has had no connection for `HOLD_AFTER` seconds, and cancelled after `GIVE_UP_AFTER`.
 """
 
 from __future__ import annotations
@@ -94,10 +90,7 @@ _FASTEST = 50.0  # steps per second; faster is not seen
 
 
 class Playback:
-    """Runs of a recording, which begin again from their first steps, `pace` steps a second, or 50 at full speed.
-
-    With `whole` they are at their end at once.
-    """
+    """Runs of a recording from their first steps, `pace` steps a second, 50 at full speed; if `whole`, at their end."""
 
     def __init__(
         self,

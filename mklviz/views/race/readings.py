@@ -139,10 +139,7 @@ class RunFeed:
         return {name: x for name, x in position.items() if x > 0 or not self._log}
 
     def push(self, status: str) -> bool:
-        """Send what is new; return whether there was any.
-
-        `status` is the run's, read before this call: a final status means that the trace is complete.
-        """
+        """Send what is new; return whether there was any. `status` was read before: a final one means a whole trace."""
         length = len(self.trace)
         self.motion = self._tracker.read(self.trace, LOOK_SECONDS)
         if self._whole:
@@ -213,10 +210,7 @@ class Readings:
     """One feed for each run, into existing `sources` where there are some, by the keys of the runs."""
 
     def __init__(
-        self,
-        drawn: DrawnRuns | None = None,
-        log_x: bool = False,
-        sources: Mapping[str, ColumnDataSource] | None = None,
+        self, drawn: DrawnRuns | None = None, log_x: bool = False, sources: Mapping[str, ColumnDataSource] | None = None
     ) -> None:
         self._traces: Mapping[str, Trace] = {} if drawn is None else drawn.traces
         self._chosen_at = 0.0

@@ -68,10 +68,7 @@ class RunPanel(pn.viewable.Viewer):
         return set(_USABLE[state]) - set(beginning)
 
     def show(self, state: str, blocked: str = "", hint: str = "") -> None:
-        """Enable the buttons that can be used in a state, one of `STATES`.
-
-        Under the buttons stands why no race can be started, where one is `blocked`, and otherwise `hint`.
-        """
+        """Enable what can be used in one of `STATES`; below stands why a race is `blocked`, and otherwise `hint`."""
         usable = self.usable(state, blocked)
         for name, control in self.buttons.items():
             control.disabled = name not in usable
