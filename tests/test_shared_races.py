@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from types import SimpleNamespace
 from urllib.parse import parse_qs
 
 import pytest
 from _waits import wait_for
 
+from mklviz.datasets import load_dataset
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.record.store import EVERYBODY, Owner
 from mklviz.scenarios import Answer
@@ -124,6 +126,17 @@ def test_a_page_that_is_loaded_again_has_the_controls_of_the_race_that_goes_on(l
     assert page.sidebar.recipe == RECIPE
     assert not page.session.stale
     assert "two_moons" in page.address.text("")
+
+
+def test_a_page_that_is_loaded_again_has_the_table_of_one_s_own_that_is_raced() -> None:
+    moons = load_dataset("two_moons")
+    recipe = RECIPE.on(replace(moons, name="mine", title="Mine", X=moons.X[::2], y=moons.y[::2]))
+    before, page, prepared = Session(owner=EVERYBODY), Explorer(), recipe.prepare()
+    before.show(recipe, prepared, recipe.race(prepared))
+    page.session.take(before)
+    page._resume()
+    assert page.sidebar.recipe == recipe
+    assert page.sidebar.data.name_ == "Mine"
 
 
 def test_a_follower_shows_the_race_and_never_touches_it(led: Session, monkeypatch: pytest.MonkeyPatch) -> None:
