@@ -207,3 +207,44 @@ def test_it_fits_its_screen(chromium: Any, server: Server, scheme: str, width: i
     turn(page, "Lessons")
     assert serious(page) == []
     context.close()
+
+
+TOUR = ("Geometry", "Your mix", "Model", "Timeline", "Knobs", "Stopping", "Sweep", "Runs", "Share", "Race")
+
+
+def test_no_page_and_no_lesson_has_a_word_in_the_console(chromium: Any, server: Server) -> None:  # noqa: F811
+    context = chromium.browser.new_context(viewport={"width": 1280, "height": 720})
+    page, said = context.new_page(), list[str]()
+    page.on("console", lambda message: said.append(message.text) if message.type in ("warning", "error") else None)
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto(f"http://127.0.0.1:{server.port}/explorer?page=explore&pace=0")
+    page.get_by_role("button", name="▶ Run").last.click()
+    wait_for(lambda: page.get_by_text(" finished").first.is_visible(), "the race", events_of(page))
+    for tab in TOUR:
+        page.get_by_role("tab", name=tab).click()
+        page.wait_for_timeout(300)
+    for section in ("Start", "Lessons", "Claims", "Runs", "Lessons"):
+        page.get_by_role("link", name=section, exact=True).first.click()
+        page.wait_for_timeout(300)
+    links = page.locator("#mklviz-front .lessons a").evaluate_all("(all) => all.map((link) => link.href)")
+    for link in links:
+        page.goto(link)
+        loaded(page)
+        page.get_by_role("button", name="Run").first.wait_for()
+    assert links
+    assert not said, "\n".join(said)
+    context.close()
+
+
+def test_at_twice_the_size_everything_in_the_header_can_be_read(chromium: Any, server: Server) -> None:  # noqa: F811
+    context = chromium.browser.new_context(viewport={"width": 640, "height": 360})
+    page = context.new_page()
+    for section in ("start", "explore"):
+        page.goto(f"http://127.0.0.1:{server.port}/explorer?page={section}")
+        loaded(page)
+        for name in ("Start", "Lessons", "Claims", "Explore", "Runs"):
+            box = page.get_by_role("link", name=name, exact=True).first.bounding_box()
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= 640
+        assert page.evaluate("document.documentElement.scrollWidth") <= 640
+    context.close()

@@ -247,10 +247,10 @@ def test_a_lesson_opens_its_tab_at_its_pace_with_its_question(explorer: Explorer
     assert panel.guess.value is None
     choose(explorer, "silp-is-fine")
     assert explorer.shell.strip.active == 0
-    assert explorer.run_panel.full_speed.visible
+    assert not explorer.run_panel.full_speed.disabled
     explorer.run_panel.full_speed.clicks += 1
     assert explorer.run_panel.pace.value == 0.0
-    assert not explorer.run_panel.full_speed.visible
+    assert explorer.run_panel.full_speed.disabled
 
 
 def test_nothing_of_another_race_stands_under_the_text_of_a_lesson(explorer: Explorer) -> None:

@@ -46,8 +46,8 @@ THREE_KERNELS = Scenario(
         _answer_three_kernels,
     ),
     look_for=(
-        "The star is the lowest point found, the ground below the paths the objective. In the tab Geometry, choose"
-        " SILP or Level above the map to see their cuts. Step back below the map, and read what each solver did."
+        "Shades are the objective, lowest around the star, the lowest point found. In the tab Geometry, choose SILP or"
+        " Level above the map to see their cuts. Step back below the map, and read what each solver did."
     ),
     in_short="A map of all mixes, and three ways to the best one.",
     teaches=(

@@ -47,6 +47,10 @@ SOON = 2  # ticks: a preparation that ends by then needs no progress bar
 _BUSY = "A race is going on: let it end, press Stop on Explore, or do this on another page."
 _NO_RECIPE = "This race was recorded without its data and kernels: only what its steps say can be shown."
 _OWN_DATA = "This race was about an uploaded file, which is not stored: open that file under Data on Explore first."
+_OLD = {
+    **dict.fromkeys(("empty", "finished"), "These curves belong to the old settings. Press Run to update."),
+    **dict.fromkeys(("running", "paused"), "These curves belong to the old settings. Press Stop, then Run."),
+}
 _KEPT = "The server was started again, or had given this page up: this is its race as the store has saved it."
 
 
@@ -155,10 +159,7 @@ class Explorer(pn.viewable.Viewer):
         self.param.update(state="preparing", status=status)
 
     def open_race(self, traces: Mapping[str, Trace], stored: str) -> str:
-        """Show what was kept of a race of the past in all tabs; return why that is impossible, or "".
-
-        Its problem is prepared first. Where its data are not here, tabs that need them say so.
-        """
+        """Show in all tabs what was kept of a past race, with its problem if that is here; return why not, or ""."""
         if self.state not in ("empty", "finished"):
             return _BUSY
         begun = {key: trace for key, trace in traces.items() if len(trace)}
@@ -245,7 +246,7 @@ class Explorer(pn.viewable.Viewer):
 
     def _set_stage(self, *_: Any) -> None:
         """Set tab and pace to those of the scenario chosen, and clear another race: its curves must not stand there."""
-        panel = self.sidebar.scenario
+        panel, self.page_recovery.awaits = self.sidebar.scenario, False
         self.run_panel.pace.value = panel.scenario.pace
         self.shell.turn_to(self.shell.titles[0] if panel.races_claim else panel.scenario.tab)
         if self.launch is not None:
@@ -255,11 +256,7 @@ class Explorer(pn.viewable.Viewer):
             self._drop_race()
 
     async def tick(self) -> None:
-        """Show the progress of the preparation, or the state of the race.
-
-        A periodic callback holds the lock of the document, which the figures of a new race need; and being async, it
-        cannot overlap itself.
-        """
+        """Show how far preparation or race are, with the document locked; being async, it cannot overlap itself."""
         now = monotonic()
         with (
             FRAME_RATE.watch(self.race_view.frames),
@@ -270,13 +267,13 @@ class Explorer(pn.viewable.Viewer):
                 return
             if self.page_recovery.tick(self.state == "empty", now):
                 self._resume()
-            elif self.page_recovery.kept:
+            elif self.page_recovery.where:
                 self._open_kept()
             if self.launch is None:
                 self._tick_race(now)
             else:
                 self._tick_launch(self.launch)
-            if self.session.race is None:
+            if self.session.race is None and not self.page_recovery.awaits:
                 self._cold_start.awaited = self.launch is not None
                 self.session.preview = self._cold_start.set_up
                 self._cold_start.update(self.run_panel.pace.value, self._figures_ahead.built)
@@ -334,7 +331,8 @@ class Explorer(pn.viewable.Viewer):
         if recipe is not None:
             self.run_panel.offer_threads(len(recipe.solvers))
             if self.session.recipe not in (None, recipe):
-                hint = "These curves belong to the old settings. Press Run to update."
+                hint = _OLD.get(self.state, "")
+        self.session.stale = self.session.recipe not in (None, recipe)
         self.run_panel.show(self.state, self.sidebar.blocked, hint)
         self.stage.show_state(self.state, bool(self.sidebar.blocked), self.sidebar.scenario.changed)
         self._touched()
@@ -383,22 +381,25 @@ class Explorer(pn.viewable.Viewer):
             self.shell.turn_to("Sweep")
             return
         if session.recipe is not None:
+            if not session.race.finished and self.sidebar.recipe != session.recipe:
+                self.sidebar.load(session.recipe)
             self.sidebar.built(session.recipe, session.prepared)
         session.race.pace = self.run_panel.pace.value
         self._follow()
 
     def _open_kept(self) -> None:
-        """Show what the store has kept of the race that the page had before its server, or its session, ended."""
-        stored, self.page_recovery.kept = self.page_recovery.kept, ""
+        """Show what the store has kept of the race of the address, or say where that is."""
+        recovery = self.page_recovery
+        (stored, recovery.kept), (where, recovery.where) = (recovery.kept, ""), (recovery.where, "")
         try:
-            kept = self.session.store.traces(stored)
-        except MklvizError:  # it was deleted, or never kept
-            return
+            kept = self.session.store.traces(stored) if stored else {}
+        except MklvizError:  # it was deleted, or never kept, or is another visitor's
+            kept = {}
         traces = {key: trace.snapshot() for key, trace in kept.items() if len(trace)}
         wrong = self.open_race(traces, stored) if traces else ""
         if traces and not wrong:
             self.page_recovery.restore()
-        self._say_wrong(wrong or (_KEPT if traces else ""))
+        self._say_wrong(wrong or (_KEPT if traces else where))
         if self.launch is not None:
             self.launch.note = _KEPT
 

@@ -197,10 +197,7 @@ def status_line() -> Markup:
 
 
 def status_html(sentence: str) -> str:
-    """Return a sentence that screen readers say when it changes.
-
-    On a projector there is room for its first words, and for which solvers failed.
-    """
+    """Return a sentence that is spoken when it changes; a projector shows its first words, and which solvers failed."""
     first, *rest = (escape(part) for part in re.split(r"(?=[;:]|\. )", sentence))
     detail = "".join(
         part if "failed" in part else f'<span style="display: var(--mk-detail, inline)">{part}</span>' for part in rest

@@ -65,9 +65,9 @@ class RaceView {
     return low
   }
 
-  horizontal() { // the same in every figure
+  horizontal(runs) { // of the figures of some runs: the weights of one are as wide as it is long
     const { x, log } = this.state
-    const values = (this.shown.length ? this.shown : [this.data.runs[0]]).flatMap((run) => run[x])
+    const values = (runs.length ? runs : [this.data.runs[0]]).flatMap((run) => run[x])
     return { ...this.data.axes[x], values, log }
   }
 
@@ -82,7 +82,7 @@ class RaceView {
       return { x: run[state.x][at], y: mark?.y[at], line: this.cursor < this.last, marker: mark?.marker,
         look: `stroke: ${colours[run.key]}`, fill: `fill: ${colours[run.key]}` }
     })
-    return { marks: [...this.behind(known), ...marks], places, x: this.horizontal(), y: { ...chart.y, ...this.vertical(marks) } }
+    return { marks: [...this.behind(known), ...marks], places, x: this.horizontal(runs), y: { ...chart.y, ...this.vertical(marks) } }
   }
 
   behind() { return [] } // marks drawn faintly, of those of a chart

@@ -71,8 +71,13 @@ connections.connect = function () {
 }
 
 // When the box around a figure changes its size, BokehJS lays out even a figure that has no layout yet, and fails
+const figure = view("Plot"), begin = figure.initialize
+figure.initialize = function () {
+  begin.call(this)
+  this._range_manager.warn_initial_ranges = false  // figures that wait for their race have no data yet
+}
 for (const step of ["_measure_layout", "_after_layout"]) {
-  const figure = view("Plot"), lay_out = figure[step]
+  const lay_out = figure[step]
   figure[step] = function () {
     if (this.layout != null) lay_out.call(this)
   }

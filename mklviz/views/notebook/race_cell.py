@@ -193,10 +193,7 @@ def path_figure(path: Path, cold: Path | None = None, theme: Theme = LIGHT) -> P
 
 
 class PathFigure(pn.viewable.Viewer):
-    """The picture of a path.
-
-    `weights`, `active`, `cost`: Bokeh figures that share their x axis; `layout`: all three, for ``bokeh.io.save``.
-    """
+    """The picture of a path: figures of Bokeh that share their x axis; `layout` is all, for ``bokeh.io.save``."""
 
     def __init__(self, path: Path, cold: Path | None, theme: Theme) -> None:
         super().__init__()

@@ -137,10 +137,7 @@ def result_rows(
 
 
 def result_table(rows: Collection[ResultRow], regression: bool = False, noun: str = "kernel") -> str:
-    """Return the rows as an HTML table; with `regression` the scores are R², otherwise accuracies.
-
-    `noun` is what has weights.
-    """
+    """Return an HTML table; with `regression` scores are R², otherwise accuracies; `noun` is what has weights."""
     columns = (*result_heads(noun), _SCORES[regression])
     heads = "".join(f'<th scope="col" title="{escape(why)}">{name}</th>' for name, why in columns)
     body = "".join(_row(row, regression) for row in rows)

@@ -45,7 +45,7 @@ _KERNEL = (
 )
 _WEIGHT = (
     "A <b>weight</b> says how much a kernel counts. Each point of the triangle is one mix of the three kernels,"
-    " whose weights sum to one. Lighter means lower: the objective of an SVM trained with that mix."
+    " whose weights sum to one. Its shade is the objective of an SVM trained with that mix, lowest around the star."
 )
 _STAR = "The <b>star</b> is the best mix found: {mix}. From equal weights {ways}."
 
@@ -67,7 +67,7 @@ def front_html(section: str) -> str:
         links=_links(section),
         legend=_legend(traces),
         figure=escape(f"Paths of {_names(traces)} over the mixes of three kernels"),
-        triangle=triangle_svg(titles, "The mixes of three kernels, a triangle; light where the objective is low"),
+        triangle=triangle_svg(titles, "The mixes of three kernels, a triangle shaded by the objective"),
         **_sentences(traces, titles),
         first=first.name,
         first_title=escape(first.title),

@@ -29,7 +29,6 @@ class RaceTab(Tab):
         """Show the session's race, in its colours, with the step it stands at."""
         shown_alone = session.follows or session.missing
         self._cards = () if shown_alone else (self.minima, self.equivalence, self.path)
-        self.path.colours = session.kernel_colours
         for part in (self.minima, self.path):
             part.set_dark(session.theme.dark)
         if session.race is not self.view.race:
@@ -40,7 +39,6 @@ class RaceTab(Tab):
 
     def tick(self, now: float) -> None:
         """Draw what is new, and begin with the cards when the race has ended."""
-        self.view.chooses = self.shown
         self.view.tick(now)
         race = self.view.race
         ended = race is not None and race.status == "finished"
