@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from mklviz.numbers import share_text
 from mklviz.record import Trace
+from mklviz.views.chart.columns import race_slots
 from mklviz.views.chart.description import Axis, Chart, Column, LineMark, PointMark, RuleMark, Table, Tables
 from mklviz.views.lessons.outcomes import solves_bars
 from mklviz.views.lessons.picture import (
@@ -127,7 +127,9 @@ def digits(runs: LessonRuns) -> Picture:
 def strips(runs: LessonRuns) -> Picture:
     """Show how often all the weight was moved, and the largest weights of SILP and Level, or of the first two runs."""
     shown = [key for key in ("silp", "level") if key in runs.traces] or list(runs.traces)[:2]
-    colours = _leading({key: runs.traces[key] for key in shown}, runs.theme.kernels)
+    slots = race_slots(runs.traces.values(), runs.before)
+    coloured = list(zip(slots.slots, slots.shown, runs.theme.kernels, strict=False)) if slots.coloured else []
+    colours = {k: colour for k, _, colour in coloured}
     tables: dict[str, Table] = {f"strip-{key}": _strip(runs.traces[key], colours, runs.theme.muted) for key in shown}
     tables |= {f"moved-{key}": _moved(trace) for key, trace in runs.traces.items()}
     steps = max(0.0, *(max(table["step"], default=0.0) for table in tables.values()))
@@ -138,8 +140,9 @@ def strips(runs: LessonRuns) -> Picture:
     title = "How often all the weight was moved, up to each step"
     moved = Chart("moved", title, STEP, Axis(start=0.0), lines)
     strips = [_strip_chart(key, runs) for key in shown]
-    strips[1:] = [replace(strip, note="") for strip in strips[1:]]  # beside a long title it would take a line more
-    return with_names(Picture([[moved], strips], tables, list(runs.styles.values())), moved.name, names, runs.theme)
+    kernels = [RunStyle(name, colour, "solid", "") for _, name, colour in coloured]
+    picture = Picture([[moved], strips], tables, list(runs.styles.values()), kernels)
+    return with_names(picture, moved.name, names, runs.theme)
 
 
 def _strip_chart(key: str, runs: LessonRuns) -> Chart:
@@ -151,14 +154,7 @@ def _strip_chart(key: str, runs: LessonRuns) -> Chart:
     ]
     name = runs.styles[key].label
     y = Axis(start=0.0, numbers="percent")
-    note = "colour: which kernel"
-    return Chart(f"strip-{key}", f"{name}: largest weight", STEP, y, marks, note=note)
-
-
-def _leading(traces: Mapping[str, Trace], colours: Sequence[str]) -> dict[int, str]:
-    """Return colours for the kernels that most often have the largest weight."""
-    often = Counter(int(trace[t].weights.argmax()) for trace in traces.values() for t in drawn_steps(trace)[1:])
-    return dict(zip((k for k, _ in often.most_common()), colours, strict=False))
+    return Chart(f"strip-{key}", f"{name}: largest weight", STEP, y, marks)
 
 
 def _strip(trace: Trace, colours: Mapping[int, str], other: str) -> Table:

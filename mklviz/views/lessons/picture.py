@@ -12,7 +12,7 @@ from mklviz.contract import Array
 from mklviz.record import Trace
 from mklviz.scenarios import Evidence
 from mklviz.views.chart.axes import axis_share, axis_span, axis_value
-from mklviz.views.chart.columns import Thinning, drawable
+from mklviz.views.chart.columns import KernelSlots, Thinning, drawable
 from mklviz.views.chart.description import (
     Axis,
     BarMark,
@@ -46,6 +46,7 @@ class LessonRuns:
     styles: Mapping[str, RunStyle]
     evidence: Evidence
     theme: Theme
+    before: KernelSlots | None = None  # which kernels have a colour in the recording of the lesson
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ class Picture:
     rows: Sequence[Sequence[Chart]]
     tables: Tables
     legend: Sequence[RunStyle] = ()  # of runs that the charts do not name themselves
+    kernels: Sequence[RunStyle] = ()  # that have a colour
 
     @property
     def charts(self) -> list[Chart]:

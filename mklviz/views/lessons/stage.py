@@ -16,6 +16,7 @@ import panel as pn
 from mklviz.record.bundle import recorded_evidence, recording
 from mklviz.scenarios import Evidence
 from mklviz.views.chart.bokeh_figure import ChartFigure
+from mklviz.views.chart.columns import race_slots
 from mklviz.views.chart.description import Chart, Tables
 from mklviz.views.form import Button, Form, FormRow
 from mklviz.views.host.beside import beside
@@ -165,13 +166,14 @@ class LessonStage(cards.Rooted):
         return self.picture.show(picture, theme, "" if _has_rows(picture) else LATER, seen, self.progress)
 
     def _runs(self) -> LessonRuns:
-        session = self._session
+        session, name = self._session, self.panel.scenario.name
+        before = race_slots(recording(name).values())
         if self._playback is not None:
-            traces, name = self._playback.drawn.traces, self.panel.scenario.name
-            return LessonRuns(traces, run_styles(traces, session.theme), recorded_evidence(name), session.theme)
+            traces, evidence = self._playback.drawn.traces, recorded_evidence(name)
+            return LessonRuns(traces, run_styles(traces, session.theme), evidence, session.theme, before)
         traces = {key: trace for key, trace in session.traces.items() if len(trace) and trace.origin is None}
         styles = {} if session.race is None else race_styles(session.race, session.theme)
-        return LessonRuns(traces, {key: styles[key] for key in traces}, self._evidence(), session.theme)
+        return LessonRuns(traces, {key: styles[key] for key in traces}, self._evidence(), session.theme, before)
 
     def _evidence(self) -> Evidence:
         result = self._session.lesson_result
@@ -199,9 +201,9 @@ class PictureView(cards.Rooted):
         super().__init__()
         self.figures: list[ChartFigure] = []
         self._theme: Theme | None = None
-        self.head, self.cover = cards.html(), cards.html(styles=_OVER)
+        self.head, self.cover, self._kernels = cards.html(), cards.html(styles=_OVER), cards.html()
         self._rows, self.sync = pn.Column(sizing_mode="stretch_width", margin=0), FigureSync()
-        parts = self.head, self._rows, self.cover, self.sync.frames.heartbeat
+        parts = self.head, self._rows, self._kernels, self.cover, self.sync.frames.heartbeat
         look = {"position": "relative", "height": "calc(100% - 12px)"}
         self.root = cards.card(*parts, css_classes=["picture"], styles=look)
 
@@ -226,6 +228,7 @@ class PictureView(cards.Rooted):
                 for figure in self.figures:
                     figure.show(_own(figure.chart, picture.tables))
         self.head.object = _header(seen, progress) + (cards.legend(picture.legend) if picture.legend else "")
+        self._kernels.object = cards.legend(picture.kernels) if picture.kernels else ""
         self.cover.object = f'<p class="guess">{escape(waiting)}</p>' if waiting else ""
         return True
 
