@@ -96,3 +96,16 @@ def test_the_corners_of_three_kernels_have_names_that_a_phone_has_room_for() -> 
     picture = recorded_picture("three-kernels", LIGHT)
     assert picture is not None
     assert picture.tables["corners"]["name"] == ["chest pain", "vessels", "thal"]
+
+
+def test_kernels_that_have_a_colour_are_named_and_both_panels_have_one_scale() -> None:
+    picture = recorded_picture("silp-oscillates", LIGHT)
+    assert picture is not None
+    coloured = {kernel.colour for kernel in picture.kernels}
+    for strip in ("strip-silp", "strip-level"):
+        assert set(picture.tables[strip]["colour"]) <= coloured | {LIGHT.muted}
+    assert len(set(picture.tables["strip-silp"]["colour"]) & coloured) > 3
+    _, silp, level = picture.charts
+    assert silp.x.label == level.x.label == "step"
+    assert all("all-steps" in {mark.table for mark in chart.marks} for chart in (silp, level))
+    assert picture.tables["all-steps"]["step"] == [0.0, 120.0]
