@@ -87,7 +87,7 @@ def test_a_guess_lets_the_recorded_race_play_until_the_live_one_has_points(
     assert explorer.session.lesson_result is None
     raced(explorer)
     assert ">live</b>" in stage.picture.head.object
-    assert stage.picture.charts == charts  # the same axes and colours
+    assert stage.picture.charts[0] == charts[0]  # the same axes and colours; the other waits for its lines
 
 
 def test_no_tab_shows_the_recorded_race_before_the_guess(explorer: Explorer) -> None:

@@ -45,7 +45,7 @@ def test_what_comes_out_of_a_lesson_is_one_of_its_answers(name: str) -> None:
     outcome = raced(name)
     answer = question.answer(outcome)
     for key, trace in recording(name).items():  # python .ci/recordings.py makes it again, the same but for rounding
-        assert trace.best.objective == pytest.approx(outcome.traces[key].best.objective, rel=0.01)
+        assert trace.best.objective == pytest.approx(outcome.traces[key].best.objective, rel=0.03)
         assert trace.best.active == pytest.approx(outcome.traces[key].best.active, rel=0.1, abs=1)
     assert answer.choice in question.choices
     assert not answer.because.endswith(".")
