@@ -133,8 +133,8 @@ def three_groups(o: Outcome) -> Decided:
     apart, counts = np.max(found, axis=0), [int((each > 1e-3).sum()) for each in found]
     together = int((o.traces["ufo"].best.weights > 1e-8).sum())
     assert not ((apart > 1e-3 / 3) & (apart < 3e-2)).any()
-    quoted = f"use {', '.join(map(str, counts))} kernels", f"{int((apart > 1e-3).sum())} different", f"keeps {together}"
-    return Decided(max(counts, key=counts.count), (1.5, 2.5, 3.5), quoted)
+    quoted = f"{int((apart > 1e-3).sum())} different", f"keeps {together}"
+    return Decided(max(counts, key=counts.count), (1.0, 2.0, 3.0), quoted)
 
 
 def thousands(o: Outcome) -> Decided:
