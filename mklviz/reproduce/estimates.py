@@ -141,11 +141,8 @@ class BetweenSettings(OneMeasure):
 
     @property
     def label(self) -> str:
-        return f"{measure_label(self.measure)} of {called(self.solver)}{self._ends}"
-
-    @property
-    def _ends(self) -> str:
-        return f": {self.setting} = {self.first:g} minus {self.setting} = {self.second:g}"
+        ends = f"{self.setting} = {self.first:g} minus {self.setting} = {self.second:g}"
+        return f"{measure_label(self.measure)} of {called(self.solver)}: {ends}"
 
     def estimates(self, frame: pd.DataFrame) -> dict[str, Estimate]:
         own = frame[frame["solver"] == self.solver]

@@ -1,5 +1,7 @@
 """What SPG-GMKL does about line searches: their SVMs, their precision, and its parts."""
 
+from collections.abc import Iterator
+
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.record import Trace
 from mklviz.scenarios._scenario import Answer, Outcome, Question, Scenario, counted_solves, trials
@@ -134,18 +136,22 @@ def _answer_spg_parts(outcome: Outcome) -> Answer:
     solves = counted_solves([plain, *alone, both, spg])
     n, s = (trials(trace) for trace in alone)
     tried = f"A step of PGD tries {trials(plain):.1f} points, an SVM each, with N {n:.1f} and with S {s:.1f}."
-    why = " ".join(filter(None, (tried, _fits(n, s, plain), _together(alone[1], both), _loose(both, spg))))
-    return Answer(_PARTS[better if helps else 2], f"the SVM solves were {solves}", why)
+    why = [tried, _fits(n, s, plain), *_together(alone[1], both, spg)]
+    return Answer(_PARTS[better if helps else 2], f"the SVM solves were {solves}", " ".join(filter(None, why)))
 
 
-def _together(s: Trace, both: Trace) -> str:
-    """Explain why N, which saves little alone, saves much beside S, where it does."""
-    if _solves(both) > 0.75 * _solves(s):
-        return ""
-    return (
-        f"Beside S, N saves again, {_solves(s):,} and then {_solves(both):,}: now and then a step of S raises the"
-        " objective on its way to a lower one, and N lets it stand."
-    )
+def _together(s: Trace, both: Trace, spg: Trace) -> Iterator[str]:
+    """Explain what N saves beside S, and why SPG, which has both, may need more SVMs, where they do."""
+    if _solves(both) < 0.75 * _solves(s):
+        yield (
+            f"Beside S, N saves again, {_solves(s):,} and then {_solves(both):,}: now and then a step of S raises the"
+            " objective on its way to a lower one, and N lets it stand."
+        )
+    if _solves(spg) > 1.2 * _solves(both):
+        yield (
+            f"SPG has both parts and begins with loose SVMs: {_solves(spg):,}, for their slopes mislead some of its"
+            " steps, and with so few samples a loose SVM costs hardly less than an exact one."
+        )
 
 
 def _fits(n: float, s: float, plain: Trace) -> str:
@@ -153,16 +159,6 @@ def _fits(n: float, s: float, plain: Trace) -> str:
     if s >= _HELPS * min(n, trials(plain)) or s > _FEW:
         return ""
     return "S begins with a step that fits how the slope changed last, so that hardly any trial fails."
-
-
-def _loose(both: Trace, spg: Trace) -> str:
-    """Explain why SPG, which has both parts, may need more SVMs than PGD with both."""
-    if _solves(spg) < 1.2 * _solves(both):
-        return ""
-    return (
-        f"SPG has both parts and begins with loose SVMs: {_solves(spg):,}, for their slopes mislead some of its steps,"
-        " and with so few samples a loose SVM costs hardly less than an exact one."
-    )
 
 
 SPG_PARTS = Scenario(

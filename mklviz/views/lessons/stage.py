@@ -161,7 +161,8 @@ class LessonStage(cards.Rooted):
             before = recorded_picture(scenario.name, theme)
             picture = Picture([], {}) if before is None else before
             nothing = Picture(picture.rows, emptied(picture.tables))
-            return self.picture.show(nothing, theme, self.progress or ("" if self.changed.visible else GUESS))
+            guess = "" if before is None or self.changed.visible else GUESS
+            return self.picture.show(nothing, theme, self.progress or guess)
         picture = gap(runs) if self._foreign and seen == "live" else picture_of(scenario, runs)
         return self.picture.show(picture, theme, "" if _has_rows(picture) else LATER, seen, self.progress)
 
