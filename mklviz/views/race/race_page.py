@@ -150,12 +150,12 @@ class RacePage:
         self.slot = pn.Column(margin=0, sizing_mode="stretch_width", css_classes=_ASIDE)
         self._noun, self._large = "kernel", ""  # what has weights; the name of the large figure
         self._stages = [_stage(*parts) for parts in zip(self.covers, self._drawn(), strict=True)]
-        self._cards = self._figure_cards(corner)
+        self.figure_cards = self._cards(corner)
         self._tolerance_card = cards.card(self.titles["tolerance"], self.panes["tolerance"], visible=False)
         self._tolerance_card.css_classes = _ASIDE
         top = _top(chips, controls)
-        figures = cards.grid(*self._cards.values(), self._tolerance_card, columns=_ACROSS)
-        self.folding = {box: list(box.stylesheets) for box in (figures, top, self._cards["objective"])}
+        figures = cards.grid(*self.figure_cards.values(), self._tolerance_card, columns=_ACROSS)
+        self.folding = {box: list(box.stylesheets) for box in (figures, top, self.figure_cards["objective"])}
         self.root = pn.Column(
             top,
             figures,
@@ -173,7 +173,7 @@ class RacePage:
         """Return what stands behind the covers: the figures, and those of the weights."""
         return [*(self.panes[name] for name in _WORDS), self.weights.box]
 
-    def _figure_cards(self, corner: Any) -> dict[str, pn.Column]:
+    def _cards(self, corner: Any) -> dict[str, pn.Column]:
         """Return the cards of the figures by name; the corner of the objective says above what it stands."""
         named = zip(_WORDS, self._stages, strict=False)
         drawn = {name: cards.card(self.titles[name], stage, css_classes=_ASIDE) for name, stage in named}
@@ -184,7 +184,7 @@ class RacePage:
         """Give the figure chosen a row of its own, above the others; a box is as high as its figure will be."""
         self._large = chosen
         self.write_titles(options)
-        for (name, card), stage in zip(self._cards.items(), self._stages, strict=False):
+        for (name, card), stage in zip(self.figure_cards.items(), self._stages, strict=False):
             card.styles = _IN_FULL if name == chosen else _AMONG_OTHERS
             stage.styles = {"position": "relative", "min-height": f"{LARGE if name == chosen else SMALL}px"}
 
