@@ -97,7 +97,7 @@ def test_a_branch_has_no_value_before_it_begins(open_app: Open) -> None:
     app.page.evaluate("""() => {
       const of_runs = [...Bokeh.documents[0].all_models].filter((m) => m.name === "run-spg")
       for (const source of of_runs) {  // as those of a branch from step 20
-        const columns = Object.entries(Object.fromEntries(source.data))
+        const columns = source.data instanceof Map ? [...source.data] : Object.entries(source.data)
         source.data = Object.fromEntries(columns.map(([name, values]) => [name, Array.from(values).map((value) =>
           ["iteration", "svm_solves", "seconds"].includes(name) ? value + 20 : value)]))
       }

@@ -286,7 +286,7 @@ def test_the_quantity_chosen_is_drawn_large_above_the_others_and_on_a_projector_
         run_to_the_end(view, race_of())
         heights = {plot.name: plot.height for plot in view.charts.of_all}
         assert [name for name in heights if heights[name] == max(heights.values())] == [large]
-        assert [name for name, card in view.page._cards.items() if card.styles["order"] == "-1"] == [large]
+        assert [name for name, card in view.page.figure_cards.items() if card.styles["order"] == "-1"] == [large]
 
 
 def test_the_weights_of_a_run_have_an_axis_as_long_as_the_run() -> None:

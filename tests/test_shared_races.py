@@ -122,7 +122,7 @@ def test_a_page_that_is_loaded_again_has_the_controls_of_the_race_that_goes_on(l
     page = Explorer()
     assert page.sidebar.recipe != RECIPE
     page.session.take(led)
-    page._resume()
+    page.resume()
     assert page.sidebar.recipe == RECIPE
     assert not page.session.stale
     assert "two_moons" in page.address.text("")
@@ -134,7 +134,7 @@ def test_a_page_that_is_loaded_again_has_the_table_of_one_s_own_that_is_raced() 
     before, page, prepared = Session(owner=EVERYBODY), Explorer(), recipe.prepare()
     before.show(recipe, prepared, recipe.race(prepared))
     page.session.take(before)
-    page._resume()
+    page.resume()
     assert page.sidebar.recipe == recipe
     assert page.sidebar.data.name_ == "Mine"
 

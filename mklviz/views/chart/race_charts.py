@@ -20,8 +20,8 @@ from mklviz.views.chart.description import Axis, Chart, LineMark, RuleMark, Scal
 from mklviz.views.look.palette import RunStyle, Theme
 
 __all__ = [
-    *("STOP", "ChartOptions", "enlargements", "objective_chart", "race_charts", "recorded_options", "run_table"),
-    *("stop_table", "weights_chart", "weights_title", "x_axis"),
+    *("DASHED", "STOP", "ChartOptions", "enlargements", "objective_chart", "race_charts", "recorded_options"),
+    *("run_table", "stop_table", "weights_chart", "weights_title", "x_axis"),
 ]
 
 FAINT = 0.45  # opacity of the gap of each iterate, behind the gap of the run

@@ -266,7 +266,7 @@ class Explorer(pn.viewable.Viewer):
                 self._leave()
                 return
             if self.page_recovery.tick(self.state == "empty", now):
-                self._resume()
+                self.resume()
             elif self.page_recovery.where:
                 self._open_kept()
             if self.launch is None:
@@ -374,7 +374,7 @@ class Explorer(pn.viewable.Viewer):
         self._figures_ahead.touch()
         self.page_recovery.tell()
 
-    def _resume(self) -> None:
+    def resume(self) -> None:
         """Go on with the race, or the sweep, that the page had before it was reloaded."""
         session = self.session
         if session.race is None:

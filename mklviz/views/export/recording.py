@@ -206,7 +206,7 @@ def words_data(
         "names": {key: run_name(style) for key, style in styles.items()},
         "colours": {key: style.colour for key, style in styles.items()},
         "heads": result_heads(options.noun),
-        "past": status_html("past"),
+        **{state: status_html(state) for state in ("past", "later")},
         "way": WAY,
         "way_heads": WAY_HEADS,
         "kernels": slots.shown,

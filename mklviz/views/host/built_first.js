@@ -42,7 +42,11 @@ renderer.set_data = function (...given) {  // likewise: it reads the data in sev
   return this.filled = (this.filled ?? Promise.resolve()).catch(() => {}).then(() => fill.apply(this, given))
 }
 const react = view("panel.models.esm.ReactComponent"), draw = react.render_esm
+const shown = new WeakSet()
 react.render_esm = function () {
+  const { data } = this.model  // on a phone the drawer covers the race: it begins closed, before it is ever drawn
+  if (data?.sidebar_open && innerWidth < 600 && !shown.has(this.model)) data.sidebar_open = false
+  shown.add(this.model)
   draw.call(this)
   finish(this.ready.finally(() => new Promise((done) => setTimeout(done, LISTENS))))
 }

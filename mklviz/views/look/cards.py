@@ -196,7 +196,8 @@ PAGE_SX = {
     ".MuiDrawer-paper": {"backgroundImage": "none", "borderRight": "1px solid var(--mui-palette-divider)"},
     ".main": {"bgcolor": "background.default"},
     "@media (max-width: 819px)": {  # the links of the page stand at the bottom of a phone, and of a page at 200 %
-        ".main-content": {"marginBottom": "52px"}
+        ".main-content": {"marginBottom": "52px"},
+        ".MuiDrawer-root .MuiDrawer-paper": {"height": "calc(100vh - 52px)"},
     },
 }
 

@@ -32,10 +32,7 @@ __all__ = ["PathFigure", "RaceCell", "Still", "path_figure", "still_bundle", "st
 
 
 class Still:
-    """An output below the running cell that is hidden wherever the live figures are drawn.
-
-    `subject`: what is shown; its ``repr`` stands where nothing can be drawn.
-    """
+    """An output below the running cell, hidden where live figures are drawn; it shows `subject`, or its ``repr``."""
 
     def __init__(self, subject: object) -> None:
         self.id = uuid4().hex

@@ -197,6 +197,7 @@ class Charts:
         """Draw one of the figures of all runs larger than the others."""
         for plot in self.of_all:
             plot.height = LARGE if plot.name == name else SMALL
+            plot.xaxis.axis_label_align = "center" if plot.name == name else "end"  # beside a mark in the left corner
 
     def pin(self, source: ColumnDataSource, name: str, colour: str, dash: str) -> None:
         """Draw a run of an earlier race behind all others."""

@@ -117,8 +117,8 @@ def _why(text: str, more: str = "") -> str:
 LARGE_CHARTS = {"Objective": "objective", "Gap": "gap", "Step size": "step", "Kernels in use": "active"}
 _WORDS = {"objective": "objective", "gap": "certified gap", "step": "step size", "active": "number of kernels in use"}
 _FIGURES = (*_WORDS, "tolerance")
-_ACROSS = "auto-fit, minmax(200px, 1fr)"  # small figures stand in one row below the large one, but on a phone
-_IN_FULL, _AMONG_OTHERS = {"grid-column": "1 / -1", "order": "-1"}, {"grid-column": "auto", "order": "0"}
+_ROWS = ":host { display: flex; flex-flow: row wrap; }"  # of small figures, as many as have room, below the large one
+_IN_FULL, _AMONG_OTHERS = {"flex": "1 1 100%", "order": "-1"}, {"flex": "1 1 200px", "order": "0"}
 _IN_FRONT = {"position": "absolute", "inset": "0", "height": "100%", "z-index": "3", "pointer-events": "none"}
 _HIGH = {"min-height": "max(380px, calc(100vh - 262px))", "max-height": "none"}  # on a projector it fills the screen
 _ASIDE = ["aside"]  # parts folded away where only objective and weights are shown, for a projector
@@ -150,12 +150,13 @@ class RacePage:
         self.slot = pn.Column(margin=0, sizing_mode="stretch_width", css_classes=_ASIDE)
         self._noun, self._large = "kernel", ""  # what has weights; the name of the large figure
         self._stages = [_stage(*parts) for parts in zip(self.covers, self._drawn(), strict=True)]
-        self._cards = self._figure_cards(corner)
+        self.figure_cards = self._cards(corner)
         self._tolerance_card = cards.card(self.titles["tolerance"], self.panes["tolerance"], visible=False)
-        self._tolerance_card.css_classes = _ASIDE
+        self._tolerance_card.param.update(css_classes=_ASIDE, styles=_AMONG_OTHERS)
         top = _top(chips, controls)
-        figures = cards.grid(*self._cards.values(), self._tolerance_card, columns=_ACROSS)
-        self.folding = {box: list(box.stylesheets) for box in (figures, top, self._cards["objective"])}
+        figures = cards.grid(*self.figure_cards.values(), self._tolerance_card, columns="1, 1fr")
+        figures.stylesheets = [*figures.stylesheets, _ROWS]
+        self.folding = {box: list(box.stylesheets) for box in (figures, top, self.figure_cards["objective"])}
         self.root = pn.Column(
             top,
             figures,
@@ -173,7 +174,7 @@ class RacePage:
         """Return what stands behind the covers: the figures, and those of the weights."""
         return [*(self.panes[name] for name in _WORDS), self.weights.box]
 
-    def _figure_cards(self, corner: Any) -> dict[str, pn.Column]:
+    def _cards(self, corner: Any) -> dict[str, pn.Column]:
         """Return the cards of the figures by name; the corner of the objective says above what it stands."""
         named = zip(_WORDS, self._stages, strict=False)
         drawn = {name: cards.card(self.titles[name], stage, css_classes=_ASIDE) for name, stage in named}
@@ -184,7 +185,7 @@ class RacePage:
         """Give the figure chosen a row of its own, above the others; a box is as high as its figure will be."""
         self._large = chosen
         self.write_titles(options)
-        for (name, card), stage in zip(self._cards.items(), self._stages, strict=False):
+        for (name, card), stage in zip(self.figure_cards.items(), self._stages, strict=False):
             card.styles = _IN_FULL if name == chosen else _AMONG_OTHERS
             stage.styles = {"position": "relative", "min-height": f"{LARGE if name == chosen else SMALL}px"}
 

@@ -1,8 +1,4 @@
-"""MODEL: what a solver has learned at the step shown: weights, decisions, how right they are, and the kernels behind.
-
-Figures are the pictures of `mklviz.plot`. They are computed one section after the other in a thread, those first that
-were drawn longest ago; what takes longest waits until the race rests.
-"""
+"""MODEL: what a solver has learned at the step shown, computed in a thread, the section drawn longest ago first."""
 
 from __future__ import annotations
 
