@@ -230,7 +230,7 @@ def test_no_page_and_no_lesson_has_a_word_in_the_console(chromium: Any, server: 
         rest(page)
     for section in ("Start", "Lessons", "Claims", "Runs", "Lessons"):
         page.get_by_role("link", name=section, exact=True).first.click()
-        rest(page)
+        page.locator(f"#mklviz-front[data-open={section.lower()}]").wait_for(state="attached")
     links = page.locator("#mklviz-front .lessons a").evaluate_all("(all) => all.map((link) => link.href)")
     for link in links:
         page.goto(link)

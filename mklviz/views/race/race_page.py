@@ -150,7 +150,7 @@ class RacePage:
         self.slot = pn.Column(margin=0, sizing_mode="stretch_width", css_classes=_ASIDE)
         self._noun, self._large = "kernel", ""  # what has weights; the name of the large figure
         self._stages = [_stage(*parts) for parts in zip(self.covers, self._drawn(), strict=True)]
-        self.figure_cards = self._cards(corner)
+        self._corner, self.figure_cards = corner, self._cards(corner)
         self._tolerance_card = cards.card(self.titles["tolerance"], self.panes["tolerance"], visible=False)
         self._tolerance_card.param.update(css_classes=_ASIDE, styles=_AMONG_OTHERS)
         top = _top(chips, controls)
@@ -184,6 +184,7 @@ class RacePage:
     def enlarge(self, chosen: str, options: ChartOptions) -> None:
         """Give the figure chosen a row of its own, above the others; a box is as high as its figure will be."""
         self._large = chosen
+        self._corner.visible = chosen == "objective"  # a small chart has no room for it
         self.write_titles(options)
         for (name, card), stage in zip(self.figure_cards.items(), self._stages, strict=False):
             card.styles = _IN_FULL if name == chosen else _AMONG_OTHERS
