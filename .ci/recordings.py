@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from mklviz.contract import Array, Iterate
+from mklviz.contract import ACTIVE_WEIGHT, Array, Iterate
 from mklviz.recipe import Recipe
 from mklviz.recipe.prepared import Prepared
 from mklviz.record import Trace
@@ -103,7 +103,7 @@ def _thinned(iterate: Iterate) -> Iterate:
 def _rounded(weights: Array) -> Array:
     half = np.int64(1) << (LOST - 1)
     rounded = ((weights.view(np.int64) + half) >> LOST) << LOST
-    return np.where(weights < 1e-6, 0.0, rounded.view(np.float64))
+    return np.where(weights <= ACTIVE_WEIGHT, 0.0, rounded.view(np.float64))
 
 
 if __name__ == "__main__":

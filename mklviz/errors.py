@@ -24,18 +24,8 @@ from typing import Any, NoReturn
 from mklviz.quoting import one_line
 
 __all__ = [
-    "BankTooLarge",
-    "ContractError",
-    "Interrupted",
-    "KernelError",
-    "MemoryTaken",
-    "MissingPackage",
-    "MklvizError",
-    "ProblemError",
-    "SolverError",
-    "UnknownName",
-    "UnsupportedProblem",
-    "stand_in",
+    *("BankTooLarge", "ContractError", "Interrupted", "KernelError", "MemoryTaken", "MissingPackage"),
+    *("MklvizError", "ProblemError", "SolverError", "UnknownName", "UnsupportedProblem", "stand_in"),
 ]
 
 

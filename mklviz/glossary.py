@@ -8,6 +8,7 @@ GLOSSARY = {
     "bandwidth": "How far apart two samples may be for a Gaussian kernel still to call them alike.",
     "bound": "A number that the optimum is proved not to exceed (upper) or not to fall below (lower).",
     "C": "What an error on a training sample costs: the larger it is, the closer the fit.",
+    "case": "One data set with one split and one choice of settings, on which a sweep compares solvers.",
     "certificate": "Dual variables that prove a lower bound, wherever they come from and however rough they are.",
     "corner": "Weights that are all on one kernel; a single cut is lowest at one of them.",
     "CPU seconds": "Time that the processor spent inside a solver; pauses and drawing do not count.",
@@ -20,7 +21,7 @@ GLOSSARY = {
     "epoch": "One pass over all training samples.",
     "free support vector": "A sample whose dual variable lies strictly between 0 and C: it is exactly on the margin.",
     "gradient": "The slopes of the objective, one for each kernel weight: by how much it changes with that weight.",
-    "iteration": "One outer step of a method: new kernel weights, and all it solves to get them.",
+    "iteration": "One step of a method: new kernel weights, and all it solves to get them; the start is iteration 0.",
     "kernel": "A function that says how alike two samples are; all pairs of samples make its matrix.",
     "kernel in use": "A kernel whose weight is not zero, so that predictions need it.",
     "kernel weight": "How much one kernel counts in the sum; finding these weights is what all the methods do.",
@@ -36,12 +37,17 @@ GLOSSARY = {
         "The number to be made small: errors on the training samples, times C, plus the size of the function and the"
         " price of the weights."
     ),
+    "partly": (
+        "The verdict on a claim where our value is on the side that the paper says, but is too small, or its interval"
+        " reaches to the other side."
+    ),
     "projected gradient": "The slope that is left when moves to weights that are not allowed are taken out of it.",
     "regularization path": "The solutions for many values of C, or another parameter, one after the other.",
     "regularizer": "The rule or price for the kernel weights: it decides whether few or many kernels are used.",
     "simplex": "All weights that are not negative and sum to one; with three kernels it is a triangle.",
     "sparse": "Having weight on few kernels, and exactly none on the others.",
     "spectral step": "A step size read off how the slopes changed during the last move.",
+    "step": "The same as an iteration; a step of a line search, which only tries a point, is called a trial.",
     "step size": "How far a method moves; each one measures it in its own way, so compare shapes and not heights.",
     "support vector": "A training sample with a dual variable above zero: the others could be left out.",
     "SVM solve": "Training one support vector machine at fixed kernel weights: what all methods pay with.",

@@ -24,15 +24,8 @@ from types import ModuleType
 from typing import TypeVar
 
 __all__ = [
-    "classes",
-    "classes_in",
-    "left_out",
-    "module_called",
-    "modules_with",
-    "named",
-    "names",
-    "unfit",
-    "what_is_wrong",
+    *("classes", "classes_in", "left_out", "module_called", "modules_with", "named", "names", "unfit"),
+    *("what_is_wrong",),
 ]
 
 T = TypeVar("T")

@@ -90,3 +90,19 @@ def test_the_box_stays_in_a_window_that_is_narrower_than_two_of_it(open_app: Ope
         app.until(partial(hover, app, "weights-silp", 0.5, down), "the weights of SILP")
         assert app.page.evaluate("document.getElementById('mk-readout').getBoundingClientRect().top") >= 0
     leave(app)
+
+
+def test_a_branch_has_no_value_before_it_begins(open_app: Open) -> None:
+    app = raced(open_app)
+    app.page.evaluate("""() => {
+      const of_runs = [...Bokeh.documents[0].all_models].filter((m) => m.name === "run-spg")
+      for (const source of of_runs) {  // as those of a branch from step 20
+        const columns = source.data instanceof Map ? [...source.data] : Object.entries(source.data)
+        source.data = Object.fromEntries(columns.map(([name, values]) => [name, Array.from(values).map((value) =>
+          ["iteration", "svm_solves", "seconds"].includes(name) ? value + 20 : value)]))
+      }
+    }""")
+    before = app.until(partial(hover, app, "objective", 0.2, 0.5), "the values")
+    assert "SPG" not in before["said"]
+    after = app.until(lambda: "SPG" in hover(app, "objective", 0.6, 0.5)["said"], "the branch")
+    assert after

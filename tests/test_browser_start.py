@@ -102,6 +102,12 @@ def test_the_links_lead_to_everything_and_back_and_the_race_stays(page: Any, ser
     page.goto(f"http://127.0.0.1:{server.port}/explorer")  # who was here before lands there again
     loaded(page)
     assert shown(page) == "explore"
+    turn(page, "Lessons")
+    page.locator("section.all li a").nth(1).click()
+    wait_for(lambda: shown(page) == "explore", "the lesson", events_of(page))
+    page.goto(f"http://127.0.0.1:{server.port}/explorer")  # after a lesson, at the start
+    loaded(page)
+    assert shown(page) == "start"
 
 
 def test_a_table_of_ones_own_is_asked_for_with_the_focus_where_files_are_opened(page: Any) -> None:
@@ -264,4 +270,50 @@ def test_it_fits_its_screen(chromium: Any, server: Server, scheme: str, width: i
     assert serious(page) == []
     turn(page, "Lessons")
     assert serious(page) == []
+    context.close()
+
+
+def rest(page: Any) -> None:
+    wait_until_still(lambda: page.inner_text("body"), "the page to rest", events_of(page))
+
+
+TOUR = ("Geometry", "Your mix", "Model", "Timeline", "Knobs", "Stopping", "Sweep", "Runs", "Share", "Race")
+
+
+def test_no_page_and_no_lesson_has_a_word_in_the_console(chromium: Any, server: Server) -> None:  # noqa: F811
+    context = chromium.browser.new_context(viewport={"width": 1280, "height": 720})
+    page, said = context.new_page(), list[str]()
+    broken = ("warning", "error")  # but for addresses that this server lacks
+    page.on("console", lambda m: said.append(m.text) if m.type in broken and "Failed to load" not in m.text else None)
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto(f"http://127.0.0.1:{server.port}/explorer?page=explore&pace=0")
+    page.get_by_role("button", name="▶ Run").last.click()
+    wait_for(lambda: page.get_by_text(" finished").first.is_visible(), "the race", events_of(page))
+    for tab in TOUR:
+        page.get_by_role("tab", name=tab).click()
+        rest(page)
+    for section in ("Start", "Lessons", "Claims", "Runs", "Lessons"):
+        page.get_by_role("link", name=section, exact=True).first.click()
+        page.locator(f"#mklviz-front[data-open={section.lower()}]").wait_for(state="attached")
+    links = page.locator("#mklviz-front .lessons a").evaluate_all("(all) => all.map((link) => link.href)")
+    for link in links:
+        page.goto(link)
+        loaded(page)
+        page.get_by_role("button", name="Run").first.wait_for()
+    assert links
+    assert not said, "\n".join(said)
+    context.close()
+
+
+def test_at_twice_the_size_everything_in_the_header_can_be_read(chromium: Any, server: Server) -> None:  # noqa: F811
+    context = chromium.browser.new_context(viewport={"width": 640, "height": 360})
+    page = context.new_page()
+    for section in ("start", "explore"):
+        page.goto(f"http://127.0.0.1:{server.port}/explorer?page={section}")
+        loaded(page)
+        for name in ("Start", "Lessons", "Claims", "Explore", "Runs"):
+            box = page.get_by_role("link", name=name, exact=True).first.bounding_box()
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= 640
+        assert page.evaluate("document.documentElement.scrollWidth") <= 640
     context.close()

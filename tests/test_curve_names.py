@@ -20,7 +20,7 @@ NAMED = {  # lessons whose curves have names, and these
     "silp-oscillates": {"SILP", "Level"},
     "best-response": {"SMKL", "SMKL, averaged"},
     "sparse-or-dense": {"simplex", "p = 4/3"},
-    "noisy-svms": {"rough SVMs", "exact SVMs"},
+    "noisy-svms": {"PGD, rough SVMs", "PGD 2, exact SVMs"},
     "second-order": {"Newton"},
     "certificate": {"averages", "each SVM alone", "equal start"},
     "without-svms": {"Level", "OGAProx", "average of all", "last step"},

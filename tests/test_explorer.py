@@ -139,6 +139,19 @@ def test_changed_controls_are_owned_up_to_while_the_old_curves_are_shown(explore
     assert not explorer.run_panel.hint
 
 
+def test_old_curves_are_marked_and_run_is_asked_for_only_where_it_can_be_pressed(explorer: Explorer) -> None:
+    run_to_the_end(explorer)
+    explorer.sidebar.problem.C.box.value = "1"
+    marks = {cover.object for cover in explorer.race_view.page.covers}
+    assert len(marks) == 1
+    assert "Old settings" in marks.pop()
+    for state in STATES:
+        explorer.state = state
+        assert explorer.run_panel.buttons["run"].disabled != ("Press Run to update" in explorer.run_panel.hint)
+    explorer.sidebar.problem.C.box.value = "10"
+    assert {cover.object for cover in explorer.race_view.page.covers} == {""}
+
+
 def test_a_regression_runs_from_its_controls_and_shows_how_much_it_explains(explorer: Explorer) -> None:
     wanted = SMALL.changed(source="friedman", regularizer=LpBall(1.5), max_iter=10, loss=EpsilonInsensitive(100.0))
     wanted = replace(wanted, solvers=(SolverChoice("spg"), SolverChoice("closed-form")))
@@ -271,6 +284,20 @@ def test_in_every_state_something_can_be_done_and_starting_needs_controls_that_c
     assert "C must be a number." in panel.hint
 
 
+def test_buttons_of_a_race_stay_where_they_are_whatever_is_said_below_them() -> None:
+    panel = RunPanel(dict.fromkeys(("run", "pause", "step", "stop", "reset", "full_speed"), lambda *_: None))
+    kinds = []
+    for state in STATES:
+        panel.show(state, hint="Old." if state == "finished" else "")
+        panel.show_progress(0.5, "Preparing" if state == "preparing" else "")
+        panel.offer_link("?follow=a" if state == "running" else "")
+        panel.pace.value = 10.0 if state == "paused" else 0.0
+        shown = [part.describe() for part in panel.form.root.inner if part.visible]
+        assert shown[-1]["steady"]  # all that comes and goes stands there, and it keeps its height
+        kinds.append([[inner["key"] for inner in part.get("inner", [])] for part in shown[:-1]])
+    assert all(each == kinds[0] for each in kinds)
+
+
 # -- nothing is lost
 
 
@@ -382,7 +409,7 @@ def test_a_preparation_waits_for_the_solvers_to_warm_up_says_so_and_can_be_stopp
     preparation.start()
     while preparation.fraction != 0.25:
         assert not preparation.ended
-    assert "Warming up the solvers" in preparation.stage
+    assert "Loading the compiled solvers, 25 %" in preparation.stage
     preparation.cancel()
     ends(preparation)
     with pytest.raises(Interrupted):
@@ -440,10 +467,10 @@ def test_who_opens_the_page_sees_the_warm_up_and_may_press_run_meanwhile(
     assert not bar.visible
     slow.start()
     follow(explorer, lambda: bar.visible and bar.value == 25)
-    assert "Warming up the solvers" in str(stage.object)
+    assert "Loading the compiled solvers, 25 %" in str(stage.object)
     assert "run" in explorer.run_panel.usable(explorer.state)
     explorer.run()
-    follow(explorer, lambda: explorer.state == "preparing" and "Warming up the solvers" in str(stage.object))
+    follow(explorer, lambda: explorer.state == "preparing" and "Loading the compiled solvers" in str(stage.object))
     slow._done.set()
     follow(explorer, lambda: explorer.state == "finished")
     asyncio.run(explorer.tick())

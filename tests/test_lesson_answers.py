@@ -130,10 +130,11 @@ def objective_and_accuracy(o: Outcome) -> Decided:
 def three_groups(o: Outcome) -> Decided:
     machines = one_against_all(o.prepared.problem)
     found = [mv.solve(replace(each, regularizer=mv.Simplex()), "spg", gap=1e-3).best.weights for each in machines]
-    apart = np.max(found, axis=0)
+    apart, counts = np.max(found, axis=0), [int((each > 1e-3).sum()) for each in found]
     together = int((o.traces["ufo"].best.weights > 1e-8).sum())
     assert not ((apart > 1e-3 / 3) & (apart < 3e-2)).any()
-    return Decided(int((apart > 1e-3).sum()), (1.0, 2.0, 3.0), (f"keeps {together}",))
+    quoted = f"{int((apart > 1e-3).sum())} different", f"keeps {together}"
+    return Decided(max(counts, key=counts.count), (1.0, 2.0, 3.0), quoted)
 
 
 def thousands(o: Outcome) -> Decided:

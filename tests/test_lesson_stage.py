@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from functools import cache
+from time import monotonic
 
 import pytest
 from _waits import PATIENCE
 
 from mklviz.recipe.prepared import Prepared
+from mklviz.reproduce.recorded import answers_by_paper
 from mklviz.scenarios import Answer, scenarios
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.lessons.pictures import recorded_picture
@@ -55,6 +58,67 @@ def test_an_open_lesson_shows_the_axes_of_its_picture_and_nothing_of_the_answer(
     assert all(not any(table.values()) for figure in explorer.stage.picture.figures for table in figure.tables.values())
     explorer.stage.close.clicks += 1
     assert not explorer.stage.root.visible
+
+
+def rows(explorer: Explorer) -> int:
+    """Return how many rows the tables of the picture have."""
+    tables = [table for figure in explorer.stage.picture.figures for table in figure.tables.values()]
+    return sum(len(column) for table in tables for column in table.values())
+
+
+def test_a_guess_lets_the_recorded_race_play_until_the_live_one_has_points(
+    explorer: Explorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [monotonic() + 100.0]
+    monkeypatch.setattr("mklviz.views.lessons.stage.monotonic", lambda: clock[0])
+    monkeypatch.setattr("mklviz.views.host.frames.FigureSync.ready", lambda *_: True)
+    stage, panel = explorer.stage, explorer.sidebar.scenario.lesson
+    stage.tick()
+    assert (rows(explorer), "<b" in stage.picture.head.object) == (0, False)
+    charts, grown = stage.picture.charts, []
+    panel.guess.value = "SILP"
+    for _ in range(3):
+        clock[0] += 1.0
+        stage.tick()
+        grown.append([table["value"][-1] for table in stage.picture.figures[0].tables.values()])
+    assert grown == [[1], [11], [14]]  # SVMs that SILP solved, in steps
+    assert ">recorded</b>" in stage.picture.head.object
+    assert rows(explorer) > 0
+    assert explorer.session.lesson_result is None
+    raced(explorer)
+    assert ">live</b>" in stage.picture.head.object
+    assert stage.picture.charts[0] == charts[0]  # the same axes and colours; the other waits for its lines
+
+
+def test_no_tab_shows_the_recorded_race_before_the_guess(explorer: Explorer) -> None:
+    asyncio.run(explorer.tick())
+    assert explorer.session.preview == ""
+    explorer.sidebar.scenario.lesson.guess.value = "SILP"
+    asyncio.run(explorer.tick())
+    assert explorer.session.preview == NAME
+
+
+def test_what_a_race_waits_for_is_said_in_the_picture(explorer: Explorer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mklviz.views.lessons.stage.EVERY", 0.0)
+    explorer.stage.progress = "Compiling solvers, 14 of 60, about 20 s"
+    explorer.stage.tick()
+    assert "14 of 60, about 20 s" in explorer.stage.picture.cover.object
+
+
+def test_there_is_one_run_button_and_it_comes_back_when_the_lesson_is_closed(explorer: Explorer) -> None:
+    in_drawer, in_header = explorer.run_panel.buttons["run"], explorer.header.run
+    assert (explorer.stage.run.visible, in_drawer.visible, in_header.visible) == (True, False, False)
+    explorer.stage.close.clicks += 1
+    assert (explorer.stage.root.visible, in_drawer.visible, in_header.visible) == (False, True, True)
+
+
+def test_a_claim_that_cannot_be_tested_clears_the_set_up_of_the_one_before(explorer: Explorer) -> None:
+    every = [answer.claim for answers in answers_by_paper().values() for answer in answers]
+    raced, untestable = (next(claim for claim in every if bool(claim.untestable) is told) for told in (False, True))
+    explorer.open_claim(raced.name)
+    assert explorer.sidebar.recipe == raced.race
+    explorer.open_claim(untestable.name)
+    assert explorer.sidebar.recipe == scenarios()[NAME].recipe
 
 
 @pytest.mark.parametrize("name", LESSONS)
@@ -121,6 +185,7 @@ def test_another_page_of_the_browser_knows_what_was_guessed_until_it_is_told_to_
     again.storage.receive({"kept": json.loads(score.storage.kept)})
     assert again.line.visible
     assert (again.done, again.right) == (score.done, 1)
+    assert f"2 of {len(LESSONS)} lessons done; 1 of 2 guesses right." in str(again.count.object)
     panel = done(again, LESSONS[2], 0)
     assert (len(again.done), again.right) == (3, 2)
     again.forget.clicks += 1
@@ -130,6 +195,13 @@ def test_another_page_of_the_browser_knows_what_was_guessed_until_it_is_told_to_
     again.take(panel)
     done(again, LESSONS[2], 1)
     assert (len(again.done), again.right) == (1, 0)
+
+
+def test_a_lesson_done_without_a_guess_is_no_wrong_guess() -> None:
+    score, panel = LessonScore(None), LessonPanel(scenarios()[NAME])
+    panel.show_result(LessonResult(Answer("SILP", "it is so")))
+    score.take(panel)
+    assert str(score.count.object).endswith(f"1 of {len(LESSONS)} lessons done.")
 
 
 def test_only_guesses_that_there_are_come_back_from_a_browser() -> None:
@@ -155,15 +227,11 @@ def test_all_lessons_are_summed_up_when_the_last_one_is_done() -> None:
     assert not score.next.visible
 
 
-def test_on_a_projector_reasons_stand_below_a_picture_of_few_charts_which_leaves_no_empty_card(
-    explorer: Explorer,
-) -> None:
-    reasons = explorer.stage.reasons
+def test_on_a_projector_the_whole_picture_is_seen_and_what_is_said_stands_below(explorer: Explorer) -> None:
+    stage = explorer.stage
     raced(explorer)
-    assert reasons.css_classes == ["reasons"]
+    assert stage.below.css_classes == ["stage"]
     explorer.session.project(True)
-    explorer.stage.tick()
-    assert reasons.css_classes == ["reasons", "below"]
-    explorer.session.project(False)
-    explorer.stage.tick()
-    assert reasons.css_classes == ["reasons"]
+    stage.tick()
+    assert stage.below.css_classes == ["stage", "projected"]
+    assert max(figure.plot.height for figure in stage.picture.figures) <= 380

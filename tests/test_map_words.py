@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 from mklviz.contract import Iterate
+from mklviz.scenarios import scenarios
 from mklviz.views.chart.columns import contour_levels
 from mklviz.views.chart.description import Axis
 from mklviz.views.geometry.map_card import flat_valley, model_words, shade_scale
-from mklviz.views.geometry.map_chart import DIGIT, FRAME, RIGHT, SIZE, UP, numbered_steps
-from mklviz.views.look.palette import DARK, LIGHT
+from mklviz.views.geometry.map_chart import DIGIT, FRAME, LOW_AND_HIGH, RIGHT, SIZE, UP, numbered_steps
+from mklviz.views.look.palette import DARK, LIGHT, contrast
+from mklviz.views.start.front import front_html
 
 UNIT = Axis(start=0.0, end=1.0)
 
@@ -61,3 +63,12 @@ def test_numbers_cover_neither_each_other_nor_a_point(seed: int) -> None:
     points = np.concatenate([*places.values()]) * scale
     for n in numbers:
         assert not ((points > corners[n]) & (points < corners[n] + sizes[n])).all(axis=1).any()
+
+
+def test_what_is_said_of_a_shade_is_true_in_light_and_in_dark() -> None:
+    words = {True: "Darker = lower", False: "Lighter = lower"}
+    for theme in (LIGHT, DARK):
+        low, high = (contrast(shade, "#000000") for shade in LOW_AND_HIGH[theme.dark])
+        assert words[low < high] in shade_scale((np.zeros((2, 2)), np.zeros((2, 2)), np.ones((2, 2))), theme)
+    unthemed = [front_html(""), *(str(vars(scenario)) for scenario in scenarios().values())]
+    assert not [text for text in unthemed if re.search(r"\b([Ll]ighter|[Dd]arker)\b", text)]

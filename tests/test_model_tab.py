@@ -77,6 +77,27 @@ def nobody(fraction: float) -> None:
     assert 0.0 <= fraction <= 1.0
 
 
+def test_slider_sentence_and_figures_speak_of_one_step() -> None:
+    session, tab = opened()
+    until(tab, lambda: settled(tab), "all sections")
+    for cursor in (None, 2, None):
+        session.cursor = cursor
+        until(tab, lambda: settled(tab), "all sections")
+        steps = {part.task.key[2] for part in tab.cards if part.root.visible}
+        assert steps == {tab.bar.step} == {tab.bar.slider.value}
+        step = tab.bar.step
+        assert f"step {step:,}" in tab.label.object
+
+
+def test_the_surface_comes_first_where_the_data_are_in_the_plane() -> None:
+    _, tab = opened()
+    order = tab.root.objects
+    places = [
+        order.index(part.root) for part in (card(tab, "Decision surface"), tab.points, card(tab, "Kernel weights"))
+    ]
+    assert places == sorted(places)
+
+
 def test_every_section_shows_the_solution_and_then_the_step_of_the_cursor() -> None:
     session, tab = opened()
     until(tab, lambda: settled(tab), "every section")

@@ -84,14 +84,14 @@ def test_a_straight_path_moves_nothing_in_vain() -> None:
     motion = along((1 - t) * [1.0, 0.0, 0.0] + t * [0.0, 0.5, 0.5]).motion
     assert motion.moved == pytest.approx(1.0)
     assert motion.in_vain == pytest.approx(0.0, abs=1e-12)  # 19 sums of three numbers
-    assert (motion.verdict, str(motion)) == ("stable", "shifted weight worth 1.0 full moves; nothing was undone again")
+    assert (motion.verdict, str(motion)) == ("stable", "shifted weight worth 1.0 full moves; nothing was undone")
 
 
 def test_going_to_and_fro_oscillates_and_nearly_all_is_taken_back() -> None:
     motion = along(np.eye(2)[np.arange(41) % 2]).motion
     assert (motion.moved, motion.net, motion.late, motion.last) == (40.0, 0.0, 32.0, 14.0)
     assert motion.back == 39 / 40  # nothing follows the last step
-    assert (motion.verdict, str(motion)) == ("oscillates", "shifted weight worth 40 full moves; 100 % was undone again")
+    assert (motion.verdict, str(motion)) == ("oscillates", "shifted weight worth 40 full moves; 100 % was undone")
 
 
 def test_jumps_from_corner_to_new_corner_oscillate_though_only_half_is_taken_back() -> None:
@@ -139,7 +139,7 @@ def test_the_words_above_the_weights_say_the_verdict_and_the_rule_behind_it() ->
     motion = along(np.eye(2)[np.arange(41) % 2]).motion
     shown = weights_pills(motion) + moved_words(motion)
     assert ">oscillates</span>" in shown
-    assert "shifted weight worth 40 full moves; 100 % was undone again" in shown
+    assert "shifted weight worth 40 full moves; 100 % was undone" in shown
     assert "After the first fifth of the steps, 32 full moves were undone" in shown
     assert "The rule: a path oscillates if" in shown
 

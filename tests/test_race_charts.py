@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -37,13 +38,23 @@ def test_the_gap_of_each_iterate_is_a_faint_line_behind_those_of_the_runs() -> N
     chart = race_charts(STYLES, ChartOptions(LIGHT))["gap"]
     lines = [mark for mark in chart.marks if isinstance(mark, LineMark)]
     assert [line.y for line in lines] == ["own_gap"] * 2 + ["gap"] * 2
-    for own, of_run in zip(lines[:2], lines[2:], strict=True):
+    by_table = {line.table: line for line in lines[2:]}
+    for own, of_run in ((own, by_table[own.table]) for own in lines[:2]):
         assert (own.table, own.colour) == (of_run.table, of_run.colour)
         assert own.dash == "solid"
         assert own.alpha < of_run.alpha == 1.0
         assert own.width < of_run.width
     assert "best gap so far" in chart.note
     assert "gap of each step" in chart.note
+
+
+def test_of_two_lines_that_coincide_both_are_seen() -> None:
+    dashes = ("dotted", "solid", "dashed", "solid", "dashdot", "dashed")
+    styles = {str(k): RunStyle(str(k), "#000000", dash, "circle") for k, dash in enumerate(dashes)}
+    lines = race_charts(styles, ChartOptions(LIGHT))["objective"].marks
+    for behind, before in combinations(lines, 2):  # one in front is narrower, or has gaps that one behind has not
+        assert behind.width > before.width if behind.dash == before.dash else before.dash != "solid"
+    assert {line.width for line in lines if line.label in "024"} == {2.0}
 
 
 def test_the_gap_at_which_runs_stop_is_a_line_across_with_its_words() -> None:

@@ -81,7 +81,7 @@ def test_where_runs_are_not_kept_a_race_goes_on_all_the_same(monkeypatch: pytest
     assert len(mv.runs()) == 0
 
 
-def test_data_of_one_s_own_are_known_by_their_digest_alone(store: Store, tmp_path: Path) -> None:
+def test_of_data_of_one_s_own_only_a_digest_and_their_file_s_name_are_kept(store: Store, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     rows = [f"{x:.17g},{y:.17g},{int(x + y > 0)}" for x, y in rng.standard_normal((60, 2))]
     (tmp_path / "patients.csv").write_text("\n".join(["width,height,ill", *rows]))
@@ -89,10 +89,9 @@ def test_data_of_one_s_own_are_known_by_their_digest_alone(store: Store, tmp_pat
     recipe = RECIPE.on(own).changed(solvers=[SolverChoice("level")])
     _, recorded = raced(recipe)
     (run,) = store.runs(f"race:{recorded.race}")
-    assert run.data == "Own data"
+    assert run.data == run.name == "patients"
     for path in (store.folder / "runs" / run.id).iterdir():
         content = path.read_bytes()
-        assert b"patients" not in content
         assert own.X[0].tobytes() not in content
     with pytest.raises(ProblemError, match="an uploaded file"):
         mv.resume(run.id)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from types import SimpleNamespace
 from urllib.parse import parse_qs
 
 import pytest
 from _waits import wait_for
 
+from mklviz.datasets import load_dataset
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
-from mklviz.record.store import EVERYBODY
+from mklviz.record.store import EVERYBODY, Owner
 from mklviz.scenarios import Answer
 from mklviz.sweeps import Sweep, SweepRun
+from mklviz.views.explorer import page_recovery
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.explorer.follower import LEADS, OVER, UNKNOWN, WAITS, Follower
 from mklviz.views.explorer.page_recovery import SHARED_RACES, SharedRace, SharedRaces
@@ -92,6 +95,48 @@ def test_a_room_that_is_gone_with_its_server_is_opened_again_by_its_key_alone(le
     assert len(rooms) == 1
     rooms.restore(before.key, others)
     assert others.name != before.name
+
+
+def test_a_page_that_cannot_have_the_race_of_its_link_says_where_it_is_and_shows_no_other(
+    led: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_recovery, "RECOVER_FOR", 0.0)
+    mine, theirs = opened(led, present=True), opened(Session(owner=Owner("another")), present=True)
+    for key, words in (
+        (mine.key, "another page of yours"),
+        (theirs.key, "another visitor"),
+        ("a.b", "not here any more"),
+    ):
+        monkeypatch.setattr(page_recovery, "query_value", {"race": key}.get)
+        page = Explorer()
+        page.page_recovery.ask()
+        page.page_recovery.open()
+        for _ in range(3):
+            asyncio.run(page.tick())
+        assert words in page.alert.object
+        assert page.alert.visible
+        assert page.race_view.figures.drawn is None  # nor a recording of what a new page sets up
+
+
+def test_a_page_that_is_loaded_again_has_the_controls_of_the_race_that_goes_on(led: Session) -> None:
+    page = Explorer()
+    assert page.sidebar.recipe != RECIPE
+    page.session.take(led)
+    page.resume()
+    assert page.sidebar.recipe == RECIPE
+    assert not page.session.stale
+    assert "two_moons" in page.address.text("")
+
+
+def test_a_page_that_is_loaded_again_has_the_table_of_one_s_own_that_is_raced() -> None:
+    moons = load_dataset("two_moons")
+    recipe = RECIPE.on(replace(moons, name="mine", title="Mine", X=moons.X[::2], y=moons.y[::2]))
+    before, page, prepared = Session(owner=EVERYBODY), Explorer(), recipe.prepare()
+    before.show(recipe, prepared, recipe.race(prepared))
+    page.session.take(before)
+    page.resume()
+    assert page.sidebar.recipe == recipe
+    assert page.sidebar.data.name_ == "Mine"
 
 
 def test_a_follower_shows_the_race_and_never_touches_it(led: Session, monkeypatch: pytest.MonkeyPatch) -> None:

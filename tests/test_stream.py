@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -17,11 +18,12 @@ from mklviz.contract import Facts, Iterate
 from mklviz.record import Trace
 from mklviz.record.run_facts import Verdict
 from mklviz.record.summary import Reference
-from mklviz.views.chart.columns import COLUMNS, MOST_POINTS, KernelSlots, Thinning, recent_weights
+from mklviz.views.chart.columns import COLUMNS, MOST_POINTS, KernelSlots, Thinning, race_slots, recent_weights
 from mklviz.views.race import readings as run_feed
 from mklviz.views.race.readings import RunFeed
 
 KERNELS = 9
+NAMES = [f"kernel {k}" for k in range(KERNELS)]
 
 
 def iterate(t: int, weights: np.ndarray | None = None, **changes: float) -> Iterate:
@@ -40,7 +42,7 @@ def grow(trace: Trace, steps: int) -> None:
 
 
 def feed_of(trace: Trace, log_x: bool = False) -> RunFeed:
-    return RunFeed("level", trace, KernelSlots(KERNELS), log_x)
+    return RunFeed("level", trace, KernelSlots(NAMES), log_x)
 
 
 def steps_drawn(feed: RunFeed) -> list[float]:
@@ -243,24 +245,60 @@ def one_hot(*weights: float) -> np.ndarray:
     return np.pad(np.array(weights), (0, KERNELS - len(weights)))
 
 
-def test_the_slots_hold_the_largest_kernels_over_all_runs() -> None:
-    slots = KernelSlots(KERNELS)
+def run_of(weights: np.ndarray, status: str = "running", seconds: float = 0.0, names: Sequence[str] = NAMES) -> Trace:
+    trace = Trace(kernel_names=names)
+    trace.append(iterate(0, weights), seconds)
+    trace.status = status
+    return trace
+
+
+def test_kernels_are_grey_until_a_run_has_converged_and_then_keep_their_colours() -> None:
     ramp = np.arange(KERNELS) / 36.0
-    assert slots.update([ramp])
-    assert slots.slots == [8, 7, 6, 5, 4, 3]
-    assert slots.update([ramp, one_hot(0.9)])
+    runs = [run_of(ramp), run_of(one_hot(0.9))]
+    slots = race_slots(runs)
+    assert not slots.coloured
     assert set(slots.slots) == {8, 7, 6, 5, 4, 0}
+    runs[0].status = "converged"
+    assert race_slots(runs).coloured
+    chosen = list(slots.slots)
+    assert set(chosen) == {8, 7, 6, 5, 4, 3}
+    runs[1].status = "converged"  # another solver, another view or a page that is loaded again change nothing
+    assert race_slots([*runs, run_of(one_hot(0.0, 0.8), "converged")]).slots == chosen
 
 
-def test_a_kernel_keeps_its_slot_and_a_slightly_larger_one_does_not_oust_it() -> None:
-    slots = KernelSlots(KERNELS)
-    slots.update([one_hot(0.3, 0.2, 0.15, 0.12, 0.11, 0.10)])
-    kept = list(slots.slots)
-    challenge = one_hot(0.3, 0.2, 0.15, 0.12, 0.11, 0.10, 0.11)
-    assert not slots.update([challenge])
-    assert slots.slots == kept
-    assert slots.update([challenge], exact=True)
-    assert slots.slots == [0, 1, 2, 3, 4, 6]
+def test_where_no_run_converges_kernels_get_their_colours_when_all_have_ended() -> None:
+    runs = [run_of(one_hot(0.9), "limit"), run_of(one_hot(0.0, 0.9))]
+    assert not race_slots(runs).coloured
+    runs[1].status = "stopped"
+    assert {0, 1} <= set(race_slots(runs).slots)
+    assert race_slots(runs).coloured
+
+
+def test_a_kernel_has_the_colour_of_its_index_not_of_its_rank_and_keeps_it_in_the_next_race() -> None:
+    names = [f"kernel of this test {k}" for k in range(12)]
+    first = race_slots([run_of(np.arange(12) / 12, "converged", names=names)]).slots
+    again = race_slots([run_of(np.arange(12)[::-1] / 12 + 9 * (np.arange(12) > 5), "converged", names=names)]).slots
+    assert first == again == [6, 7, 8, 9, 10, 11]
+    other = race_slots([run_of(np.isin(np.arange(12), [0, 1, 8, 9, 10, 11]) * 1.0, "converged", names=names)]).slots
+    assert other == [0, 1, 8, 9, 10, 11]
+    back = race_slots([run_of(np.isin(np.arange(12), [2, 0, 6, 9, 10, 11]) * 1.0, "converged", names=names)]).slots
+    assert [back.index(k) for k in (9, 10, 11)] == [3, 4, 5]
+
+
+def test_a_race_keeps_the_kernels_of_the_recording_it_follows() -> None:
+    recording, race = run_of(one_hot(0.1, 0.9), "converged"), run_of(one_hot(0.9))
+    known = race_slots([recording])
+    assert race_slots([race], known) is known
+    assert race_slots([run_of(np.ones(3), names=["a", "b", "c"])], known) is not known
+
+
+def test_a_kernel_in_grey_gives_way_only_to_one_that_is_a_quarter_larger() -> None:
+    runs = [run_of(one_hot(0.3, 0.2, 0.15, 0.12, 0.11, 0.10))]
+    assert set(race_slots(runs).slots) == set(range(6))
+    runs.append(run_of(one_hot(0.3, 0.2, 0.15, 0.12, 0.11, 0.0, 0.11)))
+    assert 5 in race_slots(runs).slots
+    runs.append(run_of(one_hot(0.3, 0.2, 0.15, 0.12, 0.11, 0.0, 0.14)))
+    assert 6 in race_slots(runs).slots
 
 
 def test_recent_weights_are_the_mean_of_the_last_steps() -> None:
@@ -273,9 +311,9 @@ def test_recent_weights_are_the_mean_of_the_last_steps() -> None:
 
 
 def test_few_kernels_have_a_slot_each() -> None:
-    slots = KernelSlots(2)
-    assert not slots.update([np.array([0.6, 0.4])])
+    slots = KernelSlots(["one", "two"])
     assert slots.slots == [0, 1]
+    assert slots.coloured
     trace = Trace()
     trace.append(iterate(0, np.array([0.6, 0.4])), 0.0)
     feed = RunFeed("level", trace, slots)
@@ -284,25 +322,9 @@ def test_few_kernels_have_a_slot_each() -> None:
     assert math.isnan(feed.source.data["w2"][0])
 
 
-def test_a_kernel_that_comes_back_gets_the_colour_it_had() -> None:
-    slots = KernelSlots(KERNELS)
-    slots.update([one_hot(0.3, 0.25, 0.2, 0.15, 0.1, 0.05)])
-    slots.update([one_hot(0.3, 0.25, 0.2, 0.01, 0.1, 0.05, 0.16)])
-    assert slots.slots == [0, 1, 2, 6, 4, 5]
-    slots.update([one_hot(0.3, 0.25, 0.2, 0.15, 0.1, 0.05, 0.01)])
-    assert slots.slots == [0, 1, 2, 3, 4, 5]
-
-
-def test_the_next_race_begins_with_the_kernels_of_the_last_in_their_colours() -> None:
-    slots = KernelSlots(KERNELS, [8, None, 3, 7, 0, 5])
-    assert slots.slots == [8, 1, 3, 7, 0, 5]
-    assert not slots.update([np.full(KERNELS, 1.0 / KERNELS)])  # as all begin with the same weight
-    assert KernelSlots(2, [None, 0]).slots == [1, 0]
-
-
 @pytest.mark.parametrize("steps", [3, 3 * MOST_POINTS])
 def test_the_weights_axis_reaches_to_the_largest_weight_there_ever_was(steps: int) -> None:
-    trace, slots = Trace(), KernelSlots(KERNELS)
+    trace, slots = Trace(), KernelSlots(NAMES)
     feed = RunFeed("level", trace, slots)
     trace.append(iterate(0, one_hot(0.1)), 0.0)
     trace.append(iterate(1, one_hot(*[0.0] * 7, 0.9)), 0.0)  # of a kernel that is not drawn

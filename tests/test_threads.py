@@ -5,20 +5,22 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from _waits import PATIENCE
 
 from mklviz.cli.commands import main
+from mklviz.context import interruptible, uninterrupted
 from mklviz.context import meter as progress_module
-from mklviz.context import uninterrupted
 from mklviz.context.meter import Meter, Progress
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import Race, Run, solve
 from mklviz.engine.registry import make_solver
 from mklviz.engine.task import Helpers, watch
 from mklviz.errors import Interrupted, MklvizError
+from mklviz.inner.rows import RowCache
 from mklviz.kernels import Gaussian, KernelBank
 from mklviz.kernels.storage import streamed as _streamed
 from mklviz.problem import Hinge, LpBall, Problem, Simplex
@@ -200,8 +202,29 @@ def test_a_long_step_says_what_it_is_doing_and_how_far(monkeypatch: pytest.Monke
     progress.report("adding 12 kernels", 1.0)
     assert progress.text == ""
     progress.report("computing the slopes of 12 kernels", 0.5)
+    progress.since -= 30.0
+    assert progress.text == "computing the slopes of 12 kernels, 50 %, about 30 s left"
     progress.stop()
     assert progress.text == ""
+
+
+def test_an_svm_whose_kernel_is_known_by_rows_says_how_far_it_is() -> None:
+    told: list[tuple[str, float]] = []
+    kernel = SimpleNamespace(rows=lambda which: np.ones((len(which), 200), np.float32))
+    cache = RowCache(kernel, np.empty((200, 200), np.float32))  # type: ignore[arg-type]
+    with interruptible(lambda: None, lambda *what: told.append(what)):
+        cache.fetch(np.arange(150))
+    assert [fraction for _, fraction in told] == [0.32, 0.64, 0.75]
+    assert {doing for doing, _ in told} == {"training an SVM on 200 samples"}
+
+
+def test_who_compiles_says_how_many_functions_are_done_and_how_long_the_rest_may_take() -> None:
+    counter = progress_module.CompileCounter()
+    assert Meter().compiling == ""
+    counter.since, counter.count = time.monotonic() - 20.0, 40
+    assert counter.words == "compiling the solvers, 40 of about 100 functions, about 30 s"
+    counter.count = 120
+    assert counter.words == "compiling the solvers, some seconds more"
 
 
 def test_a_run_shows_its_progress_while_it_computes(monkeypatch: pytest.MonkeyPatch) -> None:

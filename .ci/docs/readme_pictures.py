@@ -23,6 +23,8 @@ from pictures import THEMES, animated, recorded
 from PIL import Image
 from playwright.sync_api import Error, sync_playwright
 
+from mklviz.engine.warmup import BEGINS
+
 ROOT = Path(__file__).resolve().parents[2]
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
 SIZE = {"width": 1440, "height": 1000}
@@ -46,7 +48,7 @@ def main(folder: str = "") -> None:
         _open(page, address)
         page.locator("button:visible").filter(has_text="Run").first.click(timeout=1e3 * PATIENCE)
         page.get_by_role("status").filter(has_text="finished.").wait_for(timeout=1e3 * PATIENCE)
-        page.get_by_text("Warming up the solvers").wait_for(state="hidden", timeout=1e3 * PATIENCE)
+        page.get_by_text(BEGINS).wait_for(state="hidden", timeout=1e3 * PATIENCE)
         _take(page, docs, "screenshot")
         page.get_by_role("tab", name="Geometry").click()
         page.get_by_text("Paths of the kernel weights").wait_for(timeout=1e3 * PATIENCE)

@@ -37,17 +37,8 @@ from mklviz.problem import (
 from mklviz.typing import Array
 
 __all__ = [
-    "FORMULATIONS",
-    "LOSSES",
-    "REGULARIZERS",
-    "blobs",
-    "formulate",
-    "hard_inputs",
-    "near",
-    "random_grams",
-    "require",
-    "said_of_itself",
-    "small_bank",
+    *("FORMULATIONS", "LOSSES", "REGULARIZERS", "blobs", "formulate", "hard_inputs", "near", "random_grams"),
+    *("require", "said_of_itself", "small_bank"),
 ]
 
 

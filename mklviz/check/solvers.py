@@ -26,21 +26,9 @@ from mklviz.problem import Problem
 from mklviz.typing import Array
 
 __all__ = [
-    "SOLVER_PROMISES",
-    "STEPS",
-    "can_be_left",
-    "certified",
-    "explained",
-    "generators_do_not_meet",
-    "iterates_stay",
-    "narrated",
-    "observers_may_write",
-    "options_are_explained",
-    "refuses_in_a_sentence",
-    "seeds_are_kept",
-    "starts_and_counts",
-    "steps",
-    "taken",
+    *("SOLVER_PROMISES", "STEPS", "can_be_left", "certified", "explained", "generators_do_not_meet"),
+    *("iterates_stay", "narrated", "observers_may_write", "options_are_explained", "refuses_in_a_sentence"),
+    *("seeds_are_kept", "starts_and_counts", "steps", "taken"),
 ]
 
 STEPS = 40

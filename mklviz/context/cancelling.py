@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from itertools import count
 from typing import Any, NamedTuple, TypeVar
 
-__all__ = ["checkpoint", "in_pieces", "interruptible", "uninterrupted"]
+__all__ = ["checkpoint", "in_pieces", "interruptible", "report", "uninterrupted"]
 
 Piece = Callable[[int], None]
 T = TypeVar("T")
@@ -51,6 +51,11 @@ _CALLER: ContextVar[_Caller] = ContextVar("caller", default=_Caller())  # noqa: 
 def checkpoint() -> None:
     """Raise `Interrupted` if what is being computed is no longer wanted."""
     _CALLER.get().check()
+
+
+def report(doing: str, fraction: float) -> None:
+    """Tell who waits what is being done, and which fraction of it is."""
+    _CALLER.get().report(doing, fraction)
 
 
 def uninterrupted(work: Callable[[], T]) -> T:

@@ -15,7 +15,7 @@ from numba.core import event
 
 from mklviz.context import PARTS
 
-__all__ = ["Meter", "Progress", "compiled_at", "cpu_time"]
+__all__ = ["LEAST_LEFT", "CompileCounter", "Meter", "Progress", "compiled_at", "cpu_time"]
 
 
 class _Compiling(threading.local):
@@ -44,7 +44,30 @@ class _Listener(event.Listener):
             _compiled[threading.get_ident()] = time.monotonic()
 
 
+class CompileCounter(event.Listener):
+    """Counts functions that were compiled, and not read from the cache, in this process."""
+
+    count, since, about = 0, math.inf, 100  # about so many functions are compiled for a first race
+
+    def on_start(self, event: event.Event) -> None:
+        self.since = min(self.since, time.monotonic())
+
+    def on_end(self, event: event.Event) -> None:
+        self.count += 1
+
+    @property
+    def words(self) -> str:
+        """How far it is: "compiling the solvers, 14 of about 100 functions, about 20 s"."""
+        left = (self.about - self.count) * (time.monotonic() - self.since) / max(self.count, 1)
+        rest = (
+            f"{self.count} of about {self.about} functions, about {left:.0f} s" if left > 0.0 else "some seconds more"
+        )
+        return f"compiling the solvers, {rest}"
+
+
+_counter = CompileCounter()
 event.register("numba:compiler_lock", _Listener())
+event.register("numba:compile", _counter)
 
 
 def compiled_at(thread: int) -> float:
@@ -68,6 +91,11 @@ class Meter:
         self._part, self._since = "other", 0.0
         self._thread = 0
         self._lock = threading.Lock()
+
+    @property
+    def compiling(self) -> str:
+        """How far the thread that computes is with compiling, in words, or ""."""
+        return _counter.words if compiled_at(self._thread) == math.inf and _counter.since < math.inf else ""
 
     @property
     def total(self) -> float:
@@ -106,13 +134,14 @@ class Meter:
 # -- how far a long step is: what its computations report while they last, for people who wait
 
 PATIENCE = 0.5  # seconds into a step before there is anything to say
+LEAST_LEFT = 2.0  # seconds, below which it is not worth saying how many are left
 
 
 class Progress:
     """What one run is doing in the middle of a step; written by the threads that compute, read by any other."""
 
     def __init__(self) -> None:
-        self._begun = float("inf")
+        self._begun = self.since = float("inf")
         self._doing, self._fraction = "", 1.0
 
     def start(self) -> None:
@@ -125,11 +154,15 @@ class Progress:
 
     def report(self, doing: str, fraction: float) -> None:
         """Take note of what is being done and which fraction of it is."""
+        if doing != self._doing or fraction < self._fraction:
+            self.since = time.monotonic()
         self._doing, self._fraction = doing, fraction
 
     @property
     def text(self) -> str:
-        """Such as "computing the slopes of 1,000,000 kernels, 40 %", or "" where nothing takes long."""
-        doing, fraction = self._doing, self._fraction
-        waited = time.monotonic() - self._begun >= PATIENCE
-        return f"{doing}, {100.0 * fraction:.0f} %" if waited and doing and fraction < 1.0 else ""
+        """Such as "computing the slopes of 1,000,000 kernels, 40 %, about 9 s left", or "" where nothing takes long."""
+        doing, fraction, now = self._doing, self._fraction, time.monotonic()
+        if now - self._begun < PATIENCE or not doing or fraction >= 1.0:
+            return ""
+        left = (now - self.since) * (1.0 - fraction) / fraction if fraction > 0.0 else 0.0
+        return f"{doing}, {100.0 * fraction:.0f} %{f', about {left:,.0f} s left' if left >= LEAST_LEFT else ''}"

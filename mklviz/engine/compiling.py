@@ -122,12 +122,20 @@ class CompilePool:
         self._changed = threading.Condition()
         self._helpers = 0
         self._begun = self._over = False
+        self._since = 0.0
 
     @property
     def fraction(self) -> float:
         """How much is compiled, as far as it is known."""
         with self._changed:
             return len(self.done | self._cached) / len(PARTS)
+
+    def progress(self) -> tuple[int, int, float]:
+        """Return how many parts are compiled, of how many (0 before the first), and seconds that the rest may take."""
+        with self._changed:
+            done, total = len(self.done | self._cached), len(PARTS) if self._begun else 0
+            rest = (total - done) / max(done, 1)
+            return done, total, rest * (time.monotonic() - self._since)
 
     def awaits(self, part: str) -> bool:
         """Whether helpers have begun and `part` is not compiled yet."""
@@ -181,7 +189,7 @@ class CompilePool:
         with self._changed:
             if self._begun:
                 return
-            self._begun = True
+            self._begun, self._since = True, time.monotonic()
             self._left = [part for part in self._left if part not in self.done]
             self._helpers = min(os.cpu_count() or 1, _MOST_HELPERS)
         for _ in range(self._helpers):

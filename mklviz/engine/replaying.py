@@ -132,7 +132,7 @@ def _returned(
     )
 
 
-# The objective on the straight way between two weight vectors: is there a hill, or are both in one valley?
+# The objective along the line between two weight vectors: is there a hill, or are both in one valley?
 #
 #     W((1 - t) d_a + t d_b),   0 <= t <= 1,   W(d) = J(d) + r(d), with the inner problem solved anew at each t
 #

@@ -172,7 +172,7 @@ class Run:
     @property
     def doing(self) -> str:
         """What a step that takes long is doing, such as "computing the slopes of 1,000,000 kernels, 40 %", or ""."""
-        return self.held or self._progress.text or self._queued
+        return self.held or self._meter.compiling or self._progress.text or self._queued
 
     @property
     def _queued(self) -> str:

@@ -7,6 +7,7 @@ race waits for comes first.
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections import deque
@@ -18,11 +19,8 @@ from mklviz.problem import Problem
 
 _log = logging.getLogger(__name__)
 _LOOK = 0.01  # seconds between two looks at what has become ready
-WARMING = (
-    "Warming up the solvers: some seconds after a start of the server, a minute the first time. A race begins"
-    " as soon as one of its solvers is ready."
-)
-PREPARING = "is being compiled, once on this machine, and joins the race when it is ready"
+BEGINS = "a race begins when its first solver is ready."
+PREPARING = "being compiled, once on this machine; joins the race when it is ready"
 
 
 class Warmup:
@@ -40,6 +38,15 @@ class Warmup:
     def running(self) -> bool:
         """Whether it was started and has not ended yet."""
         return self._started.locked() and not self._done.is_set()
+
+    @property
+    def sentence(self) -> str:
+        """How far it is, in words: what is compiled, and about how long the rest takes."""
+        done, total, seconds = self._pool.progress()
+        if not total:
+            return f"Loading the compiled solvers, {100 * self.fraction:.0f} %; {BEGINS}"
+        rest = f"about {5 * math.ceil(seconds / 5)} s" if done else "about a minute"
+        return f"Compiling solvers, {done} of {total}, {rest}, once on this machine; {BEGINS}"
 
     def start(self) -> None:
         """Start in the background, unless that has happened."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from mklviz.compiled import njit
-from mklviz.context import checkpoint
+from mklviz.context import checkpoint, report
 from mklviz.errors import KernelError
 from mklviz.inner.svm import InnerSvm, box_of, halves_of, signed_of, violation_unit
 from mklviz.kernels import RowKernel
@@ -68,6 +68,8 @@ class RowCache:
             for start in range(0, len(missing), AT_ONCE):
                 some = slice(start, start + AT_ONCE)
                 self.store[oldest[some]] = self._kernel.rows(which[missing[some]])
+                done, n = self.computed + min(some.stop, len(missing)), len(self._slot_of)
+                report(f"training an SVM on {n:,} samples", min(done / n, 1.0))  # a first one computes nearly all rows
             self._owner[oldest], self._slot_of[which[missing]] = which[missing], oldest
             self._last_use[oldest] = self._clock
             self.computed += len(missing)

@@ -24,21 +24,11 @@ from mklviz.kernels.evaluation.given import check_repair
 from mklviz.kernels.storage.rows import check_cache
 from mklviz.numbers import is_number, is_switch, is_whole
 from mklviz.problem import Hinge, Loss, Regularizer, Simplex
+from mklviz.quoting import MOST_NAME, one_line
 
 __all__ = [
-    "COMBINATIONS",
-    "OWN",
-    "TABLE_OPTIONS",
-    "DataChoice",
-    "KernelChoice",
-    "ProblemChoice",
-    "RecipeParts",
-    "SolverChoice",
-    "Split",
-    "StopChoice",
-    "anonymous",
-    "digest",
-    "signed",
+    *("COMBINATIONS", "OWN", "TABLE_OPTIONS", "DataChoice", "KernelChoice", "ProblemChoice", "RecipeParts"),
+    *("SolverChoice", "Split", "StopChoice", "anonymous", "digest", "signed"),
 ]
 
 OWN = "sha256:"
@@ -157,8 +147,10 @@ class DataChoice:
 
     @property
     def title(self) -> str:
-        """What the data are called where a user's own have no description."""
-        return "Own data" if self.own else self.source.replace("_", " ").capitalize()
+        """What the data are called; a user's own have the name of their file, where they are at hand."""
+        if self.own:
+            return "Own data" if self.dataset is None else one_line(self.dataset.title, MOST_NAME) or "Own data"
+        return self.source.replace("_", " ").capitalize()
 
 
 @dataclass(frozen=True)

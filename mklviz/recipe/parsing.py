@@ -18,26 +18,9 @@ from mklviz.errors import MklvizError, ProblemError
 from mklviz.numbers import is_number
 
 __all__ = [
-    "bounded",
-    "fraction",
-    "literal",
-    "number",
-    "numbers",
-    "optional",
-    "percent",
-    "pieces",
-    "positive",
-    "quoted",
-    "show_number",
-    "show_percent",
-    "show_values",
-    "switch",
-    "tight",
-    "unquoted",
-    "values",
-    "whole",
-    "write_values",
-    "written",
+    *("bounded", "fraction", "literal", "number", "numbers", "optional", "percent", "pieces", "positive"),
+    *("quoted", "show_number", "show_percent", "show_values", "switch", "tight", "unquoted", "values", "whole"),
+    *("write_values", "written"),
 ]
 
 T = TypeVar("T")

@@ -14,9 +14,10 @@ from functools import partial
 
 from mklviz.context import checkpoint
 from mklviz.context.memory import LEDGER, Ledger
+from mklviz.context.meter import LEAST_LEFT
 from mklviz.engine import Race
 from mklviz.engine.task import ProgressReport, Task
-from mklviz.engine.warmup import WARMING, WARMUP, Warmup
+from mklviz.engine.warmup import WARMUP, Warmup
 from mklviz.errors import Interrupted, MemoryTaken
 from mklviz.recipe.banks import BANKS, BankStore, Progress, RaceSize, solver_bytes
 from mklviz.recipe.choices import anonymous, signed
@@ -46,7 +47,7 @@ class Preparation:
         ledger: Ledger | None = None,
     ) -> None:
         self.fraction, self.wants_room = 0.0, False
-        self.stage = BUILDING
+        self.stage, self._since = BUILDING, time.monotonic()
         self._recipe = recipe
         self._banks = BANKS if banks is None else banks
         self._warmup = WARMUP if warmup is None else warmup
@@ -134,7 +135,7 @@ class Preparation:
     def _wait_while(self, compiling: Callable[[], bool]) -> None:
         stage = self.stage
         while compiling():
-            self.stage = WARMING
+            self.stage = self._warmup.sentence
             self._report(self._warmup.fraction)
             self._warmup.wait(0.05)
         self.stage = stage
@@ -144,7 +145,7 @@ class Preparation:
         return self._recipe.build(None if own is None else anonymous(own), progress)
 
     def _tell(self, begun: bool) -> None:
-        self.stage = BUILDING if begun else WAITING
+        self.stage, self._since = BUILDING if begun else WAITING, time.monotonic()
 
     def _named(self, built: Built) -> Built:
         """Return the numbers under the names that came with the data."""
@@ -157,3 +158,6 @@ class Preparation:
     def _report(self, fraction: float) -> None:
         checkpoint()
         self.fraction = fraction
+        if self.stage.startswith(BUILDING) and 0.0 < fraction < 1.0:
+            left = (time.monotonic() - self._since) * (1.0 - fraction) / fraction
+            self.stage = f"{BUILDING} About {left:,.0f} s left." if left >= LEAST_LEFT else BUILDING

@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from mklviz.errors import MklvizError
 from mklviz.quoting import MOST_NAME, named
@@ -20,26 +20,9 @@ from mklviz.record.archive import Arrays
 from mklviz.record.trace import Trace
 from mklviz.unpacking import ArchiveMember
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from mklviz.record.trace import Trace
-
 __all__ = [
-    "EVIDENCE",
-    "FOLDER",
-    "KNOWN",
-    "SUFFIX",
-    "bundle_bytes",
-    "damaged_as_error",
-    "free_name",
-    "packed_runs",
-    "read_bundle",
-    "read_known",
-    "recorded_evidence",
-    "recording",
-    "run_bytes",
-    "write_bundle",
+    *("EVIDENCE", "FOLDER", "KNOWN", "SUFFIX", "bundle_bytes", "damaged_as_error", "free_name", "packed_runs"),
+    *("read_bundle", "read_known", "recorded_evidence", "recording", "run_bytes", "write_bundle"),
 ]
 
 SUFFIX = ".mklrun.npz"

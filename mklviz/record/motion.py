@@ -46,7 +46,7 @@ class Motion:
     """How the weights of a run have moved; 1 is all the weight, moved once from some kernels to others."""
 
     steps: int = 0
-    # `moved`, `net`: length of the path, and of the straight way from its start to its end
+    # `moved`, `net`: length of the path, and of the line from its start to its end
     moved: float = 0.0
     net: float = 0.0
     late: float = 0.0  # movement in vain after the first fifth of the steps
@@ -76,13 +76,13 @@ class Motion:
         return "settles" if fades and self.in_vain >= SEARCH else "stable"
 
     def __str__(self) -> str:
-        """Say it in words: "shifted weight worth 52 full moves; 98 % was undone again"."""
+        """Say it in words: "shifted weight worth 52 full moves; 98 % was undone"."""
         if not math.isfinite(self.moved):
             return ""
         times = f"{self.moved:.1f}" if self.moved < 9.95 else f"{self.moved:,.0f}"
         what = f"{100 * self.moved:.0f} % of its weight" if self.moved < 0.995 else f"weight worth {times} full moves"
         undone = round(100 * self.share_in_vain)
-        return f"shifted {what}; {f'{undone} % was' if undone else 'nothing was'} undone again"
+        return f"shifted {what}; {f'{undone} % was' if undone else 'nothing was'} undone"
 
 
 class MotionTracker:
@@ -137,7 +137,7 @@ class MotionTracker:
         parts = _begin_of_late(steps), _begin_of_last(steps)
         self._begins = {at: self._begins[at] if at in self._begins else _scaled(path[at].weights) for at in parts}
         late, last = (max(0.0, moved - self._moved[at] - _distance(end, self._begins[at])) for at in parts)
-        net = min(_distance(end, self._first), moved)  # rounding may make a straight way longer than its parts
+        net = min(_distance(end, self._first), moved)  # rounding may make the line longer than its parts
         return Motion(steps, moved, net, late, last, back / moved if moved > 0.0 else 0.0)
 
 

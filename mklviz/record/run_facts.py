@@ -14,19 +14,8 @@ from mklviz._version import __version__
 from mklviz.quoting import MOST_SAID, one_line
 
 __all__ = [
-    "FINAL",
-    "MOST_COUNT",
-    "MOST_VALUES",
-    "SOLVED",
-    "Origin",
-    "Verdict",
-    "number",
-    "number_in",
-    "plain_values",
-    "shares_text",
-    "text_in",
-    "text_of",
-    "versions_in_use",
+    *("FINAL", "MOST_COUNT", "MOST_VALUES", "SOLVED", "Origin", "Verdict", "number", "number_in", "plain_values"),
+    *("shares_text", "text_in", "text_of", "versions_in_use"),
 ]
 
 SOLVED = ("converged", "precision")  # the ends at which something is proved

@@ -18,19 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "COLUMNS",
-    "PARTS",
-    "Milestone",
-    "Reference",
-    "RunResult",
-    "label",
-    "milestones",
-    "require_parquet",
-    "result_at",
-    "summarize",
-    "write_csv",
-    "write_parquet",
-    "write_table",
+    *("COLUMNS", "PARTS", "Milestone", "Reference", "RunResult", "label", "milestones", "require_parquet"),
+    *("result_at", "summarize", "write_csv", "write_parquet", "write_table"),
 ]
 
 COLUMNS = ("solver", "status", "iterations", "SVM solves", "CPU s", "objective", "gap", "kernels", "moved", "undone")

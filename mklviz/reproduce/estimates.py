@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 
+from mklviz.engine import solver_classes
 from mklviz.errors import MklvizError
 from mklviz.sweeps.statistics import MEASURES, Outcomes, paired_differences
 from mklviz.sweeps.statistics.intervals import Resampling
@@ -108,7 +109,7 @@ class Ratio(_Paired):
 
     @property
     def label(self) -> str:
-        return f"{measure_label(self.measure)}, {self.first} over {self.second}"
+        return f"{measure_label(self.measure)}: {called(self.first)} as a multiple of {called(self.second)}"
 
 
 class MeanDifference(_Paired):
@@ -121,7 +122,7 @@ class MeanDifference(_Paired):
 
     @property
     def label(self) -> str:
-        return f"{measure_label(self.measure)}, {self.first} less {self.second}"
+        return f"{measure_label(self.measure)}: {called(self.first)} minus {called(self.second)}"
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,8 @@ class BetweenSettings(OneMeasure):
 
     @property
     def label(self) -> str:
-        return f"{measure_label(self.measure)} of {self.solver}, {self.setting} = {self.first:g} less {self.second:g}"
+        ends = f"{self.setting} = {self.first:g} minus {self.setting} = {self.second:g}"
+        return f"{measure_label(self.measure)} of {called(self.solver)}: {ends}"
 
     def estimates(self, frame: pd.DataFrame) -> dict[str, Estimate]:
         own = frame[frame["solver"] == self.solver]
@@ -157,7 +159,7 @@ class Mean(OneMeasure):
 
     @property
     def label(self) -> str:
-        return f"{measure_label(self.measure)} of {self.solver}"
+        return f"{measure_label(self.measure)} of {called(self.solver)}"
 
     def estimates(self, frame: pd.DataFrame) -> dict[str, Estimate]:
         own = frame[(frame["solver"] == self.solver) & (frame["status"] != "failed")]
@@ -183,6 +185,13 @@ def titled(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
             for name, value in zip(settings, values[1:], strict=True)
         ]
         yield ", ".join([str(values[0]), *titles]), part
+
+
+def called(solver: str) -> str:
+    """Return what a solver is called, given as the words of a recipe have it: "SimpleMKL (variant=armijo)"."""
+    name, _, options = solver.partition(":")
+    known = solver_classes().get(name)
+    return f"{known.label}{f' ({options})' if options else ''}" if known else solver
 
 
 def measure_label(measure: str) -> str:

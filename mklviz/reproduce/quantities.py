@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mklviz.reproduce.estimates import TIME, Estimate, OneMeasure, Quantity, Ratio, measure_label
+from mklviz.reproduce.estimates import TIME, Estimate, OneMeasure, Quantity, Ratio, called, measure_label
 from mklviz.sweeps.statistics import MEASURES, Outcomes, growths
 from mklviz.sweeps.statistics.curves import Along
 from mklviz.sweeps.statistics.intervals import Resampling
@@ -34,8 +34,8 @@ class RatioAcross(OneMeasure):
 
     @property
     def label(self) -> str:
-        pair = " over ".join(f"{solver} with {regularizer}" for solver, regularizer in (self.first, self.second))
-        return f"{MEASURES[self.measure].label}, {pair}"
+        pair = (f"{called(solver)} with {regularizer}" for solver, regularizer in (self.first, self.second))
+        return f"{MEASURES[self.measure].label}: {' as a multiple of '.join(pair)}"
 
     def estimates(self, frame: pd.DataFrame) -> dict[str, Estimate]:
         return {str(data): self._ratio(part) for data, part in frame.groupby("data", sort=False)}
@@ -72,7 +72,7 @@ class GrowthExponent(OneMeasure):
 
     @property
     def label(self) -> str:
-        return f"exponent of the {measure_label(self.measure)} of {self.solver} in {self.along}"
+        return f"exponent of the {measure_label(self.measure)} of {called(self.solver)} in {self.along}"
 
     def estimates(self, frame: pd.DataFrame) -> dict[str, Estimate]:
         own = frame[frame["solver"] == self.solver]
@@ -129,7 +129,7 @@ class FirstOverRest(OneMeasure):
 
     @property
     def label(self) -> str:
-        return Ratio(self.measure, f"{self.solver} at the first C", "the mean at all others").label
+        return Ratio(self.measure, f"{called(self.solver)} at the first C", "the mean at all others").label
 
     def estimates(self, frame: pd.DataFrame) -> dict[str, Estimate]:
         import pandas as pd
@@ -154,7 +154,7 @@ class PathExponent(OneMeasure):
 
     @property
     def label(self) -> str:
-        return f"exponent of the {measure_label(self.measure)} of {self.solver} in C, without the first C"
+        return f"exponent of the {measure_label(self.measure)} of {called(self.solver)} in C, without the first C"
 
     def estimates(self, frame: pd.DataFrame) -> dict[str, Estimate]:
         _, rest = _apart(frame, self.solver)

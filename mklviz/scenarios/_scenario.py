@@ -7,7 +7,7 @@ Each file of this folder defines one, or several on one subject.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -64,61 +64,32 @@ class Question:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A prepared race for the classroom.
+    """A prepared race for the classroom."""
 
-    Attributes
-    ----------
-    name : str
-        Short name for links and the command line.
-    title : str
-        What the menu shows.
-    look_for : str
-        One or two sentences on what to watch.
-    recipe : Recipe
-    question : Question, optional
-        What to guess before the race.
-    in_short : str
-        What it teaches, in one short sentence for its card among others; every lesson has one.
-    teaches : str
-        What is to be learned from it, true whatever comes out; shown after the race.
-    source : str
-        The paper, with section, figure or table.
-    group : str
-        The heading of the menu under which it stands, one of `GROUPS`.
-    place : int
-        Its place there: the least stands first.
-    picture : str
-        Name of the picture that shows the answer, one of `mklviz.views.lessons.pictures`.
-    tab : str
-        Title of the tab that it opens with.
-    pace : float
-        Steps per second of each solver that it opens with; 0 is full speed.
-    """
-
-    name: str
-    title: str
-    look_for: str
+    name: str  # short, for links and the command line
+    title: str  # what the menu shows; like `in_short` it must not give the answer of a question away
+    look_for: str  # one or two sentences on what to watch
     recipe: Recipe
-    question: Question | None = None
-    in_short: str = ""
-    teaches: str = ""
-    source: str = ""
-    group: str = GROUPS[-1]
-    place: int = 100
-    picture: str = "gap"
-    tab: str = "Race"
-    pace: float = EYE
+    question: Question | None = None  # what to guess before the race
+    in_short: str = ""  # what it is about, in one short sentence for its card among others; every lesson has one
+    teaches: str = ""  # what is to be learned from it, true whatever comes out; shown after the race
+    source: str = ""  # the paper, with section, figure or table
+    group: str = GROUPS[-1]  # the heading of the menu under which it stands, one of `GROUPS`
+    place: int = 100  # its place there: the least stands first
+    picture: str = "gap"  # name of the one that shows the answer, one of `mklviz.views.lessons.pictures`
+    tab: str = "Race"  # title of the one that it opens with
+    pace: float = EYE  # steps per second of each solver that it opens with; 0 is full speed
 
     def __post_init__(self) -> None:
         if self.group not in GROUPS:
             raise ProblemError(f"A scenario stands under {', '.join(GROUPS)}, but {self.group!r:.80} was given.")
 
 
-# What several lessons compute for their pictures: the objective on straight ways, and SVM solves in words.
+# What several lessons compute for their pictures: the objective along lines, and SVM solves in words.
 ON_A_WAY, ON_A_SIDE = 25, 17  # points of a way, and of a side of a triangle
 
 
-def best_of(traces: Sequence[Trace]) -> Trace:
+def best_of(traces: Iterable[Trace]) -> Trace:
     """Return the run that found the least objective."""
     return min(traces, key=lambda trace: trace.best.objective)
 
@@ -134,7 +105,7 @@ def counted_solves(traces: Sequence[Trace]) -> str:
 
 
 def objective_along(problem: Problem, stops: Sequence[Array]) -> dict[str, list[float]]:
-    """Return the objective on the straight way from each stop to the next; a stop has a whole number as its place."""
+    """Return the objective along the line from each stop to the next; a stop has a whole number as its place."""
     place, objective = [0.0], []
     for leg, (one, other) in enumerate(pairwise(stops)):
         profile = objective_profile(problem, one, other, points=ON_A_WAY)

@@ -35,7 +35,7 @@ def _answer_objective_and_accuracy(outcome: Outcome) -> Answer:
 
 OBJECTIVE_AND_ACCURACY = Scenario(
     name="objective-and-accuracy",
-    title="Best objective is not best accuracy",
+    title="Objective and accuracy",
     group="When not",
     place=20,
     picture="accuracy",
@@ -48,7 +48,7 @@ OBJECTIVE_AND_ACCURACY = Scenario(
         "Open the tab Timeline when the race has ended, and step back: the table shows the test accuracy of the"
         " solution at each step. The solvers differ in how fast they reach the optimum, not in how good it is."
     ),
-    in_short="The lowest objective need not predict best.",
+    in_short="Is the lowest objective the best prediction?",
     teaches=(
         "The objective is the fit to the training samples plus a price for its size. Test samples play no part."
         " Exactness is for comparing methods and for trusting them."
@@ -110,7 +110,7 @@ REGULARIZATION_PATH = Scenario(
         "The race shows one value of C. To see the answer, a solver then goes from one value to the next, each time"
         " from where it was; “Follow the path of C”, below the table of the race, does so for others."
     ),
-    in_short="What an error costs decides how many kernels are used.",
+    in_short="What an error costs, and which kernels are used.",
     teaches=(
         "Once every training sample is fitted, C no longer matters. A start at the last solution makes the next value"
         " of C cheap."

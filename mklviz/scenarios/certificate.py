@@ -78,7 +78,7 @@ SCENARIO = Scenario(
         "Each SVM proves a gap by itself, the thin line, which goes up and down. The thick one is what averages of the"
         " last SVMs prove. The dashed run starts at equal weights and can drop one kernel a step."
     ),
-    in_short="Averages of dual variables can prove more than each.",
+    in_short="What proves how far away the optimum can be.",
     teaches=(
         "Any dual variables prove a bound, so a certificate costs no SVM of its own. Those of an SVM with one kernel"
         " alone leave much to the others, which it has not seen. What one SVM leaves to a kernel another may have used"

@@ -121,7 +121,7 @@ _CHOICES = ("Fewer than 100", "Some 1,000", "Nearly all")
 
 def _answer(outcome: Outcome) -> Answer:
     """Kernels in use at the least objective of all runs."""
-    best, problem = best_of(list(outcome.traces.values())).best, outcome.prepared.problem
+    best, problem = best_of(outcome.traces.values()).best, outcome.prepared.problem
     m, n = problem.m, len(problem.y)
     counts = counted_solves(list(outcome.traces.values()))
     return Answer(
@@ -146,7 +146,7 @@ THOUSANDS = Scenario(
         "In the tab Race, see where the time goes, in the bars below the table: how much the slopes of so many kernels"
         " cost beside the SVMs."
     ),
-    in_short="Few kernels keep weight, however many there are.",
+    in_short="Ten thousand kernels on a hundred samples.",
     teaches=(
         "No more kernels can have weight than the SVM has free support vectors, roughly. All others are only looked at,"
         " once per step, and that time grows in proportion to their number."

@@ -1,5 +1,7 @@
 """What SPG-GMKL does about line searches: their SVMs, their precision, and its parts."""
 
+from collections.abc import Iterator
+
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.record import Trace
 from mklviz.scenarios._scenario import Answer, Outcome, Question, Scenario, counted_solves, trials
@@ -22,7 +24,7 @@ def _answer_line_search(outcome: Outcome) -> Answer:
 
 LINE_SEARCH = Scenario(
     name="line-search",
-    title="A line search is expensive",
+    title="What a line search costs",
     group="Why",
     place=10,
     picture="solves",
@@ -34,7 +36,7 @@ LINE_SEARCH = Scenario(
     look_for=(
         "Each point that a line search tries is one more SVM. The table counts steps and SVM solves side by side."
     ),
-    in_short="A direction is cheap, an SVM is not.",
+    in_short="Steps, trial points, and the SVMs that they take.",
     teaches=(
         "A direction is cheap and an SVM is not. SimpleMKL spends its SVMs on finding the exact lowest point along a"
         " direction that will be another one at the next step anyway. Level needs one to move, and SPG takes the first"
@@ -84,7 +86,7 @@ def _answer_noisy_svms(outcome: Outcome) -> Answer:
 
 NOISY_SVMS = Scenario(
     name="noisy-svms",
-    title="Rough SVMs: PGD stalls, SPG recovers",
+    title="What rough SVMs do to a line search",
     group="Why",
     place=30,
     picture="rough",
@@ -98,7 +100,7 @@ NOISY_SVMS = Scenario(
         "The first PGD solves its SVMs to 0.1, the second to 0.000001. Where the gap of the first stays level and its"
         " step size is zero, its line search found no lower point."
     ),
-    in_short="Rough SVMs mislead a search that insists on going down.",
+    in_short="Cheaper SVMs give slopes that are a little wrong.",
     teaches=(
         "SPG begins as roughly, but lets the value rise a little, and solves its SVMs more exactly as it comes near."
         " Both are what the paper means by robust."
@@ -130,10 +132,26 @@ def _answer_spg_parts(outcome: Outcome) -> Answer:
     plain, alone = outcome.traces["pgd"], (outcome.traces["PGD+N"], outcome.traces["PGD+S"])
     better = min((0, 1), key=lambda k: _solves(alone[k]))
     helps = _solves(alone[better]) < _HELPS * _solves(plain)
-    solves = counted_solves([plain, *alone, outcome.traces["PGD+N+S"]])
+    both, spg = outcome.traces["PGD+N+S"], outcome.traces["spg"]
+    solves = counted_solves([plain, *alone, both, spg])
     n, s = (trials(trace) for trace in alone)
     tried = f"A step of PGD tries {trials(plain):.1f} points, an SVM each, with N {n:.1f} and with S {s:.1f}."
-    return Answer(_PARTS[better if helps else 2], f"the SVM solves were {solves}", f"{tried} {_fits(n, s, plain)}")
+    why = [tried, _fits(n, s, plain), *_together(alone[1], both, spg)]
+    return Answer(_PARTS[better if helps else 2], f"the SVM solves were {solves}", " ".join(filter(None, why)))
+
+
+def _together(s: Trace, both: Trace, spg: Trace) -> Iterator[str]:
+    """Explain what N saves beside S, and why SPG, which has both, may need more SVMs, where they do."""
+    if _solves(both) < 0.75 * _solves(s):
+        yield (
+            f"Beside S, N saves again, {_solves(s):,} and then {_solves(both):,}: now and then a step of S raises the"
+            " objective on its way to a lower one, and N lets it stand."
+        )
+    if _solves(spg) > 1.2 * _solves(both):
+        yield (
+            f"SPG has both parts and begins with loose SVMs: {_solves(spg):,}, for their slopes mislead some of its"
+            " steps, and with so few samples a loose SVM costs hardly less than an exact one."
+        )
 
 
 def _fits(n: float, s: float, plain: Trace) -> str:
@@ -158,7 +176,7 @@ SPG_PARTS = Scenario(
         "N accepts steps that raise the objective for a while, S takes its step size from the last move. SPG adds a"
         " loose SVM at the start."
     ),
-    in_short="A step size from the last move can save most trials.",
+    in_short="Two additions to gradient descent, one at a time.",
     teaches=(
         "PGD tries the step 1 and shortens it, an SVM each time, at every step anew. Which part pays depends on the"
         " data: in the paper's table S alone was worse than PGD on Australian."

@@ -30,7 +30,7 @@ def _rises(trace: Trace) -> str:
 
 SILP_OSCILLATES = Scenario(
     name="silp-oscillates",
-    title="SILP oscillates, Level does not",
+    title="How far do SILP and Level move?",
     group="First look",
     place=10,
     picture="strips",
@@ -43,7 +43,7 @@ SILP_OSCILLATES = Scenario(
         "Watch the largest weight of each solver, step by step: its colour says which kernel has it. The curve above"
         " counts how often all the weight was moved."
     ),
-    in_short="Cuts alone send SILP far past the goal and back.",
+    in_short="What a model made of cuts does to the weights.",
     teaches=(
         "A linear model promises most where no point was tried. SILP believes it and goes to its lowest point. Level"
         " asks less: the nearest point that the model finds good enough, so it stays near its cuts."
@@ -57,7 +57,7 @@ SILP_OSCILLATES = Scenario(
 )
 
 
-# An honest surprise: on Vote, SILP needs no more SVM solves than the methods meant to cure it.
+# On Vote, SILP needs no more SVM solves than the methods meant to cure it.
 _FLAT = 0.02  # share of the objective that the stop rule, a gap of 1 %, leaves open twice
 _START = "equal weights"
 
@@ -94,7 +94,7 @@ def _flat(ways: Mapping[str, Mapping[str, Sequence[float]]]) -> str:
 
 SILP_IS_FINE = Scenario(
     name="silp-is-fine",
-    title="Where SILP is just as good",
+    title="A data set that one question decides",
     group="When not",
     place=10,
     picture="valley",
@@ -107,7 +107,7 @@ SILP_IS_FINE = Scenario(
         "Watch how soon each gap reaches 1 %, over steps and then over SVM solves, and which solver takes few steps but"
         " many SVMs."
     ),
-    in_short="Jumping costs little where a few cuts say it all.",
+    in_short="Four methods where one kernel nearly says it all.",
     teaches=(
         "Jumping costs little where a few cuts describe the objective well. Where the SVM has several solutions, each"
         " has a slope of its own, and a line search along one of them may find nothing lower. “Better” depends on the"
@@ -155,7 +155,7 @@ BEST_RESPONSE = Scenario(
         "Watch the largest weight of each solver, step by step. The curve above counts how often all the weight was"
         " moved. Two of the three take the same answers; one of them goes to their average."
     ),
-    in_short="A solver that answers only the last move may cycle.",
+    in_short="A solver that answers the last move alone.",
     teaches=(
         "Two players who answer each other's last move alone can go round for ever: an answer is best only until the"
         " other has answered it. A memory ends that, as an average of all answers or the cuts of SILP and Level, and so"

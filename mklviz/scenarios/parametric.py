@@ -71,7 +71,7 @@ def _hill(top: float, ends: Sequence[float]) -> str:
 
 PRODUCTS = Scenario(
     name="products",
-    title="Products of kernels: several minima",
+    title="Products of kernels",
     group="Beyond",
     place=30,
     picture="hill",
@@ -85,7 +85,7 @@ PRODUCTS = Scenario(
         "One Gaussian kernel per feature, multiplied: the weights are the widths. There is no lower bound, so compare"
         " the objectives in the table, and which features are kept."
     ),
-    in_short="Products of kernels have hills, and no certificate.",
+    in_short="Kernels that are multiplied, from three starts.",
     teaches=(
         "A sum of kernels makes a bowl; a product can make hills and valleys. A method then finds the bottom of a"
         " valley, and nothing certifies that there is no deeper one: no dual, no gap."

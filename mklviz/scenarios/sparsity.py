@@ -17,7 +17,7 @@ _PLACES = ("In a corner: one kernel", "On a side: two kernels", "Inside: all thr
 
 def _answer_three_kernels(outcome: Outcome) -> Answer:
     """Where the lowest point lies that any solver found, and where SILP's first step went."""
-    best, silp = best_of(list(outcome.traces.values())).best.weights, outcome.traces["silp"]
+    best, silp = best_of(outcome.traces.values()).best.weights, outcome.traces["silp"]
     weights = ", ".join(f"{weight:.2f}" for weight in best)
     return Answer(
         _PLACES[int((best > _SOME).sum()) - 1],
@@ -46,10 +46,10 @@ THREE_KERNELS = Scenario(
         _answer_three_kernels,
     ),
     look_for=(
-        "The darker, the higher the objective; the star is the lowest point found. In the tab Geometry, choose SILP or"
+        "Shades are the objective, lowest around the star, the lowest point found. In the tab Geometry, choose SILP or"
         " Level above the map to see their cuts. Step back below the map, and read what each solver did."
     ),
-    in_short="Linear programs end in corners, the best mix may lie inside.",
+    in_short="A map of all mixes, and three ways to the best one.",
     teaches=(
         "A linear program has a solution at a corner, so SILP's first step goes to one wherever the optimum lies. Its"
         " cuts have to fence the optimum in from all sides, and with hundreds of kernels there are many sides."
@@ -111,7 +111,7 @@ SPARSE_OR_DENSE = Scenario(
         "See “Kernels in use”, at the bottom, and the column “Kernels kept” of the table. Then choose the simplex under"
         " Problem, and race once more."
     ),
-    in_short="The simplex sets weights to zero, a ball spreads them.",
+    in_short="What the set of allowed weights decides.",
     teaches=(
         "Few kernels are easy to read. Which weights predict better depends on the data: dense ones may where many"
         " kernels know a little, sparse ones where a few know all."

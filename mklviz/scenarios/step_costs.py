@@ -34,7 +34,7 @@ def _doubled(trace: Trace) -> str:
 
 SECOND_ORDER = Scenario(
     name="second-order",
-    title="Second order wins",
+    title="What the curvature tells",
     group="Why",
     place=40,
     picture="digits",
@@ -47,7 +47,7 @@ SECOND_ORDER = Scenario(
         "Watch the gap, and how many digits are right after each step of Newton's. In the tab Race, choose “CPU"
         " seconds” as the horizontal axis to see what a Newton step costs."
     ),
-    in_short="Knowing the curvature doubles the digits near the end.",
+    in_short="Newton's method knows how the slopes change.",
     teaches=(
         "Cuts and slopes say how the objective falls, the second derivative also how soon it stops falling. A Newton"
         " step goes to the minimum of a curved model. It has a price: a system of equations over the free support"
@@ -112,7 +112,7 @@ WITHOUT_SVMS = Scenario(
         "A pass multiplies every kernel once. An SVM takes two: one forms the learned kernel, one finds the slopes."
         " The second OGAProx takes longer steps in the weights: compare its last step with the average of all."
     ),
-    in_short="A step without an SVM is cheap, and many are needed.",
+    in_short="Steps that solve no SVM, counted in passes.",
     teaches=(
         "Between two passes Level solves an SVM to its end, and keeps all it has found in its cuts; OGAProx takes one"
         " step. Steps of weights and dual variables that are too long circle round the solution, and an average lies"

@@ -20,30 +20,31 @@ _SOME = 1e-3  # weight of a kernel that a machine uses
 
 
 def _answer(outcome: Outcome) -> Answer:
-    """Kernels that UFO-MKL keeps, and those that any of three machines keeps, each of which is trained now."""
+    """Kernels that UFO-MKL keeps, and those of each of three machines, which are trained now."""
     machines = one_against_all(outcome.prepared.problem)
     weights = [solve(replace(each, regularizer=Simplex()), "level", gap=1e-3).best.weights for each in machines]
     one = outcome.traces["ufo"].best
-    apart = int((np.max(weights, axis=0) > _SOME).sum())
+    counts = [int((each > _SOME).sum()) for each in weights]
+    used, apart = int((np.max(weights, axis=0) > _SOME).sum()), max(counts, key=counts.count)
     shown = {f"class {k}": each.tolist() for k, each in enumerate(weights, 1)}
     return Answer(
         _CHOICES[apart - 1],
-        f"{_CHOICES[apart - 1].lower()} kernel{' is' if apart == 1 else 's are'} used by at least one of the three"
-        f" machines; one machine for all classes keeps {one.active}",
-        why="" if apart <= one.active else _WHY,
+        f"the machines for class 1, 2 and 3 use {', '.join(map(str, counts))} kernels, {used} different ones in all;"
+        f" one machine for all classes keeps {one.active}",
+        why="" if used <= one.active else _WHY,
         evidence={"machines": shown | {"all at once": one.weights.tolist()}},
     )
 
 
 THREE_GROUPS = Scenario(
     name="three-groups",
-    title="Three classes at once need one kernel",
+    title="Three classes at once, or one after the other",
     group="Beyond",
     place=10,
     picture="machines",
     question=Question(
-        "Kernels 1 to 3 each tell one class from the other two, kernel 4 tells all three apart. How many do three"
-        " machines use, one for each class against the rest?",
+        "Kernels 1 to 3 each tell one class from the other two, kernel 4 tells all three apart. Three machines learn"
+        " one class each against the rest. How many kernels does each of them use?",
         _CHOICES,
         _answer,
     ),
@@ -51,8 +52,8 @@ THREE_GROUPS = Scenario(
         "Here one machine learns all classes together. UFO-MKL's threshold sets weights to exactly zero, while the"
         " closed form only lets them fade."
     ),
-    in_short="One machine for all classes can share one kernel.",
-    teaches="The scenario “One class against the rest needs two kernels” shows one of the three machines.",
+    in_short="How many kernels does each way of learning use?",
+    teaches="The scenario “One class against the rest” shows one of the three machines.",
     source="Orabona and Luo, Ultra-fast optimization algorithm for sparse multi kernel learning, section 5.2, figure 1",
     recipe=Recipe(
         data=DataChoice("three_groups"),
@@ -68,7 +69,7 @@ THREE_GROUPS = Scenario(
 # The other half of the UFO-MKL paper's figure 1: a machine for each class against the rest needs two kernels.
 THREE_GROUPS_ONE_AGAINST_ALL = Scenario(
     name="three-groups-one-against-all",
-    title="One class against the rest needs two kernels",
+    title="One class against the rest",
     place=15,
     look_for=(
         "For class 1 kernels 2 and 4 get the weight. Choose class 2 or class 3 under Data: each takes kernel 4 and the"

@@ -19,32 +19,9 @@ from mklviz.quoting import said_by
 from mklviz.record.bundle import SUFFIX
 
 __all__ = [
-    "ABOUT",
-    "BEGUN",
-    "CUT_OFF_SECONDS",
-    "END",
-    "FRAME",
-    "FREE",
-    "HEAD",
-    "HELD",
-    "LOCKS",
-    "MEANWHILE",
-    "NEWER",
-    "NOT_TAKEN",
-    "PACKED",
-    "SEEN",
-    "SWITCHED_OFF",
-    "Claims",
-    "FolderLock",
-    "bring_to_disk",
-    "is_gone",
-    "of_disk",
-    "of_index",
-    "read_json",
-    "read_seen",
-    "write_durably",
-    "write_json",
-    "write_seen",
+    *("ABOUT", "BEGUN", "CUT_OFF_SECONDS", "END", "FRAME", "FREE", "HEAD", "HELD", "LOCKS", "MEANWHILE", "NEWER"),
+    *("NOT_TAKEN", "PACKED", "SEEN", "SWITCHED_OFF", "Claims", "FolderLock", "bring_to_disk", "is_gone"),
+    *("of_disk", "of_index", "read_json", "read_seen", "write_durably", "write_json", "write_seen"),
 ]
 
 HEAD, END, ABOUT, SEEN = "head.json", "end.json", "about.json", "seen"

@@ -17,16 +17,8 @@ from mklviz.record.store.frames import frames_in, read_run
 from mklviz.record.store.stored import StoredRun
 
 __all__ = [
-    "ASIDE",
-    "KEPT_BYTES",
-    "Cleaned",
-    "clear_leftovers",
-    "clear_locks",
-    "pack",
-    "remove",
-    "set_aside",
-    "settled",
-    "superfluous",
+    *("ASIDE", "KEPT_BYTES", "Cleaned", "clear_leftovers", "clear_locks", "pack", "remove", "set_aside"),
+    *("settled", "superfluous"),
 ]
 
 _log = logging.getLogger(__name__)

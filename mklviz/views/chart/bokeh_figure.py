@@ -58,14 +58,8 @@ from mklviz.views.host.beside import beside
 from mklviz.views.look.palette import FONT, Theme
 
 __all__ = [
-    "TOOLS",
-    "ChartFigure",
-    "add_readout",
-    "chart_plot",
-    "data_range",
-    "glyph_of",
-    "ignore_long_press",
-    "tip_html",
+    *("TOOLS", "ChartFigure", "add_readout", "chart_plot", "data_range", "glyph_of", "ignore_long_press"),
+    *("tip_html",),
 ]
 
 _READOUT = f"{POWER}const percent = (tick) => {{ {PERCENT} }}\n" + beside(__file__, "readout.js")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from bokeh.models import ColumnDataSource
 from bokeh.plotting.contour import contour_data
 
 from mklviz.contract import ACTIVE_WEIGHT, Array
-from mklviz.record import Trace
+from mklviz.record import FINAL, SOLVED, Trace
 from mklviz.record.summary import Reference
 from mklviz.views.chart.description import ContourMark, Table
 from mklviz.views.look.palette import mixed
@@ -25,7 +25,6 @@ __all__ = [
     "LARGEST_DRAWN",
     "MOST_POINTS",
     "WEIGHT_COLUMNS",
-    "KernelColours",
     "KernelSlots",
     "Thinning",
     "contour_bands",
@@ -34,6 +33,8 @@ __all__ = [
     "drawable",
     "empty_source",
     "line_columns",
+    "placed",
+    "race_slots",
     "recent_weights",
     "weight_columns",
 ]
@@ -49,7 +50,7 @@ ANCHORED = (
     "tolerance",
     "top",
 )  # columns whose figures need a value to start with
-RECENT = 10  # steps whose mean weights choose the kernels shown while a run goes on
+RECENT = 10  # steps whose mean weights choose the kernels drawn while a race goes on
 WEIGHT_COLUMNS = tuple(f"w{slot}" for slot in range(KERNELS_SHOWN))
 COLUMNS = (
     *("iteration", "svm_solves", "seconds", "objective", "above", "gap", "own_gap", "step", "active", "tolerance"),
@@ -95,61 +96,89 @@ class Thinning:
 
 
 class KernelSlots:
-    """The six largest kernels over all runs. A kernel keeps its slot, hence its colour, and gets it back if it can.
+    """The six kernels whose weights are drawn, each in the place of its colour in `Theme.kernels`.
 
-    `kernels`: how many there are; `before`: those that had the slots in an earlier race, None where there is no such
-    kernel any more.
+    They are chosen once: as the largest at the end of the run that converges first, or of all runs where none does.
+    Until then those are drawn that are largest at present, and `coloured` is False.
     """
 
-    def __init__(self, kernels: int, before: Sequence[int | None] = ()) -> None:
-        others = (k for k in range(kernels) if k not in before)
-        slots = [*before, *[None] * KERNELS_SHOWN][: min(KERNELS_SHOWN, kernels)]
-        self.slots = [next(others) if k is None else k for k in slots]
-        self._former: dict[int, int] = {}
-        self._untouched = all(k is None for k in slots)
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = names
+        self.slots = list(range(min(KERNELS_SHOWN, len(names))))
+        self.coloured = len(names) <= KERNELS_SHOWN
 
-    def update(self, weights: Sequence[Array], exact: bool = False) -> bool:
-        """Choose by the runs' present weights; return whether a slot changed.
+    @property
+    def shown(self) -> list[str]:
+        """The names of the kernels drawn."""
+        return [self.names[k] for k in self.slots]
 
-        Unless `exact`, a newcomer has to be a quarter larger than the kernel it ousts, or two kernels of like weight
-        would change places at every update.
-        """
-        if not weights:
-            return False
-        score = np.max(np.stack(weights), axis=0)
-        largest = _largest(score, len(self.slots))
-        if self._untouched:
-            self._untouched = False
-            changed = largest != self.slots
-            self.slots = largest
-            return changed
-        margin = 1.0 if exact else 1.25
-        newcomers = [k for k in largest if k not in self.slots]
-        leaving = sorted((k for k in self.slots if k not in largest), key=lambda k: score[k])
-        changed = False
-        for new in newcomers:
-            beaten = [k for k in leaving if score[new] > margin * score[k]]
-            if beaten:
-                old = next((k for k in beaten if self.slots.index(k) == self._former.get(new)), beaten[0])
-                slot = self._former[old] = self.slots.index(old)
-                self.slots[slot] = new
-                leaving.remove(old)
-                changed = True
-        return changed
+    def suits(self, names: Sequence[str]) -> bool:
+        """Return whether these kernels may be those of a bank of such `names`."""
+        return len(names) == len(self.names) and [names[k] for k in self.slots] == self.shown
+
+    def choose(self, weights: Sequence[Array]) -> None:
+        """Give the kernels that are largest in any of these weights their colours, for good."""
+        if not self.coloured and weights:
+            self.slots = placed(_largest(np.max(np.stack(weights), axis=0), len(self.slots)), self.names)
+            self.coloured = True
+
+    def update(self, traces: Iterable[Trace]) -> None:
+        """Choose by runs that have ended, or draw the kernels that are largest at present."""
+        runs = list(traces)  # a kernel has to be a quarter larger than one drawn, or two alike would change places
+        if not self.coloured and any(map(len, runs)):
+            self.choose(_final_weights(runs))
+        if not self.coloured and any(map(len, runs)):
+            score = np.max(np.stack([recent_weights(trace, len(trace)) for trace in runs if len(trace)]), axis=0)
+            score[self.slots] *= 1.25
+            largest = _largest(score, len(self.slots))
+            newcomers = (k for k in largest if k not in self.slots)
+            self.slots = [k if k in largest else next(newcomers) for k in self.slots]
 
 
-def best_slots(traces: Sequence[Trace], slots: KernelSlots | None = None, exact: bool = True) -> KernelSlots:
-    """Return the slots of the kernels that are largest where these runs came closest, as far as they have come."""
-    best = [trace.best.weights for trace in traces if len(trace)]
-    slots = slots or KernelSlots(max(map(len, best), default=0))
-    slots.update(best, exact)
-    return slots
+def _final_weights(runs: Sequence[Trace]) -> list[Array]:
+    """Return the weights by which the kernels with colours are chosen; none as long as they are not known."""
+    ended = [trace for trace in runs if trace.status in FINAL]
+    proved = [run for run in ended if run.status in SOLVED and len(run) and math.isfinite(run.gap_at(len(run) - 1))]
+    if proved:
+        return [min(proved, key=lambda run: run.seconds_at(len(run) - 1)).best.weights]
+    return [run.best.weights for run in ended if len(run)] if len(ended) == len(runs) else []
 
 
-def shown_names(traces: Iterable[Trace], slots: KernelSlots) -> list[str]:
-    """Return the names of the kernels shown of runs on one bank."""
-    names = next(iter(traces)).kernel_names
-    return [names[k] if k < len(names) else f"kernel {k + 1}" for k in slots.slots]
+_SLOTS = weakref.WeakKeyDictionary[Trace, KernelSlots]()  # of each race, by its first run
+_PLACES: dict[tuple[int, int, str], int] = {}  # of a kernel by the size of its bank, its index and its name
+MOST_PLACES = 10_000  # that are remembered
+
+
+def race_slots(traces: Iterable[Trace], before: KernelSlots | None = None) -> KernelSlots:
+    """Return the kernels drawn of a race, the same wherever it is shown; `before`: those of a recording of it."""
+    runs = list(traces)
+    if not runs:
+        return KernelSlots(())
+    if runs[0] not in _SLOTS:
+        names = _names(runs)
+        _SLOTS[runs[0]] = before if before is not None and before.suits(names) else KernelSlots(names)
+    _SLOTS[runs[0]].update(runs)
+    return _SLOTS[runs[0]]
+
+
+def _names(runs: Sequence[Trace]) -> Sequence[str]:
+    kernels = max((len(run.best.weights) for run in runs if len(run)), default=0)
+    names = runs[0].kernel_names
+    return names if len(names) >= kernels else [*names, *(f"kernel {k + 1}" for k in range(len(names), kernels))]
+
+
+def placed(kernels: Collection[int], names: Sequence[str]) -> list[int]:
+    """Return up to six kernels in the places of their colours: each where it was in other races, else by its index."""
+    known = {k: (len(names), k, names[k]) for k in kernels}
+    free, places = list(range(len(kernels))), dict[int, int]()
+    for k in sorted(kernels, key=lambda k: (known[k] not in _PLACES, k)):
+        wanted = _PLACES.get(known[k], k % len(kernels))
+        place = wanted if wanted in free else free[0]
+        free.remove(place)
+        places[place], _PLACES[known[k]] = k, place
+    while len(_PLACES) > MOST_PLACES:
+        del _PLACES[next(iter(_PLACES))]
+    return [places[place] for place in range(len(kernels))]
 
 
 def recent_weights(trace: Trace, length: int) -> Array:
@@ -213,32 +242,6 @@ def distance(trace: Trace, step: int) -> float:
 def drawable(values: Iterable[float]) -> list[float]:
     """Replace what no canvas can draw by nan, which leaves a hole in the line."""
     return [float(value) if abs(value) <= LARGEST_DRAWN else math.nan for value in values]
-
-
-# -- which kernels have a colour: the same in every tab of a page, and in its next race as far as they are there again
-
-
-class KernelColours:
-    """The slots of the kernels of the race that is drawn.
-
-    `slots`: the place of a kernel in it is that of its colour in `Theme.kernels`.
-    """
-
-    def __init__(self) -> None:
-        self.slots = KernelSlots(0)
-        self._names: Sequence[str] = ()
-        self._first: Any = lambda: None  # returns the first run, by which a race is known, if it is still there
-
-    def of(self, traces: Mapping[str, Trace], names: Sequence[str]) -> KernelSlots:
-        """Return the slots of the kernels of some runs: those they have, else new ones, much as in the race before."""
-        first = next(iter(traces.values()), None)
-        if first is None:
-            return KernelSlots(0)
-        if self._first() is not first:
-            same = [k < len(names) and names[k] == self._names[k] for k in self.slots.slots]
-            before = [k if unchanged else None for k, unchanged in zip(self.slots.slots, same, strict=True)]
-            self.slots, self._names, self._first = KernelSlots(len(names), before), names, weakref.ref(first)
-        return self.slots
 
 
 # -- levels of a contour mark: they lie closer together near the lowest height, as squares do

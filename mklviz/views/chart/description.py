@@ -15,23 +15,8 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal
 
 __all__ = [
-    "AreaMark",
-    "ArrowMark",
-    "Axis",
-    "BarMark",
-    "Chart",
-    "Column",
-    "ContourMark",
-    "LineMark",
-    "Mark",
-    "NumberFormat",
-    "PointMark",
-    "RuleMark",
-    "Scale",
-    "Table",
-    "Tables",
-    "TextMark",
-    "Tips",
+    *("AreaMark", "ArrowMark", "Axis", "BarMark", "Chart", "Column", "ContourMark", "LineMark", "Mark"),
+    *("NumberFormat", "PointMark", "RuleMark", "Scale", "Table", "Tables", "TextMark", "Tips"),
 ]
 
 Scale = Literal["linear", "log"]

@@ -13,6 +13,7 @@ from bokeh.models import Legend, LegendItem
 from mklviz.errors import ProblemError
 from mklviz.views.chart.axes import style_legend
 from mklviz.views.chart.bokeh_figure import ChartFigure
+from mklviz.views.chart.columns import placed
 from mklviz.views.chart.description import Axis, Chart, LineMark, Mark, PointMark, Table
 from mklviz.views.look.palette import Theme
 
@@ -68,9 +69,11 @@ def _weight_marks(path: Path, theme: Theme, named: int, coloured: Sequence[int])
     """Describe the kernels of largest weight in colours, in dashes once there are no more, and all others in grey."""
     tips = (("kernel", "$name"), (path.parameter, "@value{0.0000a}"), ("weight", "@weight{0.0000}"))
     marks: list[Mark] = [LineMark("others", "value", "weight", theme.axis, width=1.0, many=True)]
-    others = itertools.count(len(coloured))
-    for k in _heaviest(path)[:named]:
-        round_, slot = divmod(coloured.index(k) if k in coloured else next(others), len(theme.kernels))
+    heaviest, most = _heaviest(path)[:named], len(theme.kernels)
+    coloured = coloured or placed(heaviest[:most], path.kernel_names)
+    others = itertools.count(most)
+    for k in heaviest:
+        round_, slot = divmod(coloured.index(k) if k in coloured else next(others), most)
         name, colour = path.kernel_names[k], theme.kernels[slot]
         marks.append(LineMark(f"kernel-{k}", "value", "weight", colour, DASHES[round_], label=name, tips=tips))
     return marks

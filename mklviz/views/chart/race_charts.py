@@ -9,7 +9,7 @@ The table of a run is called `run_table(key)`; its columns are those of `COLUMNS
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mklviz.record import Trace
@@ -20,8 +20,8 @@ from mklviz.views.chart.description import Axis, Chart, LineMark, RuleMark, Scal
 from mklviz.views.look.palette import RunStyle, Theme
 
 __all__ = [
-    *("STOP", "ChartOptions", "enlargements", "objective_chart", "race_charts", "recorded_options", "run_table"),
-    *("stop_table", "weights_chart", "weights_title", "x_axis"),
+    *("DASHED", "STOP", "ChartOptions", "enlargements", "objective_chart", "race_charts", "recorded_options"),
+    *("run_table", "stop_table", "weights_chart", "weights_title", "x_axis"),
 ]
 
 FAINT = 0.45  # opacity of the gap of each iterate, behind the gap of the run
@@ -59,11 +59,17 @@ class ChartOptions:
     by_epoch: tuple[str, ...] = ()  # labels of the runs whose iterations are epochs
     no_bound: str = ""  # why there is no gap, but a projected gradient
     noun: str = "kernel"  # what has weights
+    coloured: bool = True  # whether kernels have their colours; they are grey until it is known which are largest
 
     @property
     def objective(self) -> str:
         """The column of objectives that is drawn."""
         return "above" if self.above else "objective"
+
+    @property
+    def kernels(self) -> Sequence[str]:
+        """The colours of the kernels drawn."""
+        return self.theme.kernels if self.coloured else [self.theme.muted] * len(self.theme.kernels)
 
     @property
     def y_scale(self) -> Scale:
@@ -160,16 +166,22 @@ def _chart(
     return Chart(column, title, x_axis(options), y, marks, note=note, term=title.lower() if term is None else term)
 
 
+DASHED = ("solid", "dashed", "dotdash", "dashdot", "dotted")  # from no gaps to most
+
+
 def _lines(styles: Mapping[str, RunStyle], options: ChartOptions, column: str) -> list[LineMark]:
-    return [
-        LineMark(run_table(key), options.x, column, style.colour, style.dash, label=style.label, marker=style.marker)
-        for key, style in styles.items()
-    ]
+    """Describe a line of each run; of two that coincide both are seen, by the gaps or the width of the one in front."""
+    lines: list[LineMark] = []
+    for key, style in sorted(styles.items(), key=lambda entry: -DASHED.index(entry[1].dash)):
+        width = 2.0 + 1.8 * sum(line.dash == style.dash for line in lines)
+        place = run_table(key), options.x, column
+        lines.append(LineMark(*place, style.colour, style.dash, width, label=style.label, marker=style.marker))
+    return lines[::-1]
 
 
 def weights_chart(key: str, style: RunStyle, options: ChartOptions, verdict: str = "") -> Chart:
     """Describe the weights of one run, up to the largest there ever was."""
-    colours = zip(options.theme.kernels, WEIGHT_COLUMNS, strict=False)
+    colours = zip(options.kernels, WEIGHT_COLUMNS, strict=False)
     lines = [LineMark(run_table(key), options.x, column, colour, width=THIN) for colour, column in colours]
     top = LineMark(run_table(key), options.x, "top")
     name, axis = f"weights-{key}", Axis(start=0.0)

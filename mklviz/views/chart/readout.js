@@ -37,9 +37,11 @@ function readCurves() {
     if (glyph.type !== "Line" || glyph.line_color.value == null || glyph.line_alpha.value < 1) return []
     return [{xs: data[glyph.x.field], ys: data[glyph.y.field], name, colour: glyph.line_color.value}]
   })
+  const first = Math.min(...curves.filter(({xs}) => xs.length).map(({xs}) => xs[0]))
   for (const {xs, ys, name, colour} of curves) {
     let low = 0, high = xs.length - 1
-    if (high < 0 || x > xs[high] + 0.03 * (plot.x_range.end - plot.x_range.start)) continue
+    if (high < 0 || (x < xs[0] && xs[0] > first) ||  // a branch has no value before it begins
+       x > xs[high] + 0.03 * (plot.x_range.end - plot.x_range.start)) continue
     while (high - low > 1) {
       const middle = (low + high) >> 1
       if (xs[middle] < x) low = middle; else high = middle

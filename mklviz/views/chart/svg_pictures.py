@@ -14,7 +14,7 @@ from mklviz.engine.registry import style_of
 from mklviz.record import FINAL, Trace
 from mklviz.record.summary import Reference
 from mklviz.views.chart.axes import axis_end, counted
-from mklviz.views.chart.columns import WEIGHT_COLUMNS, Thinning, best_slots, line_columns, shown_names, weight_columns
+from mklviz.views.chart.columns import WEIGHT_COLUMNS, KernelSlots, Thinning, line_columns, race_slots, weight_columns
 from mklviz.views.chart.description import Chart, LineMark, Table
 from mklviz.views.chart.path_charts import path_charts
 from mklviz.views.chart.race_charts import (
@@ -79,14 +79,14 @@ def trace_still(trace: Trace, theme: Theme = LIGHT) -> str:
 
 def runs_stills(
     traces: Mapping[str, Trace], styles: Mapping[str, RunStyle], theme: Theme, width: int
-) -> tuple[list[str], list[str], list[str]]:
-    """Draw recorded runs chart by chart: objective and gap, the weights of each, and the names of their kernels."""
+) -> tuple[list[str], list[str], KernelSlots]:
+    """Draw recorded runs chart by chart: objective and gap, the weights of each; and return their kernels."""
     drawn = _drawn(_ShownRuns("", traces, styles, ChartOptions(theme, gap_tolerance=None)))
     large, small = (
         [drawing([([chart], high)], drawn.tables, chart.title, theme, width) for chart in charts]
         for charts, high in ((drawn.large, BIG), (drawn.weights, SMALL))
     )
-    return large, small, [name for name, _, _ in drawn.kernels]
+    return large, small, race_slots(traces.values())
 
 
 @dataclass(frozen=True)
@@ -115,9 +115,9 @@ def _draw(subject: _ShownRuns) -> str:
 
 
 def _drawn(subject: _ShownRuns) -> _Drawn:
-    slots = best_slots(list(subject.begun.values()))
+    slots = race_slots(subject.traces.values())
     tables = _tables(subject, slots.slots)
-    options = recorded_options(subject.options, subject.begun.values())
+    options = replace(recorded_options(subject.options, subject.begun.values()), coloured=slots.coloured)
     reached = {key: max(tables[run_table(key)][options.x]) for key, t in subject.begun.items() if t.status != "failed"}
     end = axis_end(reached, {key: subject.traces[key].status in FINAL for key in reached})
     styles = {key: subject.styles[key] for key in subject.begun}
@@ -130,7 +130,7 @@ def _drawn(subject: _ShownRuns) -> _Drawn:
         for row in ([charts["objective"], charts["gap"]], weights)
     )
     beyond = {key: f", to {counted(far, options.x)}" for key, far in reached.items() if far > end}
-    names = zip(shown_names(subject.traces.values(), slots), options.theme.kernels, strict=False)
+    names = zip(slots.shown, options.kernels, strict=False)
     return _Drawn(large, small, tables, [(name, colour, "solid") for name, colour in names], beyond)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from time import monotonic
 
-from mklviz.engine.warmup import WARMING, WARMUP
+from mklviz.engine.warmup import WARMUP
 from mklviz.record.bundle import recording
 from mklviz.views.race.race_figures import RaceFigures
 from mklviz.views.race.race_view import Playback, RaceView
@@ -28,6 +28,7 @@ class ColdStart:
     def __init__(self, sidebar: Sidebar, view: RaceView) -> None:
         self._sidebar, self._view = sidebar, view
         self._scenario, self._delayed = "", False
+        self.awaited = False  # whether Run was pressed, so that a guess comes too late
 
     @property
     def bridges(self) -> bool:
@@ -36,9 +37,10 @@ class ColdStart:
 
     @property
     def set_up(self) -> str:
-        """The scenario that the controls set up, if its race has been recorded; "" otherwise."""
+        """The scenario that the controls set up, if it was recorded; "" while its lesson waits for a guess."""
         scenario = self._sidebar.scenario
-        as_it_is = not (scenario.changed or self._sidebar.blocked)
+        asks = scenario.lesson.open and not (scenario.lesson.guess.value or self.awaited)
+        as_it_is = not (scenario.changed or self._sidebar.blocked or asks)
         return scenario.choice.value if as_it_is and recording(scenario.choice.value) else ""
 
     def update(self, pace: float, drawable: bool, seen: bool = True) -> None:
@@ -60,9 +62,7 @@ class ColdStart:
         delayed = WARMUP.delays([choice.name for choice in recipe.solvers])
         if delayed or drawable:
             self._scenario, self._delayed = scenario, delayed
-            solvers = [choice.make(recipe.split.seed) for choice in recipe.solvers]
-            regularizer = recipe.problem.regularizer
-            self._view.play(Playback(recording(scenario), solvers, regularizer, pace, whole=not delayed))
+            self._view.play(Playback.of(scenario, recipe, pace, whole=not delayed))
 
 
 IDLE = 0.5  # seconds without a touch, after which the figures are built
@@ -104,5 +104,5 @@ class WarmupProgress:
         """Show how far the warm-up is, in a `state` of the page in which there is no race to wait for."""
         warming = WARMUP.running and state in ("empty", "finished")
         if warming or self._shown:
-            self._run_panel.show_progress(WARMUP.fraction, WARMING if warming else "")
+            self._run_panel.show_progress(WARMUP.fraction, WARMUP.sentence if warming else "")
         self._shown = warming

@@ -47,6 +47,10 @@ SOON = 2  # ticks: a preparation that ends by then needs no progress bar
 _BUSY = "A race is going on: let it end, press Stop on Explore, or do this on another page."
 _NO_RECIPE = "This race was recorded without its data and kernels: only what its steps say can be shown."
 _OWN_DATA = "This race was about an uploaded file, which is not stored: open that file under Data on Explore first."
+_OLD = {
+    **dict.fromkeys(("empty", "finished"), "These curves belong to the old settings. Press Run to update."),
+    **dict.fromkeys(("running", "paused"), "These curves belong to the old settings. Press Stop, then Run."),
+}
 _KEPT = "The server was started again, or had given this page up: this is its race as the store has saved it."
 
 
@@ -105,7 +109,7 @@ class Explorer(pn.viewable.Viewer):
         self.session.param.watch(lambda _: self._paint(), "theme")
         self.sidebar.param.watch(self._refresh, ["recipe", "blocked"])
         scenario.lesson.guess.param.watch(self._touched, "value")
-        scenario.lesson.param.watch(self._touched, "open")
+        scenario.lesson.param.watch(self._turn_lesson, "open")
 
     def _stage_commands(self) -> dict[str, Callable[..., Any]]:
         """Return what can be pressed on the stage of a lesson."""
@@ -121,14 +125,21 @@ class Explorer(pn.viewable.Viewer):
         scenario.open_lesson()
         self.header.fold(scenario.lesson.open)
 
+    def _turn_lesson(self, *_: Any) -> None:
+        """Leave Run to the stage while a lesson stands there."""
+        opened = self.sidebar.scenario.lesson.open
+        self.header.offer_run(self._section == EXPLORE and not opened)
+        self.run_panel.buttons["run"].visible = not opened
+        self._touched()
+
     def open_claim(self, name: str) -> None:
         """Show a claim of a paper above the tabs, and set the controls to its race, where it has one."""
         scenario = self.sidebar.scenario
-        wrong = self.claim.open(name)
+        raced, wrong = scenario.races_claim, self.claim.open(name)
         self._say_wrong(wrong)
         if not wrong:
             scenario.lesson.open = False
-        if not wrong and scenario.races_claim:
+        if not wrong and (raced or scenario.races_claim):
             scenario.restore()
 
     # -- the commands
@@ -149,10 +160,7 @@ class Explorer(pn.viewable.Viewer):
         self.param.update(state="preparing", status=status)
 
     def open_race(self, traces: Mapping[str, Trace], stored: str) -> str:
-        """Show what was kept of a race of the past in all tabs; return why that is impossible, or "".
-
-        Its problem is prepared first. Where its data are not here, tabs that need them say so.
-        """
+        """Show in all tabs what was kept of a past race, with its problem if that is here; return why not, or ""."""
         if self.state not in ("empty", "finished"):
             return _BUSY
         begun = {key: trace for key, trace in traces.items() if len(trace)}
@@ -239,7 +247,7 @@ class Explorer(pn.viewable.Viewer):
 
     def _set_stage(self, *_: Any) -> None:
         """Set tab and pace to those of the scenario chosen, and clear another race: its curves must not stand there."""
-        panel = self.sidebar.scenario
+        panel, self.page_recovery.awaits = self.sidebar.scenario, False
         self.run_panel.pace.value = panel.scenario.pace
         self.shell.turn_to(self.shell.titles[0] if panel.races_claim else panel.scenario.tab)
         if self.launch is not None:
@@ -249,23 +257,21 @@ class Explorer(pn.viewable.Viewer):
             self._drop_race()
 
     async def tick(self) -> None:
-        """Show the progress of the preparation, or the state of the race.
-
-        It is called with the lock of the document, which the figures of a new race need, and cannot overlap itself.
-        """
+        """Show how far preparation or race are, with the document locked; being async, it cannot overlap itself."""
         now = monotonic()
         if self.page_recovery.shared_race.left:
             self._leave()
             return
         if self.page_recovery.tick(self.state == "empty", now):
-            self._resume()
-        elif self.page_recovery.kept:
+            self.resume()
+        elif self.page_recovery.where:
             self._open_kept()
         if self.launch is None:
             self._tick_race(now)
         else:
             self._tick_launch(self.launch)
-        if self.session.race is None:
+        if self.session.race is None and not self.page_recovery.awaits:
+            self._cold_start.awaited = self.launch is not None
             self.session.preview = self._cold_start.set_up
             seen = self.shell.sees(self.race_view)
             self._cold_start.update(self.run_panel.pace.value, self._figures_ahead.built, seen)
@@ -274,6 +280,7 @@ class Explorer(pn.viewable.Viewer):
         self.shell.tick(monotonic())  # figures may have been built since
 
     def _tick_race(self, now: float) -> None:
+        self.stage.progress = ""
         self._follow()
         self.deep_link.go_to_step()
         self._warmup.tick(self.state)
@@ -287,6 +294,7 @@ class Explorer(pn.viewable.Viewer):
             self._ticks_of_launch += 1
             if self._ticks_of_launch > SOON:
                 self.run_panel.show_progress(preparation.fraction, preparation.stage)
+                self.stage.progress = preparation.stage
             self.session.give_way(preparation.wants_room)
             if self._cold_start.bridges:
                 self.status = YOURS_FOLLOWS
@@ -321,7 +329,8 @@ class Explorer(pn.viewable.Viewer):
         if recipe is not None:
             self.run_panel.offer_threads(len(recipe.solvers))
             if self.session.recipe not in (None, recipe):
-                hint = "These curves belong to the old settings. Press Run to update."
+                hint = _OLD.get(self.state, "")
+        self.session.stale = self.session.recipe not in (None, recipe)
         self.run_panel.show(self.state, self.sidebar.blocked, hint)
         self.stage.show_state(self.state, bool(self.sidebar.blocked), self.sidebar.scenario.changed)
         self._touched()
@@ -348,6 +357,7 @@ class Explorer(pn.viewable.Viewer):
     def show_section(self, section: str) -> None:
         """Stand on a page that has this section open, in which the history of races may be all there is to see."""
         self._section = self.page_recovery.section = section
+        self.header.offer_run(section == EXPLORE and not self.sidebar.scenario.lesson.open)
         self.shell.show_alone(SECTIONS[RUNS] if section == RUNS else "")
         self.shell.show(section in (EXPLORE, RUNS))
         self.page_recovery.tell()
@@ -363,29 +373,32 @@ class Explorer(pn.viewable.Viewer):
         self._figures_ahead.touch()
         self.page_recovery.tell()
 
-    def _resume(self) -> None:
+    def resume(self) -> None:
         """Go on with the race, or the sweep, that the page had before it was reloaded."""
         session = self.session
         if session.race is None:
             self.shell.turn_to("Sweep")
             return
         if session.recipe is not None:
+            if not session.race.finished and self.sidebar.recipe != session.recipe:
+                self.sidebar.load(session.recipe)
             self.sidebar.built(session.recipe, session.prepared)
         session.race.pace = self.run_panel.pace.value
         self._follow()
 
     def _open_kept(self) -> None:
-        """Show what the store has kept of the race that the page had before its server, or its session, ended."""
-        stored, self.page_recovery.kept = self.page_recovery.kept, ""
+        """Show what the store has kept of the race of the address, or say where that is."""
+        recovery = self.page_recovery
+        (stored, recovery.kept), (where, recovery.where) = (recovery.kept, ""), (recovery.where, "")
         try:
-            kept = self.session.store.traces(stored)
-        except MklvizError:  # it was deleted, or never kept
-            return
+            kept = self.session.store.traces(stored) if stored else {}
+        except MklvizError:  # it was deleted, or never kept, or is another visitor's
+            kept = {}
         traces = {key: trace.snapshot() for key, trace in kept.items() if len(trace)}
         wrong = self.open_race(traces, stored) if traces else ""
         if traces and not wrong:
             self.page_recovery.restore()
-        self._say_wrong(wrong or (_KEPT if traces else ""))
+        self._say_wrong(wrong or (_KEPT if traces else where))
         if self.launch is not None:
             self.launch.note = _KEPT
 
@@ -411,6 +424,7 @@ class Explorer(pn.viewable.Viewer):
         framing.apply(self.sidebar, self.shell.strip)
         self._say_wrong(" ".join(filter(None, [*wrong, framing.wrong])))
         self.header.fold(self.sidebar.scenario.lesson.open)
+        self._turn_lesson()
         WARMUP.start()
         return framing.sidebar
 

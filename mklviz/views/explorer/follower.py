@@ -39,11 +39,7 @@ ALONE = "A dashboard of your own opens at this address without what follows the 
 
 
 class Follower(pn.viewable.Viewer):
-    """The page of a follower.
-
-    `name`: the race that is followed; `message`: what the leader is doing; `lesson`: the leader's lesson, with
-    a guess of one's own.
-    """
+    """A follower's page: `message` says what the leader does, `lesson` is the leader's, with an own guess."""
 
     def __init__(self, name: str) -> None:
         super().__init__()

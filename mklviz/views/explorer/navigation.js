@@ -35,7 +35,8 @@ export function render({ model, el }) {
     front.dispatchEvent(new CustomEvent("mklviz-section"))
   }
   const turn = (section, words = {}) => {
-    document.cookie = `mklviz-page=${section}; path=/; max-age=31536000; samesite=lax`
+    const before = words.scenario || words.claim ? "start" : section  // what an address without words opens
+    document.cookie = `mklviz-page=${before}; path=/; max-age=31536000; samesite=lax`
     if (STANDING.includes(section)) {
       show(section)
       front.querySelector(".scroll").scrollTop = 0

@@ -54,11 +54,11 @@ class KeyHelp(JSComponent):
 
 _WHY = "Large type and lines, with objective and kernel weights alone, to be read from the last row"
 _NO_SWITCH = "@media (max-width: 599px) { .switch { display: none; } }"  # on a phone
-_NO_RUN = "@media (min-width: 600px) { .button { display: none; } }"  # it stands in the drawer, which is in sight
+_NO_RUN = "@media (min-width: 600px) { .button { display: none; } }"  # it stands in the drawer
 
 
 class Header:
-    """The switch of a projector, Run where its drawer is folded away, on a projector or a phone, and the list of keys.
+    """The switch of a projector, Run where its drawer is folded away, and the list of keys.
 
     `keys`: what keys do on this page that do nothing on others; `parts`: what stands in the header.
     """
@@ -76,15 +76,16 @@ class Header:
         self.parts = [self._form, self.keys]
         self.projector.value = query_flag(PROJECTOR)
         self.projector.param.watch(self._turn, "value")
-        session.param.watch(self._paint, "theme")
+        session.param.watch(self.paint, "theme")
         session.project(self.projector.value)
-        self._paint()
+        self.paint()
 
     def shown_on(self, page: pmui.Page) -> None:
         """Fold the drawer away when objective and weights are shown alone."""
         self._page = page
         if self.projector.value or not self._drawer:
             page.sidebar_open = False
+        self.paint()
 
     def fold(self, folded: bool) -> None:
         """Fold the drawer of the page away, or bring it back."""
@@ -103,23 +104,25 @@ class Header:
     def dress(self, brand: Markup) -> None:
         """Let the name of the app be as large as everything else in the header."""
         self._brand = brand
-        self._paint()
+        self.paint()
 
     def offer_run(self, offered: bool) -> None:
         """Say whether there is a race to run beside the header."""
         self._races = offered
-        self._paint()
+        self.paint()
 
     def show_state(self, state: str) -> None:
         """Let the button say what it does to a race in that state."""
         self.run.label = {"running": "Pause", "paused": "Resume"}.get(state, "▶ Run")
 
-    def _paint(self, *_: Any) -> None:
+    def paint(self, *_: Any) -> None:
+        """Use the sizes of the theme, and show Run where no drawer does."""
         self.run.visible = self._races
         sheet = cards.variables(self._session.theme)
         if self._brand is not None:
             self._brand.dress([sheet])
-        folded = [_NO_SWITCH] if self._session.theme.projected else [_NO_SWITCH, _NO_RUN]
+        away = self._session.theme.projected or (self._page is not None and not self._page.sidebar_open)
+        folded = [_NO_SWITCH] if away else [_NO_SWITCH, _NO_RUN]
         self._form.stylesheets, self.keys.stylesheets = [sheet, *folded], [sheet]
 
 
@@ -165,6 +168,7 @@ def build_page(
     )
     never_busy(page)
     header.shown_on(page)
+    page.param.watch(header.paint, "sidebar_open")
     page.param.watch(lambda event: set_dark(event.new), "dark_theme")
     set_dark(page.dark_theme)
     return page
@@ -193,10 +197,7 @@ def status_line() -> Markup:
 
 
 def status_html(sentence: str) -> str:
-    """Return a sentence that screen readers say when it changes.
-
-    On a projector there is room for its first words, and for which solvers failed.
-    """
+    """Return a sentence that is spoken when it changes; a projector shows its first words, and which solvers failed."""
     first, *rest = (escape(part) for part in re.split(r"(?=[;:]|\. )", sentence))
     detail = "".join(
         part if "failed" in part else f'<span style="display: var(--mk-detail, inline)">{part}</span>' for part in rest

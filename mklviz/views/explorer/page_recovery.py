@@ -68,15 +68,16 @@ class SharedRaces:
 
     def has(self, key: str) -> bool:
         """Return whether there is a room with that key."""
-        return self._by_key(key) is not None
+        return self.by_key(key) is not None
 
-    def _by_key(self, key: str) -> SharedRace | None:
+    def by_key(self, key: str) -> SharedRace | None:
+        """Return the room with that key."""
         encoded = key.encode(errors="replace")  # text from a link: digests are compared of ASCII or bytes only
         return next((room for room in self._rooms.values() if secrets.compare_digest(room.key.encode(), encoded)), None)
 
     def take_over(self, key: str, mine: SharedRace) -> bool:
         """Take over race, sweep and names of the room with that key, if it has any and no page is in it."""
-        old = self._by_key(key)
+        old = self.by_key(key)
         if old is None or old is mine or old.present() or not old.session.at_work:
             return False
         if old.session.owner != mine.session.owner:  # a link that was passed on shows others no race
@@ -100,6 +101,9 @@ class SharedRaces:
 SHARED_RACES = SharedRaces()
 
 
+GONE = "The race of this link is not here any more. If it was kept, it is under Runs."
+OTHERS = "The race of this link belongs to another visitor, who finds a link for others to follow it under Run."
+ELSEWHERE = "The race of this link is on another page of yours. To see it here as well, open the link under Run there."
 RECOVER_FOR = 10.0  # seconds in which a page that was reloaded takes its race over
 
 
@@ -113,6 +117,8 @@ class PageRecovery:
         self.shared_race = SharedRace(session, lambda: self.reconnect.present)
         self._key = ""  # of the race that the page had before a reload
         self._stored = self.kept = ""  # that race in the store; what is left of it where no page has it any more
+        self.where = ""  # a sentence on where that race is, once it is known that this page cannot have it
+        self.awaits = False  # whether the page is to show that race, and no recording of another
         self._former = ""  # the key of what is left
         self._until, self._loaded = 0.0, False
 
@@ -121,6 +127,7 @@ class PageRecovery:
         name, _, rest = query_value(RACE_KEY).partition(".")
         secret, _, self._stored = rest.partition(".")
         self._key = name and f"{name}.{secret}"
+        self.awaits = bool(name)
 
     def open(self) -> None:
         """Let the race be found, now that the page is loaded; a notebook has no address."""
@@ -140,17 +147,23 @@ class PageRecovery:
             self.reconnect.query = self._address.text(key and key + stored, page=self.section)
 
     def tick(self, empty: bool, now: float) -> bool:
-        """Take over the race of before the reload, once its connection is gone; return whether that happened now.
-
-        A page that is not `empty` has a race of its own.
-        """
+        """Take over the race of before the reload unless the page has one; return whether that happened now."""
         if not self._key:
             return False
         taken = empty and SHARED_RACES.take_over(self._key, self.shared_race)
         if taken or not empty or now >= self._until or not SHARED_RACES.has(self._key):
-            self.kept, self._former, self._key = self._stored if empty and not taken else "", self._key, ""
+            gone = empty and not taken
+            self.where = self._where() if gone else ""
+            self.kept = self._stored if self.where in (GONE, OTHERS) else ""
+            self._former, self._key = self._key, ""
             self.tell()
         return taken
+
+    def _where(self) -> str:
+        room = SHARED_RACES.by_key(self._key)
+        if room is None:
+            return GONE
+        return OTHERS if room.session.owner != self._session.owner else ELSEWHERE
 
     def restore(self) -> None:
         """Let those who followed the race before follow what is left of it."""

@@ -41,7 +41,7 @@ class Shell:
         # boxes are hidden rather than taken off the page, where BokehJS would lay figures out before they are drawn
         self.root = pn.Column(self.strip, *self.boxes, sizing_mode="stretch_width", margin=0)
         self.strip.param.watch(self._open, "active")
-        session.param.watch(self._follow, ["race", "cursor", "theme", "pinned"])
+        session.param.watch(self._follow, ["race", "cursor", "theme", "pinned", "stale"])
         self._open()
 
     @property

@@ -1,8 +1,4 @@
-"""A folder of pages that need no server: lessons, laboratories, races of papers' claims, and an index of pictures.
-
-Lessons and claims are drawn from recordings that come with the package; laboratories are solved, unless the store knows
-their runs.
-"""
+"""A folder of pages that need no server: lessons, laboratories, races of papers' claims, and an index of pictures."""
 
 from __future__ import annotations
 

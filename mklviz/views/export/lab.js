@@ -57,11 +57,11 @@ class LabView extends RaceView {
     requestAnimationFrame(() => { this.due = false; this.put() })
   }
 
-  horizontal() {
+  horizontal(runs) {
     const ended = this.everywhere.filter((run) => run.state !== "limit") // others are as long as they were allowed to be
     const some = ended.length ? ended : this.data.runs
-    const seen = some.filter((run) => !this.state.hidden.has(run.key))
-    return { ...super.horizontal(), values: (seen.length ? seen : some).flatMap((run) => run.reach[this.state.x]) }
+    const drawn = new Set(runs.map((run) => run.key)), seen = some.filter((run) => drawn.has(run.key))
+    return { ...super.horizontal(runs), values: (seen.length ? seen : some).flatMap((run) => run.reach[this.state.x]) }
   }
 
   vertical(marks) {

@@ -1,7 +1,4 @@
-"""A recorded laboratory: one HTML file with the runs at every position of a knob or two, solved before, and a slider.
-
-The figures are those of a recorded race. Numbers are of single precision, packed; the page stays below a megabyte.
-"""
+"""A recorded laboratory: one HTML file of at most a megabyte with runs at every position of one or two knobs."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ from mklviz.record import Trace
 from mklviz.record.archive import replacing
 from mklviz.record.store import Store
 from mklviz.record.summary import Reference
-from mklviz.views.chart.columns import LARGEST_DRAWN, best_slots
+from mklviz.views.chart.columns import LARGEST_DRAWN, KernelSlots
 from mklviz.views.chart.race_charts import ChartOptions, recorded_options
 from mklviz.views.export.page import data_title, page, page_colours
 from mklviz.views.export.recording import PAGE, page_styles, run_data, thinned, words_data
@@ -119,7 +116,8 @@ class Laboratory:
     def page_data(self) -> dict[str, Any]:
         """Return all data that the scripts need."""
         first, traces = self.places[0], [trace for _, trace in self.runs.values()]
-        slots, styles, apart = best_slots(traces), page_styles(first), self.grid.turns_problem
+        slots, styles, apart = KernelSlots(traces[0].kernel_names), page_styles(first), self.grid.turns_problem
+        slots.choose([trace.best.weights for trace in traces if len(trace)])
         most = min(MOST_STEPS, MOST_IN_ALL // len(traces))
         usual = ChartOptions(PAGE, gap_tolerance=self.grid.recipe.goal)
         options, alone = recorded_options(usual, traces), recorded_options(usual, first.values())

@@ -65,9 +65,9 @@ class RaceView {
     return low
   }
 
-  horizontal() { // the same in every figure
+  horizontal(runs) { // of the figures of some runs: the weights of one are as wide as it is long
     const { x, log } = this.state
-    const values = (this.shown.length ? this.shown : [this.data.runs[0]]).flatMap((run) => run[x])
+    const values = (runs.length ? runs : [this.data.runs[0]]).flatMap((run) => run[x])
     return { ...this.data.axes[x], values, log }
   }
 
@@ -79,10 +79,11 @@ class RaceView {
     const marks = known.map((mark) => ({ ...mark, x: tables[mark.table][state.x], y: tables[mark.table][mark.column] }))
     const places = runs.map((run) => {
       const at = this.standing(run), mark = marks.find((each) => each.table === run.table && each.marker)
-      return { x: run[state.x][at], y: mark?.y[at], line: this.cursor < this.last, marker: mark?.marker,
+      const begun = this.cursor >= run.iteration[0]  // a branch stands nowhere before
+      return { x: begun ? run[state.x][at] : null, y: mark?.y[at], line: this.cursor < this.last, marker: mark?.marker,
         look: `stroke: ${colours[run.key]}`, fill: `fill: ${colours[run.key]}` }
     })
-    return { marks: [...this.behind(known), ...marks], places, x: this.horizontal(), y: { ...chart.y, ...this.vertical(marks) } }
+    return { marks: [...this.behind(known), ...marks], places, x: this.horizontal(runs), y: { ...chart.y, ...this.vertical(marks) } }
   }
 
   behind() { return [] } // marks drawn faintly, of those of a chart
@@ -185,10 +186,10 @@ class RaceView {
 
   row(run) {
     const { data, state } = this
-    const at = this.standing(run), ended = this.cursor >= run.iteration.at(-1)
+    const at = this.standing(run), ended = this.cursor >= run.iteration.at(-1), begun = this.cursor >= run.iteration[0]
     return tag("tr", { class: state.hidden.has(run.key) ? "quiet" : "" }, this.head(run),
-      marked("td", ended ? run.status : data.past, { title: ended ? run.reason : "" }),
-      ...run.cells[at].split("\t").map((text) => tag("td", {}, text)))
+      marked("td", ended ? run.status : begun ? data.past : data.later, { title: ended ? run.reason : "" }),
+      ...run.cells[at].split("\t").map((text) => tag("td", {}, begun ? text : "")))
   }
 
   head(run) { return marked("th", this.data.names[run.key], { scope: "row" }) }

@@ -23,9 +23,8 @@ from mklviz.views.chart.columns import (
     WEIGHT_COLUMNS,
     KernelSlots,
     Thinning,
-    best_slots,
     line_columns,
-    shown_names,
+    race_slots,
     weight_columns,
 )
 from mklviz.views.chart.description import Axis, Chart, LineMark, RuleMark
@@ -136,14 +135,10 @@ class Recorded:
         """Whether all runs have."""
         return all(trace.status in FINAL for trace in self.traces.values())
 
-    def page_data(self, slots: KernelSlots | None = None, in_all: int = MOST_IN_ALL) -> dict[str, Any]:
-        """Return all data that a script needs to draw the runs; `null` is a hole.
-
-        `slots`: of the kernels shown, where they must keep their colours as a race goes on; `in_all`: most steps that
-        are kept of all runs together.
-        """
+    def page_data(self, in_all: int = MOST_IN_ALL) -> dict[str, Any]:
+        """Return all that a script draws of the runs, at most `in_all` steps of them together; `null` is a hole."""
         begun = {key: trace for key, trace in self.traces.items() if len(trace)}
-        slots = best_slots(list(begun.values()), slots, exact=self.ended)
+        slots = race_slots(self.traces.values())
         reference, options = Reference.of(begun.values()), ChartOptions(PAGE, gap_tolerance=self.gap, noun=self.noun)
         most = max(min(MOST_STEPS, in_all // len(begun)), FEWEST)
         runs = {
@@ -204,20 +199,19 @@ def words_data(
     traces: Mapping[str, Trace], styles: Mapping[str, RunStyle], options: ChartOptions, slots: KernelSlots
 ) -> dict[str, Any]:
     """Return what a script needs besides the runs: words, names and charts."""
-    names = shown_names(traces.values(), slots)
-    kernels = max(len(trace.best.weights) for trace in traces.values() if len(trace))
+    options = replace(options, coloured=slots.coloured)
     return {
         "boundless": bool(options.no_bound),
         "squashed": options.above,
         "names": {key: run_name(style) for key, style in styles.items()},
         "colours": {key: style.colour for key, style in styles.items()},
         "heads": result_heads(options.noun),
-        "past": status_html("past"),
+        **{state: status_html(state) for state in ("past", "later")},
         "way": WAY,
         "way_heads": WAY_HEADS,
-        "kernels": names,
-        "legend": kernel_legend(names, PAGE),
-        "weights_title": weights_title(options.noun, len(names), kernels),
+        "kernels": slots.shown,
+        "legend": kernel_legend(slots.shown, PAGE, slots.coloured),
+        "weights_title": weights_title(options.noun, len(slots.slots), len(slots.names)),
         STOP: {"y": [options.gap_tolerance]},
         **page_charts(styles, options),
     }
@@ -231,13 +225,7 @@ def thinned(traces: Mapping[str, Trace], most: int) -> str:
 
 
 def run_data(
-    key: str,
-    trace: Trace,
-    solver: Solver | None,
-    most: int,
-    kernels: list[int],
-    reference: Reference,
-    numbers: Numbers,
+    key: str, trace: Trace, solver: Solver | None, most: int, kernels: list[int], reference: Reference, numbers: Numbers
 ) -> dict[str, Any]:
     """Return the columns of one run at the steps that are kept, as `numbers` writes them, and the words for it."""
     status, length = trace.status, len(trace)  # in this order: a final status makes the trace final

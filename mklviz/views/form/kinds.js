@@ -377,7 +377,10 @@ const KINDS = {
 
   group() {
     const node = make("div", "group")
-    return { node, inside: node, show: (part) => { node.inert = Boolean(part.locked) } }
+    return { node, inside: node, show: (part) => {
+      node.inert = Boolean(part.locked)
+      node.classList.toggle("steady", Boolean(part.steady))
+    } }
   },
 
   row() {

@@ -190,11 +190,12 @@ class Menu(FormPart):
 
 
 class Group(FormPart):
-    """Parts one below the other; those of a locked group can be seen and not changed."""
+    """Parts one below the other; those of a locked group can be seen and not changed. A steady one keeps its height."""
 
     kind = "group"
-    shown: ClassVar[tuple[str, ...]] = ("locked",)
+    shown: ClassVar[tuple[str, ...]] = ("locked", "steady")
     locked = param.Boolean(default=False)
+    steady = param.Boolean(default=False)
     objects = param.List(default=[])
 
     def __init__(self, *objects: FormPart, **params: Any) -> None:

@@ -349,10 +349,7 @@ def model_words(label: str, level: bool) -> str:
 
 
 def flat_valley(ends: Sequence[End]) -> str:
-    """Say that runs on a convex problem ended apart and equally low; "" where they did not.
-
-    Between two points a convex objective is never above the higher one, so that the way is flat.
-    """
+    """Say that runs on a convex problem ended apart and equally low, so that the way is flat; "" where they did not."""
     least = min((end.objective for _, end in ends), default=0.0)
     low = [(label, end) for label, end in ends if end.objective - least <= ALIKE * abs(least)]
     pairs = [(_apart(one, other), a, b, _differ(one, other)) for (a, one), (b, other) in combinations(low, 2)]

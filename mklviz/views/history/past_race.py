@@ -196,10 +196,7 @@ class FoundRaces:
         self._task.ask((sought, state), lambda _report: self._looked_up(sought, store, rows, state), _FAILED)
 
     def _looked_up(self, sought: Sought, store: Store, others: list[StoredRun], state: object) -> _Listing:
-        """Return the races that are looked for, with all their runs, also those that the search alone would not find.
-
-        All races are read again only where the store's `state` is another.
-        """
+        """Return the races looked for, with all their runs, read again only where the store's `state` is another."""
         if self._all[0] != state:
             self._all = state, races_of([*store.runs(), *others])
         races = self._all[1]

@@ -42,7 +42,11 @@ renderer.set_data = function (...given) {  // likewise: it reads the data in sev
   return this.filled = (this.filled ?? Promise.resolve()).catch(() => {}).then(() => fill.apply(this, given))
 }
 const react = view("panel.models.esm.ReactComponent"), draw = react.render_esm
+const shown = new WeakSet()
 react.render_esm = function () {
+  const { data } = this.model  // on a phone the drawer covers the race: it begins closed, before it is ever drawn
+  if (data?.sidebar_open && innerWidth < 600 && !shown.has(this.model)) data.sidebar_open = false
+  shown.add(this.model)
   draw.call(this)
   finish(this.ready.finally(() => new Promise((done) => setTimeout(done, LISTENS))))
 }
@@ -70,8 +74,13 @@ connections.connect = function () {
 }
 
 // When the box around a figure changes its size, BokehJS lays out even a figure that has no layout yet, and fails
+const figure = view("Plot"), begin = figure.initialize
+figure.initialize = function () {
+  begin.call(this)
+  this._range_manager.warn_initial_ranges = false  // figures that wait for their race have no data yet
+}
 for (const step of ["_measure_layout", "_after_layout"]) {
-  const figure = view("Plot"), lay_out = figure[step]
+  const lay_out = figure[step]
   figure[step] = function () {
     if (this.layout != null) lay_out.call(this)
   }

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from mklviz.numbers import share_text
 from mklviz.record import Trace
+from mklviz.views.chart.columns import race_slots
 from mklviz.views.chart.description import Axis, Chart, Column, LineMark, PointMark, RuleMark, Table, Tables
 from mklviz.views.lessons.outcomes import solves_bars
 from mklviz.views.lessons.picture import (
@@ -30,7 +30,7 @@ __all__ = ["PERCENT", "SOLVES", "accuracy", "certificate", "digits", "gap", "pas
 
 MOST_BARS = 8
 ABOVE = 0.4  # of the height of a curve, over its top, for a name
-STEP, SOLVES, COUNTED = Axis("step", whole=True), Axis("SVM solves", whole=True), Axis(whole=True)
+STEP, SOLVES = Axis("step", whole=True), Axis("SVM solves", whole=True)
 PERCENT = Axis(scale="log", numbers="percent")
 
 
@@ -73,7 +73,7 @@ def rough(runs: LessonRuns) -> Picture:
         for key, style in named.items()
     ]
     gaps = Chart("lesson-gap", "Duality gap", SOLVES, PERCENT, lines)
-    pgd = {key: style for key, style in named.items() if style is not runs.styles[key]}
+    pgd = {key: style for key, style in named.items() if style.label != runs.styles[key].label}
     names = [Named(f"gap-{key}", "gap", style.label, style.colour) for key, style in pgd.items()]
     note = "A cross at the bottom: no step at all was lower."
     step_size = Chart("step-size", "Step size", SOLVES, Axis(scale="log"), [*sizes, *vain], note=note)
@@ -82,14 +82,14 @@ def rough(runs: LessonRuns) -> Picture:
 
 
 def _rough_and_exact(runs: LessonRuns) -> dict[str, RunStyle]:
-    """Return the styles of the runs, those of PGD named after the SVMs that they solve."""
+    """Return the styles of the runs, with the SVMs that those of PGD solve behind their names."""
     pgd = {key: trace for key, trace in runs.traces.items() if trace.solver == "pgd"}
     descents = {key: trace.options.get("svm_tolerance", 0.0) for key, trace in pgd.items()}
     roughest = max(descents, key=lambda key: descents[key], default="")
-    theme, styles = runs.theme, {key: runs.styles[key] for key in runs.traces}
+    styles = {key: runs.styles[key] for key in runs.traces}
     for key in descents:
-        name, colour = ("rough SVMs", theme.kernels[1]) if key == roughest else ("exact SVMs", theme.kernels[0])
-        styles[key] = RunStyle(name, colour, "solid", "")
+        svms = "rough SVMs" if key == roughest else "exact SVMs"
+        styles[key] = replace(styles[key], label=f"{styles[key].label}, {svms}", marker="")
     return styles
 
 
@@ -127,34 +127,34 @@ def digits(runs: LessonRuns) -> Picture:
 def strips(runs: LessonRuns) -> Picture:
     """Show how often all the weight was moved, and the largest weights of SILP and Level, or of the first two runs."""
     shown = [key for key in ("silp", "level") if key in runs.traces] or list(runs.traces)[:2]
-    colours = _leading({key: runs.traces[key] for key in shown}, runs.theme.kernels)
+    slots = race_slots(runs.traces.values(), runs.before)
+    coloured = list(zip(slots.slots, slots.shown, runs.theme.kernels, strict=False)) if slots.coloured else []
+    colours = {k: colour for k, _, colour in coloured}
     tables: dict[str, Table] = {f"strip-{key}": _strip(runs.traces[key], colours, runs.theme.muted) for key in shown}
     tables |= {f"moved-{key}": _moved(trace) for key, trace in runs.traces.items()}
+    steps = max(0.0, *(max(table["step"], default=0.0) for table in tables.values()))
+    tables["all-steps"] = {"step": [0.0, steps], "weight": [0.0, 1.0], "moved": [0.0, 0.0]}
     lines = [run_line(f"moved-{key}", "step", "moved", runs.styles[key], runs.theme) for key in runs.traces]
+    lines.append(LineMark("all-steps", "step", "moved"))
     names = [Named(f"moved-{key}", "moved", runs.styles[key].label, runs.styles[key].colour) for key in shown]
     title = "How often all the weight was moved, up to each step"
-    moved = Chart("moved", title, COUNTED, Axis(start=0.0), lines)
+    moved = Chart("moved", title, STEP, Axis(start=0.0), lines)
     strips = [_strip_chart(key, runs) for key in shown]
-    strips[1:] = [replace(strip, note="") for strip in strips[1:]]  # beside a long title it would take a line more
-    return with_names(Picture([[moved], strips], tables, list(runs.styles.values())), moved.name, names, runs.theme)
+    kernels = [RunStyle(name, colour, "solid", "") for _, name, colour in coloured]
+    picture = Picture([[moved], strips], tables, list(runs.styles.values()), kernels)
+    return with_names(picture, moved.name, names, runs.theme)
 
 
 def _strip_chart(key: str, runs: LessonRuns) -> Chart:
     size, tips = 7.0 * runs.theme.scale, (("", "@kernel"), ("largest weight", "@weight{0 %}"))
     marks = [
+        LineMark("all-steps", "step", "weight"),  # one scale beside each other
         LineMark(f"strip-{key}", "step", "weight", runs.theme.axis, width=1.0),
         PointMark(f"strip-{key}", "step", "weight", Column("colour"), fill=Column("colour"), size=size, tips=tips),
     ]
     name = runs.styles[key].label
     y = Axis(start=0.0, numbers="percent")
-    note = "colour: which kernel"
-    return Chart(f"strip-{key}", f"{name}: largest weight", COUNTED, y, marks, note=note)
-
-
-def _leading(traces: Mapping[str, Trace], colours: Sequence[str]) -> dict[int, str]:
-    """Return colours for the kernels that most often have the largest weight."""
-    often = Counter(int(trace[t].weights.argmax()) for trace in traces.values() for t in drawn_steps(trace)[1:])
-    return dict(zip((k for k, _ in often.most_common()), colours, strict=False))
+    return Chart(f"strip-{key}", f"{name}: largest weight", STEP, y, marks)
 
 
 def _strip(trace: Trace, colours: Mapping[int, str], other: str) -> Table:

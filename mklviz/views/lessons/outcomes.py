@@ -9,7 +9,7 @@ import numpy as np
 
 from mklviz.analysis.curves import best_of
 from mklviz.contract import ACTIVE_WEIGHT, Array
-from mklviz.record import Trace
+from mklviz.scenarios._scenario import trials
 from mklviz.views.chart.description import Axis, BarMark, Chart, LineMark, PointMark, Table, TextMark
 from mklviz.views.lessons.picture import (
     NAME_SIZE,
@@ -36,20 +36,15 @@ def svm_solves(runs: LessonRuns) -> Picture:
     """Show SVM solves, and how many of them a step took."""
     titles = {"solves": "SVM solves", "trials": "SVM solves per step"}
     charts = [bar_chart(name, title, runs.theme) for name, title in titles.items()]
-    trials = {key: _mean_trials(trace) for key, trace in runs.traces.items()}
+    tried = {key: trials(trace) for key, trace in runs.traces.items()}
     return Picture(
-        [charts], {"solves": bar_table(solves_bars(runs)), "trials": bar_table(run_bars(runs, trials, ".1f"))}
+        [charts], {"solves": bar_table(solves_bars(runs)), "trials": bar_table(run_bars(runs, tried, ".1f"))}
     )
 
 
 def solves_bars(runs: LessonRuns) -> list[NamedBar]:
     """Return a bar of SVM solves for each run."""
     return run_bars(runs, {key: trace.final.svm_solves for key, trace in runs.traces.items()})
-
-
-def _mean_trials(trace: Trace) -> float:
-    """Return the SVM solves of a step, on average."""
-    return (trace.final.svm_solves - trace[0].svm_solves) / max(len(trace) - 1, 1)
 
 
 def few_kernels(runs: LessonRuns) -> Picture:
@@ -137,8 +132,14 @@ def valley(runs: LessonRuns) -> Picture:
     if flat:
         names.append(Named(f"way-{flat[0]}", "objective", f"… {', '.join(flat)}", theme.text))
         tables["room"] = _room_below(ways[EQUAL])
-    x, y = Axis(start=0.0, end=1.8, visible=False), Axis(numbers="exact")
-    chart = Chart("valley", "Objective from SILP's end to …", x, y, [*lines, LineMark("room", "place", "objective")])
+    x, y = Axis(start=0.0, end=1.8, names=("SILP's end", "the other end")), Axis(numbers="exact")
+    chart = Chart(
+        "valley",
+        "Objective along the line from SILP's end to …",
+        x,
+        y,
+        [*lines, LineMark("room", "place", "objective")],
+    )
     bars = bar_chart("solves", "SVM solves", theme)
     tables["solves"] = bar_table(solves_bars(runs))
     return with_names(Picture([[bars, chart]], tables), "valley", names, theme)
@@ -167,7 +168,7 @@ def hill(runs: LessonRuns) -> Picture:
         "room": _room_below(way),
     }
     x = Axis(start=-0.5, end=max(len(names) - 1, 1) + 0.5, visible=False)  # with room for names on a phone, too
-    title = "Objective on the straight ways between the ends"
+    title = "Objective along the lines between the end points"
     return Picture([[Chart("hill", title, x, Axis(numbers="exact"), marks)]], tables)
 
 

@@ -14,7 +14,7 @@ from mklviz.problem import Problem
 from mklviz.record import Trace
 from mklviz.scenarios import Evidence
 from mklviz.views.chart.axes import axis_share, axis_span, axis_value
-from mklviz.views.chart.columns import Thinning, drawable
+from mklviz.views.chart.columns import KernelSlots, Thinning, drawable
 from mklviz.views.chart.description import (
     Axis,
     BarMark,
@@ -48,6 +48,7 @@ class LessonRuns:
     styles: Mapping[str, RunStyle]
     evidence: Evidence
     theme: Theme
+    before: KernelSlots | None = None  # which kernels have a colour in the recording of the lesson
     problem: Problem | None = None  # once the race on it has ended
 
 
@@ -58,6 +59,7 @@ class Picture:
     rows: Sequence[Sequence[Chart]]
     tables: Tables
     legend: Sequence[RunStyle] = ()  # of runs that the charts do not name themselves
+    kernels: Sequence[RunStyle] = ()  # that have a colour
     paths: Callable[[], Mapping[str, Any] | None] | None = None  # what lets the browser solve them from another start
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from mklviz.analysis.weight_map import CORNERS, MapPoint, Mesh, slice_through
 from mklviz.record import Trace
 from mklviz.record.bundle import recorded_evidence, recording
 from mklviz.scenarios import Scenario, load_scenario
-from mklviz.views.chart.description import Axis, Chart, Table
+from mklviz.views.chart.description import Axis, Chart, Table, Tables
 from mklviz.views.chart.svg import drawing
 from mklviz.views.geometry.map_chart import MapPath, corner_tables, map_chart, still_tables
 from mklviz.views.host.solved_paths import solved_paths, solves_alone
@@ -29,6 +30,12 @@ __all__ = [
 
 WIDTH, HEIGHT = 320, 180  # pixels of a small picture
 _LEFT_OUT = {"numbers", "corners"}
+_TOLD = ("names-", "best", "written", "fall", "room")  # tables that tell the answer
+_EQUAL = {"value": 1.0, "room": 1.0, "text": "", "share": 1.0, "active": 1.0, "objective": 1.0}
+_MARK = (
+    '<text x="50%" y="62%" text-anchor="middle" style="font: 700 64px sans-serif; fill: {0.text}; stroke: {0.card};'
+    ' stroke-width: 10px; paint-order: stroke">?</text></svg>'
+)
 
 
 def triangle(runs: LessonRuns) -> Picture:
@@ -48,7 +55,7 @@ def triangle(runs: LessonRuns) -> Picture:
     problem = runs.problem if len(solvers) == len(paths) else None
     alone = problem is not None and solves_alone(problem, solvers)
     again = partial(solved_paths, problem, solvers, looks, map_, names) if problem is not None and alone else None
-    return Picture([[chart]], tables, [runs.styles[key] for key in paths], again)
+    return Picture([[chart]], tables, [runs.styles[key] for key in paths], paths=again)
 
 
 def kernel_titles(traces: Mapping[str, Trace]) -> tuple[str, ...]:
@@ -107,12 +114,44 @@ def picture_of(scenario: Scenario, runs: LessonRuns) -> Picture:
 def thumbnail(scenario: str, theme: Theme = LIGHT) -> str:
     """Return the small picture of a lesson as SVG; "" for one that has no recording in the package.
 
-    Raises `UnknownName` if there is no scenario of that name.
+    It shows the first steps, and a question mark in the place of the answer. Raises `UnknownName` if there is no
+    scenario of that name.
     """
-    title, picture = load_scenario(scenario).title, recorded_picture(scenario, theme)
-    if picture is None:
+    lesson, runs = load_scenario(scenario), recorded_runs(scenario, theme)
+    if runs is None:
         return ""
-    return small_picture(title, picture, theme)
+    begun = {key: _begun(trace) for key, trace in runs.traces.items()}
+    evidence = {} if "ground" in runs.evidence else runs.evidence
+    picture = picture_of(lesson, replace(runs, traces=begun, evidence=evidence))
+    return small_picture(lesson.title, replace(picture, tables=_asked(picture.tables)), theme).replace(
+        "</svg>", _MARK.format(theme)
+    )
+
+
+FIRST = 2  # steps of a race that its card shows
+
+
+def _begun(trace: Trace) -> Trace:
+    """Return the first steps of a run."""
+    begun = trace.without_steps()
+    for t in range(min(FIRST + 1, len(trace))):
+        begun.append(trace[t], trace.seconds_at(t))
+    return begun
+
+
+def _asked(tables: Tables) -> Tables:
+    """Return tables without what answers a question: bars and computed heights are equal, nothing is named or best."""
+    return {
+        table: {name: [] if table.startswith(_TOLD) else _equal(name, column) for name, column in columns.items()}
+        for table, columns in tables.items()
+    }
+
+
+def _equal(name: str, column: Sequence[Any]) -> Sequence[Any]:
+    """Return a column whose values are equal, unless it is of the steps of runs."""
+    if name.startswith("to-"):  # the end of a part of a bar, of four
+        return [(int(name[3:]) + 1) / 4.0] * len(column)
+    return [_EQUAL[name]] * len(column) if name in _EQUAL else column
 
 
 def small_picture(title: str, picture: Picture, theme: Theme) -> str:

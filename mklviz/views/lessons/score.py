@@ -80,10 +80,10 @@ class LessonScore:
         self._panel: LessonPanel | None = None
         self._forgotten = ""  # the lesson whose answer was on the page when everything was forgotten
         self.storage = KeptGuesses(_lessons(), self._recall)
-        self._count = note()
+        self.count = note()
         self.next = Button(self._go_on, label="Next lesson", variant="outlined", visible=False)
         self.forget = Button(self._clear, label="Forget", variant="text", description=_FORGET)
-        self.line = FormRow(self._count, self.next, self.forget, wrap=True, visible=False)
+        self.line = FormRow(self.count, self.next, self.forget, wrap=True, visible=False)
         self._table = cards.html()
         self.summary = cards.card(cards.html(cards.title("All lessons are done")), self._table, visible=False)
 
@@ -123,7 +123,9 @@ class LessonScore:
         after = [*lessons, *lessons]
         after = after[after.index(panel.scenario.name) + 1 :] if panel.scenario.name in lessons else after
         self._next = next((name for name in after if name not in self.done), "")
-        say(self._count, f"{len(self.done)} of {len(lessons)} done, {self.right} guessed right.")
+        guesses = sum(guess is not None for guess, _ in self.done.values())
+        right = f"; {self.right} of {guesses} {'guess' if guesses == 1 else 'guesses'} right" if guesses else ""
+        say(self.count, f"{len(self.done)} of {len(lessons)} lessons done{right}.")
         self.next.visible = bool(answered and self._choose and self._next)
         self.forget.visible = bool(self.done)
         self.line.visible = answered or bool(self.done)

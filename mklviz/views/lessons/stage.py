@@ -13,8 +13,10 @@ from typing import Any
 
 import panel as pn
 
+from mklviz.record.bundle import recorded_evidence, recording
 from mklviz.scenarios import Evidence
 from mklviz.views.chart.bokeh_figure import ChartFigure
+from mklviz.views.chart.columns import race_slots
 from mklviz.views.chart.description import Chart, Tables
 from mklviz.views.form import Button, Form, FormRow
 from mklviz.views.host.beside import beside
@@ -27,18 +29,22 @@ from mklviz.views.lessons.pictures import picture_of, recorded_picture
 from mklviz.views.lessons.score import LessonScore
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme
-from mklviz.views.look.styles import race_styles
+from mklviz.views.look.styles import race_styles, run_styles
+from mklviz.views.race.race_view import Playback
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note
 from mklviz.views.sidebar.scenario_panel import LessonPanel
 
 __all__ = ["LessonStage", "PictureView", "emptied"]
 
-FEW = 2  # charts, above which those of a projector are as high as the answer with its reasons
 EVERY = 0.25  # seconds between pictures of a race that goes on
 CHANGED = "You changed this lesson's set-up, so its question waits."
-GUESS = "Guess, and press Run lesson: the picture grows here while the race runs."
-LATER = "This picture is computed from what comes out: it appears when the race has ended."
+GUESS = "Guess: a recorded race plays here at once, and Run lesson brings your own."
+LATER = "This picture is computed from the result: it appears when the race has ended."
+SEEN = {  # which race is drawn, and what that means
+    "recorded": "A recording of this lesson's race. Run lesson replaces it by a race of your own.",
+    "live": "Your race, on this machine.",
+}
 _USABLE: Mapping[str, tuple[str, ...]] = {  # what can be pressed in each state of a page, by the names of commands
     "empty": ("run",),
     "preparing": ("stop",),
@@ -60,6 +66,8 @@ class LessonStage(cards.Rooted):
         self._session, self.panel = session, panel
         self._drawn_at = 0.0
         self._drawn: tuple[Any, ...] = ()
+        self._playback: Playback | None = None  # of the lesson's recording, from the guess to the first points
+        self._awaited, self.progress = False, ""
         self.run = Button(commands.get("run"), label="▶ Run lesson", variant="contained")
         self.full_speed = Button(commands.get("full_speed"), label="Skip to the end", visible=False)
         self.stop = Button(commands.get("stop"), label="Stop", visible=False)
@@ -77,10 +85,11 @@ class LessonStage(cards.Rooted):
         self.reasons = Form(panel.reasons, stylesheets=[sheet], css_classes=["reasons"], visible=False)
         self.picture = PictureView()
         parts = self.picture.root, self.answer, self.reasons
-        below = pn.Column(*parts, css_classes=["stage"], stylesheets=[sheet], sizing_mode="stretch_width", margin=0)
+        look: dict[str, Any] = {"stylesheets": [sheet], "css_classes": ["stage"]}
+        self.below = pn.Column(*parts, **look, sizing_mode="stretch_width", margin=0)
         panel.reasons.param.watch(lambda event: self.reasons.param.update(visible=event.new), "visible")
         self.heading = cards.html(height=0)  # for screen readers: the headings of the picture stand below it
-        self._parts = [self.heading, self.question, below, self.score.summary, self.score.storage]
+        self._parts = [self.heading, self.question, self.below, self.score.summary, self.score.storage]
         self.root = pn.Column(sizing_mode="stretch_width", margin=0)
         self._turn()
         panel.param.watch(self._turn, "open")
@@ -96,7 +105,7 @@ class LessonStage(cards.Rooted):
 
     def show_state(self, state: str, blocked: bool, changed: bool) -> None:
         """Show what can be pressed in a state of the page, and whether the controls differ from the lesson's."""
-        usable = self._usable.get(state, ())
+        usable, self._awaited = self._usable.get(state, ()), state in ("preparing", "running")
         for name, button in (("run", self.run), ("full_speed", self.full_speed), ("stop", self.stop)):
             button.visible = name in usable
         label = "▶ Run as changed" if changed else "▶ Run again" if state == "finished" else "▶ Run lesson"
@@ -119,10 +128,13 @@ class LessonStage(cards.Rooted):
         if not self.panel.open:
             return
         session, now = self._session, monotonic()
-        steps = sum(len(trace) for trace in session.traces.values())
+        self._play(now)
+        traces = session.traces if self._playback is None else self._playback.drawn.traces
+        steps = sum(map(len, traces.values()))
         self.heading.object = f'<h2 class="unseen">Lesson: {escape(self.panel.scenario.title)}</h2>'
         ended = session.race is not None and session.race.finished
-        state = (self.panel.scenario, session.race, session.theme, session.lesson_result, steps, ended)
+        drawn = self.panel.scenario, session.race, session.theme, session.lesson_result
+        state = (*drawn, steps, self.progress, ended)
         growing = state[:4] == self._drawn[:4]
         if state == self._drawn or (growing and now - self._drawn_at < EVERY):
             return
@@ -130,30 +142,45 @@ class LessonStage(cards.Rooted):
         if self._draw():
             self._drawn, self._drawn_at = state, now
 
+    def _play(self, now: float) -> None:
+        """Play the recording from the guess, or from Run without one, until the race of the page has points."""
+        scenario = self.panel.scenario
+        live = any(map(len, self._session.traces.values()))
+        begun = self.panel.guess.value is not None or self._awaited
+        if live or not begun or self.changed.visible or not recording(scenario.name):
+            self._playback = None
+            return
+        if self._playback is None:
+            self._playback = Playback.of(scenario.name, scenario.recipe, scenario.pace)
+        self._playback.advance(now)
+
     def _draw(self) -> bool:
         """Draw the picture as it is now; return whether the page could take it."""
         theme, scenario = self._session.theme, self.panel.scenario
-        runs = self._runs()
+        projected = ["projected"] if theme.projected else []
+        self.below.css_classes, self.question.css_classes = ["stage", *projected], projected
+        runs, seen = self._runs(), "live" if self._playback is None else "recorded"
         if not runs.traces:
             before = recorded_picture(scenario.name, theme)
             picture = Picture([], {}) if before is None else before
             nothing = Picture(picture.rows, emptied(picture.tables))
-            return self.picture.show(nothing, theme, "" if self.changed.visible else GUESS)
-        picture = gap(runs) if self._foreign else picture_of(scenario, runs)
-        self._place_reasons(theme.projected and len(picture.charts) <= FEW)
-        return self.picture.show(picture, theme, "" if _has_rows(picture) else LATER)
-
-    def _place_reasons(self, below: bool) -> None:
-        """Put the reasons below picture and answer, where large type makes them higher than the picture, or beside."""
-        self.reasons.css_classes = ["reasons", "below"] if below else ["reasons"]
+            guess = "" if before is None or self.changed.visible else GUESS
+            return self.picture.show(nothing, theme, self.progress or guess)
+        picture = gap(runs) if self._foreign and seen == "live" else picture_of(scenario, runs)
+        return self.picture.show(picture, theme, "" if _has_rows(picture) else LATER, seen, self.progress)
 
     def _runs(self) -> LessonRuns:
-        session = self._session
+        session, name = self._session, self.panel.scenario.name
+        before = race_slots(recording(name).values())
+        if self._playback is not None:
+            traces, evidence = self._playback.drawn.traces, recorded_evidence(name)
+            return LessonRuns(traces, run_styles(traces, session.theme), evidence, session.theme, before)
         traces = {key: trace for key, trace in session.traces.items() if len(trace) and trace.origin is None}
         styles = {} if session.race is None else race_styles(session.race, session.theme)
         race = session.race
         problem = race.problem if race is not None and race.finished and not race.missing else None
-        return LessonRuns(traces, {key: styles[key] for key in traces}, self._evidence(), session.theme, problem)
+        mine = {key: styles[key] for key in traces}
+        return LessonRuns(traces, mine, self._evidence(), session.theme, before, problem)
 
     def _evidence(self) -> Evidence:
         result = self._session.lesson_result
@@ -164,13 +191,14 @@ def _has_rows(picture: Picture) -> bool:
     return any(len(column) for table in picture.tables.values() for column in table.values())
 
 
-HEIGHT, LEAST, LEAST_PROJECTED = 430, 185, 230  # pixels of the whole picture with its headings, and of a chart
-HEADING = 30  # pixels above each row of charts
+# pixels of the whole picture with its headings, of those above each row of charts, and of a chart at least
+HEIGHT, HEADING, LEAST = 430, 30, 185
+HEIGHT_PROJECTED, HEADING_PROJECTED, LEAST_PROJECTED = 400, 50, 150
 # on a phone, where charts stand one below the other, the next one is to be seen, too
 _LOWER = "@media (max-width: 700px) { :host { height: 290px !important; flex-basis: 290px !important; } }"
 # in the first chart, where it lies over no heading
 _OVER = {"position": "absolute", "inset": "20% 0 auto 0", "pointer-events": "none", "text-align": "center"}
-_ACROSS = "auto-fit, minmax(min(260px * var(--mk-scale, 1), 100%), 1fr)"  # on a projector one below the other
+_ACROSS = "auto-fit, minmax(min(260px * var(--mk-scale, 1), 100%), 1fr)"
 
 
 class PictureView(cards.Rooted):
@@ -181,9 +209,9 @@ class PictureView(cards.Rooted):
         self.figures: list[ChartFigure] = []
         self._theme: Theme | None = None
         self.handle = DragHandle(label="Start of the paths", hint="Drag the start")
-        self._legend, self._cover = cards.html(visible=False), cards.html(styles=_OVER)
+        self.head, self.cover, self._kernels = cards.html(), cards.html(styles=_OVER), cards.html()
         self._rows, self.sync = pn.Column(sizing_mode="stretch_width", margin=0), FigureSync()
-        parts = self._legend, self._rows, self._cover, self.sync.frames.heartbeat
+        parts = self.head, self._rows, self._kernels, self.cover, self.sync.frames.heartbeat
         look = {"position": "relative", "height": "calc(100% - 12px)"}
         self.root = cards.card(*parts, css_classes=["picture"], styles=look)
 
@@ -192,9 +220,10 @@ class PictureView(cards.Rooted):
         """What is on the page."""
         return [figure.chart for figure in self.figures]
 
-    def show(self, picture: Picture, theme: Theme, waiting: str = "") -> bool:
+    def show(self, picture: Picture, theme: Theme, waiting: str = "", seen: str = "", progress: str = "") -> bool:
         """Draw a picture: new figures where its charts are others, else what their tables have become.
 
+        `seen`: which race it is of, one of `SEEN`; `progress` of what replaces it.
         Returns whether it was drawn: figures that the browser does not have yet wait with what is new.
         """
         if picture.charts != self.charts or theme is not self._theme:
@@ -207,8 +236,9 @@ class PictureView(cards.Rooted):
                 for figure in self.figures:
                     figure.show(_own(figure.chart, picture.tables))
         self._offer_start(picture)
-        self._legend.param.update(object=cards.legend(picture.legend), visible=bool(picture.legend))
-        self._cover.object = f'<p class="guess">{escape(waiting)}</p>' if waiting else ""
+        self.head.object = _header(seen, progress) + (cards.legend(picture.legend) if picture.legend else "")
+        self._kernels.object = cards.legend(picture.kernels) if picture.kernels else ""
+        self.cover.object = f'<p class="guess">{escape(waiting)}</p>' if waiting else ""
         return True
 
     def _offer_start(self, picture: Picture) -> None:
@@ -223,12 +253,13 @@ class PictureView(cards.Rooted):
         self.handle.place = [0.5, 0.5 / 3.0**0.5] if paths is not None else []
 
     def _build(self, picture: Picture, theme: Theme) -> None:
-        least, rows = (LEAST_PROJECTED, picture.charts) if theme.projected else (LEAST, picture.rows)
-        high = max((HEIGHT - (20 if picture.legend else 0)) // max(len(rows), 1) - HEADING, least)
+        projected = HEIGHT_PROJECTED, HEADING_PROJECTED, LEAST_PROJECTED
+        height, heading, least = projected if theme.projected else (HEIGHT, HEADING, LEAST)
+        high = max(height // max(len(picture.rows), 1) - heading, least)
         self.figures = [ChartFigure(chart, theme, high, tools="") for chart in picture.charts]
         for figure in self.figures:  # before they are on the page
             figure.show(_own(figure.chart, picture.tables))
-            figure.plot.stylesheets = [_LOWER] if len(rows) == 1 else []
+            figure.plot.stylesheets = [_LOWER] if len(picture.rows) == 1 else []
         if self.figures:
             self.handle.lie(self.figures[0].plot.id)
         drawn = iter(self.figures)
@@ -242,6 +273,14 @@ class PictureView(cards.Rooted):
         heading = cards.html(cards.title(chart.title, beside=note), visible=bool(chart.title))
         over = [self.handle] if chart.equal_units else []
         return pn.Column(heading, pane, *over, sizing_mode="stretch_width", margin=0)
+
+
+def _header(seen: str, progress: str) -> str:
+    """Return as HTML which race is drawn."""
+    look = {"recorded": "settles", "live": "stable"}.get(seen, "")
+    word = f'<b class="pill {look}" title="{SEEN[seen]}">{seen}</b> ' if seen else "&nbsp;"
+    sentence = f'<span style="display: var(--mk-detail, inline)">{SEEN.get(seen, "")}</span>'
+    return f'<span class="why">{word}{escape(progress) or sentence}</span> '
 
 
 def _own(chart: Chart, tables: Tables) -> Tables:

@@ -195,8 +195,9 @@ PAGE_SX = {
     ".MuiToolbar-root > h5, .MuiAppBar-root > .MuiLinearProgress-root": {"display": "none"},
     ".MuiDrawer-paper": {"backgroundImage": "none", "borderRight": "1px solid var(--mui-palette-divider)"},
     ".main": {"bgcolor": "background.default"},
-    "@media (max-width: 599px)": {  # the links of the page stand at the bottom of a phone
-        ".main-content": {"marginBottom": "52px"}
+    "@media (max-width: 819px)": {  # the links of the page stand at the bottom of a phone, and of a page at 200 %
+        ".main-content": {"marginBottom": "52px"},
+        ".MuiDrawer-root .MuiDrawer-paper": {"height": "calc(100vh - 52px)"},
     },
 }
 

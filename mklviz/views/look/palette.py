@@ -34,6 +34,7 @@ __all__ = [
 ]
 
 LEAST_CONTRAST = 3.0
+GREY_YET = "grey until a solver converges: then the six largest get their colours"
 PROJECTED = 1.7  # times as large are type and lines that the last row of a room is to read
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', 'Helvetica Neue', Arial, sans-serif"
 # as SVG draws them
@@ -188,8 +189,10 @@ def run_name(style: RunStyle) -> str:
     return f"{swatch(style)}{escape(style.label)}"
 
 
-def kernel_legend(names: Sequence[str], theme: Theme) -> str:
-    """Return the names of the kernels shown, each beside its colour, as HTML."""
+def kernel_legend(names: Sequence[str], theme: Theme, coloured: bool = True) -> str:
+    """Return the names of the kernels shown, each beside its colour, as HTML; or that they have none yet."""
+    if not coloured:
+        return f"<span>{GREY_YET}</span>"
     named = zip(names, theme.kernels, strict=False)
     return "".join(f'<span><i style="background:{colour}"></i>{escape(name)}</span>' for name, colour in named)
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from mklviz.analysis.curves import Bar, RunCurve
 from mklviz.views.chart.bokeh_figure import ChartFigure, add_readout
 from mklviz.views.chart.description import Axis, BarMark, Chart, Column, LineMark, PointMark, RuleMark, Table
+from mklviz.views.chart.race_charts import DASHED
 from mklviz.views.look.palette import RunStyle, Theme
 
 __all__ = ["bar_table", "bars_chart", "curve_tables", "curves_chart", "lab_figure"]
@@ -38,8 +39,8 @@ def curves_chart(name: str, x_label: str, theme: Theme) -> Chart:
 def curve_tables(
     curves: Sequence[RunCurve], styles: Mapping[str, RunStyle], threshold: float = math.nan
 ) -> dict[str, Table]:
-    """Return curves in the styles of their runs, those behind first, the marks on them and the threshold."""
-    ordered = sorted(curves, key=lambda curve: not curve.behind)
+    """Return curves in the styles of their runs, from back to front, the marks on them and the threshold."""
+    ordered = sorted(curves, key=lambda curve: (not curve.behind, DASHED.index(styles[curve.key].dash)))
     looks = [styles[curve.key] for curve in ordered]
     marked = [(each.mark, look) for each, look in zip(ordered, looks, strict=True) if each.mark and each.mark[1] > 0.0]
     return {

@@ -1,7 +1,4 @@
-"""The sections of the Model tab: each computes numbers and draws them with the pictures of `mv.plot`.
-
-All of it runs in a thread, away from the page; HoloViews is loaded there, when it is first needed.
-"""
+"""The sections of the Model tab: each computes and draws in a thread, where HoloViews is loaded when needed."""
 
 from __future__ import annotations
 

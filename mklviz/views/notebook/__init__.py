@@ -1,8 +1,4 @@
-"""Races and paths in the output of a notebook cell.
-
-Traces, races and paths show a picture below their table, which is saved with the notebook. This module is light: it is
-imported wherever a notebook imports mklviz.
-"""
+"""Races and paths in the output of a notebook cell; light, as it is imported wherever a notebook imports mklviz."""
 
 from __future__ import annotations
 

@@ -23,6 +23,7 @@ from mklviz.views.chart.svg_pictures import path_still, race_still
 from mklviz.views.export.page import race_page
 from mklviz.views.host.environment import after_each_cell, running_marimo, show_below_cell, show_bundle
 from mklviz.views.look.palette import LIGHT, Theme
+from mklviz.views.race.results import race_sentence
 
 if TYPE_CHECKING:
     from mklviz.views.notebook.race_widget import RaceWidget
@@ -31,10 +32,7 @@ __all__ = ["PathFigure", "RaceCell", "Still", "path_figure", "still_bundle", "st
 
 
 class Still:
-    """An output below the running cell that is hidden wherever the live figures are drawn.
-
-    `subject`: what is shown; its ``repr`` stands where nothing can be drawn.
-    """
+    """An output below the running cell, hidden where live figures are drawn; it shows `subject`, or its ``repr``."""
 
     def __init__(self, subject: object) -> None:
         self.id = uuid4().hex
@@ -133,7 +131,7 @@ class RaceCell:
     def _picture_on_the_way(self) -> None:
         with self._last:
             if not self._pictured:  # the race may have ended since this thread has looked
-                self.still.keep(race_still(self.race, self._gap), self._words)
+                self.still.keep(race_still(self.race, self._gap), f"{race_sentence(self.race)} {self._words}")
 
     def _follow(self) -> None:
         try:
@@ -192,10 +190,7 @@ def path_figure(path: Path, cold: Path | None = None, theme: Theme = LIGHT) -> P
 
 
 class PathFigure(pn.viewable.Viewer):
-    """The picture of a path.
-
-    `weights`, `active`, `cost`: Bokeh figures that share their x axis; `layout`: all three, for ``bokeh.io.save``.
-    """
+    """The picture of a path: figures of Bokeh that share their x axis; `layout` is all, for ``bokeh.io.save``."""
 
     def __init__(self, path: Path, cold: Path | None, theme: Theme) -> None:
         super().__init__()

@@ -1,9 +1,4 @@
-"""A race as a widget: figures that a page draws itself, wherever the widgets of notebooks are known.
-
-JupyterLab, Notebook 7, VS Code, Colab, marimo and Voilà all carry the state of a widget to their pages, and messages
-back. The state is the recording as `page_data` makes it, sent anew as it grows; a page that is loaded again finds it as
-it stands.
-"""
+"""A race as a widget, wherever notebooks have widgets: its state is the recording, sent anew as it grows."""
 
 from __future__ import annotations
 
@@ -14,7 +9,6 @@ import anywidget
 import traitlets
 
 from mklviz.engine import Race
-from mklviz.views.chart.columns import KernelSlots
 from mklviz.views.export.page import colours, figures_script, figures_style
 from mklviz.views.export.recording import Recorded
 from mklviz.views.host.beside import beside
@@ -41,7 +35,7 @@ class RaceWidget(anywidget.AnyWidget):
     def __init__(self, race: Race, gap: float | None = None, still: str = "") -> None:
         self.race = race
         self.wanted = threading.Event()
-        self._gap, self._slots = gap, KernelSlots(race.problem.m)
+        self._gap = gap
         super().__init__(still=still, control=self._control())
         self.on_msg(self._hear)
 
@@ -54,7 +48,7 @@ class RaceWidget(anywidget.AnyWidget):
         shown = Recorded(self.race.traces, self._solvers, self.race.problem.noun, self._gap)
         self.control, self.colours = self._control(), _colours(shown)
         if any(len(trace) for trace in shown.traces.values()):
-            recording = shown.page_data(self._slots)
+            recording = shown.page_data()
             if recording != self.recording:
                 self.wanted.clear()
                 self.recording = recording

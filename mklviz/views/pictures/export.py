@@ -125,11 +125,7 @@ def picture_page(figure: Model) -> str:
 
 
 def show_in_notebooks() -> None:
-    """Let the notebook that runs here show pictures; elsewhere do nothing.
-
-    BokehJS comes with them, so that pictures need no network, as nothing of mklviz does. In Jupyter an extension that
-    is loaded already stays in use.
-    """
+    """Let the notebook that runs here show pictures, without a network; elsewhere do nothing."""
     if marimo := running_marimo():
         for kind in (hv.core.ViewableElement, hv.core.ViewableTree):
             kind._display_ = partialmethod(_in_marimo, marimo)  # which marimo asks for

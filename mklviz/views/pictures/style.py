@@ -36,16 +36,8 @@ from mklviz.views.chart.description import (
 from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
 
 __all__ = [
-    "HEIGHT",
-    "WIDTH",
-    "check_ground",
-    "draw_holoviews",
-    "dressed",
-    "in_card",
-    "legend_above",
-    "rendered",
-    "theme_of",
-    "traces_of",
+    *("HEIGHT", "WIDTH", "check_ground", "draw_holoviews", "dressed", "in_card", "legend_above", "rendered"),
+    *("theme_of", "traces_of"),
 ]
 
 WIDTH, HEIGHT = 460, 340  # pixels

@@ -22,10 +22,7 @@ COLUMNS = ("iteration", "svm_solves", "seconds")
 
 
 class Marks:
-    """The lines of all figures, from one small source.
-
-    `x`: the column that is drawn.
-    """
+    """The lines of all figures, from one small source; `x` is the column that is drawn."""
 
     def __init__(self, styles: Mapping[str, RunStyle], x: str) -> None:
         self._keys, self._x = list(styles), x

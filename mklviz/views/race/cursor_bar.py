@@ -30,15 +30,13 @@ SPEEDS = {"½×": 0.5, "1×": 1.0, "2×": 2.0, "4×": 4.0}
 
 
 class CursorBar(pn.viewable.Viewer):
-    """Buttons, a slider and a sentence for each solver.
-
-    `playing`: whether the cursor goes on by itself; `words`: what each solver did at that step.
-    """
+    """Buttons, a slider, and `words` on each solver's step; `playing` is whether the cursor goes on by itself."""
 
     def __init__(self) -> None:
         super().__init__()
         self.playing, self._drawn_at = False, 0.0
         self._session: Session | None = None
+        self._rest: int | None = None  # the step shown as long as none is chosen, if not the last
         self._styles: Mapping[str, RunStyle] = {}
         self.play_button = Button(self.play, label="Play")
         self.slider = Slider(label="Step")
@@ -110,9 +108,16 @@ class CursorBar(pn.viewable.Viewer):
 
     @property
     def step(self) -> int:
-        """The step shown: the last one unless another was chosen."""
+        """The step shown: the one chosen, else that of `rest_at`."""
         cursor = None if self._session is None else self._session.cursor
-        return self.last if cursor is None else min(cursor, self.last)
+        shown = self._rest if cursor is None else cursor
+        return self.last if shown is None else min(shown, self.last)
+
+    def rest_at(self, step: int | None) -> None:
+        """Stand at this step as long as none is chosen; None is the last."""
+        if step != self._rest:
+            self._rest = step
+            self._tell()
 
     def _go(self, step: int) -> None:
         if self._session is not None:

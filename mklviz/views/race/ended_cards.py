@@ -1,10 +1,4 @@
-"""The cards that appear when a race has ended, and compute their content in a thread: its minima, and its path of C.
-
-Runs whose final weights differ by at most 2 % (sum of the differences over the sum of both) count as one minimum. The
-objective on the straight way between the best end and the best one elsewhere takes some tens of inner problems. A path
-that is stopped, or whose solver breaks down, is drawn as far as it went. The view around a card calls `update` now and
-then.
-"""
+"""The cards that appear when a race has ended, and compute their content in a thread: its minima, and its path of C."""
 
 from __future__ import annotations
 
@@ -26,7 +20,7 @@ from mklviz.numbers import share_text
 from mklviz.problem import Problem
 from mklviz.record import SOLVED
 from mklviz.views.chart.bokeh_figure import ChartFigure
-from mklviz.views.chart.columns import KernelColours
+from mklviz.views.chart.columns import race_slots
 from mklviz.views.chart.description import Axis, Chart, LineMark, PointMark
 from mklviz.views.chart.path_charts import PathPicture
 from mklviz.views.form import Button, Form, FormRow, Select
@@ -262,7 +256,6 @@ class PathCard(EndedCard[Walk]):
     def __init__(self) -> None:
         super().__init__()
         self.walk: Walk | None = None
-        self.colours = KernelColours()
         self.solver = Select(label="Solver of the path", bare=True, width=180)
         self.start = Button(self._start, label="Follow the path of C", variant="text")
         self.words = cards.html()
@@ -305,7 +298,8 @@ class PathCard(EndedCard[Walk]):
             self.words.object, self.figures.objects = "", []
             return
         self.words.object = f'<p class="why">{escape(_summary(solved))}</p>'
-        picture = PathPicture(solved, None, self.theme, self.colours.slots.slots)
+        slots = race_slots([] if self._race is None else self._race.traces.values())
+        picture = PathPicture(solved, None, self.theme, slots.slots if slots.coloured else ())
         self.figures.objects = [pn.pane.Bokeh(picture.layout, sizing_mode="stretch_width")]
 
 

@@ -1,9 +1,9 @@
 """The Bokeh figures of a race: objective, gap, step size, kernels in use, SVM tolerance, and weights per solver.
 
-All figures share one x range and one crosshair; each run has one source behind all its lines. Ranges belong to the
-browser: they follow the data until the user zooms and are never touched from here (``syncable=False`` keeps the browser
-from reporting every repaint). Bokeh cannot change the kind of a scale in place, so a change of scale builds anew; the
-browser keeps the zoom for the figures to come.
+The figures of all runs share one x range and one crosshair, weights have a range for each run, which may be far
+shorter than others; each run has one source behind all its lines. Ranges belong to the browser: they follow the data
+until the user zooms and are never touched from here (``syncable=False`` keeps the browser from reporting every
+repaint). Figures change size, axes and scales in place: those built anew would leave the page blank meanwhile.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bokeh.models import (
+    BasicTicker,
     ColumnDataSource,
     CrosshairTool,
     CustomJS,
@@ -22,6 +23,9 @@ from bokeh.models import (
     Glyph,
     GlyphRenderer,
     Line,
+    LinearScale,
+    LogScale,
+    LogTicker,
     Scatter,
     Span,
     VSpan,
@@ -30,8 +34,8 @@ from bokeh.plotting import figure
 
 from mklviz.views.chart.axes import style_ticks
 from mklviz.views.chart.bokeh_figure import add_readout, chart_plot, data_range, glyph_of
-from mklviz.views.chart.columns import ANCHORED
-from mklviz.views.chart.description import Chart, Column, LineMark, Mark, PointMark
+from mklviz.views.chart.columns import ANCHORED, KernelSlots
+from mklviz.views.chart.description import Axis, Chart, Column, LineMark, Mark, PointMark
 from mklviz.views.chart.race_charts import STOP, ChartOptions, race_charts, run_table, stop_table, weights_chart, x_axis
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.race.cursor import Marks
@@ -39,13 +43,23 @@ from mklviz.views.race.readings import Extent, RunFeed
 
 __all__ = ["Charts", "Zooms", "add_weights", "build_charts"]
 
-BIG, SMALL = 190, 160  # heights in pixels: with them the weights are above the fold of 1280 x 720
-HEIGHTS = {"active": SMALL, "tolerance": SMALL}
-Y_TICKS, NARROW_TICKS = 4, 3
+LARGE, SMALL, WEIGHTS = 230, 130, 160  # heights in pixels: of the chart chosen, of the other quantities, and of weights
+X_TICKS, Y_TICKS, NARROW_TICKS = 5, 4, 3
 FEWEST = 160  # pixels of a figure that grows with the screen of a room: two rows of them end at 720
-# found at run time by their common range: figures that name each other are walked through at every change of one
+# found at run time by the name of their ranges: figures that name each other are walked through at every change of one
 _RESET = """const {x_range, document} = cb_obj.origin ?? cb_obj
-for (const model of document.all_models) if (model.x_range === x_range) model.reset.emit()"""
+for (const plot of document.all_models) if (plot.x_range?.tags[0] === x_range.tags[0]) plot.reset.emit()"""
+# Bokeh tells a range that its scale is logarithmic and never that it is so no more, and does not look at the data again
+_RESCALE = """const {x_range, document} = cb_obj
+for (const plot of document.all_models) if (plot.x_range?.tags[0] === x_range.tags[0]) {
+  for (const [range, scale] of [[plot.x_range, plot.x_scale], [plot.y_range, plot.y_scale]]) {
+    range.scale_hint = scale.type === "LogScale" ? "log" : "auto"
+    if (range.scale_hint === "log" && range.start <= 0) range.have_updated_interactively = false
+  }
+  const view = Bokeh.index.find_one(plot)
+  if (view) view.invalidate_dataranges = true
+  view?.request_repaint()
+}"""
 # a range tells where the user has put it, and begins there when its figure is built anew; only the first number that it
 # is given decides, as all later ones without a user are those of a reset
 _KEEP = """const {start, end} = cb_obj
@@ -165,6 +179,26 @@ class Charts:
             self.place_anchors()
             self.reset_zoom()
 
+    def set_scales(self, log_x: bool, log_y: bool) -> None:
+        """Draw on logarithmic axes, or on linear ones."""
+        if log_x:
+            self.set_end(math.inf)  # an axis that begins at zero has no logarithm, and this one has room for all
+        self.options = replace(self.options, log_x=log_x, log_y=log_y)
+        described = self.described
+        for plot in self.figures:
+            _rescale(plot, "x", x_axis(self.options))
+            _style_x(plot, self.options)
+            if plot.name in described:
+                _rescale(plot, "y", described[plot.name].y)
+                style_ticks(plot.yaxis, described[plot.name].y, Y_TICKS)
+        self.gap.tags = [log_x, log_y]
+
+    def enlarge(self, name: str) -> None:
+        """Draw one of the figures of all runs larger than the others."""
+        for plot in self.of_all:
+            plot.height = LARGE if plot.name == name else SMALL
+            plot.xaxis.axis_label_align = "center" if plot.name == name else "end"  # beside a mark in the left corner
+
     def pin(self, source: ColumnDataSource, name: str, colour: str, dash: str) -> None:
         """Draw a run of an earlier race behind all others."""
         for column, plot in ((self.options.objective, self.objective), ("gap", self.gap)):
@@ -218,11 +252,13 @@ class Charts:
         self.options = replace(self.options, gap_tolerance=gap)
         self.sources[STOP].data = dict(stop_table(gap))
 
-    def name_kernels(self, names: Sequence[str]) -> None:
-        """Give the lines of the weights their kernels' names, slot by slot."""
+    def name_kernels(self, slots: KernelSlots) -> None:
+        """Give the lines of the weights the names of their kernels, and their colours or grey."""
+        names, colours = slots.shown, replace(self.options, coloured=slots.coloured).kernels
         for slot, renderers in self.by_slot.items():
             for renderer in renderers:
                 renderer.name = names[slot] if slot < len(names) else ""
+                renderer.glyph.line_color = colours[slot]
 
     def reset_zoom(self) -> None:
         """Let every figure follow its data again; a change of the first one's tags resets them all."""
@@ -235,8 +271,9 @@ def build_charts(
 ) -> Charts:
     """Build the figures that show all runs, from their sources; where the user has zoomed, they stay zoomed."""
     x_range = data_range(x_axis(options), 0.015)
+    x_range.tags = [x_range.id]
     described = race_charts(styles, options)
-    plots = {name: _figure(chart, options, x_range, HEIGHTS.get(name, BIG)) for name, chart in described.items()}
+    plots = {name: _figure(chart, options, x_range, SMALL) for name, chart in described.items()}
     stop = ColumnDataSource(dict(stop_table(options.gap_tolerance)))
     tables = {run_table(key): source for key, source in sources.items()} | {STOP: stop}
     marks = Marks(styles, options.x)
@@ -250,6 +287,7 @@ def build_charts(
         charts.anchors[column] = _anchor(plot)
     zooms.keep({"x": x_range, **{plot.name: plot.y_range for plot in charts.figures}})
     charts.objective.js_on_change("tags", CustomJS(code=_RESET))
+    charts.gap.js_on_change("tags", CustomJS(code=_RESCALE))
     _link(charts.figures, options.theme)
     return charts
 
@@ -257,14 +295,14 @@ def build_charts(
 def add_weights(charts: Charts) -> None:
     """Build one figure of kernel weights for each run, beside figures that the browser may have drawn already.
 
-    Each has a scale of its own: beside a run that jumps to 1, one that walks to 0.1 would be a line at the bottom.
+    Each has axes of its own: beside a run that jumps to 1, one that walks to 0.1 would be a line at the bottom.
     """
     options = charts.options
-    height = FEWEST if options.theme.projected else SMALL
+    height = FEWEST if options.theme.projected else WEIGHTS
     for key, style in charts.styles.items():
         chart = weights_chart(key, style, options)
-        plot = _figure(chart, options, charts.objective.x_range, height, left=46)
-        plot.xaxis.ticker.desired_num_ticks = NARROW_TICKS
+        plot = _figure(chart, options, data_range(x_axis(options), 0.015), height, left=46)
+        plot.x_range.tags = list(charts.objective.x_range.tags)
         _draw(charts, plot, chart)
         *lines, top = plot.renderers
         for slot, line in enumerate(lines):
@@ -276,6 +314,7 @@ def add_weights(charts: Charts) -> None:
         # the largest weight there ever was: no jump leaves it, nothing shrinks it
         plot.y_range.renderers = [top, charts.weight_anchors[key]]
     charts.zooms.keep({plot.name: plot.y_range for plot in charts.weights.values()})
+    charts.zooms.keep({f"{plot.name}-x": plot.x_range for plot in charts.weights.values()})
     _link(list(charts.weights.values()), options.theme)
 
 
@@ -321,11 +360,19 @@ def _figure(chart: Chart, options: ChartOptions, x_range: DataRange1d, height: i
     return plot
 
 
+def _rescale(plot: figure, side: str, axis: Axis) -> None:
+    """Give a side of a figure the scale of an axis, where it has another."""
+    scale, ticker = (LogScale, LogTicker) if axis.log else (LinearScale, BasicTicker)
+    if not isinstance(getattr(plot, f"{side}_scale"), scale):
+        setattr(plot, f"{side}_scale", scale())
+        getattr(plot, f"{side}axis").ticker = ticker()
+
+
 def _style_x(plot: figure, options: ChartOptions) -> None:
     axis = x_axis(options)
     # where type is large, only the objective beside the weights has room for it
     plot.xaxis.axis_label = "" if options.theme.projected and plot.name != "objective" else axis.label
-    style_ticks(plot.xaxis, axis, 3 if axis.log else 5)
+    style_ticks(plot.xaxis, axis, NARROW_TICKS if axis.log or plot.name.startswith("weights") else X_TICKS)
 
 
 def _link(plots: Sequence[figure], theme: Theme) -> None:

@@ -36,10 +36,7 @@ class LongRuns:
     def update(
         self, charts: Charts, readings: Readings, styles: Mapping[str, RunStyle], hidden: Collection[str]
     ) -> None:
-        """Bring axis and words up to date; those that are `hidden` do not count.
-
-        A logarithmic axis has room for all, and a failed run is no measure for the others.
-        """
+        """Bring axis and words up to date; `hidden` and failed runs do not count, and a log axis has room for all."""
         x, states = charts.options.x, dict(zip(readings.feeds, readings.states, strict=False))
         seen = {key: readings.feeds[key] for key, state in states.items() if key not in hidden and state != "failed"}
         reached = {
@@ -70,14 +67,15 @@ _CORNER = {"position": "absolute", "top": "6px", "right": "12px"}  # takes no ro
 
 
 def race_controls(view: Any, reset_zoom: Callable[..., None]) -> list[Any]:
-    """Return the controls of a view with the parameters `x_axis`, `log_x` and `log_y`."""
-    axis = Segments(label="Horizontal axis", options=view.param.x_axis.names)
+    """Return the controls of a view with the parameters `large`, `x_axis`, `log_x` and `log_y`."""
+    large, axis = (Segments(label=each.label, options=each.names) for each in (view.param.large, view.param.x_axis))
+    follow(large, view, "large")
     follow(axis, view, "x_axis")
     boxes = [Checkbox(label=view.param[name].label) for name in ("log_x", "log_y")]
     for box, name in zip(boxes, ("log_x", "log_y"), strict=True):
         follow(box, view, name)
     reset = Button(lambda *_: reset_zoom(), label="Reset zoom", variant="text")
-    return [Form(FormRow(axis, *boxes, reset, wrap=True), sizing_mode=None)]
+    return [Form(FormRow(large, axis, *boxes, reset, wrap=True), sizing_mode=None)]
 
 
 def above_box(view: Any) -> Form:

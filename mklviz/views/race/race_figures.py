@@ -1,8 +1,6 @@
 """The figures on the page of a race, and the runs in them: which are drawn, over which columns, and their new steps.
 
-Figures are kept as long as solvers, colours and scales stay. A page builds them while it is idle, for the race that is
-set up; they take in any race they suit. Those of the weights come second, so that the first curves need not wait for
-them.
+Figures stay as long as solvers and colours do. Those of the weights come second, so that no curve waits for them.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ from mklviz.engine.race import entered
 from mklviz.problem import Regularizer
 from mklviz.record import Trace
 from mklviz.record.summary import Reference
-from mklviz.views.chart.columns import KernelColours, Thinning, drawable, empty_source, line_columns
+from mklviz.views.chart.columns import Thinning, drawable, empty_source, line_columns, race_slots
 from mklviz.views.chart.race_charts import ChartOptions
 from mklviz.views.host.document_models import walk_models_once
 from mklviz.views.host.frames import LOST_AFTER, Frames
@@ -101,13 +99,8 @@ class FigureBuilder:
         return self.charts is not None and self.setup == setup
 
     def forget(self) -> None:
-        """Build the next figures from scratch."""
-        self.charts, self.sources = None, {}
-        self.forget_zooms()
-
-    def forget_zooms(self) -> None:
-        """Begin with the next figures at their whole ranges."""
-        self._zooms = Zooms()
+        """Build the next figures from scratch, at their whole ranges."""
+        self.charts, self.sources, self._zooms = None, {}, Zooms()
 
     def clear(self) -> None:
         """Take the figures off the page; where the user has zoomed, the next ones stay zoomed."""
@@ -164,7 +157,8 @@ class RaceFigures:
         self.options = options  # as it was asked for
         self.hidden = frozenset[str]()  # keys of the runs that are not drawn
         self.drawn: DrawnRuns | None = None
-        self.readings, self.pins, self.colours = Readings(), Pins(), KernelColours()
+        self.readings, self.pins = Readings(), Pins()
+        self._large = "objective"
         sender.on_arrival = lambda: self.readings.restart()  # data streamed before the figures arrive are lost
 
     @property
@@ -195,6 +189,8 @@ class RaceFigures:
 
     def draw(self, drawn: DrawnRuns, hidden: Collection[str]) -> None:
         """Draw runs, except those `hidden`: in the current figures if these suit and have arrived, else in new ones."""
+        before = self.readings.slots if self.drawn is not None and self.drawn.recorded else None
+        race_slots((drawn.recording or drawn.traces).values(), before)
         self.drawn, self.hidden = drawn, frozenset(hidden).intersection(drawn.traces)
         setup = FigureSetup.of(drawn.solvers, drawn.facts.signed, self.options.theme)
         charts = self.charts if self._builder.suit(setup) and not self._frames.lost(monotonic()) else None
@@ -203,7 +199,7 @@ class RaceFigures:
             self.rebuild()
             return
         with self._frames.in_order():
-            self.readings = Readings(drawn, self.options.log_x, self._builder.sources, self.colours)
+            self.readings = Readings(drawn, self.options.log_x, self._builder.sources)
             charts.begin(self.hidden)
             self._present(drawn, charts)
 
@@ -227,6 +223,7 @@ class RaceFigures:
             self._builder.forget()
             with self._sender.frozen():
                 charts = self._builder.build(setup, self.full_options)
+                charts.enlarge(self._large)
                 self.pins.draw(charts, self.options.theme)
                 self._page.show_charts(charts)
             self._builder.deliver(self.hidden)
@@ -239,11 +236,12 @@ class RaceFigures:
             self.leave()
             return
         with self._sender.frozen():
-            self.readings = Readings(self.drawn, self.options.log_x, self._builder.sources, self.colours)
+            self.readings = Readings(self.drawn, self.options.log_x, self._builder.sources)
             setup = FigureSetup.of(self.drawn.solvers, self.drawn.facts.signed, self.options.theme)
             charts = self._builder.build(setup, self.full_options, self.readings.sources)
             self.pins.draw(charts, self.options.theme)
             charts.set_hidden(self.hidden)
+            charts.enlarge(self._large)
             charts.settle(self.readings.feeds)
             self._present(self.drawn, charts)
             self._page.show_charts(charts)  # in their final state: changes before the page has them get lost
@@ -259,22 +257,34 @@ class RaceFigures:
             self.rebuild()
         return another
 
-    def apply(self, options: ChartOptions) -> bool:
-        """Draw in other colours or on other axes; return whether that took new figures."""
+    def apply(self, options: ChartOptions) -> None:
+        """Draw in other colours, which takes new figures, or on other axes."""
         before, self.options = self.options, options
-        if (before.theme, before.log_x, before.log_y) != (options.theme, options.log_x, options.log_y):
-            if before.x != options.x:
-                self._builder.forget_zooms()
+        if before.theme != options.theme:
             self.rebuild()
-            return True
-        if self.charts is not None:
+        elif self.charts is not None:
             with self._frames.in_order():
-                if before.x != options.x:
-                    self.charts.set_x(options.x)
+                self._change_axes(self.charts, before)
                 self._draw_above(self.charts)
                 self.charts.set_tolerance(options.gap_tolerance)
         self._page.write_titles(self.full_options)
-        return False
+
+    def _change_axes(self, charts: Charts, before: ChartOptions) -> None:
+        options = self.options
+        if (before.log_x, before.log_y) != (options.log_x, options.log_y):
+            charts.set_scales(options.log_x, options.log_y)
+        if before.log_x != options.log_x:
+            self.readings.set_log(options.log_x)
+            self.pins.suit([] if self.drawn is None else list(self.drawn.traces.values()), options.log_x)
+        if before.x != options.x:
+            charts.set_x(options.x)
+
+    def enlarge(self, name: str) -> None:
+        """Draw one quantity larger than the others."""
+        self._large = name
+        self._page.enlarge(name, self.full_options)
+        if self.charts is not None:
+            self.charts.enlarge(name)
 
     def hide(self, hidden: Collection[str]) -> None:
         """Draw the runs that are not hidden."""
@@ -296,9 +306,9 @@ class RaceFigures:
     def name_kernels(self) -> None:
         """Write which kernels are shown."""
         if self.charts is not None and self.drawn is not None:
-            names = self.readings.kernels
-            self.charts.name_kernels(names)
-            self._page.name_kernels(names, self.drawn.facts.m, self.options.theme, self.drawn.facts.noun)
+            slots = self.readings.slots
+            self.charts.name_kernels(slots)
+            self._page.name_kernels(slots, self.options.theme, self.drawn.facts.noun)
 
     def complete(self, now: float) -> None:
         """Build the figures of the weights when the browser has the others."""
@@ -312,7 +322,7 @@ class RaceFigures:
         self.pins.suit(list(drawn.traces.values()), self.options.log_x)
         self._chips.pinned = self.pins.named()
         self._chips.name_runs(self.styles)
-        self._page.show_race(drawn.recorded)
+        self._page.show_race("Recording" if drawn.recorded else "")
         self.name_kernels()
         self._page.write_titles(self.full_options)
         self._draw_above(charts)
@@ -329,10 +339,7 @@ _COLUMNS = ("iteration", "svm_solves", "seconds", "objective", "above", "gap")
 
 
 class Pins:
-    """The lines in grey.
-
-    `races`: the races that are pinned.
-    """
+    """The lines in grey; `races` are those that are pinned."""
 
     def __init__(self) -> None:
         self.races: Sequence[KeptRace] = ()

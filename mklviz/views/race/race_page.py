@@ -9,18 +9,19 @@ from typing import Any
 import panel as pn
 
 from mklviz.record.motion import Motion
+from mklviz.views.chart.columns import KernelSlots
 from mklviz.views.chart.description import Chart
 from mklviz.views.chart.race_charts import ChartOptions, race_charts, weights_title
 from mklviz.views.host.components import PlotPane
 from mklviz.views.host.document_models import document_of
 from mklviz.views.look import cards
 from mklviz.views.look.cards import title
-from mklviz.views.look.palette import LIGHT, Theme, kernel_legend, run_name
+from mklviz.views.look.palette import Theme, kernel_legend, run_name
 from mklviz.views.race.components import TimeBars
-from mklviz.views.race.figures import BIG, FEWEST, SMALL, Charts
+from mklviz.views.race.figures import FEWEST, LARGE, SMALL, WEIGHTS, Charts
 from mklviz.views.race.results import ResultRow, moved_words, result_table, weights_pills
 
-__all__ = ["RacePage", "SmallMultiples", "chart_heading", "weights_heading"]
+__all__ = ["LARGE_CHARTS", "RacePage", "SmallMultiples", "chart_heading", "weights_heading"]
 
 HEAD = 50  # pixels above a small multiple
 _AT_FOOT = ":host { height: 100%; justify-content: space-between; }"  # figures of a row are aligned
@@ -41,7 +42,7 @@ class SmallMultiples:
         """Reserve the space for the figures of these runs."""
         self.heads = {key: cards.html(css_classes=["narrow"]) for key in keys}
         rows = -(-len(self.heads) // _across(len(self.heads)))
-        self.box.objects = [pn.Spacer(height=rows * (SMALL + HEAD), sizing_mode="stretch_width")]
+        self.box.objects = [pn.Spacer(height=rows * (WEIGHTS + HEAD), sizing_mode="stretch_width")]
 
     def show_charts(self, charts: Charts) -> None:
         """Show the figures in the space reserved for them.
@@ -92,20 +93,19 @@ def _across(solvers: int) -> int:
 # -- the page
 
 
-def chart_heading(chart: Chart) -> str:
-    """Return the title of a chart and its note; the corner of the objective says above what it stands."""
+def chart_heading(chart: Chart, large: bool) -> str:
+    """Return the title of a chart, of a large one with its note; the corner of the objective says above what it is."""
     text = chart.title if chart.name != "objective" else "Objective"
     beside = f'<i class="dashes"></i>{escape(chart.beside)}' if chart.beside else ""
     legend = f'<span class="legend"><span>{beside}</span></span>' if beside else ""
-    return title(text, term=chart.term, beside=legend) + (_why(chart.note, chart.more) if chart.note else "")
+    return title(text, term=chart.term, beside=legend) + (_why(chart.note, chart.more) if chart.note and large else "")
 
 
-def weights_heading(names: Sequence[str], count: int, theme: Theme, noun: str) -> str:
-    """Return the heading of the weights, with the names of those shown, of `count` kernels or other `noun`."""
-    legend = f'<span class="legend">{kernel_legend(names, theme)}</span>'
-    return title(
-        weights_title(noun, len(names), count), term="kernel weight" if noun == "kernel" else "", beside=legend
-    )
+def weights_heading(slots: KernelSlots, theme: Theme, noun: str) -> str:
+    """Return the heading of the weights of kernels, or other `noun`, with the names of those shown."""
+    legend = f'<span class="legend">{kernel_legend(slots.shown, theme, slots.coloured)}</span>'
+    text = weights_title(noun, len(slots.slots), len(slots.names))
+    return title(text, term="kernel weight" if noun == "kernel" else "", beside=legend)
 
 
 def _why(text: str, more: str = "") -> str:
@@ -114,10 +114,11 @@ def _why(text: str, more: str = "") -> str:
     return f'<p class="why{detail}">{escape(text, quote=False)}</p>'
 
 
-_RECORDED = '<div class="recorded"><p>Recording</p></div>'  # dimmed; the word is beside the name of the axis
-_LARGE = {"objective": "objective", "gap": "certified gap", "step": "step size"}
-_FIGURES = ("objective", "gap", "step", "active", "tolerance")
-_THIRDS = "auto-fit, minmax(260px, 1fr)"  # all figures of a race stand in one row, but on a phone
+LARGE_CHARTS = {"Objective": "objective", "Gap": "gap", "Step size": "step", "Kernels in use": "active"}
+_WORDS = {"objective": "objective", "gap": "certified gap", "step": "step size", "active": "number of kernels in use"}
+_FIGURES = (*_WORDS, "tolerance")
+_ROWS = ":host { display: flex; flex-flow: row wrap; }"  # of small figures, as many as have room, below the large one
+_IN_FULL, _AMONG_OTHERS = {"flex": "1 1 100%", "order": "-1"}, {"flex": "1 1 200px", "order": "0"}
 _IN_FRONT = {"position": "absolute", "inset": "0", "height": "100%", "z-index": "3", "pointer-events": "none"}
 _HIGH = {"min-height": "max(380px, calc(100vh - 262px))", "max-height": "none"}  # on a projector it fills the screen
 _ASIDE = ["aside"]  # parts folded away where only objective and weights are shown, for a projector
@@ -138,7 +139,7 @@ class RacePage:
         """`corner` stands in the upper right corner of the objective, `foot` has the invisible parts."""
         self.panes = {name: PlotPane(None, sizing_mode="stretch_width", margin=0) for name in _FIGURES}
         self.weights = SmallMultiples()
-        words = [f"the {what} of each solver appears here" for what in _LARGE.values()]
+        words = [f"the {what} of each solver appears here" for what in _WORDS.values()]
         words.append("the kernel weights of each solver appear here")
         self.covers = {cards.html(styles=_IN_FRONT): _press_run(what) for what in words}
         self.bars = TimeBars(margin=0, sizing_mode="stretch_width")
@@ -146,49 +147,48 @@ class RacePage:
         self.precision = cards.html(visible=False, css_classes=_ASIDE)  # below both figures, whose axes stay in line
         self.titles = {name: cards.html() for name in _FIGURES}  # above the figures
         self.weights_title = cards.html()
-        self.write_titles(ChartOptions(LIGHT))
         self.slot = pn.Column(margin=0, sizing_mode="stretch_width", css_classes=_ASIDE)
-        self._noun = "kernel"  # what has weights
-        *stages, weights = self._stages()
+        self._noun, self._large = "kernel", ""  # what has weights; the name of the large figure
+        self._stages = [_stage(*parts) for parts in zip(self.covers, self._drawn(), strict=True)]
+        self._corner, self.figure_cards = corner, self._cards(corner)
+        self._tolerance_card = cards.card(self.titles["tolerance"], self.panes["tolerance"], visible=False)
+        self._tolerance_card.param.update(css_classes=_ASIDE, styles=_AMONG_OTHERS)
         top = _top(chips, controls)
-        large = self._large_cards(corner, stages)
-        figures = cards.grid(*large, columns=_THIRDS)
-        self.folding = {box: list(box.stylesheets) for box in (figures, top, large[0])}
-        self._small, self._tolerance_card = self._small_cards()
+        figures = cards.grid(*self.figure_cards.values(), self._tolerance_card, columns="1, 1fr")
+        figures.stylesheets = [*figures.stylesheets, _ROWS]
+        self.folding = {box: list(box.stylesheets) for box in (figures, top, self.figure_cards["objective"])}
         self.root = pn.Column(
             top,
             figures,
             self.precision,
-            cards.card(self.weights_title, weights),
+            cards.card(self.weights_title, self._stages[-1]),
             cards.card(self.table, self.milestones, css_classes=_ASIDE),
             cards.card(self.bars, css_classes=_ASIDE),
             self.slot,
-            self._small,
             foot,
             margin=0,
             sizing_mode="stretch_width",
         )
 
-    def _stages(self) -> list[pn.Column]:
-        """Return the boxes of the figures, each behind its cover; a first one is as high as its figure will be."""
-        figures = [*(self.panes[name] for name in _LARGE), self.weights.box]
-        heights = [BIG] * len(_LARGE) + [SMALL]
-        return [_stage(*parts) for parts in zip(self.covers, figures, heights, strict=True)]
+    def _drawn(self) -> list[Any]:
+        """Return what stands behind the covers: the figures, and those of the weights."""
+        return [*(self.panes[name] for name in _WORDS), self.weights.box]
 
-    def _large_cards(self, corner: Any, stages: Sequence[pn.Column]) -> list[pn.Column]:
-        objective, gap, step = stages
-        return [
-            cards.card(corner, self.titles["objective"], objective),
-            cards.card(self.titles["gap"], gap, css_classes=_ASIDE),
-            cards.card(self.titles["step"], step, css_classes=_ASIDE),
-        ]
+    def _cards(self, corner: Any) -> dict[str, pn.Column]:
+        """Return the cards of the figures by name; the corner of the objective says above what it stands."""
+        named = zip(_WORDS, self._stages, strict=False)
+        drawn = {name: cards.card(self.titles[name], stage, css_classes=_ASIDE) for name, stage in named}
+        drawn["objective"].objects, drawn["objective"].css_classes = [corner, *drawn["objective"].objects], []
+        return drawn
 
-    def _small_cards(self) -> tuple[pn.Column, pn.Column]:
-        """Return the box of the small figures, and in it the card of the SVM tolerance."""
-        tolerance = cards.card(self.titles["tolerance"], self.panes["tolerance"], visible=False)
-        active = cards.card(self.titles["active"], self.panes["active"])
-        grid = cards.grid(active, tolerance, columns=_THIRDS)
-        return pn.Column(grid, margin=0, sizing_mode="stretch_width", css_classes=_ASIDE), tolerance
+    def enlarge(self, chosen: str, options: ChartOptions) -> None:
+        """Give the figure chosen a row of its own, above the others; a box is as high as its figure will be."""
+        self._large = chosen
+        self._corner.visible = chosen == "objective"  # a small chart has no room for it
+        self.write_titles(options)
+        for (name, card), stage in zip(self.figure_cards.items(), self._stages, strict=False):
+            card.styles = _IN_FULL if name == chosen else _AMONG_OTHERS
+            stage.styles = {"position": "relative", "min-height": f"{LARGE if name == chosen else SMALL}px"}
 
     @property
     def document(self) -> Any:
@@ -211,15 +211,13 @@ class RacePage:
         self.weights.name_nobody()
         self.weights_title.object = cards.title("Kernel weights", term="kernel weight")
         self.table.object = result_table([])
-        self._small.visible = False
         for cover, words in self.covers.items():
             cover.object = words
 
-    def show_race(self, recorded: bool) -> None:
-        """Let the figures be seen; what is `recorded` is marked in every one of them."""
-        self._small.visible = True
-        for cover in self.covers:
-            cover.object = _RECORDED if recorded else ""  # a pane that comes or goes lays the whole page out anew
+    def show_race(self, mark: str) -> None:
+        """Let the figures be seen; a `mark` says in every one of them what they are, if not the race set up."""
+        for cover in self.covers:  # a pane that comes or goes lays the whole page out anew
+            cover.object = mark and f'<div class="recorded"><p>{mark}</p></div>'
 
     def draw_nothing(self) -> None:
         """Take all figures off the page, which opens faster without any."""
@@ -246,15 +244,15 @@ class RacePage:
         """Show the SVM tolerance, which is of interest where a solver changes it."""
         self._tolerance_card.visible = visible
 
-    def name_kernels(self, names: Sequence[str], count: int, theme: Theme, noun: str) -> None:
-        """Write the legend of the weights: the names of those shown, of `count` kernels or other `noun`."""
+    def name_kernels(self, slots: KernelSlots, theme: Theme, noun: str) -> None:
+        """Write the legend of the weights of kernels, or other `noun`."""
         self._noun = noun
-        self.weights_title.object = weights_heading(names, count, theme, noun)
+        self.weights_title.object = weights_heading(slots, theme, noun)
 
     def write_titles(self, options: ChartOptions) -> None:
         """Write the titles above the figures."""
         for name, chart in race_charts({}, options).items():
-            self.titles[name].object = chart_heading(chart)
+            self.titles[name].object = chart_heading(chart, name == self._large)
 
     def say_precision(self, text: str) -> None:
         """Write below objective and gap what is exact and what approximate, where kernels are approximated."""
@@ -273,6 +271,6 @@ def _press_run(what: str) -> str:
     return f'<div class="waiting"><p>Press Run:<br>{what}</p></div>'
 
 
-def _stage(cover: pn.pane.HTML, figure: Any, height: int) -> pn.Column:
-    styles = {"position": "relative", "min-height": f"{height}px"}
+def _stage(cover: pn.pane.HTML, figure: Any) -> pn.Column:
+    styles = {"position": "relative", "min-height": f"{WEIGHTS}px"}
     return pn.Column(cover, figure, styles=styles, margin=0, sizing_mode="stretch_width")

@@ -24,10 +24,7 @@ Solution = tuple[str, int]  # the key of a run, and the step of its solution
 
 
 class Scores:
-    """The test scores of the solutions that are shown: those of runs that have ended, and of earlier steps.
-
-    `score_of` is called in a thread, once for each solution.
-    """
+    """The test scores of the solutions shown; `score_of` is called in a thread, once for each of them."""
 
     def __init__(self, score_of: Score | None = None) -> None:
         self.task = Task[float]()
@@ -86,18 +83,11 @@ class RaceText:
         self._written_at = 0.0
 
     def begin(self, score: Score | None = None, regression: bool = False) -> None:
-        """Expect another race.
-
-        `score` tells the test accuracy of an iterate, or R² in a regression; it is called in a thread, once for each
-        run that has ended.
-        """
+        """Expect another race; `score` is called in a thread, and is R² in a regression, otherwise accuracy."""
         self.scores, self._regression = Scores(score), regression
 
     def due(self, race: Race | None, news: News, sent_at: float, now: float) -> bool:
-        """Return whether it is time to write: at once when a run ends, otherwise now and then.
-
-        The last numbers are written when nothing changes any more; the progress of a long step is always written.
-        """
+        """Return whether to write: at once when a run ends, at last when nothing changes, otherwise now and then."""
         changed = news.points or news.states
         if now - self._written_at >= WORDS_EVERY:
             in_a_step = race is not None and any(run.doing for run in race.runs.values())

@@ -1,12 +1,8 @@
 """A race on the screen: every curve grows while the solvers run.
 
 Solvers only append to their traces. Once in a tenth of a second `tick` reads the traces, streams what is new into one
-source per run and counts a frame; it waits when the browser has not painted the last two. What a person chooses goes
-one way: from the parameters of the view to the figures, their axes and the text. See `Readings` for the data and
-`FigureBuilder` for the drawing.
-
-A race goes on while it is watched: a closed tab must not burn a core, and a lost connection not lose the race. It is
-held when its page has had no connection for `HOLD_AFTER` seconds, and cancelled after `GIVE_UP_AFTER`.
+source per run and counts a frame; it waits when the browser has not painted the last two. A race goes on while it is
+watched: it is held when its page has had no connection for `HOLD_AFTER` seconds, and cancelled after `GIVE_UP_AFTER`.
 """
 
 from __future__ import annotations
@@ -24,7 +20,9 @@ from mklviz.engine import Race, Run
 from mklviz.engine.facts import ProblemFacts
 from mklviz.engine.race import entered
 from mklviz.problem import Regularizer
+from mklviz.recipe import Recipe
 from mklviz.record import FINAL, Trace
+from mklviz.record.bundle import recording
 from mklviz.views.chart.axes import X_AXES
 from mklviz.views.chart.race_charts import ChartOptions
 from mklviz.views.host.frames import Frames
@@ -36,7 +34,7 @@ from mklviz.views.race.cursor import step_near
 from mklviz.views.race.figures import Charts
 from mklviz.views.race.race_axes import LongRuns, RaceAxes, above_box, race_controls
 from mklviz.views.race.race_figures import FrameSender, RaceFigures
-from mklviz.views.race.race_page import RacePage
+from mklviz.views.race.race_page import LARGE_CHARTS, RacePage
 from mklviz.views.race.race_text import RaceText, Score
 from mklviz.views.race.readings import DrawnRuns
 from mklviz.views.session.session import Session
@@ -94,14 +92,11 @@ _FASTEST = 50.0  # steps per second; faster is not seen
 
 
 class Playback:
-    """Runs of a recording, which begin again from their first steps, `pace` steps a second, or 50 at full speed.
-
-    With `whole` they are at their end at once.
-    """
+    """Runs of a recording from their first steps, `pace` steps a second, 50 at full speed; if `whole`, at their end."""
 
     def __init__(
         self,
-        recording: Mapping[str, Trace],
+        recorded: Mapping[str, Trace],
         solvers: Sequence[Solver],
         regularizer: Regularizer,
         pace: float,
@@ -109,12 +104,18 @@ class Playback:
     ) -> None:
         by_key = entered(solvers)
         self.pace = pace
-        self._whole = {key: recording[key] for key in by_key}
+        self._whole = {key: recorded[key] for key in by_key}
         self._grown = {key: whole.without_steps() for key, whole in self._whole.items()}
         names = next(iter(self._whole.values())).kernel_names
         facts = ProblemFacts(names, signed=not regularizer.conjugated)
-        self.drawn = DrawnRuns(self._grown, self._states, facts, by_key, recorded=True)
+        self.drawn = DrawnRuns(self._grown, self._states, facts, by_key, self._whole)
         self._played, self._at = float(max(map(len, self._whole.values()))) if whole else 0.0, math.nan
+
+    @classmethod
+    def of(cls, scenario: str, recipe: Recipe, pace: float, whole: bool = False) -> Playback:
+        """Return the recording of a scenario, whose `recipe` has the solvers."""
+        solvers = [choice.make(recipe.split.seed) for choice in recipe.solvers]
+        return cls(recording(scenario), solvers, recipe.problem.regularizer, pace, whole)
 
     def _states(self) -> list[str]:
         """The status of the runs; a run that is played to its end has its recorded status."""
@@ -151,6 +152,7 @@ class RaceView(pn.viewable.Viewer):
     log_x = param.Boolean(default=False, label="log x")
     log_y = param.Boolean(default=True, label="log y")
     above = param.Boolean(default=False, label="above best bound")
+    large = param.Selector(default="objective", objects=LARGE_CHARTS, label="Large chart")
     gap_tolerance = param.Number(default=1e-2, bounds=(0, None), inclusive_bounds=(False, True), allow_None=True)
     hidden = param.Parameter(default=frozenset(), doc="Keys of the runs that are not drawn")
     cursor = param.Integer(default=None, bounds=(0, None), allow_None=True, doc="The step shown; None follows the end")
@@ -161,7 +163,6 @@ class RaceView(pn.viewable.Viewer):
         remember_defaults()
         self.on_key: Callable[[str], None] | None = None
         self.playback: Playback | None = None  # the recording that is played as long as there is no race
-        self.chooses = True  # whether this view chooses the drawn kernels for all views; the visible one does
         self.above_chosen = False  # whether a person has chosen how objectives are drawn
         self._by_itself = False
         self._log_of = {"svm_solves": True}  # some methods solve a hundred times as many, and would flatten all others
@@ -180,6 +181,7 @@ class RaceView(pn.viewable.Viewer):
         self.chips.param.watch(lambda event: self.param.update(hidden=frozenset(event.new)), "hidden")
         self._log_of[self.x_axis] = self.log_x
         self.figures.rebuild()
+        self._enlarge()
         self._write(monotonic())
 
     @property
@@ -194,7 +196,6 @@ class RaceView(pn.viewable.Viewer):
         self.on_key = session.press
         self.chips.on_take_off = lambda index: session.unpin(self.figures.pins.races[index])
         self.hold_unseen.decides = not session.follows
-        self.figures.colours = session.kernel_colours
         self.theme = session.theme
         if session.race is None and self.race is not None:
             self.clear()
@@ -203,6 +204,8 @@ class RaceView(pn.viewable.Viewer):
             self.show(session.race, session.score, session.fits_numbers)
         if self.figures.pin(session.pinned):
             self._write(monotonic())
+        if self.race is not None:
+            self.page.show_race("Old settings" if session.stale else "")
         self.cursor = session.cursor
 
     def show(self, race: Race, score: Score | None = None, regression: bool = False) -> None:
@@ -258,7 +261,7 @@ class RaceView(pn.viewable.Viewer):
             self._send_news(runs.states(), now)  # before the lengths: a final status makes a trace final
 
     def _send_news(self, states: list[str], now: float) -> None:
-        news = self.figures.readings.read(states, self.figures.hidden, now, self.chooses)
+        news = self.figures.readings.read(states, now)
         if news.kernels:
             self.figures.name_kernels()
         changed = news.points or news.states
@@ -303,10 +306,14 @@ class RaceView(pn.viewable.Viewer):
         self._log_of[self.x_axis] = self.log_x
         if self.above != self.figures.options.above:
             self.above_chosen = self.above_chosen or not self._by_itself
-        if self.figures.apply(self._options):
-            self._write(monotonic())
-        elif other_axis:
-            self.axes.end()
+        self.figures.apply(self._options)
+        self.axes.end()
+        self._write(monotonic())
+
+    @param.depends("large", "theme", watch=True)
+    def _enlarge(self) -> None:
+        """Draw the quantity chosen large; on a projector the objective stands alone."""
+        self.figures.enlarge("objective" if self.theme.projected else self.large)
 
     @param.depends("hidden", "cursor", watch=True)
     def _change_shown(self) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bokeh.models import ColumnDataSource
 
@@ -24,13 +24,12 @@ from mklviz.views.chart.columns import (
     ANCHORED,
     COLUMNS,
     MOST_POINTS,
-    KernelColours,
     KernelSlots,
     Thinning,
     drawable,
     empty_source,
     line_columns,
-    recent_weights,
+    race_slots,
     weight_columns,
 )
 from mklviz.views.host.document_models import all_columns_are_held
@@ -46,7 +45,12 @@ class DrawnRuns:
     states: Callable[[], list[str]]  # returns the status of the runs; a final status makes a trace final
     facts: ProblemFacts
     solvers: Mapping[str, Solver]
-    recorded: bool = False  # whether it is a recording, which is marked as one
+    recording: Mapping[str, Trace] = field(default_factory=dict)  # all of the runs, where they are played
+
+    @property
+    def recorded(self) -> bool:
+        """Whether it is a recording, which is marked as one."""
+        return bool(self.recording)
 
     @classmethod
     def of(cls, race: Race) -> DrawnRuns:
@@ -110,6 +114,11 @@ class RunFeed:
         self._thinning = Thinning(self._log)
         self._read, self._shown, self._whole = 0, -1, True
 
+    def set_log(self, log: bool) -> None:
+        """Thin for a logarithmic x axis, or for a linear one."""
+        self._log = log
+        self.restart()
+
     def refer(self, reference: Reference) -> None:
         """Draw objectives above another bound."""
         self.reference = reference
@@ -130,10 +139,7 @@ class RunFeed:
         return {name: x for name, x in position.items() if x > 0 or not self._log}
 
     def push(self, status: str) -> bool:
-        """Send what is new; return whether there was any.
-
-        `status` is the run's, read before this call: a final status means that the trace is complete.
-        """
+        """Send what is new; return whether there was any. `status` was read before: a final one means a whole trace."""
         length = len(self.trace)
         self.motion = self._tracker.read(self.trace, LOOK_SECONDS)
         if self._whole:
@@ -188,7 +194,7 @@ class RunFeed:
 # -- all runs of a race
 
 
-KERNELS_EVERY = 1.0  # seconds between changes of the six kernels shown
+KERNELS_EVERY = 1.0  # seconds between changes of the kernels drawn in grey
 
 
 @dataclass(frozen=True)
@@ -197,26 +203,22 @@ class News:
 
     points: bool  # there is something new to draw
     states: bool  # a run has begun, paused or ended
-    kernels: bool  # other kernels are shown
+    kernels: bool  # other kernels are drawn, or they have got their colours
 
 
 class Readings:
     """One feed for each run, into existing `sources` where there are some, by the keys of the runs."""
 
     def __init__(
-        self,
-        drawn: DrawnRuns | None = None,
-        log_x: bool = False,
-        sources: Mapping[str, ColumnDataSource] | None = None,
-        colours: KernelColours | None = None,
+        self, drawn: DrawnRuns | None = None, log_x: bool = False, sources: Mapping[str, ColumnDataSource] | None = None
     ) -> None:
         self._traces: Mapping[str, Trace] = {} if drawn is None else drawn.traces
-        self._names: Sequence[str] = () if drawn is None else drawn.facts.names
         self._chosen_at = 0.0
         self.states: list[str] = []  # status of the runs when they were last read
         self.reference = Reference()  # the bound that objectives were last drawn above
-        self.slots = (colours or KernelColours()).of(self._traces, self._names)
-        self._shown_slots = list(self.slots.slots)
+        known = {} if drawn is None else drawn.recording or drawn.traces
+        self.slots = race_slots(known.values())
+        self._drawn_slots = self._drawn()
         states = [] if drawn is None else drawn.states()  # before the lengths, see `DrawnRuns`
         self.feeds = {
             key: RunFeed(key, trace, self.slots, log_x, offset=7 * i, source=(sources or {}).get(key))
@@ -238,11 +240,6 @@ class Readings:
     def largest(self) -> dict[str, float]:
         """The largest weight of each run so far."""
         return {key: feed.largest for key, feed in self.feeds.items()}
-
-    @property
-    def kernels(self) -> list[str]:
-        """The names of the kernels shown."""
-        return [self._names[k] for k in self.slots.slots]
 
     def refer(self) -> bool:
         """Draw objectives above the current best bound; return whether it changed."""
@@ -271,12 +268,9 @@ class Readings:
         drawn["gap"] += drawn["own_gap"]  # in the same figure
         return {column: (min(values), max(values)) for column, values in drawn.items() if values}
 
-    def read(self, states: Sequence[str], hidden: Collection[str], now: float, chooses: bool) -> News:
-        """Send new steps and return what was new; `states` are the runs' states, read before the traces.
-
-        A view that is hidden does not choose (`chooses`) the kernels: it follows the one that does.
-        """
-        kernels = self._choose_kernels(states, hidden, now, chooses)
+    def read(self, states: Sequence[str], now: float) -> News:
+        """Send new steps and return what was new; `states` are the runs' states, read before the traces."""
+        kernels = self._choose_kernels(states, now)
         points, turned = self._push(states), list(states) != self.states
         self.states = list(states)
         return News(points, turned, kernels)
@@ -286,24 +280,30 @@ class Readings:
         fresh = [feed.push(state) for feed, state in zip(self.feeds.values(), states, strict=True)]
         return any(fresh)
 
+    def set_log(self, log: bool) -> None:
+        """Thin for a logarithmic x axis, or for a linear one."""
+        for feed in self.feeds.values():
+            feed.set_log(log)
+
     def restart(self) -> None:
         """Send everything again with the next `read`."""
         for feed in self.feeds.values():
             feed.restart()
 
-    def _choose_kernels(self, states: Sequence[str], hidden: Collection[str], now: float, chooses: bool) -> bool:
-        """Choose the kernels shown now and then, by the visible runs; return whether they changed."""
-        exact = all(state in FINAL for state in states)
-        ended = exact and any(state not in FINAL for state in self.states)
-        if self._traces and chooses and (now - self._chosen_at >= KERNELS_EVERY or ended):
+    def _choose_kernels(self, states: Sequence[str], now: float) -> bool:
+        """Choose the kernels drawn, now and then and when a run has ended; return whether they changed."""
+        ended = any(state in FINAL and state != before for state, before in zip(states, self.states, strict=False))
+        if now - self._chosen_at >= KERNELS_EVERY or ended:
             self._chosen_at = now
-            shown = [trace for key, trace in self._traces.items() if key not in hidden and len(trace)]
-            self.slots.update([t.best.weights if exact else recent_weights(t, len(t)) for t in shown], exact)
-        changed = self.slots.slots != self._shown_slots
+            self.slots.update(self._traces.values())
+        changed = self._drawn() != self._drawn_slots
         if changed:
-            self._shown_slots = list(self.slots.slots)
+            self._drawn_slots = self._drawn()
             self.restart()
         return changed
+
+    def _drawn(self) -> tuple[list[int], bool]:
+        return self.slots.slots, self.slots.coloured
 
     def positions(self, step: int | None, hidden: Collection[str]) -> dict[str, dict[str, float]]:
         """Return the positions of the visible runs at a step; none where no step is chosen."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from mklviz.engine import Race
+from mklviz.engine import Race, Run
 from mklviz.numbers import share_text
 from mklviz.record import FINAL, Trace
 from mklviz.record.motion import RULE, Motion
@@ -51,7 +51,7 @@ _COLUMNS = (
     ("Gap", "Certified relative distance to the optimum, by the best bounds found"),
     ("Kernels kept", "Kernels with weight at the least objective"),
     ("Weight moved", "In full moves: 1× is all the weight, moved once from some kernels to others"),
-    ("Undone", "Share of that movement that later steps undid: 0 % is the straight way"),
+    ("Undone", "Share of that movement that later steps undid: 0 % is movement along one line"),
 )
 _SCORES = {  # by whether the targets are numbers
     False: ("Test accuracy", "Share of test samples classified correctly"),
@@ -137,10 +137,7 @@ def result_rows(
 
 
 def result_table(rows: Collection[ResultRow], regression: bool = False, noun: str = "kernel") -> str:
-    """Return the rows as an HTML table; with `regression` the scores are R², otherwise accuracies.
-
-    `noun` is what has weights.
-    """
+    """Return an HTML table; with `regression` scores are R², otherwise accuracies; `noun` is what has weights."""
     columns = (*result_heads(noun), _SCORES[regression])
     heads = "".join(f'<th scope="col" title="{escape(why)}">{name}</th>' for name, why in columns)
     body = "".join(_row(row, regression) for row in rows)
@@ -218,7 +215,7 @@ def race_sentence(race: Race | None) -> str:
     states = {key: run.status for key, run in race.runs.items()}
     failed = [race.runs[key].trace.label for key, status in states.items() if status == "failed"]
     open_runs = [race.runs[key] for key, status in states.items() if status not in FINAL]
-    at = ", ".join(f"{run.trace.label} at iteration {max(run.trace.last_step, 0):,}" for run in open_runs)
+    at = ", ".join(map(_where, open_runs))
     done = total - len(open_runs)
     trouble = f"; {' and '.join(failed)} failed" if failed else ""
     if not open_runs:
@@ -227,6 +224,12 @@ def race_sentence(race: Race | None) -> str:
         return "Ready to run."
     state = "" if "running" in states.values() else "Paused: "
     return f"{state}{done} of {total} solvers finished{trouble}; {at}."
+
+
+def _where(run: Run) -> str:
+    """Say how far a run is, or what it does before its first step."""
+    doing = "" if len(run.trace) else run.doing
+    return f"{run.trace.label}{f': {doing}' if doing else f' at iteration {max(run.trace.last_step, 0):,}'}"
 
 
 def _ended_sentence(total: int, stopped: int, trouble: str) -> str:
@@ -248,7 +251,7 @@ def weights_pills(motion: Motion, enlarged: str = "", explained: bool = True) ->
 
 def moved_words(motion: Motion) -> str:
     """Return as HTML how often the weights were moved; an empty line keeps the height."""
-    words = str(motion).replace(" %", "\u00a0%").replace(" undone again", "\u00a0undone\u00a0again")
+    words = str(motion).replace(" %", "\u00a0%").replace(" undone", "\u00a0undone")
     title_and_text = f' title="{_why(motion)}">{words}' if motion.steps else ">"
     return f'<span class="moved"{title_and_text}</span>'
 

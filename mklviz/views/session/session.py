@@ -23,7 +23,6 @@ from mklviz.recipe.recorded import RecordedRace, head_for
 from mklviz.record import Trace
 from mklviz.record.store import Asker, Owner, open_store
 from mklviz.scenarios import Answer
-from mklviz.views.chart.columns import KernelColours
 from mklviz.views.look.palette import LIGHT, theme_for
 from mklviz.views.session.race_history import MOST_PINNED, KeptRace, RaceHistory
 
@@ -55,6 +54,7 @@ class Session(param.Parameterized):
     cursor = param.Integer(default=None, bounds=(0, None), allow_None=True, doc="The step shown; None follows the end")
     theme = param.Parameter(default=LIGHT)
     pinned = param.Parameter(default=(), doc="Past races drawn in grey behind the one shown")
+    stale = param.Boolean(default=False, doc="Whether the controls are set to another race than the one shown")
     preview = param.String(default="", doc="The scenario set up whose recording shows what a race will look like")
     scenario = param.Parameter(default=None, doc="The scenario with its lesson, which pages that follow show as well")
     lesson_open = param.Boolean(default=False, doc="Whether the lesson stands on the stage of the leader")
@@ -67,7 +67,6 @@ class Session(param.Parameterized):
         self.follows = follows  # another page's race, to look at and not to touch
         self.gives_way = False  # whether the next race waits for memory, which the one shown may hold
         self.race_history = RaceHistory()
-        self.kernel_colours = KernelColours()
         self.score: Callable[[Iterate], float] | None = None  # on the test samples, computed once for all tabs
         self.owner = owner or Owner(secrets.token_hex(12))  # without an owner, what it records itself is all
         self.store = open_store().of(self.owner)  # whatever the page reads, changes and records goes through it

@@ -1,7 +1,4 @@
-"""The parts of the sidebar: a section, and a text field that holds a value.
-
-A section stands for some parts of a `Recipe`: `load` shows them, and `parts` reads them back.
-"""
+"""The parts of the sidebar: a section, which shows parts of a `Recipe` and reads them back, and a field for a value."""
 
 from __future__ import annotations
 

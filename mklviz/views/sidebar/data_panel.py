@@ -105,7 +105,9 @@ class DataPanel(Section):
 
     def load(self, recipe: Recipe) -> None:
         """Show data and split; data of the user's own can be shown only where their file has been opened here."""
-        source = recipe.data.source
+        source, own = recipe.data.source, recipe.data.dataset
+        if own is not None and not self.has(source):  # of the race of a page that was loaded again
+            self._offer(DRAWN, own)
         self.choice.value = self._by_digest().get(source, self.choice.value) if recipe.data.own else source
         say(self.refusal, "")
         self._chosen()

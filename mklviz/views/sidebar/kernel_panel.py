@@ -1,7 +1,4 @@
-"""KERNELS: a sum with one row per family, a product with one kernel per feature, or polynomials of some degrees.
-
-The controls of the precision choose between exact and approximate kernels.
-"""
+"""KERNELS: a sum with a row per family, a product with a kernel per feature, or polynomials; and how exact they are."""
 
 from __future__ import annotations
 
@@ -281,10 +278,7 @@ class KernelPanel(Section):
         self.normalize.visible = self.added
 
     def show_size(self, shape: Shape | None, built: tuple[str, str] | None = None) -> str:
-        """Show how large the bank would be for data of this shape; return why it cannot be built, or "".
-
-        `built` is what `describe_bank` says of the bank that has been built for the controls as they stand.
-        """
+        """Show how large the bank would be, or what is said of the one `built`; return why it cannot be, or ""."""
         say(self.storage, "" if built is None else built[1])
         try:
             chosen = self.chosen

@@ -8,7 +8,7 @@ from typing import Any
 
 import panel as pn
 
-from mklviz.views.form import Button, Form, FormRow, Heading, Link, ProgressBar, Select
+from mklviz.views.form import Button, Form, FormRow, Group, Heading, Link, ProgressBar, Select
 from mklviz.views.sidebar.controls import note, say
 
 __all__ = ["STATES", "RunPanel"]
@@ -42,8 +42,8 @@ class RunPanel(pn.viewable.Viewer):
             "reset": Button(commands["reset"], label="Reset", width=64, description=_RESET),
         }
         self.pace = Select(label="pace", options=PACES, value=0.0, bare=True)
-        self.full_speed = Button(commands["full_speed"], label="Full speed", width=82, visible=False)
-        self.pace.param.watch(lambda event: self.full_speed.param.update(visible=event.new > 0.0), "value")
+        self.full_speed = Button(commands["full_speed"], label="Full speed", width=82, disabled=True)
+        self.pace.param.watch(lambda event: self.full_speed.param.update(disabled=event.new <= 0.0), "value")
         cores = os.cpu_count() or 1
         counts = {str(k): k for k in range(1, cores + 1)}
         self.threads = Select(label="threads", options=counts, value=1, visible=False)
@@ -54,14 +54,11 @@ class RunPanel(pn.viewable.Viewer):
         self.hint = ""
         self.form = Form(
             Heading(object="Run"),
+            self.threads,
             FormRow(*(self.buttons[name] for name in ("run", "pause", "step", "stop"))),
             FormRow(self.pace, self.full_speed, self.buttons["reset"]),
-            self.threads,
-            self.stage,
-            self.progress,
-            self._hint,
-            self._link,
-            note(_HELP, small=True),
+            # below the buttons, which what comes and goes would move under the pointer
+            Group(self.stage, self.progress, self._hint, self._link, note(_HELP, small=True), steady=True),
         )
         self.show("empty")
 
@@ -71,10 +68,7 @@ class RunPanel(pn.viewable.Viewer):
         return set(_USABLE[state]) - set(beginning)
 
     def show(self, state: str, blocked: str = "", hint: str = "") -> None:
-        """Enable the buttons that can be used in a state, one of `STATES`.
-
-        Under the buttons stands why no race can be started, where one is `blocked`, and otherwise `hint`.
-        """
+        """Enable what can be used in one of `STATES`; below stands why a race is `blocked`, and otherwise `hint`."""
         usable = self.usable(state, blocked)
         for name, control in self.buttons.items():
             control.disabled = name not in usable

@@ -1,7 +1,4 @@
-"""SCENARIO: a prepared race by name, and whether the controls differ from it; a claim of a paper; a lesson in words.
-
-A lesson has a question before the race, what to watch in it, and afterwards the answer and what it teaches.
-"""
+"""SCENARIO: a prepared race by name, and whether the controls differ from it; a claim of a paper; a lesson in words."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ _KERNEL = (
 )
 _WEIGHT = (
     "A <b>weight</b> says how much a kernel counts. Each point of the triangle is one mix of the three kernels,"
-    " whose weights sum to one. Lighter means lower: the objective of an SVM trained with that mix."
+    " whose weights sum to one. Its shade is the objective of an SVM trained with that mix, lowest around the star."
 )
 _STAR = "The <b>star</b> is the best mix found: {mix}. From equal weights {ways}."
 

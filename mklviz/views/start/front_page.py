@@ -106,8 +106,8 @@ class FrontPage:
     def _show(self, section: str, words: Mapping[str, str]) -> None:
         """Bring the dashboard, where there is one, to what is open."""
         self.navigation.section = section
-        self.frame.header.offer_run(section == EXPLORE)
         if self.explorer is None:
+            self.frame.header.offer_run(False)
             return
         self._main.visible = section in (EXPLORE, RUNS)
         self._show_drawer(section == EXPLORE)

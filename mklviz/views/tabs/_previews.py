@@ -49,9 +49,8 @@ def _figure(preview: Callable[[LessonRuns], str], scenario: str, theme: Theme) -
 
 def race_preview(runs: LessonRuns) -> str:
     """Draw objective, gap and weights of all runs."""
-    large, weights, names = runs_stills(runs.traces, runs.styles, runs.theme, WIDE)
-    count = len(next(iter(runs.traces.values())).kernel_names)
-    return f"{_legend(runs)}{_charts(large)}{weights_heading(names, count, runs.theme, 'kernel')}{_charts(weights)}"
+    large, weights, slots = runs_stills(runs.traces, runs.styles, runs.theme, WIDE)
+    return f"{_legend(runs)}{_charts(large)}{weights_heading(slots, runs.theme, 'kernel')}{_charts(weights)}"
 
 
 def curves_preview(runs: LessonRuns) -> str:

@@ -1,8 +1,4 @@
-"""MODEL: what a solver has learned at the step shown: weights, decisions, how right they are, and the kernels behind.
-
-Figures are the pictures of `mklviz.plot`. They are computed one section after the other in a thread, those first that
-were drawn longest ago; what takes longest waits until the race rests.
-"""
+"""MODEL: what a solver has learned at the step shown, computed in a thread, the section drawn longest ago first."""
 
 from __future__ import annotations
 
@@ -54,20 +50,13 @@ def _always(session: Session) -> str | None:
     return ""
 
 
+_WIDE = "auto-fit, minmax(min(380px, 100%), 1fr)"
 SECTIONS = (
-    ModelSection("Kernel weights", "weights", "auto-fit, minmax(min(380px, 100%), 1fr)", _always),
-    ModelSection(
-        "Decision surface",
-        "decisions",
-        "auto-fit, minmax(min(380px, 100%), 1fr)",
-        _in_the_plane,
-        coarse=coarse_decision,
-    ),
+    ModelSection("Decision surface", "decisions", _WIDE, _in_the_plane, coarse=coarse_decision),
+    ModelSection("Kernel weights", "weights", _WIDE, _always),
     ModelSection("On held-out samples", "judged", "auto-fit, minmax(min(300px, 100%), 1fr)", _held_out),
     ModelSection("Gram matrices", "grams", "auto-fit, minmax(210px, 1fr)", _always, resting=True),
-    ModelSection(
-        "Kernel similarity", "similarities", "auto-fit, minmax(min(380px, 100%), 1fr)", _several, resting=True
-    ),
+    ModelSection("Kernel similarity", "similarities", _WIDE, _several, resting=True),
 )
 
 
@@ -88,9 +77,9 @@ class Model(Tab):
         self.label = note()
         self.cards = [ModelCard(section) for section in SECTIONS]
         self.points = PointsCard()
-        weights, decisions, *others = self.cards
+        decisions, *others = self.cards
         head = Form(FormRow(self.run, self.label, wrap=True), margin=(0, 0, 8, 0))
-        self.root = cards.column(head, self.bar, weights, decisions, self.points, *others, self.frames.heartbeat)
+        self.root = cards.column(head, self.bar, decisions, self.points, *others, self.frames.heartbeat)
 
     @classmethod
     def preview(cls, runs: LessonRuns) -> str:
@@ -127,8 +116,8 @@ class Model(Tab):
         self.points.follow(session)
         self.bar.follow(session, styles)
 
-    def _subject(self) -> tuple[object, Subject] | None:
-        """Return the subject to show with a key that identifies it, None if there is nothing."""
+    def _subject(self) -> tuple[tuple[Race, str, int, Theme], Subject] | None:
+        """Return the subject to show with a key that identifies it, in which its step is; None if there is nothing."""
         session = self._session
         if session is None or session.race is None or self.supports(session):
             return None
@@ -145,7 +134,7 @@ class Model(Tab):
             note = ", its last" if session.cursor > last else ", its first" if session.cursor < first else ""
             label = f"{style.label} at step {first + step:,}{note}"
         subject = Subject(session.prepared, trace[step], label, style, session.theme)
-        return (session.race, key, step, session.theme), subject
+        return (session.race, key, first + step, session.theme), subject
 
     # -- what has happened
 
@@ -185,6 +174,7 @@ class Model(Tab):
             return
         key, subject = now_shown
         say(self.label, f"{subject.label}.")
+        self.bar.rest_at(key[2])
         resting = session.race.status in ("finished", "paused")
         for card in self.cards:
             if card.section.resting and not resting and card.root.visible:

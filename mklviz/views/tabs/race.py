@@ -29,7 +29,6 @@ class RaceTab(Tab):
         """Show the session's race, in its colours, with the step it stands at."""
         shown_alone = session.follows or session.missing
         self._cards = () if shown_alone else (self.minima, self.equivalence, self.path)
-        self.path.colours = session.kernel_colours
         for part in (self.minima, self.path):
             part.set_dark(session.theme.dark)
         if session.race is not self.view.race:

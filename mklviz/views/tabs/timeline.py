@@ -50,7 +50,6 @@ class Timeline(Tab):
 
     def tick(self, now: float) -> None:
         """Draw what is new; while playing, go on."""
-        self.view.chooses = self.shown
         self.view.tick(now)
         self.bar.tick(now, self.view.frames.followed and is_connected())
         self.branch.stand_at(self.bar.step)
