@@ -1,6 +1,7 @@
 """The command line says what it did in words and numbers, and what was wrong in one sentence."""
 
 import csv
+import io
 import json
 import os
 import pty
@@ -502,3 +503,19 @@ def test_a_plug_in_that_speaks_to_the_terminal_is_read_on_one_line(tmp_path, mon
     told = capsys.readouterr()
     assert len(told.out + told.err) < 5000
     assert "\x1b" not in told.out + told.err
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "ascii"])
+@pytest.mark.parametrize(
+    "words", [["solvers"], ["losses", "--json"], ["run", *SMALL, "--solvers", "level", "--gap", "0.1"]]
+)
+def test_what_a_terminals_encoding_lacks_is_written_in_plain_signs(monkeypatch, encoding, words):
+    stream = io.TextIOWrapper(io.BytesIO(), encoding)
+    monkeypatch.setattr(sys, "stdout", stream)
+    assert main(words) == 0
+    stream.flush()
+    text = stream.buffer.getvalue().decode(encoding)
+    if "--json" in words:  # which keeps every sign
+        assert json.loads(text)
+    print("λ₁ ≥ 2⁻³ … é, 類", file=stream, flush=True)
+    assert stream.buffer.getvalue().decode(encoding).replace("é", "e")[len(text) :].startswith("lambda1 >= 2")

@@ -27,7 +27,7 @@ from mklviz.errors import MklvizError, SolverError
 from mklviz.limits import STORE
 from mklviz.plugins import left_out
 from mklviz.quoting import one_line
-from mklviz.streams import open_closed_streams, redraws
+from mklviz.streams import prepare_streams, redraws
 
 if TYPE_CHECKING:
     from mklviz.analysis.knob_grid import LabKnob
@@ -41,7 +41,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
     `words`: the arguments; those of the process by default.
     """
-    open_closed_streams()
+    prepare_streams()
     arguments = make_parser().parse_args(words)
     if words is None and arguments.command == "serve":  # this process is the server's alone
         begin_anew()

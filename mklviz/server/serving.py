@@ -40,7 +40,7 @@ from mklviz.server.gate import COOKIE, OWNER_COOKIE, Gate, set_up
 from mklviz.server.logs import log_to_stderr
 from mklviz.server.messages import LONGEST_FRAME, MOST_SOCKETS, OPEN_SOCKETS, bound_messages, is_answering
 from mklviz.server.process import LOOK_EVERY, GarbageCollection, build_pages_in_turn, run
-from mklviz.streams import open_closed_streams
+from mklviz.streams import prepare_streams
 from mklviz.views.host.page_session import GIVE_UP_AFTER
 from mklviz.views.host.workarounds import import_nothing_for_component_files
 from mklviz.views.links import name_of_this_process
@@ -251,7 +251,7 @@ def name_sessions_by_process() -> None:
 
 def main() -> None:
     """Serve with the settings that the dispatcher writes to the standard input."""
-    open_closed_streams()
+    prepare_streams()
     log_to_stderr()
     asked = json.load(sys.stdin)
     dispatcher = socket.socket(fileno=asked.pop("socket"))
