@@ -37,6 +37,7 @@ from mklviz.recipe.parsing import (
 )
 
 __all__ = [
+    "OF_A_TABLE",
     "WORDS",
     "from_words",
     "read_header",
@@ -310,13 +311,12 @@ def _plain(key: str, part: str, name: str, parse: Callable[[str, str], Any], wha
     return key, Word(read, lambda recipe: written(getattr(getattr(recipe, part), name)))
 
 
+OF_A_TABLE: dict[str, Callable[[str], Any]] = {"target": _read_name, "missing": _read_name, "header": read_header}
 WORDS: dict[str, Word] = dict(  # in the order they are read and written: some depend on those before
     [
         ("data", Word(_read_data, lambda recipe: quoted(recipe.data.source))),
         _plain("positive", "data", "positive", lambda text, _: _read_name(text), "The class"),
-        _of_a_table("target", _read_name),
-        _of_a_table("missing", _read_name),
-        _of_a_table("header", read_header),
+        *(_of_a_table(key, parse) for key, parse in OF_A_TABLE.items()),
         _plain("train", "split", "train", fraction, "The share to train on"),
         _plain("seed", "split", "seed", lambda text, what: whole(text, what, low=0), "The seed"),
         _plain("standardize", "split", "standardize", switch, "standardize"),
