@@ -115,6 +115,7 @@ def _serve(arguments: argparse.Namespace) -> int:
         show=not arguments.no_show,
         classroom=arguments.classroom,
         shared_runs=arguments.shared_runs,
+        prefix=arguments.prefix,
         processes=arguments.num_procs if arguments.num_procs is not None else processes_for(arguments.classroom),
     )
     return 0

@@ -137,6 +137,7 @@ examples:
   mklviz serve --classroom --allow-websocket-origin lab.example.org:5006     under another name as well
   mklviz serve --classroom --shared-runs                   everybody sees all runs, and not their own alone
   mklviz serve --store /data/runs
+  mklviz serve --prefix /lab/mkl                           behind a proxy that hands on whole paths
   mklviz serve --dask tcp://head:8786                      races are computed on a cluster
 """
 
@@ -226,6 +227,12 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     add("--port", type=whole(1, 65_535), default=5006, help="port to listen on (default: 5006)")
     add("--classroom", action="store_true", help="let everybody on the network in who has the code, and print the link")
     add("--address", help="address to listen on, such as 0.0.0.0 for all (default: this machine only)")
+    add(
+        "--prefix",
+        default="",
+        metavar="PATH",
+        help="of all addresses, such as /lab/mkl, as a proxy keeps it",
+    )
     add("--no-show", action="store_true", help="do not open a browser")
     add(
         "--dask",

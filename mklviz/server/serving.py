@@ -10,7 +10,7 @@ import secrets
 import signal
 import socket
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
@@ -62,10 +62,12 @@ def make_server(
     frames: Sequence[str],
     secret: str = "",
     own_runs: bool = False,
+    prefix: str = "",
 ) -> Any:
     """Return the server, ready and not yet started; see `serve`. It listens nowhere: connections go to `answer`.
 
-    Processes that share a port all sign with the same `secret`; `own_runs`: whether browsers see only their own runs.
+    Processes that share a port all sign with the same `secret`; `own_runs`: whether browsers see only their own runs;
+    `prefix`: of all paths, as a proxy keeps it.
     """
     names = known_names(address, port, origins)
     key = secret.encode() or settings.secret_key_bytes() or generate_secret_key().encode()
@@ -102,6 +104,7 @@ def make_server(
         lambda session: is_answering(_session(server, session)),
         hmac.digest(key, b"gate", "sha256"),
         own=(kept_key() or hmac.digest(key, b"runs", "sha256")) if own_runs else b"",
+        prefix=prefix,
     )
     set_up(server._tornado, gate)
     return server
@@ -168,18 +171,9 @@ def look_after(server: Any) -> None:
     WARMUP.start()
 
 
-def serve_here(
-    listening: Sequence[socket.socket],
-    address: str,
-    port: int,
-    origins: Sequence[str],
-    code: str,
-    frames: Sequence[str],
-    own_runs: bool,
-    begun: Callable[[], object],
-) -> None:
-    """Serve the dashboard from this process until it is told to end; `begun`: called when it answers."""
-    server = make_server(address, port, origins, code, frames, own_runs=own_runs)
+def serve_here(listening: Sequence[socket.socket], asked: Mapping[str, Any], begun: Callable[[], object]) -> None:
+    """Serve from this process until it is told to end; `asked` is for `make_server`; `begun`: called as it answers."""
+    server = make_server(**asked)
     receive(server, listening)
     look_after(server)
     server.io_loop.add_callback(begun)
