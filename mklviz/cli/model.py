@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,8 @@ from mklviz.record.summary import write_csv
 
 __all__ = ["fit", "predict"]
 
-_NUMBERS = {  # of the command line: the estimator's name of each, and what reads it
+# the estimator's name of each number, and what reads it
+_NUMBERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "C": ("C", lambda text: number(text, "C")),
     "gap": ("tol", lambda text: fraction(text, "The gap to stop at")),
     "max_iter": ("max_iter", lambda text: whole(text, "The number of iterations", low=1)),

@@ -29,7 +29,7 @@ def solve_sweep(arguments: argparse.Namespace) -> int:
     engine, store = _engine(arguments), store_of(arguments)
     _check_outputs(arguments)
     sweep = sweep_of(arguments.words)
-    tell_notes(data for _, data in sweep.own)
+    tell_notes(dict(sweep.own).values())
     run = SweepRun(sweep, store, engine, retry=arguments.retry)
     if store.enabled and store.trouble:
         print(f"mklviz: {one_line(store.trouble)}", file=sys.stderr)

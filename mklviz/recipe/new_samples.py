@@ -116,7 +116,7 @@ class Predictions:
     """
 
     target: str
-    values: Sequence[Any]
+    values: Sequence[Any] | Array
     probabilities: dict[str, Array] = field(default_factory=dict)
     notes: Sequence[str] = ()
     rest: str = ""  # the name of all classes but one, where that one is told from them
@@ -231,5 +231,5 @@ def _read_text(content: bytes, header: int | None) -> pd.DataFrame:
             break
         except UnicodeDecodeError:
             continue
-    options = {"header": header, "dtype": str, "keep_default_na": False, "skipinitialspace": True}
+    options: dict[str, Any] = {"header": header, "dtype": str, "keep_default_na": False, "skipinitialspace": True}
     return pd.read_csv(StringIO(text), sep=None, engine="python", **options)
