@@ -207,3 +207,10 @@ def test_what_nobody_outside_reads_is_documented_by_a_sentence_and_types() -> No
         if SECTION.search(text) and name not in public
     ]
     assert found == []
+
+
+def test_no_line_of_a_page_s_programs_is_a_bare_name_which_strict_type_checkers_refuse() -> None:
+    for page in [ROOT / "README.md", *(ROOT / "apps/docs").rglob("*.md")]:
+        for block in re.findall(r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE):
+            bare = [ast.unparse(node) for node in ast.walk(ast.parse(block)) if isinstance(node, ast.Expr)]
+            assert not [text for text in bare if text.isidentifier()], page
