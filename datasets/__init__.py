@@ -6,6 +6,7 @@ from ._dataset import DataError, Dataset, Task
 from ._files import read_dataset, read_dataset_bytes
 from ._info import DatasetInfo
 from ._registry import describe_dataset, describe_datasets, list_datasets, load_dataset
+from ._source import read_source
 from ._table_options import MISSING_CHOICES, TableOptions, TableSummary
 
 __all__ = [
@@ -22,4 +23,5 @@ __all__ = [
     "load_dataset",
     "read_dataset",
     "read_dataset_bytes",
+    "read_source",
 ]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from pathlib import Path, PurePath
+from pathlib import PurePath
 
 from mklviz.limits import LIMITS
 from mklviz.numbers import is_switch
-from mklviz.quoting import MOST_NAME, named
+from mklviz.quoting import named
 
 from ._dataset import DataError, Dataset
 from ._file_kind import table_format
@@ -17,6 +17,7 @@ from ._read_npz import read_npz
 from ._read_parquet import read_parquet
 from ._read_table import read_table
 from ._read_text import looks_like_libsvm, read_libsvm, read_rows
+from ._source import read_source
 from ._table_options import MISSING_CHOICES, Progress, TableOptions
 
 READ = 0.7  # of the time goes to the rows, the rest to what is made of them
@@ -73,14 +74,8 @@ def read_dataset(
     options = _options(target, missing, header)
     if isinstance(path_or_bytes, bytes):
         return replace(_read(path_or_bytes, name or "data", options, LIMITS.cells, progress), source="")
-    path = Path(path_or_bytes)
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise DataError(f"{_shown(path)} cannot be read: {error.strerror or error}.") from None
-    except ValueError:  # a zero byte in its name
-        raise DataError(f"{_shown(path)} is no name of a file.") from None
-    dataset = _read(data, path.name, options, LIMITS.gram_cells, progress)
+    data, filename = read_source(path_or_bytes)
+    dataset = _read(data, filename, options, LIMITS.gram_cells, progress)
     return replace(dataset, name=name, title=name) if name else dataset
 
 
@@ -126,11 +121,6 @@ def _read(data: bytes, filename: str, options: TableOptions, gram_cells: int, pr
         raise DataError(f"There is not enough memory to read {name}: leave rows or columns out.") from None
     stem = named(PurePath(filename).stem)
     return replace(dataset, name=stem, title=stem, source=filename if filename == name else "")
-
-
-def _shown(path: Path) -> str:
-    """Return a path for a message, cut to its name where it is long."""
-    return named(str(path) if len(str(path)) <= MOST_NAME else path.name)
 
 
 def _guess(data: bytes) -> str:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from mklviz.cli.arguments import check_output, read_own_data
-from mklviz.datasets import load_dataset
+from mklviz.datasets import load_dataset, read_source
 from mklviz.learn.table import columns_of, estimator_of, load_model, model_bytes, model_of, predicted
 from mklviz.numbers import counted
 from mklviz.quoting import one_line
-from mklviz.recipe.new_samples import file_bytes, read_table
+from mklviz.recipe.new_samples import read_table
 from mklviz.recipe.parsing import fraction, number, switch, whole
 from mklviz.record.archive import replacing
 from mklviz.record.summary import write_csv
@@ -57,7 +56,7 @@ def predict(arguments: argparse.Namespace) -> int:
     """Write a table with what a model says of its rows; return the exit code."""
     if arguments.out:
         check_output(arguments.out, "--out", ".csv")
-    table, found = _predicted(load_model(file_bytes(arguments.model), Path(arguments.model).name), arguments.data)
+    table, found = _predicted(load_model(*read_source(arguments.model)), arguments.data)
     if arguments.out:
         with replacing(arguments.out) as file:
             write_csv(found.beside(table), file)
@@ -70,7 +69,7 @@ def predict(arguments: argparse.Namespace) -> int:
 
 def _predicted(model: Any, file: str) -> tuple[Any, Any]:
     """Return a table and what a model says of its rows; notes on it are said."""
-    table = read_table(file_bytes(file), Path(file).name, columns_of(model))
+    table = read_table(*read_source(file), columns_of(model))
     found = predicted(model, table)
     for note in found.notes:
         print(f"mklviz: {one_line(note)}", file=sys.stderr)

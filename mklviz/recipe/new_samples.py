@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from io import BytesIO, StringIO
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from mklviz.contract import Iterate
 from mklviz.datasets import DataError, Dataset, read_dataset_bytes
 from mklviz.numbers import counted
 from mklviz.problem import Loss
-from mklviz.quoting import listed, named, one_line, quote
+from mklviz.quoting import listed, one_line, quote
 from mklviz.recipe.prepared import Prepared
 from mklviz.recipe.recipe import Recipe
 from mklviz.typing import Array
@@ -27,7 +27,7 @@ from mklviz.typing import Array
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Columns", "Predictions", "file_bytes", "predicted_by", "read_table"]
+__all__ = ["Columns", "Predictions", "predicted_by", "read_table"]
 
 MOST_WRONG = 5  # cells that notes speak of
 
@@ -184,14 +184,6 @@ def predicted_by(recipe: Recipe, prepared: Prepared, iterate: Iterate, table: pd
         shares = dict(zip(train.classes, (1.0 - second, second), strict=True))
     rest = train.classes[0] if recipe.data.positive is not None else ""
     return Predictions(target, [train.classes[place] for place in places], shares, notes, rest)
-
-
-def file_bytes(name: str) -> bytes:
-    """Return what a file holds, or raise `DataError`."""
-    try:
-        return Path(name).read_bytes()
-    except OSError as error:
-        raise DataError(f"{named(name)} cannot be read: {error.strerror or error}.") from None
 
 
 def read_table(content: bytes, name: str, columns: Columns) -> pd.DataFrame:
