@@ -23,7 +23,22 @@ _NAMED = {
     "solvers": "mklviz.solvers",
 }
 _NAME = re.compile(r'^    name="([\w-]+)"', re.MULTILINE)  # of a scenario
-_FILES = {"data", "csv", "parquet", "save", "output", "json", "plot", "where", "store", "files", "folders"}
+_FILES = {
+    "data",
+    "csv",
+    "parquet",
+    "save",
+    "output",
+    "json",
+    "plot",
+    "where",
+    "store",
+    "files",
+    "folders",
+    "model",
+    "out",
+    "test",
+}
 
 
 @dataclass(frozen=True)
