@@ -5,6 +5,7 @@ from __future__ import annotations
 from ._dataset import DataError, Dataset, Task
 from ._files import read_dataset, read_dataset_bytes
 from ._info import DatasetInfo
+from ._new_rows import NewTable
 from ._registry import describe_dataset, describe_datasets, list_datasets, load_dataset
 from ._source import read_source
 from ._table_options import MISSING_CHOICES, TableOptions, TableSummary
@@ -14,6 +15,7 @@ __all__ = [
     "DataError",
     "Dataset",
     "DatasetInfo",
+    "NewTable",
     "TableOptions",
     "TableSummary",
     "Task",

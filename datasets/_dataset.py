@@ -16,15 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 from mklviz.numbers import is_number, is_switch, is_whole
 from mklviz.quoting import listed, quote
 
-from ._table_options import TableSummary
+from ._table_options import DataError as DataError
+from ._table_options import TableOptions, TableSummary
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Task = Literal["binary", "multiclass", "regression"]
-
-
-class DataError(ValueError):
-    """Data that cannot be found, read or used; the message says what was wrong and what to do."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -140,6 +137,38 @@ class Dataset:
         style = 'style="text-align:left"'
         lines = (f"<tr><th {style}>{name}</th><td {style}>{escape(value)}</td></tr>" for name, value in rows if value)
         return f"<table><caption {style}><b>{escape(self.title)}</b></caption>{''.join(lines)}</table>"
+
+    @classmethod
+    def from_frame(
+        cls,
+        df: Any,
+        target: str | None = None,
+        missing: str | None = None,
+        task: str | None = None,
+        leave_out: Sequence[str] = (),
+        na: Sequence[str] = (),
+        name: str = "frame",
+    ) -> Dataset:
+        """Return the data set in a DataFrame of pandas or polars, as `read_dataset` does with a table in a file.
+
+        The index is no column: where it holds something to learn from, hand over ``df.reset_index()``.
+
+        Parameters
+        ----------
+        df : DataFrame
+        target, missing, task, leave_out, na
+            See `read_dataset`.
+        name : str
+            Name of the data set.
+
+        Raises
+        ------
+        DataError
+            If the frame cannot be used.
+        """
+        from ._frame import from_frame
+
+        return from_frame(df, TableOptions.checked(target, missing, task=task, leave_out=leave_out, na=na), name)
 
     def split(self, train: float = 0.5, seed: int = 0, standardize: bool = True) -> tuple[Dataset, Dataset]:
         """Split into a training and a test part, class by class in equal shares.

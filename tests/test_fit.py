@@ -12,12 +12,12 @@ import pandas as pd
 import pytest
 
 from mklviz.cli import main
-from mklviz.datasets import DataError, read_dataset
+from mklviz.datasets import DataError, NewTable, read_dataset
 from mklviz.engine import solve
 from mklviz.errors import MklvizError
 from mklviz.learn.table import columns_of, estimator_of, load_model, model_bytes, model_of, predicted
 from mklviz.recipe import Recipe
-from mklviz.recipe.new_samples import Columns, predicted_by, read_table
+from mklviz.recipe.new_samples import Columns, predicted_by
 
 KERNELS = "gauss:1,4@all+each"
 
@@ -74,15 +74,15 @@ def test_what_a_table_lacks_is_said_and_gaps_are_filled_in(file: Path) -> None:
     model = model_of(read_dataset(file, target="kind"), kernels=KERNELS)
     table = rows(4).astype(object)
     table.loc[0, "one"], table.loc[1, "two"], table.loc[2, "colour"] = None, "many", "violet"
-    found = predicted(model, table)
+    found = predicted(model, NewTable.of(table))
     assert len(found.values) == 4
     assert [note for note in found.notes if "many" in note]
     assert any("2 missing values" in note for note in found.notes)
-    X, _ = columns_of(model).read(table)
+    X, _ = columns_of(model).read(NewTable.of(table))
     assert X[2, 2:].tolist() == [0.0, 0.0, 0.0]  # no word of the table that was learned from
     assert X[0, 0] == columns_of(model).fill[0]
-    with pytest.raises(DataError, match="the column 'two', and the table has the columns one, colour"):
-        predicted(model, table[["one", "colour"]])
+    with pytest.raises(DataError, match='the column "two", and the table has "one", "colour"'):
+        predicted(model, NewTable.of(table[["one", "colour"]]))
 
 
 def test_a_file_that_is_no_model_is_refused_and_never_run(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -110,7 +110,7 @@ def test_libsvm_text_leaves_zeros_out_also_of_new_samples(tmp_path: Path) -> Non
     (tmp_path / "train.svm").write_text("\n".join(lines))
     model = model_of(read_dataset(tmp_path / "train.svm"), kernels=KERNELS)
     few = "\n".join(line.split(" 3:")[0] for line in lines)  # without the last column
-    table = read_table(few.encode(), "test.svm", columns_of(model))
+    table = columns_of(model).table(few.encode(), "test.svm")
     assert predicted(model, table).score(table).startswith("accuracy")
 
 
@@ -122,7 +122,7 @@ def test_the_solution_of_a_race_predicts_its_held_out_samples_from_a_table_as_it
     raw = recipe.load().split(train=recipe.split.train, seed=recipe.split.seed, standardize=False)[1]
     places = (raw.y > 0.0 if raw.task == "binary" else raw.y).astype(int)
     table = pd.DataFrame(raw.X, columns=list(raw.feature_names)).assign(target=[raw.classes[k] for k in places])
-    found = predicted_by(recipe, prepared, best, table)
+    found = predicted_by(recipe, prepared, best, table := NewTable.of(table))
     assert float(found.score(table).split()[1].rstrip(":")) == pytest.approx(prepared.score(best), abs=1e-4)
 
 
@@ -132,7 +132,7 @@ def test_numbers_that_a_race_predicts_are_in_the_tables_unit() -> None:
     best = solve(prepared.problem, "spg", gap=0.1).best
     raw = recipe.load().split(train=recipe.split.train, seed=recipe.split.seed, standardize=False)[1]
     table = pd.DataFrame(raw.X, columns=list(raw.feature_names)).assign(target=raw.y)
-    found = predicted_by(recipe, prepared, best, table)
+    found = predicted_by(recipe, prepared, best, table := NewTable.of(table))
     assert float(found.score(table).split()[1]) == pytest.approx(prepared.score(best), abs=1e-4)
 
 

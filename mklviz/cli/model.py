@@ -12,7 +12,6 @@ from mklviz.datasets import load_dataset, read_source
 from mklviz.learn.table import columns_of, estimator_of, load_model, model_bytes, model_of, predicted
 from mklviz.numbers import counted
 from mklviz.quoting import one_line
-from mklviz.recipe.new_samples import read_table
 from mklviz.recipe.parsing import fraction, number, switch, whole
 from mklviz.record.archive import replacing
 from mklviz.record.summary import write_csv
@@ -62,14 +61,14 @@ def predict(arguments: argparse.Namespace) -> int:
             write_csv(found.beside(table), file)
     else:
         write_csv(found.beside(table), sys.stdout.buffer)
-    said = "; ".join(filter(None, (counted(len(table), "row"), found.score(table))))
+    said = "; ".join(filter(None, (counted(len(table.frame), "row"), found.score(table))))
     print(f"{arguments.out}: {said}" if arguments.out else said, file=sys.stdout if arguments.out else sys.stderr)
     return 0
 
 
 def _predicted(model: Any, file: str) -> tuple[Any, Any]:
     """Return a table and what a model says of its rows; notes on it are said."""
-    table = read_table(*read_source(file), columns_of(model))
+    table = columns_of(model).table(*read_source(file))
     found = predicted(model, table)
     for note in found.notes:
         print(f"mklviz: {one_line(note)}", file=sys.stderr)

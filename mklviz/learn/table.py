@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -10,16 +10,13 @@ from sklearn.compose import TransformedTargetRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from mklviz.datasets import Dataset
+from mklviz.datasets import Dataset, NewTable
 from mklviz.errors import MissingPackage, MklvizError
 from mklviz.learn.classifier import MKLClassifier
 from mklviz.learn.regressor import MKLRegressor
 from mklviz.quoting import listed
 from mklviz.recipe.new_samples import Columns, Predictions
 from mklviz.typing import Array
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["TableFeatures", "columns_of", "estimator_of", "load_model", "model_bytes", "model_of", "predicted"]
 
@@ -54,7 +51,7 @@ class TableFeatures(TransformerMixin, BaseEstimator):
 
     def transform(self, X: Any) -> Array:
         """Return the features (n, d)."""
-        return self.columns.read(X)[0] if hasattr(X, "columns") else np.asarray(X, dtype=np.float64)
+        return self.columns.read(NewTable.of(X))[0] if hasattr(X, "columns") else np.asarray(X, dtype=np.float64)
 
 
 def model_of(data: Dataset, standardize: bool = True, **options: Any) -> Any:
@@ -85,7 +82,7 @@ def columns_of(model: Any) -> Columns:
     return _steps(model)[0].columns  # type: ignore[no-any-return]
 
 
-def predicted(model: Any, table: pd.DataFrame) -> Predictions:
+def predicted(model: Any, table: NewTable) -> Predictions:
     """Return what a model says of the rows of a table."""
     columns, estimator = columns_of(model), estimator_of(model)
     X, notes = columns.read(table)

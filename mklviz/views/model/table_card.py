@@ -12,7 +12,7 @@ from mklviz.engine import Race
 from mklviz.engine.task import Task
 from mklviz.numbers import counted
 from mklviz.recipe import Recipe
-from mklviz.recipe.new_samples import Columns, predicted_by, read_table
+from mklviz.recipe.new_samples import Columns, predicted_by
 from mklviz.record.summary import write_csv
 from mklviz.views.form import File, Form, ProgressBar
 from mklviz.views.host.ticks import Polling
@@ -95,9 +95,9 @@ class TableCard(cards.Rooted):
 
 def _filled(recipe: Recipe, subject: Subject, content: bytes, name: str) -> tuple[str, bytes, str]:
     """Return the name and the bytes of a table with predictions, and what to say of them."""
-    table = read_table(content, name, Columns.of(recipe.load()))
+    table = Columns.of(recipe.load()).table(content, name)
     found = predicted_by(recipe, subject.prepared, subject.iterate, table)
     file = BytesIO()
     write_csv(found.beside(table), file)
-    said = filter(None, (f"{subject.label}: {counted(len(table), 'row')}", found.score(table)))
+    said = filter(None, (f"{subject.label}: {counted(len(table.frame), 'row')}", found.score(table)))
     return f"{PurePath(name).stem} predicted.csv", file.getvalue(), " ".join([f"{'; '.join(said)}.", *found.notes])
