@@ -179,8 +179,9 @@ class TableColumn:
     @property
     def _numbers(self) -> Array:
         """What kernels see of each value (values, columns): its number, or 1 where it is a column's word."""
+        read = self.read
         if self.role == "numbers":
-            table = np.array([[self.read(value)] for value in self.values])
+            table = np.array([[read(value)] for value in self.values])
         else:
             table = np.array([[float(text == word) for word in self._shown] for text in self.texts])
         return np.vstack([table, np.full((1, table.shape[1]), np.nan)])
@@ -245,16 +246,12 @@ def _once_each(cells: pd.Series, na: Sequence[str]) -> tuple[list[Any], Rows, bo
         found, unique = pd.factorize(cells)
         return np.asarray(unique, np.float64).tolist(), np.asarray(found, np.intp), False
     else:
-        codes, unique = pd.factorize(cells)
-        values = unique.tolist()
+        codes, distinct = pd.factorize(cells)
+        values = distinct.tolist()
     texts = [_text(value) for value in values]
-    merged, unique = pd.factorize(np.array([*texts, ""], dtype=object))
-    kept, place = list[Any](), np.full(len(unique) + 1, -1, np.intp)
-    for k, text in enumerate(unique):
-        if not is_missing(text, na):
-            place[k] = len(kept)
-            kept.append(text)
-    return kept, place[np.append(merged[:-1], len(unique))[codes]], True
+    kept: dict[str, int] = {}
+    place = [-1 if is_missing(text, na) else kept.setdefault(text, len(kept)) for text in texts]
+    return list(kept), np.array([*place, -1], np.intp)[codes], True
 
 
 def _text(value: Any) -> str:

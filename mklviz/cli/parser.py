@@ -16,6 +16,7 @@ from mklviz.cli.arguments import (
     KNOB_HELP,
     LOSS_HELP,
     NYSTROM_HELP,
+    OF_THE_TABLE,
     REGULARIZER_HELP,
     SWEEP_HELP,
     VARY_HELP,
@@ -403,18 +404,8 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
 
 def _add_table(what: Callable[..., object]) -> None:
     """Add how a table is read."""
-    what("--target", metavar="COLUMN", help="column of the file's table that is predicted (default: the best guess)")
-    what(
-        "--missing",
-        metavar="leave-out|fill",
-        help="leave out the rows of the table in which a value is missing, or fill in the median or the most frequent"
-        " word of the column (default: leave out up to a tenth of the rows, else fill in)",
-    )
-    what(
-        "--header",
-        metavar="yes|no",
-        help="whether the first row of the table holds the names of the columns (default: whether it looks like it)",
-    )
+    for name, (shown, said) in OF_THE_TABLE.items():
+        what(f"--{name.replace('_', '-')}", metavar=shown, help=said)
 
 
 def _add_model(what: Callable[..., object], kernels: str, C: str) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Self
 from weakref import WeakKeyDictionary
 
 from mklviz.contract import Solver
-from mklviz.datasets import MISSING_CHOICES, Dataset, TableOptions
+from mklviz.datasets import DataError, Dataset, TableOptions
 from mklviz.engine import FLAT, make_solver, standard_rules
 from mklviz.engine.stop import IterateGap, StopRule, WeightChange
 from mklviz.errors import ProblemError, UnknownName
@@ -27,6 +27,7 @@ from mklviz.problem import Hinge, Loss, Regularizer, Simplex
 __all__ = [
     "COMBINATIONS",
     "OWN",
+    "TABLE_OPTIONS",
     "DataChoice",
     "KernelChoice",
     "ProblemChoice",
@@ -82,6 +83,8 @@ COMBINATIONS = {
     "polynomial": "A polynomial of weighted features",
 }
 
+TABLE_OPTIONS = tuple(option.name for option in fields(TableOptions))
+
 LATER = {"later": True}
 """Marks fields that came later: they are written where they differ from their defaults, so that keys stay the same."""
 
@@ -91,8 +94,8 @@ class DataChoice:
     """Which data.
 
     `source`: name known to `load_dataset`, or the digest of a file's content, "sha256:..."; `positive`: the class to
-    set against all others, for data with more than two; without it, all classes at once; `target`, `missing` and
-    `header`: how the table in the file is read, see `read_dataset`; `dataset`: the data that the digest stands for.
+    set against all others, for data with more than two; without it, all classes at once; `dataset`: the data that the
+    digest stands for; `target` and what follows it: how the table in the file is read, see `read_dataset`.
     They go with the recipe, but neither into its words nor its JSON, and recipes compare by the digest. Data of another
     digest than `source` are left out, and so is how a table is read, where the data have a name.
     """
@@ -102,13 +105,22 @@ class DataChoice:
     dataset: Dataset | None = field(default=None, compare=False, repr=False)
     target: str | None = None
     missing: str | None = None
-    header: bool | None = None
+    header: bool | int | tuple[int, ...] | None = None
+    task: str | None = field(default=None, metadata=LATER)
+    leave_out: tuple[str, ...] = field(default=(), metadata=LATER)
+    na: tuple[str, ...] = field(default=(), metadata=LATER)
+    sep: str | None = field(default=None, metadata=LATER)
+    encoding: str | None = field(default=None, metadata=LATER)
+    decimal: str | None = field(default=None, metadata=LATER)
+    thousands: str | None = field(default=None, metadata=LATER)
+    sheet: str | None = field(default=None, metadata=LATER)
 
     @classmethod
     def of(cls, data: Dataset, positive: str | None = None) -> DataChoice:
         """Return the choice of a user's own data, which go with it, and of how their table was read."""
         read = TableOptions() if data.table is None else data.table.options
-        return cls(digest(data), positive, data, read.target, read.missing, read.header)
+        table: dict[str, Any] = {name: getattr(read, name) for name in TABLE_OPTIONS}
+        return cls(digest(data), positive, data, **table)
 
     def __post_init__(self) -> None:
         if not isinstance(self.source, str) or not self.source:
@@ -117,20 +129,19 @@ class DataChoice:
             raise ProblemError(f"The class against the rest is given by its name, but {self.positive!r:.80} was given.")
         if not isinstance(self.dataset, Dataset | None):
             raise ProblemError(f"Your own data must be a Dataset, but {self.dataset!r:.80} was given.")
-        if not isinstance(self.target, str | None):
-            raise ProblemError(f"The target is given by its column's name, but {self.target!r:.80} was given.")
-        if self.missing not in (None, *MISSING_CHOICES):
-            raise ProblemError(f"missing is {' or '.join(MISSING_CHOICES)}, but {self.missing!r:.80} was given.")
-        if not (self.header is None or is_switch(self.header)):
-            raise ProblemError(f"header must be True or False, but {self.header!r:.80} was given.")
-        self._leave_out_misfits()
-
-    def _leave_out_misfits(self) -> None:
-        left_out: dict[str, None] = {} if self.own else dict.fromkeys(("target", "missing", "header"))
+        try:
+            options = TableOptions.checked(**self.table)
+        except DataError as error:
+            raise ProblemError(str(error)) from None
+        for name in TABLE_OPTIONS:
+            object.__setattr__(self, name, getattr(options if self.own else TableOptions, name))
         if self.dataset is not None and self.source != digest(self.dataset):
-            left_out["dataset"] = None
-        for name in left_out:
-            object.__setattr__(self, name, None)
+            object.__setattr__(self, "dataset", None)
+
+    @property
+    def table(self) -> dict[str, Any]:
+        """How the table in the file is read, by the names of `read_dataset`."""
+        return {name: getattr(self, name) for name in TABLE_OPTIONS}
 
     @property
     def anonymous(self) -> DataChoice:

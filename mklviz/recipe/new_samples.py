@@ -93,7 +93,9 @@ class Predictions:
         truth, values, rows = [texts[k] for k in told], np.asarray(self.values)[told], counted(len(told), "row")
         if values.dtype.kind != "f":
             named = {*values.tolist()} - {self.rest}
-            right = sum(_alike(text if text in named else self.rest or text, x) for text, x in zip(truth, values, strict=True))
+            right = sum(
+                _alike(text if text in named else self.rest or text, x) for text, x in zip(truth, values, strict=True)
+            )
             return f"accuracy {right / len(told):.4f}: {right:,} of {rows} right"
         numbers = table.features([self.target])[0][told, 0]
         spread = float(((numbers - numbers.mean()) ** 2).sum())

@@ -188,6 +188,5 @@ def as_python(recipe: Recipe, file: str = "") -> str:
 
 def _arguments(data: DataChoice, file: str) -> str:
     """Return the file's name, and how its table is read."""
-    read = {name: getattr(data, name) for name in ("target", "missing", "header")}
-    words = [f"{name}={value!r}" for name, value in read.items() if value is not None]
+    words = [f"{name}={value!r}" for name, value in data.table.items() if value not in (None, ())]
     return ", ".join([repr(file or "the file of your own"), *words])

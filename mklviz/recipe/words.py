@@ -19,7 +19,7 @@ from mklviz.errors import MklvizError, ProblemError, UnknownName
 from mklviz.kernels import KernelFamily, Nystrom, kernel_families, paper_families
 from mklviz.problem import L1Penalty, Loss, Regularizer, Simplex, loss_families, regularizer_families
 from mklviz.quoting import hint, one_line
-from mklviz.recipe.choices import OWN, RecipeParts, SolverChoice
+from mklviz.recipe.choices import OWN, TABLE_OPTIONS, RecipeParts, SolverChoice
 from mklviz.recipe.parsing import (
     fraction,
     literal,
@@ -37,14 +37,13 @@ from mklviz.recipe.parsing import (
 )
 
 __all__ = [
-    "OF_A_TABLE",
     "WORDS",
     "from_words",
-    "read_header",
     "read_kernels",
     "read_loss",
     "read_regularizer",
     "read_solvers",
+    "read_table_option",
     "read_words",
     "split_words",
     "write_words",
@@ -245,13 +244,32 @@ def _read_data(recipe: R, text: str) -> R:
     return recipe.changed(source=source)
 
 
-def _of_a_table(key: str, parse: Callable[[str], Any]) -> tuple[str, Word]:
+def _of_a_table(name: str) -> tuple[str, Word]:
+    key = name.replace("_", "-")
+
     def read(recipe: R, text: str) -> R:
         if not recipe.data.own:
             raise ProblemError(f"{key} says how the table in a file is read, and the data are {recipe.data.source}.")
-        return recipe.changed(**{key: parse(text)})
+        return recipe.changed(**{name: read_table_option(name, text)})
 
-    return key, Word(read, lambda recipe: written(getattr(recipe.data, key)))
+    def write(recipe: RecipeParts) -> str:
+        value = getattr(recipe.data, name)
+        return ",".join(map(written, value)) or "none" if isinstance(value, tuple) else written(value)
+
+    return key, Word(read, write)
+
+
+def read_table_option(name: str, text: str) -> Any:
+    """Return how a table is read, from the words of a recipe or the command line; "none" leaves it to the table."""
+    parts = [part.strip() for part in pieces(text, ",")]
+    nothing = text.strip().lower() == "none"
+    if name in ("leave_out", "na"):
+        return () if nothing else tuple(map(unquoted, filter(None, parts)))
+    if name != "header":
+        return text if name in ("sep", "thousands") and len(text) == 1 else _read_name(text)
+    if nothing or not all(part.isdecimal() for part in parts):
+        return None if nothing else switch(text, "header")
+    return int(parts[0]) if len(parts) == 1 else tuple(map(int, parts))
 
 
 def _read_combination(recipe: R, text: str) -> R:
@@ -287,11 +305,6 @@ def _write_nystrom(recipe: RecipeParts) -> str:
     return "none" if approximation is None else f"{approximation.landmarks}:{approximation.choice}"
 
 
-def read_header(text: str) -> bool | None:
-    """Return whether the first row of a table holds names; None for the word "none", where it is left to the table."""
-    return None if text.strip().lower() == "none" else switch(text, "header")
-
-
 def _read_name(text: str) -> str | None:
     """Return a name, or None for the word "none"; a name that is this word stands in quotes."""
     return None if text.strip().lower() == "none" else unquoted(text.strip())
@@ -311,12 +324,11 @@ def _plain(key: str, part: str, name: str, parse: Callable[[str, str], Any], wha
     return key, Word(read, lambda recipe: written(getattr(getattr(recipe, part), name)))
 
 
-OF_A_TABLE: dict[str, Callable[[str], Any]] = {"target": _read_name, "missing": _read_name, "header": read_header}
 WORDS: dict[str, Word] = dict(  # in the order they are read and written: some depend on those before
     [
         ("data", Word(_read_data, lambda recipe: quoted(recipe.data.source))),
         _plain("positive", "data", "positive", lambda text, _: _read_name(text), "The class"),
-        *(_of_a_table(key, parse) for key, parse in OF_A_TABLE.items()),
+        *map(_of_a_table, TABLE_OPTIONS),
         _plain("train", "split", "train", fraction, "The share to train on"),
         _plain("seed", "split", "seed", lambda text, what: whole(text, what, low=0), "The seed"),
         _plain("standardize", "split", "standardize", switch, "standardize"),

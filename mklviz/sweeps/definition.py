@@ -28,10 +28,10 @@ from mklviz.datasets import DataError, Dataset
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.quoting import one_line
 from mklviz.recipe import Recipe
-from mklviz.recipe.choices import digest
+from mklviz.recipe.choices import TABLE_OPTIONS, digest
 from mklviz.recipe.parsing import literal, numbers, pieces, quoted, show_number, tight, unquoted, written
 from mklviz.recipe.recipe import own_data
-from mklviz.recipe.words import OF_A_TABLE, WORDS, read_solvers, split_words
+from mklviz.recipe.words import WORDS, read_solvers, read_table_option, split_words
 from mklviz.sweeps.member import Member
 
 MOST_MEMBERS = 100_000
@@ -177,15 +177,16 @@ def _place(key: str) -> int:
     return [*WORDS, PATH].index("seed" if key == SPLIT else key)
 
 
+_OF_A_TABLE = {name.replace("_", "-"): name for name in TABLE_OPTIONS}
+
+
 def own_files(lists: Mapping[str, Any]) -> dict[str, Dataset]:
     """Return the data of one's own that a list of data names by their files, or holds.
 
     Other parts of `lists` say how tables are read. Raises `DataError` for a file that cannot be used.
     """
-    told = {key: alternatives(key, str(lists[key])) for key in OF_A_TABLE if lists.get(key) is not None}
-    if key := next((key for key, values in told.items() if len(values) > 1), ""):
-        raise MklvizError(f"{key} says how the tables of a sweep are read: give it one value.")
-    read = {key: OF_A_TABLE[key](values[0]) for key, values in told.items()}
+    told = {name: lists[key] for key, name in _OF_A_TABLE.items() if key in lists}
+    read = {name: read_table_option(name, value) if isinstance(value, str) else value for name, value in told.items()}
     own: dict[str, Dataset] = {}
     for value in _listed("data", lists.get("data", ())):
         name = "" if isinstance(value, Dataset) else unquoted(str(value))
@@ -201,7 +202,7 @@ def _told_apart(
 ) -> tuple[Recipe, Lists, list[str]]:
     """Return the recipe with all that does not vary, the lists of what does, and a sentence for each fault."""
     if own:  # whose tables have been read
-        lists = {key: value for key, value in lists.items() if key not in OF_A_TABLE}
+        lists = {key: value for key, value in lists.items() if key not in _OF_A_TABLE}
     digests = {name: digest(data) for name, data in own.items()}
     by_digest = {digests[name]: data for name, data in own.items()}
     wrong = [f"A sweep has no list “{key!s:.80}”." for key in lists if key not in KEYS]
