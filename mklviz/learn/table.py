@@ -74,12 +74,12 @@ def _steps(model: Any) -> Any:
 
 def estimator_of(model: Any) -> MKLClassifier | MKLRegressor:
     """Return the estimator at the end of a model."""
-    return _steps(model)[-1]  # type: ignore[no-any-return]
+    return _steps(model)[-1]
 
 
 def columns_of(model: Any) -> Columns:
     """Return what a model knows of the columns of its table."""
-    return _steps(model)[0].columns  # type: ignore[no-any-return]
+    return _steps(model)[0].columns
 
 
 def predicted(model: Any, table: NewTable) -> Predictions:

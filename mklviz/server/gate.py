@@ -346,4 +346,4 @@ def set_up(application: Application, gate: Gate) -> None:
         gate.without_prefix(request)
         return found(request, **options)
 
-    application.find_handler = find_handler  # type: ignore[method-assign]  # before anything looks at the path
+    application.find_handler = find_handler  # before anything looks at the path

@@ -53,7 +53,7 @@ class SweepForm(param.Parameterized):
 
     def show(self, sweep: Sweep) -> None:
         """Show another sweep."""
-        self._own = sweep.own
+        self._own = tuple(dict(sweep.own).items())
         self._show(sweep)
 
     def _editing(self, key: str) -> Callable[[Any], None]:
