@@ -56,7 +56,7 @@ def is_number(text: str) -> bool:
 
 def is_measured(text: str) -> bool:
     """Whether a cell holds a number, however it is written, or a date."""
-    return is_date(text) or not isnan(number(text, "")) or is_number(text)
+    return is_number(text) or is_date(text) or not isnan(number(text, ""))
 
 
 def number(text: str, decimal: str = ".", thousands: str | None = None) -> float:

@@ -59,7 +59,7 @@ class Found:
 
 def unique_names(names: Sequence[str], name: str) -> tuple[list[str], list[str]]:
     """Return the names of columns, each once, and notes on those that came twice; `name` is the file's."""
-    seen, unique, notes = {*names}, list[str](), list[str]()
+    seen, unique, notes = {*names}, dict[str, None](), list[str]()
     for j, text in enumerate(names):
         called, count = text or f"column {j + 1}", 1
         if len(called) > MOST_NAME:
@@ -71,8 +71,8 @@ def unique_names(names: Sequence[str], name: str) -> tuple[list[str], list[str]]
             called = f"{text or f'column {j + 1}'} ({count})"
         if count > 1:
             notes.append(f"Two columns are called {in_quotes(text)}: the later one is {in_quotes(called)}.")
-        unique.append(called)
-    return unique, notes
+        unique[called] = None
+    return list(unique), notes
 
 
 def dataset_from_frame(
@@ -111,9 +111,11 @@ def dataset_from_frame(
     codes, inverse = np.unique(label.codes[kept.rows], return_inverse=True)
     labels = code_labels([label.texts[code] for code in codes], column(label.name), inverse, options.task)
     done = (*written, *kept.notes, *_column_notes(columns, label, kept.missing))
+    comma = ["decimal comma"] if any(each.startswith("Commas in") for each in written) else []
+    dialect = ", ".join([*filter(None, [found.dialect]), *comma, f"{len(frame):,} rows"])
     shown = replace(options, target=label.name, missing=kept.missing, header=found.header)
     summary = TableSummary(
-        shown, targets, kept.gaps, len(frame), found.named, done, found.dialect, found.sheets,
+        shown, targets, kept.gaps, len(frame), found.named, done, dialect, found.sheets,
         _roles(columns, label, labels.task), _first(frame),
     )  # fmt: skip
     features = tuple(feature for each in used for feature in each.names)
@@ -218,8 +220,8 @@ def table_columns(
 ) -> tuple[list[TableColumn], list[str]]:
     """Return the columns, and notes on how their numbers are written."""
     raw: list[tuple[str, list[Any], Rows, bool]] = []
-    for j, name in enumerate(frame.columns):
-        raw.append((name, *_once_each(frame.iloc[:, j], options.na)))
+    for j, (name, cells) in enumerate(frame.items()):
+        raw.append((str(name), *_once_each(cells, options.na)))
         progress(j / frame.shape[1] / 4)
     signs = [_signs(values) if texts else "." for _, values, _, texts in raw]
     file_sign = options.decimal or "".join(sorted({sign for each in signs for sign in each}, reverse=True))
@@ -243,10 +245,10 @@ def _once_each(cells: pd.Series, na: Sequence[str]) -> tuple[list[Any], Rows, bo
     if isinstance(kind, pd.CategoricalDtype):
         codes, values = np.asarray(cells.cat.codes, np.intp), kind.categories.tolist()
     elif kind.kind in "iuf":
-        found, unique = pd.factorize(cells)
+        found, unique = pd.factorize(cells.array)
         return np.asarray(unique, np.float64).tolist(), np.asarray(found, np.intp), False
     else:
-        codes, distinct = pd.factorize(cells)
+        codes, distinct = pd.factorize(cells.array)
         values = distinct.tolist()
     texts = [_text(value) for value in values]
     kept: dict[str, int] = {}
@@ -263,7 +265,7 @@ def _text(value: Any) -> str:
 
 def _signs(texts: Sequence[str]) -> str:
     """Return what the texts of a column tell of the decimal sign: all with commas are looked at, of others some."""
-    return decimal_sign([*(text for text in texts if "," in text), *texts[:1000]])
+    return decimal_sign([*(text for text in texts if "," in text), *(text for text in texts[:1000] if "." in text)])
 
 
 def _reader(
@@ -401,9 +403,8 @@ def _first(frame: pd.DataFrame) -> tuple[tuple[str, ...], ...]:
 
 def _targets(columns: Sequence[TableColumn], left_out: Sequence[str]) -> tuple[str, ...]:
     """Return the columns that can be predicted, the best guess first."""
-    able = [each for each in columns if _predictable(each)] or [
-        each for each in columns if each.name not in left_out
-    ] or list(columns)  # fmt: skip
+    columns = [each for each in columns if each.name not in left_out] or columns
+    able = [each for each in columns if _predictable(each)] or columns
     best = _guess(columns, able)
     return tuple(each.name for each in (best, *(other for other in able if other is not best)))
 
@@ -417,7 +418,9 @@ def _predictable(candidate: TableColumn) -> bool:
 
 def _guess(columns: Sequence[TableColumn], able: Sequence[TableColumn]) -> TableColumn:
     """Return the column that is called so, else the first where it alone holds words, else the last."""
-    called = [each for each in able if each.name.lower() in LABEL_NAMES]
+    called = [
+        each for each in columns if each.name.lower() in LABEL_NAMES and each.role in ("numbers", "words", "text")
+    ]
     ends = [each for each in (columns[-1], columns[0]) if each in called]
     inner = [each for each in called if each.name.lower() != "y"]  # which may be a coordinate
     if ends or inner:

@@ -76,7 +76,7 @@ def read_text(data: bytes, name: str, options: TableOptions, progress: Progress)
         rest = rest.lstrip("#% ")
     frame, skipped = _parsed(rest, separator, width, name, progress)
     frame.index = frame.index + remarks + 1
-    frame = frame[(frame != "").any(axis=1)]
+    frame = frame[(frame.to_numpy() != "").any(axis=1)]
     dialect = [SEPARATORS.get(separator, f"separated by {separator}"), *([called] if called else [])]
     said_first = Found(assumed=(*notes, *skipped), dialect=", ".join(dialect), decimal="." if separator == "," else ",")
     return named(frame, found, options, name, said_first)
@@ -129,7 +129,7 @@ def _parsed(text: str, separator: str, width: int, name: str, progress: Progress
                 header=None,
                 names=range(width),
                 index_col=False,
-                dtype=str,
+                dtype=object,
                 na_filter=False,
                 skip_blank_lines=False,
                 skipinitialspace=True,

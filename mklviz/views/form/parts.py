@@ -16,7 +16,7 @@ from mklviz.views.host.components import ScriptedComponent
 
 __all__ = [
     *("Alert", "Button", "Code", "Expander", "Form", "FormPart", "FormRow", "Group", "Heading", "Link", "Menu"),
-    *("Note", "ProgressBar", "Reasons"),
+    *("Note", "ProgressBar", "Reasons", "TableHead"),
 ]
 
 _KEYS = count()
@@ -107,6 +107,27 @@ class Reasons(FormPart):
     kind, shown = "reasons", ("summary", "items")
     summary = param.String(default="")
     items = param.List(default=[])
+
+
+class TableHead(FormPart):
+    """The first rows of a table, under heads that say what each column became and offer something else.
+
+    `heads`: for each column its name, the kind that colours it, and what it became; `offers`: what a person may ask of
+    a column, by its label; `asked`: the last such wish, a column's name and what is wanted of it.
+    """
+
+    kind, shown = "table", ("label", "heads", "rows", "offers")
+    label = param.String(default="")
+    heads = param.List(default=[])
+    rows = param.List(default=[])
+    offers = param.List(default=[])
+    asked = param.Tuple(default=("", ""), length=2)
+
+    def answer(self, message: Mapping[str, Any]) -> None:
+        name, wish = message.get("column"), message.get("wish")
+        if wish in self.offers and any(name == head[0] for head in self.heads):
+            self.param.update(asked=(name, wish))
+            self.asked = ("", "")
 
 
 class ProgressBar(FormPart):

@@ -26,7 +26,7 @@ from mklviz.views.sidebar.own_table import UPLOAD_LIMIT, FileReading, TableChoic
 __all__ = ["DataPanel", "Shape"]
 
 OWN_FILE, DRAWN = "Your file", "Drawn points"
-ACCEPTED = ".csv,.tsv,.txt,.data,.xlsx,.parquet,.libsvm,.svm,.svmlight,.npz"
+ACCEPTED = ".csv,.tsv,.txt,.data,.dat,.gz,.bz2,.xz,.zip,.xlsx,.parquet,.libsvm,.svm,.svmlight,.npz"
 _FILE_HELP = (
     "A table (CSV, Excel or Parquet), LIBSVM text (.svm, .txt) or NumPy arrays X and y (.npz);"
     f" at most {UPLOAD_LIMIT // 2**20} MB"
@@ -226,7 +226,7 @@ class DataPanel(Section):
         wanted = self._wanted
         if wanted is None:
             return False
-        own = await self.reading.read(content, name, TableOptions(wanted.target, wanted.missing, wanted.header))
+        own = await self.reading.read(content, name, TableOptions(**wanted.table))
         if own is None and self.reading.fault == STOPPED:
             say(self.refusal, f"{name}: {STOPPED}")
             return True
