@@ -105,7 +105,20 @@ def test_every_command_of_the_page_of_commands_is_known() -> None:
     page = (ROOT / "apps" / "docs" / "commands.md").read_text(encoding="utf-8")
     words = {line.split()[1] for line in re.split(r"\n| \| ", page) if line.startswith("mklviz ")}
     lists = {"claims", "datasets", "losses", "regularizers", "solvers", "scenarios"}
-    others = {"path", "lab", "gallery", "sweep", "reproduce", "runs", "check", "bench", "warmup", "completion"}
+    others = {
+        "path",
+        "fit",
+        "predict",
+        "lab",
+        "gallery",
+        "sweep",
+        "reproduce",
+        "runs",
+        "check",
+        "bench",
+        "warmup",
+        "completion",
+    }
     assert words == {"serve", "desktop", "run", "race"} | others | lists
     for word in words:
         with pytest.raises(SystemExit) as ended:

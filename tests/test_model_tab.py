@@ -295,7 +295,7 @@ def test_figures_of_other_shapes_are_not_adopted() -> None:
 def test_a_table_comes_back_with_what_the_solution_shown_predicts_for_its_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     session, tab = opened()
     handed: list[tuple[str, bytes]] = []
-    monkeypatch.setattr(tab.table._form, "hand_over", lambda *file: handed.append(file))
+    monkeypatch.setattr(tab.table.form, "hand_over", lambda *file: handed.append(file))
     train = session.prepared.train
     lines = [",".join(train.feature_names), *(f"{a},{b}" for a, b in Recipe.from_words(MOONS).load().X[:5])]
 
@@ -304,7 +304,7 @@ def test_a_table_comes_back_with_what_the_solution_shown_predicts_for_its_rows(m
         tab.table.file.value = content.encode()
         tab.table.file.value = None
         wait_for(lambda: tab.table.task.ended, "an answer", lambda: None)
-        tab.table._look()
+        tab.table.look()
         return str(tab.table.said.object)
 
     assert "5 rows." in choose("\n".join(lines))

@@ -24,17 +24,7 @@ _OWN = (MKLClassifier, MKLRegressor)
 
 
 class TableFeatures(TransformerMixin, BaseEstimator):
-    """The features of a table's rows, as `read_dataset` makes them: of a DataFrame, or ready in an array.
-
-    Parameters
-    ----------
-    names : list of str
-        Of the features: a column, or COLUMN=WORD.
-    fill : array
-        What stands for each of them where a value is missing.
-    target : str
-        The column that is predicted.
-    """
+    """The features of a table's rows, as `read_dataset` makes them, of a DataFrame or ready in an array (`Columns`)."""
 
     def __init__(self, names: Any = (), fill: Any = (), target: str = "target") -> None:
         self.names, self.fill, self.target = names, fill, target

@@ -32,22 +32,22 @@ _ACCEPTED = ".csv,.tsv,.txt,.xlsx,.parquet,.libsvm,.svm,.svmlight,.npz"
 
 
 class TableCard(cards.Rooted):
-    """The card; `subject` tells which solution is shown."""
+    """The card; `subject` tells which solution is shown, and `look` hands over what is ready."""
 
     def __init__(self, subject: Callable[[], tuple[object, Subject] | None]) -> None:
         super().__init__()
         self._subject = subject
         self._session: Session | None = None
         self._race: Race | None = None
-        self._polling = Polling(self._look)
+        self._polling = Polling(self.look)
         self.task = Task[tuple[str, bytes, str]]()
         self.file = File(label="Predict a table", accept=_ACCEPTED, limit=UPLOAD_LIMIT, description="CSV, Excel, ...")
         self.said, self._bar = note(spoken=True), ProgressBar(label="Predicting", visible=False)
         self.file.param.watch(self._begin, "value")
         self.file.param.watch(lambda event: say(self.said, event.new), "trouble")
-        self._form = Form(self.file, self._bar, self.said)
+        self.form = Form(self.file, self._bar, self.said)
         about = cards.html(f'{cards.title("Predict a table")}<p class="why">{_ABOUT}</p>')
-        self.root = cards.card(about, self._form)
+        self.root = cards.card(about, self.form)
 
     def follow(self, session: Session) -> None:
         """Follow the session: what was said of another race is forgotten, and kernels without features have no card."""
@@ -75,7 +75,7 @@ class TableCard(cards.Rooted):
         )
         self._polling.begin()
 
-    def _look(self) -> bool:
+    def look(self) -> bool:
         """Hand over the table, if it is there; return whether none is awaited."""
         if not self.task.ended:
             return not self.task.working
@@ -83,7 +83,7 @@ class TableCard(cards.Rooted):
         self._bar.visible = False
         say(self.said, self.task.fault if made is None else made[2])
         if made is not None:
-            self._form.hand_over(*made[:2])
+            self.form.hand_over(*made[:2])
         return True
 
     def close(self) -> None:
