@@ -96,7 +96,7 @@ class Predictions:
             right = sum(
                 _alike(text if text in named else self.rest or text, x) for text, x in zip(truth, values, strict=True)
             )
-            return f"accuracy {right / len(told):.4f}: {right:,} of {rows} right"
+            return f"accuracy {100 * right / len(told):.1f} %: {right:,} of {rows} right"
         numbers = table.features([self.target])[0][told, 0]
         spread = float(((numbers - numbers.mean()) ** 2).sum())
         return f"R² {1.0 - float(((numbers - values) ** 2).sum()) / spread:.4f} on {rows}" if spread > 0.0 else ""

@@ -41,7 +41,7 @@ class TableCard(cards.Rooted):
         self._race: Race | None = None
         self._polling = Polling(self.look)
         self.task = Task[tuple[str, bytes, str]]()
-        self.file = File(label="Predict a table", accept=_ACCEPTED, limit=UPLOAD_LIMIT, description="CSV, Excel, ...")
+        self.file = File(label="Choose a table", accept=_ACCEPTED, limit=UPLOAD_LIMIT, description="CSV, Excel, ...")
         self.said, self._bar = note(spoken=True), ProgressBar(label="Predicting", visible=False)
         self.file.param.watch(self._begin, "value")
         self.file.param.watch(lambda event: say(self.said, event.new), "trouble")
