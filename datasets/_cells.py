@@ -10,6 +10,7 @@ from math import isnan, nan
 from mklviz.quoting import one_line
 
 __all__ = [
+    "NO_NUMBER",
     "column",
     "decimal_sign",
     "in_quotes",
@@ -22,8 +23,9 @@ __all__ = [
 ]
 
 _WRITTEN_BY_EXCEL = ("#n/a", "#null!", "#div/0!", "#value!", "#ref!", "#num!", "#name?")
-_WORDS = ("na", "n/a", "n.a.", "nan", "nat", "null", "none", "<na>", "missing", "*", "--", "—", *_WRITTEN_BY_EXCEL)
+_WORDS = ("na", "n/a", "nan", "nat", "null", "<na>", "missing", *_WRITTEN_BY_EXCEL)
 MISSING = frozenset(("", "?", "-", ".", *_WORDS))
+NO_NUMBER = frozenset(("none", "n.a.", "nil", "*", "--", "—"))  # missing among numbers, and words among words
 _DAY = r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})"
 _TIME = r"\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?"
 _DATE = re.compile(rf"{_DAY}([ T]+{_TIME})?(Z|[+-]\d{{2}}:?\d{{2}})?|{_TIME}")

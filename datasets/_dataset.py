@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
+from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
@@ -166,9 +167,9 @@ class Dataset:
         DataError
             If the frame cannot be used.
         """
-        from ._frame import from_frame
-
-        return from_frame(df, TableOptions.checked(target, missing, task=task, leave_out=leave_out, na=na), name)
+        options = TableOptions.checked(target, missing, task=task, leave_out=leave_out, na=na)
+        read: Dataset = import_module(f"{__package__}._frame").from_frame(df, options, name)  # which makes data sets
+        return read
 
     def split(self, train: float = 0.5, seed: int = 0, standardize: bool = True) -> tuple[Dataset, Dataset]:
         """Split into a training and a test part, class by class in equal shares.

@@ -14,13 +14,13 @@ from mklviz.quoting import named
 from ._bounds import reason_of
 from ._dataset import DataError, Dataset
 from ._file_kind import table_format, unpacked
-from ._frame import Found, dataset_from_frame
+from ._frame import dataset_from_frame
 from ._read_excel import read_excel
 from ._read_npz import read_npz
 from ._read_parquet import read_parquet
 from ._read_text import looks_like_libsvm, read_libsvm, read_text
 from ._source import read_source
-from ._table_options import Progress, TableOptions
+from ._table_options import Found, Progress, TableOptions
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING
 
 from ._cells import in_quotes, is_measured, is_missing, is_number
 from ._dataset import DataError
-from ._frame import Found, check_columns, unique_names
-from ._table_options import MOST_ABOVE, TableOptions
+from ._frame import check_columns, unique_names
+from ._table_options import MOST_ABOVE, Found, TableOptions
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["SAMPLE", "Heading", "heading", "named"]
+__all__ = ["SAMPLE", "NameRows", "heading", "named"]
 
 SAMPLE = 1001  # rows by which it is decided
 Row = Sequence[str]
 
 
 @dataclass(frozen=True)
-class Heading:
+class NameRows:
     """The names of columns, "" for none, where the rows of values begin (from 0), and what was found out."""
 
     names: tuple[str, ...]
@@ -31,7 +31,7 @@ class Heading:
     notes: tuple[str, ...]
 
 
-def heading(rows: Sequence[Row], lines: Sequence[int], asked: bool | int | tuple[int, ...] | None) -> Heading:
+def heading(rows: Sequence[Row], lines: Sequence[int], asked: bool | int | tuple[int, ...] | None) -> NameRows:
     """Return what the first rows of a table, all as long, hold above its values; `lines` are their numbers."""
     width = len(rows[0])
     if asked is not None and not isinstance(asked, bool):
@@ -40,7 +40,7 @@ def heading(rows: Sequence[Row], lines: Sequence[int], asked: bool | int | tuple
         if missing:
             raise DataError(f"Row {missing[0]} holds no names of columns: it is blank, or there is none.")
         places = [list(lines).index(row) for row in wanted]
-        return Heading(_joined([rows[k] for k in places]), max(places) + 1, asked, ())
+        return NameRows(_joined([rows[k] for k in places]), max(places) + 1, asked, ())
     start = _below_titles(rows)
     notes = tuple(f"Row {lines[k]}, above the table, is left out: {in_quotes(_said(rows[k]))}." for k in range(start))
     left = rows[start:]
@@ -50,7 +50,7 @@ def heading(rows: Sequence[Row], lines: Sequence[int], asked: bool | int | tuple
         first = "names of columns" if header else "values, as the others do"
         notes += (f"The {'first row' if not start else f'row {lines[start]}'} is taken to hold {first}.",)
     if not header:
-        return Heading(("",) * width, start, False, notes)
+        return NameRows(("",) * width, start, False, notes)
     count = 2 if len(left) > 3 and _also_names(left[1], [cells[2:] for cells in columns]) else 1
     if count == 2:
         notes = (*notes[:-1], f"Rows {lines[start]} and {lines[start + 1]} are taken to hold names of columns.")
@@ -58,7 +58,7 @@ def heading(rows: Sequence[Row], lines: Sequence[int], asked: bool | int | tuple
     names = _joined(left[: min(count, 2)])
     if width > 2 and names[0] and not names[-1] and _one_behind(columns, count):
         names = ("", *names[:-1])
-    return Heading(names, start + count, True, notes)
+    return NameRows(names, start + count, True, notes)
 
 
 def _below_titles(rows: Sequence[Row]) -> int:
@@ -108,7 +108,7 @@ def _one_behind(columns: Sequence[Row], count: int) -> bool:
 
 
 def named(
-    cells: pd.DataFrame, rows: Heading, options: TableOptions, name: str, found: Found
+    cells: pd.DataFrame, rows: NameRows, options: TableOptions, name: str, found: Found
 ) -> tuple[pd.DataFrame, Found]:
     """Return the values of a table under the names of its columns; rows and columns that are none are left out."""
     names, _ = unique_names(rows.names, name)

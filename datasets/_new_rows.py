@@ -13,10 +13,11 @@ import numpy as np
 from mklviz.quoting import listed
 
 from ._cells import column, in_quotes
+from ._columns import TableColumn, read_columns
 from ._dataset import Array, DataError, Dataset
 from ._files import read_frame
-from ._frame import Found, TableColumn, table_columns, unique_names
-from ._table_options import TableOptions
+from ._frame import unique_names
+from ._table_options import Found, TableOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +39,7 @@ class NewTable:
         """Return the table of a frame, `found` being what its file tells of it."""
         names, _ = unique_names([str(name) for name in frame.columns], "the table")
         frame = frame.set_axis(names, axis=1)
-        made, _ = table_columns(frame, TableOptions(), found or Found(), lambda _fraction: None)
+        made, _ = read_columns(frame, TableOptions(), found or Found(), lambda _fraction: None)
         return cls(frame, {each.name: each for each in made})
 
     @classmethod

@@ -20,9 +20,8 @@ from mklviz.unpacking import ArchiveMember
 from ._bounds import LONGEST, UNPACKED, check_size, reading, whole
 from ._cells import in_quotes
 from ._dataset import DataError
-from ._frame import Found
 from ._header import SAMPLE, heading, named
-from ._table_options import Progress, TableOptions
+from ._table_options import Found, Progress, TableOptions
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,8 +12,8 @@ from mklviz.unpacking import parquet_pages
 from ._bounds import LONGEST, UNPACKED, check_size, reading
 from ._cells import column
 from ._dataset import DataError
-from ._frame import Found, unique_names
-from ._table_options import Progress, TableOptions
+from ._frame import unique_names
+from ._table_options import Found, Progress, TableOptions
 
 if TYPE_CHECKING:
     import pandas as pd

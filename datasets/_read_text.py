@@ -18,10 +18,10 @@ from ._bounds import check_size, reading, reason_of
 from ._cells import is_number
 from ._dataset import DataError, Dataset
 from ._dialect import SEPARATORS, decode, find_separator, first_lines, read_separator, split
-from ._frame import Found, check_columns, unique_names
+from ._frame import check_columns, unique_names
 from ._header import heading, named
 from ._labels import code_labels
-from ._table_options import Progress, TableOptions
+from ._table_options import Found, Progress, TableOptions
 
 if TYPE_CHECKING:
     import pandas as pd

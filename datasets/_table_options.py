@@ -15,6 +15,7 @@ __all__ = [
     "MOST_ABOVE",
     "TASK_CHOICES",
     "DataError",
+    "Found",
     "Progress",
     "Role",
     "TableOptions",
@@ -121,3 +122,20 @@ class TableSummary:
     sheets: tuple[str, ...] = ()
     columns: tuple[tuple[str, Role, str], ...] = ()
     first: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class Found:
+    """What is known of a frame from its file: whether a row of it held names, and whether the format has them.
+
+    `unnamed`: whether its first column had no name; `assumed`: sentences on what was guessed; `dialect`: how the file
+    is written; `decimal`: how commas in numbers are meant where none tells; `sheets`: of a workbook.
+    """
+
+    header: bool | int | tuple[int, ...] = True
+    named: bool = True
+    unnamed: bool = False
+    assumed: tuple[str, ...] = ()
+    dialect: str = ""
+    decimal: str = "."
+    sheets: tuple[str, ...] = ()

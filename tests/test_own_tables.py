@@ -183,6 +183,9 @@ def test_one_odd_word_costs_a_cell_and_not_the_column() -> None:
     found = table("a,class\n" + "".join(f"{'bad' if i == 7 else i},{i % 2}\n" for i in range(40)))
     assert found.n_samples == 39
     assert 'Column "a" holds numbers; "bad" there counts as missing.' in found.notes
+    rows = "".join(f"{'None' if i % 3 else i},{['None', 'left', 'right'][i % 3]},{i},{i % 2}\n" for i in range(40))
+    found = table("a,bags,b,class\n" + rows.replace("None,l", "7,l"))
+    assert found.feature_names == ("a", "bags=None", "bags=left", "bags=right", "b")
 
 
 def test_many_numbered_classes_are_classes_and_counts_can_be_numbers() -> None:

@@ -79,21 +79,23 @@ def test_the_table_is_shown_and_its_heads_change_how_it_is_read(sidebar: Sidebar
     ]
     assert table.head.rows[0] == ("20", "no", "0,0")
 
-    def wish(column: str, wanted: str) -> None:
+    def wish(column: str, wanted: str, became: str) -> None:
+        def wanted_was_done() -> bool:
+            return any(head[0] == column and head[2] == became for head in table.head.heads)
+
         async def change() -> None:
             before = sidebar.data.reading.task.key
             table.head.answer({"column": column, "wish": wanted})
             await soon(lambda: sidebar.data.reading.task.key is not before, "the table to be read anew")
-            await soon(lambda: not sidebar.data.reading.task.working, "the table to be read")
-            await asyncio.sleep(0.1)
+            await soon(lambda: not sidebar.data.reading.body.visible and wanted_was_done(), "the table to be read")
 
         asyncio.run(change())
 
-    wish("age", "leave it out")
+    wish("age", "leave it out", "you left it out")
     assert sidebar.recipe.data.leave_out == ("age",)
     assert sidebar.recipe.data.dataset.feature_names == ("smoker=yes",)
-    wish("age", "use it")
-    wish("smoker", "predict it")
+    wish("age", "use it", "number")
+    wish("smoker", "predict it", "target: classes")
     assert sidebar.recipe.data.dataset.classes == ("no", "yes")
     assert sidebar.recipe.data.leave_out == ()
 
