@@ -73,13 +73,16 @@ class NewTable:
     def texts(self, name: str) -> list[str]:
         """Return what a column says in each row, "" where it says nothing or there is none."""
         made = self.columns.get(name)
-        return [""] * len(self.frame) if made is None else [[*made.texts, ""][code] for code in made.codes]
+        if made is None:
+            return [""] * len(self.frame)
+        said = [*made.texts(), ""]
+        return [said[code] for code in made.codes]
 
 
 def _values(made: TableColumn, word: str | None, notes: list[str]) -> Array:
     """Return the numbers of a column, or where a word stands in it."""
     if word is not None:
-        said = [float(word in (text, str(value))) for text, value in zip(made.texts, made.values, strict=True)]
+        said = [float(word in (text, str(value))) for text, value in zip(made.texts(), made.values, strict=True)]
         return np.array([*said, np.nan])[made.codes]
     numbers = np.array([*map(made.read, made.values), np.nan])
     numbers[~np.isfinite(numbers)] = np.nan
