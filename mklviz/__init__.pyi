@@ -44,6 +44,7 @@ from .kernels import paper_bank as paper_bank
 from .learn import KernelTransformer as KernelTransformer
 from .learn import MKLClassifier as MKLClassifier
 from .learn import MKLClassifierCV as MKLClassifierCV
+from .learn import MKLOneClass as MKLOneClass
 from .learn import MKLRegressor as MKLRegressor
 from .learn import MKLRegressorCV as MKLRegressorCV
 from .problem import BlockL1 as BlockL1
@@ -61,6 +62,7 @@ from .problem import LpBall as LpBall
 from .problem import LpPenalty as LpPenalty
 from .problem import MulticlassHinge as MulticlassHinge
 from .problem import OneAgainstAllHinge as OneAgainstAllHinge
+from .problem import OneClass as OneClass
 from .problem import PowerPenalty as PowerPenalty
 from .problem import Predictor as Predictor
 from .problem import Problem as Problem

@@ -225,7 +225,8 @@ def _raised(problem: Problem, point: SvmPoint, least: float) -> bool:
 
     Norms that are rounding alone make weights grow by the same factor at every step, until their price alone is more.
     """
-    price = problem.regularizer.value(point.weights) if problem.regularizer.weighted else -math.inf
+    never_negative = problem.regularizer.weighted and not problem.loss.one_class
+    price = problem.regularizer.value(point.weights) if never_negative else -math.inf
     lowest = max(point.primal - point.error, price)
     return lowest > least + VISIBLE * (least - point.lower_bound)
 

@@ -17,6 +17,7 @@ ESTIMATORS = [
     mv.MKLRegressor(FEW),
     mv.MKLClassifierCV(WIDE, Cs=[0.1, 1.0], cv=2),
     mv.MKLRegressorCV(FEW, Cs=[0.1, 1.0], cv=3),
+    mv.MKLOneClass(FEW, nu=0.5),
     mv.KernelTransformer("gauss:0.5,2"),
 ]
 OTHERWISE = [

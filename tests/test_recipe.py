@@ -50,7 +50,7 @@ def family(rng: np.random.Generator) -> KernelFamily:
 def chosen(rng: np.random.Generator, families: dict[str, Any]) -> Any:
     """One of the families, with parameters that its bounds allow."""
     found = draw(rng, list(families.values()))
-    allowed = {"p": 1.0 + rng.random(), "q": 1.0 + rng.random()}
+    allowed = {"p": 1.0 + rng.random(), "q": 1.0 + rng.random(), "nu": 1.0 - rng.random()}
     given = {f.name: allowed.get(f.name, float(10.0 ** rng.normal())) for f in fields(found) if f.init}
     if "bias" in given:
         given["bias"] = bool(rng.integers(2))

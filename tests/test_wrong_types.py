@@ -31,6 +31,7 @@ from mklviz.problem import (
     LpPenalty,
     MulticlassHinge,
     OneAgainstAllHinge,
+    OneClass,
     PowerPenalty,
     Problem,
     Simplex,
@@ -78,7 +79,7 @@ def check_refusals(*refusals: Refusal) -> None:
                 raise AssertionError(f"{name} = {given!r:.60} is not refused in a sentence.") from wrong
 
 
-LOSSES = [Hinge, Logistic, Squared, EpsilonInsensitive, MulticlassHinge, OneAgainstAllHinge]
+LOSSES = [Hinge, Logistic, Squared, EpsilonInsensitive, MulticlassHinge, OneAgainstAllHinge, OneClass]
 PRICES = [
     LpBall,
     L1Penalty,

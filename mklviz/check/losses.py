@@ -79,10 +79,11 @@ def bias_is_the_best(kind: type[Loss]) -> None:
     rng = np.random.default_rng(5)
     for y, z in samples(loss):
         best = loss.best_bias(z, y)
-        value = loss.value(z + best, y)
+        total = loss.dual_sum(y)
+        value = loss.value(z + best, y) + total * float(np.sum(best))
         for spread in (1e-3, 0.1, 3.0):
             other = best + spread * rng.normal(size=np.shape(best))
-            there = loss.value(z + other, y)
+            there = loss.value(z + other, y) + total * float(np.sum(other))
             better = there < value - 1e-9 * max(value, 1.0)
             require(not better, f"best_bias is {best!r}, worth {value:g}, but {other!r} is worth {there:g}.")
 
@@ -151,7 +152,7 @@ def dual_points_are_checked(kind: type[Loss]) -> None:
     """Dual variables that are not feasible are refused."""
     loss = kind(C)
     y, _ = next(samples(loss))
-    good = np.zeros(loss.dual_shape(y))
+    good = loss.dual_from_signed(loss.full_dual(y), y)
     loss.check_dual(good, y)
     for what, bad in (("of another length", good[:-1]), ("that are nan", good * np.nan)):
         try:

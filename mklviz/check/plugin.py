@@ -128,7 +128,8 @@ def ends_without_nan(solver: Solver, problem: Problem) -> None:
         require(np.isfinite(getattr(trace, name)).all(), f"{name} is nan or infinite in one of the steps.")
     # rounding, where C is huge and the optimum is not
     require(trace.gap.min() >= -1e-9, f"the gap is negative, {trace.gap.min():g}.")
-    risen = trace.objective.min() > trace.objective[0] * (1 + 1e-12)
+    first = trace.objective[0]
+    risen = trace.objective.min() > first + 1e-12 * abs(first)
     require(not risen, "no iterate is as good as the start.")
 
 

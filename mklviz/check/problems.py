@@ -26,6 +26,7 @@ from mklviz.problem import (
     LpPenalty,
     MulticlassHinge,
     OneAgainstAllHinge,
+    OneClass,
     PowerPenalty,
     Problem,
     Regularizer,
@@ -161,6 +162,7 @@ FORMULATIONS: dict[str, tuple[Callable[[float], Loss], Regularizer]] = {
     "multiclass hinge, simplex": (MulticlassHinge, Simplex()),
     "multiclass hinge, group norm and 1-norm": (MulticlassHinge, GroupSquaredPlusL1(1.0, 0.3)),
     "one against all, squared norm": (OneAgainstAllHinge, LpPenalty(2.0, 1.0)),
+    "one class, simplex": (lambda C: OneClass(C, 0.3), Simplex()),
 }
 """Kinds of problem, the usual one first: a solver of any kind should find one that it takes."""
 

@@ -135,6 +135,8 @@ def stretched(problem: Problem, point: SvmPoint) -> SvmPoint:
     """
     loss, y = problem.loss, problem.y
     shares = np.abs(loss.shares(point.dual))
+    if loss.dual_sum(y):
+        return point  # no multiple of them has that sum
     room = float((shares if shares.ndim == 1 else shares.sum(axis=1)).max()) * (1.0 + FARTHEST) < 1.0
     if not room or loss.primal((1.0 + FARTHEST) * point.scores, y)[0] > 0.0:
         return point

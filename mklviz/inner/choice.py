@@ -25,6 +25,7 @@ from mklviz.problem import (
     Loss,
     MulticlassHinge,
     OneAgainstAllHinge,
+    OneClass,
     Squared,
     loss_families,
 )
@@ -69,7 +70,8 @@ class Inner(Protocol):
         They say that the slopes of the dual objective are equal (zero without bias) for all variables that may still
         move. The violation is the largest slope of one that may grow less the smallest of one that may shrink, zero
         among both without bias: LIBSVM's m(a) - M(a), in units of half the range of the targets, which is the margin
-        for labels -1 and +1. With several classes it is the largest of any sample's, or of any class' machine.
+        for labels -1 and +1, or with one class of ``beta'K beta / 1'beta``. With several classes it is the largest of
+        any sample's, or of any class' machine.
 
         The violation is that of the worst sample. Of half a million samples with a large C there is always one that
         violates its condition, long after no bound of the run can tell. So the hinge loss on factors ends earlier where
@@ -84,12 +86,13 @@ METHODS: dict[Access, dict[type[Loss], Callable[[Any, Array], Inner]]] = {
     "matrix": {
         Hinge: BoxInner,
         EpsilonInsensitive: BoxInner,
+        OneClass: BoxInner,
         Logistic: LogisticInner,
         Squared: SquaredInner,
         MulticlassHinge: MulticlassInner,
         OneAgainstAllHinge: OneAgainstAllInner,
     },
-    "rows": {Hinge: RowsInner, EpsilonInsensitive: RowsInner},
+    "rows": {Hinge: RowsInner, EpsilonInsensitive: RowsInner, OneClass: RowsInner},
     "factors": {Hinge: HingeFactors, Logistic: LogisticFactors, Squared: RidgeFactors},
 }
 """The methods for the inner problems of a loss, by how its kernels come."""

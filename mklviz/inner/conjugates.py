@@ -35,6 +35,15 @@ def balanced(signed: Array) -> Array:
     return signed
 
 
+def summing(signed: Array, low: Array, high: Array, total: float) -> Array:
+    """Return beta (n,), inside its box as it is given, moved towards one end of it so that ``1'beta = total``."""
+    if total == 0.0:
+        return balanced(signed)
+    end = low if signed.sum() > total else high
+    room = float((end - signed).sum())
+    return signed + (end - signed) * ((total - float(signed.sum())) / room if room else 0.0)
+
+
 _INSIDE = 1e-200, 1.0 - 1e-16  # shares of the box whose logarithms and inverses are still numbers
 _TO_BOUND = 0.99  # share of the way to a bound that one step may go where the conjugate is steep
 
@@ -237,21 +246,21 @@ def conjugated_losses() -> tuple[type[Loss], ...]:
 
 
 def into_box(signed: Array, y: Array, loss: Loss) -> Array:
-    """Return the nearest point to beta in its box, with ``1'beta = 0`` if there is a bias.
+    """Return the nearest point to beta in its box, with the sum that a bias asks for, mostly 0.
 
     One number is subtracted from every entry before they are clipped; bisection finds it.
     """
-    low, high = np.broadcast_to(loss.box[0], y.shape), np.broadcast_to(loss.box[1], y.shape)
-    if not loss.regression:  # the box is that of a = y∘beta
-        low, high = np.where(y > 0, low, -high), np.where(y > 0, high, -low)
+    ends = [loss.signed(np.broadcast_to(end, y.shape), y) for end in loss.box]
+    low, high = np.minimum(*ends), np.maximum(*ends)
     if not loss.bias:
         return np.clip(signed, low, high)
+    total = loss.dual_sum(y)
     shift = 0.0 if loss.bounded else signed.mean()
     reach = 2.0 * (float(np.abs(signed).max()) + loss.top)
     near, far = shift - reach, shift + reach
     while True:
         inside = np.clip(signed - shift, low, high)
-        excess = float(inside.sum())
+        excess = float(inside.sum()) - total
         near, far = (shift, far) if excess > 0.0 else (near, shift)
         middle = 0.5 * (near + far)
         if abs(excess) <= 1e-16 * float(np.abs(inside).sum()) or middle in (near, far):

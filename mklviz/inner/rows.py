@@ -18,7 +18,7 @@ import numpy as np
 from mklviz.compiled import njit
 from mklviz.context import checkpoint
 from mklviz.errors import KernelError
-from mklviz.inner.svm import InnerSvm, box_of, halves_of, signed_of
+from mklviz.inner.svm import InnerSvm, box_of, halves_of, signed_of, violation_unit
 from mklviz.kernels import RowKernel
 from mklviz.problem import Loss
 from mklviz.typing import Array, Flags, Indices, Single
@@ -122,9 +122,8 @@ class RowsInner:
 
     def __init__(self, loss: Loss, y: Array) -> None:
         self._loss, self._y = loss, y
-        self._unit = 0.5 * float(np.ptp(y))
         self._box = box_of(loss, y)
-        self._balance = InnerSvm.boxed(*self._box, loss.top)
+        self._balance = InnerSvm.boxed(*self._box, loss.top, loss.dual_sum(y))
         # of rows and of working sets, used again: the system takes longer to hand out memory than we to fill it
         self._rows, self._square = np.zeros(0, np.float32), np.zeros(0)
         self.signed, self.scores = np.zeros(len(y)), np.zeros(len(y))
@@ -137,13 +136,15 @@ class RowsInner:
 
     def solve(self, kernel: RowKernel, tol: float, warm: bool) -> None:
         """Solve to a violation of `tol`, as in `Inner.solve`."""
-        n, limit = len(self._y), tol * self._unit
+        n = len(self._y)
         if not warm:
-            self.signed = np.zeros(n)
+            self.set_dual(np.zeros(n))
         places = np.arange(len(self._box[0]))
         of = np.where(places < len(places) // n * n, places % n, n)
         state = _Variables(self._loss.top, *self._box, halves_of(self.signed, len(self._box[0])), of, n)
         self._score(kernel, state)
+        unit = violation_unit(self._loss, self._y, self.signed, lambda: self.scores)
+        limit = tol * unit
         for _ in range(REFRESHES):
             if state.violation() <= max(limit, state.noise()):
                 break
@@ -158,7 +159,7 @@ class RowsInner:
             self.signed = signed_of(state.b, n)
             state.b = halves_of(self.signed, len(self._box[0]))  # of b+ and b- one at most is not zero
             self._score(kernel, state)
-        self.violation = state.violation() / self._unit
+        self.violation = state.violation() / unit
 
     def _climb(self, kernel: RowKernel, state: _Variables, tol: float) -> None:
         """Bring the violation down to `tol`, or as far as single precision allows."""

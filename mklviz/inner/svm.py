@@ -14,6 +14,7 @@ at a bound, which is faster than shrinking in place.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +23,7 @@ from mklviz.context import checkpoint
 from mklviz.errors import KernelError, ProblemError
 from mklviz.inner import svm_state as state
 from mklviz.inner import svm_steps as steps
-from mklviz.inner.conjugates import balanced
+from mklviz.inner.conjugates import summing
 from mklviz.problem import Loss
 from mklviz.typing import Array, Integers
 
@@ -74,17 +75,17 @@ class InnerSvm:
         self._set_up(y, np.where(y > 0.0, 0.0, -C), np.where(y > 0.0, C, 0.0), float(C))
 
     @classmethod
-    def boxed(cls, linear: Array, lower: Array, upper: Array, C: float) -> InnerSvm:
-        """Return a solver of ``max linear'b - b'K b / 2`` over sum b = 0, lower <= b <= upper.
+    def boxed(cls, linear: Array, lower: Array, upper: Array, C: float, total: float = 0.0) -> InnerSvm:
+        """Return a solver of ``max linear'b - b'K b / 2`` over sum b = total, lower <= b <= upper.
 
         The box holds zero; `C` is its largest width, of which a Newton step may be so many times as long.
         """
         made = cls.__new__(cls)
-        made._set_up(linear, lower, upper, C)
+        made._set_up(linear, lower, upper, C, total)
         return made
 
-    def _set_up(self, y: Array, lower: Array, upper: Array, C: float) -> None:
-        self.y, self.C = y, C
+    def _set_up(self, y: Array, lower: Array, upper: Array, C: float, total: float = 0.0) -> None:
+        self.y, self.C, self._total = y, C, total
         self._state = np.zeros((state.ROWS, y.size))
         self._state[state.F] = self._state[state.LINEAR] = y
         self._state[state.LO], self._state[state.HI] = lower, upper
@@ -105,11 +106,12 @@ class InnerSvm:
         return self._state[state.F]
 
     def set_dual(self, b: Array) -> None:
-        """Start the next warm solve from `b` (n,), clipped to the box, the heavier class scaled to sum b = 0."""
+        """Start the next warm solve from `b` (n,), clipped to the box, with the sum asked for."""
         start = np.nan_to_num(np.asarray(b, dtype=np.float64))
         if start.shape != self.y.shape:
             raise ProblemError(f"The start b has shape {start.shape}; {self.y.size} labels need {self.y.shape}.")
-        self._state[state.B] = balanced(np.clip(start, self._state[state.LO], self._state[state.HI]))
+        low, high = self._state[state.LO], self._state[state.HI]
+        self._state[state.B] = summing(np.clip(start, low, high), low, high, self._total)
 
     def solve(
         self,
@@ -128,7 +130,7 @@ class InnerSvm:
         S = self._state
         K = self._checked(K)
         if not warm:
-            S[state.B] = 0.0
+            self.set_dual(np.zeros_like(self.y))
         if scores is not None and warm:
             S[state.F] = self.y - scores
             self._moved = 0.0
@@ -149,7 +151,7 @@ class InnerSvm:
         for _ in range(REFRESHES):
             p, q = self._climb(K, S, tol)
             pairs, newtons = pairs + p, newtons + q
-            state.balance(K, S)
+            state.balance(K, S, self._total)
             if state.noise(S, self._moved) <= 0.001 * tol:
                 break
             self._refresh(K)
@@ -191,7 +193,7 @@ class InnerSvm:
             why, p, q = steps.advance(K, S, self.C, tol, CHUNK // (n + OVERHEAD), False, watch)
             pairs, newtons = pairs + p, newtons + q
             checkpoint()
-        state.balance(K, S)
+        state.balance(K, S, self._total)
         self._refresh(K)
         return pairs, newtons
 
@@ -291,14 +293,23 @@ def signed_of(halves: Array, n: int) -> Array:
     return halves[:n] + halves[n : 2 * n] if len(halves) >= 2 * n else halves[:n].copy()
 
 
+def violation_unit(loss: Loss, y: Array, b: Array, image: Callable[[], Array]) -> float:
+    """Return what the violation is measured by: half the range of the targets, or with one class ``b'Kb / 1'b``.
+
+    `image` returns ``K b`` at the start b of a solve.
+    """
+    if not loss.one_class:
+        return 0.5 * float(np.ptp(y))
+    return float(b @ image()) / float(b.sum()) or 1.0
+
+
 class BoxInner:
     """One loss and its targets; see `mklviz.inner.choice.Inner`."""
 
     def __init__(self, loss: Loss, y: Array) -> None:
         self._loss, self._y, n = loss, y, len(y)
-        self._unit = 0.5 * float(np.ptp(y))
-        linear, lower, upper = box_of(loss, y)
-        self._svm = InnerSvm.boxed(linear, lower, upper, loss.top)
+        self._svm = InnerSvm.boxed(*box_of(loss, y), loss.top, loss.dual_sum(y))
+        linear = self._svm.y
         self._kernel = np.zeros((len(linear), len(linear))) if len(linear) > n else None
         self.signed, self.scores = np.zeros(n), np.zeros(n)
         self.value, self.violation = 0.0, np.inf
@@ -310,8 +321,12 @@ class BoxInner:
     def solve(self, K: Array, tol: float, warm: bool) -> None:
         """Solve to a violation of `tol`, as in `Inner.solve`."""
         n = len(self._y)
-        result = self._svm.solve(self._expanded(K), tol * self._unit, warm=warm)
-        self.violation = result.violation / self._unit
+        if not warm:
+            self.set_dual(np.zeros(n))
+        b = self._svm.b
+        unit = violation_unit(self._loss, self._y, b, lambda: K @ b)
+        result = self._svm.solve(self._expanded(K), tol * unit)
+        self.violation = result.violation / unit
         b, f = self._svm.b, self._svm.f
         self.scores = self._svm.y[:n] - f[:n]
         self.signed = signed_of(b, n)

@@ -233,9 +233,9 @@ def expand(K: Array, S: Array, keep: Integers, small: Array) -> None:
 
 
 @njit(cache=True, nogil=True)
-def balance(K: Array, S: Array) -> None:
-    """Give the rounding error of sum b to the point with most room."""
-    excess = ordered_sum(S[B])
+def balance(K: Array, S: Array, total: float) -> None:
+    """Give the rounding error of sum b, which is to be `total`, to the point with most room."""
+    excess = ordered_sum(S[B]) - total
     if excess == 0.0:
         return
     t, most = S.shape[1] - 1, -1.0

@@ -61,7 +61,7 @@ def _best_size(problem: Problem, one: Array) -> float:
     if not (quad > 0.0 and np.isfinite(quad) and pull > 0.0):
         return 0.0
     dual = loss.dual_from_signed(full, y)
-    shares = 0.5 ** np.arange(_SHARES)
+    shares = 0.5 ** np.arange(1 if loss.dual_sum(y) else _SHARES)
     values = np.array([loss.dual_value(share * dual, y) for share in shares])
     sizes = pull / quad * 2.0**_POWERS
     costs, prices = np.full((2, len(sizes)), np.inf)

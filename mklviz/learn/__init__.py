@@ -15,8 +15,9 @@ except ModuleNotFoundError as error:
     ) from error
 
 from mklviz.learn.classifier import MKLClassifier
+from mklviz.learn.one_class import MKLOneClass
 from mklviz.learn.regressor import MKLRegressor
 from mklviz.learn.search import MKLClassifierCV, MKLRegressorCV
 from mklviz.learn.transformer import KernelTransformer
 
-__all__ = ["KernelTransformer", "MKLClassifier", "MKLClassifierCV", "MKLRegressor", "MKLRegressorCV"]
+__all__ = ["KernelTransformer", "MKLClassifier", "MKLClassifierCV", "MKLOneClass", "MKLRegressor", "MKLRegressorCV"]

@@ -8,6 +8,7 @@ from mklviz.problem.losses import (
     Loss,
     MulticlassHinge,
     OneAgainstAllHinge,
+    OneClass,
     Squared,
     loss_families,
 )
@@ -49,6 +50,7 @@ __all__ = [
     "LpPenalty",
     "MulticlassHinge",
     "OneAgainstAllHinge",
+    "OneClass",
     "PowerPenalty",
     "Predictor",
     "Problem",

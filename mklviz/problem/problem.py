@@ -90,6 +90,7 @@ class Problem:
             raise ProblemError(f"The bank has {self.bank.n_samples} samples, but y has {len(y)} labels.")
         self.loss.check_targets(y)
         self.regularizer.check(self.m)
+        self.loss.check_regularizer(self.regularizer)
         if not (self.bank.convex or self.regularizer.weighted):
             what = "a product of kernels" if self.bank.kind == "product" else "a kernel with parameters"
             raise ProblemError(
@@ -120,6 +121,8 @@ class Problem:
         """Say what the targets are, after the number of samples."""
         if self.loss.regression:
             return f", targets from {self.y.min():g} to {self.y.max():g}"
+        if self.loss.one_class:
+            return ", without labels"
         if self.loss.multiclass:
             return f" of {len(np.unique(self.y)):,} classes"
         positive = int((self.y > 0).sum())
@@ -237,7 +240,7 @@ class Problem:
         if not self.convex:
             return float("nan")
         bound = prove(self, dual, quad).bound
-        if self.zero_objective > 0.0:
+        if self.zero_objective > 0.0 or self.loss.dual_sum(self.y):
             return bound
         nothing = np.zeros_like(dual)  # proves that the zero function, which costs nothing, is optimal
         return max(bound, self.loss.dual_value(nothing, self.y) - self.regularizer.conjugate(np.zeros(self.m)))

@@ -149,6 +149,8 @@ def _value(problem: Posed, dual: Array, s: Array, share: float) -> float:
 def _best(problem: Posed, dual: Array, s: Array) -> tuple[float, float]:
     """Return the share of the dual point whose bound is highest, and that bound."""
     largest = problem.regularizer.dual_scale(s)
+    if problem.loss.dual_sum(problem.y):  # no share of the dual point has that sum
+        return 1.0, _value(problem, dual, s, 1.0) if largest == 1.0 else -np.inf
     bound = _value(problem, dual, s, largest)
     if not problem.regularizer.steep:
         return largest, bound

@@ -36,12 +36,12 @@ def rounding_bound(problem: Problem, weights: Array, dual: Array, proving: Array
     value, bias = loss.primal(scores, y)
     decisions = scores + bias
     price, lost = _price(problem, weights, signed, float(np.vdot(signed, scores)))
-    worse = loss.value(worsened(problem, weights, decisions, terms), y) - value
-    upper = worse + lost + unit * (value + abs(price) + _inner(signed, terms))
+    worse = loss.value(worsened(problem, weights, decisions, terms), y) - loss.value(decisions, y)
+    upper = worse + lost + unit * (abs(value) + abs(price) + _inner(signed, terms))
     terms = terms if proving is None else spread(np.abs(proves))
     summed = abs(loss.dual_value(loss.dual_from_signed(proves, y), y)) + abs(price) + _inner(proves, terms)
     summed += _inner(proves, y) if loss.regression else 0.0
-    unbalanced = float(np.abs(bias * proves.sum(axis=0)).sum())
+    unbalanced = float(np.abs(bias * (proves.sum(axis=0) - loss.dual_sum(y))).sum())
     return upper + unit * summed + 2.0 * EPS * _inner(proves, decisions) + unbalanced
 
 

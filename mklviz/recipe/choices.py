@@ -258,10 +258,9 @@ class ProblemChoice:
                 raise ProblemError(f"A {what} is an object, such as Hinge(10.0) or Simplex(), not {part!r:.80}.")
         if self.class_weight not in (None, "balanced"):
             raise ProblemError(f'class_weight is None or "balanced", but {self.class_weight!r:.80} was given.')
-        if self.class_weight and self.loss.regression:
-            raise ProblemError(
-                f"The {self.loss.label} loss fits numbers, which have no classes to balance: choose a loss for classes."
-            )
+        if self.class_weight and (self.loss.regression or self.loss.one_class):
+            what = "fits numbers, which have no classes" if self.loss.regression else "knows one class, with none"
+            raise ProblemError(f"The {self.loss.label} loss {what} to balance: choose a loss that tells classes apart.")
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from mklviz.contract import Iterate
 from mklviz.datasets import Dataset, Task
 from mklviz.errors import ProblemError
@@ -29,6 +31,8 @@ class Built:
         """Return the problem with this loss, regularizer and weights of classes, or raise `ProblemError`."""
         refuse(self.train.title, self.train.task, loss)
         weights = None if class_weight is None else balanced_classes(self.train.y)
+        if loss.one_class and self.train.task == "binary":  # the other class is what it is to find
+            weights = (self.train.y > 0.0).astype(np.float64)
         problem = Problem(self.bank, self.train.y, loss, regularizer, weights)
         return Prepared(self.train, self.test, problem, self.cross)
 

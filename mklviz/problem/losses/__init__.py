@@ -9,6 +9,7 @@ from mklviz.problem.losses.hinge import Hinge
 from mklviz.problem.losses.logistic import Logistic
 from mklviz.problem.losses.multiclass_hinge import MulticlassHinge
 from mklviz.problem.losses.one_against_all import OneAgainstAllHinge
+from mklviz.problem.losses.one_class import OneClass
 from mklviz.problem.losses.squared import Squared
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "Loss",
     "MulticlassHinge",
     "OneAgainstAllHinge",
+    "OneClass",
     "Squared",
     "labels_of",
     "loss_families",

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from mklviz.errors import ProblemError, UnsupportedProblem
 from mklviz.kernels.interface import Access
 from mklviz.numbers import is_number, is_switch
+from mklviz.problem.regularizers import Regularizer
 from mklviz.typing import Array, Flags
 
 ON_KINK = 1e-9  # distance from a kink, relative to the largest residual, below which a sample stands on it
@@ -51,6 +52,8 @@ class Loss(ABC):
         Whether the targets are real numbers rather than classes.
     multiclass : bool
         Whether the targets are class numbers, such as 0, 1, ..., c-1, rather than -1 and +1.
+    one_class : bool
+        Whether it learns from samples of one class, without labels.
     by_class : bool
         Whether the problem at fixed weights falls apart into one for each class.
     svm : bool
@@ -71,6 +74,7 @@ class Loss(ABC):
     label: ClassVar[str] = ""
     regression: ClassVar[bool] = False
     multiclass: ClassVar[bool] = False
+    one_class: ClassVar[bool] = False
     by_class: ClassVar[bool] = False
     svm: ClassVar[bool] = False
     smooth: ClassVar[bool] = False
@@ -137,6 +141,13 @@ class Loss(ABC):
     def check_targets(self, y: Array) -> None:
         """Raise `ProblemError` if this loss cannot be used with the targets `y`."""
 
+    def check_regularizer(self, regularizer: Regularizer) -> None:  # noqa: B027
+        """Raise `ProblemError` if there is no optimum with this regularizer of the kernel weights."""
+
+    def dual_sum(self, y: Array) -> float:
+        """Return what the signed dual variables sum to where there is a bias."""
+        return 0.0
+
     def dual_shape(self, y: Array) -> tuple[int, ...]:
         """Return the shape of the dual variables: (n,), or (n, c) with c classes."""
         return y.shape
@@ -147,7 +158,7 @@ class Loss(ABC):
 
     @abstractmethod
     def best_bias(self, scores: Array, y: Array) -> float | Array:
-        """Return a minimiser b of ``value(scores + b, y)``."""
+        """Return a minimiser b of ``value(scores + b, y) + S b``, where signed dual variables sum to S, mostly 0."""
 
     @abstractmethod
     def dual_value(self, dual: Array, y: Array) -> float:
@@ -169,16 +180,18 @@ class Loss(ABC):
         inside = shaped and bool((dual >= low - slack).all()) and bool((dual <= high + slack).all())
         sizes = np.abs(dual) if inside else np.zeros(1)
         off = FEASIBLE * float(sizes.sum()) + SUMMED * len(y) * float(sizes.max())
-        if not inside or (self.bias and abs(self.signed(dual, y).sum()) > off):
+        total = self.dual_sum(y)
+        if not inside or (self.bias and abs(self.signed(dual, y).sum() - total) > off):
             C, zero = ("C", "") if self.sample_weight is None else ("C w", ", zero where the weight is")
             lie = f"lie in [{f'-{C}' if np.min(low) < 0 else '0'}, {C}]" if self.bounded else f"be finite numbers{zero}"
             balance = "sum to zero" if self.regression else "balance the classes (y'a = 0)"
+            balance = f"sum to {total:g}" if total else balance
             raise ProblemError(f"The dual variables must {lie}{f' and {balance}' if self.bias else ''}.")
 
     def primal(self, scores: Array, y: Array) -> tuple[float, float | Array]:
         """Return the loss at the best bias, and that bias (zero where there is none; one per class or one in all)."""
         bias = self.best_bias(scores, y) if self.bias else 0.0
-        return self.value(scores + bias, y), bias
+        return self.value(scores + bias, y) + self.dual_sum(y) * float(np.sum(bias)), bias
 
     def null_dual(self, y: Array) -> tuple[Array, Array, int | None]:
         """Return all optimal signed dual variables of the model without kernels: a face of the dual's box.

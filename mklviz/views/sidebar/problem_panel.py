@@ -10,13 +10,16 @@ import dataclasses
 import inspect
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
 
+from mklviz.contract import Solver
 from mklviz.datasets import Task
 from mklviz.engine import solver_classes
+from mklviz.errors import ProblemError
 from mklviz.kernels import Bank, Gaussian, KernelBank, LearnedPolynomial, NystromBank, ParametricBank, ProductBank
 from mklviz.kernels.interface import Access
 from mklviz.problem import (
@@ -120,8 +123,15 @@ def offered_regularizers() -> dict[str, type[Regularizer]]:
     return {
         name: family
         for name, family in families
-        if any(not s.refusal(example(loss(), family())) for s in solvers for loss in loss_families().values())
+        if any(_follows(s, loss(), family()) for s in solvers for loss in loss_families().values())
     }
+
+
+def _follows(solver: Solver, loss: Loss, regularizer: Regularizer) -> bool:
+    """Return whether a problem with this loss and regularizer can be posed, and the solver can follow it."""
+    with suppress(ProblemError):
+        return not solver.refusal(example(loss, regularizer))
+    return False
 
 
 # what is proposed where the loss chosen does not fit
@@ -188,7 +198,7 @@ class ProblemPanel(Section):
                     field.box.visible = name == menu.value
         family = loss_families()[self.loss.value]
         self.bias.visible = bias_is_a_choice(family)
-        self.balanced.visible = family.weighable and not family.regression
+        self.balanced.visible = family.weighable and not (family.regression or family.one_class)
         say(self.about_loss, explanation(family))
         say(self.about_weights, explanation(regularizer_families()[self.weights.value]))
         self.touched()

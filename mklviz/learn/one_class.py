@@ -1,0 +1,115 @@
+"""Outliers by multiple kernel learning: what lies outside a boundary around the samples, as in the one-class SVM."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import OutlierMixin
+
+from mklviz.contract import Solver
+from mklviz.errors import ProblemError
+from mklviz.kernels import KernelFamily, Nystrom
+from mklviz.learn._base import ATTRIBUTES, PARAMETERS, MKLEstimator
+from mklviz.problem import Loss, OneClass, Regularizer
+from mklviz.typing import Array
+
+ON_BOUNDARY = 1e-6  # share of rho by which it is lowered, so that rounding makes no sample on it an outlier
+
+
+class MKLOneClass(OutlierMixin, MKLEstimator):
+    __doc__ = f"""Detector of outliers that learns the weights of its kernels with itself.
+
+    Parameters
+    ----------
+    {PARAMETERS}
+    nu : float
+        At most this share of the samples are outliers, and at least this share are support vectors; above 0, up to 1.
+
+    Attributes
+    ----------
+    offset_ : float
+        rho: samples of a smaller score are outliers.
+    {ATTRIBUTES}
+
+    Notes
+    -----
+    `loss` is the one-class loss. The objective is least for kernels under which all samples look alike, so the weights
+    go to the widest of many Gaussians: choose widths that are all narrow enough, or kernels centred to one spread.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mklviz as mv
+    >>> X = np.random.default_rng(0).normal(size=(100, 2))
+    >>> detector = mv.MKLOneClass("gauss:0.5,1 poly:2", nu=0.1).fit(X)
+    >>> detector.predict([[0.0, 0.0], [9.0, 9.0]]).tolist()
+    [1, -1]
+    """
+
+    def __init__(
+        self,
+        kernels: str | KernelFamily | Sequence[KernelFamily] = "gauss:1@all+each",
+        *,
+        loss: str | Loss = "auto",
+        regularizer: str | Regularizer = "simplex",
+        solver: str | Solver = "auto",
+        C: float = 1.0,
+        normalize: str = "auto",
+        approximation: Nystrom | str | None = "auto",
+        tol: float = 1e-2,
+        max_iter: int = 500,
+        random_state: Any = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        nu: float = 0.5,
+    ) -> None:
+        self._take(locals())
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MKLOneClass:
+        """Learn from samples `X`, a table with a row per sample.
+
+        Parameters
+        ----------
+        X
+            As above.
+        y
+            Not used.
+        sample_weight : (n,) array, optional
+            What C is multiplied by for each sample; samples of weight zero are left out.
+
+        Raises
+        ------
+        ProblemError, KernelError, UnknownName
+            With a sentence, if the data do not fit the kernels. All are also `ValueError`.
+        """
+        X = self._checked(X, ensure_min_samples=2)
+        X, targets, weights = self._counted(X, np.ones(len(X)), sample_weight)
+        self._learn(X, targets, self._posed_loss(self.C), self._regularizer(), weights)
+        self.intercept_ = self.intercept_ + ON_BOUNDARY * np.abs(self.intercept_)
+        self._function = replace(self._function, bias=float(self.intercept_[0]))
+        self.offset_ = -float(self.intercept_[0])
+        return self
+
+    def _posed_loss(self, C: float) -> Loss:
+        if self.loss == "auto":
+            return OneClass(C, self.nu)
+        loss = self._loss("one-class", C)
+        if not loss.one_class:
+            raise ProblemError(f'The {loss.label} loss needs labels: leave loss="auto" and set nu.')
+        return loss
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the score less `offset_` of points `X`, (n,): negative for outliers."""
+        return self._decide(X)
+
+    def score_samples(self, X: Any) -> Array:
+        """Return the scores of points `X`, (n,): the learned function, larger where samples are alike."""
+        return np.asarray(self._decide(X) + self.offset_)
+
+    def predict(self, X: Any) -> Any:
+        """Return +1 for points `X` inside the boundary and -1 for outliers, (n,)."""
+        return np.where(self._decide(X) < 0.0, -1, 1)

@@ -1,0 +1,138 @@
+"""The one-class SVM with learned kernel weights, beside LIBSVM and a conic solver."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from _reference import optimal_value
+from sklearn.svm import OneClassSVM
+
+import mklviz as mv
+from mklviz.check.problems import REGULARIZERS
+from mklviz.engine import available_solvers
+from mklviz.errors import ProblemError
+from mklviz.kernels import Bank
+from mklviz.problem import OneClass, Problem, Regularizer, Simplex
+from mklviz.recipe import Recipe
+
+N = 40
+
+
+def points(seed: int, n: int = N) -> np.ndarray:
+    """Return a cloud with a few points far from it."""
+    rng = np.random.default_rng(seed)
+    return np.vstack([rng.normal(size=(n - n // 8, 2)), rng.uniform(-5.0, 5.0, size=(n // 8, 2))])
+
+
+def kernels_of(bank: Bank) -> list[np.ndarray]:
+    """Return every kernel in full."""
+    return [bank.combine(one) for one in np.eye(len(bank))]
+
+
+def one_class(seed: int, loss: OneClass, regularizer: Regularizer, weights: np.ndarray | None = None) -> Problem:
+    """Return a problem on centred kernels, so that no width is best by being wide."""
+    X = points(seed)
+    families = [mv.Gaussian(widths=(0.3, 1.0), on="all+each"), mv.Polynomial(degrees=(2,))]
+    grams = kernels_of(mv.KernelBank.build(X, families))
+    centre = np.eye(N) - 1.0 / N
+    centred = [centre @ K @ centre for K in grams]
+    bank = mv.KernelBank.from_grams([K * N / np.trace(K) + 1e-3 * np.eye(N) for K in centred])
+    return Problem(bank, np.ones(N), loss, regularizer, weights)
+
+
+@pytest.mark.parametrize("nu", [0.04, 0.1, 0.37, 0.9])
+@pytest.mark.parametrize("C", [1.0, 1e-3, 1e4])
+def test_at_fixed_weights_it_is_libsvms(nu: float, C: float) -> None:
+    problem = one_class(0, OneClass(C, nu), Simplex())
+    trace = mv.solve(problem, "spg", gap=1e-8)
+    d, dual = trace.best.weights, trace.best.dual
+    K = problem.bank.combine(d)
+    svm = OneClassSVM(kernel="precomputed", nu=nu, tol=1e-10).fit(K)
+    a = np.zeros(N)
+    a[svm.support_] = svm.dual_coef_[0]
+    assert trace.best.objective == pytest.approx(-0.5 * C**2 * a @ K @ a, rel=1e-6)
+    predictor = problem.predictor(d, dual)
+    scores, free = K @ dual, (a > 1e-6) & (a < 1.0 - 1e-6)
+    assert np.abs(scores + predictor.bias)[free].max(initial=0.0) <= 1e-3 * scores.max()
+    assert (scores + predictor.bias < -1e-3 * scores.max()).mean() <= nu
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_whole_problem_agrees_with_a_conic_solver(seed: int) -> None:
+    nu = (0.05, 0.2, 0.6)[seed]
+    problem = one_class(seed, OneClass(1.0, nu), Simplex())
+    roots = [np.linalg.cholesky(K + 1e-12 * np.eye(N)) for K in kernels_of(problem.bank)]
+    a, t = cp.Variable(N), cp.Variable()
+    sides = [cp.sum_squares(root.T @ a) <= t for root in roots]
+    best = optimal_value(cp.Problem(cp.Maximize(-0.5 * t), [*sides, a >= 0, a <= 1, cp.sum(a) == nu * N]))
+    for solver in available_solvers(problem):
+        trace = mv.solve(problem, solver, gap=1e-4, max_iter=500)
+        assert trace.status == "converged", (solver, trace.reason)
+        slack = 1e-6 * abs(best)
+        assert trace.best_bound.lower_bound <= best + slack
+        assert best - slack <= trace.best.objective <= best + 1.1e-4 * abs(best)
+
+
+@pytest.mark.parametrize("regularizer", REGULARIZERS, ids=repr)
+def test_every_regularizer_gives_a_certificate_or_says_why_it_cannot(regularizer: Regularizer) -> None:
+    if regularizer.linear:
+        with pytest.raises(ProblemError, match="has no best weights"):
+            one_class(1, OneClass(1.0, 0.2), regularizer)
+        return
+    problem = one_class(1, OneClass(1.0, 0.2), regularizer)
+    bounds, objectives = [], []
+    for solver in available_solvers(problem):
+        trace = mv.solve(problem, solver, gap=1e-3, max_iter=500)
+        bounds.append(trace.best_bound.lower_bound)
+        objectives.append(trace.best.objective)
+        assert trace.status in ("converged", "limit"), (solver, trace.reason)
+    assert max(bounds) <= min(objectives) + 1e-9 * abs(min(objectives))
+    assert min(objectives) - max(bounds) <= 1e-3 * abs(min(objectives)) + 1e-12  # zero where the price is too high
+
+
+def test_weights_count_as_repeated_samples_and_zero_leaves_one_out() -> None:
+    counts = np.arange(N) % 3
+    weighted = one_class(2, OneClass(1.0, 0.25), Simplex(), counts.astype(float))
+    often = np.repeat(np.arange(N), counts)
+    grams = [K[np.ix_(often, often)] for K in kernels_of(weighted.bank)]
+    many = Problem(mv.KernelBank.from_grams(grams), np.ones(len(often)), OneClass(1.0, 0.25), Simplex())
+    one, other = (mv.solve(problem, "spg", gap=1e-7).best.objective for problem in (weighted, many))
+    assert one == pytest.approx(other, rel=1e-6)
+
+
+def test_kernels_may_come_row_by_row() -> None:
+    X = points(3)
+    families = [mv.Gaussian(widths=(0.5, 1.0), on="all")]
+    banks = [mv.KernelBank.build(X, families), mv.KernelBank.build(X, families, rows=True)]
+    found = [mv.solve(Problem(bank, np.ones(N), OneClass(1.0, 0.2)), "spg", gap=1e-4).best.objective for bank in banks]
+    assert found[0] == pytest.approx(found[1], rel=2e-4)
+
+
+@pytest.mark.parametrize("nu", [0.0, -0.1, 1.1, float("nan"), "half"])
+def test_shares_that_are_none_are_refused(nu: object) -> None:
+    with pytest.raises(ProblemError, match="nu, a share of the samples, must lie above 0"):
+        OneClass(1.0, nu)  # type: ignore[arg-type]
+
+
+def test_of_two_classes_a_race_learns_the_positive_one_and_is_scored_on_both() -> None:
+    recipe = Recipe().changed(source="ionosphere", loss=OneClass(1.0, 0.2))
+    posed = recipe.prepare()
+    assert (posed.problem.sample_weight == (posed.train.y > 0.0)).all()
+    best = mv.solve(posed.problem, "spg", gap=1e-2).best
+    assert not best.dual[posed.train.y < 0.0].any()
+    assert posed.score(best) > 0.6
+
+
+def test_the_estimator_is_that_of_scikit_learn_with_one_kernel() -> None:
+    X = points(4)
+    ours = mv.MKLOneClass("gauss:1@all", nu=0.2, tol=1e-9).fit(X)
+    theirs = OneClassSVM(gamma=0.5, nu=0.2, tol=1e-10).fit(X)
+    new = points(5)
+    np.testing.assert_allclose(ours.decision_function(new), theirs.decision_function(new), atol=1e-4)
+    np.testing.assert_allclose(ours.score_samples(new), theirs.score_samples(new), atol=1e-4)
+    sure = np.abs(theirs.decision_function(new)) > 1e-3
+    assert (ours.predict(new) == theirs.predict(new))[sure].all()
+    assert (ours.fit_predict(X) == -1).mean() <= 0.2 + 1e-9
+    with pytest.raises(ProblemError, match="needs labels"):
+        mv.MKLOneClass(loss="hinge").fit(X)
