@@ -77,9 +77,8 @@ class TableColumn:
     @property
     def _numbers(self) -> Array:
         """What kernels see of each value (values, columns): its number, or 1 where it is a column's word."""
-        read = self.read
         if self.role == "numbers":
-            table = np.array([[read(value)] for value in self.values])
+            table = np.array([*map(self.read, self.values)]).reshape(-1, 1)
         else:
             shown = self._shown
             table = np.array([[float(text == word) for word in shown] for text in self.texts()])
@@ -105,8 +104,9 @@ class TableColumn:
 
 def _label(value: Any, read: Callable[[Any], float] | None) -> str:
     if isinstance(value, str):
-        as_written = read is None or (is_number(value) and read(value) == float(value))
-        return value if as_written else repr(read(value)).removesuffix(".0")
+        if read is None or (is_number(value) and read(value) == float(value)):
+            return value
+        return repr(read(value)).removesuffix(".0")
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         return str(int(value))
     return str(value)
@@ -171,7 +171,8 @@ def _reader(
     """Return what reads the numbers of a column: by its own decimal sign, else that of the others."""
     if not sign:
         usual = found.decimal if any("," in text for text in texts) else "."
-        sign = file_sign if len(file_sign) == 1 else usual
+        told = file_sign == "." or (file_sign == "," and found.decimal == ",")  # beside commas, points are decimal
+        sign = file_sign if told else usual
     decimal = options.decimal or (sign if len(sign) == 1 else "")
     return lambda text: number(text, decimal, options.thousands)
 

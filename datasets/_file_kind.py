@@ -15,10 +15,8 @@ from mklviz.unpacking import ArchiveMember
 from ._bounds import UNPACKED, reading, reason_of
 from ._dataset import DataError
 
-_ZIP, _TABLES = (
-    "a zip archive",
-    (".csv", ".tsv", ".txt", ".data", ".dat", ".arff", ".svm", ".libsvm", ".xlsx", ".parquet"),
-)
+_ZIP = "a zip archive"
+_TABLES = (".csv", ".tsv", ".txt", ".data", ".dat", ".arff", ".svm", ".libsvm", ".xlsx", ".parquet", ".mat", ".npz")
 TABLES = ("excel", "parquet", "npz")
 _SIGNATURES = (
     (b"%PDF", "a PDF"),
@@ -58,15 +56,34 @@ def unpacked(data: bytes, name: str) -> tuple[bytes, str]:
             return _bounded(content, name), name.removesuffix(suffix)
     if data.startswith(b"PK\x03\x04") and _zip_kind(data) == _ZIP:
         with reading(f"{name} is a damaged zip archive"), zipfile.ZipFile(io.BytesIO(data)) as archive:
-            held = [info for info in archive.infolist() if not (info.is_dir() or info.filename.startswith("__MACOSX"))]
-            tables = [info for info in held if info.filename.lower().endswith(_TABLES)]
+            held, tables = _held(archive)
             if len(held) != 1 and len(tables) != 1:
                 raise DataError(f"{name} is a zip archive with {len(held)} files: unpack it, and open one of them.")
             (info,) = held if len(held) == 1 else tables
             _bounded(b"", name, info.file_size)
-            with ArchiveMember(archive, info) as member:
-                return member.read(), info.filename.rpartition("/")[2]
+            return _member(archive, info), info.filename.rpartition("/")[2]
     return data, name
+
+
+def members(data: bytes, name: str) -> list[tuple[str, bytes]]:
+    """Return the tables in a zip archive by their names, where there is more than one."""
+    if not data.startswith(b"PK\x03\x04") or _zip_kind(data) != _ZIP:
+        return []
+    with reading(f"{name} is a damaged zip archive"), zipfile.ZipFile(io.BytesIO(data)) as archive:
+        _, tables = _held(archive)
+        _bounded(b"", name, sum(info.file_size for info in tables))
+        return [(info.filename.rpartition("/")[2], _member(archive, info)) for info in tables if len(tables) > 1]
+
+
+def _held(archive: zipfile.ZipFile) -> tuple[list[zipfile.ZipInfo], list[zipfile.ZipInfo]]:
+    """Return the files in an archive, and those that may be tables by their names."""
+    held = [info for info in archive.infolist() if not (info.is_dir() or info.filename.startswith("__MACOSX"))]
+    return held, [info for info in held if info.file_size and info.filename.lower().endswith(_TABLES)]
+
+
+def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+    with ArchiveMember(archive, info) as member:
+        return member.read()
 
 
 def _bounded(content: bytes, name: str, size: int = 0) -> bytes:
@@ -106,7 +123,7 @@ def _kind(data: bytes) -> str:
         return "a photo" if data[8:12] in _PHOTOS else "a video"
     if data[257:262] == b"ustar":
         return "a tar archive"
-    if data[:1] == b"\x80" and 2 <= data[1] <= 5 and data.rstrip().endswith(b"."):
+    if data[:1] == b"\x80" and b"\x02" <= data[1:2] <= b"\x05" and data.rstrip().endswith(b"."):
         return "a Python pickle, which mklviz never opens"
     start = data[:200].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     return "a web page" if start.startswith((b"<!doctype html", b"<html")) else ""

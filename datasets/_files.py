@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from mklviz.limits import LIMITS
@@ -13,12 +13,13 @@ from mklviz.quoting import named
 
 from ._bounds import reason_of
 from ._dataset import DataError, Dataset
-from ._file_kind import table_format, unpacked
+from ._file_kind import members, table_format, unpacked
+from ._formats import format_of
 from ._frame import dataset_from_frame
 from ._read_excel import read_excel
-from ._read_npz import read_npz
 from ._read_parquet import read_parquet
-from ._read_text import looks_like_libsvm, read_libsvm, read_text
+from ._read_text import read_text
+from ._several import read_several
 from ._source import read_source
 from ._table_options import Found, Progress, TableOptions
 
@@ -26,19 +27,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 READ = 0.7  # of the time goes to the rows, the rest to what is made of them
-FORMATS = {
-    ".csv": "table",
-    ".tsv": "table",
-    ".libsvm": "libsvm",
-    ".svm": "libsvm",
-    ".svmlight": "libsvm",
-    ".npz": "npz",
-}
 TABLES = {"excel": read_excel, "parquet": read_parquet, "table": read_text}
 
 
 def read_dataset(
-    path_or_bytes: str | os.PathLike[str] | bytes,
+    path_or_bytes: str | os.PathLike[str] | bytes | Sequence[str | os.PathLike[str]],
     name: str | None = None,
     target: str | None = None,
     missing: str | None = None,
@@ -56,16 +49,19 @@ def read_dataset(
 ) -> Dataset:
     """Read a data set from a file, or from the bytes of one.
 
-    A table may be text with commas, semicolons, tabs, bars or blanks between its columns, an Excel workbook (.xlsx) or
-    a Parquet file, and packed as .gz, .bz2, .xz or .zip. A column of words becomes one column for each word; dates,
-    texts and the numbers of rows are set aside. What is not said, the table decides: the same file with the same
-    options is the same data set, and its ``notes`` tell what was done. LIBSVM text and npz archives, with ``X`` (n, d)
-    and ``y`` (n,), or Gram matrices ``grams`` (m, n, n) and ``y``, are read as they are; nothing is ever unpickled.
-    Names such as ``.svm`` or ``.npz`` say what a file is; otherwise, and for bytes, the content decides.
+    A table may be text with commas, semicolons, tabs, bars or blanks between its columns, an Excel workbook (.xlsx), a
+    Parquet file, or ARFF of Weka, OpenML and KEEL. A column of words becomes one column for each word; dates, texts and
+    the numbers of rows are set aside. What is not said, the table decides: the same file with the same options is the
+    same data set, and its ``notes`` tell what was done. LIBSVM text, also with precomputed kernels, and arrays of NumPy
+    (.npz, .npy) and MATLAB (.mat), ``y`` and samples, or ``y`` and Gram or distance matrices (m, n, n), under any
+    names, are read as they are; nothing is ever unpickled. Files may be packed (.gz, .bz2, .xz, .zip). What a file
+    holds decides its format, or else its name.
 
     Parameters
     ----------
-    path_or_bytes : path or bytes
+    path_or_bytes : path, bytes or sequence of paths
+        Several files, a folder or a .zip of them, make one data set: kernels with their labels, X and y, or tables of
+        the same samples, which are views: `Dataset.groups`.
     name : str, optional
         Name of the data set; the file's name without its suffix if left out.
     target : str, optional
@@ -104,9 +100,40 @@ def read_dataset(
     )  # fmt: skip
     if isinstance(path_or_bytes, bytes):
         return replace(_read(path_or_bytes, name or "data", options, LIMITS.cells, progress), source="")
+    if not isinstance(path_or_bytes, (str, os.PathLike)):
+        return _together(list(path_or_bytes), name, options, progress)
+    path = Path(path_or_bytes)
+    if _is_folder(path):
+        files = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
+        return _together(files, name or path.name, options, progress)
     data, filename = read_source(path_or_bytes)
     dataset = _read(data, filename, options, LIMITS.gram_cells, progress)
     return replace(dataset, name=name, title=name) if name else dataset
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):  # no name of a file, which reading says
+        return False
+
+
+def _together(
+    paths: Sequence[str | os.PathLike[str]], name: str | None, options: TableOptions, progress: Progress | None
+) -> Dataset:
+    """Return the data set that some files make."""
+    called = name or (Path(paths[0]).stem if paths else "The list")
+    if not paths:
+        raise DataError(f"{called} holds no files that could be read.")
+    try:
+        files = [unpacked(Path(path).read_bytes(), Path(path).name)[::-1] for path in paths]
+        report = progress or (lambda _fraction: None)
+        dataset = read_several(files, called, options, report, LIMITS.gram_cells, _frame)
+    except OSError as error:
+        raise DataError(f"{_shown(Path(error.filename or paths[0]))} cannot be read: {error.strerror}.") from None
+    except MemoryError:
+        raise DataError("There is not enough memory to read the files: leave rows or columns out.") from None
+    return replace(dataset, name=called, title=called, source="")
 
 
 def read_dataset_bytes(
@@ -128,18 +155,7 @@ def read_dataset_bytes(
 def _read(data: bytes, filename: str, options: TableOptions, gram_cells: int, progress: Progress | None) -> Dataset:
     name, report = named(filename), progress or (lambda _fraction: None)
     try:
-        content, inner, kind = _opened(data, name)
-        if kind in TABLES:
-            frame, found = TABLES[kind](content, name, options, lambda fraction: report(READ * fraction))
-            dataset = dataset_from_frame(
-                frame, options, name, found, lambda fraction: report(READ + (1.0 - READ) * fraction)
-            )
-        elif options != TableOptions():
-            raise DataError(f"{name} has no columns with names: target, missing and header are for tables.")
-        elif kind == "npz":
-            dataset = read_npz(content, name, gram_cells)
-        else:
-            dataset = read_libsvm(content, name, report)
+        inner, dataset = _parsed(data, filename, name, options, gram_cells, report)
     except ImportError as error:
         raise DataError(f"Tables are read by pandas, which cannot be imported here: {reason_of(error)}.") from None
     except MemoryError:
@@ -148,22 +164,37 @@ def _read(data: bytes, filename: str, options: TableOptions, gram_cells: int, pr
     return replace(dataset, name=stem, title=stem, source=filename if filename == name else "")
 
 
-def _opened(data: bytes, name: str) -> tuple[bytes, str, str]:
-    """Return what a file holds, unpacked, under its name, and what kind it is."""
-    if not data.strip():
-        raise DataError(f"{name} is empty.")
-    content, inner = unpacked(data, name)
-    return content, inner, table_format(content, name) or FORMATS.get(PurePath(inner).suffix.lower()) or _guess(content)
+def _parsed(
+    data: bytes, filename: str, name: str, options: TableOptions, gram_cells: int, report: Progress
+) -> tuple[str, Dataset]:
+    """Return what a file is called, and the data set in it: in any format, packed or not, or files in an archive."""
+    several = members(data, name)
+    if len(several) > 1:
+        return filename, read_several(several, name, options, report, gram_cells, _frame)
+    content, inner = unpacked(data, filename)
+    form = format_of(content, inner)
+    if form is not None:
+        return inner, form.read(content, name, options, report, gram_cells)
+    frame, found = _frame(content, name, options, lambda fraction: report(READ * fraction))
+    made = dataset_from_frame(frame, options, name, found, lambda fraction: report(READ + (1.0 - READ) * fraction))
+    return inner, made
+
+
+def _frame(content: bytes, name: str, options: TableOptions, progress: Progress) -> tuple[pd.DataFrame, Found]:
+    return TABLES[table_format(content, name) or "table"](content, name, options, progress)
 
 
 def read_frame(data: bytes, filename: str, header: bool = True) -> tuple[pd.DataFrame, Found] | Dataset:
     """Return the rows of a table as they stand in a file, and how they are written; what is no table as a data set."""
     name = named(filename)
-    content, _, kind = _opened(data, name)
-    if kind not in TABLES:
+    if not data.strip():
+        raise DataError(f"{name} is empty.")
+    content, inner = unpacked(data, filename)
+    if len(members(data, name)) > 1 or format_of(content, inner) is not None:
         return read_dataset_bytes(data, filename)
-    return TABLES[kind](content, name, TableOptions(header=header), lambda _fraction: None)
+    return _frame(content, name, TableOptions(header=header), lambda _fraction: None)
 
 
-def _guess(data: bytes) -> str:
-    return "libsvm" if looks_like_libsvm(data) else "table"
+def _shown(path: Path) -> str:
+    """Return a path for a message, cut to its name where it is long."""
+    return named(str(path) if len(str(path)) <= MOST_NAME else path.name)

@@ -5,6 +5,7 @@ Notes say all that is done, and the same frame with the same options gives the s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import isnan
@@ -28,6 +29,8 @@ __all__ = ["check_columns", "dataset_from_frame", "from_frame", "unique_names"]
 
 LABEL_NAMES = ("class", "label", "labels", "target", "y", "outcome", "response", "diagnosis", "species")
 FEW = 0.1  # up to this share of rows with missing values are left out, more are filled in
+_LEFT = {"date": "date: left out", "identifier": "row numbers: left out", "text": "text: left out"}
+_ASSUMED = re.compile(" taken to hold ")
 SHOWN_ROWS, SHOWN_COLUMNS = 8, 40
 
 
@@ -85,7 +88,8 @@ def dataset_from_frame(
     codes, inverse = np.unique(label.codes[kept.rows], return_inverse=True)
     texts = label.texts()
     labels = code_labels([texts[code] for code in codes], column(label.name), inverse, options.task)
-    done = (*written, *kept.notes, *_column_notes(columns, label, kept.missing))
+    told = tuple(text for text in found.assumed if not _ASSUMED.search(text))
+    done = (*told, *written, *kept.notes, *_column_notes(columns, label, kept.missing))
     comma = ["decimal comma"] if any(each.startswith("Commas in") for each in written) else []
     dialect = ", ".join([*filter(None, [found.dialect]), *comma, f"{len(frame):,} rows"])
     shown = replace(options, target=label.name, missing=kept.missing, header=found.header)
@@ -96,7 +100,9 @@ def dataset_from_frame(
     features = tuple(feature for each in used for feature in each.names)
     dataset = labels.dataset(name, _values(used, kept.rows, progress), feature_names=features)
     guessed = () if options.target is not None else (f"The target is {column(label.name)}.",)
-    return replace(dataset, notes=(*dataset.notes, *found.assumed, *guessed, *done), table=summary)
+    return replace(
+        dataset, notes=(*dataset.notes, *filter(_ASSUMED.search, found.assumed), *guessed, *done), table=summary
+    )
 
 
 def check_columns(options: TableOptions, names: Sequence[str], name: str) -> None:
@@ -137,7 +143,11 @@ def _roles(columns: Sequence[TableColumn], label: TableColumn, task: str) -> tup
         if each is label:
             return each.name, "target", "target: numbers" if task == "regression" else "target: classes"
         if each.aside:
-            return each.name, "nothing" if each.role in ("numbers", "words") else each.role, each.aside
+            return (
+                each.name,
+                "nothing" if each.role in ("numbers", "words") else each.role,
+                _LEFT.get(each.role, "left out"),
+            )
         count = len(each.names)
         words = "words as 1 column" if count == 1 else f"words as {count} columns"
         return each.name, each.role, "number" if each.role == "numbers" else words
@@ -173,9 +183,9 @@ def _predictable(candidate: TableColumn) -> bool:
 
 def _guess(columns: Sequence[TableColumn], able: Sequence[TableColumn]) -> TableColumn:
     """Return the column that is called so, else the first where it alone holds words, else the last."""
-    called = [
-        each for each in columns if each.name.lower() in LABEL_NAMES and each.role in ("numbers", "words", "text")
-    ]
+    holding = ("numbers", "words", "text")
+    named = [each for each in columns if each.name.lower() in LABEL_NAMES and each.role in holding]
+    called = [each for each in named if each in able or len(each.values) < 2 or len(columns) == 2]
     ends = [each for each in (columns[-1], columns[0]) if each in called]
     inner = [each for each in called if each.name.lower() != "y"]  # which may be a coordinate
     if ends or inner:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from statistics import mode
 from typing import TYPE_CHECKING
 
-from ._cells import in_quotes, is_measured, is_missing, is_number
+from ._cells import NO_NUMBER, in_quotes, is_measured, is_missing, is_number
 from ._dataset import DataError
 from ._frame import check_columns, unique_names
 from ._table_options import MOST_ABOVE, Found, TableOptions
@@ -48,7 +48,7 @@ def heading(rows: Sequence[Row], lines: Sequence[int], asked: bool | int | tuple
     header = header_is_first(columns) if asked is None else asked
     if asked is None:
         first = "names of columns" if header else "values, as the others do"
-        notes += (f"The {'first row' if not start else f'row {lines[start]}'} is taken to hold {first}.",)
+        notes += (f"{f'Row {lines[start]}' if start else 'The first row'} is taken to hold {first}.",)
     if not header:
         return NameRows(("",) * width, start, False, notes)
     count = 2 if len(left) > 3 and _also_names(left[1], [cells[2:] for cells in columns]) else 1
@@ -82,7 +82,7 @@ def _said(row: Row) -> str:
 
 def _also_names(row: Row, below: Sequence[Sequence[str]]) -> bool:
     """Whether a second row holds names: words alone, most of them above numbers."""
-    return not any(map(is_measured, row)) and sum(map(_by_kind, row, below)) > 0
+    return not any(map(is_measured, row)) and sum(map(_by_kind, row, below)) > 1
 
 
 def _joined(rows: Sequence[Row]) -> tuple[str, ...]:
@@ -156,7 +156,7 @@ def _counts_columns(first: list[str]) -> bool:
 def _by_kind(cell: str, below: Row) -> int:
     """Return 1 for a word above numbers or dates, -1 for one of these above more of them, 0 above words."""
     present = [other for other in below if not is_missing(other)]
-    if is_missing(cell) or 2 * sum(map(is_measured, present)) < max(len(present), 1):
+    if is_missing(cell) or cell.lower() in NO_NUMBER or 2 * sum(map(is_measured, present)) < max(len(present), 1):
         return 0
     return -1 if is_measured(cell) else 1
 

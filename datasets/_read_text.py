@@ -1,35 +1,26 @@
-"""Tables in text files, by pandas, and LIBSVM's sparse ``label index:value ...`` lines."""
+"""Tables in text files, by pandas."""
 
 from __future__ import annotations
 
 import io
-import math
 import re
 import warnings
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from mklviz.quoting import quote
-
 from ._bounds import check_size, reading, reason_of
 from ._cells import is_number
-from ._dataset import DataError, Dataset
+from ._dataset import DataError
 from ._dialect import SEPARATORS, decode, find_separator, first_lines, read_separator, split
 from ._frame import check_columns, unique_names
 from ._header import heading, named
-from ._labels import code_labels
 from ._table_options import Found, Progress, TableOptions
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["looks_like_libsvm", "read_libsvm", "read_text"]
-
-BLOCK = 1000  # lines
-LIBSVM_LINE = re.compile(r"\S+(\s+\d+:\S+)+\s*(#.*)?")
+__all__ = ["read_text"]
 _SAID = re.compile(r"sep=(.)\s*", re.IGNORECASE)  # by Excel, in the first line
 _TOO_LONG = re.compile(r"[Ll]ine (\d+): expected (\d+) fields, saw (\d+)")
 
@@ -144,68 +135,3 @@ def _parsed(text: str, separator: str, width: int, name: str, progress: Progress
     return frame, [
         f"Row {row} has {cells} cells, more than the {width} of the others: it is left out." for row, _, cells in wrong
     ]
-
-
-def read_libsvm(data: bytes, name: str, progress: Progress) -> Dataset:
-    """Read LIBSVM lines: a label, then ``index:value`` pairs with indices from 1; what is not mentioned is 0."""
-    labels, entries = [], []
-    lines = _utf8(data, name).splitlines()
-    for number, line in enumerate(lines, 1):
-        if number % BLOCK == 1:
-            progress(number / len(lines))
-        words = line.partition("#")[0].split()
-        if words:
-            _number(words[0], number, "the label")
-            labels.append(words[0])
-            entries.append(_pairs(words[1:], number))
-    if not labels:
-        raise DataError(f"{name} is empty; expected lines such as '+1 1:0.5 3:2'.")
-    width = max((index for pairs in entries for index in pairs), default=0)
-    if not width:
-        raise DataError(f"{name} has labels but no index:value pair.")
-    check_size(name, len(labels), width)
-    X = np.zeros((len(labels), width))
-    for i, pairs in enumerate(entries):
-        X[i, [index - 1 for index in pairs]] = list(pairs.values())
-    return code_labels(labels, "the first column").dataset(name, X)
-
-
-def looks_like_libsvm(data: bytes) -> bool:
-    """Whether the first line with text in it is a LIBSVM line."""
-    lines = data[:100_000].decode("utf-8", "replace").splitlines()
-    first = next((line for line in lines if line.strip() and not line.lstrip().startswith("#")), "")
-    return LIBSVM_LINE.fullmatch(first.strip()) is not None
-
-
-def _number(text: str, number: int, where: str) -> float:
-    if not text:
-        raise DataError(f"Row {number}, {where}: the cell is empty; fill in missing values or leave the row out.")
-    if not is_number(text):
-        raise DataError(f"Row {number}, {where}: {quote(text)} is not a number.")
-    value = float(text)
-    if not math.isfinite(value):
-        raise DataError(f"Row {number}, {where}: {quote(text)} is not a finite number.")
-    return value
-
-
-def _pairs(words: list[str], number: int) -> dict[int, float]:
-    pairs: dict[int, float] = {}
-    for word in words:
-        index, colon, value = word.partition(":")
-        if not colon or not (index.isascii() and index.isdigit()):
-            raise DataError(f"Row {number}: {quote(word)} is not index:value, with an index from 1.")
-        if int(index[:12]) < 1:
-            raise DataError(f"Row {number}: index 0 in {quote(word)}; LIBSVM counts columns from 1.")
-        column = int(index[:12])
-        if column in pairs:
-            raise DataError(f"Row {number} gives index {column} twice.")
-        pairs[column] = _number(value, number, f"index {column}")
-    return pairs
-
-
-def _utf8(data: bytes, name: str) -> str:
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise DataError(f"Row {line} of {name} is not UTF-8 text; save the file as UTF-8.") from None

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from mklviz.quoting import MOST_NAME, listed, named
+from mklviz.quoting import MOST_NAME, named
 
 from ._dataset import DataError
 
@@ -28,8 +28,6 @@ def read_source(source: str | os.PathLike[str]) -> tuple[bytes, str]:
     path = Path(source)
     try:
         return path.read_bytes(), path.name
-    except IsADirectoryError:
-        raise DataError(f"{_shown(path)} is a folder: give a file{_such_as(path)}.") from None
     except OSError as error:
         raise DataError(f"{_shown(path)} cannot be read: {error.strerror or error}.") from None
     except ValueError:  # a zero byte in its name
@@ -54,15 +52,6 @@ def _fetched(address: str, kind: str) -> tuple[bytes, str]:
     if len(content) > MOST_BYTES:
         raise DataError(f"{shown} has more than {MOST_BYTES // 2**20:,} MB. {_INSTEAD}.")
     return content, unquote(urlsplit(address).path.rstrip("/").rpartition("/")[2]) or "data"
-
-
-def _such_as(folder: Path) -> str:
-    """Return some of a folder's files, as the end of a sentence."""
-    try:
-        names = sorted(each.name for each in folder.iterdir() if each.is_file() and not each.name.startswith("."))
-    except OSError:
-        return ""
-    return f" in it, such as {listed([named(name) for name in names[:3]])}" if names else ", and it has none"
 
 
 def _shown(path: Path) -> str:

@@ -120,6 +120,7 @@ FOR_ALL = ("mklviz.quoting", "mklviz.streams", "mklviz.limits", "mklviz.plugins"
 NUMBERS = ("mklviz.numbers", "mklviz.unpacking")  # they know numpy: what counts as a number, and arrays in archives
 FETCHED = {  # imported when the data are asked for, and only then
     "mklviz.datasets.covertype": {"sklearn"},
+    "mklviz.datasets._formats.matlab": {"scipy"},
     "mklviz.datasets._read_excel": {"openpyxl"},
     "mklviz.datasets._read_parquet": {"pyarrow"},
 }

@@ -179,6 +179,16 @@ def test_numbers_are_read_as_people_write_them(cells: list[str], numbers: list[f
     assert found.X[:4, 0].tolist() == numbers
 
 
+def test_lists_in_quotes_make_no_thousands_of_points() -> None:
+    text = "a,parts,class\n" + "".join(f'{1 + i % 9}.{100 + i},"{i},{i + 1}",{i % 2}\n' for i in range(20))
+    assert table(text).X[0, 0] == 1.1
+
+
+def test_a_row_with_a_word_for_nothing_is_no_second_row_of_names() -> None:
+    rows = "".join(f"Person {i},{'Rome' if i % 2 else 'Bern'},{i or 'n.a.'},{i % 2}\n" for i in range(30))
+    assert table("name,city,age,class\n" + rows.replace(",0\n", ",u\n").replace(",1\n", ",v\n")).n_samples == 29
+
+
 def test_one_odd_word_costs_a_cell_and_not_the_column() -> None:
     found = table("a,class\n" + "".join(f"{'bad' if i == 7 else i},{i % 2}\n" for i in range(40)))
     assert found.n_samples == 39
@@ -459,7 +469,7 @@ OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 600
         (b"\x00\x00\x00\x18ftypheic" + b"\x00" * 50, "a photo"),
         (b"\x89PNG\r\n\x1a\n" + b"\x00" * 50, "a picture"),
         (b"%PDF-1.7\n", "a PDF"),
-        (zipped("report.txt", "notes.txt"), "a zip archive with 2 files"),
+        (zipped("report.txt", "notes.txt"), "made of 2 files without a table"),
         (zipped("[Content_Types].xml", "word/document.xml"), "a Word document"),
         (zipped("mimetype", "content.xml"), "an OpenDocument file"),
         (OLE + "Workbook".encode("utf-16-le"), r"an old Excel file \(.xls\). Save it as CSV"),

@@ -91,7 +91,7 @@ def test_the_table_is_shown_and_its_heads_change_how_it_is_read(sidebar: Sidebar
 
         asyncio.run(change())
 
-    wish("age", "leave it out", "you left it out")
+    wish("age", "leave it out", "left out")
     assert sidebar.recipe.data.leave_out == ("age",)
     assert sidebar.recipe.data.dataset.feature_names == ("smoker=yes",)
     wish("age", "use it", "number")

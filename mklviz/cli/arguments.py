@@ -33,10 +33,13 @@ __all__ = [
     "store_of",
 ]
 
-DATA_HELP = "data set (see: mklviz datasets), or a file: a table (CSV, Excel, Parquet), LIBSVM text or NumPy arrays"
+DATA_HELP = (
+    "data set (see: mklviz datasets), or a file: a table (CSV, Excel, Parquet, ARFF), LIBSVM text, arrays of NumPy or"
+    " MATLAB, kernel or distance matrices; a folder, or files with commas between them, make one data set"
+)
 KERNELS_HELP = (
-    '"paper", or families separated by spaces, each FAMILY[:VALUES][@WHERE] with WHERE one of all, each, all+each'
-    ' or a list of columns: "gauss:2^-3...2^6@all+each poly:1,2@each linear@0,3"'
+    '"paper", or families separated by spaces, each FAMILY[:VALUES][@WHERE] with WHERE one of all, each, all+each,'
+    ' views or columns, by number, range or name: "gauss:2^-3...2^6@all+each poly:1,2@each linear@0...7"'
 )
 NYSTROM_HELP = (
     "approximate the kernels by so many landmarks, such as 200, or 200:leverage to choose them by leverage scores"
@@ -114,7 +117,7 @@ def read_own_data(arguments: argparse.Namespace) -> Dataset | None:
 
 def tell_notes(data: Iterable[Dataset]) -> None:
     """Say on the error stream what was done to tables."""
-    for note in (note for each in data if each.table is not None for note in each.notes):
+    for note in (note for each in data if each.table is not None or each.distances for note in each.notes):
         print(f"mklviz: {one_line(note)}", file=sys.stderr)
 
 

@@ -371,7 +371,7 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
 def _add_problem(parser: argparse.ArgumentParser) -> None:
     what = parser.add_argument_group("what to solve").add_argument
     what("--scenario", metavar="NAME", help="start from a prepared race; other options change it")
-    what("--data", metavar="NAME|FILE", help=DATA_HELP)
+    what("--data", metavar="NAME|FILE[,FILE]", help=DATA_HELP)
     _add_table(what)
     what(
         "--positive",
@@ -397,6 +397,12 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
         action="store_const",
         const="true",
         help="compute kernels row by row even where n is small: less memory, about four times the time",
+    )
+    what(
+        "--repair",
+        metavar="clip|flip|shift",
+        help="what is done to negative eigenvalues of ready Gram matrices: set to zero, without their sign, or the"
+        " diagonal raised (default: refused, but for what rounding leaves)",
     )
     what("--train", help="fraction of the samples to train on (default: 0.5)")
     what("--seed", help="seed of the split and of the solvers (default: 0)")

@@ -20,6 +20,7 @@ from mklviz.engine.stop import IterateGap, StopRule, WeightChange
 from mklviz.errors import ProblemError, UnknownName
 from mklviz.kernels import CACHE_MB, KernelFamily, LearnedPolynomial, Nystrom, paper_families
 from mklviz.kernels.evaluation.checks import check_normalization
+from mklviz.kernels.evaluation.given import check_repair
 from mklviz.kernels.storage.rows import check_cache
 from mklviz.numbers import is_number, is_switch, is_whole
 from mklviz.problem import Hinge, Loss, Regularizer, Simplex
@@ -54,7 +55,8 @@ def digest(data: Dataset) -> str:
 
 
 def _computed(data: Dataset) -> str:
-    words = (data.task, data.classes, data.feature_names, data.kernel_names, data.X.shape)
+    words: tuple[object, ...] = (data.task, data.classes, data.feature_names, data.kernel_names, data.X.shape)
+    words += ("distances",) if data.distances else ()
     content = hashlib.sha256(repr(words).encode())
     for values in (data.X, data.y, data.grams):
         if values is not None:
@@ -190,7 +192,7 @@ class KernelChoice:
     weighs the features anew; `approximation`: how a sum of kernels is approximated, where n is very large; exact
     kernels where not given; `cache_mb`: memory for kernel rows used lately, of each solver, where matrices are not
     formed; `by_rows`: whether no kernel matrix is formed on fewer samples either; for sums of exact kernels of
-    features.
+    features; `repair`: what is done to negative eigenvalues of Gram matrices, see `KernelBank.from_grams`.
     """
 
     combination: str = "sum"
@@ -200,8 +202,10 @@ class KernelChoice:
     approximation: Nystrom | None = None
     cache_mb: int = CACHE_MB
     by_rows: bool = False
+    repair: str | None = field(default=None, metadata=LATER)
 
     def __post_init__(self) -> None:
+        check_repair(self.repair)
         if not isinstance(self.combination, str) or self.combination not in COMBINATIONS:
             *most, last = COMBINATIONS
             raise UnknownName(f"Kernels make a {', a '.join(most)} or a {last}, not {self.combination!r:.80}.")

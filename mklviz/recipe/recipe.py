@@ -15,7 +15,7 @@ from mklviz.datasets import Dataset, list_datasets, load_dataset, read_dataset
 from mklviz.engine import Race, recommend, rivals
 from mklviz.errors import ProblemError
 from mklviz.recipe.choices import DataChoice, RecipeParts, SolverChoice
-from mklviz.recipe.prepared import Built, Prepared, build_bank, refuse, standard_targets
+from mklviz.recipe.prepared import Built, Prepared, build_bank, refuse, standard_targets, suited
 from mklviz.recipe.saved import read_json, to_json
 from mklviz.recipe.words import from_words, write_words
 
@@ -26,7 +26,9 @@ def own_data(text: str, **options: Any) -> Dataset | None:
     """Return the data in the file that a text names, read as `read_dataset` is told; None for a data set's name."""
     if not text or text in list_datasets() or not (_exists(text) or Path(text).suffix or Path(text).name != text):
         return None
-    return read_dataset(text, **options)
+    parts = [part.strip() for part in text.split(",")]
+    several = len(parts) > 1 and not _exists(text) and all(map(_exists, parts))
+    return read_dataset(parts if several else text, **options)
 
 
 def _exists(text: str) -> bool:
@@ -87,7 +89,8 @@ class Recipe(RecipeParts):
             train, test = train.against_rest(positive), test.against_rest(positive)
         if chosen.task == "regression" and split.standardize:
             train, test = standard_targets(train, test)
-        bank = build_bank(self.kernels, train, split.seed, progress)
+        kernels = replace(self.kernels, families=suited(self.kernels.families, chosen, train))
+        bank = build_bank(kernels, train, split.seed, progress)
         return Built(train, test, bank, bank.cross(test.X if test.grams is None else test.grams))
 
     def load(self, data: Dataset | None = None) -> Dataset:

@@ -11,12 +11,13 @@ written in double quotes, as in JSON.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from mklviz.datasets import DataError, describe_dataset
 from mklviz.errors import MklvizError, ProblemError, UnknownName
 from mklviz.kernels import KernelFamily, Nystrom, kernel_families, paper_families
+from mklviz.limits import LIMITS
 from mklviz.problem import L1Penalty, Loss, Regularizer, Simplex, loss_families, regularizer_families
 from mklviz.quoting import hint, one_line
 from mklviz.recipe.choices import OWN, TABLE_OPTIONS, RecipeParts, SolverChoice
@@ -49,7 +50,8 @@ __all__ = [
     "write_words",
 ]
 
-WHERE = ("all", "each", "all+each")
+WHERE = ("all", "each", "all+each", "views")
+MOST_DIGITS = 10  # of a column's number
 DEFAULT_SOLVERS = {"sum": "silp level spg", "product": "spg pgd", "polynomial": "spg pgd"}
 _OTHERS = {
     "product": "a product has one Gaussian kernel per feature and learns its width",
@@ -114,7 +116,32 @@ def _read_family(word: str) -> KernelFamily:
 def _read_where(text: str) -> str | tuple[int | str, ...]:
     if text in WHERE or text.startswith("random:"):
         return text
-    return tuple(int(part) if part.isdecimal() and len(part) < 10 else unquoted(part) for part in pieces(text, ","))
+    columns: list[int | str] = []
+    for part in pieces(text, ","):
+        ends = part.split("...")
+        if all(end.isdecimal() and len(end) < MOST_DIGITS for end in ends) and len(ends) <= 2:
+            first, last = int(ends[0]), int(ends[-1])
+            if not first <= last < first + LIMITS.columns:
+                raise ProblemError(f"“{part:.80}” is no range of columns: write the first and the last, as 0...7.")
+            columns += range(first, last + 1)
+        else:
+            columns.append(unquoted(part))
+    return tuple(columns)
+
+
+def _write_where(on: Sequence[int | str]) -> Iterator[str]:
+    """Write columns, three or more in a row as a range."""
+    k = 0
+    while k < len(on):
+        first, length = on[k], 1
+        while not isinstance(first, str) and k + length < len(on) and on[k + length] == first + length:
+            length += 1
+        if isinstance(first, str) or length < 3:
+            yield quoted(first, WHERE) if isinstance(first, str) else str(int(first))
+            length = 1
+        else:
+            yield f"{int(first)}...{int(first) + length - 1}"
+        k += length
 
 
 def _write_kernels(recipe: RecipeParts) -> str:
@@ -129,7 +156,7 @@ def _write_family(family: KernelFamily) -> str:
     arguments = f":{','.join(values)}" if values else ""
     on = family.on
     if not isinstance(on, str):
-        on = ",".join(str(int(column)) if not isinstance(column, str) else quoted(column, WHERE) for column in on)
+        on = ",".join(_write_where(on))
     return f"{family.name_}{arguments}@{on}"
 
 
@@ -342,6 +369,7 @@ WORDS: dict[str, Word] = dict(  # in the order they are read and written: some d
         ("nystrom", Word(_read_nystrom, _write_nystrom)),
         _plain("cache-mb", "kernels", "cache_mb", lambda text, what: whole(text, what, low=1), "The memory in MB"),
         _plain("by-rows", "kernels", "by_rows", switch, "by-rows"),
+        _plain("repair", "kernels", "repair", lambda text, _: _read_name(text), "The repair"),
         (
             "loss",
             Word(

@@ -14,7 +14,7 @@ from mklviz.engine.task import ProgressReport, Task
 from mklviz.limits import LIMITS
 from mklviz.recipe.choices import TABLE_OPTIONS, digest
 from mklviz.views.form import Button, Expander, FormRow, Group, ProgressBar, Reasons, Select, Switch, TableHead
-from mklviz.views.sidebar.controls import note
+from mklviz.views.sidebar.controls import note, say
 
 __all__ = ["UPLOAD_LIMIT", "FileReading", "TableChoices", "check_size", "read_file"]
 
@@ -53,7 +53,7 @@ class TableChoices(param.Parameterized):
         self.missing = Select(label="missing values", visible=False)
         self.filling, self.done = note(_FILLING), Reasons(visible=False)
         self.written = {
-            name: Select(label=label, options={"found out": None, **choices})
+            name: Select(label=label, options={"automatic": None, **choices})
             for name, (label, choices) in WRITTEN.items()
         }
         self.how = Expander(*self.written.values(), title="How the file is written")
@@ -79,7 +79,7 @@ class TableChoices(param.Parameterized):
             rows = "1 row" if summary.gaps == 1 else f"{summary.gaps:,} rows"
             choices = {f"leave out {rows}": "leave-out", f"fill in, {rows}": "fill"}
             self.missing.param.update(options=choices, value=read.missing, visible=read.missing is not None)
-            sheets = {"found out": None, **{sheet: sheet for sheet in summary.sheets}}
+            sheets = {"automatic": None, **{sheet: sheet for sheet in summary.sheets}}
             self.written["sheet"].param.update(options=sheets, visible=len(summary.sheets) > 1)
             for name, control in self.written.items():
                 offered, value = control.options, getattr(read, name)
@@ -90,7 +90,7 @@ class TableChoices(param.Parameterized):
         finally:
             self._showing = False
         self.filling.visible = self.missing.visible
-        self.dialect.object = summary.dialect
+        say(self.dialect, summary.dialect)
         self.head.param.update(heads=[list(each) for each in summary.columns[:MOST_SHOWN]], rows=list(summary.first))
         summed = f"What was done to the table ({len(summary.done)})"
         self.done.param.update(summary=summed, items=list(summary.done), visible=bool(summary.done))
