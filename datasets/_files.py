@@ -20,7 +20,7 @@ from ._read_excel import read_excel
 from ._read_parquet import read_parquet
 from ._read_text import read_text
 from ._several import read_several
-from ._source import read_source
+from ._source import read_source, shown
 from ._table_options import Found, Progress, TableOptions
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def _together(
         report = progress or (lambda _fraction: None)
         dataset = read_several(files, called, options, report, LIMITS.gram_cells, _frame)
     except OSError as error:
-        raise DataError(f"{_shown(Path(error.filename or paths[0]))} cannot be read: {error.strerror}.") from None
+        raise DataError(f"{shown(Path(error.filename or paths[0]))} cannot be read: {error.strerror}.") from None
     except MemoryError:
         raise DataError("There is not enough memory to read the files: leave rows or columns out.") from None
     return replace(dataset, name=called, title=called, source="")
@@ -193,8 +193,3 @@ def read_frame(data: bytes, filename: str, header: bool = True) -> tuple[pd.Data
     if len(members(data, name)) > 1 or format_of(content, inner) is not None:
         return read_dataset_bytes(data, filename)
     return _frame(content, name, TableOptions(header=header), lambda _fraction: None)
-
-
-def _shown(path: Path) -> str:
-    """Return a path for a message, cut to its name where it is long."""
-    return named(str(path) if len(str(path)) <= MOST_NAME else path.name)

@@ -11,7 +11,7 @@ from mklviz.quoting import MOST_NAME, named
 
 from ._dataset import DataError
 
-__all__ = ["read_source"]
+__all__ = ["read_source", "shown"]
 
 PATIENCE = 30.0  # seconds without a byte
 MOST_BYTES = 2**30
@@ -29,31 +29,31 @@ def read_source(source: str | os.PathLike[str]) -> tuple[bytes, str]:
     try:
         return path.read_bytes(), path.name
     except OSError as error:
-        raise DataError(f"{_shown(path)} cannot be read: {error.strerror or error}.") from None
+        raise DataError(f"{shown(path)} cannot be read: {error.strerror or error}.") from None
     except ValueError:  # a zero byte in its name
-        raise DataError(f"{_shown(path)} is no name of a file.") from None
+        raise DataError(f"{shown(path)} is no name of a file.") from None
 
 
 def _fetched(address: str, kind: str) -> tuple[bytes, str]:
     from urllib.error import HTTPError
     from urllib.request import urlopen
 
-    shown = named(address)
+    where = named(address)
     if kind not in _KINDS:
-        raise DataError(f"{shown} is an address that begins with {kind}://, which is not read. {_INSTEAD}.")
+        raise DataError(f"{where} is an address that begins with {kind}://, which is not read. {_INSTEAD}.")
     try:
         with urlopen(address, timeout=PATIENCE) as answer:
             content = answer.read(MOST_BYTES + 1)
     except HTTPError as error:
-        raise DataError(f"{shown} answers {error.code}, {error.reason}. {_INSTEAD}.") from None
+        raise DataError(f"{where} answers {error.code}, {error.reason}. {_INSTEAD}.") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "reason", error)
-        raise DataError(f"{shown} cannot be reached from here: {reason}. {_INSTEAD}.") from None
+        raise DataError(f"{where} cannot be reached from here: {reason}. {_INSTEAD}.") from None
     if len(content) > MOST_BYTES:
-        raise DataError(f"{shown} has more than {MOST_BYTES // 2**20:,} MB. {_INSTEAD}.")
+        raise DataError(f"{where} has more than {MOST_BYTES // 2**20:,} MB. {_INSTEAD}.")
     return content, unquote(urlsplit(address).path.rstrip("/").rpartition("/")[2]) or "data"
 
 
-def _shown(path: Path) -> str:
+def shown(path: Path) -> str:
     """Return a path for a message, cut to its name where it is long."""
     return named(str(path) if len(str(path)) <= MOST_NAME else path.name)
