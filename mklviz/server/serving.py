@@ -32,7 +32,7 @@ from tornado.iostream import IOStream
 
 import mklviz.apps
 from mklviz.engine.warmup import WARMUP
-from mklviz.limits import LIMITS
+from mklviz.limits import ADDRESS, LIMITS
 from mklviz.record.store import open_store
 from mklviz.server.access import LOCAL, frame_origin, known_names
 from mklviz.server.connections import LONGEST_REQUEST, PATIENCE, Acceptor, party
@@ -63,12 +63,14 @@ def make_server(
     secret: str = "",
     own_runs: bool = False,
     prefix: str = "",
+    found_at: str = "",
 ) -> Any:
     """Return the server, ready and not yet started; see `serve`. It listens nowhere: connections go to `answer`.
 
     Processes that share a port all sign with the same `secret`; `own_runs`: whether browsers see only their own runs;
-    `prefix`: of all paths, as a proxy keeps it.
+    `prefix`: of all paths, as a proxy keeps it; `found_at`: the address by which others than this machine come in.
     """
+    os.environ[ADDRESS] = found_at  # for the links on its pages
     names = known_names(address, port, origins)
     key = secret.encode() or settings.secret_key_bytes() or generate_secret_key().encode()
     get_ready()
@@ -103,6 +105,7 @@ def make_server(
         lambda token, address: _has_room(address) and _admits(server, token),
         lambda session: is_answering(_session(server, session)),
         hmac.digest(key, b"gate", "sha256"),
+        address=found_at,
         own=(kept_key() or hmac.digest(key, b"runs", "sha256")) if own_runs else b"",
         prefix=prefix,
     )

@@ -110,7 +110,8 @@ const KINDS = {
     node.append(label, link, copy)
     return { node, show: (part) => {
       label.textContent = `${part.label}: `
-      link.href = new URL(part.address, location.href.split("?")[0]).href
+      const here = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(location.hostname)
+      link.href = new URL(part.address, here && part.reach || location.href.split("?")[0]).href
       link.textContent = link.href
     } }
   },

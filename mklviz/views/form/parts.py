@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any, ClassVar
 
 import param
 
+from mklviz.limits import ADDRESS
 from mklviz.views.host.beside import KEEP_HOLD, LET_GO, beside
 from mklviz.views.host.components import ScriptedComponent
 
@@ -73,11 +75,18 @@ class Note(FormPart):
 
 
 class Link(FormPart):
-    """A link, written out with a button that copies it; `address` is taken from the page's own."""
+    """A link, written out with a button that copies it; `address` is taken from the page's own.
 
-    kind, shown = "link", ("label", "address")
+    `reach`: where others find that page, which may be open here under a name that means this machine everywhere.
+    """
+
+    kind, shown = "link", ("label", "address", "reach")
     label = param.String(default="")
     address = param.String(default="")
+    reach = param.String(default="")
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(reach=os.environ.get(ADDRESS, ""), **params)
 
 
 class Code(FormPart):

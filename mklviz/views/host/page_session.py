@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 import panel as pn
 import param
-from panel.custom import JSComponent
 
 from mklviz.record.store import EVERYBODY, Asker, Owner
 from mklviz.views.host.beside import beside
+from mklviz.views.host.components import Pulse
 from mklviz.views.host.ticks import Ticks
 
 __all__ = [
@@ -87,7 +87,7 @@ BEAT = 3.0  # seconds
 GONE_AFTER = 10.0  # seconds without an answer after which a page counts as left, even if its connection looks open
 
 
-class Reconnect(JSComponent):
+class Reconnect(Pulse):
     """Invisible part of a page, by which it outlives its connection.
 
     The server counts up `beat` and the browser answers with `heard`. A page that hears nothing says so and tries to
@@ -101,6 +101,7 @@ class Reconnect(JSComponent):
     heard = param.Integer(default=0, doc="The last of them that was answered")
 
     _busy__ignore: ClassVar[list[str]] = ["heard"]
+    _told, _heard = "beat", "heard"
 
     _esm = beside(__file__, "reconnect.js")
 
