@@ -5,7 +5,9 @@ from __future__ import annotations
 from ._dataset import DataError, Dataset, Task
 from ._files import read_dataset, read_dataset_bytes
 from ._info import DatasetInfo
+from ._new_rows import NewTable
 from ._registry import describe_dataset, describe_datasets, list_datasets, load_dataset
+from ._source import read_source
 from ._table_options import TASK_CHOICES, TableOptions, TableSummary
 
 __all__ = [
@@ -13,6 +15,7 @@ __all__ = [
     "DataError",
     "Dataset",
     "DatasetInfo",
+    "NewTable",
     "TableOptions",
     "TableSummary",
     "Task",
@@ -22,4 +25,5 @@ __all__ = [
     "load_dataset",
     "read_dataset",
     "read_dataset_bytes",
+    "read_source",
 ]

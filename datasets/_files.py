@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from mklviz.limits import LIMITS
-from mklviz.quoting import MOST_NAME, named
+from mklviz.quoting import named
 
 from ._bounds import reason_of
 from ._dataset import DataError, Dataset
@@ -20,6 +20,7 @@ from ._read_excel import read_excel
 from ._read_parquet import read_parquet
 from ._read_text import read_text
 from ._several import read_several
+from ._source import read_source, shown
 from ._table_options import Found, Progress, TableOptions
 
 if TYPE_CHECKING:
@@ -105,13 +106,8 @@ def read_dataset(
     if _is_folder(path):
         files = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
         return _together(files, name or path.name, options, progress)
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise DataError(f"{_shown(path)} cannot be read: {error.strerror or error}.") from None
-    except ValueError:  # a zero byte in its name
-        raise DataError(f"{_shown(path)} is no name of a file.") from None
-    dataset = _read(data, path.name, options, LIMITS.gram_cells, progress)
+    data, filename = read_source(path_or_bytes)
+    dataset = _read(data, filename, options, LIMITS.gram_cells, progress)
     return replace(dataset, name=name, title=name) if name else dataset
 
 
@@ -134,7 +130,7 @@ def _together(
         report = progress or (lambda _fraction: None)
         dataset = read_several(files, called, options, report, LIMITS.gram_cells, _frame)
     except OSError as error:
-        raise DataError(f"{_shown(Path(error.filename or paths[0]))} cannot be read: {error.strerror}.") from None
+        raise DataError(f"{shown(Path(error.filename or paths[0]))} cannot be read: {error.strerror}.") from None
     except MemoryError:
         raise DataError("There is not enough memory to read the files: leave rows or columns out.") from None
     return replace(dataset, name=called, title=called, source="")
@@ -158,8 +154,6 @@ def read_dataset_bytes(
 
 def _read(data: bytes, filename: str, options: TableOptions, gram_cells: int, progress: Progress | None) -> Dataset:
     name, report = named(filename), progress or (lambda _fraction: None)
-    if not data.strip():
-        raise DataError(f"{name} is empty.")
     try:
         inner, dataset = _parsed(data, filename, name, options, gram_cells, report)
     except ImportError as error:
@@ -190,6 +184,12 @@ def _frame(content: bytes, name: str, options: TableOptions, progress: Progress)
     return TABLES[table_format(content, name) or "table"](content, name, options, progress)
 
 
-def _shown(path: Path) -> str:
-    """Return a path for a message, cut to its name where it is long."""
-    return named(str(path) if len(str(path)) <= MOST_NAME else path.name)
+def read_frame(data: bytes, filename: str, header: bool = True) -> tuple[pd.DataFrame, Found] | Dataset:
+    """Return the rows of a table as they stand in a file, and how they are written; what is no table as a data set."""
+    name = named(filename)
+    if not data.strip():
+        raise DataError(f"{name} is empty.")
+    content, inner = unpacked(data, filename)
+    if len(members(data, name)) > 1 or format_of(content, inner) is not None:
+        return read_dataset_bytes(data, filename)
+    return _frame(content, name, TableOptions(header=header), lambda _fraction: None)

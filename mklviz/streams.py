@@ -1,21 +1,62 @@
-"""Standard streams: those that the process was started without, as ``mklviz serve 2>&-`` does, and lines redrawn."""
+"""Standard streams: those that the process was started without, as ``mklviz serve 2>&-`` does, those whose encoding
+lacks signs, and lines redrawn."""
 
 from __future__ import annotations
 
+import codecs
 import os
 import shutil
 import sys
 import time
+import unicodedata
 from collections.abc import Callable
+from io import TextIOWrapper
 from typing import TextIO
 
-__all__ = ["PLAIN_SECONDS", "ProgressLine", "open_closed_streams", "redraws"]
+__all__ = ["PLAIN_SECONDS", "ProgressLine", "has_all_signs", "prepare_streams", "redraws"]
 
 REFRESH_SECONDS, PLAIN_SECONDS = 0.2, 10.0  # between two lines: redrawn in place, and in a file
+_PLAIN = str.maketrans(
+    {"≥": ">=", "≤": "<=", "–": "-", "—": "-", "−": "-", "“": '"', "”": '"', "‘": "'", "’": "'", "×": "x", "±": "+-"}
+)
 
 
-def open_closed_streams() -> None:
-    """Open those that are closed, so that no file or connection takes their numbers and gets what is meant for them."""
+def prepare_streams() -> None:
+    """Open those that are closed, and let all write whatever their encoding, plain signs for those that it lacks.
+
+    So no file or connection takes the numbers of closed streams and gets what is meant for them.
+    """
+    _open_closed()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors=_PLAINLY)
+
+
+def has_all_signs(stream: TextIO) -> bool:
+    """Return whether a stream can write every sign there is."""
+    return (stream.encoding or "utf-8").lower().startswith("utf")
+
+
+def _plainly(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    text = unicodedata.normalize("NFKD", error.object[error.start : error.end].translate(_PLAIN))
+    return "".join(map(_spelled, text)).encode("ascii", "replace").decode(), error.end
+
+
+def _spelled(sign: str) -> str:
+    """Return a Greek letter's name, nothing for an accent, and any other sign as it is."""
+    words = unicodedata.name(sign, "").split()
+    if words[:1] == ["COMBINING"]:
+        return ""
+    return words[-1].lower().replace("lamda", "lambda") if words[:1] == ["GREEK"] else sign
+
+
+_PLAINLY = "mklviz.plainly"
+codecs.register_error(_PLAINLY, _plainly)
+
+
+def _open_closed() -> None:
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             nowhere = os.open(os.devnull, os.O_RDWR)

@@ -55,3 +55,28 @@ def test_a_link_opens_set_up_tab_and_locks(open_app: Callable[..., App]) -> None
     assert app.page.get_by_text("Locked by the link: scenario, data, kernels").is_visible()
     assert app.page.locator(".group[inert]").count() == 6
     assert "data%3Dheart" in address
+
+
+def test_what_is_copied_without_encryption_can_be_pasted_and_a_page_is_printed_whole(
+    open_app: Callable[..., App],  # noqa: F811
+) -> None:
+    app = finished(open_app)
+    page = app.page
+    page.get_by_role("tab", name="Share").click()
+    page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    page.get_by_role("button", name="Copy").last.click()
+    page.get_by_role("button", name="Copied").wait_for()
+    page.evaluate("document.body.prepend(Object.assign(document.createElement('textarea'), { id: 'paste' }))")
+    page.locator("#paste").focus()
+    page.keyboard.press("Control+V")
+    app.until(lambda: page.locator("#paste").input_value().startswith("import mklviz as mv"), "the program, pasted")
+    page.get_by_role("tab", name="Race", exact=True).click()
+    page.emulate_media(media="print")
+    app.until(
+        lambda: not page.get_by_role("tablist").is_hidden() and app.button("Run").first.is_hidden(), "no controls"
+    )
+    figures = page.locator(".bk-Figure")
+    below = [figures.nth(k).bounding_box()["y"] for k in range(figures.count()) if figures.nth(k).is_visible()]
+    assert max(below) > 0
+    assert page.evaluate("document.documentElement.scrollHeight") > max(below)  # nothing is cut off below the window
+    page.emulate_media(media="screen")

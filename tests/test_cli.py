@@ -1,6 +1,7 @@
 """The command line says what it did in words and numbers, and what was wrong in one sentence."""
 
 import csv
+import io
 import json
 import os
 import pty
@@ -25,7 +26,7 @@ from mklviz.cli.live import _fitted
 from mklviz.engine import KINDS
 from mklviz.errors import MklvizError
 from mklviz.problem import Hinge, loss_families, regularizer_families
-from mklviz.recipe.words import read_kernels, read_loss, read_regularizer, read_solvers
+from mklviz.recipe.words import WORDS, read_kernels, read_loss, read_regularizer, read_solvers
 
 SMALL = ["--data", "two_moons", "--kernels", "gauss:0.5,1,2@all poly:1@each", "--C", "10"]
 COMMAND = [sys.executable, "-m", "mklviz"]
@@ -502,3 +503,43 @@ def test_a_plug_in_that_speaks_to_the_terminal_is_read_on_one_line(tmp_path, mon
     told = capsys.readouterr()
     assert len(told.out + told.err) < 5000
     assert "\x1b" not in told.out + told.err
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "ascii"])
+@pytest.mark.parametrize(
+    "words", [["solvers"], ["losses", "--json"], ["run", *SMALL, "--solvers", "level", "--gap", "0.1"]]
+)
+def test_what_a_terminals_encoding_lacks_is_written_in_plain_signs(monkeypatch, encoding, words):
+    stream = io.TextIOWrapper(io.BytesIO(), encoding)
+    monkeypatch.setattr(sys, "stdout", stream)
+    assert main(words) == 0
+    stream.flush()
+    text = stream.buffer.getvalue().decode(encoding)
+    if "--json" in words:  # which keeps every sign
+        assert json.loads(text)
+    print("λ₁ ≥ 2⁻³ … é, 類", file=stream, flush=True)
+    assert stream.buffer.getvalue().decode(encoding).replace("é", "e")[len(text) :].startswith("lambda1 >= 2")
+
+
+@pytest.mark.parametrize("command", ["run", "race", "path", "lab"])
+def test_whatever_a_recipe_can_say_the_command_line_can_say_too(command, capsys):
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    said = capsys.readouterr().out
+    missing = {key for key in WORDS if f"--{key}" not in said}
+    assert missing <= ({"solvers"} if command == "path" else set())  # a path has one solver
+
+
+def test_features_are_left_as_they_are_on_request(capsys):
+    objectives = []
+    for word in ("yes", "no"):
+        assert (
+            main(["run", *SMALL, "--solvers", "level", "--standardize", word, "--normalize", "diagonal", "--json"]) == 0
+        )
+        told = json.loads(capsys.readouterr().out)
+        assert told["recipe"]["split"]["standardize"] is (word == "yes")
+        assert told["recipe"]["kernels"]["normalize"] == "diagonal"
+        objectives.append(told["runs"][0]["objective"])
+    assert objectives[0] != objectives[1]
+    assert main(["run", *SMALL, "--standardize", "perhaps"]) == 2
+    assert "standardize must be true or false" in capsys.readouterr().err

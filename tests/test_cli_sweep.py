@@ -39,6 +39,27 @@ def test_a_sweep_is_solved_once_and_said_what_is_left(tmp_path: Path, capsys: py
     assert "4 runs, 2 of them in this share:\n2 finished before, 0 failed before, 0 left" in capsys.readouterr().out
 
 
+def test_files_of_ones_own_are_swept_as_data_sets_are_and_said_as_they_were_given(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "my, data $"
+    folder.mkdir()
+    rows = [f"{x},{x % 3},{'ab'[x % 2]}" for x in range(40)]
+    (folder / "mine.csv").write_text("\n".join(["one,two,kind", *rows]))
+    kept = ["--store", str(tmp_path / "store"), "--workers", "1", "--json"]
+    words = f'data="{folder}/mine.csv",heart; target=kind; split=0,1; solvers=level; kernels=linear'
+    main(["sweep", words, *kept])
+    first, told = (json.loads(text) if text[:1] == "{" else text for text in capsys.readouterr())
+    assert {row["data"] for row in first["runs"]} == {"mine", "heart"}
+    assert 'Label "a" is -1' in told
+    main(["sweep", first["words"], *kept])  # as it was written
+    again, told = (json.loads(text) if text[:1] == "{" else text for text in capsys.readouterr())
+    assert again["key"] == first["key"]
+    assert "4 there before" in told
+    assert main(["sweep", f"data={tmp_path}/none.csv; split=0,1", *kept]) == 2
+    assert "none.csv cannot be read" in capsys.readouterr().err
+
+
 def test_what_failed_and_what_missed_the_gap_is_said_and_is_the_exit_code(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

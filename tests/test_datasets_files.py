@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import io
 import pickle
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -210,3 +214,20 @@ def test_a_target_is_a_column_of_the_table():
         read_dataset(CSV, target="colour")
     with pytest.raises(DataError, match="has no columns with names"):
         read_dataset(LIBSVM, target="y")
+
+
+def test_an_address_of_the_web_is_read_or_named_as_such(tmp_path: Path) -> None:
+    (tmp_path / "mine data.csv").write_text("\n".join(["a,class", *(f"{x},{'pq'[x % 2]}" for x in range(20))]))
+    handler = partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        data = read_dataset(f"{address}/mine%20data.csv?version=1")
+        assert (data.name, data.n_samples) == ("mine data", 20)
+        with pytest.raises(DataError, match=r"none\.csv answers 404"):
+            read_dataset(f"{address}/none.csv")
+        server.shutdown()
+    with pytest.raises(DataError, match="cannot be reached from here"):
+        read_dataset(f"{address}/mine.csv")
+    with pytest.raises(DataError, match="begins with s3://, which is not read"):
+        read_dataset("s3://bucket/mine.csv")

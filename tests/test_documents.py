@@ -105,7 +105,20 @@ def test_every_command_of_the_page_of_commands_is_known() -> None:
     page = (ROOT / "apps" / "docs" / "commands.md").read_text(encoding="utf-8")
     words = {line.split()[1] for line in re.split(r"\n| \| ", page) if line.startswith("mklviz ")}
     lists = {"claims", "datasets", "losses", "regularizers", "solvers", "scenarios"}
-    others = {"path", "lab", "gallery", "sweep", "reproduce", "runs", "check", "bench", "warmup", "completion"}
+    others = {
+        "path",
+        "fit",
+        "predict",
+        "lab",
+        "gallery",
+        "sweep",
+        "reproduce",
+        "runs",
+        "check",
+        "bench",
+        "warmup",
+        "completion",
+    }
     assert words == {"serve", "desktop", "run", "race"} | others | lists
     for word in words:
         with pytest.raises(SystemExit) as ended:
@@ -207,3 +220,10 @@ def test_what_nobody_outside_reads_is_documented_by_a_sentence_and_types() -> No
         if SECTION.search(text) and name not in public
     ]
     assert found == []
+
+
+def test_no_line_of_a_page_s_programs_is_a_bare_name_which_strict_type_checkers_refuse() -> None:
+    for page in [ROOT / "README.md", *(ROOT / "apps/docs").rglob("*.md")]:
+        for block in re.findall(r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE):
+            bare = [ast.unparse(node) for node in ast.walk(ast.parse(block)) if isinstance(node, ast.Expr)]
+            assert not [text for text in bare if text.isidentifier()], page

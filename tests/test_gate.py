@@ -44,7 +44,7 @@ from mklviz.server.access import (
     own_addresses,
 )
 from mklviz.server.connections import LONGEST_REQUEST, party
-from mklviz.server.front import serve
+from mklviz.server.front import check_prefix, serve
 from mklviz.server.gate import Gate, set_up
 from mklviz.server.messages import OPEN_SOCKETS
 from mklviz.server.process import PAGE, run
@@ -84,6 +84,7 @@ def through(
     frames: tuple[str, ...] = (),
     clock: Callable[[], float] = monotonic,
     own: bytes = b"",
+    prefix: str = "",
     address: str = "",
 ) -> None:
     """Let `visit` ask a small server behind the gate."""
@@ -96,7 +97,7 @@ def through(
         lives, busy, guesses = (lambda name: name in ("here", "busy")), (lambda name: name == "busy"), Guesses(clock)
         admits: Callable[[str, str], bool] = lambda token, address: (token, address) == ("signed", "127.0.0.1")  # noqa: E731
         names = [f"localhost:{port}"]
-        more: dict[str, Any] = {"guesses": guesses, "own": own, "address": address}
+        more: dict[str, Any] = {"guesses": guesses, "own": own, "address": address, "prefix": prefix}
         gate = Gate(names, code, frames, lambda: sessions, lives, admits, busy, **more)
         set_up(application, gate)
         server = HTTPServer(application)
@@ -127,6 +128,40 @@ def test_a_foreign_name_of_this_server_is_refused_everywhere() -> None:
             assert "rebound.example" not in refused.headers["Content-Security-Policy"]
 
     through(visit)
+
+
+def test_below_a_prefix_that_a_proxy_keeps_all_is_as_it_is_without_one() -> None:
+    async def visit(get: Get) -> None:
+        assert (await get("/lab/mkl/explorer")).code == 403
+        opened = await get("/lab/mkl/explorer?a=1&code=blackboard")
+        assert (opened.code, opened.headers["Location"]) == (303, "/lab/mkl/explorer?a=1")
+        codes = opened.headers.get_list("Set-Cookie")
+        assert all("Path=/lab/mkl/" in cookie for cookie in codes)
+        known = {"Cookie": codes[0].partition(";")[0]}
+        for path in ("/lab/mkl/explorer", "/lab/mkl/static/x", "/explorer"):  # who asks here needs no prefix
+            answer = await get(path, **known)
+            assert (answer.code, answer.body) == (200, b"the page")
+        assert "Path=/lab/mkl/;" in answer.headers["Set-Cookie"]
+        for path in ("/lab/mkl", "/lab/mkl/"):
+            assert (await get(f"{path}?a=1", **known)).headers["Location"] == "/lab/mkl/explorer?a=1"
+        for path in ("/lab/mklx/explorer", "/lab/explorer", "/mkl/explorer"):
+            assert (await get(path, **known)).code == 404
+
+    through(visit, code="blackboard", own=b"key", prefix="/lab/mkl")
+
+
+@pytest.mark.parametrize(
+    ("given", "read"),
+    [("", ""), ("/", ""), ("mkl", "/mkl"), ("lab/mkl/", "/lab/mkl"), ("/~ada/proxy/5006", "/~ada/proxy/5006")],
+)
+def test_a_prefix_is_a_path_however_its_slashes_are_written(given: str, read: str) -> None:
+    assert check_prefix(given) == read
+
+
+@pytest.mark.parametrize("given", ["a b", "..", "a/../b", "https://x", "a?b", "ä", "x" * 1000])
+def test_a_prefix_that_is_no_path_is_refused(given: str) -> None:
+    with pytest.raises(MklvizError, match="is no path"):
+        check_prefix(given)
 
 
 def test_a_class_sees_the_address_with_a_picture_of_it_and_the_code_once_one_is_in() -> None:
@@ -167,7 +202,7 @@ def test_only_who_knows_the_code_comes_in_and_then_stays() -> None:
             await get("/explorer?a=1%262&code=Right-1"),
             await get("/explorer?a=1%262", body={"code": "right-1"}),
         ):
-            assert (opened.code, opened.headers["Location"]) == (303, "/explorer?a=1%262")
+            assert (opened.code, opened.headers["Location"]) == (303, "./explorer?a=1%262")
             cookie = opened.headers["Set-Cookie"]
             assert "HttpOnly" in cookie
             assert "right-1" not in cookie.lower()
@@ -175,7 +210,7 @@ def test_only_who_knows_the_code_comes_in_and_then_stays() -> None:
         assert (await get("/explorer", Cookie="mklviz-code=right-1")).code == 403
         assert (await get("/explorer", Cookie="mklviz-code=\xe4")).code == 403
         away = await get("//elsewhere.example/?code=right-1")
-        assert away.headers["Location"].startswith("/elsewhere")
+        assert away.headers["Location"].startswith("./")
 
     through(visit, code="right-1")
 
@@ -319,7 +354,7 @@ def test_browsers_have_runs_of_their_own_where_others_are_let_in_unless_the_oper
     words: list[str], own: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[bool] = []
-    monkeypatch.setattr("mklviz.server.serving.serve_here", lambda *_, own_runs, **__: asked.append(own_runs))
+    monkeypatch.setattr("mklviz.server.serving.serve_here", lambda _, given, __: asked.append(given["own_runs"]))
     assert main(["serve", "--no-show", "--port", str(free_port()), *words]) == 0
     assert asked == [own]
 
@@ -328,7 +363,7 @@ def test_a_class_is_told_where_to_come_in_and_the_code(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked: list[str] = []
-    monkeypatch.setattr("mklviz.server.serving.serve_here", lambda *_, address, **__: asked.append(address))
+    monkeypatch.setattr("mklviz.server.serving.serve_here", lambda _, given, __: asked.append(given["address"]))
     port = free_port()
     words = ["--classroom", "--num-procs", "1", "--no-show", "--port", str(port), "--code", "blackboard"]
     assert main(["serve", *words]) == 0
@@ -620,7 +655,7 @@ def test_a_code_is_never_logged_and_does_not_stay_in_an_address(caplog: pytest.L
     async def visit(get: Get) -> None:
         cookie = (await get("/explorer?code=right-1&pace=0")).headers["Set-Cookie"].partition(";")[0]
         again = await get("/explorer?c%6fde=right-1&pace=0", Cookie=cookie)
-        assert (again.code, again.headers["Location"]) == (303, "/explorer?pace=0")
+        assert (again.code, again.headers["Location"]) == (303, "./explorer?pace=0")
         for path in ("/explorer?code=right-2", "/explorer?code=right-1%ff", "/static/x?a=%ff&code=right-1"):
             assert (await get(path)).code in (303, 400, 403)
         assert (await get("/explorer?code=right-1", host="rebound.example")).code == 403

@@ -52,6 +52,7 @@ from panel.reactive import Syncable
 from tornado.http1connection import HTTP1Connection
 from tornado.httpclient import AsyncHTTPClient
 from tornado.httpserver import HTTPServer
+from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from tornado.ioloop import IOLoop
 from tornado.iostream import IOStream
 from tornado.routing import RuleRouter
@@ -124,7 +125,10 @@ async def session_of(build: Callable[[Document], object]) -> tuple[Any, Callable
             build(document)
 
     context = ApplicationContext(Application(FunctionHandler(with_panel)), IOLoop.current())
-    session: Any = await context.create_session_if_needed("one")  # type: ignore[arg-type]
+    begun = RequestStartLine("GET", "/", "HTTP/1.1")
+    request = HTTPServerRequest(headers=HTTPHeaders({"Host": "localhost"}), start_line=begun)
+    token = generate_jwt_token("one")  # type: ignore[arg-type]
+    session: Any = await context.create_session_if_needed("one", request, token)  # type: ignore[arg-type]
     assert isinstance(session, ServerSession)
     return session, lambda to: ServerConnection(Protocol(), to, context, session)
 

@@ -579,3 +579,19 @@ except ImportError as error:
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert "stand on scikit-learn, which is not installed: pip install scikit-learn" in done.stdout
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_kernel_values_of_new_points_in_another_shape_are_refused_in_words_of_kernels(wide: bool) -> None:
+    X, y = data()
+    K = np.stack([X @ X.T, (X @ X.T + 1.0) ** 2], axis=-1)
+    new = K[:4]
+    given = K.transpose(0, 2, 1).reshape(len(X), -1) if wide else K
+    fitting = new.transpose(0, 2, 1).reshape(4, -1) if wide else new
+    found = mv.MKLClassifier("precomputed").fit(given, y)
+    assert found.predict(fitting).shape == (4,)
+    for wrong in (np.moveaxis(new, -1, 0), new[..., 0], new[:, :4], new[:, :, :1], X[:4]):
+        with pytest.raises(KernelError, match=f"fitted to 2 precomputed kernels on {len(X)} training points"):
+            found.predict(wrong)
+    with pytest.raises(KernelError, match="puts the kernels last"):
+        found.predict(np.moveaxis(new, -1, 0))

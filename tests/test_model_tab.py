@@ -311,3 +311,30 @@ def test_figures_of_other_shapes_are_not_adopted() -> None:
     first, again = (model_sections.weights(subject(MOONS, step), nobody).figures for step in (0, 0))
     assert all(adopt(one, other) for one, other in zip(first, again, strict=True))
     assert not adopt(first[0], first[1])
+
+
+def test_a_table_comes_back_with_what_the_solution_shown_predicts_for_its_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    session, tab = opened()
+    handed: list[tuple[str, bytes]] = []
+    monkeypatch.setattr(tab.table.form, "hand_over", lambda *file: handed.append(file))
+    train = session.prepared.train
+    lines = [",".join(train.feature_names), *(f"{a},{b}" for a, b in Recipe.from_words(MOONS).load().X[:5])]
+
+    def choose(content: str) -> str:
+        tab.table.file.param.update(filename="mine.csv", size=len(content))
+        tab.table.file.value = content.encode()
+        tab.table.file.value = None
+        wait_for(lambda: tab.table.task.ended, "an answer", lambda: None)
+        tab.table.look()
+        return str(tab.table.said.object)
+
+    assert "5 rows." in choose("\n".join(lines))
+    [(name, content)] = handed
+    assert name == "mine predicted.csv"
+    back = content.decode().splitlines()
+    assert [line.rsplit(",", 1)[0] for line in back] == lines
+    assert back[0].endswith(",predicted target")
+    assert {line.rsplit(",", 1)[1] for line in back[1:]} <= set(train.classes)
+    assert "needs the column" in choose("a,b\n1,2\n")
+    assert len(handed) == 1
+    tab.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
@@ -15,6 +16,7 @@ from _shown import words
 from _waits import wait_for
 from bokeh.events import Tap
 
+from mklviz.datasets import read_dataset
 from mklviz.limits import LIMITS
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
@@ -87,6 +89,24 @@ def test_a_field_changes_the_words_and_words_change_the_fields() -> None:
     assert [field.value for field in form.fields.values()] == ["sonar,heart", "0...19", "spg, newton", "100"]
     assert Sweep.from_words(form.words.value) == form.sweep
     assert form.command.object == f'mklviz sweep "{form.words.value}"'
+
+
+def test_own_data_are_called_by_their_file_and_the_command_sweeps_over_it(tmp_path: Path) -> None:
+    file = tmp_path / "prices $.csv"
+    file.write_text("\n".join(["one,two,kind", *(f"{x},{x % 3},{'ab'[x % 2]}" for x in range(40))]))
+    form, data = SweepForm(), read_dataset(file)
+    form.load(Recipe().on(data))
+    line = form.words.value
+    assert line == 'data="prices $.csv"; target=kind; header=true; split=0...4'
+    assert shlex.split(form.command.object) == ["mklviz", "sweep", line]
+    form.fields["C"].value = "1,10"
+    assert [member.recipe.load() for member in form.sweep.members] == [data] * 10 * 3
+    form.fields["data"].value = '"prices $.csv",sonar'
+    assert {member.data for member in form.sweep.members} == {"prices $", "sonar"}
+    form.fields["data"].value = "sonar"
+    assert form.words.value == "data=sonar; split=0...4; C=1,10"
+    form.words.value = "data=/etc/passwd.csv"  # no page opens a file of the server
+    assert "There is no data set" in form.words.helper_text
 
 
 def test_what_cannot_be_read_stays_in_the_line_with_a_sentence_and_can_be_mended() -> None:

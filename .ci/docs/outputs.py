@@ -70,6 +70,8 @@ def _run(code: str, names: dict[str, Any], picture: Path) -> str:
     with contextlib.redirect_stdout(printed):
         exec(compile(tree, "<page>", "exec"), names)
         value = eval(compile(last, "<page>", "eval"), names) if last else None
+        if last and value is None:
+            value = _drawable(last.body, names)
     text = printed.getvalue().rstrip()
     draw = next((draw for kind, draw in STILLS.items() if isinstance(value, kind)), None)
     if draw:
@@ -82,6 +84,14 @@ def _run(code: str, names: dict[str, Any], picture: Path) -> str:
     else:
         text, shown = f"{text}\n{value!r}".strip() if value is not None else text, ""
     return "\n\n".join(filter(None, [f"```text\n{text}\n```" if text else "", shown]))
+
+
+def _drawable(last: ast.expr, names: dict[str, Any]) -> object:
+    """Return what ``print(name)`` prints, where it is drawn, too; else None."""
+    if isinstance(last, ast.Call) and ast.unparse(last.func) == "print" and isinstance(last.args[0], ast.Name):
+        value = names[last.args[0].id]
+        return value if isinstance(value, tuple(STILLS)) else None
+    return None
 
 
 def _still(draw: Callable[..., str], value: object, picture: Path) -> str:

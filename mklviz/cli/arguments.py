@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mklviz.errors import MklvizError
@@ -15,6 +14,8 @@ from mklviz.limits import NO_STORE
 from mklviz.quoting import one_line, quote
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from mklviz.datasets import Dataset
     from mklviz.recipe import Recipe, SolverChoice
     from mklviz.record import Trace
@@ -32,6 +33,10 @@ __all__ = [
     "store_of",
 ]
 
+DATA_HELP = (
+    "data set (see: mklviz datasets), or a file: a table (CSV, Excel, Parquet, ARFF), LIBSVM text, arrays of NumPy or"
+    " MATLAB, kernel or distance matrices; a folder, or files with commas between them, make one data set"
+)
 KERNELS_HELP = (
     '"paper", or families separated by spaces, each FAMILY[:VALUES][@WHERE] with WHERE one of all, each, all+each,'
     ' views or columns, by number, range or name: "gauss:2^-3...2^6@all+each poly:1,2@each linear@0...7"'
@@ -101,30 +106,19 @@ def read_own_data(arguments: argparse.Namespace) -> Dataset | None:
 
     What was done to the table is printed.
     """
-    from mklviz.datasets import list_datasets, read_dataset
+    from mklviz.recipe.recipe import own_data
     from mklviz.recipe.words import read_table_option
 
-    text = arguments.data
-    if not text or text in list_datasets():
-        return None
-    parts = [part.strip() for part in text.split(",")]
-    several = len(parts) > 1 and not _exists(text) and all(map(_exists, parts))
-    if not (_exists(text) or Path(text).suffix or Path(text).name != text):
-        return None
     said = {name: getattr(arguments, name) for name in OF_THE_TABLE if getattr(arguments, name, None) is not None}
-    data = read_dataset(
-        parts if several else text, **{name: read_table_option(name, word) for name, word in said.items()}
-    )
-    for note in data.notes if data.table is not None or several or data.distances else ():
-        print(f"mklviz: {one_line(note)}", file=sys.stderr)
+    data = own_data(arguments.data or "", **{name: read_table_option(name, word) for name, word in said.items()})
+    tell_notes([] if data is None else [data])
     return data
 
 
-def _exists(text: str) -> bool:
-    try:
-        return Path(text).exists()
-    except (OSError, ValueError):  # too long for a name, or with a zero byte
-        return False
+def tell_notes(data: Iterable[Dataset]) -> None:
+    """Say on the error stream what was done to tables."""
+    for note in (note for each in data if each.table is not None or each.distances for note in each.notes):
+        print(f"mklviz: {one_line(note)}", file=sys.stderr)
 
 
 def read_recipe(arguments: argparse.Namespace) -> Recipe:
@@ -170,6 +164,14 @@ def with_options(solvers: Sequence[SolverChoice], options: Sequence[str]) -> tup
             for choice in chosen
         ]
     return tuple(chosen)
+
+
+def check_output(file: Path, flag: str = "", *endings: str) -> None:
+    """Refuse a file to write where there is no folder for it, or that ends otherwise than `flag` writes it."""
+    if endings and file.suffix.lower() not in endings:
+        raise MklvizError(f"{flag} writes a file that ends in {' or '.join(endings)}, not {file.name}.")
+    if not file.absolute().parent.is_dir():
+        raise MklvizError(f"There is no folder {file.absolute().parent} to write {file.name} into.")
 
 
 # -- what the exit code says, for scripts; and for people, below every `--help`

@@ -1,4 +1,4 @@
-"""The command line: ``mklviz serve | desktop | run | race | path | lab | gallery | sweep | reproduce | runs``...
+"""The command line: ``mklviz serve | desktop | run | race | path | fit | predict | lab | sweep | reproduce | runs``...
 
 Only ``serve`` and what draws (``--html``, ``--svg``) load the screen. Errors are one sentence on the error stream;
 `mklviz.cli.arguments` has the exit codes.
@@ -27,7 +27,7 @@ from mklviz.errors import MklvizError, SolverError
 from mklviz.limits import STORE
 from mklviz.plugins import left_out
 from mklviz.quoting import one_line
-from mklviz.streams import open_closed_streams, redraws
+from mklviz.streams import prepare_streams, redraws
 
 if TYPE_CHECKING:
     from mklviz.analysis.knob_grid import LabKnob
@@ -41,7 +41,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
     `words`: the arguments; those of the process by default.
     """
-    open_closed_streams()
+    prepare_streams()
     arguments = make_parser().parse_args(words)
     if words is None and arguments.command == "serve":  # this process is the server's alone
         begin_anew()
@@ -115,6 +115,7 @@ def _serve(arguments: argparse.Namespace) -> int:
         show=not arguments.no_show,
         classroom=arguments.classroom,
         shared_runs=arguments.shared_runs,
+        prefix=arguments.prefix,
         processes=arguments.num_procs if arguments.num_procs is not None else processes_for(arguments.classroom),
     )
     return 0
@@ -146,13 +147,12 @@ def _lab(arguments: argparse.Namespace) -> int:
 
     need_screen()
     from mklviz.analysis.knob_grid import LabGrid, usual_solvers
-    from mklviz.cli.arguments import read_recipe
+    from mklviz.cli.arguments import check_output, read_recipe
     from mklviz.numbers import counted
     from mklviz.views.export.lab_page import write_lab
 
     output = arguments.output
-    if not output.absolute().parent.is_dir():
-        raise MklvizError(f"There is no folder {output.absolute().parent} to write {output.name} into.")
+    check_output(output)
     knobs = tuple(map(_read_knob, arguments.knob))
     recipe = read_recipe(arguments)
     if arguments.solvers is None and not arguments.scenario:
@@ -275,6 +275,8 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "run": _command("race", "solve_race", one=True),
     "race": _command("race", "solve_race"),
     "path": _command("path", "solve_path"),
+    "fit": _command("model", "fit"),
+    "predict": _command("model", "predict"),
     "lab": _lab,
     "gallery": _gallery,
     "sweep": _command("sweep", "solve_sweep"),

@@ -23,7 +23,8 @@ _NAMED = {
     "solvers": "mklviz.solvers",
 }
 _NAME = re.compile(r'^    name="([\w-]+)"', re.MULTILINE)  # of a scenario
-_FILES = {"data", "csv", "parquet", "save", "output", "json", "plot", "where", "store", "files", "folders"}
+_WRITTEN = {"csv", "parquet", "save", "output", "json", "plot", "out"}
+_FILES = {"data", "where", "store", "files", "folders", "model", "test", *_WRITTEN}
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mklviz._version import __version__
+from mklviz.streams import has_all_signs
 
 if TYPE_CHECKING:  # a list of data sets needs none of it
     from mklviz.contract import Iterate
@@ -28,7 +29,8 @@ __all__ = ["path_document", "print_document", "race_document"]
 def print_document(document: Mapping[str, Any]) -> None:
     """Write the document to the output, under the version that wrote it."""
     plain = _plain({"mklviz": __version__, **document})
-    json.dump(plain, sys.stdout, indent=1, ensure_ascii=False, allow_nan=False, default=str)
+    ascii_only = not has_all_signs(sys.stdout)
+    json.dump(plain, sys.stdout, indent=1, ensure_ascii=ascii_only, allow_nan=False, default=str)
     print()
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
 from mklviz._version import __version__
 from mklviz.cli.arguments import (
     BAD_INPUT,
+    DATA_HELP,
     EXIT_CODES,
     KERNELS_HELP,
     KNOB_HELP,
@@ -40,6 +42,8 @@ examples:
   mklviz run --data sonar --solvers level          one solve
   mklviz race --scenario silp-oscillates           a race of several solvers
   mklviz path --data liver --vary C=1000:0.01:100  one solver along 100 values of C
+  mklviz fit mine.csv --target class               a model of your own table, in a file
+  mklviz predict model.skops new.csv               what it says of other rows
   mklviz lab --data sonar --knob level.lam         one page in which the knob turns, for a browser without a server
   mklviz sweep "data=sonar,heart; split=0...19"    all runs of a recipe with lists, which nothing finished repeats
   mklviz reproduce --quick                         which claims of the papers reproduce
@@ -72,6 +76,14 @@ examples:
   mklviz path --data liver --regularizer block-l1:lam=1 --solver spicymkl --vary lam
   mklviz path --data heart --regularizer lp-ball:p=2 --solver spg --vary p=4,2,1.5,1.2,1.1 --cold
 """
+FIT_EXAMPLES = """\
+examples:
+  mklviz fit mine.csv --target class --out model.skops
+  mklviz predict model.skops new.csv --out predictions.csv
+  mklviz fit mine.csv --loss logistic --test other.csv                  with the probability of each class
+  mklviz fit prices.xlsx --target price --kernels "gauss:1,2,4@each linear" --C 10
+A table of new samples that has the target, too, is also told how many predictions are right.
+"""
 LAB_EXAMPLES = """\
 examples:
   mklviz lab --data ionosphere --knob level.lam --output lab.html
@@ -84,6 +96,7 @@ examples:
   mklviz sweep "data=sonar,heart; split=0...19; solvers=silp,level,newton; C=1,10,100"
   mklviz sweep "data=wdbc; split=0...4; solvers=level:lam={0.3,0.5,0.7}" --csv results.csv
   mklviz sweep "data=vote; regularizer=simplex|lp-ball:p={1.5,2}; solvers=spg" --workers 4
+  mklviz sweep "data=mine.csv; target=class; split=0...19; C=1,10,100"                 of a table of your own
   mklviz sweep "data=sonar,heart; split=0...19" --shard 3/20 --store /scratch/runs     one job of twenty
   mklviz sweep "data=sonar,heart; split=0...19" --dask tcp://head:8786
   mklviz sweep "data=sonar,heart; split=0...19" --dry-run                              what is left to do
@@ -125,6 +138,7 @@ examples:
   mklviz serve --classroom --allow-websocket-origin lab.example.org:5006     under another name as well
   mklviz serve --classroom --shared-runs                   everybody sees all runs, and not their own alone
   mklviz serve --store /data/runs
+  mklviz serve --prefix /lab/mkl                           behind a proxy that hands on whole paths
   mklviz serve --dask tcp://head:8786                      races are computed on a cluster
 """
 
@@ -165,6 +179,13 @@ def make_parser() -> argparse.ArgumentParser:
     _add_run(_command(added, "race", race_help, race_examples), "silp,level,spg, or those that can follow the problem")
     path_help = "solve for several values of one number, each from the previous solution"
     _add_path(_command(added, "path", path_help, PATH_EXAMPLES))
+    fit_help = "learn from a table, and write the model that predicts others"
+    _add_fit(_command(added, "fit", fit_help, FIT_EXAMPLES))
+    predict_help = "write a table with what a model predicts for its rows"
+    predict = _command(added, "predict", predict_help, FIT_EXAMPLES)
+    predict.add_argument("model", metavar="MODEL", help="what mklviz fit wrote")
+    predict.add_argument("data", metavar="TABLE", help="a table with the columns of the one that was learned from")
+    predict.add_argument("--out", metavar="FILE", type=Path, help="the table to write, a .csv (default: the output)")
     lab_help = "solve at every position of a knob, and write one page in which the knob turns, without a server"
     _add_lab(_command(added, "lab", lab_help, LAB_EXAMPLES))
     gallery_help = "write lessons, laboratories and the races of papers' claims as pages that need no server"
@@ -207,6 +228,12 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     add("--port", type=whole(1, 65_535), default=5006, help="port to listen on (default: 5006)")
     add("--classroom", action="store_true", help="let everybody on the network in who has the code, and print the link")
     add("--address", help="address to listen on, such as 0.0.0.0 for all (default: this machine only)")
+    add(
+        "--prefix",
+        default="",
+        metavar="PATH",
+        help="of all addresses, such as /lab/mkl, as a proxy keeps it",
+    )
     add("--no-show", action="store_true", help="do not open a browser")
     add(
         "--dask",
@@ -272,6 +299,20 @@ def _add_path(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", metavar="FILE", type=Path, help="write a row per value, with all kernel weights")
 
 
+def _add_fit(parser: argparse.ArgumentParser) -> None:
+    what = parser.add_argument_group("what to learn").add_argument
+    what("data", metavar="TABLE", help=DATA_HELP)
+    _add_table(what)
+    _add_model(what, "default: paper", "default: 1")
+    what("--solver", metavar="NAME", help="see: mklviz solvers (default: the one recommended for the problem)")
+    what("--gap", help="relative duality gap to stop at (default: 0.01)")
+    what("--max-iter", help="steps to stop at (default: 500)")
+    what("--seed", help="seed of the solver (default: 0)")
+    out = parser.add_argument_group("what to keep").add_argument
+    out("--out", metavar="FILE", type=Path, default=Path("model.skops"), help="the model (default: model.skops)")
+    out("--test", metavar="TABLE", help="a table that is not learned from: how many of its rows are predicted right")
+
+
 def _add_lab(parser: argparse.ArgumentParser) -> None:
     _add_problem(parser)
     _add_solving(parser, "--solvers", "names separated by commas (default: those that the tab Knobs turns)")
@@ -330,20 +371,14 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
 def _add_problem(parser: argparse.ArgumentParser) -> None:
     what = parser.add_argument_group("what to solve").add_argument
     what("--scenario", metavar="NAME", help="start from a prepared race; other options change it")
-    what(
-        "--data",
-        metavar="NAME|FILE[,FILE]",
-        help="data set (see: mklviz datasets), or a file: a table (CSV, Excel, Parquet, ARFF), LIBSVM text, arrays of"
-        " NumPy or MATLAB, kernel or distance matrices; a folder, or files with commas between them, make one data set",
-    )
-    for name, (shown, said) in OF_THE_TABLE.items():
-        what(f"--{name.replace('_', '-')}", metavar=shown, help=said)
+    what("--data", metavar="NAME|FILE[,FILE]", help=DATA_HELP)
+    _add_table(what)
     what(
         "--positive",
         metavar="CLASS",
         help="set this class against the rest, where the data set has more than two (default: all classes at once)",
     )
-    what("--kernels", metavar="TEXT", help=f"{KERNELS_HELP}; default: paper")
+    _add_model(what, "default: paper", "default: 100")
     what("--nystrom", metavar="COUNT[:CHOICE]", help=NYSTROM_HELP)
     what(
         "--combination",
@@ -356,14 +391,6 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
         metavar="LIST",
         help="degrees of polynomials of weighted features, which are added, such as 1,2,3 (default: 2)",
     )
-    what("--C", help="weight of the loss (default: 100)")
-    what("--loss", metavar="TEXT", help=f"{LOSS_HELP}: {_known('mklviz.problem.losses')}")
-    what(
-        "--class-weight",
-        metavar="balanced",
-        help="multiply C by a weight of each class, so that all classes have the same in sum (default: none)",
-    )
-    what("--regularizer", metavar="TEXT", help=f"{REGULARIZER_HELP}: {_known('mklviz.problem.regularizers')}")
     what("--cache-mb", help="memory in MB of each solver's cache of kernel rows, where n is large (default: 1024)")
     what(
         "--by-rows",
@@ -379,6 +406,31 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
     )
     what("--train", help="fraction of the samples to train on (default: 0.5)")
     what("--seed", help="seed of the split and of the solvers (default: 0)")
+
+
+def _add_table(what: Callable[..., object]) -> None:
+    """Add how a table is read."""
+    for name, (shown, said) in OF_THE_TABLE.items():
+        what(f"--{name.replace('_', '-')}", metavar=shown, help=said)
+
+
+def _add_model(what: Callable[..., object], kernels: str, C: str) -> None:
+    """Add what is learned, with the defaults of kernels and C."""
+    what("--kernels", metavar="TEXT", help=f"{KERNELS_HELP}; {kernels}")
+    what("--C", help=f"weight of the loss ({C})")
+    what("--loss", metavar="TEXT", help=f"{LOSS_HELP}: {_known('mklviz.problem.losses')}")
+    what(
+        "--class-weight",
+        metavar="balanced",
+        help="multiply C by a weight of each class, so that all classes have the same in sum (default: none)",
+    )
+    what("--regularizer", metavar="TEXT", help=f"{REGULARIZER_HELP}: {_known('mklviz.problem.regularizers')}")
+    what("--normalize", metavar="KIND", help="scale of each kernel: trace, diagonal, mean-diagonal or none")
+    what(
+        "--standardize",
+        metavar="yes|no",
+        help="shift and scale features, and targets that are numbers, by the training part (default: yes)",
+    )
 
 
 def _add_solving(parser: argparse.ArgumentParser, solvers: str, text: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mklviz.cli.arguments import code_of, read_recipe
+from mklviz.cli.arguments import check_output, code_of, read_recipe
 from mklviz.cli.documents import path_document, print_document
 from mklviz.cli.live import aligned, score_text, warm_up
 from mklviz.contract import Array
@@ -59,8 +59,8 @@ def read_vary(text: str, flag: str = "--vary") -> tuple[str, Array | None]:
 def solve_path(arguments: argparse.Namespace) -> int:
     """Solve the path that the command line asks for, print and write it; return the exit code."""
     output: FilePath | None = arguments.output
-    if output is not None and not output.absolute().parent.is_dir():
-        raise MklvizError(f"There is no folder {output.absolute().parent} to write {output.name} into.")
+    if output is not None:
+        check_output(output)
     name, values = read_vary(arguments.vary)
     arguments.solvers = arguments.solvers or _solver_of(arguments.solver_option)
     recipe = read_recipe(arguments)

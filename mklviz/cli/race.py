@@ -11,11 +11,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from mklviz.cli.arguments import BAD_INPUT, MADE_BY, code_of, read_recipe, store_of
+from mklviz.cli.arguments import BAD_INPUT, MADE_BY, check_output, code_of, read_recipe, store_of
 from mklviz.cli.documents import print_document, race_document
 from mklviz.cli.live import Building, result_table, warm_up, watch
 from mklviz.engine import Race
-from mklviz.errors import MklvizError
 from mklviz.numbers import counted
 from mklviz.quoting import one_line
 from mklviz.recipe import Recipe
@@ -62,8 +61,7 @@ class Outputs:
         for file, write in asked:
             if file is None:
                 continue
-            if not file.absolute().parent.is_dir():
-                raise MklvizError(f"There is no folder {file.absolute().parent} to write {file.name} into.")
+            check_output(file)
             self._writers.append((file, write))
         self._due = time.monotonic() + EVERY_SECONDS
         self._told: set[Path] = set()

@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from mklviz.cli.arguments import BAD_INPUT, FAILED, INTERRUPTED, SHORT_OF_GAP, store_of
+from mklviz.cli.arguments import BAD_INPUT, FAILED, INTERRUPTED, SHORT_OF_GAP, check_output, store_of, tell_notes
 from mklviz.cli.documents import print_document
 from mklviz.cli.live import aligned, asked_to_stop
 from mklviz.errors import MklvizError
@@ -18,7 +18,7 @@ from mklviz.quoting import one_line
 from mklviz.record.store import Store
 from mklviz.record.summary import require_parquet
 from mklviz.sweeps import DaskCluster, Engine, Processes, Shard, Sweep, SweepRun, SweepTable
-from mklviz.sweeps.following import follow, tell_not_kept
+from mklviz.sweeps.following import follow, sweep_of, tell_not_kept
 from mklviz.sweeps.table import machines_text, summary_rows
 
 __all__ = ["solve_sweep"]
@@ -26,8 +26,10 @@ __all__ = ["solve_sweep"]
 
 def solve_sweep(arguments: argparse.Namespace) -> int:
     """Solve the sweep that the command line asks for, print and write the results; return the exit code."""
-    sweep, engine, store = Sweep.from_words(arguments.words), _engine(arguments), store_of(arguments)
+    engine, store = _engine(arguments), store_of(arguments)
     _check_outputs(arguments)
+    sweep = sweep_of(arguments.words)
+    tell_notes(dict(sweep.own).values())
     run = SweepRun(sweep, store, engine, retry=arguments.retry)
     if store.enabled and store.trouble:
         print(f"mklviz: {one_line(store.trouble)}", file=sys.stderr)
@@ -65,10 +67,8 @@ def _check_outputs(arguments: argparse.Namespace) -> None:
     if arguments.parquet is not None:
         require_parquet()
     for file, ending in ((arguments.csv, ".csv"), (arguments.parquet, ".parquet")):
-        if file is not None and file.suffix.lower() != ending:
-            raise MklvizError(f"--{ending[1:]} writes a file that ends in {ending}, not {file.name}.")
-        if file is not None and not file.absolute().parent.is_dir():
-            raise MklvizError(f"There is no folder {file.absolute().parent} to write {file.name} into.")
+        if file is not None:
+            check_output(file, f"--{ending[1:]}", ending)
 
 
 def _described(sweep: Sweep) -> dict[str, Any]:

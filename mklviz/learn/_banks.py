@@ -62,6 +62,19 @@ def refuse_list(X: Any, y: Any) -> None:
         )
 
 
+def refuse_other_kernels(X: Any, n: int, m: int, side_by_side: bool) -> None:
+    """Raise `KernelError` for kernel values of new points that do not fit m kernels on n training points."""
+    shape = np.shape(X)
+    if shape[1:] in ((n, m), (n * m,) if side_by_side else ()):
+        return
+    expected = f"(new points, {n * m})" if side_by_side else f"(new points, {n}, {m})"
+    turned = " numpy.moveaxis(array, 0, -1) puts the kernels last." if shape[::2] == (m, n) else ""
+    raise KernelError(
+        f"The model was fitted to {m} precomputed kernel{'s' * (m > 1)} on {n} training points, so new points come as"
+        f" kernel values of shape {expected}, but an array of shape {shape} was given.{turned}"
+    )
+
+
 def _kernels_of(columns: Sequence[str] | None, n: int) -> list[str] | None:
     """Return the kernels' names from those of the columns that `KernelTransformer` made, n for each."""
     firsts = [] if columns is None else list(columns[::n])

@@ -20,7 +20,15 @@ from mklviz.errors import ProblemError
 from mklviz.html import table
 from mklviz.kernels import Bank, KernelFamily, Nystrom
 from mklviz.kernels.cross import refuse_masked
-from mklviz.learn._banks import AUTO, PRECOMPUTED, build_bank, kernel_values, normalization, refuse_list
+from mklviz.learn._banks import (
+    AUTO,
+    PRECOMPUTED,
+    build_bank,
+    kernel_values,
+    normalization,
+    refuse_list,
+    refuse_other_kernels,
+)
 from mklviz.learn._function import from_plain, learned, to_plain
 from mklviz.learn._progress import Report, warn
 from mklviz.numbers import is_whole
@@ -286,9 +294,12 @@ class MKLEstimator(BaseEstimator):
     def _decide(self, X: Any) -> Array:
         """Return the learned function at new points."""
         check_is_fitted(self, "weights_")
+        m, n = self._function.part.bank_shape
+        count = n if self._kept is None else self._given
+        if self._precomputed:
+            refuse_other_kernels(X, count, m, self.n_features_in_ == count * m)
         new = self._checked(X, reset=False)
         if self._precomputed:
-            count = self._function.part.bank_shape[1] if self._kept is None else self._given
             new = kernel_values(new, count)
             new = new if self._kept is None else new[:, :, self._kept]
         return self._function(new)

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
-from mklviz.datasets import Dataset, load_dataset
+from mklviz.datasets import Dataset, list_datasets, load_dataset, read_dataset
 from mklviz.engine import Race, recommend, rivals
 from mklviz.errors import ProblemError
 from mklviz.recipe.choices import DataChoice, RecipeParts, SolverChoice
@@ -17,7 +19,23 @@ from mklviz.recipe.prepared import Built, Prepared, build_bank, refuse, standard
 from mklviz.recipe.saved import read_json, to_json
 from mklviz.recipe.words import from_words, write_words
 
-__all__ = ["Recipe", "as_python"]
+__all__ = ["Recipe", "as_python", "own_data"]
+
+
+def own_data(text: str, **options: Any) -> Dataset | None:
+    """Return the data in the file that a text names, read as `read_dataset` is told; None for a data set's name."""
+    if not text or text in list_datasets() or not (_exists(text) or Path(text).suffix or Path(text).name != text):
+        return None
+    parts = [part.strip() for part in text.split(",")]
+    several = len(parts) > 1 and not _exists(text) and all(map(_exists, parts))
+    return read_dataset(parts if several else text, **options)
+
+
+def _exists(text: str) -> bool:
+    try:
+        return Path(text).exists()
+    except (OSError, ValueError):  # too long for a name, or with a zero byte
+        return False
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import binascii
 import json
 import logging
 import os
+import re
 import secrets
 import signal
 import socket
@@ -28,7 +29,7 @@ from tornado.netutil import bind_sockets
 
 from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS, PROCESSES
-from mklviz.quoting import quote
+from mklviz.quoting import MOST_NAME, quote
 from mklviz.server.access import (
     LOCAL,
     check_address,
@@ -60,6 +61,16 @@ def check_processes(processes: int) -> None:
         raise MklvizError(f"--num-procs takes a number from 1 to {MOST}, not {processes}.")
     if processes > 1 and not hasattr(socket, "send_fds"):
         raise MklvizError("Several processes can serve one port on Linux and macOS only: leave --num-procs out.")
+
+
+def check_prefix(prefix: str) -> str:
+    """Return the prefix of all paths as /lab/mkl, "" for none, or raise `MklvizError`."""
+    parts = [part for part in prefix.split("/") if part]
+    if all(re.fullmatch(r"[A-Za-z0-9_~-][A-Za-z0-9._~-]*", part) for part in parts) and len(prefix) <= MOST_NAME:
+        return "".join(f"/{part}" for part in parts)
+    raise MklvizError(
+        f"--prefix {quote(prefix)} is no path: write letters, digits and - . _ ~ between slashes, as in /lab/mkl."
+    )
 
 
 def processes_for(classroom: bool) -> int:
@@ -197,6 +208,7 @@ def serve(
     classroom: bool = False,
     processes: int = 1,
     shared_runs: bool = False,
+    prefix: str = "",
 ) -> None:
     """Serve the dashboard until the process is told to end.
 
@@ -206,12 +218,14 @@ def serve(
     dashboard; `show`: whether to open it in a browser; `classroom`: whether everybody on the network may come in who
     has the code: at all addresses, unless `address` says which; `processes`: how many processes share the port, each
     with pages of its own; `shared_runs`: whether all browsers see all runs; else each sees its own, where others than
-    this machine come in. Raises `MklvizError` with a sentence, if it cannot be served there.
+    this machine come in; `prefix`: of all paths, as a proxy in front keeps it, such as
+    /lab/mkl. Raises `MklvizError` with a sentence, if it cannot be served there.
     """
     where = address if address is not None else EVERYWHERE if classroom else LOCAL
     if classroom and is_local(where):
         raise MklvizError(f"--classroom at {quote(where)} lets nobody else in: leave --address out.")
     check_processes(processes)
+    below = check_prefix(prefix)
     check_address(where, port)
     known_names(where, port, origins)  # so that a wrong name is reported here, and not by each process
     for origin in frames:
@@ -219,7 +233,7 @@ def serve(
     asked = check_code(code) if code is not None else "" if is_local(where) else new_code()
     own_runs = bool(asked or origins or processes > 1) and not shared_runs
     log_to_stderr()
-    page = f"http://{own_addresses(where)[0]}:{port}/{PAGE}"
+    page = f"http://{own_addresses(where)[0]}:{port}{below}/{PAGE}"
     _announce(page, asked, classroom)
 
     def open_page() -> None:  # by that address, which is also the one that a class opens
@@ -227,7 +241,8 @@ def serve(
             webbrowser.open_new_tab(f"{page}?code={asked}" if asked else page)
 
     shared: dict[str, Any] = {"address": where, "port": port, "origins": list(origins), "code": asked}
-    shared |= {"frames": list(frames), "own_runs": own_runs, "found_at": "" if is_local(where) else page}
+    shared |= {"frames": list(frames), "own_runs": own_runs, "prefix": below}
+    shared["found_at"] = "" if is_local(where) else page
     if processes > 1:
         secret = os.environ.get("BOKEH_SECRET_KEY") or secrets.token_urlsafe(32)
         serve_from_processes(processes, {**shared, "secret": secret}, open_page)
@@ -235,7 +250,7 @@ def serve(
     listening = bind_sockets(port, where)  # browsers that connect wait until the server is ready
     from mklviz.server.serving import serve_here
 
-    serve_here(listening, **shared, begun=open_page)
+    serve_here(listening, shared, open_page)
 
 
 def _announce(page: str, code: str, classroom: bool) -> None:

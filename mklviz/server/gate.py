@@ -32,7 +32,7 @@ from mklviz.views.host.page_session import OWNER
 __all__ = ["Gate", "set_up"]
 
 COOKIE, OWNER_COOKIE = "mklviz-code", "mklviz-runs"
-_KEPT = "Max-Age=31536000; Path=/; HttpOnly; SameSite=Lax"
+_KEPT = "Max-Age=31536000; HttpOnly; SameSite=Lax"
 _METHODS = ("GET", "HEAD", "POST")  # that pages use
 _SESSION = ("bokeh-session-id", "bokeh-token")
 _FORM = """<form method="post"><label>Code <input name="code" autofocus autocomplete="off" autocapitalize="off"
@@ -57,6 +57,13 @@ class Gate:
     guesses: Guesses = field(default_factory=Guesses)  # the wrong codes that have been given
     address: str = ""  # where others than this machine find the dashboard
     own: bytes = b""  # what signs who a browser is, where each sees its own runs alone
+    prefix: str = ""  # of all paths, as a proxy in front keeps it, such as /lab/mkl
+
+    def without_prefix(self, request: HTTPServerRequest) -> None:
+        """Make a request below the prefix one of the server's own paths, as a proxy that takes the prefix away does."""
+        if request.path == self.prefix or request.path.startswith(f"{self.prefix}/"):
+            request.path = request.path.removeprefix(self.prefix)
+            request.uri = str(request.uri).removeprefix(self.prefix)
 
     @property
     def token(self) -> str:
@@ -143,7 +150,8 @@ class Gate:
         known = bool(name) and hmac.compare_digest(value.encode(), self._signed(name).encode())
         name = name if known else secrets.token_urlsafe(24)
         request.headers[OWNER] = hashlib.sha256(name.encode()).hexdigest()[:24]
-        return "" if known else f"{OWNER_COOKIE}={self._signed(name)}; {_KEPT}{_secure(request)}"
+        kept = f"Path={self.prefix}/; {_KEPT}{_secure(request)}"
+        return "" if known else f"{OWNER_COOKIE}={self._signed(name)}; {kept}"
 
     def _signed(self, name: str) -> str:
         return f"{name}.{_digest(self.own, name)}"
@@ -232,8 +240,11 @@ class _Class(_AtTheGate):
 class _ToDashboard(RequestHandler):
     """Leads from the bare address of the server to the dashboard, with the same query."""
 
+    def initialize(self, prefix: str) -> None:
+        self._prefix = prefix
+
     def get(self) -> None:
-        self.redirect(f"./explorer?{self.request.query}".rstrip("?"))
+        self.redirect(f"{self._prefix or '.'}/explorer?{self.request.query}".rstrip("?"))
 
 
 class _AskForCode(_AtTheGate):
@@ -254,7 +265,7 @@ class _AskForCode(_AtTheGate):
     def _answer(self, codes: list[bytes] | None) -> None:
         gate, asker = self._gate, party(str(self.request.remote_ip))
         if not gate.is_without_code(self.request):
-            self.redirect(str(self.request.uri), status=303)
+            self._open()
         elif not codes:
             self._ask("")
         elif wait := ceil(gate.guesses.wait(asker)):
@@ -262,11 +273,17 @@ class _AskForCode(_AtTheGate):
             self.say(429, f"Wrong codes came from your address: try again in {wait} {'s' if wait > 1 else 'second'}.")
         elif gate.is_code(codes[-1]):
             gate.guesses.was_right(asker)
-            self.set_cookie(COOKIE, gate.token, httponly=True, samesite="Lax", secure=bool(_secure(self.request)))
-            self.redirect(str(self.request.uri), status=303)
+            kept: dict[str, Any] = {"httponly": True, "samesite": "Lax", "secure": bool(_secure(self.request))}
+            self.set_cookie(COOKIE, gate.token, path=f"{gate.prefix}/", **kept)
+            self._open()
         else:
             gate.guesses.was_wrong(asker)
             self._ask("That is not the code. ")
+
+    def _open(self) -> None:
+        """Lead to the page that was asked for, by an address that holds behind every proxy."""
+        asked, prefix = str(self.request.uri), self._gate.prefix
+        self.redirect(f"{prefix}{asked}" if prefix else f"./{asked.rpartition('/')[2]}", status=303)
 
     def _ask(self, first: str) -> None:
         self.say(403, f"{first}This dashboard opens with a code: ask who serves it.", _FORM)
@@ -318,7 +335,7 @@ def set_up(application: Application, gate: Gate) -> None:
         refuse(gate.is_unreadable, 400, garbled),
         refuse(gate.is_uninvited, 403, unasked),
         Rule(PathMatches(".*/alive"), _Alive, {"gate": gate}),
-        Rule(PathMatches("/"), _ToDashboard),
+        Rule(PathMatches("/?"), _ToDashboard, {"prefix": gate.prefix}),
         *([Rule(PathMatches("/class"), _Class, {"gate": gate})] if gate.code and gate.address else []),
         refuse(gate.is_full, 503, room),
     ]
@@ -342,3 +359,10 @@ def set_up(application: Application, gate: Gate) -> None:
             return status_code, headers, chunk
 
     application.add_transform(Headers)
+    found = application.find_handler
+
+    def find_handler(request: HTTPServerRequest, **options: Any) -> Any:
+        gate.without_prefix(request)
+        return found(request, **options)
+
+    application.find_handler = find_handler  # before anything looks at the path

@@ -10,7 +10,7 @@ import secrets
 import signal
 import socket
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
@@ -40,7 +40,7 @@ from mklviz.server.gate import COOKIE, OWNER_COOKIE, Gate, set_up
 from mklviz.server.logs import log_to_stderr
 from mklviz.server.messages import LONGEST_FRAME, MOST_SOCKETS, OPEN_SOCKETS, bound_messages, is_answering
 from mklviz.server.process import LOOK_EVERY, GarbageCollection, build_pages_in_turn, run
-from mklviz.streams import open_closed_streams
+from mklviz.streams import prepare_streams
 from mklviz.views.host.page_session import GIVE_UP_AFTER
 from mklviz.views.host.workarounds import import_nothing_for_component_files
 from mklviz.views.links import name_of_this_process
@@ -62,12 +62,13 @@ def make_server(
     frames: Sequence[str],
     secret: str = "",
     own_runs: bool = False,
+    prefix: str = "",
     found_at: str = "",
 ) -> Any:
     """Return the server, ready and not yet started; see `serve`. It listens nowhere: connections go to `answer`.
 
     Processes that share a port all sign with the same `secret`; `own_runs`: whether browsers see only their own runs;
-    `found_at`: the address by which others than this machine come in.
+    `prefix`: of all paths, as a proxy keeps it; `found_at`: the address by which others than this machine come in.
     """
     os.environ[ADDRESS] = found_at  # for the links on its pages
     names = known_names(address, port, origins)
@@ -106,6 +107,7 @@ def make_server(
         hmac.digest(key, b"gate", "sha256"),
         address=found_at,
         own=(kept_key() or hmac.digest(key, b"runs", "sha256")) if own_runs else b"",
+        prefix=prefix,
     )
     set_up(server._tornado, gate)
     return server
@@ -172,19 +174,9 @@ def look_after(server: Any) -> None:
     WARMUP.start()
 
 
-def serve_here(
-    listening: Sequence[socket.socket],
-    address: str,
-    port: int,
-    origins: Sequence[str],
-    code: str,
-    frames: Sequence[str],
-    own_runs: bool,
-    begun: Callable[[], object],
-    found_at: str = "",
-) -> None:
-    """Serve the dashboard from this process until it is told to end; `begun`: called when it answers."""
-    server = make_server(address, port, origins, code, frames, own_runs=own_runs, found_at=found_at)
+def serve_here(listening: Sequence[socket.socket], asked: Mapping[str, Any], begun: Callable[[], object]) -> None:
+    """Serve from this process until it is told to end; `asked` is for `make_server`; `begun`: called as it answers."""
+    server = make_server(**asked)
     receive(server, listening)
     look_after(server)
     server.io_loop.add_callback(begun)
@@ -256,7 +248,7 @@ def name_sessions_by_process() -> None:
 
 def main() -> None:
     """Serve with the settings that the dispatcher writes to the standard input."""
-    open_closed_streams()
+    prepare_streams()
     log_to_stderr()
     asked = json.load(sys.stdin)
     dispatcher = socket.socket(fileno=asked.pop("socket"))

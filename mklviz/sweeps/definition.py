@@ -9,7 +9,7 @@ the order of the list. Lists in the words of a recipe say what is to be tried on
 
 A vertical bar separates whole values. Where a value of the key never has a comma, as with data, splits and numbers, a
 comma does so as well, and a range such as 0...19 or 2^-3...2^6 stands for its numbers. Braces hold alternatives within
-a value, as in a shell.
+a value, as in a shell. Data are named, or files of one's own where the sweep is opened with them.
 """
 
 from __future__ import annotations
@@ -24,12 +24,14 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from mklviz.datasets import DataError
+from mklviz.datasets import DataError, Dataset
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.quoting import one_line
 from mklviz.recipe import Recipe
-from mklviz.recipe.parsing import literal, numbers, pieces, show_number, tight, written
-from mklviz.recipe.words import WORDS, read_solvers, split_words
+from mklviz.recipe.choices import TABLE_OPTIONS, digest
+from mklviz.recipe.parsing import literal, numbers, pieces, quoted, show_number, tight, unquoted, written
+from mklviz.recipe.recipe import own_data
+from mklviz.recipe.words import WORDS, read_solvers, read_table_option, split_words
 from mklviz.sweeps.member import Member
 
 MOST_MEMBERS = 100_000
@@ -39,6 +41,7 @@ PATH, ALONG = "path", "C"
 KEYS = [*WORDS, SPLIT, PATH]
 
 Lists = tuple[tuple[str, tuple[str, ...]], ...]
+Own = tuple[tuple[str, Dataset], ...]
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,8 @@ class Sweep:
         What varies, by the keys of a recipe's words (the seed is also called split): a text such as ``"1,10,100"``,
         or a sequence of numbers and texts. A single value becomes part of the recipe. ``path="C"`` makes a path of the
         list of C: each run begins at the solution of the one before.
+    own : mapping
+        Data of one's own by what the words call them; see `own_files`. Sweeps compare by their digests.
 
     Raises
     ------
@@ -68,11 +73,17 @@ class Sweep:
 
     recipe: Recipe = field(default_factory=Recipe)
     lists: Mapping[str, Any] | Lists = ()
+    own: Mapping[str, Dataset] | Own = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        recipe, lists, wrong = _told_apart(self.recipe, dict(self.lists))
+        own = dict(self.own)
+        recipe, lists, wrong = _told_apart(self.recipe, dict(self.lists), own)
         if wrong:
             raise MklvizError(" ".join(wrong))
+        mine, used = recipe.data.dataset, (recipe.data.source, *dict(lists).get("data", ()))
+        if mine is not None and not own:
+            own = {mine.source or digest(mine): mine}
+        object.__setattr__(self, "own", tuple((name, data) for name, data in own.items() if digest(data) in used))
         object.__setattr__(self, "recipe", recipe)
         object.__setattr__(self, "lists", lists)
         count = len(self)
@@ -87,12 +98,16 @@ class Sweep:
         return self.lists  # type: ignore[return-value]  # pairs since it was made
 
     @property
+    def _own(self) -> Own:
+        return self.own  # type: ignore[return-value]  # as above
+
+    @property
     def members(self) -> tuple[Member, ...]:
         """All runs: those on the same data, split and kernels stand together, and those of a path in its order.
 
         Raises `MklvizError` if values that were listed do not go together.
         """
-        return _members(self)
+        return _members(self, self._own)
 
     @property
     def key(self) -> str:
@@ -101,15 +116,20 @@ class Sweep:
 
     def to_words(self) -> str:
         """Return the sweep as words, see `from_words`."""
-        texts, _ = split_words(self.recipe.to_words())
+        first = self.recipe.on(next((data for _, data in self._own), None))  # how its table was read
+        texts, _ = split_words(first.to_words())
         texts |= {key: join(key, values) for key, values in self._lists}
+        for name, data in self._own:
+            texts["data"] = texts["data"].replace(digest(data), quoted(name))
         if "seed" in dict(self._lists):
             texts[SPLIT] = texts.pop("seed")
         return "; ".join(f"{key}={texts[key]}" for key in sorted(texts, key=_place))
 
     @classmethod
-    def from_words(cls, text: str) -> Sweep:
-        """Return the sweep that words describe: those of a recipe, with lists as above.
+    def from_words(
+        cls, text: str, own: Mapping[str, Dataset] | Own = (), lists: Mapping[str, Any] | Lists = ()
+    ) -> Sweep:
+        """Return the sweep that words describe: those of a recipe, with lists as above, and others in their place.
 
         Raises
         ------
@@ -117,10 +137,10 @@ class Sweep:
             With a sentence for each part that cannot be read.
         """
         texts, wrong = split_words(text, KEYS, "A sweep")
-        recipe, lists, faults = _told_apart(Recipe(), texts)
+        recipe, varied, faults = _told_apart(Recipe(), {**texts, **dict(lists)}, dict(own))
         if wrong or faults:
             raise MklvizError(" ".join(wrong + faults))
-        return cls(recipe, lists)
+        return cls(recipe, varied, own)
 
     def to_json(self) -> str:
         """Return the sweep as JSON, with a version."""
@@ -157,8 +177,34 @@ def _place(key: str) -> int:
     return [*WORDS, PATH].index("seed" if key == SPLIT else key)
 
 
-def _told_apart(recipe: Recipe, lists: Mapping[str, Any]) -> tuple[Recipe, Lists, list[str]]:
+_OF_A_TABLE = {name.replace("_", "-"): name for name in TABLE_OPTIONS}
+
+
+def own_files(lists: Mapping[str, Any]) -> dict[str, Dataset]:
+    """Return the data of one's own that a list of data names by their files, or holds.
+
+    Other parts of `lists` say how tables are read. Raises `DataError` for a file that cannot be used.
+    """
+    told = {name: lists[key] for key, name in _OF_A_TABLE.items() if key in lists}
+    read = {name: read_table_option(name, value) if isinstance(value, str) else value for name, value in told.items()}
+    own: dict[str, Dataset] = {}
+    for value in _listed("data", lists.get("data", ())):
+        name = "" if isinstance(value, Dataset) else unquoted(str(value))
+        data = value if isinstance(value, Dataset) else own_data(name, **read)
+        if data is not None:
+            name = name or data.source
+            own[name if name and name not in own else digest(data)] = data
+    return own
+
+
+def _told_apart(
+    recipe: Recipe, lists: Mapping[str, Any], own: Mapping[str, Dataset]
+) -> tuple[Recipe, Lists, list[str]]:
     """Return the recipe with all that does not vary, the lists of what does, and a sentence for each fault."""
+    if own:  # whose tables have been read
+        lists = {key: value for key, value in lists.items() if key not in _OF_A_TABLE}
+    digests = {name: digest(data) for name, data in own.items()}
+    by_digest = {digests[name]: data for name, data in own.items()}
     wrong = [f"A sweep has no list “{key!s:.80}”." for key in lists if key not in KEYS]
     if "seed" in lists and SPLIT in lists:
         wrong.append("split is another word for seed: give one of them.")
@@ -167,6 +213,8 @@ def _told_apart(recipe: Recipe, lists: Mapping[str, Any]) -> tuple[Recipe, Lists
     for key in sorted(known, key=_place):
         try:
             values = _texts(key, known[key])
+            if key == "data":
+                values = tuple(digests.get(unquoted(value), value) for value in values)
             if key == "solvers":
                 recipe = replace(recipe, solvers=tuple(choice for value in values for choice in read_solvers(value)))
             elif key == PATH:
@@ -174,7 +222,7 @@ def _told_apart(recipe: Recipe, lists: Mapping[str, Any]) -> tuple[Recipe, Lists
                     raise MklvizError("a path goes along several values of C, as in C=100,10,1; path=C.")
                 differing[key] = values
             elif len(values) == 1:
-                recipe = WORDS[key].read(recipe, values[0])
+                recipe = WORDS[key].read(recipe, values[0]).on(by_digest.get(values[0]) if key == "data" else None)
             else:
                 differing[key] = tuple(dict.fromkeys(_canonical(recipe, key, value) for value in values))
         except (MklvizError, DataError) as error:
@@ -184,10 +232,17 @@ def _told_apart(recipe: Recipe, lists: Mapping[str, Any]) -> tuple[Recipe, Lists
 
 def _texts(key: str, value: Any) -> tuple[str, ...]:
     """Return the values of a list as the words of a recipe."""
+    return tuple(
+        each if isinstance(each, str) else digest(each) if isinstance(each, Dataset) else written(each)
+        for each in _listed(key, value)
+    )
+
+
+def _listed(key: str, value: Any) -> Sequence[Any]:
+    """Return the values that a text or a sequence lists."""
     if isinstance(value, str):
         return alternatives(key, value)
-    listed = [*value] if isinstance(value, Sequence | range) and value else [value]
-    return tuple(each if isinstance(each, str) else written(each) for each in listed)
+    return [*value] if isinstance(value, Sequence | range) and value else [value]
 
 
 def _canonical(recipe: Recipe, key: str, value: str) -> str:
@@ -198,7 +253,8 @@ def _canonical(recipe: Recipe, key: str, value: str) -> str:
 
 
 @lru_cache(maxsize=16)
-def _members(sweep: Sweep) -> tuple[Member, ...]:
+def _members(sweep: Sweep, own: Own) -> tuple[Member, ...]:
+    data = {digest(each): each for _, each in own}
     lists = dict(sweep._lists)
     path = lists[ALONG] if lists.pop(PATH, ()) else ()
     keys = [*lists]
@@ -211,7 +267,7 @@ def _members(sweep: Sweep) -> tuple[Member, ...]:
         steps = []
         for texts in [{**chosen, ALONG: value} for value in path] or [chosen]:
             settings = {key: _setting(texts[key]) for key in keys if key not in ("data", "seed")}
-            steps.append((_varied(sweep.recipe, texts), settings))
+            steps.append((_varied(sweep.recipe, texts, data), settings))
         members += [  # a path from its one end to the other, and then the next solver
             Member(replace(recipe, solvers=(solver,)), settings, path[:k])
             for solver in sweep.recipe.solvers
@@ -220,9 +276,9 @@ def _members(sweep: Sweep) -> tuple[Member, ...]:
     return tuple({member.key: member for member in members}.values())
 
 
-def _varied(recipe: Recipe, texts: Mapping[str, str]) -> Recipe:
+def _varied(recipe: Recipe, texts: Mapping[str, str], own: Mapping[str, Dataset]) -> Recipe:
     for key in sorted(texts, key=_place):
-        recipe = WORDS[key].read(recipe, texts[key])
+        recipe = WORDS[key].read(recipe, texts[key]).on(own.get(texts[key]) if key == "data" else None)
     return recipe
 
 
@@ -245,6 +301,8 @@ def alternatives(key: str, text: str) -> tuple[str, ...]:
     """Return the values that a text lists for a key of a recipe, each as the recipe's own words have it."""
     if key == "solvers":
         listed = _entries(text)
+    elif key == "data":  # names and files, which may have blanks and points
+        listed = pieces(text, "|,", braces=True)
     elif key in SEPARATED:
         listed = pieces(text, "|", braces=True)
     else:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
 from mklviz.engine.solving import hand_over
 from mklviz.quoting import one_line
 from mklviz.recipe import Recipe
+from mklviz.recipe.words import split_words
 from mklviz.record.store import Store, open_store
 from mklviz.streams import ProgressLine
-from mklviz.sweeps.definition import Sweep
+from mklviz.sweeps.definition import KEYS, Sweep, own_files
 from mklviz.sweeps.engine import Engine
 from mklviz.sweeps.running import SweepProgress, SweepRun
 from mklviz.sweeps.table import SweepTable
@@ -86,7 +87,7 @@ def sweep(
     Parameters
     ----------
     words : str, Recipe or Sweep
-        Words such as ``"data=sonar,heart; split=0...19; solvers=silp,level; C=1,10,100"``, or what `lists` are of.
+        Words such as ``"data=sonar,mine.csv; split=0...19; solvers=silp,level; C=1,10,100"``, or what `lists` are of.
     engine : Engine, optional
         What solves the runs: `Processes` on this machine by default, a `Shard`, or a `DaskCluster`.
     workers : int, optional
@@ -96,8 +97,8 @@ def sweep(
     retry : bool
         Whether runs that failed before are tried again.
     **lists
-        Lists by the keys of a recipe's words: ``data=["sonar", "heart"], split=range(20), C=[1, 10, 100]``; of a key
-        with a hyphen, with an underscore instead.
+        Lists by the keys of a recipe's words: ``data=["sonar", "mine.csv"], split=range(20), C=[1, 10, 100]``; of a
+        key with a hyphen, with an underscore instead. Data are names, files and data sets, such as `read_dataset` has.
 
     Returns
     -------
@@ -113,7 +114,7 @@ def sweep(
     """
     named = {key if key == "C" else key.replace("_", "-"): value for key, value in lists.items()}
     kept = store if isinstance(store, Store) else open_store(store)
-    run = SweepRun(_described(words, named), kept, engine, workers, retry)
+    run = SweepRun(sweep_of(words, named), kept, engine, workers, retry)
     try:
         follow(run)
         tell_not_kept(run)
@@ -123,9 +124,11 @@ def sweep(
     return run.table()
 
 
-def _described(words: str | Recipe | Sweep, lists: dict[str, Any]) -> Sweep:
-    """Return the sweep that is meant; lists of the call take the place of those of the words."""
-    if isinstance(words, Recipe):
-        return Sweep(words, lists)
-    described = Sweep.from_words(words) if isinstance(words, str) else words
-    return Sweep(described.recipe, {**dict(described.lists), **lists}) if lists else described
+def sweep_of(words: str | Recipe | Sweep, lists: Mapping[str, Any] | None = None) -> Sweep:
+    """Return the sweep that is meant, its files read; lists of the call take the place of those of the words."""
+    lists = lists or {}
+    if isinstance(words, str):
+        texts, _ = split_words(words, KEYS)
+        return Sweep.from_words(words, own_files({**texts, **lists}), lists)
+    recipe, kept, own = (words, {}, ()) if isinstance(words, Recipe) else (words.recipe, dict(words.lists), words.own)
+    return Sweep(recipe, {**kept, **lists}, own_files(lists) if "data" in lists else own)

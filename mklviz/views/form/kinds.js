@@ -71,6 +71,27 @@ const send = async (file, limit, say) => {
 // a number and its sign of percent stay in one line
 const held = (text) => (text ?? "").replace(/(\d) %/g, "$1\u00a0%")
 
+// a page without encryption has no clipboard, but may copy what is selected
+const copied = (text) => {
+  const area = make("textarea", "", { value: text, readOnly: true, style: "position: fixed; opacity: 0" })
+  document.body.append(area)
+  area.select()
+  try { return document.execCommand("copy") } catch { return false } finally { area.remove() }
+}
+
+// a button that copies what a node shows, and says whether it did
+const copier = (look, node) => {
+  const button = make("button", `button ${look}`, { type: "button", textContent: "Copy" })
+  button.addEventListener("click", async () => {
+    const text = node.href ?? node.textContent
+    const done = await (navigator.clipboard?.writeText(text).then(() => true, () => copied(text)) ?? copied(text))
+    getSelection().selectAllChildren(node)
+    button.textContent = done ? "Copied" : "Press Ctrl+C"
+    setTimeout(() => { button.textContent = "Copy" }, 3000)
+  })
+  return button
+}
+
 const KINDS = {
   heading: words("h2"),
 
@@ -85,11 +106,7 @@ const KINDS = {
 
   link() {
     const node = make("p", "note link"), label = make("span"), link = make("a", "", { target: "_blank", rel: "noopener" })
-    const copy = make("button", "button text", { type: "button", textContent: "Copy" })
-    copy.addEventListener("click", () => {
-      navigator.clipboard?.writeText(link.href)  // there is none on pages without encryption
-      getSelection().selectAllChildren(link)
-    })
+    const copy = copier("text", link)
     node.append(label, link, copy)
     return { node, show: (part) => {
       label.textContent = `${part.label}: `
@@ -101,11 +118,7 @@ const KINDS = {
 
   code() {
     const node = make("div", "code"), text = make("pre", "", { tabIndex: 0 })
-    const copy = make("button", "button outlined", { type: "button", textContent: "Copy" })
-    copy.addEventListener("click", () => {
-      navigator.clipboard?.writeText(text.textContent)  // there is none on pages without encryption
-      getSelection().selectAllChildren(text)
-    })
+    const copy = copier("outlined", text)
     node.append(text, copy)
     return { node, show: (part) => {
       put(text, "aria-label", part.label)

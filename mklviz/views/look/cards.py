@@ -43,7 +43,8 @@ __all__ = [
 GAP = 12  # pixels between cards
 _CARD = """
 :host { background: var(--mk-card); border: 1px solid var(--mk-border); border-radius: 10px; padding: 12px 14px 8px;
-  box-sizing: border-box; min-width: 0; }"""
+  box-sizing: border-box; min-width: 0; }
+@media print { :host { break-inside: avoid; } }"""
 _GRID = """
 :host {{ display: grid; grid-template-columns: repeat({columns}); column-gap: {gap}px; align-content: start; }}
 .bk-panel-models-layout-Column {{ height: auto; }}  /* as high as the highest card of the row */
@@ -198,6 +199,13 @@ PAGE_SX = {
     "@media (max-width: 819px)": {  # the links of the page stand at the bottom of a phone, and of a page at 200 %
         ".main-content": {"marginBottom": "52px"},
         ".MuiDrawer-root .MuiDrawer-paper": {"height": "calc(100vh - 52px)"},
+    },
+    "@media print": {  # all that the page scrolls over, in its colours, without controls
+        **dict.fromkeys(("display", "height", "width", "overflow"), "revert !important"),
+        "printColorAdjust": "exact",
+        "nav, .MuiAppBar-root, .main .MuiToolbar-root": {"display": "none !important"},
+        ".main, .main *": {"overflow": "visible !important", "height": "auto !important"},
+        ".main": {"width": "100% !important", "margin": "0 !important"},
     },
 }
 

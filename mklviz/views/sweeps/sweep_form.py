@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from typing import Any
 
 import param
 
-from mklviz.datasets import DataError, Dataset
+from mklviz.datasets import DataError
 from mklviz.errors import MklvizError
 from mklviz.recipe import Recipe
 from mklviz.recipe.parsing import show_number
 from mklviz.recipe.words import WORDS, split_words
 from mklviz.sweeps import Sweep
-from mklviz.sweeps.definition import KEYS
+from mklviz.sweeps.definition import KEYS, Own
 from mklviz.views.form import Code, FormRow, Group, TextBox
 
 SPLITS = "0...4"  # at first
@@ -38,7 +39,7 @@ class SweepForm(param.Parameterized):
         self.fields = {key: TextBox(label=label, description=why) for key, label, why in _FIELDS}
         self.words = TextBox(label="Sweep")
         self.command = Code(label="Command line", visible=False)
-        self._own: Dataset | None = None
+        self._own: Own = ()  # whose files the words name, though none is opened here
         self._showing = False
         for key, field in self.fields.items():
             field.param.watch(self._editing(key), "value")
@@ -52,7 +53,7 @@ class SweepForm(param.Parameterized):
 
     def show(self, sweep: Sweep) -> None:
         """Show another sweep."""
-        self._own = sweep.recipe.data.dataset
+        self._own = tuple(dict(sweep.own).items())
         self._show(sweep)
 
     def _editing(self, key: str) -> Callable[[Any], None]:
@@ -72,9 +73,7 @@ class SweepForm(param.Parameterized):
         if self._showing:
             return
         try:
-            sweep = Sweep.from_words(words)
-            if sweep.recipe.data.own and self._own is not None:
-                sweep = Sweep(sweep.recipe.on(self._own), dict(sweep.lists))
+            sweep = Sweep.from_words(words, self._own)
         except (MklvizError, DataError) as error:
             self._write(words, str(error))
             self.sweep = None
@@ -101,6 +100,7 @@ class SweepForm(param.Parameterized):
         for key, field in self.fields.items():
             field.value = (texts.get(key) or usual.get(key, "")).replace(" ", ", " if key == "solvers" else " ")
         quoted = words.replace("\\", "\\\\").replace('"', '\\"')
-        self.command.object = f'mklviz sweep "{quoted}"'
+        kept = shlex.quote(words) if set(words) & set("$`!") else f'"{quoted}"'  # the second in every system's shell
+        self.command.object = f"mklviz sweep {kept}"
         self._showing = False
         self.sweep = sweep

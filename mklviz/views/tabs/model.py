@@ -14,6 +14,7 @@ from mklviz.views.look.palette import Theme
 from mklviz.views.look.styles import race_styles
 from mklviz.views.model.model_card import ModelCard, ModelSection, Subject, coarse_decision
 from mklviz.views.model.points_card import PointsCard
+from mklviz.views.model.table_card import TableCard
 from mklviz.views.race.cursor_bar import CursorBar
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
@@ -61,7 +62,10 @@ SECTIONS = (
 
 
 class Model(Tab):
-    """What one of the solvers has learned; `run` chooses which, and points can be changed on the card `points`."""
+    """What one of the solvers has learned; `run` chooses which.
+
+    Points can be changed on the card `points`, and `table` predicts tables.
+    """
 
     title, order = "Model", 7
 
@@ -76,10 +80,11 @@ class Model(Tab):
         self.run = Select(label="Solution of", options={}, value="", width=360)
         self.label = note()
         self.cards = [ModelCard(section) for section in SECTIONS]
-        self.points = PointsCard()
+        self.points, self.table = PointsCard(), TableCard(self._subject)
         decisions, *others = self.cards
         head = Form(FormRow(self.run, self.label, wrap=True), margin=(0, 0, 8, 0))
-        self.root = cards.column(head, self.bar, decisions, self.points, *others, self.frames.heartbeat)
+        shown = (decisions, self.points, *others, self.table)
+        self.root = cards.column(head, self.bar, *shown, self.frames.heartbeat)
 
     @classmethod
     def preview(cls, runs: LessonRuns) -> str:
@@ -114,6 +119,7 @@ class Model(Tab):
                 nothing = race is None or session.prepared is None  # a race that has just begun has no step yet
                 card.refuse(None if nothing else card.section.refuses(session))
         self.points.follow(session)
+        self.table.follow(session)
         self.bar.follow(session, styles)
 
     def _subject(self) -> tuple[tuple[Race, str, int, Theme], Subject] | None:
@@ -200,5 +206,6 @@ class Model(Tab):
         """Stop computing."""
         self.bar.set_playing(False)
         self.points.close()
+        self.table.close()
         for card in self.cards:
             card.forget()

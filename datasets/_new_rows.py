@@ -1,0 +1,102 @@
+"""A table of new samples: its columns as the features that a model learned from, whatever their order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mklviz.quoting import listed
+
+from ._cells import column, in_quotes
+from ._columns import TableColumn, read_columns
+from ._dataset import Array, DataError, Dataset
+from ._files import read_frame
+from ._frame import unique_names
+from ._table_options import Found, TableOptions
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["NewTable"]
+
+MOST_WRONG = 5  # cells that a note speaks of
+
+
+@dataclass(frozen=True)
+class NewTable:
+    """The rows of a table, and what each of its columns holds."""
+
+    frame: pd.DataFrame
+    columns: dict[str, TableColumn]
+
+    @classmethod
+    def of(cls, frame: pd.DataFrame, found: Found | None = None) -> NewTable:
+        """Return the table of a frame, `found` being what its file tells of it."""
+        names, _ = unique_names([str(name) for name in frame.columns], "the table")
+        frame = frame.set_axis(names, axis=1)
+        made, _ = read_columns(frame, TableOptions(), found or Found(), lambda _fraction: None)
+        return cls(frame, {each.name: each for each in made})
+
+    @classmethod
+    def read(cls, content: bytes, filename: str, names: Sequence[str], target: str) -> NewTable:
+        """Return the table in the bytes of a file, for a model with these features that predicts this column."""
+        read = read_frame(content, filename, header=not any(re.fullmatch(r"column \d+", name) for name in names))
+        return cls.of(_frame_of(read, names, target)) if isinstance(read, Dataset) else cls.of(*read)
+
+    def features(self, names: Sequence[str]) -> tuple[Array, list[str]]:
+        """Return the values of features (n, d), nan where they are missing, and notes on what is no number.
+
+        A feature is called by its column, or COLUMN=WORD. Raises `DataError` where columns are lacking.
+        """
+        placed = [self._place(name) for name in names]
+        lacking = [in_quotes(name) for name, place in zip(names, placed, strict=True) if place is None]
+        if lacking:
+            raise DataError(
+                f"The model needs the column{'s' * (len(lacking) > 1)} {listed(lacking)}, and the table has"
+                f" {listed([in_quotes(name) for name in self.columns])}."
+            )
+        notes: list[str] = []
+        return np.column_stack([_values(*place, notes) for place in placed if place is not None]), notes
+
+    def _place(self, name: str) -> tuple[TableColumn, str | None] | None:
+        """Return the column of a feature, and its word where it has one."""
+        if name in self.columns:
+            return self.columns[name], None
+        ends = [k for k, sign in enumerate(name) if sign == "=" and name[:k] in self.columns]
+        return (self.columns[name[: ends[-1]]], name[ends[-1] + 1 :]) if ends else None
+
+    def texts(self, name: str) -> list[str]:
+        """Return what a column says in each row, "" where it says nothing or there is none."""
+        made = self.columns.get(name)
+        if made is None:
+            return [""] * len(self.frame)
+        said = [*made.texts(), ""]
+        return [said[code] for code in made.codes]
+
+
+def _values(made: TableColumn, word: str | None, notes: list[str]) -> Array:
+    """Return the numbers of a column, or where a word stands in it."""
+    if word is not None:
+        said = [float(word in (text, str(value))) for text, value in zip(made.texts(), made.values, strict=True)]
+        return np.array([*said, np.nan])[made.codes]
+    numbers = np.array([*map(made.read, made.values), np.nan])
+    numbers[~np.isfinite(numbers)] = np.nan
+    wrong = [in_quotes(str(value)) for value, x in zip(made.values, numbers[:-1], strict=True) if np.isnan(x)]
+    if wrong:
+        notes.append(f"{column(made.name).capitalize()} holds no number where it says {listed(wrong[:MOST_WRONG])}.")
+    return numbers[made.codes]
+
+
+def _frame_of(data: Dataset, names: Sequence[str], target: str) -> pd.DataFrame:
+    """Return samples that came without a table; LIBSVM text leaves zeros out, also the last columns where all are."""
+    import pandas as pd
+
+    frame = pd.DataFrame(data.X, columns=list(data.feature_names))
+    frame = frame.assign(**{name: 0.0 for name in names if name not in frame.columns})
+    classes = dict(zip((-1.0, 1.0) if data.task == "binary" else count(), data.classes, strict=False))
+    return frame.assign(**{target: [classes.get(y, y) for y in data.y]})

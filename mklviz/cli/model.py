@@ -1,0 +1,75 @@
+"""Learn from a table and predict others, without Python: ``mklviz fit mine.csv --out model.skops`` and ``predict``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from mklviz.cli.arguments import check_output, read_own_data
+from mklviz.datasets import load_dataset, read_source
+from mklviz.learn.table import columns_of, estimator_of, load_model, model_bytes, model_of, predicted
+from mklviz.numbers import counted
+from mklviz.quoting import one_line
+from mklviz.recipe.parsing import fraction, number, switch, whole
+from mklviz.record.archive import replacing
+from mklviz.record.summary import write_csv
+
+__all__ = ["fit", "predict"]
+
+# the estimator's name of each number, and what reads it
+_NUMBERS: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "C": ("C", lambda text: number(text, "C")),
+    "gap": ("tol", lambda text: fraction(text, "The gap to stop at")),
+    "max_iter": ("max_iter", lambda text: whole(text, "The number of iterations", low=1)),
+    "seed": ("random_state", lambda text: whole(text, "The seed", low=0)),
+}
+_TEXTS = ("kernels", "loss", "regularizer", "solver", "normalize", "class_weight")
+
+
+def fit(arguments: argparse.Namespace) -> int:
+    """Learn from all rows of a table, and write what was learned; return the exit code."""
+    check_output(arguments.out, "--out", ".skops")
+    data = read_own_data(arguments) or load_dataset(arguments.data)
+    options: dict[str, Any] = {name: getattr(arguments, name) for name in _TEXTS if getattr(arguments, name)}
+    for name, (called, read) in _NUMBERS.items():
+        if (text := getattr(arguments, name)) is not None:
+            options[called] = read(text)
+    model = model_of(data, switch(arguments.standardize or "yes", "standardize"), **options)
+    estimator, target = estimator_of(model), columns_of(model).target
+    with replacing(arguments.out) as file:
+        file.write(model_bytes(model))
+    used, rows = int((estimator.weights_ > 0.0).sum()), counted(data.n_samples, "row")
+    classes = f": {', '.join(data.classes)}" if data.classes else ""
+    print(f"{data.title}: {rows}, {counted(data.n_features, 'feature')}; the target is {one_line(target)}{classes}")
+    print(f"{estimator.trace_.label}: {estimator.trace_.reason}")
+    print(f"{used:,} of {counted(len(estimator.weights_), 'kernel')} have weight; {arguments.out} has the model.")
+    if arguments.test:
+        _, found = _predicted(model, arguments.test)
+        print(f"{arguments.test}: {found.score(_) or f'there is no column {target} to compare with'}")
+    return 0
+
+
+def predict(arguments: argparse.Namespace) -> int:
+    """Write a table with what a model says of its rows; return the exit code."""
+    if arguments.out:
+        check_output(arguments.out, "--out", ".csv")
+    table, found = _predicted(load_model(*read_source(arguments.model)), arguments.data)
+    if arguments.out:
+        with replacing(arguments.out) as file:
+            write_csv(found.beside(table), file)
+    else:
+        write_csv(found.beside(table), sys.stdout.buffer)
+    said = "; ".join(filter(None, (counted(len(table.frame), "row"), found.score(table))))
+    print(f"{arguments.out}: {said}" if arguments.out else said, file=sys.stdout if arguments.out else sys.stderr)
+    return 0
+
+
+def _predicted(model: Any, file: str) -> tuple[Any, Any]:
+    """Return a table and what a model says of its rows; notes on it are said."""
+    table = columns_of(model).table(*read_source(file))
+    found = predicted(model, table)
+    for note in found.notes:
+        print(f"mklviz: {one_line(note)}", file=sys.stderr)
+    return table, found

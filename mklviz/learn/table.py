@@ -1,0 +1,112 @@
+"""A model of a table: from its columns to predictions, in one file that skops reads without running code in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from mklviz.datasets import Dataset, NewTable
+from mklviz.errors import MissingPackage, MklvizError
+from mklviz.learn.classifier import MKLClassifier
+from mklviz.learn.regressor import MKLRegressor
+from mklviz.quoting import listed
+from mklviz.recipe.new_samples import Columns, Predictions
+from mklviz.typing import Array
+
+__all__ = ["TableFeatures", "columns_of", "estimator_of", "load_model", "model_bytes", "model_of", "predicted"]
+
+_OWN = (MKLClassifier, MKLRegressor)
+
+
+class TableFeatures(TransformerMixin, BaseEstimator):
+    """The features of a table's rows, as `read_dataset` makes them, of a DataFrame or ready in an array (`Columns`)."""
+
+    def __init__(self, names: Any = (), fill: Any = (), target: str = "target") -> None:
+        self.names, self.fill, self.target = names, fill, target
+
+    def fit(self, X: Any, y: Any = None) -> TableFeatures:
+        """Learn nothing."""
+        self.n_features_in_ = len(self.names)
+        return self
+
+    @property
+    def columns(self) -> Columns:
+        """What is known of the table's columns."""
+        return Columns(tuple(self.names), np.asarray(self.fill), self.target)
+
+    def transform(self, X: Any) -> Array:
+        """Return the features (n, d)."""
+        return self.columns.read(NewTable.of(X))[0] if hasattr(X, "columns") else np.asarray(X, dtype=np.float64)
+
+
+def model_of(data: Dataset, standardize: bool = True, **options: Any) -> Any:
+    """Return the pipeline fitted to a data set: `MKLClassifier` or, for numbers, `MKLRegressor`, with options."""
+    columns = Columns.of(data)
+    features = TableFeatures(list(columns.names), columns.fill, columns.target)
+    steps = [features, StandardScaler()] if standardize else [features]
+    if data.task == "regression":
+        model: Any = make_pipeline(*steps, MKLRegressor(**options))
+        if standardize:
+            model = TransformedTargetRegressor(model, transformer=StandardScaler())
+        return model.fit(data.X, data.y)
+    places = (data.y > 0.0 if data.task == "binary" else data.y).astype(np.intp)
+    return make_pipeline(*steps, MKLClassifier(**options)).fit(data.X, np.array(data.classes)[places])
+
+
+def _steps(model: Any) -> Any:
+    return getattr(model, "regressor_", model)
+
+
+def estimator_of(model: Any) -> MKLClassifier | MKLRegressor:
+    """Return the estimator at the end of a model."""
+    return _steps(model)[-1]
+
+
+def columns_of(model: Any) -> Columns:
+    """Return what a model knows of the columns of its table."""
+    return _steps(model)[0].columns
+
+
+def predicted(model: Any, table: NewTable) -> Predictions:
+    """Return what a model says of the rows of a table."""
+    columns, estimator = columns_of(model), estimator_of(model)
+    X, notes = columns.read(table)
+    shares = {}
+    if hasattr(estimator, "predict_proba"):
+        shares = dict(zip(map(str, estimator.classes_), model.predict_proba(X).T, strict=True))
+    return Predictions(columns.target, model.predict(X), shares, notes)
+
+
+def model_bytes(model: Any) -> bytes:
+    """Return the file of a model, which holds no code."""
+    return bytes(_skops().dumps(model))
+
+
+def load_model(content: bytes, name: str) -> Any:
+    """Return the model in a file; what others than scikit-learn and mklviz made is refused and never run."""
+    io, trusted = _skops(), [f"{kind.__module__}.{kind.__qualname__}" for kind in (*_OWN, TableFeatures)]
+    try:
+        unknown = sorted({*io.get_untrusted_types(data=content)} - {*trusted})
+        if not unknown:
+            model = io.loads(content, trusted=trusted)
+            columns_of(model)
+            return model
+    except Exception:  # whatever a damaged file leads to
+        raise MklvizError(f"{name} is no model that mklviz fit wrote, or it is damaged.") from None
+    raise MklvizError(f"{name} holds {listed(unknown)}, which mklviz does not open: it opens what mklviz fit wrote.")
+
+
+def _skops() -> Any:
+    try:
+        import skops.io
+    except ModuleNotFoundError:
+        raise MissingPackage(
+            "Models are kept by skops, which is not installed: pip install skops, or install mklviz with its extra, as"
+            ' in pip install ".[learn]".'
+        ) from None
+    return skops.io
