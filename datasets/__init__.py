@@ -1,4 +1,4 @@
-"""Data sets, one file each; this package stands on numpy alone, and on scikit-learn for data it has to fetch."""
+"""Data sets, one file each. They stand on numpy, tables in files on pandas, and some are fetched by scikit-learn."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from ._dataset import DataError, Dataset, Task
 from ._files import read_dataset, read_dataset_bytes
 from ._info import DatasetInfo
 from ._registry import describe_dataset, describe_datasets, list_datasets, load_dataset
-from ._table_options import MISSING_CHOICES, TableOptions, TableSummary
+from ._table_options import TASK_CHOICES, TableOptions, TableSummary
 
 __all__ = [
-    "MISSING_CHOICES",
+    "TASK_CHOICES",
     "DataError",
     "Dataset",
     "DatasetInfo",

@@ -1,36 +1,107 @@
-"""What a cell of a table says, as text: a number, a date, a word, or that its value is missing."""
+"""What a cell of a table says: a number as people write it, a date, a word, or that its value is missing."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
+from math import isnan, nan
 
 from mklviz.quoting import one_line
 
-__all__ = ["DECIMAL_COMMA", "column", "in_quotes", "is_date", "is_missing", "is_number", "words_listed"]
+__all__ = [
+    "NO_NUMBER",
+    "column",
+    "decimal_sign",
+    "in_quotes",
+    "is_date",
+    "is_measured",
+    "is_missing",
+    "is_number",
+    "number",
+    "words_listed",
+]
 
-DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
-WRITTEN_BY_EXCEL = ("#n/a", "#null!", "#div/0!", "#value!", "#ref!", "#num!", "#name?")
-MISSING = frozenset(("", "?", "-", ".", "na", "n/a", "nan", "null", "<na>", "missing", *WRITTEN_BY_EXCEL))
+_WRITTEN_BY_EXCEL = ("#n/a", "#null!", "#div/0!", "#value!", "#ref!", "#num!", "#name?")
+_WORDS = ("na", "n/a", "nan", "nat", "null", "<na>", "missing", *_WRITTEN_BY_EXCEL)
+MISSING = frozenset(("", "?", "-", ".", *_WORDS))
+NO_NUMBER = frozenset(("none", "n.a.", "nil", "*", "--", "—"))  # missing among numbers, and words among words
 _DAY = r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})"
 _TIME = r"\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?"
 _DATE = re.compile(rf"{_DAY}([ T]+{_TIME})?(Z|[+-]\d{{2}}:?\d{{2}})?|{_TIME}")
-_LONGEST_DATE = 40  # letters
+_LONGEST_DATE, _LONGEST_NUMBER = 40, 60  # letters
 MOST_QUOTED, MOST_LISTED = 40, 5
 
+_UNITS = re.compile(r"\s*[$€£¥₹%]\s*")
+_MINUS = str.maketrans({"\N{MINUS SIGN}": "-", "\N{EN DASH}": "-"})
+_BETWEEN = re.compile(r"(?<=\d)['’ \u00a0\u2009\u202f](?=\d{3}(?!\d))")  # thousands, but for commas and points
+_GROUPED = {
+    ",": re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?"),
+    ".": re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?"),
+}
+_FRACTION = re.compile(r"[+-]?\d*([.,])\d*([eE][+-]?\d+)?")
 
-def is_missing(text: str) -> bool:
-    """Whether a cell says that its value is missing."""
-    return text.lower() in MISSING if len(text) < 10 else False
+
+def is_missing(text: str, words: Collection[str] = ()) -> bool:
+    """Whether a cell says that its value is missing, by itself or in some words of one's own."""
+    return (len(text) < 10 and text.lower() in MISSING) or text in words
 
 
 def is_number(text: str) -> bool:
-    """Whether a cell holds a number, which may be infinite."""
+    """Whether a cell holds a number as programs write it, which may be infinite."""
     try:
         float(text)
     except ValueError:
         return False
     return "_" not in text
+
+
+def is_measured(text: str) -> bool:
+    """Whether a cell holds a number, however it is written, or a date."""
+    return is_number(text) or is_date(text) or not isnan(number(text, ""))
+
+
+def number(text: str, decimal: str = ".", thousands: str | None = None) -> float:
+    """Return the number that a cell holds, with this decimal sign, as people write it; nan where it holds none.
+
+    Thousands are set apart by `thousands`, or by what is no decimal sign; "" as `decimal` takes either. What is a
+    number to programs is that number, where its point is the decimal sign.
+    """
+    if decimal != "," and thousands != "." and is_number(text):
+        return float(text)
+    plain = _plain(text)
+    for sign in decimal or ".,":
+        apart = thousands or ("," if sign == "." else ".")
+        if apart in _GROUPED and _GROUPED[apart].fullmatch(plain):
+            plain = plain.replace(apart, "")
+        if sign == "." or "." not in plain:
+            with suppress(ValueError):
+                return float(plain.replace(sign, ".")) if "_" not in plain else nan
+    return nan
+
+
+def _plain(text: str) -> str:
+    """Return a number without currency, per cent and blanks between thousands; "" where it is none."""
+    if len(text) > _LONGEST_NUMBER or not any(map(str.isdigit, text)):
+        return ""
+    return _BETWEEN.sub("", _UNITS.sub("", text.translate(_MINUS)).strip())
+
+
+def decimal_sign(texts: Iterable[str]) -> str:
+    """Return the decimal sign that some numbers tell: "." or ",", "" where none does, ".," where they disagree.
+
+    1,234 and 1.234 tell nothing: it may stand between thousands.
+    """
+    signs = set()
+    for text in texts:
+        plain = _plain(text)
+        if "," in plain and "." in plain:
+            signs.add(max(",.", key=plain.rfind))
+        elif (found := _FRACTION.fullmatch(plain)) and not _GROUPED[found[1]].fullmatch(plain):
+            signs.add(found[1])
+        elif plain.count(",") > 1 or plain.count(".") > 1:
+            signs |= {sign for sign, apart in (".,", ",.") if _GROUPED[apart].fullmatch(plain)}
+    return "".join(sorted(signs, reverse=True))
 
 
 def is_date(text: str) -> bool:

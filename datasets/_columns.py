@@ -1,155 +1,242 @@
-"""What a column of a table holds: numbers, words, or what no kernel learns from, which is set aside with a reason."""
+"""What a column of a frame holds: numbers, words, or what no kernel learns from, which is set aside with a reason."""
 
 from __future__ import annotations
 
 import re
-from array import array
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
-from math import isfinite, nan
-from typing import Literal
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from math import isnan
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mklviz.quoting import MOST_NAME
 
-from ._cells import in_quotes, is_date, is_missing, is_number, words_listed
+from ._cells import NO_NUMBER, decimal_sign, in_quotes, is_date, is_missing, is_number, number, words_listed
 from ._dataset import Array
+from ._table_options import Found, Progress, Role, TableOptions
 
-__all__ = ["MOST_WORDS", "Cells", "TableColumn", "describe", "read_column"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Rows", "TableColumn", "cell_text", "read_columns"]
 
 MOST_WORDS = 20  # different words of a column that become columns
-_ID = re.compile(r"id|index|idx|key|nr|no|no\.|number|#|row|uuid|unnamed: 0|.*[ _-](id|nr|no|key)|.*_level_0__")
+ODD = 5  # of so many rows one may hold a word in a column of numbers
+_ID = re.compile(
+    r"id|index|idx|key|nr|no|no\.|number|#|row|uuid|unnamed: 0|.*[ _-](id|nr|no\.?|key)|.*_level_0__"
+    r"|(row|serial|case|obs|observation)[ _-]?(number|num|nr|no\.?)?"
+)
+_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 _CAMEL_ID = re.compile(r".*[a-z]I[dD]")
 
-Kind = Literal["numbers", "words", "neither"]
-
-
-class Cells(dict[str, int]):
-    """The cells of a column: `texts`, what they say, once each; `codes`, which of them stands in each row."""
-
-    def __init__(self, clean: Callable[[str], str]) -> None:
-        self.clean, self.texts, self.codes = clean, list[str](), array("i")
-
-    def __missing__(self, read: str) -> int:
-        text = self.clean(read)
-        if text == read:
-            self[read] = len(self.texts)
-            self.texts.append(text)
-        else:
-            self[read] = self[text]
-        return self[read]
-
-    def add(self, cells: Sequence[str]) -> None:
-        """Add those of some rows."""
-        self.codes.extend(map(self.__getitem__, cells))
+Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
 class TableColumn:
-    """A column: `texts` are what its cells say, once each, `codes` which of them stands in each row.
+    """A column: `values` are what its cells hold, once each, `codes` which of them stands in each row, -1 for none.
 
-    `absent`: which texts say that the value is missing; `aside` says why the column is not used; `words` are those of a
-    column of words, sorted.
+    `read` gives the number of a value, nan where it is none; `aside` says why the column is not used; `said`, what its
+    numbers look like.
     """
 
     name: str
-    texts: Sequence[str]
-    codes: NDArray[np.intc]
-    absent: NDArray[np.bool_]
-    kind: Kind = "neither"
+    values: Sequence[Any]
+    codes: Rows
+    read: Callable[[Any], float]
+    role: Role = "nothing"
     aside: str = ""
-    words: tuple[str, ...] = ()
+    said: str = ""
+    odd: tuple[Any, ...] = field(default=())
 
     @property
     def missing(self) -> NDArray[np.bool_]:
         """In which rows its value is missing."""
-        return self.absent[self.codes]
+        return (self.codes < 0) | _holding(self, self.odd) if self.odd else self.codes < 0
 
     @property
     def gaps(self) -> int:
         """In how many rows its value is missing."""
         return int(self.missing.sum())
 
-    def saying(self, texts: Collection[str]) -> NDArray[np.bool_]:
-        """In which rows one of some texts stands."""
-        return np.fromiter((text in texts for text in self.texts), bool, len(self.texts))[self.codes]
+    def texts(self) -> list[str]:
+        """What its cells say, once each: numbers as programs write them."""
+        return [_label(value, self.read if self.role == "numbers" else None) for value in self.values]
 
     @property
-    def _values(self) -> Array:
-        """What kernels see of each text (texts, columns): its number, or 1 where it is a column's word."""
-        pairs = list(zip(self.texts, self.absent, strict=True))
-        if self.kind == "numbers":
-            return np.array([[nan if absent else float(text)] for text, absent in pairs])
-        shown = self.words[1:] if len(self.words) == 2 else self.words
-        return np.array([[nan if absent else float(text == word) for word in shown] for text, absent in pairs])
+    def words(self) -> list[str]:
+        """Its different words."""
+        return sorted(self.texts())
 
-    def numbers(self, rows: NDArray[np.intp]) -> Array:
+    @property
+    def _shown(self) -> list[str]:
+        return self.words[1:] if len(self.values) == 2 else self.words
+
+    @property
+    def _numbers(self) -> Array:
+        """What kernels see of each value (values, columns): its number, or 1 where it is a column's word."""
+        if self.role == "numbers":
+            table = np.array([*map(self.read, self.values)]).reshape(-1, 1)
+        else:
+            shown = self._shown
+            table = np.array([[float(text == word) for word in shown] for text in self.texts()])
+        return np.vstack([table, np.full((1, table.shape[1]), np.nan)])
+
+    def numbers(self, rows: Rows) -> Array:
         """Return what kernels see of some rows (n, columns): numbers, or 1 where a word stands; nan where missing."""
-        return self._values[self.codes[rows]]
+        return self._numbers[self.codes[rows]]
 
     @property
     def names(self) -> tuple[str, ...]:
         """What the columns of `numbers` are called."""
-        if self.kind == "numbers":
-            return (self.name,)
-        shown = self.words[1:] if len(self.words) == 2 else self.words
-        return tuple(f"{self.name}={word}" for word in shown)
+        return (self.name,) if self.role == "numbers" else tuple(f"{self.name}={word}" for word in self._shown)
 
     def filling(self) -> tuple[Array, str]:
         """Return what stands for a missing value, for each of the columns of `numbers`, and what it is called."""
-        if self.kind == "numbers":
+        if self.role == "numbers":
             return np.median(self.numbers(np.flatnonzero(~self.missing)), axis=0), "its median"
-        counts = np.bincount(self.codes, ~self.absent[self.codes], len(self.texts))
-        code = min(range(len(self.texts)), key=lambda k: (-counts[k], self.texts[k]))
-        return self._values[code], in_quotes(self.texts[code])
+        counts, texts = np.bincount(self.codes[self.codes >= 0], minlength=len(self.values)), self.texts()
+        code = min(range(len(texts)), key=lambda k: (-counts[k], texts[k]))
+        return self._numbers[code], in_quotes(texts[code])
 
 
-def read_column(name: str, cells: Cells, lines: Sequence[int], first_without_name: bool = False) -> TableColumn:
-    """Return what a column holds; `lines` are the rows of its cells in the file."""
-    absent = np.fromiter(map(is_missing, cells.texts), bool, len(cells.texts))
-    column = TableColumn(name, cells.texts, np.frombuffer(cells.codes, np.intc), absent)
-    rows, gaps = len(column.codes), column.gaps
-    words = tuple(sorted(text for text in cells.texts if not is_missing(text)))
-    kind, aside = _kind(column, words, lines, rows - gaps)
-    if kind == "numbers" and (first_without_name or _called_id(name)) and _counts(words, rows):
-        kind, aside = "neither", "it numbers the rows"
-    if not aside and 2 * gaps > rows:
-        aside = f"a value is missing in {gaps:,} of {rows:,} rows"
-    return replace(column, kind=kind, aside=aside, words=words if kind == "words" else ())
+def _label(value: Any, read: Callable[[Any], float] | None) -> str:
+    if isinstance(value, str):
+        if read is None or (is_number(value) and read(value) == float(value)):
+            return value
+        return repr(read(value)).removesuffix(".0")
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        return str(int(value))
+    return str(value)
 
 
-def _kind(column: TableColumn, words: tuple[str, ...], lines: Sequence[int], present: int) -> tuple[Kind, str]:
-    if not words:
-        return "neither", "it is empty"
-    others = {word for word in words if not is_number(word)}
+def read_columns(
+    frame: pd.DataFrame, options: TableOptions, found: Found, progress: Progress
+) -> tuple[list[TableColumn], list[str]]:
+    """Return the columns, and notes on how their numbers are written."""
+    raw: list[tuple[str, list[Any], Rows, bool]] = []
+    for j, (name, cells) in enumerate(frame.items()):
+        raw.append((str(name), *_once_each(cells, options.na)))
+        progress(j / frame.shape[1] / 4)
+    signs = [_signs(values) if texts else "." for _, values, _, texts in raw]
+    file_sign = options.decimal or "".join(sorted({sign for each in signs for sign in each}, reverse=True))
+    columns, notes = [], dict[str, None]()
+    for j, ((name, values, codes, texts), sign) in enumerate(zip(raw, signs, strict=True)):
+        read = _reader(values, sign, file_sign, found, options) if texts else float
+        made = TableColumn(name, values, codes, read)
+        first = found.unnamed and j == 0
+        columns.append(_with_role(made, frame, first, texts, name in options.leave_out, name == options.target))
+        if texts and columns[-1].role == "numbers":
+            notes |= dict.fromkeys(_written(columns[-1]))
+        progress((1 + j / frame.shape[1]) / 4)
+    return columns, list(notes)
+
+
+def _once_each(cells: pd.Series, na: Sequence[str]) -> tuple[list[Any], Rows, bool]:
+    """Return the values of a column once each, which of them stands where, -1 for none, and whether they are texts."""
+    import pandas as pd
+
+    kind = cells.dtype
+    if isinstance(kind, pd.CategoricalDtype):
+        codes, values = np.asarray(cells.cat.codes, np.intp), kind.categories.tolist()
+    elif kind.kind in "iuf":
+        found, unique = pd.factorize(cells.array)
+        return np.asarray(unique, np.float64).tolist(), np.asarray(found, np.intp), False
+    else:
+        codes, distinct = pd.factorize(cells.array)
+        values = distinct.tolist()
+    texts = [cell_text(value) for value in values]
+    kept: dict[str, int] = {}
+    place = [-1 if is_missing(text, na) else kept.setdefault(text, len(kept)) for text in texts]
+    return list(kept), np.array([*place, -1], np.intp)[codes], True
+
+
+def cell_text(value: Any) -> str:
+    """Return what a cell says; that of bytes in UTF-8."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace").strip()
+    return "" if value is None else str(value).strip().removesuffix(" 00:00:00")
+
+
+def _signs(texts: Sequence[str]) -> str:
+    """Return what the texts of a column tell of the decimal sign: all with commas are looked at, of others some."""
+    return decimal_sign([*(text for text in texts if "," in text), *(text for text in texts[:1000] if "." in text)])
+
+
+def _reader(
+    texts: Sequence[str], sign: str, file_sign: str, found: Found, options: TableOptions
+) -> Callable[[str], float]:
+    """Return what reads the numbers of a column: by its own decimal sign, else that of the others."""
+    if not sign:
+        usual = found.decimal if any("," in text for text in texts) else "."
+        told = file_sign == "." or (file_sign == "," and found.decimal == ",")  # beside commas, points are decimal
+        sign = file_sign if told else usual
+    decimal = options.decimal or (sign if len(sign) == 1 else "")
+    return lambda text: number(text, decimal, options.thousands)
+
+
+def _written(column: TableColumn) -> Iterator[str]:
+    """Yield what is worth knowing of how the numbers of a column are written."""
+    for text in column.values:
+        value = column.read(text)
+        if text in column.odd or (is_number(text) and value == float(text)):
+            continue
+        if _COMMA.fullmatch(text) and value == float(text.replace(",", ".")):
+            yield "Commas in numbers are read as decimal points."
+        else:
+            yield f"Column {in_quotes(column.name)}: {in_quotes(text)} is read as {value:g}, and others likewise."
+            return
+
+
+def _with_role(
+    made: TableColumn, frame: pd.DataFrame, unnamed: bool, texts: bool, left_out: bool, target: bool
+) -> TableColumn:
+    """Return a column with what it holds, and why it is not used."""
+    rows = len(made.codes)
+    role, aside, odd = _role(made, frame.index, texts)
+    made = replace(made, role=role, aside=aside, odd=odd)
+    if role == "numbers" and (unnamed or _called_id(made.name)) and _counts(made, rows):
+        made = replace(made, role="identifier", aside="it numbers the rows")
+    if not made.aside and 2 * made.gaps > rows:
+        made = replace(made, role="nothing", aside=f"a value is missing in {made.gaps:,} of {rows:,} rows")
+    return replace(made, aside="you left it out") if left_out and not target else made
+
+
+def _role(made: TableColumn, lines: Any, texts: bool) -> tuple[Role, str, tuple[Any, ...]]:
+    values, present = made.values, len(made.codes) - made.gaps
+    if not values:
+        return "nothing", "it is empty", ()
+    numbers = [made.read(value) for value in values]
+    others = [value for value, x in zip(values, numbers, strict=True) if isnan(x) and not (texts and is_number(value))]
     if not others:
-        return "numbers", _not_finite(column, words, lines)
-    if all(map(is_date, others)) and len(others) == len(words):
-        return "neither", f"it holds dates or times, such as {in_quotes(words[0])}"
-    seen = _seen(column, others, lines)
-    if any("," in word and is_number(word.replace(",", "")) for word in others):
-        return "neither", (
-            f"its numbers have commas ({seen}); write decimal points, or separate the columns by semicolons"
-        )
-    if 2 * (present - column.saying(others).sum()) >= present:
-        return "neither", f"it holds numbers, but {seen}, which is not a number"
-    return "words", _too_many(words, present)
+        wrong = [value for value, x in zip(values, numbers, strict=True) if not np.isfinite(x)]
+        return "numbers", f"{_seen(made, wrong, lines)} is not a finite number" if wrong else "", ()
+    if len(others) == len(values) and all(map(is_date, others)):
+        return "date", f"it holds dates or times, such as {in_quotes(min(others))}", ()
+    odd = int(_holding(made, [value for value in others if value.lower() not in NO_NUMBER]).sum())
+    if ODD * odd <= present and len(values) - len(others) > 2:
+        return "numbers", "", tuple(others)
+    if 2 * (present - odd) >= present:
+        return "nothing", f"it holds numbers, but {_seen(made, others, lines)}, which is not a number", ()
+    aside = _too_many(sorted(values), present)
+    return "text" if aside else "words", aside, ()
 
 
-def _seen(column: TableColumn, texts: Collection[str], lines: Sequence[int]) -> str:
-    """Return the first cell that says one of some texts, and where it stands."""
-    row = int(column.saying(texts).argmax())
-    return f"{in_quotes(column.texts[column.codes[row]])} in row {lines[row]}"
+def _holding(made: TableColumn, values: Sequence[Any]) -> NDArray[np.bool_]:
+    """In which rows one of some values stands."""
+    wanted = {*values}
+    return np.array([*(value in wanted for value in made.values), False])[made.codes]
 
 
-def _not_finite(column: TableColumn, words: tuple[str, ...], lines: Sequence[int]) -> str:
-    wrong = {word for word in words if not isfinite(float(word))}
-    return f"{_seen(column, wrong, lines)} is not a finite number" if wrong else ""
+def _seen(made: TableColumn, values: Sequence[Any], lines: Any) -> str:
+    """Return the first cell that holds one of some values, and where it stands."""
+    row = int(_holding(made, values).argmax())
+    return f"{in_quotes(str(made.values[made.codes[row]]))} in row {lines[row]}"
 
 
-def _too_many(words: tuple[str, ...], present: int) -> str:
+def _too_many(words: Sequence[str], present: int) -> str:
     if len(words) == 1:
         return f"it holds the same word in every row, {in_quotes(words[0])}"
     if (len(words) > 2 and 2 * len(words) > present) or len(max(words, key=len)) > MOST_NAME:
@@ -163,13 +250,7 @@ def _called_id(name: str) -> bool:
     return len(name) < 50 and (_ID.fullmatch(name.lower()) or _CAMEL_ID.fullmatch(name)) is not None
 
 
-def _counts(words: tuple[str, ...], rows: int) -> bool:
+def _counts(made: TableColumn, rows: int) -> bool:
     """Whether whole numbers tell the rows apart."""
-    return rows > 2 and len(words) == rows and all(word.lstrip("+-").removesuffix(".0").isdigit() for word in words)
-
-
-def describe(column: TableColumn) -> str:
-    """Return what was made of a column of words."""
-    text = f"Column {in_quotes(column.name)} holds words ({words_listed(column.words)})"
-    two = f"1 stands for {in_quotes(column.words[-1])}"
-    return f"{text}: {two if len(column.words) == 2 else 'one column for each word'}."
+    present = rows - made.gaps
+    return present > 2 and len(made.values) == present and all(made.read(value).is_integer() for value in made.values)

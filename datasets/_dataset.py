@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
+from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
@@ -16,15 +17,15 @@ from numpy.typing import ArrayLike, NDArray
 from mklviz.numbers import is_number, is_switch, is_whole
 from mklviz.quoting import listed, quote
 
-from ._table_options import TableSummary
+from ._table_options import DataError as DataError
+from ._table_options import TableOptions, TableSummary
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Task = Literal["binary", "multiclass", "regression"]
 
 
-class DataError(ValueError):
-    """Data that cannot be found, read or used; the message says what was wrong and what to do."""
+_DISTANCES = "The matrices have zeros on their diagonals: they are distances, and kernels are made of them."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,6 +53,9 @@ class Dataset:
         training columns.
     kernel_names : tuple of str
         One per Gram matrix; ``K1, K2, ...`` where none are given.
+    distances : bool
+        Whether `grams` holds distances, of which kernels are made: square matrices without negative numbers that all
+        have zeros on their diagonals are recognised as such.
     informative : tuple of int or None
         Columns of X that carry the signal, where that is known (generated data).
     groups : tuple of tuples of int, or None
@@ -82,6 +86,7 @@ class Dataset:
     informative: tuple[int, ...] | None = None
     groups: tuple[tuple[int, ...], ...] | None = None
     table: TableSummary | None = None
+    distances: bool = False
 
     def __post_init__(self) -> None:
         X, y = _frozen("X", self.X, 2), _frozen("y", self.y, 1)
@@ -100,6 +105,8 @@ class Dataset:
                     f"m Gram matrices of the {len(y)} samples in y."
                 )
             self._set(grams=grams, kernel_names=_names("kernel name", "K", self.kernel_names, len(grams)))
+            if not self.distances and _are_distances(grams):
+                self._set(distances=True, notes=(*self.notes, _DISTANCES))
         elif not X.shape[1]:
             raise DataError("X has no columns and there are no Gram matrices; one of the two is needed.")
         _check_columns("informative", self.informative or (), X.shape[1])
@@ -121,7 +128,8 @@ class Dataset:
 
     def __repr__(self) -> str:
         size = f"{self.n_samples} samples, {self.n_features} features"
-        grams = "" if self.grams is None else f", {len(self.grams)} Gram matrices"
+        what = "distance" if self.distances else "Gram"
+        grams = "" if self.grams is None else f", {len(self.grams)} {what} matrices"
         labels = f": {' / '.join(self.classes)}" if self.classes else ""
         return f"<Dataset {self.name!r}, {size}{grams}, {self.task}{labels}>"
 
@@ -130,7 +138,7 @@ class Dataset:
         rows = [
             ("samples", f"{self.n_samples:,}"),
             ("features", f"{self.n_features:,}" if self.n_features else ""),
-            ("Gram matrices", "" if self.grams is None else f"{len(self.grams):,}"),
+            ("distances" if self.distances else "Gram matrices", "" if self.grams is None else f"{len(self.grams):,}"),
             ("classes", ", ".join(counts)),
             ("source", self.source),
             ("licence", self.licence),
@@ -141,13 +149,46 @@ class Dataset:
         lines = (f"<tr><th {style}>{name}</th><td {style}>{escape(value)}</td></tr>" for name, value in rows if value)
         return f"<table><caption {style}><b>{escape(self.title)}</b></caption>{''.join(lines)}</table>"
 
+    @classmethod
+    def from_frame(
+        cls,
+        df: Any,
+        target: str | None = None,
+        missing: str | None = None,
+        task: str | None = None,
+        leave_out: Sequence[str] = (),
+        na: Sequence[str] = (),
+        name: str = "frame",
+    ) -> Dataset:
+        """Return the data set in a DataFrame of pandas or polars, as `read_dataset` does with a table in a file.
+
+        The index is no column: where it holds something to learn from, hand over ``df.reset_index()``.
+
+        Parameters
+        ----------
+        df : DataFrame
+        target, missing, task, leave_out, na
+            See `read_dataset`.
+        name : str
+            Name of the data set.
+
+        Raises
+        ------
+        DataError
+            If the frame cannot be used.
+        """
+        options = TableOptions.checked(target, missing, task=task, leave_out=leave_out, na=na)
+        read: Dataset = import_module(f"{__package__}._frame").from_frame(df, options, name)  # which makes data sets
+        return read
+
     def split(self, train: float = 0.5, seed: int = 0, standardize: bool = True) -> tuple[Dataset, Dataset]:
         """Split into a training and a test part, class by class in equal shares.
 
         The training part has exactly ``int(train * n)`` samples; both parts keep the order of the rows.
         Columns that are constant in the training part carry nothing and are dropped from both parts, with a
         note that names them. Gram matrices become (m, n_train, n_train) and, for the test part,
-        (m, n_test, n_train): test rows against training columns. They are never standardized.
+        (m, n_test, n_train): test rows against training columns. They are never standardized, but distances are
+        divided by their mean between training samples.
 
         Parameters
         ----------
@@ -293,12 +334,17 @@ def _halves(ds: Dataset, chosen: Indices, held_out: Indices, standardize: bool, 
     if standardize and len(keep):
         notes += ("Standardized by the means and standard deviations of the training part.",)
 
+    grams = None if ds.grams is None else _square(ds.grams)[:, :, chosen]
+    if grams is not None and ds.distances and standardize:
+        grams = grams / grams[:, chosen].mean(axis=(1, 2), keepdims=True)
+        notes += ("Distances are divided by their mean between training samples.",)
+
     def half(word: str, rows: Indices) -> Dataset:
         return replace(
             ds,
             X=(ds.X[np.ix_(rows, keep)] - shift) / scale,
             y=ds.y[rows],
-            grams=None if ds.grams is None else _square(ds.grams)[:, rows][:, :, chosen],
+            grams=None if grams is None else grams[:, rows],
             notes=(*notes, f"The {word} part of a split with seed {seed}: {len(rows)} of {ds.n_samples} samples."),
             **shared,
         )
@@ -325,6 +371,14 @@ def _renumber(columns: Iterable[int], keep: Indices) -> tuple[int, ...]:
     """Column numbers after only the columns `keep` are left; the others disappear."""
     new_index = {int(old): new for new, old in enumerate(keep)}
     return tuple(new_index[j] for j in columns if j in new_index)
+
+
+def _are_distances(grams: Array) -> bool:
+    """Whether all matrices have zeros on their diagonals and nothing negative, as no kernel but zero has."""
+    most = grams.max(axis=(1, 2))
+    diagonals = np.abs(np.diagonal(grams, axis1=1, axis2=2)).max(axis=1)
+    square = grams.shape[1] == grams.shape[2] and bool((most > 0.0).all() and (diagonals <= 1e-6 * most).all())
+    return square and bool((grams.min(axis=(1, 2)) >= -1e-6 * most).all())
 
 
 def _square(grams: Array) -> Array:

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
+import lzma
 import zipfile
+import zlib
+from typing import Any
 
+from mklviz.unpacking import ArchiveMember
+
+from ._bounds import UNPACKED, reading, reason_of
 from ._dataset import DataError
 
+_ZIP = "a zip archive"
+_TABLES = (".csv", ".tsv", ".txt", ".data", ".dat", ".arff", ".svm", ".libsvm", ".xlsx", ".parquet", ".mat", ".npz")
 TABLES = ("excel", "parquet", "npz")
 _SIGNATURES = (
     (b"%PDF", "a PDF"),
@@ -15,21 +25,71 @@ _SIGNATURES = (
     (b"GIF8", "a picture"),
     (b"II*\x00", "a picture"),
     (b"MM\x00*", "a picture"),
-    (b"\x1f\x8b", "a gzip archive"),
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
     (b"Rar!\x1a\x07", "a RAR archive"),
-    (b"BZh", "a bzip2 archive"),
-    (b"\xfd7zXZ\x00", "an xz archive"),
     (b"SQLite format 3\x00", "a database"),
     (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
     (b"ID3", "a piece of music"),
     (b"\x7fELF", "a program"),
     (b"{\\rtf", "a text document"),
 )
+_PACKED: dict[bytes, tuple[str, str, Any]] = {
+    b"\x1f\x8b": ("a gzip archive", ".gz", gzip.open),
+    b"BZh": ("a bzip2 archive", ".bz2", bz2.open),
+    b"\xfd7zXZ\x00": ("an xz archive", ".xz", lzma.open),
+}
 _OFFICE = (("xl/", "an Excel file"), ("word/", "a Word document"), ("ppt/", "a presentation"))
 _OLD_OFFICE = (("Workbook", "an old Excel file (.xls)"), ("WordDocument", "an old Word document"))
 _PHOTOS = (b"heic", b"heix", b"mif1", b"msf1", b"avif")
 _EXPECTED = "Choose a table (CSV, Excel or Parquet), LIBSVM text or NumPy arrays (.npz)"
+
+
+def unpacked(data: bytes, name: str) -> tuple[bytes, str]:
+    """Return what is in a packed file, and what that is called; the file itself where it is not packed."""
+    for signature, (what, suffix, opened) in _PACKED.items():
+        if data.startswith(signature):
+            try:
+                with opened(io.BytesIO(data)) as packed:
+                    content = packed.read(UNPACKED + 1)
+            except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
+                raise DataError(f"{name} is {what}, and damaged: {reason_of(error)}.") from None
+            return _bounded(content, name), name.removesuffix(suffix)
+    if data.startswith(b"PK\x03\x04") and _zip_kind(data) == _ZIP:
+        with reading(f"{name} is a damaged zip archive"), zipfile.ZipFile(io.BytesIO(data)) as archive:
+            held, tables = _held(archive)
+            if len(held) != 1 and len(tables) != 1:
+                raise DataError(f"{name} is a zip archive with {len(held)} files: unpack it, and open one of them.")
+            (info,) = held if len(held) == 1 else tables
+            _bounded(b"", name, info.file_size)
+            return _member(archive, info), info.filename.rpartition("/")[2]
+    return data, name
+
+
+def members(data: bytes, name: str) -> list[tuple[str, bytes]]:
+    """Return the tables in a zip archive by their names, where there is more than one."""
+    if not data.startswith(b"PK\x03\x04") or _zip_kind(data) != _ZIP:
+        return []
+    with reading(f"{name} is a damaged zip archive"), zipfile.ZipFile(io.BytesIO(data)) as archive:
+        _, tables = _held(archive)
+        _bounded(b"", name, sum(info.file_size for info in tables))
+        return [(info.filename.rpartition("/")[2], _member(archive, info)) for info in tables if len(tables) > 1]
+
+
+def _held(archive: zipfile.ZipFile) -> tuple[list[zipfile.ZipInfo], list[zipfile.ZipInfo]]:
+    """Return the files in an archive, and those that may be tables by their names."""
+    held = [info for info in archive.infolist() if not (info.is_dir() or info.filename.startswith("__MACOSX"))]
+    return held, [info for info in held if info.file_size and info.filename.lower().endswith(_TABLES)]
+
+
+def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+    with ArchiveMember(archive, info) as member:
+        return member.read()
+
+
+def _bounded(content: bytes, name: str, size: int = 0) -> bytes:
+    if max(len(content), size) > UNPACKED:
+        raise DataError(f"{name} unpacks to more than {UNPACKED / 1e6:,.0f} MB, which is too much.")
+    return content
 
 
 def table_format(data: bytes, name: str) -> str:
@@ -63,7 +123,7 @@ def _kind(data: bytes) -> str:
         return "a photo" if data[8:12] in _PHOTOS else "a video"
     if data[257:262] == b"ustar":
         return "a tar archive"
-    if data[:1] == b"\x80" and 2 <= data[1] <= 5 and data.rstrip().endswith(b"."):
+    if data[:1] == b"\x80" and b"\x02" <= data[1:2] <= b"\x05" and data.rstrip().endswith(b"."):
         return "a Python pickle, which mklviz never opens"
     start = data[:200].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     return "a web page" if start.startswith((b"<!doctype html", b"<html")) else ""
@@ -80,4 +140,4 @@ def _zip_kind(data: bytes) -> str:
     for folder, what in _OFFICE:
         if "[Content_Types].xml" in names and any(name.startswith(folder) for name in names):
             return "excel" if folder == "xl/" else what
-    return "an OpenDocument file (.ods, .odt)" if "content.xml" in names and "mimetype" in names else "a zip archive"
+    return "an OpenDocument file (.ods, .odt)" if "content.xml" in names and "mimetype" in names else _ZIP

@@ -3,54 +3,64 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any
 
 from mklviz.limits import LIMITS
-from mklviz.numbers import is_switch
 from mklviz.quoting import MOST_NAME, named
 
+from ._bounds import reason_of
 from ._dataset import DataError, Dataset
-from ._file_kind import table_format
+from ._file_kind import members, table_format, unpacked
+from ._formats import format_of
+from ._frame import dataset_from_frame
 from ._read_excel import read_excel
-from ._read_npz import read_npz
 from ._read_parquet import read_parquet
-from ._read_table import read_table
-from ._read_text import looks_like_libsvm, read_libsvm, read_rows
-from ._table_options import MISSING_CHOICES, Progress, TableOptions
+from ._read_text import read_text
+from ._several import read_several
+from ._table_options import Found, Progress, TableOptions
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 READ = 0.7  # of the time goes to the rows, the rest to what is made of them
-FORMATS = {
-    ".csv": "table",
-    ".tsv": "table",
-    ".libsvm": "libsvm",
-    ".svm": "libsvm",
-    ".svmlight": "libsvm",
-    ".npz": "npz",
-}
-TABLES = {"excel": read_excel, "parquet": read_parquet, "table": read_rows}
+TABLES = {"excel": read_excel, "parquet": read_parquet, "table": read_text}
 
 
 def read_dataset(
-    path_or_bytes: str | os.PathLike[str] | bytes,
+    path_or_bytes: str | os.PathLike[str] | bytes | Sequence[str | os.PathLike[str]],
     name: str | None = None,
     target: str | None = None,
     missing: str | None = None,
-    header: bool | None = None,
+    header: bool | int | Sequence[int] | None = None,
     progress: Progress | None = None,
+    *,
+    task: str | None = None,
+    leave_out: str | Sequence[str] = (),
+    na: str | Sequence[str] = (),
+    sep: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    sheet: str | None = None,
 ) -> Dataset:
     """Read a data set from a file, or from the bytes of one.
 
-    A table may be text with commas, semicolons or tabs between its columns, an Excel workbook (.xlsx) or a Parquet
-    file. A column of words becomes one column for each word; dates, texts and the numbers of rows are set aside. What
-    is not said, the table decides: the same file with the same options is the same data set, and its ``notes`` tell
-    what was done. LIBSVM text and npz archives, with ``X`` (n, d) and ``y`` (n,), or Gram matrices ``grams`` (m, n, n)
-    and ``y``, are read as they are; nothing is ever unpickled. Names such as ``.svm`` or ``.npz`` say what a file is;
-    otherwise, and for bytes, the content decides.
+    A table may be text with commas, semicolons, tabs, bars or blanks between its columns, an Excel workbook (.xlsx), a
+    Parquet file, or ARFF of Weka, OpenML and KEEL. A column of words becomes one column for each word; dates, texts and
+    the numbers of rows are set aside. What is not said, the table decides: the same file with the same options is the
+    same data set, and its ``notes`` tell what was done. LIBSVM text, also with precomputed kernels, and arrays of NumPy
+    (.npz, .npy) and MATLAB (.mat), ``y`` and samples, or ``y`` and Gram or distance matrices (m, n, n), under any
+    names, are read as they are; nothing is ever unpickled. Files may be packed (.gz, .bz2, .xz, .zip). What a file
+    holds decides its format, or else its name.
 
     Parameters
     ----------
-    path_or_bytes : path or bytes
+    path_or_bytes : path, bytes or sequence of paths
+        Several files, a folder or a .zip of them, make one data set: kernels with their labels, X and y, or tables of
+        the same samples, which are views: `Dataset.groups`.
     name : str, optional
         Name of the data set; the file's name without its suffix if left out.
     target : str, optional
@@ -60,8 +70,21 @@ def read_dataset(
         What to do with rows of a table in which a value is missing: leave them out, or fill in the median of the
         column, or its most frequent word. If left out, up to a tenth of the rows are left out; if there are more, they
         are filled in. A row without a target is always left out.
-    header : bool, optional
-        Whether the first row of a table holds the names of the columns; if left out, whether it looks like it.
+    header : bool, int or two of them, optional
+        Whether the first row of a table holds the names of the columns, or the number of the row that does, counted
+        from 1, or of the two that do together; if left out, whether it looks like it.
+    task : {"classes", "numbers"}, optional
+        What the target holds; if left out, up to 20 different whole numbers are classes, and more where they count
+        from 0 or 1 and each stands there often.
+    leave_out : str or list of str, optional
+        Columns that are not used.
+    na : str or list of str, optional
+        Words that say that a value is missing, besides the usual ones such as "NA", "?" and "None".
+    sep, encoding, decimal, thousands : str, optional
+        How a text is written: the sign between columns, or its name, such as "tabs"; "utf-8", "cp1252" and so on;
+        "." or ","; what stands between thousands. If left out, they are found out.
+    sheet : str, optional
+        Sheet of a workbook; if left out, the first that holds a table.
     progress : callable, optional
         Called with the fraction read; may raise to cancel.
 
@@ -70,10 +93,18 @@ def read_dataset(
     DataError
         If the file cannot be used; the sentence names the row, column or array at fault, or what the file is instead.
     """
-    options = _options(target, missing, header)
+    options = TableOptions.checked(
+        target, missing, header, leave_out, na,
+        task=task, sep=sep, encoding=encoding, decimal=decimal, thousands=thousands, sheet=sheet,
+    )  # fmt: skip
     if isinstance(path_or_bytes, bytes):
         return replace(_read(path_or_bytes, name or "data", options, LIMITS.cells, progress), source="")
+    if not isinstance(path_or_bytes, (str, os.PathLike)):
+        return _together(list(path_or_bytes), name, options, progress)
     path = Path(path_or_bytes)
+    if _is_folder(path):
+        files = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
+        return _together(files, name or path.name, options, progress)
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -84,54 +115,81 @@ def read_dataset(
     return replace(dataset, name=name, title=name) if name else dataset
 
 
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):  # no name of a file, which reading says
+        return False
+
+
+def _together(
+    paths: Sequence[str | os.PathLike[str]], name: str | None, options: TableOptions, progress: Progress | None
+) -> Dataset:
+    """Return the data set that some files make."""
+    called = name or (Path(paths[0]).stem if paths else "The list")
+    if not paths:
+        raise DataError(f"{called} holds no files that could be read.")
+    try:
+        files = [unpacked(Path(path).read_bytes(), Path(path).name)[::-1] for path in paths]
+        report = progress or (lambda _fraction: None)
+        dataset = read_several(files, called, options, report, LIMITS.gram_cells, _frame)
+    except OSError as error:
+        raise DataError(f"{_shown(Path(error.filename or paths[0]))} cannot be read: {error.strerror}.") from None
+    except MemoryError:
+        raise DataError("There is not enough memory to read the files: leave rows or columns out.") from None
+    return replace(dataset, name=called, title=called, source="")
+
+
 def read_dataset_bytes(
     data: bytes,
     filename: str,
     target: str | None = None,
     missing: str | None = None,
-    header: bool | None = None,
+    header: bool | int | Sequence[int] | None = None,
     progress: Progress | None = None,
+    **words: Any,
 ) -> Dataset:
     """Read a data set from the bytes of a file called `filename`, such as an upload; see `read_dataset`.
 
     Gram matrices are bounded as tables are; larger ones are read from files on disk.
     """
-    return _read(data, filename, _options(target, missing, header), LIMITS.cells, progress)
-
-
-def _options(target: str | None, missing: str | None, header: bool | None) -> TableOptions:
-    if missing not in (None, *MISSING_CHOICES):
-        raise DataError(f"missing is {' or '.join(MISSING_CHOICES)}, not {missing!r:.80}.")
-    if not (header is None or is_switch(header)):
-        raise DataError(f"header must be True or False, but {header!r:.80} was given.")
-    return TableOptions(target, missing, None if header is None else bool(header))
+    return _read(data, filename, TableOptions.checked(target, missing, header, **words), LIMITS.cells, progress)
 
 
 def _read(data: bytes, filename: str, options: TableOptions, gram_cells: int, progress: Progress | None) -> Dataset:
     name, report = named(filename), progress or (lambda _fraction: None)
     if not data.strip():
         raise DataError(f"{name} is empty.")
-    kind = table_format(data, name) or FORMATS.get(PurePath(filename).suffix.lower()) or _guess(data)
     try:
-        if kind in TABLES:
-            rows = TABLES[kind](data, name, lambda fraction: report(READ * fraction))
-            dataset = read_table(rows, name, options, lambda fraction: report(READ + (1.0 - READ) * fraction))
-        elif options != TableOptions():
-            raise DataError(f"{name} has no columns with names: target, missing and header are for tables.")
-        elif kind == "npz":
-            dataset = read_npz(data, name, gram_cells)
-        else:
-            dataset = read_libsvm(data, name, report)
+        inner, dataset = _parsed(data, filename, name, options, gram_cells, report)
+    except ImportError as error:
+        raise DataError(f"Tables are read by pandas, which cannot be imported here: {reason_of(error)}.") from None
     except MemoryError:
         raise DataError(f"There is not enough memory to read {name}: leave rows or columns out.") from None
-    stem = named(PurePath(filename).stem)
+    stem = named(PurePath(inner).stem)
     return replace(dataset, name=stem, title=stem, source=filename if filename == name else "")
+
+
+def _parsed(
+    data: bytes, filename: str, name: str, options: TableOptions, gram_cells: int, report: Progress
+) -> tuple[str, Dataset]:
+    """Return what a file is called, and the data set in it: in any format, packed or not, or files in an archive."""
+    several = members(data, name)
+    if len(several) > 1:
+        return filename, read_several(several, name, options, report, gram_cells, _frame)
+    content, inner = unpacked(data, filename)
+    form = format_of(content, inner)
+    if form is not None:
+        return inner, form.read(content, name, options, report, gram_cells)
+    frame, found = _frame(content, name, options, lambda fraction: report(READ * fraction))
+    made = dataset_from_frame(frame, options, name, found, lambda fraction: report(READ + (1.0 - READ) * fraction))
+    return inner, made
+
+
+def _frame(content: bytes, name: str, options: TableOptions, progress: Progress) -> tuple[pd.DataFrame, Found]:
+    return TABLES[table_format(content, name) or "table"](content, name, options, progress)
 
 
 def _shown(path: Path) -> str:
     """Return a path for a message, cut to its name where it is long."""
     return named(str(path) if len(str(path)) <= MOST_NAME else path.name)
-
-
-def _guess(data: bytes) -> str:
-    return "libsvm" if looks_like_libsvm(data) else "table"

@@ -1,37 +1,139 @@
-"""Whether the first row of a table holds the names of its columns, and what they are called."""
+"""Which rows of a table hold the names of its columns, what stands above them, and what is no column or row of it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import mode
+from typing import TYPE_CHECKING
 
-from mklviz.quoting import MOST_NAME
-
-from ._cells import DECIMAL_COMMA, in_quotes, is_date, is_missing, is_number
+from ._cells import NO_NUMBER, in_quotes, is_measured, is_missing, is_number
 from ._dataset import DataError
+from ._frame import check_columns, unique_names
+from ._table_options import MOST_ABOVE, Found, TableOptions
 
-__all__ = ["column_names", "header_is_first"]
+if TYPE_CHECKING:
+    import pandas as pd
 
+__all__ = ["SAMPLE", "NameRows", "heading", "named"]
 
-def column_names(first: Sequence[str], header: bool, name: str) -> list[str]:
-    """Return what the columns are called, by the cells of the first row where that holds names."""
-    names = [(cell if header else "") or f"column {j + 1}" for j, cell in enumerate(first)]
-    _check_names(names, name)
-    return names
-
-
-def _check_names(names: Sequence[str], name: str) -> None:
-    seen: set[str] = set()
-    for j, cell in enumerate(names):
-        if len(cell) > MOST_NAME:
-            raise DataError(
-                f"Column {j + 1} of {name} has a name of {len(cell):,} letters; a name has at most {MOST_NAME}."
-            )
-        if cell in seen:
-            raise DataError(f"Two columns of {name} are called {in_quotes(cell)}; give each its own name.")
-        seen.add(cell)
+SAMPLE = 1001  # rows by which it is decided
+Row = Sequence[str]
 
 
-def header_is_first(columns: Sequence[Sequence[str]]) -> bool:
+@dataclass(frozen=True)
+class NameRows:
+    """The names of columns, "" for none, where the rows of values begin (from 0), and what was found out."""
+
+    names: tuple[str, ...]
+    begin: int
+    header: bool | int | tuple[int, ...]
+    notes: tuple[str, ...]
+
+
+def heading(rows: Sequence[Row], lines: Sequence[int], asked: bool | int | tuple[int, ...] | None) -> NameRows:
+    """Return what the first rows of a table, all as long, hold above its values; `lines` are their numbers."""
+    width = len(rows[0])
+    if asked is not None and not isinstance(asked, bool):
+        wanted = asked if isinstance(asked, tuple) else (asked,)
+        missing = [row for row in wanted if row not in lines]
+        if missing:
+            raise DataError(f"Row {missing[0]} holds no names of columns: it is blank, or there is none.")
+        places = [list(lines).index(row) for row in wanted]
+        return NameRows(_joined([rows[k] for k in places]), max(places) + 1, asked, ())
+    start = _below_titles(rows)
+    notes = tuple(f"Row {lines[k]}, above the table, is left out: {in_quotes(_said(rows[k]))}." for k in range(start))
+    left = rows[start:]
+    columns = list(zip(*left, strict=True))
+    header = header_is_first(columns) if asked is None else asked
+    if asked is None:
+        first = "names of columns" if header else "values, as the others do"
+        notes += (f"{f'Row {lines[start]}' if start else 'The first row'} is taken to hold {first}.",)
+    if not header:
+        return NameRows(("",) * width, start, False, notes)
+    count = 2 if len(left) > 3 and _also_names(left[1], [cells[2:] for cells in columns]) else 1
+    if count == 2:
+        notes = (*notes[:-1], f"Rows {lines[start]} and {lines[start + 1]} are taken to hold names of columns.")
+        count += sum(map(bool, left[2])) <= 1  # pandas writes the name of the index there
+    names = _joined(left[: min(count, 2)])
+    if width > 2 and names[0] and not names[-1] and _one_behind(columns, count):
+        names = ("", *names[:-1])
+    return NameRows(names, start + count, True, notes)
+
+
+def _below_titles(rows: Sequence[Row]) -> int:
+    """Return how many rows above a table hold a title or a remark: a cell or two where the others hold many."""
+    filled = [sum(map(bool, row)) for row in rows]
+    usual, start = mode(filled), 0
+    while start < min(len(rows) - 2, MOST_ABOVE) and _is_title(filled[start], usual, rows[start + 1]):
+        start += 1
+    return start
+
+
+def _is_title(filled: int, usual: int, following: Row) -> bool:
+    if usual <= 2:
+        return filled < usual and not any(map(is_measured, filter(None, following)))
+    return filled == 1 or 2 * filled < usual
+
+
+def _said(row: Row) -> str:
+    return " ".join(filter(None, row))
+
+
+def _also_names(row: Row, below: Sequence[Sequence[str]]) -> bool:
+    """Whether a second row holds names: words alone, most of them above numbers."""
+    return not any(map(is_measured, row)) and sum(map(_by_kind, row, below)) > 1
+
+
+def _joined(rows: Sequence[Row]) -> tuple[str, ...]:
+    """Return the names in one row, or in two: the lower one's where they are enough."""
+    if len(rows) == 1:
+        return tuple(rows[0])
+    over, under = rows[0], rows[-1]
+    if all(over) and len({*over}) == len(over):
+        return tuple(f"{top} {low}".strip() for top, low in zip(over, under, strict=True))
+    if all(under) and len({*under}) == len(under):
+        return tuple(under)
+    last, names = "", []
+    for top, low in zip(over, under, strict=True):
+        last = top or last
+        names.append(f"{last if low or top else ''} {low}".strip())
+    return tuple(names)
+
+
+def _one_behind(columns: Sequence[Row], count: int) -> bool:
+    """Whether the names stand one column too far to the left, as R writes them beside names of rows."""
+    first, last = columns[0][count:], columns[-1][count:]
+    return any(last) and len({*first}) == len(first)
+
+
+def named(
+    cells: pd.DataFrame, rows: NameRows, options: TableOptions, name: str, found: Found
+) -> tuple[pd.DataFrame, Found]:
+    """Return the values of a table under the names of its columns; rows and columns that are none are left out."""
+    names, _ = unique_names(rows.names, name)
+    frame, notes = cells.iloc[rows.begin :], [*rows.notes]
+    idle = [j for j, text in enumerate(rows.names) if not text and not (frame.iloc[:, j] != "").any()]
+    if idle and len(idle) < len(names):
+        notes.append(f"{len(idle)} column{'s' * (len(idle) > 1)} without a name or a value: left out.")
+    kept = [j for j in range(len(names)) if j not in {*idle}]
+    frame = frame.iloc[:, kept]
+    names, twice = unique_names([rows.names[j] for j in kept], name)
+    frame.columns = names
+    while len(frame) > 2 and len(names) > 2 and [*filter(None, frame.iloc[-1])] == [frame.iloc[-1, 0]]:
+        notes.append(f"Row {frame.index[-1]}, below the table, is left out: {in_quotes(str(frame.iloc[-1, 0]))}.")
+        frame = frame.iloc[:-1]
+    check_columns(options, names, name)
+    return frame, replace(
+        found,
+        header=rows.header,
+        named=False,
+        unnamed=bool(rows.header) and not rows.names[kept[0]] if kept else False,
+        assumed=(*found.assumed, *notes, *twice),
+    )
+
+
+def header_is_first(columns: Sequence[Row]) -> bool:
     """Whether the first row looks as if it held names: words above numbers, or words that do not come again below.
 
     Numbers above numbers say that it does not, unless they count the columns beside one whose name is a word.
@@ -51,19 +153,15 @@ def _counts_columns(first: list[str]) -> bool:
     return len(numbers) > 2 and any(numbers == [f"{start + k}" for k in range(len(numbers))] for start in (0, 1))
 
 
-def _by_kind(cell: str, below: Sequence[str]) -> int:
+def _by_kind(cell: str, below: Row) -> int:
     """Return 1 for a word above numbers or dates, -1 for one of these above more of them, 0 above words."""
     present = [other for other in below if not is_missing(other)]
-    if is_missing(cell) or 2 * sum(map(_is_measured, present)) < max(len(present), 1):
+    if is_missing(cell) or cell.lower() in NO_NUMBER or 2 * sum(map(is_measured, present)) < max(len(present), 1):
         return 0
-    return -1 if _is_measured(cell) else 1
+    return -1 if is_measured(cell) else 1
 
 
-def _by_word(cell: str, below: Sequence[str]) -> int:
+def _by_word(cell: str, below: Row) -> int:
     """Return 1 for a word above others that are few, -1 for one of these few."""
     words = set(below)
     return 0 if 2 * len(words) > len(below) else -1 if cell in words else 1
-
-
-def _is_measured(cell: str) -> bool:
-    return is_number(cell) or is_date(cell) or DECIMAL_COMMA.fullmatch(cell) is not None

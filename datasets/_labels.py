@@ -13,7 +13,8 @@ from mklviz.quoting import MOST_NAME
 from ._cells import in_quotes
 from ._dataset import Array, DataError, Dataset, Task
 
-MOST_CLASSES = 20  # more different whole numbers than this are read as regression targets
+MOST_CLASSES = 20  # more different whole numbers than this are classes only where they count from 0 or 1, each often
+OFTEN = 5  # samples
 
 
 class Labels(NamedTuple):
@@ -30,16 +31,23 @@ class Labels(NamedTuple):
         return Dataset(name, X, self.y, task=self.task, classes=self.classes, source=source, notes=notes, **more)
 
 
-def code_labels(texts: Sequence[str], where: str, inverse: NDArray[np.intp] | None = None) -> Labels:
+def code_labels(
+    texts: Sequence[str], where: str, inverse: NDArray[np.intp] | None = None, task: str | None = None
+) -> Labels:
     """Code labels given as texts; `where` names their column or array in messages.
 
     Numbers are sorted as numbers, other texts alphabetically. Numbers that are not whole, or have more than 20
-    different values, are targets of a regression. With `inverse`, sample i has the label ``texts[inverse[i]]``.
+    different values, are targets of a regression, unless they number classes; `task`, "classes" or "numbers", decides
+    it. With `inverse`, sample i has the label ``texts[inverse[i]]``.
     """
     rows = np.arange(len(texts)) if inverse is None else inverse.ravel()
     numbers = _numbers(texts)
-    if numbers is not None and len(set(numbers)) > 2 and _is_target(numbers):
-        note = f"The labels in {where} are many different numbers, so they are read as regression targets."
+    if task == "numbers" and numbers is None:
+        wrong = next(text for text in texts if _numbers([text]) is None)
+        raise DataError(f"{where} holds {in_quotes(wrong)}, which is no number: take its task as classes.")
+    if numbers is not None and (task == "numbers" or (task is None and _is_target(numbers, rows))):
+        many = "" if task else " are many different numbers, so they"
+        note = f"The labels in {where}{many} are read as regression targets."
         return Labels(np.array(numbers)[rows], "regression", (), note)
     keys: Sequence[float | str] = texts if numbers is None else numbers
     first_text = dict(reversed(list(zip(keys, texts, strict=True))))
@@ -51,7 +59,9 @@ def code_labels(texts: Sequence[str], where: str, inverse: NDArray[np.intp] | No
     if len(classes) == 2:
         note = f"Label {in_quotes(classes[0])} is -1 and label {in_quotes(classes[1])} is +1."
         return Labels(2 * y - 1, "binary", classes, note)
-    return Labels(y, "multiclass", classes, f"The labels in {where} are read as {len(classes)} classes.")
+    numbered = numbers is not None and len(classes) > MOST_CLASSES and task is None
+    why = ", which they number; task=numbers reads them as numbers" if numbered else ""
+    return Labels(y, "multiclass", classes, f"The labels in {where} are read as {len(classes)} classes{why}.")
 
 
 def _check_classes(classes: Sequence[str], samples: int, where: str) -> None:
@@ -82,5 +92,10 @@ def _numbers(texts: Sequence[str]) -> list[float] | None:
     return values if np.isfinite(values).all() else None
 
 
-def _is_target(values: Sequence[float]) -> bool:
-    return len(set(values)) > MOST_CLASSES or any(not value.is_integer() for value in values)
+def _is_target(values: Sequence[float], rows: NDArray[np.intp]) -> bool:
+    """Whether numbers are measured or counted: not whole, or many that do not go 0, 1, 2 or 1, 2, 3, each often."""
+    different = set(values)
+    if len(different) <= 2 or any(not value.is_integer() for value in different):
+        return len(different) > 2
+    numbered = min(different) in (0, 1) and max(different) - min(different) == len(different) - 1
+    return len(different) > MOST_CLASSES and not (numbered and np.bincount(rows).min() >= OFTEN)

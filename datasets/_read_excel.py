@@ -1,4 +1,4 @@
-"""Excel workbooks (.xlsx) by openpyxl, an extra: the first sheet that holds anything.
+"""Excel workbooks (.xlsx) by openpyxl, an extra: one sheet, the first that holds a table unless one is asked for.
 
 A workbook is a zip archive of XML. It is unpacked here, no further than it says, and handed on without compression and
 without definitions of entities, which could grow beyond all bounds.
@@ -11,15 +11,20 @@ import re
 import zipfile
 from importlib.util import find_spec
 from itertools import zip_longest
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mklviz.limits import LIMITS
+from mklviz.quoting import listed
 from mklviz.unpacking import ArchiveMember
 
 from ._bounds import LONGEST, UNPACKED, check_size, reading, whole
 from ._cells import in_quotes
 from ._dataset import DataError
-from ._table_options import BLOCK, Progress, TableRows
+from ._header import SAMPLE, heading, named
+from ._table_options import Found, Progress, TableOptions
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["read_excel"]
 
@@ -33,21 +38,35 @@ _UNREAD = re.compile(r"xl/(calcChain|chart|comments|drawings|externalLinks|pivot
 _IN_ONE_PIECE = ((b"<!--", b"-->"), (b"<?", b"?>"), (b"<![CDATA[", b"]]>"))
 
 
-def read_excel(data: bytes, name: str, progress: Progress) -> TableRows:
-    """Read the rows of the first sheet that holds anything."""
+def read_excel(data: bytes, name: str, options: TableOptions, progress: Progress) -> tuple[pd.DataFrame, Found]:
+    """Read a sheet."""
     if find_spec("openpyxl") is None:
         raise DataError("This is an Excel file. Save it as CSV, or install mklviz[excel].")
     book = _opened(_unpacked(data, name), name)
     try:
-        for sheet in book.worksheets:
-            table = _rows(sheet, name, progress)
-            if table.numbers:
-                if len(book.worksheets) > 1:
-                    table.notes.insert(0, f"The sheet {in_quotes(sheet.title)} is read, of {len(book.worksheets)}.")
-                return table
+        sheets = {sheet.title: sheet for sheet in book.worksheets}
+        if options.sheet is not None and options.sheet not in sheets:
+            raise DataError(f"There is no sheet {in_quotes(options.sheet)} in {name}. Sheets: {listed([*sheets])}.")
+        best: tuple[str, pd.DataFrame, list[str]] | None = None
+        for title in [options.sheet] if options.sheet is not None else sheets:
+            cells, notes = _rows(sheets[title], name, progress)
+            if best is None or min(best[1].shape) < 2 <= min(cells.shape):
+                best = title, cells, notes
+            if min(cells.shape) >= 2:
+                break
     finally:
         book.close()
-    raise DataError(f"{name} is empty; expected a row of column names, then rows of values.")
+    if best is None or not best[1].size:
+        raise DataError(f"{name} is empty; expected a row of column names, then rows of values.")
+    title, cells, notes = best
+    if len(sheets) > 1:
+        notes.insert(0, f"The sheet {in_quotes(title)} is read, of {len(sheets)}.")
+    if cells.shape[1] < 2:
+        expected = "expected at least one column to learn from and one to predict."
+        raise DataError(" ".join([f"{name} has one column; {expected}", *notes]))
+    rows = heading(cells.iloc[:SAMPLE].to_numpy().tolist(), cells.index[:SAMPLE].tolist(), options.header)
+    dialect = f"the sheet {in_quotes(title)}"
+    return named(cells, rows, options, name, Found(assumed=tuple(notes), dialect=dialect, sheets=tuple(sheets)))
 
 
 def _unpacked(data: bytes, name: str) -> io.BytesIO:
@@ -102,13 +121,16 @@ def _opened(plain: io.BytesIO, name: str) -> Any:
         return reader.wb
 
 
-def _rows(sheet: Any, name: str, progress: Progress) -> TableRows:
+def _rows(sheet: Any, name: str, progress: Progress) -> tuple[pd.DataFrame, list[str]]:
+    """Return the cells of a sheet as texts, without blank rows and columns, and what is worth knowing of them."""
+    import pandas as pd
+
     cells: list[list[str]] = []
     numbers: list[int] = []
     notes: list[str] = []
     padded = width = blank = 0
     for number, row in enumerate(whole(sheet.iter_rows(values_only=True), _DAMAGED.format(name)), 1):
-        if number % BLOCK == 1:
+        if number % SAMPLE == 1:
             progress(min(number / (sheet.max_row or 1), 1.0))
         padded += len(row) + 1
         if blank > MOST_BLANK:
@@ -124,8 +146,8 @@ def _rows(sheet: Any, name: str, progress: Progress) -> TableRows:
         if texts:
             cells.append(texts)
             numbers.append(number)
-    columns = [column for column in zip_longest(*cells, fillvalue="") if any(column)]
-    return TableRows(iter([columns]), numbers, notes=notes)
+    columns = {j: column for j, column in enumerate(zip_longest(*cells, fillvalue="")) if any(column)}
+    return pd.DataFrame(columns, index=numbers, dtype=object), notes
 
 
 def _texts(row: tuple[Any, ...]) -> list[str]:

@@ -1,160 +1,137 @@
-"""Tables in text files: rows separated by commas, and LIBSVM's sparse ``label index:value ...`` lines."""
+"""Tables in text files, by pandas."""
 
 from __future__ import annotations
 
-import csv
 import io
-import math
 import re
-from array import array
-from collections.abc import Iterator, Sequence
-from functools import partial
-from itertools import islice
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import numpy as np
+from ._bounds import check_size, reading, reason_of
+from ._cells import is_number
+from ._dataset import DataError
+from ._dialect import SEPARATORS, decode, find_separator, first_lines, read_separator, split
+from ._frame import check_columns, unique_names
+from ._header import heading, named
+from ._table_options import Found, Progress, TableOptions
 
-from mklviz.quoting import quote
+if TYPE_CHECKING:
+    import pandas as pd
 
-from ._bounds import check_size
-from ._cells import DECIMAL_COMMA, is_number
-from ._dataset import DataError, Dataset
-from ._labels import code_labels
-from ._table_options import BLOCK, Progress, TableRows
-
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
-_COMMAS = "Commas in numbers are read as decimal points."
-LIBSVM_LINE = re.compile(r"\S+(\s+\d+:\S+)+\s*(#.*)?")
-
-
-def read_rows(data: bytes, name: str, progress: Progress) -> TableRows:
-    """Read the rows of a table as they stand.
-
-    The columns are separated by commas, semicolons or tabs, whichever the first row has most of; where those are no
-    commas, numbers may have decimal commas.
-    """
-    text, notes = _any_text(data, name)
-    separator, numbers = _separator(text), array("q")
-    blocks = _blocks(_rows(text, name, separator, numbers), numbers, text.count("\n"), progress)
-    return TableRows(blocks, numbers, None, str.strip if separator == "," else partial(_with_point, notes), notes)
+__all__ = ["read_text"]
+_SAID = re.compile(r"sep=(.)\s*", re.IGNORECASE)  # by Excel, in the first line
+_TOO_LONG = re.compile(r"[Ll]ine (\d+): expected (\d+) fields, saw (\d+)")
 
 
-def _blocks(
-    rows: Iterator[list[str]], numbers: Sequence[int], lines: int, progress: Progress
-) -> Iterator[Sequence[Sequence[str]]]:
-    while block := list(islice(rows, BLOCK)):
-        progress(min(numbers[-1] / max(lines, 1), 1.0))
-        yield list(zip(*block, strict=True))
+class _Told(io.StringIO):
+    """A text that tells how much of it was read."""
+
+    progress: Progress = staticmethod(lambda _fraction: None)
+    letters = 1
+
+    def read(self, size: int | None = -1) -> str:
+        self.progress(min(self.tell() / self.letters, 1.0))
+        return super().read(size)
 
 
-def read_libsvm(data: bytes, name: str, progress: Progress) -> Dataset:
-    """Read LIBSVM lines: a label, then ``index:value`` pairs with indices from 1; what is not mentioned is 0."""
-    labels, entries = [], []
-    lines = decode(data, name).splitlines()
-    for number, line in enumerate(lines, 1):
-        if number % BLOCK == 1:
-            progress(number / len(lines))
-        words = line.partition("#")[0].split()
-        if words:
-            _number(words[0], number, "the label")
-            labels.append(words[0])
-            entries.append(_pairs(words[1:], number))
-    if not labels:
-        raise DataError(f"{name} is empty; expected lines such as '+1 1:0.5 3:2'.")
-    width = max((index for pairs in entries for index in pairs), default=0)
-    if not width:
-        raise DataError(f"{name} has labels but no index:value pair.")
-    check_size(name, len(labels), width)
-    X = np.zeros((len(labels), width))
-    for i, pairs in enumerate(entries):
-        X[i, [index - 1 for index in pairs]] = list(pairs.values())
-    return code_labels(labels, "the first column").dataset(name, X)
+def read_text(data: bytes, name: str, options: TableOptions, progress: Progress) -> tuple[pd.DataFrame, Found]:
+    """Return the table in a text; how it is written is found out where the options do not say it."""
+    text, called = decode(data, name, options.encoding)
+    notes = (
+        [f"The file is not UTF-8 text: its letters are read as {called}."] if called and not options.encoding else []
+    )
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    lines = first_lines(text)
+    said = _SAID.fullmatch(lines[0])
+    remarks = _remarks(lines, bool(said))
+    table = lines[remarks:]
+    separator = read_separator(options.sep) if options.sep else said[1] if said else find_separator(table, name)
+    rows = _rows(table, separator, name)
+    above = [] if remarks == bool(said) else _names_in_remark(lines[remarks - 1], separator, rows)
+    if above:
+        remarks -= 1
+        rows.insert(0, above)
+        lines[remarks] = lines[remarks].lstrip("#% ")
+    width, below = _width(rows), "\n".join(lines[:remarks])
+    if width < 2:
+        raise DataError(f"{name} has one column; expected at least one column to learn from and one to predict.")
+    padded = [[*row[:width], *[""] * (width - len(row))] for row in rows]
+    numbers = [remarks + k + 1 for k, row in enumerate(padded) if any(row)]
+    padded = [row for row in padded if any(row)]
+    found = heading(padded, numbers, options.header)
+    check_columns(options, unique_names(found.names, name)[0], name)
+    rest = text[len(below) + bool(remarks) :]
+    if above:
+        rest = rest.lstrip("#% ")
+    frame, skipped = _parsed(rest, separator, width, name, progress)
+    frame.index = frame.index + remarks + 1
+    frame = frame[(frame.to_numpy() != "").any(axis=1)]
+    dialect = [SEPARATORS.get(separator, f"separated by {separator}"), *([called] if called else [])]
+    said_first = Found(assumed=(*notes, *skipped), dialect=", ".join(dialect), decimal="." if separator == "," else ",")
+    return named(frame, found, options, name, said_first)
 
 
-def looks_like_libsvm(data: bytes) -> bool:
-    """Whether the first line with text in it is a LIBSVM line."""
-    lines = data[:100_000].decode("utf-8", "replace").splitlines()
-    first = next((line for line in lines if line.strip() and not line.lstrip().startswith("#")), "")
-    return LIBSVM_LINE.fullmatch(first.strip()) is not None
+def _remarks(lines: Sequence[str], start: bool) -> int:
+    """Return how many lines stand above the table, marked as remarks."""
+    place = int(start)
+    while place < len(lines) - 1 and (lines[place][:1] in ("#", "%") or not lines[place].strip()):
+        place += 1
+    return place
 
 
-def decode(data: bytes, name: str) -> str:
-    """Text of a UTF-8 file, without a byte order mark."""
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise DataError(f"Row {line} of {name} is not UTF-8 text; save the file as UTF-8.") from None
+def _names_in_remark(line: str, separator: str, rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the names of columns that the last remark holds, as NumPy writes them; none where it is a remark."""
+    (cells,) = split([line.lstrip("#% ")], separator) or [[]]
+    fits = len(cells) > 1 and len(cells) == len(rows[0]) and not any(map(is_number, cells))
+    return cells if fits and all(map(is_number, rows[0][:-1])) else []
 
 
-def _any_text(data: bytes, name: str) -> tuple[str, list[str]]:
-    """Text of a table, which older programs on Windows do not write as UTF-8, and a note where it is not."""
-    try:
-        return decode(data, name), []
-    except DataError:
-        coding, called = ("utf-16", "UTF-16") if data.startswith(_UTF_16) else ("cp1252", "Windows-1252")
+def _rows(lines: Sequence[str], separator: str, name: str) -> list[list[str]]:
+    with reading(f"{name} cannot be read as a table"):
+        rows = split(lines, separator)
+    if not any(map(any, rows)):
+        raise DataError(f"{name} is empty; expected a row of column names, then rows of values.")
+    return rows
+
+
+def _width(rows: Sequence[Sequence[str]]) -> int:
+    """Return how many cells a row has: as many as the longest that are no exceptions, or as the names."""
+    widths = Counter(len(row) for row in rows if any(row))
+    usual = max(width for width, count in widths.items() if 10 * count >= sum(widths.values()))
+    first = next(len(row) for row in rows if any(row))
+    return max(usual, first)
+
+
+def _parsed(text: str, separator: str, width: int, name: str, progress: Progress) -> tuple[pd.DataFrame, list[str]]:
+    """Return the cells of a text, and notes on rows that are longer than the others, which are left out."""
+    import pandas as pd
+
+    check_size(name, text.count("\n"), width)
+    told = _Told(text)
+    told.progress, told.letters = progress, len(text)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
         try:
-            text = data.decode(coding)
-        except UnicodeDecodeError:
-            text = "\0"
-        if _CONTROL.search(text):  # no text at all
-            raise
-    return text, [f"The file is not UTF-8 text: its letters are read as {called}."]
-
-
-def _separator(text: str) -> str:
-    header = next((line for line in io.StringIO(text) if line.strip()), "")
-    return max(",;\t", key=header.count)
-
-
-def _rows(text: str, name: str, separator: str, numbers: array[int]) -> Iterator[list[str]]:
-    """Yield rows that are not blank, all as long as the first; add the numbers of their lines in the file."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    width = 0
-    try:
-        for row in reader:
-            if any(map(str.strip, row)):
-                numbers.append(reader.line_num)
-                width = width or len(row)
-                if len(row) != width:
-                    raise DataError(f"Row {numbers[-1]} has {len(row)} cells; the first row has {width}.")
-                check_size(name, len(numbers) - 1, width)
-                yield row
-    except csv.Error as error:
-        raise DataError(f"Row {reader.line_num} of {name} cannot be read as a table: {error}.") from None
-
-
-def _with_point(notes: list[str], cell: str) -> str:
-    """Return what a cell says, with a decimal point for a decimal comma; note that there was one."""
-    text = cell.strip()
-    if "," in text and DECIMAL_COMMA.fullmatch(text):
-        if _COMMAS not in notes:
-            notes.append(_COMMAS)
-        return text.replace(",", ".")
-    return text
-
-
-def _number(text: str, number: int, where: str) -> float:
-    if not text:
-        raise DataError(f"Row {number}, {where}: the cell is empty; fill in missing values or leave the row out.")
-    if not is_number(text):
-        raise DataError(f"Row {number}, {where}: {quote(text)} is not a number.")
-    value = float(text)
-    if not math.isfinite(value):
-        raise DataError(f"Row {number}, {where}: {quote(text)} is not a finite number.")
-    return value
-
-
-def _pairs(words: list[str], number: int) -> dict[int, float]:
-    pairs: dict[int, float] = {}
-    for word in words:
-        index, colon, value = word.partition(":")
-        if not colon or not (index.isascii() and index.isdigit()):
-            raise DataError(f"Row {number}: {quote(word)} is not index:value, with an index from 1.")
-        if int(index[:12]) < 1:
-            raise DataError(f"Row {number}: index 0 in {quote(word)}; LIBSVM counts columns from 1.")
-        column = int(index[:12])
-        if column in pairs:
-            raise DataError(f"Row {number} gives index {column} twice.")
-        pairs[column] = _number(value, number, f"index {column}")
-    return pairs
+            frame = pd.read_csv(
+                told,
+                sep=r"\s+" if separator == " " else separator,
+                header=None,
+                names=range(width),
+                index_col=False,
+                dtype=object,
+                na_filter=False,
+                skip_blank_lines=False,
+                skipinitialspace=True,
+                on_bad_lines="warn",
+                low_memory=False,
+            )
+        except ValueError as error:
+            raise DataError(f"{name} cannot be read as a table: {reason_of(error)}.") from None
+    wrong = [found for each in said for found in _TOO_LONG.findall(str(each.message))]
+    if len(wrong) > max(1, len(frame) // 50):
+        raise DataError(f"Row {wrong[0][0]} has {wrong[0][2]} cells; the others have {width}.")
+    return frame, [
+        f"Row {row} has {cells} cells, more than the {width} of the others: it is left out." for row, _, cells in wrong
+    ]

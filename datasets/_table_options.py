@@ -1,30 +1,104 @@
-"""How a table is read, what it was made into, and the rows it has in its file."""
+"""How a table is read, and what it was made into."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
 
-__all__ = ["BLOCK", "FILL", "LEAVE_OUT", "MISSING_CHOICES", "Progress", "TableOptions", "TableRows", "TableSummary"]
+from mklviz.numbers import is_switch, is_whole
+
+__all__ = [
+    "FILL",
+    "LEAVE_OUT",
+    "MISSING_CHOICES",
+    "MOST_ABOVE",
+    "TASK_CHOICES",
+    "DataError",
+    "Found",
+    "Progress",
+    "Role",
+    "TableOptions",
+    "TableSummary",
+]
 
 LEAVE_OUT, FILL = "leave-out", "fill"
 MISSING_CHOICES = (LEAVE_OUT, FILL)
+TASK_CHOICES = ("classes", "numbers")
+MOST_ABOVE = 200  # rows in which names are looked for
 
 Progress = Callable[[float], object]  # called with the fraction read; what it raises ends the reading
-BLOCK = 1001  # rows that are read at a time: the first, and those that tell whether it holds names
+Role = Literal["target", "numbers", "words", "date", "identifier", "text", "nothing"]
+
+
+class DataError(ValueError):
+    """Data that cannot be found, read or used; the message says what was wrong and what to do."""
 
 
 @dataclass(frozen=True)
 class TableOptions:
-    """How a table is read; what is None is decided by what the table holds.
+    """How a table is read; what is None or empty is decided by what the table holds.
 
     `target`: the column to predict; `missing`: "leave-out" leaves out the rows in which a value is missing, "fill" puts
-    the median of the column there, or its most frequent word; `header`: whether the first row holds column names.
+    the median of the column there, or its most frequent word; `header`: whether the first row holds column names, or
+    the number of the row that does, or of the two that do together; `task`: "classes" or "numbers", what the target
+    holds; `leave_out`: columns that are not used; `na`: words that say that a value is missing; `sep`, `encoding`,
+    `decimal`, `thousands`: how a text is written; `sheet`: of a workbook.
     """
 
     target: str | None = None
     missing: str | None = None
-    header: bool | None = None
+    header: bool | int | tuple[int, ...] | None = None
+    task: str | None = None
+    leave_out: tuple[str, ...] = ()
+    na: tuple[str, ...] = ()
+    sep: str | None = None
+    encoding: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+    sheet: str | None = None
+
+    @classmethod
+    def checked(
+        cls,
+        target: Any = None,
+        missing: Any = None,
+        header: Any = None,
+        leave_out: Any = (),
+        na: Any = (),
+        **words: Any,
+    ) -> TableOptions:
+        """Return the options, or raise `DataError` with a sentence on the first that is none."""
+        for key, value, choices in (("missing", missing, MISSING_CHOICES), ("task", words.get("task"), TASK_CHOICES)):
+            if value not in (None, *choices):
+                raise DataError(f"{key} is {' or '.join(choices)}, not {value!r:.80}.")
+        for key, value in (("target", target), *words.items()):
+            if not isinstance(value, str | None):
+                raise DataError(f"{key} must be a text, but {value!r:.80} was given.")
+        if words.get("decimal") not in (None, ".", ","):
+            raise DataError(f'decimal is "." or ",", not {words["decimal"]!r:.80}.')
+        apart = words.get("thousands")
+        if apart not in (None, ".", ",", " ", "'") or (apart is not None and apart == words.get("decimal")):
+            raise DataError(f"thousands are set apart by . or , or a blank, not by {apart!r:.80}.")
+        return cls(target, missing, _header(header), leave_out=_texts(leave_out), na=_texts(na), **words)
+
+
+def _texts(given: Any) -> tuple[str, ...]:
+    texts = (given,) if isinstance(given, str) else tuple(given)
+    if all(isinstance(text, str) for text in texts):
+        return texts
+    raise DataError(f"leave_out and na are texts, or lists of them, but {given!r:.80} was given.")
+
+
+def _header(given: Any) -> bool | int | tuple[int, ...] | None:
+    if given is None or is_switch(given):
+        return None if given is None else bool(given)
+    rows = given if isinstance(given, tuple | list) else (given,)
+    if rows and all(is_whole(row) and 1 <= row <= MOST_ABOVE for row in rows):
+        return int(rows[0]) if len(rows) == 1 else tuple(int(row) for row in rows)
+    raise DataError(
+        f"header must be True or False, or the number of a row up to {MOST_ABOVE}, but {given!r:.80} was given."
+    )
 
 
 @dataclass(frozen=True)
@@ -33,7 +107,9 @@ class TableSummary:
 
     `options`: how it was read, chosen or guessed; `missing` is None where no value is. `targets`: columns that can be
     predicted, the best guess first; `gaps`: rows with a target in which another value is missing; `rows`: all rows;
-    `named`: whether the format itself names the columns; `done`: what was done, a sentence each.
+    `named`: whether the format itself names the columns; `done`: what was done, a sentence each; `dialect`: how the
+    file is written, in short; `sheets`: of a workbook; `columns`: their names, what they became, and a few words on it;
+    `first`: the first rows as they were read.
     """
 
     options: TableOptions
@@ -42,19 +118,24 @@ class TableSummary:
     rows: int
     named: bool
     done: tuple[str, ...]
+    dialect: str = ""
+    sheets: tuple[str, ...] = ()
+    columns: tuple[tuple[str, Role, str], ...] = ()
+    first: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True)
-class TableRows:
-    """The rows of a table that are not blank, as texts, however the file keeps them: read as they are asked for.
+class Found:
+    """What is known of a frame from its file: whether a row of it held names, and whether the format has them.
 
-    `blocks`: the columns of some rows at a time, at least the first `BLOCK` of them; `numbers`: where each row read so
-    far stands in the file, from 1; `names`: of the columns, where the format has them; `clean`: what becomes of each
-    different text; `notes`: what is worth knowing of how they were read, once they are.
+    `unnamed`: whether its first column had no name; `assumed`: sentences on what was guessed; `dialect`: how the file
+    is written; `decimal`: how commas in numbers are meant where none tells; `sheets`: of a workbook.
     """
 
-    blocks: Iterator[Sequence[Sequence[str]]]
-    numbers: Sequence[int]
-    names: Sequence[str] | None = None
-    clean: Callable[[str], str] = str.strip
-    notes: list[str] = field(default_factory=list)
+    header: bool | int | tuple[int, ...] = True
+    named: bool = True
+    unnamed: bool = False
+    assumed: tuple[str, ...] = ()
+    dialect: str = ""
+    decimal: str = "."
+    sheets: tuple[str, ...] = ()

@@ -28,7 +28,11 @@ from .engine import path_values as path_values
 from .engine import recommend as recommend
 from .engine import replay as replay
 from .engine import solve as solve
+from .kernels import ChiSquared as ChiSquared
+from .kernels import Cosine as Cosine
+from .kernels import FunctionKernel as FunctionKernel
 from .kernels import Gaussian as Gaussian
+from .kernels import Intersection as Intersection
 from .kernels import KernelBank as KernelBank
 from .kernels import Laplacian as Laplacian
 from .kernels import LearnedGaussian as LearnedGaussian

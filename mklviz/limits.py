@@ -10,9 +10,10 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["LIMITS", "NO_STORE", "PROCESSES", "STORE", "Limits", "machine_memory", "served_by"]
+__all__ = ["ADDRESS", "LIMITS", "NO_STORE", "PROCESSES", "STORE", "Limits", "machine_memory", "served_by"]
 
 PROCESSES = "MKLVIZ_PROCESSES"  # in the environment of each: how many processes serve the dashboard together
+ADDRESS = "MKLVIZ_ADDRESS"  # in the environment of each: where others than this machine find the dashboard
 STORE = "MKLVIZ_STORE"  # in the environment: the folder in which runs are kept
 NO_STORE = "none"  # in the place of a folder: races are not recorded
 

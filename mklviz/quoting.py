@@ -64,12 +64,14 @@ def listed(names: Sequence[str]) -> str:
 # -- which names were perhaps meant by one that does not exist
 
 ALIASES = {
+    "chi2": ("chi-squared",),
     "circles": ("rings",),
     "cross-entropy": ("logistic",),
     "cutting-planes": ("silp", "level"),
     "digits": ("optdigits",),
     "gradient-descent": ("pgd",),
     "group-lasso": ("block-l1",),
+    "histogram": ("intersection",),
     "l1": ("simplex", "l1-penalty"),
     "l2": ("lp-ball", "squared"),
     "lasso": ("simplex", "l1-penalty"),

@@ -41,7 +41,7 @@ from tornado.websocket import WebSocketClosedError
 import mklviz.views.explorer.explorer  # noqa: F401, whose models are asked for their properties
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / ".ci"))
-from measure.crowd import Visitor
+from mklviz.bench._visitors import Visitor, turn
 
 __all__ = ["Outcome", "fuzz"]
 
@@ -119,7 +119,7 @@ class Fuzzer(Visitor):
 
     async def open(self) -> None:
         """Open a page as a browser does."""
-        await self._open()
+        await self.open()
         await self._again()
 
     async def _again(self) -> None:
@@ -171,7 +171,10 @@ class Fuzzer(Visitor):
         if draw < 0.6:
             return [self._change(1) for _ in range(self._random.choice((2, 20, 100, 101)))]
         if draw < 0.65:
-            key = [self._turn("key", self._random.choice(" sxr")), self._turn("presses", self._random.randrange(9))]
+            key = [
+                turn(self._heart, "key", self._random.choice(" sxr")),
+                turn(self._heart, "presses", self._random.randrange(9)),
+            ]
             return key * self._random.choice((1, 50))
         if draw < 0.7:
             return [self._value(0), {"kind": self._random.choice(("RootRemoved", "TitleChanged", "ColumnsStreamed"))}]
@@ -249,7 +252,7 @@ class Bystander(Visitor):
 
     async def ask(self) -> None:
         """Ask until cancelled, on the page's socket and beside it."""
-        await self._open()
+        await self.open()
         while True:
             begun = busy(self._process)
             await AsyncHTTPClient().fetch(f"http://localhost:{self._port}/favicon.ico", request_timeout=PATIENCE)

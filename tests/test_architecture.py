@@ -120,15 +120,16 @@ FOR_ALL = ("mklviz.quoting", "mklviz.streams", "mklviz.limits", "mklviz.plugins"
 NUMBERS = ("mklviz.numbers", "mklviz.unpacking")  # they know numpy: what counts as a number, and arrays in archives
 FETCHED = {  # imported when the data are asked for, and only then
     "mklviz.datasets.covertype": {"sklearn"},
+    "mklviz.datasets._formats.matlab": {"scipy"},
     "mklviz.datasets._read_excel": {"openpyxl"},
     "mklviz.datasets._read_parquet": {"pyarrow"},
 }
 
 
-def test_data_sets_stand_on_numpy_alone() -> None:
+def test_data_sets_stand_on_numpy_and_tables_in_files_on_pandas() -> None:
     for name in SOURCES:
         if inside(name, {"mklviz.datasets", *NUMBERS}):
-            allowed = sys.stdlib_module_names | {"numpy", "mklviz"} | FETCHED.get(name, set())
+            allowed = sys.stdlib_module_names | {"numpy", "pandas", "mklviz"} | FETCHED.get(name, set())
             for imported in imports(name):
                 assert imported.split(".")[0] in allowed, f"{name} imports {imported}"
                 if imported.startswith("mklviz"):

@@ -373,7 +373,7 @@ def test_matrices_of_low_rank_and_zero_matrices_are_positive_semidefinite() -> N
 
 def _asymmetric() -> np.ndarray:
     K = np.eye(4)
-    K[1, 2] = 0.5
+    K[1, 2], K[3, 0] = 0.5, 0.1
     return K
 
 

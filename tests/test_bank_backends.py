@@ -278,8 +278,7 @@ def test_rounding_of_single_precision_is_no_asymmetry() -> None:
     X = RNG.normal(size=(400, 50)).astype(np.float32)
     K = np.exp(-0.01 * ((X[:, None] - X[None]) ** 2).sum(2)) * (1 + 1e-6 * RNG.normal(size=(400, 400)))
     assert len(KernelBank.from_grams([K.astype(np.float32)])) == 1
-    with pytest.raises(KernelError, match="not symmetric"):
-        KernelBank.from_grams([K.astype(np.float64)])
+    assert "Averaged" in KernelBank.from_grams([K.astype(np.float64)]).notes[0]
 
 
 def test_many_samples_are_tested_in_part_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -289,7 +288,7 @@ def test_many_samples_are_tested_in_part_and_that_is_said(monkeypatch: pytest.Mo
     bank = KernelBank.from_grams([gram, gram])
     assert bank.notes == ("Negative eigenvalues were looked for among 30 of the 50 samples, drawn at random.",)
     assert bank.notes[0] in html_of(bank)
-    with pytest.raises(KernelError, match="its smallest eigenvalue among 30 of its samples is"):
+    with pytest.raises(KernelError, match="its smallest eigenvalue among 30 of the 50 samples is"):
         KernelBank.from_grams([-gram])
 
 

@@ -131,6 +131,11 @@ def test_each_click_on_start_lands_where_nothing_is_compiled(
 
 
 # a link of Start, and at once what is done behind it, before the server can have answered
+# what answers to keys is not there yet when the page stands
+DEAF = """() => {
+  let left = 3
+  document.addEventListener("keydown", (event) => { if (left-- > 0) event.stopImmediatePropagation() }, true)
+}"""
 PRESSED = """([place, key]) => {
   document.querySelector(place).click()
   if (key) document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }))
@@ -172,6 +177,7 @@ def test_a_key_pressed_before_the_dashboard_stands_is_answered_when_it_does(
 ) -> None:
     page, errors = first_page(chromium, server)
     loaded(page)
+    page.evaluate(DEAF)
     assert "Opening Race on real data … then Run" in page.evaluate(PRESSED, [RACE, " "])
     stop = page.get_by_role("button", name="Stop", exact=True)
     wait_for(lambda: stop.count() and stop.is_enabled(), "the race", events_of(page))

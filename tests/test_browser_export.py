@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,12 @@ from test_lab_page import LAM, solved
 
 import mklviz as mv
 from mklviz.engine import Gap, MaxIter, Race
+from mklviz.record.bundle import recording
+from mklviz.scenarios import load_scenario
 from mklviz.views.chart.axes import axis_ticks, tick_text
 from mklviz.views.chart.description import Axis
 from mklviz.views.export.lab_page import lab_page
+from mklviz.views.export.page import race_page
 
 pytestmark = pytest.mark.browser
 
@@ -114,6 +118,22 @@ def test_axes_and_solvers_can_be_chosen_and_pages_are_dark_where_they_are(page: 
     light = page.evaluate("getComputedStyle(document.body).backgroundColor")
     page.emulate_media(color_scheme="dark")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") != light
+
+
+def test_the_start_of_a_race_of_three_kernels_is_dragged_in_its_page(chromium: Any, tmp_path: Path) -> None:  # noqa: F811
+    path, scenario = tmp_path / "three.html", load_scenario("three-kernels")
+    path.write_text(race_page(recording(scenario.name), problem=scenario.recipe.prepare().problem), encoding="utf-8")
+    opened, errors = chromium.new_page(), []
+    opened.on("console", lambda message: errors.append(message.text))
+    opened.on("pageerror", lambda error: errors.append(str(error)))
+    opened.emulate_media(reduced_motion="reduce")
+    opened.goto(path.as_uri())
+    opened.get_by_role("slider", name="Start of the solvers").press("Shift+ArrowLeft")
+    opened.get_by_text(re.compile(r"SILP: \d+ solves.*; Level: \d+.*; SPG: \d+")).wait_for()
+    assert opened.locator(".map .ghosts path").count() == 3
+    opened.get_by_role("button", name="Undo").click()
+    assert errors == []
+    opened.close()
 
 
 def test_a_laboratory_is_drawn_anew_at_every_position_of_its_knob(chromium: Any, tmp_path: Path) -> None:  # noqa: F811

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -58,3 +59,10 @@ def test_the_map_of_a_lesson_stands_right_below_its_controls_and_its_heading_is_
     shown = mark.evaluate("(mark) => getComputedStyle(mark, '::after').content")
     assert "with three kernels it is a triangle" in shown
     app.screenshot("lesson-map")
+    # in the picture of the lesson the browser solves the paths from another start
+    start = app.page.get_by_role("slider", name="Start of the paths").first
+    start.press("ArrowLeft")
+    said = app.page.get_by_text(re.compile(r"SILP: \d+ solves.*; Level: \d+.*; SPG: \d+"))
+    said.wait_for()
+    app.page.get_by_role("button", name="Undo").click()
+    app.until(lambda: said.count() == 0, "the recorded paths")

@@ -48,6 +48,13 @@ CROWDED = """() => {
     for (const some of [none, data, none]) source.setv({ data: some }, { sync: false })
   }
 }"""
+# counts the lines that are told to look as they do, for which their figures are drawn anew
+REDRAWN = """() => {
+  window.redrawn = 0
+  const lines = [...Bokeh.documents[0].all_models].filter((model) => model.type === "Line")
+  for (const line of lines) line.change.connect(() => { redrawn += 1 })
+  return lines.length
+}"""
 
 
 @pytest.fixture
@@ -119,10 +126,12 @@ def test_a_page_with_maps_and_pictures_comes_back_as_well(proxy: Proxy, open_app
     app.page.get_by_role("tab", name="Model").click()
     app.until(lambda: app.page.locator(".bk-Canvas:visible").count() > 2, "the figures of the model")
     app.settled()
+    assert app.page.evaluate(REDRAWN) > 4
     proxy.cut()
     app.page.get_by_role("alert").filter(has_text="The connection is lost").wait_for()
     proxy.mend()
     app.until(lambda: app.page.locator("#mklviz-connection").count() == 0, "the page to come back")
+    assert app.page.evaluate("redrawn") == 0
     app.page.get_by_role("tab", name="Race").click()
     app.press("Run")
     app.until(lambda: app.points() == {"level": 13, "spg": 13}, "another race")

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import re
+import signal
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,11 +16,6 @@ from _waits import wait_for, wait_until_still
 LINES = "[...document.querySelectorAll('#mklviz-front .paths .line')].map((line) => line.getAttribute('d'))"
 pytestmark = pytest.mark.browser
 
-# what the page asks first, and a late answer to it
-ASKED = """() => document.getElementById("mklviz-front")
-  .addEventListener("mklviz-start", ({ detail }) => { window.first = detail }, { once: true })"""
-ANSWERED = """() => document.getElementById("mklviz-front").dispatchEvent(new CustomEvent("mklviz-paths",
-  { detail: { ...window.first, said: "late", paths: { silp: [[1, 0, 0], [0, 0, 1]], level: [[1, 0, 0]] } } }))"""
 START_DRAWN = "document.querySelectorAll('#mklviz-front .paths .dot').length"
 
 
@@ -145,18 +144,83 @@ def test_the_start_follows_pointer_and_keys_and_former_paths_stay_until_cleared(
 
 def test_a_click_on_the_start_moves_nothing_and_what_was_undone_draws_nothing_any_more(page: Any) -> None:
     recorded = page.evaluate(LINES)
-    page.locator(".handle .knob").click()
+    page.locator(".handle .reach").click()
     assert not page.get_by_role("button", name="Undo").is_visible()
     assert page.evaluate("document.querySelectorAll('#mklviz-front .ghosts path').length") == 0
-    handle = page.get_by_role("slider", name="Start of the solvers")
-    page.evaluate(ASKED)
-    handle.press("ArrowUp")
-    page.get_by_role("button", name="Undo").click()
-    page.evaluate(ANSWERED)
+    page.evaluate("""() => { const sent = Worker.prototype.postMessage  // undone as soon as it is asked for
+      Worker.prototype.postMessage = function (asked) {
+        sent.call(this, asked)
+        const drawn = () => requestAnimationFrame(() => { window.late = 1 })
+        this.addEventListener("message", () => requestAnimationFrame(drawn))
+        queueMicrotask(() => document.querySelector("#mklviz-front .undo").click())
+      } }""")
+    page.get_by_role("slider", name="Start of the solvers").press("ArrowUp")
+    page.wait_for_function("window.late")
     assert page.evaluate(LINES) == recorded
-    handle.press("ArrowUp")
-    page.evaluate(ANSWERED)
-    assert page.locator("#mklviz-front .hint").inner_text() != "late"
+
+
+PAINTED = "document.querySelector('.handle .knob') && performance.getEntriesByName('first-contentful-paint').length"
+LOOKS = """[...document.querySelectorAll('#mklviz-front :is(.paths .line, .legend span)')]
+  .map((node) => (node.getAttribute('style') ?? '') + node.textContent)"""
+
+
+def swipe(finger: Any, x: float, y: float) -> None:
+    """Move a finger up and to the left."""
+    for step in range(30):
+        kind = "touchMove" if step else "touchStart"
+        finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x - step, "y": y - 4 * step}]})
+    finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
+def test_paths_follow_mouse_finger_and_keys_while_the_server_is_stopped(chromium: Any, server: Server) -> None:  # noqa: F811
+    context = chromium.browser.new_context(has_touch=True, reduced_motion="reduce")
+    page = context.new_page()
+    page.goto(f"http://127.0.0.1:{server.port}/explorer", wait_until="commit")
+    page.wait_for_function(PAINTED)
+    os.kill(server.pid, signal.SIGSTOP)
+    try:
+        looks, hint = page.evaluate(LOOKS), page.locator("#mklviz-front .hint")
+        handle, finger = page.get_by_role("slider", name="Start of the solvers"), context.new_cdp_session(page)
+
+        def fingered() -> None:
+            knob = page.locator(".handle .knob").bounding_box()
+            swipe(finger, knob["x"] + knob["width"] / 2, knob["y"] + knob["height"] / 2)
+
+        seen, told = [page.evaluate(LINES)], set()
+        for drag in (partial(drag_start, page), fingered, partial(handle.press, "Shift+ArrowLeft")):
+            drag()
+            wait_for(lambda: page.evaluate(LINES) not in seen, "paths from there", events_of(page))
+            wait_until_still(lambda: page.evaluate(LINES), "the paths of the last place", events_of(page))
+            seen.append(page.evaluate(LINES))
+            told.add(hint.inner_text())
+            assert page.evaluate(LOOKS) == looks
+    finally:
+        os.kill(server.pid, signal.SIGCONT)
+    said = r"SILP: \d+ solves.*; Level: \d+.*; SPG: \d+.*\. Each ends within [\d.]+.% of the lowest\."
+    assert all(re.fullmatch(said, words) for words in told)
+    assert len(told) > 1
+    context.close()
+
+
+def test_a_finger_drags_the_start_and_scrolls_the_page_elsewhere(chromium: Any, server: Server) -> None:  # noqa: F811
+    context = chromium.browser.new_context(
+        has_touch=True, is_mobile=True, reduced_motion="reduce", viewport={"width": 390, "height": 844}
+    )
+    page = context.new_page()
+    page.goto(f"http://127.0.0.1:{server.port}/explorer")
+    loaded(page)
+    finger, handle = context.new_cdp_session(page), page.get_by_role("slider", name="Start of the solvers")
+
+    scrolled = "document.querySelector('#mklviz-front .scroll').scrollTop"
+    before, knob = handle.get_attribute("aria-valuetext"), page.locator(".handle .knob").bounding_box()
+    swipe(finger, knob["x"] + knob["width"] + 8, knob["y"] + 4)
+    assert page.evaluate(scrolled) == 0
+    moved = page.locator(".handle .knob").bounding_box()
+    assert (moved["x"], moved["y"]) == pytest.approx((knob["x"] - 29, knob["y"] - 116), abs=30)
+    assert handle.get_attribute("aria-valuetext") != before
+    swipe(finger, 200, 700)
+    page.wait_for_function(f"{scrolled} > 0")
+    context.close()
 
 
 def test_a_finger_drags_the_start_where_the_browser_says_nothing_of_how_far_it_moved(page: Any) -> None:

@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 from _waits import wait_for
 from bokeh.util.token import generate_jwt_token, generate_session_id
-from measure.crowd import Visitor
 
+from mklviz.bench._visitors import Visitor
 from mklviz.errors import MklvizError
 from mklviz.server.front import MOST_BY_ITSELF, check_processes, destination, processes_for
 from mklviz.views.links import name_of_this_process, process_of

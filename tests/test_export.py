@@ -126,6 +126,24 @@ def test_a_page_lets_its_own_script_run_and_loads_nothing() -> None:
     assert not re.findall(r"\b(?:src|href)=", page)
 
 
+@pytest.mark.parametrize(
+    ("name", "solver", "drawn"),
+    [
+        ("three random Gram matrices", "level", True),
+        ("three random Gram matrices", "pgd", False),
+        ("random Gram matrices", "level", False),
+    ],
+)
+def test_a_page_of_three_kernels_has_a_triangle_where_a_browser_can_solve_it(
+    name: str, solver: str, drawn: bool
+) -> None:
+    race = Race(problem(name), [solver], rules=[MaxIter(3)])
+    race.start()
+    race.wait()
+    page = race_page(race)
+    assert ("playTriangle" in page) == ("worker-src blob:" in page) == drawn
+
+
 def test_a_long_run_is_thinned_and_the_page_says_so() -> None:
     told = numbers(race_page(made(5000)))
     [run] = told["runs"]

@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+import segno
 from _waits import PATIENCE, soon
 from bokeh.util.token import get_session_id, get_token_payload
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPResponse
@@ -46,9 +47,10 @@ from mklviz.server.connections import LONGEST_REQUEST, party
 from mklviz.server.front import serve
 from mklviz.server.gate import Gate, set_up
 from mklviz.server.messages import OPEN_SOCKETS
-from mklviz.server.process import run
+from mklviz.server.process import PAGE, run
 from mklviz.server.serving import kept_key, make_server, receive
 from mklviz.views.host.page_session import OWNER
+from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
 
 ROOT = Path(__file__).resolve().parents[1]
 Get = Callable[..., Awaitable[HTTPResponse]]
@@ -82,6 +84,7 @@ def through(
     frames: tuple[str, ...] = (),
     clock: Callable[[], float] = monotonic,
     own: bytes = b"",
+    address: str = "",
 ) -> None:
     """Let `visit` ask a small server behind the gate."""
 
@@ -93,7 +96,8 @@ def through(
         lives, busy, guesses = (lambda name: name in ("here", "busy")), (lambda name: name == "busy"), Guesses(clock)
         admits: Callable[[str, str], bool] = lambda token, address: (token, address) == ("signed", "127.0.0.1")  # noqa: E731
         names = [f"localhost:{port}"]
-        gate = Gate(names, code, frames, lambda: sessions, lives, admits, busy, guesses=guesses, own=own)
+        more: dict[str, Any] = {"guesses": guesses, "own": own, "address": address}
+        gate = Gate(names, code, frames, lambda: sessions, lives, admits, busy, **more)
         set_up(application, gate)
         server = HTTPServer(application)
         server.add_socket(listener)
@@ -123,6 +127,33 @@ def test_a_foreign_name_of_this_server_is_refused_everywhere() -> None:
             assert "rebound.example" not in refused.headers["Content-Security-Policy"]
 
     through(visit)
+
+
+def test_a_class_sees_the_address_with_a_picture_of_it_and_the_code_once_one_is_in() -> None:
+    async def visit(get: Get) -> None:
+        refused = await get("/class")
+        assert refused.code == 403
+        assert b"right-1" not in refused.body
+        opened = await get("/class", body={"code": "right-1"})
+        page = (await get("/class", Cookie=opened.headers["Set-Cookie"].partition(";")[0])).body.decode()
+        assert ">right-1</b>" in page
+        assert "192.0.2.7:5006<wbr>/explorer</b>" in page
+        drawn = segno.make("http://192.0.2.7:5006/explorer?code=right-1", micro=False)
+        assert drawn.svg_inline(border=3, light="#fff", omitsize=True).partition("<path")[2] in page
+
+    through(visit, code="right-1", address="http://192.0.2.7:5006/explorer")
+
+    async def visit_at_home(get: Get) -> None:  # a server of one's own invites nobody
+        assert (await get("/class")).code == 404
+
+    through(visit_at_home)
+
+
+@pytest.mark.parametrize("colours", [LIGHT, DARK])
+def test_pages_without_the_dashboard_look_like_it(colours: Theme) -> None:
+    for value in (colours.page, colours.card, colours.border, colours.text, colours.accent, FONT):
+        assert value in PAGE
+    assert "prefers-color-scheme: dark" in PAGE
 
 
 def test_only_who_knows_the_code_comes_in_and_then_stays() -> None:
@@ -303,6 +334,7 @@ def test_a_class_is_told_where_to_come_in_and_the_code(
     assert main(["serve", *words]) == 0
     said = capsys.readouterr().out
     assert f":{port}/explorer\n    code: blackboard\n" in said
+    assert f":{port}/class shows both" in said
     assert f"{LIMITS.sessions:,} pages" in said
     assert asked == ["0.0.0.0"]
     with pytest.raises(MklvizError, match="lets nobody else in"):

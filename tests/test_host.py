@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from functools import cache, wraps
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import bokeh.server.session
@@ -30,9 +31,11 @@ from _waits import next_round, soon
 from bokeh import events
 from bokeh.application import Application
 from bokeh.application.handlers import FunctionHandler
+from bokeh.core.properties import Int
 from bokeh.core.property import bases, descriptors
 from bokeh.document import Document
-from bokeh.models import ColumnDataSource, Div, Plot
+from bokeh.model import DataModel
+from bokeh.models import ColumnDataSource, Div, Plot, TextInput
 from bokeh.plotting import figure
 from bokeh.protocol import Protocol
 from bokeh.resources import Resources
@@ -43,7 +46,7 @@ from bokeh.server.urls import per_app_patterns
 from bokeh.util.token import generate_jwt_token
 from panel.io.notifications import NotificationAreaBase
 from panel.io.server import ComponentResourceHandler, DocHandler, WSHandler, get_server
-from panel.io.state import set_curdoc
+from panel.io.state import set_curdoc, state
 from panel.models.esm import DataEvent, ReactiveESM
 from panel.reactive import Syncable
 from tornado.http1connection import HTTP1Connection
@@ -61,13 +64,14 @@ from mklviz.server.messages import bound_messages
 from mklviz.server.process import Contained, build_pages_in_turn, contain
 from mklviz.server.serving import name_sessions_by_process
 from mklviz.views.chart.bokeh_figure import ignore_long_press
+from mklviz.views.host import ticks
 from mklviz.views.host.components import Markup, PlotPane, ScriptedComponent
 from mklviz.views.host.document_models import all_columns_are_held, document_of, walk_models_once
 from mklviz.views.host.dragged_figure import DraggedFigure
 from mklviz.views.host.dragging import DragHandle
 from mklviz.views.host.environment import is_loaded, notebook_shell
 from mklviz.views.host.frames import Frames, Heartbeat
-from mklviz.views.host.page_session import Reconnect, follow_session, is_connected, is_on_page, is_served
+from mklviz.views.host.page_session import GONE_AFTER, Reconnect, follow_session, is_connected, is_on_page, is_served
 from mklviz.views.host.panel_setup import PAGE_TEMPLATE, configure, never_busy
 from mklviz.views.host.ticks import Polling, Ticks
 from mklviz.views.host.workarounds import (
@@ -266,6 +270,10 @@ async def visit() -> list[str]:
         assert reconnect.present
         session.document.callbacks.trigger_event(events.DocumentReady())
         await soon(lambda: not session.expiration_blocked)
+        reconnect.beat += GONE_AFTER + 1
+        assert not reconnect.present
+        reconnect.heard = reconnect.beat
+        assert reconnect.present
         browser.close()
         await soon(lambda: not reconnect.present)
     await soon(lambda: not server.get_sessions())
@@ -419,7 +427,6 @@ def test_markup_sends_its_text_alone() -> None:
     assert ":host { color: blue }" in model.stylesheets
 
 
-@rests_on("Panel's PeriodicCallback can be told neither to log nor to mark the page busy.", "views/host/ticks.py")
 def test_ticks_begin_once_and_end() -> None:
     async def count() -> int:
         calls = 0
@@ -428,12 +435,12 @@ def test_ticks_begin_once_and_end() -> None:
             nonlocal calls
             calls += 1
 
-        ticks = Ticks(0.01, tick)
-        assert not ticks.begun
-        ticks.start()
-        ticks.start()
+        some = Ticks(0.01, tick)
+        assert not some.begun
+        some.start()
+        some.start()
         await soon(lambda: calls > 2)
-        ticks.stop()
+        some.stop()
         last, later = calls, 0
 
         async def tick_later() -> None:
@@ -444,10 +451,99 @@ def test_ticks_begin_once_and_end() -> None:
         others.start()
         await soon(lambda: later > 9)
         others.stop()
-        assert ticks.begun
+        assert some.begun
         return calls - last
 
     assert asyncio.run(count()) <= 1  # one may have been on its way
+
+
+def test_ticks_come_less_often_the_longer_nothing_changes_and_at_once_after_an_event(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ticks, "FRAME_RATE", ticks.FrameRate())  # no other page is drawn
+
+    async def tick() -> None: ...
+
+    idle, steady, now = Ticks(0.1, tick, idles=True), Ticks(0.1, tick), monotonic()
+    pauses = [idle.pause(now + since) for since in (0.0, 5.0, 20.0, 1e6)]
+    assert pauses[0] == 0.1 < pauses[1] < pauses[2] < pauses[3] == ticks.SLOWEST
+    assert steady.pause(now + 1e6) == 0.1
+    idle.sent_at = now + 1e6  # it has changed the page
+    assert idle.pause(now + 1e6) == 0.1
+    idle.sent_at = now
+    idle.wake()
+    assert idle.pause(monotonic()) == 0.1
+
+
+@rests_on(
+    "a session knows its connections and calls with the lock of its document, which holds what has changed.",
+    "views/host/ticks.py",
+)
+def test_a_page_has_ticks_while_a_browser_shows_it_or_something_happens(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ticks, "AWAY", 0.0)
+    monkeypatch.setattr(ticks, "LOOK_AGAIN", 0.0)
+    calls: list[bool] = []
+
+    class Heart(DataModel):
+        seq = Int(default=0)
+
+    pane, heart = Div(text="one"), Heart()
+
+    async def tick() -> None:
+        heart.seq += 1
+        calls.append(ticks.changes(state.curdoc))
+        pane.text = f"{len(calls)}"
+        assert ticks.changes(state.curdoc)
+
+    async def visit() -> None:
+        session, connect = await session_of(lambda document: [document.add_root(each) for each in (pane, heart)])
+        with set_curdoc(session.document):
+            each = Ticks(0.0, tick)
+            each.start()
+        for _ in range(50):
+            await next_round()
+        assert not calls  # nobody is there
+        each.wake()
+        await soon(lambda: len(calls) == 1)
+        for _ in range(50):
+            await next_round()
+        assert len(calls) == 1
+        session.subscribe(connect(Socket()))
+        await soon(lambda: len(calls) > 3)
+        each.stop()
+        assert not any(calls)  # to count up a heartbeat changes nothing
+
+    asyncio.run(visit())
+
+
+@rests_on("a document tells what its browser changes, and events on it.", "views/host/ticks.py")
+def test_what_happens_on_a_page_brings_its_ticks_back_and_a_sign_of_life_does_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ticks, "FRAME_RATE", ticks.FrameRate())
+    heart, field = Heartbeat(), pn.widgets.TextInput()
+    document = shown(pn.Column(heart, field))
+
+    async def tick() -> None: ...
+
+    each, later = Ticks(0.1, tick, idles=True), 1e6
+    said = {"type": "event", "name": "document_ready", "values": {"type": "map", "entries": []}}
+    ready: Any = {"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": said}
+    with set_curdoc(document):
+        each.start()
+    monkeypatch.setattr(ticks, "monotonic", lambda: later)
+    model = next(model for model in document.models if hasattr(getattr(model, "data", None), "ack"))
+    model.data.ack = 3  # as by a browser
+    assert heart.ack == 3
+    assert each.pause(later) == ticks.SLOWEST
+    for happen in (
+        lambda: setattr(next(iter(document.select({"type": TextInput}))), "value", "typed"),
+        lambda: document.apply_json_patch({"events": [ready]}),
+    ):
+        happen()
+        assert each.pause(later) == 0.1
+        later *= 2
+        assert each.pause(later) == ticks.SLOWEST
 
 
 @rests_on("PeriodicCallback calls in the background, in milliseconds, until it is stopped.", "views/host/ticks.py")

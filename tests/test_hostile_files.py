@@ -92,9 +92,8 @@ def test_numbers_whose_squares_overflow_are_said(size: float) -> None:
 def test_a_table_that_will_not_do_is_refused_after_its_first_rows() -> None:
     body = b"1,2,3\n" * 20_000
     for start, target, said in (
-        (b"a,a,y\n", None, "Two columns"),
         (b"a,b,y\n", "z", 'no column "z"'),
-        (b"a,b,y\n1\n", None, "Row 2 has 1 cells"),
+        (b"a," + b"n" * 1000 + b",y\n", None, "has a name of 1,000 letters"),
     ):
         seen: list[float] = []
         with pytest.raises(DataError, match=said):
@@ -103,7 +102,7 @@ def test_a_table_that_will_not_do_is_refused_after_its_first_rows() -> None:
     seen = []
     with pytest.raises(DataError, match="one column"):
         read_dataset_bytes(body.replace(b",", b""), "long.csv", progress=seen.append)
-    assert max(seen) < 0.1
+    assert max(seen, default=0.0) < 0.1
 
 
 def test_the_pages_of_a_parquet_file_say_what_they_unpack_to_whatever_its_footer_says(

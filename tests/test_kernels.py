@@ -6,7 +6,18 @@ import numpy as np
 import pytest
 
 from mklviz.errors import KernelError
-from mklviz.kernels import Gaussian, KernelBank, Laplacian, Linear, Polynomial, kernel_families
+from mklviz.kernels import (
+    ChiSquared,
+    Cosine,
+    FunctionKernel,
+    Gaussian,
+    Intersection,
+    KernelBank,
+    Laplacian,
+    Linear,
+    Polynomial,
+    kernel_families,
+)
 from mklviz.kernels.families import KernelFamily
 
 FAMILIES = sorted(kernel_families().items())
@@ -51,6 +62,10 @@ def test_formulas_point_by_point() -> None:
             pairs = {
                 np.exp(-((x - z) ** 2).sum() / (2 * 0.7**2)): (Gaussian(), 0.7),
                 np.exp(-np.abs(x - z).sum() / 1.5): (Laplacian(), 1.5),
+                np.exp(-((x - z) ** 2 / (np.abs(x) + np.abs(z))).sum() / 1.5): (ChiSquared(), 1.5),
+                x @ z / np.sqrt(x @ x * (z @ z)): (Cosine(), 1.0),
+                np.minimum(np.abs(x), np.abs(z))[x * z > 0.0].sum(): (Intersection(), 1.0),
+                abs(x[0] + z[0]): (FunctionKernel(function=lambda X, Z: np.abs(np.add.outer(X[:, 0], Z[:, 0]))), 1.0),
                 float(x @ z): (Linear(), 1.0),
                 (1.0 + x @ z) ** 3: (Polynomial(), 3),
                 (0.5 + x @ z) ** 2: (Polynomial(offset=0.5), 2),
@@ -158,3 +173,23 @@ def test_parameters_that_give_no_kernel_are_refused(make: object) -> None:
 def test_a_kernel_that_overflows_is_refused_by_name() -> None:
     with np.errstate(over="ignore"), pytest.raises(KernelError, match="poly 300 on all overflows"):
         KernelBank.build(1e3 * POINTS, [Polynomial(degrees=(300,))])
+
+
+def test_for_histograms_the_kernels_are_those_of_scikit_learn() -> None:
+    pairwise = pytest.importorskip("sklearn.metrics.pairwise")
+    X, ones = np.random.default_rng(1).gamma(1.0, size=(20, 5)), np.ones(1)
+    for family, matrix in (
+        (ChiSquared(widths=(2.0,)), pairwise.chi2_kernel(X, gamma=0.5)),
+        (Cosine(), pairwise.cosine_similarity(X)),
+        (FunctionKernel(function=pairwise.chi2_kernel), pairwise.chi2_kernel(X)),
+    ):
+        bank = KernelBank.build(X, [family], normalize="none")
+        assert np.allclose(bank.combine(ones), matrix)
+        assert np.allclose(bank.cross(X[:3]).combine(ones), matrix[:3])
+
+
+def test_a_function_that_gives_no_matrix_is_refused() -> None:
+    with pytest.raises(KernelError, match=r"must return \(\d, \d\) finite numbers"):
+        KernelBank.build(np.ones((5, 2)), [FunctionKernel(function=lambda X, Z: X)])
+    with pytest.raises(KernelError, match="as a function"):
+        FunctionKernel()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import bz2
 import datetime
+import gzip
 import importlib.util
 import io
+import lzma
 import zipfile
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,6 +15,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pandas as pd
+import polars as pl
 import pytest
 from _corpus import archive, member
 
@@ -65,7 +69,6 @@ def test_words_become_columns_and_what_cannot_be_learned_from_is_set_aside_with_
         (["1", "", "", ""], "a value is missing in 3 of 4 rows"),
         (["a", "a", "a", "a"], 'it holds the same word in every row, "a"'),
         (["1", "inf", "2", "3"], '"inf" in row 3 is not a finite number'),
-        (["1,234", "5,000", "1,000", "2,000"], "its numbers have commas"),
     ],
 )
 def test_a_column_is_set_aside_with_its_reason(cells: Sequence[str], reason: str) -> None:
@@ -87,6 +90,162 @@ def test_the_numbers_of_rows_that_pandas_writes_are_no_feature() -> None:
     found = read_dataset_bytes(frame.to_csv().encode(), "frame.csv")
     assert found.feature_names == ("a",)
     assert 'Column "column 1" is set aside: it numbers the rows.' in found.notes
+
+
+# -- how texts are written
+
+VALUES = np.random.default_rng(0).normal(size=(60, 3)).round(3)
+KINDS = (VALUES[:, 0] > 0).astype(int)
+
+
+def lines(separator: str = ",") -> str:
+    return "".join(separator.join([*map(str, row), str(kind)]) + "\n" for row, kind in zip(VALUES, KINDS, strict=True))
+
+
+def numbered(text: str) -> str:
+    return "".join(f"{i},{line}\n" for i, line in enumerate(text.splitlines(), 1))
+
+
+HEADED = pd.DataFrame(VALUES, columns=pd.MultiIndex.from_tuples([("size", "a"), ("size", "b"), ("form", "c")]))
+HEADED["class", ""] = KINDS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a,b,c,class,\n" + lines(),
+        "a,b,c,class\n" + lines().replace("\n", ",\n"),
+        "a,b,c,class\n" + numbered(lines()),  # by R
+        "a,b,c,class\n" + lines() + "end of file\n",
+        "sep=;\na;b;c;class\n" + lines(";"),
+        "# made by R\n# 2024, lab 3\na,b,c,class\n" + lines(),
+        "Report of 2024,,,\n,,,\na,b,c,class\n" + lines(),
+        "Report of 2024\n\na,b,c,class\n" + lines(),
+        "a b  c class\n" + "".join(f"  {line}\n" for line in lines("   ").splitlines()),
+        "# a b c class\n" + lines(" "),  # by NumPy
+        "a\tb\tc\tclass\n" + lines("\t\t"),
+        "a|b|c|class\n" + lines("|"),
+        HEADED.to_csv(),
+        "a,b,a,class\n" + lines(),
+    ],
+)
+def test_a_table_is_found_in_what_surrounds_it(text: str) -> None:
+    found = table(text)
+    assert np.array_equal(found.X, VALUES)
+    assert found.classes == ("0", "1")
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, lambda text: zipped("x.csv", text=text)])
+def test_a_packed_table_is_read(pack: Callable[[bytes], bytes]) -> None:
+    assert np.array_equal(read_dataset_bytes(pack(f"a,b,c,class\n{lines()}".encode()), "x.csv.gz").X, VALUES)
+
+
+SPOKEN = {
+    "cp1251": ("рост,цвет,класс\n", "красный", "зелёный"),
+    "gb18030": ("身高,颜色,类别\n", "红色的", "绿色的"),
+    "cp932": ("身長,色,クラス\n", "あかい", "みどり"),
+    "utf-16-le": ("größe,farbe,klasse\n", "rötlich", "grün"),
+    "cp1252": ("größe,farbe,klasse\n", "rötlich", "grün"),
+}
+
+
+@pytest.mark.parametrize("coding", SPOKEN)
+def test_letters_are_read_in_the_encodings_people_have(coding: str) -> None:
+    names, *colours = SPOKEN[coding]
+    text = names + "".join(f"{i},{colours[i % 3 % 2]},{i % 2}\n" for i in range(30))
+    found = read_dataset_bytes(text.encode(coding), "mine.csv")
+    assert found.feature_names == table(text).feature_names
+    assert set(names.strip().split(",")) == {name for name, *_ in found.table.columns}
+    assert read_dataset_bytes(text.encode(coding), "mine.csv", encoding=coding).feature_names == found.feature_names
+
+
+@pytest.mark.parametrize(
+    ("cells", "numbers", "separator"),
+    [
+        (["3.432", "355", "15.250", "990"], [3432, 355, 15250, 990], ";"),
+        (["3.432,50", "355,00", "15.250,25", "990,5"], [3432.5, 355, 15250.25, 990.5], ";"),
+        (['"3,432"', "355", '"15,250"', "990"], [3432, 355, 15250, 990], ","),
+        (["3.4%", "-5 %", "12%", "0%"], [3.4, -5, 12, 0], ","),
+        (["$3", "-$4.5", "€ 12", "7 €"], [3, -4.5, 12, 7], ","),
+        (["\N{MINUS SIGN}1.5", "2", "\N{MINUS SIGN}3", "4"], [-1.5, 2, -3, 4], ","),
+        (["1 234,5", "2,5", "3,0", "4,0"], [1234.5, 2.5, 3, 4], "\t"),
+        (["1.234", "2.345", "3.456", "4.5"], [1.234, 2.345, 3.456, 4.5], ","),
+    ],
+)
+def test_numbers_are_read_as_people_write_them(cells: list[str], numbers: list[float], separator: str) -> None:
+    other = "0,5" if separator == ";" else "2"
+    rows = [separator.join([cell, other, "uv"[i % 2]]) for i, cell in enumerate(cells * 2)]
+    found = table("\n".join([separator.join(["a", "b", "class"]), *rows]))
+    assert found.X[:4, 0].tolist() == numbers
+
+
+def test_lists_in_quotes_make_no_thousands_of_points() -> None:
+    text = "a,parts,class\n" + "".join(f'{1 + i % 9}.{100 + i},"{i},{i + 1}",{i % 2}\n' for i in range(20))
+    assert table(text).X[0, 0] == 1.1
+
+
+def test_a_row_with_a_word_for_nothing_is_no_second_row_of_names() -> None:
+    rows = "".join(f"Person {i},{'Rome' if i % 2 else 'Bern'},{i or 'n.a.'},{i % 2}\n" for i in range(30))
+    assert table("name,city,age,class\n" + rows.replace(",0\n", ",u\n").replace(",1\n", ",v\n")).n_samples == 29
+
+
+def test_one_odd_word_costs_a_cell_and_not_the_column() -> None:
+    found = table("a,class\n" + "".join(f"{'bad' if i == 7 else i},{i % 2}\n" for i in range(40)))
+    assert found.n_samples == 39
+    assert 'Column "a" holds numbers; "bad" there counts as missing.' in found.notes
+    rows = "".join(f"{'None' if i % 3 else i},{['None', 'left', 'right'][i % 3]},{i},{i % 2}\n" for i in range(40))
+    found = table("a,bags,b,class\n" + rows.replace("None,l", "7,l"))
+    assert found.feature_names == ("a", "bags=None", "bags=left", "bags=right", "b")
+
+
+def test_many_numbered_classes_are_classes_and_counts_can_be_numbers() -> None:
+    for classes in (27, 102):
+        text = "x,y\n" + "".join(f"{i * i % 1009},{i % classes + 1}\n" for i in range(classes * 6))
+        assert len(table(text).classes) == classes
+        assert table(text, task="numbers").task == "regression"
+    few = "x,y\n" + "".join(f"{i},{i % 4}\n" for i in range(40))
+    assert (table(few).task, table(few, task="numbers").task) == ("multiclass", "regression")
+    assert len(table("x,y\n" + "".join(f"{i},{i % 30 * 7}\n" for i in range(90)), task="classes").classes) == 30
+
+
+def test_what_was_found_out_can_be_chosen() -> None:
+    text = "x;y\n1,5;2\n3,5;4\n" * 3
+    assert table("a:b:class\n" + "1:2:u\n3:1:v\n" * 3, sep=":").feature_names == ("a", "b")
+    assert table("a,b,class\n" + "1,2,u\n-9,2,v\n3,1,v\n" * 2, na="-9", missing="fill").X.min() == 1
+    assert table("a,b,class\n1,2,u\n3,1,v\n", leave_out=["b"]).feature_names == ("a",)
+    assert table("Title\nnow\na,b,class\n1,2,u\n3,1,v\n", header=3).feature_names == ("a", "b")
+    assert table("a,b,class\nkg,m,\n1,2,u\n3,1,v\n", header=(1, 2)).feature_names == ("a kg", "b m")
+    assert table("a;class\n1.234;u\n2.345;v\n", decimal=",").X.ravel().tolist() == [1234, 2345]
+    for option, value in {"sep": "abc", "encoding": "klingon", "decimal": ";", "task": "guess", "header": 0}.items():
+        with pytest.raises(DataError):
+            table(text, **{option: value})
+    with pytest.raises(DataError, match='There is no column "q"'):
+        table(text, leave_out="q")
+
+
+def test_another_sheet_can_be_chosen_and_the_second_is_found() -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["Read me first"])
+    for title in ("data", "more"):
+        sheet = book.create_sheet(title)
+        for row in [["a", "class"], *([i, f"{title[0]}{i % 2}"] for i in range(9))]:
+            sheet.append(row)
+    file = io.BytesIO()
+    book.save(file)
+    assert read_dataset_bytes(file.getvalue(), "x.xlsx").classes == ("d0", "d1")
+    assert read_dataset_bytes(file.getvalue(), "x.xlsx", sheet="more").classes == ("m0", "m1")
+    with pytest.raises(DataError, match=r'no sheet "none" in x.xlsx. Sheets: Sheet, data, more'):
+        read_dataset_bytes(file.getvalue(), "x.xlsx", sheet="none")
+
+
+def test_a_frame_of_pandas_or_polars_is_read_as_the_table_is() -> None:
+    frame = pd.DataFrame({"a": [1.0, None, 3.0, 4.0] * 5, "w": pd.Categorical(list("uvuv") * 5), "class": [0, 1] * 10})
+    for given in (frame, pl.DataFrame({name: frame[name].tolist() for name in frame}, nan_to_null=True, strict=False)):
+        found = Dataset.from_frame(given, target="class", missing="fill")
+        assert found.feature_names == ("a", "w=v")
+        assert np.array_equal(found.X, table(frame.to_csv(index=False), missing="fill").X)
+    with pytest.raises(DataError, match="df must be a DataFrame"):
+        Dataset.from_frame([[1, 2]])
 
 
 # -- missing values
@@ -292,11 +451,11 @@ def test_what_is_not_installed_is_said(name: str, package: str, said: str, monke
         read_dataset_bytes(content, name)
 
 
-def zipped(*names: str) -> bytes:
+def zipped(*names: str, text: bytes = b"x") -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as packed:
         for name in names:
-            packed.writestr(name, "x")
+            packed.writestr(name, text)
     return file.getvalue()
 
 
@@ -310,7 +469,7 @@ OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 600
         (b"\x00\x00\x00\x18ftypheic" + b"\x00" * 50, "a photo"),
         (b"\x89PNG\r\n\x1a\n" + b"\x00" * 50, "a picture"),
         (b"%PDF-1.7\n", "a PDF"),
-        (zipped("report.txt"), "a zip archive"),
+        (zipped("report.txt", "notes.txt"), "made of 2 files without a table"),
         (zipped("[Content_Types].xml", "word/document.xml"), "a Word document"),
         (zipped("mimetype", "content.xml"), "an OpenDocument file"),
         (OLE + "Workbook".encode("utf-16-le"), r"an old Excel file \(.xls\). Save it as CSV"),

@@ -104,16 +104,19 @@ def fetched(server: Served) -> None:
     urllib.request.urlopen(f"http://127.0.0.1:{server.port}/explorer").read()
 
 
-def test_a_page_is_kept_for_a_browser_that_stands_in_a_queue() -> None:
+def test_a_page_is_kept_for_a_browser_that_stands_in_a_queue_and_as_long_as_one_looks_at_it() -> None:
     server = Served(build, lifetime=200, check=50)
     try:
+        looks = Visit(server)
         fetched(server)
         time.sleep(2.0)  # ten times what a session without a connection has otherwise
-        (session,) = server._server.get_sessions()
+        (session,) = (each for each in server._server.get_sessions() if each.id != looks.session)
         visit = Visit(server, session.id)
         visit._do(session.document, lambda: session.document.callbacks.trigger_event(DocumentReady()))
-        assert len(server.explorers) == 1  # it was not built once more
+        assert len(server.explorers) == server.sessions == 2  # none was built once more
         visit.close()
+        wait_for(lambda: server.sessions == 1)
+        looks.close()
         wait_for(lambda: server.sessions == 0)
     finally:
         server.close()

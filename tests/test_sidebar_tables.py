@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
 from _waits import soon
@@ -67,6 +68,38 @@ def test_a_table_is_read_anew_as_its_choices_say(sidebar: Sidebar) -> None:
     assert sidebar.blocked == ""
 
 
+def test_the_table_is_shown_and_its_heads_change_how_it_is_read(sidebar: Sidebar) -> None:
+    upload(sidebar, INSURANCE.replace(",", ";").replace(".", ",").encode(), "insurance.csv")
+    table = sidebar.data.table
+    assert table.dialect.object == "semicolons, decimal comma, 60 rows"
+    assert table.head.heads == [
+        ["age", "numbers", "number"],
+        ["smoker", "words", "words as 1 column"],
+        ["fee", "target", "target: numbers"],
+    ]
+    assert table.head.rows[0] == ("20", "no", "0,0")
+
+    def wish(column: str, wanted: str, became: str) -> None:
+        def wanted_was_done() -> bool:
+            return any(head[0] == column and head[2] == became for head in table.head.heads)
+
+        async def change() -> None:
+            before = sidebar.data.reading.task.key
+            table.head.answer({"column": column, "wish": wanted})
+            await soon(lambda: sidebar.data.reading.task.key is not before, "the table to be read anew")
+            await soon(lambda: not sidebar.data.reading.body.visible and wanted_was_done(), "the table to be read")
+
+        asyncio.run(change())
+
+    wish("age", "leave it out", "left out")
+    assert sidebar.recipe.data.leave_out == ("age",)
+    assert sidebar.recipe.data.dataset.feature_names == ("smoker=yes",)
+    wish("age", "use it", "number")
+    wish("smoker", "predict it", "target: classes")
+    assert sidebar.recipe.data.dataset.classes == ("no", "yes")
+    assert sidebar.recipe.data.leave_out == ()
+
+
 def test_a_choice_that_cannot_be_used_is_refused_and_taken_back(sidebar: Sidebar) -> None:
     upload(sidebar, b"a,b,class\n1,2,u\n3,1,v\n2,2,u\n", "mine.csv")
     choose(sidebar, "header", False)
@@ -98,10 +131,9 @@ def test_a_file_that_is_being_read_shows_how_far_it_is_and_can_be_stopped(
     reading, shown = sidebar.data.reading, []
     monkeypatch.setattr("mklviz.views.sidebar.own_table.PATIENCE", 0.0)
 
-    def endless(data: bytes, name: str, *options: object) -> None:
-        report = options[-1]
+    def endless(data: bytes, name: str, progress: Callable[[float], None], **options: object) -> None:
         while True:
-            report(0.25)  # type: ignore[operator]  # raises where somebody has stopped it
+            progress(0.25)  # raises where somebody has stopped it
 
     async def stop() -> None:
         receiving = asyncio.ensure_future(sidebar.data.receive(INSURANCE.encode(), "large.csv"))

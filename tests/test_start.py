@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import base64
 import json
 import re
 import subprocess
@@ -9,24 +11,24 @@ import sys
 from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
-from _waits import wait_for
 
 import mklviz.views
 from mklviz.bench.screen import opened
 from mklviz.record.bundle import recorded_evidence, recording
 from mklviz.reproduce.claims import all_claims, load_claim
 from mklviz.scenarios import DEFAULT, load_scenario
+from mklviz.views.explorer import cold_start
 from mklviz.views.explorer.navigation import CLAIMS, EXPLORE, LESSONS, RUNS, SECTIONS, START
+from mklviz.views.host.solved_paths import problem_data
 from mklviz.views.lessons.pictures import kernel_titles
+from mklviz.views.lessons.triangle import triangle_svg
 from mklviz.views.links import link
-from mklviz.views.start import front_page, triangle
-from mklviz.views.start.front import front_html, lessons
+from mklviz.views.start import front_page
+from mklviz.views.start.front import RECORDED, front_html, lessons
 from mklviz.views.start.front_page import FrontPage, wanted_section
-from mklviz.views.start.triangle import RECORDED, WAITS, DraggedStart, triangle_svg
 
 
 def visit(monkeypatch: pytest.MonkeyPatch, cookie: str = "", **words: str) -> None:
@@ -73,6 +75,25 @@ def test_the_first_page_builds_no_dashboard_and_weighs_less_than_the_dashboard()
     assert small.models < 0.5 * large.models
     assert small.components < large.components
     assert small.nbytes < 0.5 * large.nbytes
+
+
+def test_runs_bring_no_race_before_it_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cold_start, "IDLE", -1.0)  # whatever was touched, figures may be built
+    runs, large = opened(FrontPage(RUNS).page), opened(FrontPage(EXPLORE).page)
+    assert runs.models < 0.7 * large.models
+    front = FrontPage(RUNS)
+    page, built = front.page(), front.explorer
+    assert built is not None
+    gap = built.race_view.page.panes["gap"]
+    asyncio.run(built.tick())
+    assert gap.object is None  # nobody sees it
+    assert page.sidebar == [built.controls]  # without a drawer the page would lie beside the window
+    front.navigation.receive({"section": EXPLORE})
+    asyncio.run(built.tick())
+    assert gap.object is not None
+    front.navigation.receive({"section": START})
+    assert not built.shell.sees(built.race_view)
+    front.close()
 
 
 def test_the_dashboard_is_built_once_and_a_lesson_is_set_up_in_it() -> None:
@@ -216,61 +237,24 @@ def test_the_script_draws_the_recorded_steps_and_the_best_of_them() -> None:
     assert data["kernels"] == ["chest pain", "vessels", "thal"] == list(kernel_titles(traces))
 
 
-def test_the_shades_are_those_of_the_problem_that_was_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
-    titles = kernel_titles(recording(RECORDED))
-    assert triangle_svg(titles, "a map").count('class="shade"') > 6
-    lowest = np.min(recorded_evidence(RECORDED)["ground"]["objective"])
+def test_the_shades_are_those_of_the_problem_that_was_recorded() -> None:
+    titles, heights = kernel_titles(recording(RECORDED)), recorded_evidence(RECORDED)["ground"]["objective"]
+    assert triangle_svg(titles, heights).count('class="shade"') > 6
     best = min(trace.best.objective for trace in recording(RECORDED).values())
-    assert best * (1 - 1e-4) < lowest < best * (1 + 1e-2)  # a node lies near the star
-    monkeypatch.setattr("mklviz.views.start.triangle.recorded_evidence", lambda name: {})
-    assert 'class="shade"' not in triangle_svg(titles, "a map")
+    assert best * (1 - 1e-4) < np.min(heights) < best * (1 + 1e-2)  # a node lies near the star
+    assert 'class="shade"' not in triangle_svg(titles, ())
 
 
 # the start is dragged
 
 
-@pytest.mark.parametrize(
-    "weights",
-    [None, [], [1.0], [0.5, 0.6, -0.1], [1.0, 1.0, 1.0], ["1", 0, 0], [float("nan"), 0.5, 0.5], "abc", [[1], 0, 0]],
-)
-def test_what_are_no_weights_is_not_answered(weights: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    handle, sent = dragged(monkeypatch)
-    handle.receive({"weights": weights})
-    handle.receive(weights)
-    assert handle.look()  # nothing is awaited
-    assert sent == []
-
-
-def test_paths_begin_where_the_handle_is_and_say_what_they_prove(monkeypatch: pytest.MonkeyPatch) -> None:
-    handle, sent = dragged(monkeypatch)
-    handle.receive({"weights": [0.7, 0.2, 0.1], "turn": 3})
-    wait_for(lambda: handle.look() and "paths" in sent[-1], "the paths")
-    answer = sent[-1]
-    assert answer["turn"] == 3  # by which the page tells it from an answer to what was undone
-    assert list(answer["paths"]) == ["silp", "level", "spg"]
-    assert all(np.allclose(path[0], [0.7, 0.2, 0.1], atol=1e-4) for path in answer["paths"].values())
-    assert "Each path ends with a proof" in answer["sentence"]
-    handle.close()
-
-
-def test_the_recording_stays_while_solvers_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    handle, sent = dragged(monkeypatch)
-    monkeypatch.setattr(triangle.WARMUP, "held", lambda problem, solver: "compiling")
-    handle.receive({"weights": [0.2, 0.2, 0.6], "turn": 1})
-    wait_for(lambda: not handle.look() and sent, "a sentence")
-    assert not handle.look()
-    assert sent == [{"turn": 1, "sentence": WAITS}]  # once
-    monkeypatch.setattr(triangle.WARMUP, "held", lambda problem, solver: "")
-    wait_for(lambda: handle.look() and "paths" in sent[-1], "the paths")
-    handle.close()
-
-
-def dragged(monkeypatch: pytest.MonkeyPatch) -> tuple[DraggedStart, list[dict[str, Any]]]:
-    """Return a handle without a page, and what it sends."""
-    handle, sent = DraggedStart(), list[dict[str, Any]]()
-    monkeypatch.setattr(handle, "send", sent.append)
-    monkeypatch.setattr(triangle, "WARMUP", SimpleNamespace(want=lambda *_: None, held=lambda *_: ""))
-    return handle, sent
+def test_the_page_carries_the_problem_that_its_script_solves() -> None:
+    told = json.loads(json.dumps(problem_data(problem := load_scenario(RECORDED).recipe.prepare().problem)))
+    assert (told["y"], told["C"]) == (problem.y.tolist(), problem.loss.C)
+    for unit, kernel in zip(np.eye(problem.m), told["kernels"], strict=True):
+        of, values = np.array(kernel["of"]), np.frombuffer(base64.b64decode(kernel["values"]))
+        upper, lower = np.maximum(of[:, None], of), np.minimum(of[:, None], of)
+        assert np.array_equal(values[upper * (upper + 1) // 2 + lower], problem.bank.combine(unit))
 
 
 def test_every_component_is_defined_before_a_page_is_served() -> None:

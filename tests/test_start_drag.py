@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,14 +11,21 @@ from _waits import soon, wait_for
 from test_geometry_tab import Prepared, drawn, few, opened, until
 
 from mklviz.engine import MaxIter, Race
-from mklviz.problem import LpBall, Problem
+from mklviz.problem import LpBall, Problem, Simplex
 from mklviz.recipe import Recipe
+from mklviz.views.geometry import start_drag
 from mklviz.views.session.session import Session
 from mklviz.views.tabs.geometry import Geometry
 
 
-def ready(m: int = 3) -> tuple[Session, Geometry]:
-    session, tab = opened(few(m))
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the server solve all paths, as if they were too much for a browser."""
+    monkeypatch.setattr(start_drag, "solved_paths", lambda *_: None)
+
+
+def ready(m: int = 3, solvers: tuple[str, ...] = ()) -> tuple[Session, Geometry]:
+    session, tab = opened(few(m), *solvers)
     until(tab, lambda: tab.map.start.handle.place, "the handle")
     return session, tab
 
@@ -34,6 +42,7 @@ def dragged(tab: Geometry, x: float, y: float, ended: bool = False) -> None:
     asyncio.run(page())
 
 
+@pytest.mark.usefixtures("served")
 @pytest.mark.parametrize("m", [3, 10])
 def test_every_path_follows_the_handle_while_it_is_dragged(m: int) -> None:
     session, tab = ready(m)
@@ -56,6 +65,33 @@ def test_every_path_follows_the_handle_while_it_is_dragged(m: int) -> None:
     tab.close()
 
 
+@pytest.mark.parametrize(("m", "solvers"), [(3, ("silp", "spg")), (8, ("level", "simplemkl"))])
+def test_the_browser_is_told_a_small_problem_and_where_weights_lie_on_the_map(
+    m: int, solvers: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, tab = ready(m, solvers)
+    told: list[dict[str, Any]] = []
+    handle, map_, before = tab.map.start.handle, tab.map.survey.map, drawn(tab, solvers[0])
+    monkeypatch.setattr(handle, "send", told.append)
+    assert map_ is not None
+    x, y = map_.drawn_at((8, 12))
+    dragged(tab, x, y)
+    [paths] = told
+    assert [(run["key"], run["solver"]) for run in paths["runs"]] == [(name, name) for name in solvers]
+    assert len(paths["problem"]["kernels"]) == m == len(paths["names"])
+    A, a, B, b = map(np.array, paths["flat"])
+    weights = Simplex().project(B @ [x, y] + b)
+    assert weights == pytest.approx(map_.weights_near(x, y))
+    assert A @ weights + a == pytest.approx(map_.position(weights))
+    assert drawn(tab, solvers[0]) == before
+    tab.map.start.lie(map_, "another figure")
+    assert told[1:] == [{}]
+    handle.receive({"at": [x, y], "ended": True})
+    until(tab, lambda: session.race.traces[solvers[0]][0].weights == pytest.approx(weights), "the race from there")
+    tab.close()
+
+
+@pytest.mark.usefixtures("served")
 def test_let_go_the_handle_begins_a_race_there_and_undo_leads_back() -> None:
     session, tab = ready()
     first, figure = session.race, tab.map.figure

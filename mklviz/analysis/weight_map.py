@@ -82,6 +82,11 @@ class WeightMap:
         return None
 
     @property
+    def flat(self) -> tuple[Array, Array, Array, Array] | None:
+        """A, a, B and b: weights d are drawn at A d + a, and B x + b is at a place x; None where no such are known."""
+        return None
+
+    @property
     def seen(self) -> str:
         """What the map is, in a sentence."""
         raise NotImplementedError
@@ -139,6 +144,10 @@ class Plane(WeightMap):
     @property
     def window(self) -> tuple[Array, Array]:
         return self.low, self.high
+
+    @property
+    def flat(self) -> tuple[Array, Array, Array, Array]:
+        return self.axes, -self.axes @ self.origin, self.axes.T, self.origin
 
     @property
     def seen(self) -> str:
@@ -202,6 +211,13 @@ class Slice(WeightMap):
     @property
     def vertices(self) -> Array:
         return self.corners
+
+    @property
+    def flat(self) -> tuple[Array, Array, Array, Array] | None:
+        if self.corners.shape != (3, 3):
+            return None
+        shares = np.linalg.inv(np.vstack([CORNERS.T, np.ones(3)]))
+        return CORNERS.T @ self.corners, np.zeros(2), self.corners.T @ shares[:, :2], self.corners.T @ shares[:, 2]
 
     @property
     def shaded(self) -> str:

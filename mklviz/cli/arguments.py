@@ -33,8 +33,8 @@ __all__ = [
 ]
 
 KERNELS_HELP = (
-    '"paper", or families separated by spaces, each FAMILY[:VALUES][@WHERE] with WHERE one of all, each, all+each'
-    ' or a list of columns: "gauss:2^-3...2^6@all+each poly:1,2@each linear@0,3"'
+    '"paper", or families separated by spaces, each FAMILY[:VALUES][@WHERE] with WHERE one of all, each, all+each,'
+    ' views or columns, by number, range or name: "gauss:2^-3...2^6@all+each poly:1,2@each linear@0...7"'
 )
 NYSTROM_HELP = (
     "approximate the kernels by so many landmarks, such as 200, or 200:leverage to choose them by leverage scores"
@@ -55,7 +55,26 @@ SWEEP_HELP = (
     " numbers, vertical bars whole values (simplex|lp-ball:p=2), braces alternatives within one (level:lam={0.3,0.5});"
     " split lists the seeds of splits; a key left out has its default"
 )
-OF_THE_FILE = ("data", "target", "missing", "header")  # what has been read when the recipe begins
+OF_THE_TABLE = {
+    "target": ("COLUMN", "column of the file's table that is predicted (default: the best guess)"),
+    "missing": (
+        "leave-out|fill",
+        "leave out the rows of the table in which a value is missing, or fill in the median or the most frequent word"
+        " of the column (default: leave out up to a tenth of the rows, else fill in)",
+    ),
+    "header": ("yes|no|ROW", "whether the first row holds the names of the columns, or which row does, or two: 1,2"),
+    "task": ("classes|numbers", "what the target holds"),
+    "leave_out": ("COLUMNS", "columns that are not used, as in id,name"),
+    "na": ("WORDS", "words that say that a value is missing, besides the usual ones"),
+    "sep": ("SIGN", "what separates the columns: a sign, or commas, semicolons, tabs, bars or blanks"),
+    "encoding": ("NAME", "of the letters, such as utf-8 or cp1252"),
+    "decimal": ("SIGN", "decimal sign of numbers, . or ,"),
+    "thousands": ("SIGN", "what stands between thousands"),
+    "sheet": ("NAME", "sheet of a workbook"),
+}
+"""How the table in a file is read, and what `--help` says of it; what is not said is found out."""
+
+OF_THE_FILE = ("data", *(name.replace("_", "-") for name in OF_THE_TABLE))  # what has been read when the recipe begins
 LOSS_HELP = (
     "hinge (default) or another name, with options after a colon, as in epsilon-insensitive:epsilon=0.1, or"
     " hinge:bias=0 without intercept; what each means: mklviz losses; there are"
@@ -83,16 +102,20 @@ def read_own_data(arguments: argparse.Namespace) -> Dataset | None:
     What was done to the table is printed.
     """
     from mklviz.datasets import list_datasets, read_dataset
-    from mklviz.recipe.words import read_header
+    from mklviz.recipe.words import read_table_option
 
     text = arguments.data
     if not text or text in list_datasets():
         return None
+    parts = [part.strip() for part in text.split(",")]
+    several = len(parts) > 1 and not _exists(text) and all(map(_exists, parts))
     if not (_exists(text) or Path(text).suffix or Path(text).name != text):
         return None
-    header = None if arguments.header is None else read_header(arguments.header)
-    data = read_dataset(text, target=arguments.target, missing=arguments.missing, header=header)
-    for note in data.notes if data.table is not None else ():
+    said = {name: getattr(arguments, name) for name in OF_THE_TABLE if getattr(arguments, name, None) is not None}
+    data = read_dataset(
+        parts if several else text, **{name: read_table_option(name, word) for name, word in said.items()}
+    )
+    for note in data.notes if data.table is not None or several or data.distances else ():
         print(f"mklviz: {one_line(note)}", file=sys.stderr)
     return data
 

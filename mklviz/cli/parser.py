@@ -14,6 +14,7 @@ from mklviz.cli.arguments import (
     KNOB_HELP,
     LOSS_HELP,
     NYSTROM_HELP,
+    OF_THE_TABLE,
     REGULARIZER_HELP,
     SWEEP_HELP,
     VARY_HELP,
@@ -331,21 +332,12 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
     what("--scenario", metavar="NAME", help="start from a prepared race; other options change it")
     what(
         "--data",
-        metavar="NAME|FILE",
-        help="data set (see: mklviz datasets), or a file: a table (CSV, Excel, Parquet), LIBSVM text or NumPy arrays",
+        metavar="NAME|FILE[,FILE]",
+        help="data set (see: mklviz datasets), or a file: a table (CSV, Excel, Parquet, ARFF), LIBSVM text, arrays of"
+        " NumPy or MATLAB, kernel or distance matrices; a folder, or files with commas between them, make one data set",
     )
-    what("--target", metavar="COLUMN", help="column of the file's table that is predicted (default: the best guess)")
-    what(
-        "--missing",
-        metavar="leave-out|fill",
-        help="leave out the rows of the table in which a value is missing, or fill in the median or the most frequent"
-        " word of the column (default: leave out up to a tenth of the rows, else fill in)",
-    )
-    what(
-        "--header",
-        metavar="yes|no",
-        help="whether the first row of the table holds the names of the columns (default: whether it looks like it)",
-    )
+    for name, (shown, said) in OF_THE_TABLE.items():
+        what(f"--{name.replace('_', '-')}", metavar=shown, help=said)
     what(
         "--positive",
         metavar="CLASS",
@@ -378,6 +370,12 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
         action="store_const",
         const="true",
         help="compute kernels row by row even where n is small: less memory, about four times the time",
+    )
+    what(
+        "--repair",
+        metavar="clip|flip|shift",
+        help="what is done to negative eigenvalues of ready Gram matrices: set to zero, without their sign, or the"
+        " diagonal raised (default: refused, but for what rounding leaves)",
     )
     what("--train", help="fraction of the samples to train on (default: 0.5)")
     what("--seed", help="seed of the split and of the solvers (default: 0)")

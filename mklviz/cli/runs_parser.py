@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from mklviz.cli.arguments import whole
+from mklviz.cli.arguments import OF_THE_TABLE, whole
 
 __all__ = ["LISTED", "RUNS_EXAMPLES", "add_runs", "add_store"]
 
@@ -96,9 +96,8 @@ def _add_resume(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("key", metavar="KEY", help="key of the run")
     parser.add_argument("--solver", metavar="NAME", help="another solver, with its usual options (default: the same)")
     parser.add_argument("--data", metavar="FILE", help="the file, where the run was about data of your own")
-    parser.add_argument("--target", metavar="COLUMN", help="as for mklviz run")
-    parser.add_argument("--missing", metavar="leave-out|fill", help="as for mklviz run")
-    parser.add_argument("--header", metavar="yes|no", help="as for mklviz run")
+    for name, (shown, _) in OF_THE_TABLE.items():
+        parser.add_argument(f"--{name.replace('_', '-')}", metavar=shown, help="as for mklviz run")
 
 
 def _add_describe(parser: argparse.ArgumentParser) -> None:

@@ -4,7 +4,18 @@ from mklviz.kernels.bank import KernelBank, paper_bank, paper_families
 from mklviz.kernels.cross import Cross
 from mklviz.kernels.evaluation.checks import size_remark
 from mklviz.kernels.evaluation.specs import KernelSpec
-from mklviz.kernels.families import Gaussian, KernelFamily, Laplacian, Linear, Polynomial, kernel_families
+from mklviz.kernels.families import (
+    ChiSquared,
+    Cosine,
+    FunctionKernel,
+    Gaussian,
+    Intersection,
+    KernelFamily,
+    Laplacian,
+    Linear,
+    Polynomial,
+    kernel_families,
+)
 from mklviz.kernels.interface import Bank, FactorBank, RowBank, RowKernel
 from mklviz.kernels.nystrom import Nystrom, NystromBank
 from mklviz.kernels.parametric import ParametricBank
@@ -16,10 +27,14 @@ from mklviz.kernels.storage.rows import CACHE_MB
 __all__ = [
     "CACHE_MB",
     "Bank",
+    "ChiSquared",
+    "Cosine",
     "Cross",
     "CrossBank",
     "FactorBank",
+    "FunctionKernel",
     "Gaussian",
+    "Intersection",
     "KernelBank",
     "KernelFamily",
     "KernelSpec",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from os import PathLike
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,6 +29,7 @@ from mklviz.kernels.evaluation.checks import (
     refuse_if_too_large,
     size_remark,
 )
+from mklviz.kernels.evaluation.given import Given, of_distances
 from mklviz.kernels.evaluation.grams import Grams, check_precision, open_files, take_grams
 from mklviz.kernels.evaluation.specs import KernelSpec, Names, Picked, Specs
 from mklviz.kernels.families import Gaussian, KernelFamily, Polynomial
@@ -100,6 +102,7 @@ class KernelBank:
         notes: Sequence[str] = (),
         cache_mb: int = CACHE_MB,
         rows: bool = False,
+        given: Given | None = None,
     ) -> None:
         made = isinstance(kernels, Specs) and not kernels.complete
         self.kernels: Sequence[KernelSpec] = kernels if made else tuple(kernels)
@@ -107,6 +110,7 @@ class KernelBank:
         self.n_samples = n_samples
         self.normalize = normalize
         self.points = points
+        self._given = given
         self.notes = tuple(notes)
         self._blocks = list(blocks)
         self._scales = list(scales)
@@ -245,14 +249,16 @@ class KernelBank:
         max_bytes: int = MEMORY_LIMIT,
         precision: str = "auto",
         sample_weight: ArrayLike | None = None,
+        repair: str | None = None,
     ) -> KernelBank:
         """Take ready Gram matrices.
 
         Parameters
         ----------
-        grams : (m, n, n) array or sequence of (n, n) arrays
-            Symmetric positive semidefinite matrices. Those that NumPy has mapped from files, as ``np.load`` does with
-            ``mmap_mode="r"``, stay on disk where they do not fit into the memory allowed.
+        grams : (m, n, n) array or sequence of (n, n) arrays, also sparse ones of SciPy
+            Symmetric positive semidefinite matrices; one triangle of each is enough.
+            Those that NumPy has mapped from files, as ``np.load`` does with ``mmap_mode="r"``, stay on disk where they
+            do not fit into the memory allowed.
         names : sequence of str, optional
             "kernel 1", "kernel 2", ... by default.
         normalize : "trace", "mean-diagonal", "diagonal" or "none"
@@ -263,6 +269,10 @@ class KernelBank:
             See `build`; matrices given in single precision are kept so as well.
         sample_weight : (n,) array, optional
             How often each sample counts for the trace and the mean diagonal; once by default.
+        repair : "clip", "flip" or "shift", optional
+            What is done to negative eigenvalues: they are set to zero, lose their sign, or the least of them is
+            subtracted from all (Chen et al. 2009); kernel values of new points are changed likewise. What rounding
+            leaves, to 1e-4 of the largest eigenvalue, is set to zero always.
 
         Raises
         ------
@@ -275,7 +285,46 @@ class KernelBank:
         check_memory(max_bytes)
         if not isinstance(grams, Iterable) or isinstance(grams, str):
             raise KernelError(f"Gram matrices come as an (m, n, n) array or as a list, but {grams!r:.80} was given.")
-        return cls._of(take_grams(list(grams), names, normalize, max_bytes, precision, None, sample_weight), normalize)
+        every: list[Any] = [grams] if hasattr(grams, "toarray") else list(grams)
+        taken = take_grams(every, names, normalize, max_bytes, precision, None, sample_weight, repair)
+        return cls._of(taken, normalize)
+
+    @classmethod
+    def from_distances(
+        cls,
+        distances: ArrayLike | Sequence[ArrayLike],
+        families: Sequence[KernelFamily],
+        names: Sequence[str] | None = None,
+        normalize: str = "trace",
+        max_bytes: int = MEMORY_LIMIT,
+        repair: str | None = None,
+    ) -> KernelBank:
+        """Make kernels of ready distance matrices.
+
+        Parameters
+        ----------
+        distances : (m, n, n) array or sequence of (n, n) arrays
+            Symmetric, nothing negative, zeros on the diagonal.
+        families : sequence of KernelFamily
+            Functions of a distance D: ``Gaussian(widths)`` makes exp(-D²/(2w²)), ``Laplacian(widths)`` exp(-D/w).
+        names : sequence of str, optional
+            Of the distances; "distance 1", "distance 2", ... by default.
+        normalize, max_bytes, repair
+            See `from_grams`. Distances other than those between points of a space may need a repair.
+
+        Raises
+        ------
+        KernelError
+            Naming the matrix and what is wrong with it.
+        """
+        check_normalization(normalize)
+        check_memory(max_bytes)
+        check_families(families)
+        given_ones: list[Any] = list(distances)  # type: ignore[arg-type]
+        matrices, sources, specs = of_distances(given_ones, families, names)
+        taken = take_grams(matrices, [spec.name for spec in specs], normalize, max_bytes, "auto", None, None, repair)
+        given = Given((max(sources) + 1, taken.n), sources, specs, taken.repairs)
+        return cls(taken.blocks, specs, taken.n, normalize, None, taken.scales, taken.notes, given=given)
 
     @classmethod
     def from_files(
@@ -314,7 +363,10 @@ class KernelBank:
     @classmethod
     def _of(cls, grams: Grams, normalize: str) -> KernelBank:
         specs = [KernelSpec(name, None, float("nan"), ()) for name in grams.names]
-        return cls(grams.blocks, specs, grams.n, normalize, None, grams.scales, grams.notes)
+        m, given = len(specs), None
+        if any(repair is not None for repair in grams.repairs):
+            given = Given((m, grams.n), tuple(range(m)), specs, grams.repairs)
+        return cls(grams.blocks, specs, grams.n, normalize, None, grams.scales, grams.notes, given=given)
 
     @spending("combine")
     def combine(self, weights: Array, out: Array | None = None) -> Array:
@@ -443,7 +495,9 @@ class KernelBank:
             if isinstance(block, StreamedGaussians):
                 positions = np.flatnonzero(np.isin(which, index))
                 streams.append((positions, np.searchsorted(index, which[positions]), block))
-        return KernelPart(specs, tuple(scales), points, self.normalize, which, samples, shape, tuple(streams))
+        return KernelPart(
+            specs, tuple(scales), points, self.normalize, which, samples, shape, tuple(streams), self._given
+        )
 
     def only(self, keep: Indices) -> KernelBank:
         """Return the bank on the samples `keep`, ascending, its kernels scaled as they are here."""
@@ -452,7 +506,8 @@ class KernelBank:
         points = None if self.points is None else self.points[keep]
         scales = [sliced[id(scale)] for scale in self._scales]
         parts = blocks, self.kernels, len(keep), self.normalize, points, scales
-        return KernelBank(*parts, cache_mb=self._cache_bytes // 2**20, rows=self.access == "rows")
+        given = self._given  # of all samples: kernels between new points and some of them are taken from the whole bank
+        return KernelBank(*parts, cache_mb=self._cache_bytes // 2**20, rows=self.access == "rows", given=given)
 
     def miniatures(self, X: Array) -> list[KernelBank]:
         """Return a bank on the points X (n, d) that needs the same compiled functions."""

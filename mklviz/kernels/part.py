@@ -15,6 +15,7 @@ from mklviz.kernels.evaluation.checks import sample_scales
 from mklviz.typing import Array, Indices
 
 if TYPE_CHECKING:
+    from mklviz.kernels.evaluation.given import Given
     from mklviz.kernels.evaluation.specs import KernelSpec
     from mklviz.kernels.storage.streamed import StreamedGaussians
 
@@ -37,6 +38,7 @@ class KernelPart:
     # for each block of kernels that is computed on the fly: their places in this part, their numbers in the block, and
     # the block
     streams: tuple[tuple[Indices, Indices, StreamedGaussians], ...] = ()
+    given: Given | None = None  # how kernel values are made of what is given for new points, unless they are given
 
     def cross(self, X_new: ArrayLike) -> CrossBank:
         """Return the kernels between new points and the part's samples.
@@ -66,8 +68,13 @@ class CrossBank(Cross):
         """Return whether kernel values were given for the whole bank, not for this part only."""
         part, shape = self.part, self.new.shape
         shape_of_bank = (shape[0], shape[2]) if len(shape) == 3 else None
-        needed = (len(part.which), len(part.samples))
-        if shape_of_bank not in (part.bank_shape, needed):
+        needed = (len(part.which), len(part.samples)) if part.given is None else part.given.shape
+        if part.given is not None and shape_of_bank != needed:
+            raise KernelError(
+                f"These kernels are made of the matrices given, distances or repaired: new points need an array of"
+                f" shape ({needed[0]}, n_new, {needed[1]}), but {shape} was given."
+            )
+        if part.given is None and shape_of_bank not in (part.bank_shape, needed):
             only = "" if needed == part.bank_shape else f", or ({needed[0]}, n_new, {needed[1]}) for the part in use"
             raise KernelError(
                 f"This bank holds Gram matrices: new points need an array of shape ({part.bank_shape[0]}, n_new,"
@@ -75,7 +82,7 @@ class CrossBank(Cross):
             )
         if part.normalize == "diagonal":
             raise KernelError("Gram matrices scaled to unit diagonal cannot be extended to new points.")
-        return shape_of_bank == part.bank_shape
+        return part.given is not None or shape_of_bank == part.bank_shape
 
     def combine(self, weights: Array, start: int = 0, stop: int | None = None) -> Array:
         """Return ``sum_k weights_k K_k(new, samples)`` for the new points from `start` to `stop`, all by default.
@@ -116,4 +123,7 @@ class CrossBank(Cross):
         """The given kernel values of the part's kernel k."""
         if not self._whole:
             return self.new[k, start:stop]
-        return self.new[self.part.which[k], start:stop][:, self.part.samples]
+        part, number = self.part, int(self.part.which[k])
+        new = self.new[:, start:stop]
+        rows = new[number] if part.given is None else part.given.values(new, number)
+        return rows[:, part.samples]

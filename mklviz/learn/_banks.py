@@ -95,20 +95,22 @@ def build_bank(
     seed: int,
     progress: Progress | None = None,
     weights: Array | None = None,
+    repair: str | None = None,
 ) -> tuple[Bank, tuple[str, ...]]:
     """Return the bank on the samples `X`, or of the Gram matrices `X`, and what is to be known of it, in sentences.
 
     `X` (n, d): samples; for precomputed kernels see `kernel_values`; `names`: of the columns of `X`; `approximation`:
     exact kernels for None; "auto" leaves them exact on up to 20,000 samples if they fit into memory; `seed`: of the
     choice of landmarks; `progress`: called with the fraction done; `weights` (n,): how often each sample counts for the
-    trace and the mean diagonal; once by default. Raises `KernelError`, `UnknownName` with a sentence, if there can be
-    no such bank.
+    trace and the mean diagonal; once by default; `repair`: of precomputed kernels. Raises `KernelError`, `UnknownName`
+    with a sentence, if there can be no such bank.
     """
     if isinstance(kernels, str) and kernels == PRECOMPUTED:
         if isinstance(approximation, Nystrom):
             raise KernelError("Precomputed kernels are used as they are: approximate kernels of features instead.")
         grams, called = kernel_values(X, len(X)), _kernels_of(names, len(X))
-        return KernelBank.from_grams(grams, called, normalize, sample_weight=weights), ()
+        bank = KernelBank.from_grams(grams, called, normalize, sample_weight=weights, repair=repair)
+        return bank, bank.notes
     families = families_of(kernels)
     chosen, why = _approximation(approximation, X, families, names)
     if chosen is None:

@@ -54,6 +54,8 @@ PARAMETERS = """kernels : str, KernelFamily, sequence of KernelFamily or "precom
     approximation : "auto", None or Nystrom
         Whether kernels are approximated by landmarks. "auto" does it on more than 20,000 samples, or if the kernels do
         not fit into memory, and warns; up to there, above some 8,000 samples, kernels are computed row by row.
+    repair : "clip", "flip" or "shift", optional
+        What is done to negative eigenvalues of precomputed kernels, see `KernelBank.from_grams`.
     tol : float
         Relative certified duality gap to stop at.
     max_iter : int
@@ -119,6 +121,7 @@ class MKLEstimator(BaseEstimator):
         C: float = 1.0,
         normalize: str = "auto",
         approximation: Nystrom | str | None = "auto",
+        repair: str | None = None,
         tol: float = 1e-2,
         max_iter: int = 500,
         random_state: Any = None,
@@ -133,6 +136,7 @@ class MKLEstimator(BaseEstimator):
         self.C = C
         self.normalize = normalize
         self.approximation = approximation
+        self.repair = repair
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
@@ -235,7 +239,7 @@ class MKLEstimator(BaseEstimator):
         auto = isinstance(self.normalize, str) and self.normalize == AUTO
         normalize = normalization(self.kernels, is_classifier(self)) if auto else self.normalize
         arguments = self.kernels, X, named, normalize, self.approximation
-        return build_bank(*arguments, seed, report.building, weights)
+        return build_bank(*arguments, seed, report.building, weights, self.repair)
 
     def _learn(self, X: Array, targets: Array, loss: Loss, regularizer: Regularizer, weights: Array | None) -> None:
         """Build the kernels, solve the problem and keep what was learned."""

@@ -5,7 +5,7 @@ So a fitted estimator in a file is data: no pickled object of this library's ins
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from mklviz.contract import Iterate
 from mklviz.kernels import KernelFamily, KernelSpec, kernel_families
+from mklviz.kernels.evaluation.given import Given, Repair
 from mklviz.kernels.interface import Merging, Part
 from mklviz.kernels.part import KernelPart
 from mklviz.problem import Problem
@@ -78,6 +79,7 @@ def to_plain(function: Function) -> dict[str, Any] | Function:
         "which": part.which,
         "samples": part.samples,
         "shape": list(map(int, part.bank_shape)),
+        "repairs": [] if part.given is None else list(map(_repair_to_plain, part.given.repairs)),
     }
 
 
@@ -94,8 +96,21 @@ def from_plain(plain: Mapping[str, Any] | Function) -> Function:
     samples = plain["samples"]
     scales = tuple(np.broadcast_to(scale, (len(samples),)) for scale in plain["scales"])
     m, n = plain["shape"]
-    part = KernelPart(specs, scales, plain["points"], plain["normalize"], plain["which"], samples, (m, n))
+    given = _given((m, n), plain.get("repairs", ()))
+    part = KernelPart(specs, scales, plain["points"], plain["normalize"], plain["which"], samples, (m, n), (), given)
     return Function(part, plain["weights"], plain["signed"], plain["bias"])
+
+
+def _repair_to_plain(repair: Repair | None) -> dict[str, Any] | None:
+    return None if repair is None else {"vectors": repair.vectors, "factor": repair.factor}
+
+
+def _given(shape: tuple[int, int], repairs: Sequence[Mapping[str, Any] | None]) -> Given | None:
+    if not repairs:
+        return None
+    specs = [KernelSpec("", None, float("nan"), ()) for _ in repairs]
+    made = tuple(None if each is None else Repair(**each) for each in repairs)
+    return Given(shape, tuple(range(len(made))), specs, made)
 
 
 def _family_to_plain(family: KernelFamily) -> dict[str, Any] | KernelFamily:

@@ -59,6 +59,7 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
         C: float = 1.0,
         normalize: str = "auto",
         approximation: Nystrom | str | None = "auto",
+        repair: str | None = None,
         tol: float = 1e-2,
         max_iter: int = 500,
         random_state: Any = None,

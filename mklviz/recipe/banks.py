@@ -21,7 +21,7 @@ from mklviz.kernels.storage.rows import by_rows
 from mklviz.kernels.storage.triangles import packed_length
 from mklviz.limits import LIMITS
 from mklviz.recipe.choices import KernelChoice
-from mklviz.recipe.prepared import Built
+from mklviz.recipe.prepared import Built, families_of_distances
 from mklviz.recipe.recipe import Recipe
 
 __all__ = ["BANKS", "BankStore", "RaceSize", "built_bytes", "data_bytes", "solver_bytes"]
@@ -44,7 +44,8 @@ class RaceSize:
 
 def _kernels(kernels: KernelChoice, data: Dataset, n: int) -> int:
     if data.grams is not None:
-        return len(data.grams) * 8 * packed_length(n)
+        each = sum(len(f.values()) for f in families_of_distances(kernels.families)) if data.distances else 1
+        return len(data.grams) * each * 8 * packed_length(n)
     width, names = data.n_features, list(data.feature_names)
     if kernels.combination == "polynomial":
         return ParametricBank.check_size(n, width)

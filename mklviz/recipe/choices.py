@@ -14,12 +14,13 @@ from typing import Any, Self
 from weakref import WeakKeyDictionary
 
 from mklviz.contract import Solver
-from mklviz.datasets import MISSING_CHOICES, Dataset, TableOptions
+from mklviz.datasets import DataError, Dataset, TableOptions
 from mklviz.engine import FLAT, make_solver, standard_rules
 from mklviz.engine.stop import IterateGap, StopRule, WeightChange
 from mklviz.errors import ProblemError, UnknownName
 from mklviz.kernels import CACHE_MB, KernelFamily, LearnedPolynomial, Nystrom, paper_families
 from mklviz.kernels.evaluation.checks import check_normalization
+from mklviz.kernels.evaluation.given import check_repair
 from mklviz.kernels.storage.rows import check_cache
 from mklviz.numbers import is_number, is_switch, is_whole
 from mklviz.problem import Hinge, Loss, Regularizer, Simplex
@@ -28,6 +29,7 @@ from mklviz.quoting import MOST_NAME, one_line
 __all__ = [
     "COMBINATIONS",
     "OWN",
+    "TABLE_OPTIONS",
     "DataChoice",
     "KernelChoice",
     "ProblemChoice",
@@ -54,7 +56,8 @@ def digest(data: Dataset) -> str:
 
 
 def _computed(data: Dataset) -> str:
-    words = (data.task, data.classes, data.feature_names, data.kernel_names, data.X.shape)
+    words: tuple[object, ...] = (data.task, data.classes, data.feature_names, data.kernel_names, data.X.shape)
+    words += ("distances",) if data.distances else ()
     content = hashlib.sha256(repr(words).encode())
     for values in (data.X, data.y, data.grams):
         if values is not None:
@@ -83,6 +86,8 @@ COMBINATIONS = {
     "polynomial": "A polynomial of weighted features",
 }
 
+TABLE_OPTIONS = tuple(option.name for option in fields(TableOptions))
+
 LATER = {"later": True}
 """Marks fields that came later: they are written where they differ from their defaults, so that keys stay the same."""
 
@@ -92,8 +97,8 @@ class DataChoice:
     """Which data.
 
     `source`: name known to `load_dataset`, or the digest of a file's content, "sha256:..."; `positive`: the class to
-    set against all others, for data with more than two; without it, all classes at once; `target`, `missing` and
-    `header`: how the table in the file is read, see `read_dataset`; `dataset`: the data that the digest stands for.
+    set against all others, for data with more than two; without it, all classes at once; `dataset`: the data that the
+    digest stands for; `target` and what follows it: how the table in the file is read, see `read_dataset`.
     They go with the recipe, but neither into its words nor its JSON, and recipes compare by the digest. Data of another
     digest than `source` are left out, and so is how a table is read, where the data have a name.
     """
@@ -103,13 +108,22 @@ class DataChoice:
     dataset: Dataset | None = field(default=None, compare=False, repr=False)
     target: str | None = None
     missing: str | None = None
-    header: bool | None = None
+    header: bool | int | tuple[int, ...] | None = None
+    task: str | None = field(default=None, metadata=LATER)
+    leave_out: tuple[str, ...] = field(default=(), metadata=LATER)
+    na: tuple[str, ...] = field(default=(), metadata=LATER)
+    sep: str | None = field(default=None, metadata=LATER)
+    encoding: str | None = field(default=None, metadata=LATER)
+    decimal: str | None = field(default=None, metadata=LATER)
+    thousands: str | None = field(default=None, metadata=LATER)
+    sheet: str | None = field(default=None, metadata=LATER)
 
     @classmethod
     def of(cls, data: Dataset, positive: str | None = None) -> DataChoice:
         """Return the choice of a user's own data, which go with it, and of how their table was read."""
         read = TableOptions() if data.table is None else data.table.options
-        return cls(digest(data), positive, data, read.target, read.missing, read.header)
+        table: dict[str, Any] = {name: getattr(read, name) for name in TABLE_OPTIONS}
+        return cls(digest(data), positive, data, **table)
 
     def __post_init__(self) -> None:
         if not isinstance(self.source, str) or not self.source:
@@ -118,20 +132,19 @@ class DataChoice:
             raise ProblemError(f"The class against the rest is given by its name, but {self.positive!r:.80} was given.")
         if not isinstance(self.dataset, Dataset | None):
             raise ProblemError(f"Your own data must be a Dataset, but {self.dataset!r:.80} was given.")
-        if not isinstance(self.target, str | None):
-            raise ProblemError(f"The target is given by its column's name, but {self.target!r:.80} was given.")
-        if self.missing not in (None, *MISSING_CHOICES):
-            raise ProblemError(f"missing is {' or '.join(MISSING_CHOICES)}, but {self.missing!r:.80} was given.")
-        if not (self.header is None or is_switch(self.header)):
-            raise ProblemError(f"header must be True or False, but {self.header!r:.80} was given.")
-        self._leave_out_misfits()
-
-    def _leave_out_misfits(self) -> None:
-        left_out: dict[str, None] = {} if self.own else dict.fromkeys(("target", "missing", "header"))
+        try:
+            options = TableOptions.checked(**self.table)
+        except DataError as error:
+            raise ProblemError(str(error)) from None
+        for name in TABLE_OPTIONS:
+            object.__setattr__(self, name, getattr(options if self.own else TableOptions, name))
         if self.dataset is not None and self.source != digest(self.dataset):
-            left_out["dataset"] = None
-        for name in left_out:
-            object.__setattr__(self, name, None)
+            object.__setattr__(self, "dataset", None)
+
+    @property
+    def table(self) -> dict[str, Any]:
+        """How the table in the file is read, by the names of `read_dataset`."""
+        return {name: getattr(self, name) for name in TABLE_OPTIONS}
 
     @property
     def anonymous(self) -> DataChoice:
@@ -182,7 +195,7 @@ class KernelChoice:
     weighs the features anew; `approximation`: how a sum of kernels is approximated, where n is very large; exact
     kernels where not given; `cache_mb`: memory for kernel rows used lately, of each solver, where matrices are not
     formed; `by_rows`: whether no kernel matrix is formed on fewer samples either; for sums of exact kernels of
-    features.
+    features; `repair`: what is done to negative eigenvalues of Gram matrices, see `KernelBank.from_grams`.
     """
 
     combination: str = "sum"
@@ -192,8 +205,10 @@ class KernelChoice:
     approximation: Nystrom | None = None
     cache_mb: int = CACHE_MB
     by_rows: bool = False
+    repair: str | None = field(default=None, metadata=LATER)
 
     def __post_init__(self) -> None:
+        check_repair(self.repair)
         if not isinstance(self.combination, str) or self.combination not in COMBINATIONS:
             *most, last = COMBINATIONS
             raise UnknownName(f"Kernels make a {', a '.join(most)} or a {last}, not {self.combination!r:.80}.")

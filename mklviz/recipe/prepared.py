@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from mklviz.contract import Iterate
 from mklviz.datasets import Dataset, Task
 from mklviz.errors import ProblemError
-from mklviz.kernels import Bank, Cross, KernelBank, LearnedPolynomial, NystromBank, ParametricBank, ProductBank
+from mklviz.kernels import (
+    Bank,
+    Cross,
+    KernelBank,
+    KernelFamily,
+    LearnedPolynomial,
+    NystromBank,
+    ParametricBank,
+    ProductBank,
+    paper_families,
+)
 from mklviz.problem import Loss, Problem, Regularizer, loss_families
 from mklviz.problem.problem import balanced_classes
 from mklviz.recipe.choices import COMBINATIONS, KernelChoice
 
-__all__ = ["Built", "Prepared", "build_bank", "misfit", "refuse", "standard_targets"]
+__all__ = ["Built", "Prepared", "build_bank", "families_of_distances", "misfit", "refuse", "standard_targets", "suited"]
 
 
 @dataclass(frozen=True)
@@ -70,7 +81,10 @@ def build_bank(
     """Return the bank of the kernels chosen on the training part, or raise `ProblemError`."""
     if train.grams is not None:
         _check_grams(kernels, train.title)
-        return KernelBank.from_grams(train.grams, train.kernel_names, normalize=kernels.normalize)
+        shared: dict[str, Any] = {"names": train.kernel_names, "normalize": kernels.normalize, "repair": kernels.repair}
+        if train.distances:
+            return KernelBank.from_distances(train.grams, families_of_distances(kernels.families), **shared)
+        return KernelBank.from_grams(train.grams, **shared)
     names = list(train.feature_names)
     if kernels.combination == "product":
         return ProductBank.build(train.X, feature_names=names, cache_mb=kernels.cache_mb)
@@ -90,6 +104,39 @@ def build_bank(
         cache_mb=kernels.cache_mb,
         rows=kernels.by_rows,
     )
+
+
+def families_of_distances(families: Sequence[KernelFamily]) -> tuple[KernelFamily, ...]:
+    """Return the families as given distances see them, each once; of the papers' families those of distances."""
+    paper = tuple(families) == tuple(paper_families())
+    able = [f for f in families if not paper or type(f).from_distances is not KernelFamily.from_distances]
+    return tuple(dict.fromkeys(replace(family, on="all") for family in able))
+
+
+def suited(families: Sequence[KernelFamily], whole: Dataset, train: Dataset) -> tuple[KernelFamily, ...]:
+    """Return families whose columns, by number or name in the whole data, are those that are left in the training part.
+
+    Columns that are constant there are left out; a family without any others is refused.
+    """
+    if whole.feature_names == train.feature_names:
+        return tuple(families)
+    left = list(train.feature_names)
+    kept: dict[int, int] = {}
+    for j, name in enumerate(whole.feature_names):
+        if len(kept) < len(left) and left[len(kept)] == name:
+            kept[j] = len(kept)
+    return tuple(_on_those(family, whole.feature_names, kept) for family in families)
+
+
+def _on_those(family: KernelFamily, names: Sequence[str], kept: Mapping[int, int]) -> KernelFamily:
+    if isinstance(family.on, str):
+        return family
+    ((_, columns),) = family.subsets(len(names), names)
+    on = tuple(kept[j] for j in columns if j in kept)
+    if not on:
+        what = "column is" if len(columns) == 1 else "columns are all"
+        raise ProblemError(f"The {family.label} kernels' {what} constant in the training part: choose other columns.")
+    return replace(family, on=on)
 
 
 def _check_grams(kernels: KernelChoice, title: str) -> None:

@@ -13,7 +13,7 @@ from mklviz.datasets import Dataset, load_dataset
 from mklviz.engine import Race, recommend, rivals
 from mklviz.errors import ProblemError
 from mklviz.recipe.choices import DataChoice, RecipeParts, SolverChoice
-from mklviz.recipe.prepared import Built, Prepared, build_bank, refuse, standard_targets
+from mklviz.recipe.prepared import Built, Prepared, build_bank, refuse, standard_targets, suited
 from mklviz.recipe.saved import read_json, to_json
 from mklviz.recipe.words import from_words, write_words
 
@@ -71,7 +71,8 @@ class Recipe(RecipeParts):
             train, test = train.against_rest(positive), test.against_rest(positive)
         if chosen.task == "regression" and split.standardize:
             train, test = standard_targets(train, test)
-        bank = build_bank(self.kernels, train, split.seed, progress)
+        kernels = replace(self.kernels, families=suited(self.kernels.families, chosen, train))
+        bank = build_bank(kernels, train, split.seed, progress)
         return Built(train, test, bank, bank.cross(test.X if test.grams is None else test.grams))
 
     def load(self, data: Dataset | None = None) -> Dataset:
@@ -172,6 +173,5 @@ def as_python(recipe: Recipe, file: str = "") -> str:
 
 def _arguments(data: DataChoice, file: str) -> str:
     """Return the file's name, and how its table is read."""
-    read = {name: getattr(data, name) for name in ("target", "missing", "header")}
-    words = [f"{name}={value!r}" for name, value in read.items() if value is not None]
+    words = [f"{name}={value!r}" for name, value in data.table.items() if value not in (None, ())]
     return ", ".join([repr(file or "the file of your own"), *words])

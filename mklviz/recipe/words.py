@@ -11,15 +11,16 @@ written in double quotes, as in JSON.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from mklviz.datasets import DataError, describe_dataset
 from mklviz.errors import MklvizError, ProblemError, UnknownName
 from mklviz.kernels import KernelFamily, Nystrom, kernel_families, paper_families
+from mklviz.limits import LIMITS
 from mklviz.problem import L1Penalty, Loss, Regularizer, Simplex, loss_families, regularizer_families
 from mklviz.quoting import hint, one_line
-from mklviz.recipe.choices import OWN, RecipeParts, SolverChoice
+from mklviz.recipe.choices import OWN, TABLE_OPTIONS, RecipeParts, SolverChoice
 from mklviz.recipe.parsing import (
     fraction,
     literal,
@@ -39,17 +40,18 @@ from mklviz.recipe.parsing import (
 __all__ = [
     "WORDS",
     "from_words",
-    "read_header",
     "read_kernels",
     "read_loss",
     "read_regularizer",
     "read_solvers",
+    "read_table_option",
     "read_words",
     "split_words",
     "write_words",
 ]
 
-WHERE = ("all", "each", "all+each")
+WHERE = ("all", "each", "all+each", "views")
+MOST_DIGITS = 10  # of a column's number
 DEFAULT_SOLVERS = {"sum": "silp level spg", "product": "spg pgd", "polynomial": "spg pgd"}
 _OTHERS = {
     "product": "a product has one Gaussian kernel per feature and learns its width",
@@ -114,7 +116,32 @@ def _read_family(word: str) -> KernelFamily:
 def _read_where(text: str) -> str | tuple[int | str, ...]:
     if text in WHERE or text.startswith("random:"):
         return text
-    return tuple(int(part) if part.isdecimal() and len(part) < 10 else unquoted(part) for part in pieces(text, ","))
+    columns: list[int | str] = []
+    for part in pieces(text, ","):
+        ends = part.split("...")
+        if all(end.isdecimal() and len(end) < MOST_DIGITS for end in ends) and len(ends) <= 2:
+            first, last = int(ends[0]), int(ends[-1])
+            if not first <= last < first + LIMITS.columns:
+                raise ProblemError(f"“{part:.80}” is no range of columns: write the first and the last, as 0...7.")
+            columns += range(first, last + 1)
+        else:
+            columns.append(unquoted(part))
+    return tuple(columns)
+
+
+def _write_where(on: Sequence[int | str]) -> Iterator[str]:
+    """Write columns, three or more in a row as a range."""
+    k = 0
+    while k < len(on):
+        first, length = on[k], 1
+        while not isinstance(first, str) and k + length < len(on) and on[k + length] == first + length:
+            length += 1
+        if isinstance(first, str) or length < 3:
+            yield quoted(first, WHERE) if isinstance(first, str) else str(int(first))
+            length = 1
+        else:
+            yield f"{int(first)}...{int(first) + length - 1}"
+        k += length
 
 
 def _write_kernels(recipe: RecipeParts) -> str:
@@ -129,7 +156,7 @@ def _write_family(family: KernelFamily) -> str:
     arguments = f":{','.join(values)}" if values else ""
     on = family.on
     if not isinstance(on, str):
-        on = ",".join(str(int(column)) if not isinstance(column, str) else quoted(column, WHERE) for column in on)
+        on = ",".join(_write_where(on))
     return f"{family.name_}{arguments}@{on}"
 
 
@@ -244,13 +271,32 @@ def _read_data(recipe: R, text: str) -> R:
     return recipe.changed(source=source)
 
 
-def _of_a_table(key: str, parse: Callable[[str], Any]) -> tuple[str, Word]:
+def _of_a_table(name: str) -> tuple[str, Word]:
+    key = name.replace("_", "-")
+
     def read(recipe: R, text: str) -> R:
         if not recipe.data.own:
             raise ProblemError(f"{key} says how the table in a file is read, and the data are {recipe.data.source}.")
-        return recipe.changed(**{key: parse(text)})
+        return recipe.changed(**{name: read_table_option(name, text)})
 
-    return key, Word(read, lambda recipe: written(getattr(recipe.data, key)))
+    def write(recipe: RecipeParts) -> str:
+        value = getattr(recipe.data, name)
+        return ",".join(map(written, value)) or "none" if isinstance(value, tuple) else written(value)
+
+    return key, Word(read, write)
+
+
+def read_table_option(name: str, text: str) -> Any:
+    """Return how a table is read, from the words of a recipe or the command line; "none" leaves it to the table."""
+    parts = [part.strip() for part in pieces(text, ",")]
+    nothing = text.strip().lower() == "none"
+    if name in ("leave_out", "na"):
+        return () if nothing else tuple(map(unquoted, filter(None, parts)))
+    if name != "header":
+        return text if name in ("sep", "thousands") and len(text) == 1 else _read_name(text)
+    if nothing or not all(part.isdecimal() for part in parts):
+        return None if nothing else switch(text, "header")
+    return int(parts[0]) if len(parts) == 1 else tuple(map(int, parts))
 
 
 def _read_combination(recipe: R, text: str) -> R:
@@ -286,11 +332,6 @@ def _write_nystrom(recipe: RecipeParts) -> str:
     return "none" if approximation is None else f"{approximation.landmarks}:{approximation.choice}"
 
 
-def read_header(text: str) -> bool | None:
-    """Return whether the first row of a table holds names; None for the word "none", where it is left to the table."""
-    return None if text.strip().lower() == "none" else switch(text, "header")
-
-
 def _read_name(text: str) -> str | None:
     """Return a name, or None for the word "none"; a name that is this word stands in quotes."""
     return None if text.strip().lower() == "none" else unquoted(text.strip())
@@ -314,9 +355,7 @@ WORDS: dict[str, Word] = dict(  # in the order they are read and written: some d
     [
         ("data", Word(_read_data, lambda recipe: quoted(recipe.data.source))),
         _plain("positive", "data", "positive", lambda text, _: _read_name(text), "The class"),
-        _of_a_table("target", _read_name),
-        _of_a_table("missing", _read_name),
-        _of_a_table("header", read_header),
+        *map(_of_a_table, TABLE_OPTIONS),
         _plain("train", "split", "train", fraction, "The share to train on"),
         _plain("seed", "split", "seed", lambda text, what: whole(text, what, low=0), "The seed"),
         _plain("standardize", "split", "standardize", switch, "standardize"),
@@ -330,6 +369,7 @@ WORDS: dict[str, Word] = dict(  # in the order they are read and written: some d
         ("nystrom", Word(_read_nystrom, _write_nystrom)),
         _plain("cache-mb", "kernels", "cache_mb", lambda text, what: whole(text, what, low=1), "The memory in MB"),
         _plain("by-rows", "kernels", "by_rows", switch, "by-rows"),
+        _plain("repair", "kernels", "repair", lambda text, _: _read_name(text), "The repair"),
         (
             "loss",
             Word(

@@ -227,7 +227,7 @@ def serve(
             webbrowser.open_new_tab(f"{page}?code={asked}" if asked else page)
 
     shared: dict[str, Any] = {"address": where, "port": port, "origins": list(origins), "code": asked}
-    shared |= {"frames": list(frames), "own_runs": own_runs}
+    shared |= {"frames": list(frames), "own_runs": own_runs, "found_at": "" if is_local(where) else page}
     if processes > 1:
         secret = os.environ.get("BOKEH_SECRET_KEY") or secrets.token_urlsafe(32)
         serve_from_processes(processes, {**shared, "secret": secret}, open_page)
@@ -246,6 +246,7 @@ def _announce(page: str, code: str, classroom: bool) -> None:
         return
     print(
         f"mklviz: for the projector\n\n    {page}\n    code: {code}\n\n"
+        f"{page.removesuffix(PAGE)}class shows both in large letters, and a picture for phones.\n"
         f"There is room for {LIMITS.sessions:,} pages; a solver has at most"
         f" {LIMITS.race_seconds / 60:,.0f} minutes of CPU time. A race that you run can be followed by all:\n"
         "hand on the link that stands under its buttons, and the class costs one solve.",

@@ -17,6 +17,7 @@ from math import ceil
 from typing import Any
 from urllib.parse import unquote_to_bytes, urlencode
 
+import segno
 from bokeh.server.util import check_allowlist
 from tornado.httputil import HTTPHeaders, HTTPServerRequest
 from tornado.routing import Matcher, PathMatches, Rule
@@ -34,8 +35,10 @@ COOKIE, OWNER_COOKIE = "mklviz-code", "mklviz-runs"
 _KEPT = "Max-Age=31536000; Path=/; HttpOnly; SameSite=Lax"
 _METHODS = ("GET", "HEAD", "POST")  # that pages use
 _SESSION = ("bokeh-session-id", "bokeh-token")
-_FORM = """<form method="post"><label>Code <input name="code" autofocus autocomplete="off"></label>
-<button>Open</button></form>"""
+_FORM = """<form method="post"><label>Code <input name="code" autofocus autocomplete="off" autocapitalize="off"
+ spellcheck="false"></label><button>Open</button></form>"""
+_JOIN = """<div class="join"><div>{picture}</div><div><p>Open<b>{address}</b></p>
+<p>The code is<b class="code">{code}</b></p></div></div>"""
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,7 @@ class Gate:
     # what the browser's proof of the right code is made with
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     guesses: Guesses = field(default_factory=Guesses)  # the wrong codes that have been given
+    address: str = ""  # where others than this machine find the dashboard
     own: bytes = b""  # what signs who a browser is, where each sees its own runs alone
 
     @property
@@ -186,7 +190,7 @@ class _AtTheGate(Contained):
     def say(self, status: int, sentence: str, form: str = "") -> None:
         """Answer in a sentence."""
         self.set_status(status)
-        self.finish(PAGE.format(sentence=escape(sentence), form=form))
+        self.finish(PAGE.format(body=f"<p>{escape(sentence)}</p>{form}"))
 
 
 class _Refusal(_AtTheGate):
@@ -209,6 +213,20 @@ class _Alive(RequestHandler):
     def get(self) -> None:
         session = self.get_query_argument("session", "")
         self.set_status(410 if not self._gate.lives(session) else 202 if self._gate.busy(session) else 204)
+
+
+class _Class(_AtTheGate):
+    """Shows a room how to come in: address and code in large letters, and a picture of both for phones."""
+
+    def initialize(self, gate: Gate) -> None:
+        self._gate = gate
+
+    def get(self) -> None:
+        address, code = self._gate.address, self._gate.code
+        drawn = segno.make(f"{address}?{urlencode({'code': code})}", micro=False)
+        picture = drawn.svg_inline(border=3, light="#fff", omitsize=True, title="Opens the dashboard, with the code")
+        words = {"address": escape(address.removeprefix("http://")).replace("/", "<wbr>/"), "code": escape(code)}
+        self.finish(PAGE.format(body=_JOIN.format(picture=picture, **words)))
 
 
 class _ToDashboard(RequestHandler):
@@ -301,6 +319,7 @@ def set_up(application: Application, gate: Gate) -> None:
         refuse(gate.is_uninvited, 403, unasked),
         Rule(PathMatches(".*/alive"), _Alive, {"gate": gate}),
         Rule(PathMatches("/"), _ToDashboard),
+        *([Rule(PathMatches("/class"), _Class, {"gate": gate})] if gate.code and gate.address else []),
         refuse(gate.is_full, 503, room),
     ]
 

@@ -21,13 +21,21 @@ from tornado.routing import Rule, RuleRouter
 from tornado.web import RequestHandler
 
 from mklviz.context.memory import give_back
+from mklviz.views.host.beside import ICON, beside
 from mklviz.views.host.ticks import FRAME_RATE, loop_lock
+from mklviz.views.look.cards import variables
+from mklviz.views.look.palette import DARK, LIGHT
 
 __all__ = ["PAGE", "Contained", "GarbageCollection", "build_pages_in_turn", "contain", "run"]
 
-PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>mklviz</title>
-<meta name="viewport" content="width=device-width"><body style="font: 16px sans-serif; margin: 15vh auto; width: 26em">
-<h1 style="font-size: 20px">mklviz</h1><p>{sentence}</p>{form}</body></html>"""
+_COLOURS = f"{variables(LIGHT)} @media (prefers-color-scheme: dark) {{ {variables(DARK)} }}".replace(":host", ":root")
+_CSS = _COLOURS + beside(__file__, "gate.css")
+PAGE = (
+    '<!doctype html><html lang="en"><meta charset="utf-8"><title>mklviz</title>'
+    f'<meta name="viewport" content="width=device-width"><link rel="icon" href="{ICON}">'
+    f"<style>{_CSS.replace('{', '{{').replace('}', '}}')}</style>"
+    "<body><header>mklviz</header><main>{body}</main></body></html>"
+)
 _ENDS = (SystemExit, KeyboardInterrupt)
 _BROKEN = "This went wrong on the server ({status}); its log says more."
 _WRONG = "The server has no answer to this address ({status}). The dashboard is at /explorer."
@@ -48,7 +56,7 @@ class Contained(RequestHandler):
 
     def write_error(self, status_code: int, **_: Any) -> None:
         sentence = (_BROKEN if status_code >= 500 else _WRONG).format(status=status_code)
-        self.finish(PAGE.format(sentence=escape(sentence), form=""))
+        self.finish(PAGE.format(body=f"<p>{escape(sentence)}</p>"))
 
 
 def contain(rules: Iterable[Rule]) -> None:

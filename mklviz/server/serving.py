@@ -32,7 +32,7 @@ from tornado.iostream import IOStream
 
 import mklviz.apps
 from mklviz.engine.warmup import WARMUP
-from mklviz.limits import LIMITS
+from mklviz.limits import ADDRESS, LIMITS
 from mklviz.record.store import open_store
 from mklviz.server.access import LOCAL, frame_origin, known_names
 from mklviz.server.connections import LONGEST_REQUEST, PATIENCE, Acceptor, party
@@ -62,11 +62,14 @@ def make_server(
     frames: Sequence[str],
     secret: str = "",
     own_runs: bool = False,
+    found_at: str = "",
 ) -> Any:
     """Return the server, ready and not yet started; see `serve`. It listens nowhere: connections go to `answer`.
 
-    Processes that share a port all sign with the same `secret`; `own_runs`: whether browsers see only their own runs.
+    Processes that share a port all sign with the same `secret`; `own_runs`: whether browsers see only their own runs;
+    `found_at`: the address by which others than this machine come in.
     """
+    os.environ[ADDRESS] = found_at  # for the links on its pages
     names = known_names(address, port, origins)
     key = secret.encode() or settings.secret_key_bytes() or generate_secret_key().encode()
     get_ready()
@@ -101,6 +104,7 @@ def make_server(
         lambda token, address: _has_room(address) and _admits(server, token),
         lambda session: is_answering(_session(server, session)),
         hmac.digest(key, b"gate", "sha256"),
+        address=found_at,
         own=(kept_key() or hmac.digest(key, b"runs", "sha256")) if own_runs else b"",
     )
     set_up(server._tornado, gate)
@@ -177,9 +181,10 @@ def serve_here(
     frames: Sequence[str],
     own_runs: bool,
     begun: Callable[[], object],
+    found_at: str = "",
 ) -> None:
     """Serve the dashboard from this process until it is told to end; `begun`: called when it answers."""
-    server = make_server(address, port, origins, code, frames, own_runs=own_runs)
+    server = make_server(address, port, origins, code, frames, own_runs=own_runs, found_at=found_at)
     receive(server, listening)
     look_after(server)
     server.io_loop.add_callback(begun)

@@ -21,6 +21,7 @@ from mklviz.context.cancelling import checkpoint
 from mklviz.errors import KernelError
 from mklviz.kernels.cross import numbers, refuse_masked
 from mklviz.kernels.evaluation.checks import checked_counts, refuse_if_too_large, sample_scales
+from mklviz.kernels.evaluation.given import MOST_REPAIRED, ROUNDING, Mended, Repair, check_repair, indefinite
 from mklviz.kernels.storage.compensated import forms_of_triangle, products
 from mklviz.kernels.storage.packed import PackedBlock, check_single, pack_scaled
 from mklviz.kernels.storage.triangles import TOGETHER, Entries, add_rows, forms, packed_length, product
@@ -142,6 +143,7 @@ class Grams:
     names: list[str]
     n: int
     notes: tuple[str, ...]
+    repairs: tuple[Repair | None, ...] = ()
 
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
@@ -212,9 +214,11 @@ def take_grams(
     precision: str,
     progress: Callable[[float], None] | None = None,
     sample_weight: ArrayLike | None = None,
+    repair: str | None = None,
 ) -> Grams:
     """Check and keep Gram matrices, see `KernelBank.from_grams`."""
     check_precision(precision)
+    check_repair(repair)
     if not len(grams) or not np.size(grams[0]):
         raise KernelError("No Gram matrices were given.")
     labels = list(names) if names is not None else [f"kernel {k + 1}" for k in range(len(grams))]
@@ -225,11 +229,13 @@ def take_grams(
     dtype = _kept_as(grams, n, max_bytes, precision)
     packed = np.empty((m if dtype else 0, packed_length(n)), dtype=dtype)
     counts = checked_counts(sample_weight, n)
-    scales, mapped, notes = [], [], []
+    scales, mapped, notes, repairs, mended = [], [], [], [], Mended(m)
     for k, (gram, label) in enumerate(zip(grams, labels, strict=True)):
         matrix = _entries(gram) if dtype else _on_disk(gram, label)
-        diagonal, note = _check(matrix, label, n)
+        matrix, changed, note = _checked(matrix, label, n, repair, mended if dtype else None)
+        diagonal = np.diag(matrix).astype(np.float64)
         scales.append(sample_scales(diagonal, normalize, label, counts))
+        repairs.append(changed)
         notes += [note] if note else []
         if dtype:
             if dtype == np.float32:
@@ -239,9 +245,9 @@ def take_grams(
             mapped.append(matrix)
         if progress is not None:
             progress((k + 1) / m)
-    remarks = dict.fromkeys(notes)
+    remarks = dict.fromkeys((*notes, *mended.notes(repair)))
     if dtype:
-        return Grams([(np.arange(m), PackedBlock(packed, n))], scales, labels, n, tuple(remarks))
+        return Grams([(np.arange(m), PackedBlock(packed, n))], scales, labels, n, tuple(remarks), tuple(repairs))
     size = sum(matrix.nbytes for matrix in mapped)
     stays = f"The Gram matrices stay on disk, {size / 2**30:.3g} GB: their files must not change while they are in use."
     return Grams(_mapped_blocks(mapped, scales), scales, labels, n, (stays, *remarks))
@@ -271,6 +277,7 @@ def _kept_as(grams: Sequence[ArrayLike], n: int, max_bytes: int, precision: str)
 def _entries(gram: ArrayLike) -> Entries:
     """Return a matrix as it is where its entries are of single or double precision, else of double."""
     refuse_masked(gram, "A Gram matrix")
+    gram = gram.toarray() if hasattr(gram, "toarray") else gram  # a sparse one of SciPy
     if isinstance(gram, np.ndarray) and gram.dtype in (np.float32, np.float64):
         return _read_only(np.ascontiguousarray(gram))
     return _read_only(numbers(gram, "A Gram matrix"))
@@ -306,11 +313,38 @@ def _mapped_blocks(matrices: list[Entries], scales: list[Array]) -> list[tuple[I
     return blocks
 
 
-def _check(matrix: Entries, label: str, n: int) -> tuple[Array, str]:
-    """Return the diagonal and a remark, or raise `KernelError` unless it is symmetric positive semidefinite."""
+def _checked(
+    matrix: Entries, label: str, n: int, repair: str | None, mended: Mended | None
+) -> tuple[Entries, Repair | None, str]:
+    """Return a matrix that is a kernel, what was done to its eigenvalues, and a remark, or raise `KernelError`.
+
+    Without `mended`, as where it stays on disk, nothing may be done to it.
+    """
     what, slack = f"The Gram matrix {label}", SLACK[matrix.dtype.itemsize]
     if matrix.shape != (n, n):
         raise KernelError(f"{what} must have shape ({n}, {n}), but has {matrix.shape}.")
+    size, apart = _surveyed(matrix, what)
+    for i in np.argsort(apart)[: -SUSPECTS - 1 : -1]:
+        if apart[i] > slack * size and (found := _difference(matrix, int(i), slack * size)):
+            whole = None if mended is None else mended.symmetric(matrix, repair)
+            if whole is None:
+                raise KernelError(f"{what} is not symmetric: {found}.")
+            matrix = _read_only(whole)
+            break
+    negative, among = _negative(matrix, slack * size)
+    if negative >= 0.0:
+        return matrix, None, among and f"Negative eigenvalues were looked for{among}, drawn at random."
+    clear = among and repair is None and negative < -ROUNDING * abs(float(np.trace(matrix)))
+    if mended is None or clear or n > MOST_REPAIRED:
+        raise KernelError(indefinite(what, negative, 0.0, matrix[:FULL, :FULL], among))
+    checkpoint()
+    whole, changed = mended.semidefinite(matrix, what, repair)
+    return _read_only(whole), changed, ""
+
+
+def _surveyed(matrix: Entries, what: str) -> tuple[float, Array]:
+    """Return the size of the largest entry, and how far K v and K'v are apart, (n,), for a random v."""
+    n = len(matrix)
     rng = np.random.default_rng(n)
     v = rng.uniform(1.0, 2.0, n) * rng.choice([-1.0, 1.0], n)  # an entry of nearly zero would hide what it meets
     forward, backward, size = np.zeros(n), np.zeros(n), 0.0
@@ -320,11 +354,7 @@ def _check(matrix: Entries, label: str, n: int) -> tuple[Array, str]:
         size = max(size, _survey(matrix, v, first, min(first + rows, n), forward, backward))
     if not np.isfinite(forward).all():
         _name_infinite(matrix, what, int(np.flatnonzero(~np.isfinite(forward))[0]))
-    apart = np.abs(forward - backward)
-    for i in np.argsort(apart)[: -SUSPECTS - 1 : -1]:
-        if apart[i] > slack * size:
-            _compare(matrix, what, int(i), slack * size)
-    return np.diag(matrix).astype(np.float64), _check_eigenvalues(matrix, what, slack * size)
+    return size, np.abs(forward - backward)
 
 
 def _name_infinite(matrix: Entries, what: str, i: int) -> None:
@@ -334,29 +364,23 @@ def _name_infinite(matrix: Entries, what: str, i: int) -> None:
     raise KernelError(f"{what} holds {matrix[i, wrong[0]]} at ({i}, {wrong[0]}): every entry must be finite.")
 
 
-def _compare(matrix: Entries, what: str, row: int, allowed: float) -> None:
-    """Raise `KernelError` if a row differs from the column of its number."""
+def _difference(matrix: Entries, row: int, allowed: float) -> str:
+    """Say where a row differs from the column of its number, or return ""."""
     difference = np.abs(matrix[row].astype(np.float64) - matrix[:, row])
-    if difference.max() > allowed:
-        i, j = sorted((row, int(difference.argmax())))
-        raise KernelError(
-            f"{what} is not symmetric: entry ({i}, {j}) is {matrix[i, j]:g}, but ({j}, {i}) is {matrix[j, i]:g}."
-        )
+    if difference.max() <= allowed:
+        return ""
+    i, j = sorted((row, int(difference.argmax())))
+    return f"entry ({i}, {j}) is {matrix[i, j]:g}, but ({j}, {i}) is {matrix[j, i]:g}"
 
 
-def _check_eigenvalues(matrix: Entries, what: str, slack: float) -> str:
-    """Return a remark where not all samples were tested."""
+def _negative(matrix: Entries, slack: float) -> tuple[float, str]:
+    """Return the smallest eigenvalue, 0 where none is negative beyond `slack`, and among which samples not all were."""
     n = len(matrix)
     drawn = np.arange(n) if n <= FULL else np.sort(np.random.default_rng(n).choice(n, DRAWN, replace=False))
     part = np.array([matrix[i][drawn] for i in drawn], dtype=np.float64) if n > FULL else matrix.astype(np.float64)
+    among = "" if n <= FULL else f" among {DRAWN:,} of the {n:,} samples"
     try:  # a Cholesky decomposition is ten times cheaper than the eigenvalues
         np.linalg.cholesky(part + max(slack, 1e-300) * len(part) ** 0.5 * np.eye(len(part)))
     except np.linalg.LinAlgError:
-        among = "" if n <= FULL else f" among {DRAWN:,} of its samples"
-        smallest = float(np.linalg.eigvalsh(part)[0])
-        raise KernelError(
-            f"{what} is not positive semidefinite: its smallest eigenvalue{among} is {smallest:.3g}."
-        ) from None
-    if n <= FULL:
-        return ""
-    return f"Negative eigenvalues were looked for among {DRAWN:,} of the {n:,} samples, drawn at random."
+        return float(np.linalg.eigvalsh(part)[0]), among
+    return 0.0, among

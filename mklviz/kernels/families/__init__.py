@@ -3,13 +3,28 @@
 import sys
 
 from mklviz.kernels.families._family import KernelFamily
+from mklviz.kernels.families._function import FunctionKernel
+from mklviz.kernels.families.chi_squared import ChiSquared
+from mklviz.kernels.families.cosine import Cosine
 from mklviz.kernels.families.gaussian import Gaussian
+from mklviz.kernels.families.intersection import Intersection
 from mklviz.kernels.families.laplacian import Laplacian
 from mklviz.kernels.families.linear import Linear
 from mklviz.kernels.families.polynomial import Polynomial
 from mklviz.plugins import named
 
-__all__ = ["Gaussian", "KernelFamily", "Laplacian", "Linear", "Polynomial", "kernel_families"]
+__all__ = [
+    "ChiSquared",
+    "Cosine",
+    "FunctionKernel",
+    "Gaussian",
+    "Intersection",
+    "KernelFamily",
+    "Laplacian",
+    "Linear",
+    "Polynomial",
+    "kernel_families",
+]
 
 
 def kernel_families() -> dict[str, type[KernelFamily]]:

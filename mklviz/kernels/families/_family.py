@@ -20,7 +20,8 @@ Columns = tuple[int, ...]
 LARGEST_SUBSET = 8  # features in a random subset
 MOST_SUBSETS = 1_000_000
 _GRAMMAR = (
-    f'use "all", "each", "all+each", "random:100" (random subsets, at most {MOST_SUBSETS:,}) or a list of columns.'
+    f'use "all", "each", "all+each", "views", "random:100" (random subsets, at most {MOST_SUBSETS:,}) or a list of'
+    " columns."
 )
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -95,6 +96,15 @@ def random_subsets(count: int, n_features: int) -> tuple[Columns, ...]:
     return tuple(islice(subsets, count))
 
 
+def views_of(feature_names: Sequence[str]) -> dict[str, Columns]:
+    """Return the columns of each view, by what the names of its features begin with; "all" where they do not."""
+    views: dict[str, Columns] = {}
+    for j, name in enumerate(feature_names):
+        view = name.partition(": ")[0] if ": " in name else "all"
+        views[view] = (*views.get(view, ()), j)
+    return views
+
+
 class OneFeature(NamedTuple):
     """A kernel of numbers x and z: exp(a (x - z)²), exp(a |x - z|) or (a + x z)^b."""
 
@@ -109,10 +119,10 @@ class KernelFamily:
 
     Parameters
     ----------
-    on : "all", "each", "all+each", "random:COUNT" or sequence of columns
+    on : "all", "each", "all+each", "views", "random:COUNT" or sequence of columns
         On which features the kernels are built: one set on all of them, one set per feature, both, one set on each
-        of so many random subsets of 1 to 8 features, or one set on the listed columns (numbers from 0, or feature
-        names).
+        view (the features whose names begin alike, up to a colon, as those of several tables do), one set on each of
+        so many random subsets of 1 to 8 features, or one set on the listed columns (numbers from 0, or feature names).
     """
 
     name_: ClassVar[str] = ""
@@ -135,6 +145,13 @@ class KernelFamily:
     def profile(self, base: Array, value: float) -> Array:
         """Return the kernel matrix for the parameter `value`."""
         raise NotImplementedError
+
+    def from_distances(self, distances: Array) -> Array:
+        """Return the base that given distances make, for families that are functions of a distance."""
+        raise KernelError(
+            f"A {self.label} kernel is no function of a distance: take Gaussian, exp(-D²/(2w²)), or Laplacian kernels,"
+            " exp(-D/w)."
+        )
 
     def describe(self, value: float) -> str:
         """Return the kernel's short name, without its columns."""
@@ -161,6 +178,8 @@ class KernelFamily:
         each: list[tuple[str, Columns]] = [(feature_names[j], (j,)) for j in range(n_features)]
         if isinstance(self.on, str):
             grammar = {"all": [everything], "each": each, "all+each": [everything, *each]}
+            if self.on == "views":
+                return list(views_of(feature_names).items())
             kind, _, count = self.on.partition(":")
             if kind == "random":
                 return [(_shown(c, feature_names), c) for c in random_subsets(int(count), n_features)]
@@ -176,7 +195,7 @@ def _read_on(on: str | Sequence[int | str]) -> str | tuple[int | str, ...]:
     if isinstance(on, str):
         kind, _, count = on.partition(":")
         random = kind == "random" and count.isdecimal() and len(count) < 10 and 0 < int(count) <= MOST_SUBSETS
-        if not random and on not in ("all", "each", "all+each"):
+        if not random and on not in ("all", "each", "all+each", "views"):
             raise KernelError(f"on={on!r:.80} is not known: {_GRAMMAR}")
         return on
     try:

@@ -49,6 +49,9 @@ class Gaussian(KernelFamily):
     def base(self, left: Array, right: Array) -> Array:
         return squared_distances(left, right)
 
+    def from_distances(self, distances: Array) -> Array:
+        return np.asarray(distances**2)
+
     def profile(self, base: Array, value: float) -> Array:
         return np.asarray(np.exp(base * (-0.5 / value**2)))
 

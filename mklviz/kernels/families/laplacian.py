@@ -39,6 +39,9 @@ class Laplacian(KernelFamily):
     def base(self, left: Array, right: Array) -> Array:
         return manhattan_distances(left, right)
 
+    def from_distances(self, distances: Array) -> Array:
+        return distances
+
     def profile(self, base: Array, value: float) -> Array:
         return np.asarray(np.exp(base * (-1.0 / value)))
 

@@ -41,11 +41,14 @@ class ColdStart:
         as_it_is = not (scenario.changed or self._sidebar.blocked)
         return scenario.choice.value if as_it_is and recording(scenario.choice.value) else ""
 
-    def update(self, pace: float, drawable: bool) -> None:
-        """Begin, if the figures are `drawable`, or end where another race was set up; to be called without a race."""
+    def update(self, pace: float, drawable: bool, seen: bool = True) -> None:
+        """Begin, if the figures are `drawable` and `seen`, or end where another race was set up.
+
+        To be called without a race.
+        """
         scenario, playback = self.set_up, self._view.playback
         if playback is None:
-            if scenario and (drawable or WARMUP.running):
+            if seen and scenario and (drawable or WARMUP.running):
                 self._begin(scenario, pace, drawable)
         elif scenario == self._scenario:
             playback.pace = pace

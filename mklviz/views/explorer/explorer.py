@@ -29,7 +29,7 @@ from mklviz.views.explorer.page_recovery import PageRecovery
 from mklviz.views.explorer.shell import DeepLink, Shell
 from mklviz.views.form import Alert, Form
 from mklviz.views.host.page_session import follow_session
-from mklviz.views.host.ticks import FRAME_RATE, Ticks
+from mklviz.views.host.ticks import Ticks
 from mklviz.views.lessons.stage import LessonStage
 from mklviz.views.links.link import CLAIM, RECIPE, Address, HideAndLock, open_address, open_words, query_value
 from mklviz.views.look import cards
@@ -60,13 +60,13 @@ class Explorer(pn.viewable.Viewer):
     state = param.Selector(default="empty", objects=list(STATES), doc="How far the race is")
     status = param.String(default="", doc="How things stand, in one sentence")
 
-    def __init__(self, scenario: str = DEFAULT, frame: Frame | None = None) -> None:
+    def __init__(self, scenario: str = DEFAULT, frame: Frame | None = None, section: str = EXPLORE) -> None:
         super().__init__()
         self.frame = frame or Frame()
         self.session, self.header = self.frame.session, self.frame.header
         self.session.on_key = self._press
         self.session.on_open, self.session.on_repeat = self.open_race, self.repeat
-        self.shell = Shell(self.session)
+        self.shell = Shell(self.session, seen=section == EXPLORE)
         self.race_view = self.shell.race_view()  # the address holds its axes
         self.sidebar = Sidebar(scenario)  # after the tabs: it lists the plug-ins that are left out
         self.session.on_points = self.sidebar.data.take
@@ -82,11 +82,12 @@ class Explorer(pn.viewable.Viewer):
         self._warmup = WarmupProgress(self.run_panel)
         self._cold_start = ColdStart(self.sidebar, self.race_view)
         self._figures_ahead = FiguresAhead(self.sidebar, self.race_view.figures)
-        self._section = EXPLORE  # of the page, that is open
+        self._section = section  # of the page, that is open
         self.launch: Launch | Reopening | None = None  # the race that is being prepared
         self.turn_to_tabs: Callable[[], None] = lambda: None  # called where the page is to show the tabs
         self._ticks_of_launch, self._described_at = 0, 0.0
-        self._ticks = Ticks(TICK, self.tick)
+        self._ticks = Ticks(TICK, self.tick, idles=True)
+        self.page_recovery.shared_race.wake = self._ticks.wake
         self.alert, self._not_kept = Alert(closeable=True, visible=False), ""
         self.controls = controls_column(self.sidebar, self.run_panel)
         self.stage = LessonStage(self.session, self.sidebar.scenario.lesson, self._stage_commands())
@@ -249,35 +250,32 @@ class Explorer(pn.viewable.Viewer):
             self._drop_race()
 
     async def tick(self) -> None:
-        """Show how far preparation or race are, with the document locked; being async, it cannot overlap itself."""
+        """Show how far preparation or race are, with the document locked; it cannot overlap itself."""
         now = monotonic()
-        with (
-            FRAME_RATE.watch(self.race_view.frames),
-            pn.io.hold(policy="collect"),
-        ):  # one message for all that has changed; "combine" compares every two
-            if self.page_recovery.shared_race.left:
-                self._leave()
-                return
-            if self.page_recovery.tick(self.state == "empty", now):
-                self.resume()
-            elif self.page_recovery.where:
-                self._open_kept()
-            if self.launch is None:
-                self._tick_race(now)
-            else:
-                self._tick_launch(self.launch)
-            if self.session.race is None and not self.page_recovery.awaits:
-                self.session.preview = self._cold_start.set_up
-                self._cold_start.update(self.run_panel.pace.value, self._figures_ahead.built)
-            self.lesson.update()
-            self.stage.tick()
-            self.shell.tick(monotonic())  # figures may have been built since
+        if self.page_recovery.shared_race.left:
+            self._leave()
+            return
+        if self.page_recovery.tick(self.state == "empty", now):
+            self.resume()
+        elif self.page_recovery.where:
+            self._open_kept()
+        if self.launch is None:
+            self._tick_race(now)
+        else:
+            self._tick_launch(self.launch)
+        if self.session.race is None and not self.page_recovery.awaits:
+            self.session.preview = self._cold_start.set_up
+            seen = self.shell.sees(self.race_view)
+            self._cold_start.update(self.run_panel.pace.value, self._figures_ahead.built, seen)
+        self.lesson.update()
+        self.stage.tick()
+        self.shell.tick(monotonic())  # figures may have been built since
 
     def _tick_race(self, now: float) -> None:
         self._follow()
         self.deep_link.go_to_step()
         self._warmup.tick(self.state)
-        if self.state == "empty":
+        if self.state == "empty" and self.shell.sees(self.race_view):
             self._figures_ahead.tick(now)
 
     def _tick_launch(self, launch: Launch | Reopening) -> None:
@@ -350,6 +348,7 @@ class Explorer(pn.viewable.Viewer):
         """Stand on a page that has this section open, in which the history of races may be all there is to see."""
         self._section = self.page_recovery.section = section
         self.shell.show_alone(SECTIONS[RUNS] if section == RUNS else "")
+        self.shell.show(section in (EXPLORE, RUNS))
         self.page_recovery.tell()
 
     def _press(self, key: str) -> None:

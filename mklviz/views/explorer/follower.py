@@ -57,7 +57,7 @@ class Follower(pn.viewable.Viewer):
         self._side = Form(Heading(object="Following"), self._note, note(ALONE, small=True))
         self._main = pn.Column(self._stage_box, self.shell.root, sizing_mode="stretch_width", margin=0)
         self._described_at = 0.0
-        self._ticks = Ticks(TICK, self.tick)
+        self._ticks = Ticks(TICK, self.tick, idles=True)
         self.session.param.watch(self._tell_address, "theme")
         self.session.param.watch(self._paint, "theme")
         self._paint()

@@ -14,6 +14,10 @@ export function render({ model, el }) {
     nav.append(link)
     return [name, link]
   }))
+  if (model.shared) {
+    const way = { textContent: "Class", href: "./class", target: "_blank", className: "class", title: "Address and code for a class" }
+    nav.append(Object.assign(document.createElement("a"), way))
+  }
 
   const mark = (section) => {
     for (const [name, link] of Object.entries(links)) {

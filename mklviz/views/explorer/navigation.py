@@ -6,11 +6,13 @@ Explore and Runs are built by the server when they are first asked for.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import param
 
+from mklviz.limits import ADDRESS
 from mklviz.views.host.beside import beside
 from mklviz.views.host.components import ScriptedComponent
 from mklviz.views.host.workarounds import with_page_locked
@@ -41,12 +43,13 @@ class Navigation(ScriptedComponent):
     dark = param.Boolean(default=False)
     projected = param.Boolean(default=False)
     keeps = param.Boolean(default=True, doc="Whether races of this browser are kept")
+    shared = param.Boolean(default=False, doc="Whether others come in by the address that stands at ./class")
 
     _esm = beside(__file__, "navigation.js")
     _stylesheets: ClassVar[list[str]] = [beside(__file__, "navigation.css")]
 
     def __init__(self, turn: Callable[[str, Mapping[str, str]], None], **params: Any) -> None:
-        super().__init__(**params)
+        super().__init__(shared=bool(os.environ.get(ADDRESS)), **params)
         self._turn = turn
 
     def receive(self, message: Any) -> None:

@@ -38,6 +38,7 @@ class SharedRace:
     name: str = field(default_factory=lambda: name_of_this_process(_unguessable))
     key: str = field(default="", init=False)
     left: bool = False  # whether another page has taken the race over
+    wake: Callable[[], None] = lambda: None  # called when it has, as a page that nobody sees does not look
 
     def __post_init__(self) -> None:
         self.key = f"{self.name}.{_unguessable()}"
@@ -83,6 +84,7 @@ class SharedRaces:
             return False
         self.close(mine)
         old.left, mine.name, mine.key = True, old.name, old.key
+        old.wake()
         self.open(mine)
         mine.session.take(old.session)
         mine.session.sweep, old.session.sweep = old.session.sweep, None  # which ends with the page that has it

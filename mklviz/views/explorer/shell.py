@@ -24,8 +24,9 @@ _log = logging.getLogger(__name__)
 class Shell:
     """Tabs that follow one session: their titles in a strip, and below it a box for each."""
 
-    def __init__(self, session: Session) -> None:
-        self.session = session
+    def __init__(self, session: Session, seen: bool = True) -> None:
+        """`seen`: whether the page shows the tabs at once; otherwise none is drawn before `show`."""
+        self.session, self._seen = session, seen
         self.tabs: dict[type[Tab], Tab] = {}  # those that have been opened so far
         self._broken: dict[type[Tab], str] = {}
         self._behind: set[type[Tab]] = set()  # in other colours, as they are not seen, or without steps to show
@@ -65,6 +66,15 @@ class Shell:
         elif self._before is not None and not title:
             (self.strip.active, self.strip.visible), self._before = self._before, None
 
+    def show(self, seen: bool) -> None:
+        """Say whether the page shows the tabs, which otherwise need not draw what is new."""
+        self._seen = seen
+        self._open()
+
+    def sees(self, view: RaceView) -> bool:
+        """Return whether a view of the race is in the open tab of a page that shows the tabs."""
+        return any(tab.shown for tab in self.tabs.values() if tab.race_view is view)
+
     def race_view(self) -> RaceView:
         """Return the view of the first tab that has one, which is built for it if need be."""
         for kind in self._classes:
@@ -102,9 +112,12 @@ class Shell:
     def _open(self, *_: Any) -> None:
         """Put into the open box its tab, or why it has nothing to show."""
         for index, box in enumerate(self.boxes):
-            box.visible = index == self.strip.active
+            if box.visible != (index == self.strip.active):  # to set what is set costs half of a tick
+                box.visible = index == self.strip.active
         for kind, tab in self.tabs.items():
-            tab.shown = kind is self._classes[self.strip.active]
+            tab.shown = self._seen and kind is self._classes[self.strip.active]
+        if not self._seen:
+            return
         kind, pane = self._classes[self.strip.active], self._reasons[self.strip.active]
         reason = self._build(kind)
         if reason:

@@ -11,23 +11,25 @@ from pathlib import Path
 from mklviz._version import __version__
 from mklviz.analysis.knob_grid import LabGrid, LabKnob, solve_grid
 from mklviz.numbers import counted
+from mklviz.problem import Problem
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
 from mklviz.record.archive import replacing
-from mklviz.record.bundle import recording
+from mklviz.record.bundle import recorded_evidence, recording
 from mklviz.record.store import Store
 from mklviz.record.summary import Reference
 from mklviz.reproduce import ClaimAnswer
 from mklviz.reproduce.recorded import ClaimRace, claim_races
 from mklviz.reproduce.texts import race_text, splits_text
 from mklviz.reproduce.verdicts import DOES_NOT
-from mklviz.scenarios import GROUPS, Question, scenarios
+from mklviz.scenarios import GROUPS, Question, load_scenario, scenarios
 from mklviz.views.chart.svg import svg_address
 from mklviz.views.export.lab_page import lab_page, lab_title
 from mklviz.views.export.page import data_title, page_colours, race_page
 from mklviz.views.host.beside import beside
 from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.lessons.pictures import PICTURES, small_picture, thumbnail
+from mklviz.views.lessons.triangle import Heights
 from mklviz.views.look.palette import DARK, LIGHT, Theme
 from mklviz.views.look.styles import run_styles, verdict_look
 
@@ -81,9 +83,19 @@ def _lessons() -> Iterator[GalleryPage]:
         runs = recording(name)
         question = scenario.question
         if question is not None and runs:
-            html = race_page(runs, scenario.title, _lead(question, scenario.teaches))
+            problem, heights = _posed(name, runs)
+            lead = _lead(question, scenario.teaches)
+            html = race_page(runs, scenario.title, lead, problem=problem, heights=heights)
             picture = partial(thumbnail, name)
             yield GalleryPage(name, scenario.group, scenario.title, question.text, picture, html)
+
+
+def _posed(name: str, runs: Mapping[str, Trace]) -> tuple[Problem | None, Heights]:
+    """Return the problem of three kernels, whose page solves it, and its objective; no other is prepared."""
+    if len(next(iter(runs.values())).kernel_names) != 3:
+        return None, ()
+    ground = recorded_evidence(name).get("ground", {})
+    return load_scenario(name).recipe.prepare().problem, ground.get("objective", ())
 
 
 def _lead(question: Question, teaches: str) -> str:

@@ -17,16 +17,26 @@ from typing import IO, TYPE_CHECKING, Any
 
 from mklviz._version import __version__
 from mklviz.engine import Race
+from mklviz.problem import Problem
 from mklviz.record import Trace
 from mklviz.record.archive import replacing
 from mklviz.record.bundle import write_bundle
 from mklviz.record.summary import write_parquet, write_table
 from mklviz.views.chart.axes import NUMBERS
 from mklviz.views.chart.svg_pictures import race_still
-from mklviz.views.export.recording import MOST_IN_ALL, recorded
+from mklviz.views.export.recording import MOST_IN_ALL, page_styles, recorded
+from mklviz.views.geometry.map_chart import LOW_AND_HIGH
 from mklviz.views.host.beside import beside
+from mklviz.views.host.solved_paths import SOLVER, solves_alone
+from mklviz.views.lessons.triangle import (
+    TRIANGLE_SCRIPT,
+    TRIANGLE_STYLE,
+    Heights,
+    triangle_data,
+    triangle_figure,
+)
 from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
-from mklviz.views.look.styles import run_styles
+from mklviz.views.look.styles import run_styles, solver_of
 
 if TYPE_CHECKING:
     from mklviz.views.session.session import Session
@@ -50,6 +60,20 @@ const view = new RaceView(document.getElementById("race"), bar)
 view.show(JSON.parse(document.getElementById("data").textContent))
 document.addEventListener("keydown", (event) => view.key(event))
 """
+_PLAYS = """
+const told = (name) => document.querySelector(`script.${name}`).textContent
+playTriangle(document.querySelector(".map"), JSON.parse(told("triangle")), told("solver"))
+"""
+_TRIANGLE_COLOURS = (
+    ".map { flex-basis: 100%; --mk-small: 13px; --mk-words: 14px; --mk-label: 15px; --mk-font: var(--font);"
+    + "".join(f" --mk-{name}: var(--{name});" for name in ("card", "border", "text", "muted", "axis", "accent"))
+    + "".join(
+        f" --mk-{name}: light-dark({LOW_AND_HIGH[False][k]}, {LOW_AND_HIGH[True][k]});"
+        for k, name in enumerate(("low", "high"))
+    )
+    + " } @media (max-width: 599px) { .map { --mk-label: 22px; } }"
+)
+MOST_TOLD = 700_000  # characters of a problem: the page stays below a megabyte
 _MORE = "Enable JavaScript to see the figures: a script in this file draws them, and loads nothing."
 
 
@@ -80,18 +104,43 @@ def race_page(
     title: str = "",
     lead: str = "",
     in_all: int = MOST_IN_ALL,
+    problem: Problem | None = None,
+    heights: Heights = (),
 ) -> str:
     """Return what `save_html` writes.
 
-    `title`: one of its own; `lead`: HTML that stands first; `in_all`: most steps that are kept of all runs together.
+    `title`: one of its own; `lead`: HTML that stands first; `in_all`: most steps that are kept of all runs together;
+    `problem`: that of runs which are no race, where it is known; `heights`: its objective over three kernels.
     """
     shown = recorded(runs)
+    if isinstance(runs, Race) and not runs.missing:
+        problem = runs.problem
     data = shown.page_data(in_all=in_all)
     heading = "A race" if len(data["runs"]) > 1 else "A run"
     title = title or (f"{heading} on {data_title(shown.data)}" if shown.data else f"{heading} of mklviz")
     names = ", ".join(run["label"] for run in data["runs"])
     style, shows = page_colours(shown.traces), _SHOWS
+    if triangle := _triangle(shown.traces, problem, heights):
+        lead, style, shows = (
+            lead + triangle,
+            style + _TRIANGLE_COLOURS + TRIANGLE_STYLE,
+            TRIANGLE_SCRIPT + _PLAYS + shows,
+        )
     return page(title, f"{title}: {names}", shown.problem, data, style, shows, lead)
+
+
+def _triangle(traces: Mapping[str, Trace], problem: Problem | None, heights: Heights) -> str:
+    """Return the triangle of three kernels, whose start can be dragged; "" where a browser cannot solve the paths."""
+    begun = {key: trace for key, trace in traces.items() if len(trace) and trace.origin is None}
+    solvers = {key: solver for key, trace in begun.items() if (solver := solver_of(trace))}
+    if problem is None or problem.m != 3 or len(solvers) < len(traces) or not solves_alone(problem, solvers):
+        return ""
+    styles, figure = page_styles(begun), triangle_figure(begun, page_styles(begun), heights)
+    told = _json(triangle_data(begun, styles, problem, "recorded"))
+    if len(told) > MOST_TOLD:
+        return ""
+    scripts = f'<script type="text/plain" class="solver">{SOLVER}</script>'
+    return f'{figure}<script type="application/json" class="triangle">{told}</script>{scripts}'
 
 
 def data_title(name: str) -> str:
@@ -135,7 +184,8 @@ def figures_style() -> str:
 def _policy(script: str) -> str:
     """Return a policy under which `script` runs and nothing else, and nothing is loaded."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; base-uri 'none'"
+    works = " worker-src blob:;" if "new Worker(" in script else ""
+    return f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}';{works} base-uri 'none'"
 
 
 def _json(data: Mapping[str, Any]) -> str:

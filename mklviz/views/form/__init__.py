@@ -20,6 +20,7 @@ from mklviz.views.form.parts import (
     Note,
     ProgressBar,
     Reasons,
+    TableHead,
 )
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "Select",
     "Slider",
     "Switch",
+    "TableHead",
     "TextBox",
     "follow",
 ]

@@ -93,7 +93,8 @@ const KINDS = {
     node.append(label, link, copy)
     return { node, show: (part) => {
       label.textContent = `${part.label}: `
-      link.href = new URL(part.address, location.href.split("?")[0]).href
+      const here = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(location.hostname)
+      link.href = new URL(part.address, here && part.reach || location.href.split("?")[0]).href
       link.textContent = link.href
     } }
   },
@@ -131,6 +132,35 @@ const KINDS = {
     return { node, show: (part) => {
       summary.textContent = part.summary ?? ""
       list.replaceChildren(...part.items.map((textContent) => make("li", "", { textContent })))
+    } }
+  },
+
+  table(say) {
+    const node = make("div", "cells", { tabIndex: 0 }), table = make("table")
+    node.setAttribute("role", "region")
+    node.append(table)
+    const head = (part, [column, kind, became]) => {
+      const cell = make("th", kind, { scope: "col" }), wish = make("select")
+      wish.append(make("option", "", { textContent: became }))
+      wish.append(...part.offers.map((textContent) => make("option", "", { textContent })))
+      put(wish, "aria-label", column)
+      wish.title = became
+      wish.addEventListener("change", () => {
+        if (wish.selectedIndex) say({ column, wish: wish.value })
+        wish.selectedIndex = 0
+      })
+      cell.append(make("span", "", { textContent: column, title: column }), wish)
+      return cell
+    }
+    return { node, show: (part) => {
+      put(node, "aria-label", part.label)
+      const names = make("tr")
+      names.append(...part.heads.map((each) => head(part, each)))
+      table.replaceChildren(names, ...part.rows.map((row) => {
+        const line = make("tr")
+        line.append(...row.map((textContent, k) => make("td", part.heads[k]?.[1] ?? "", { textContent })))
+        return line
+      }))
     } }
   },
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any, ClassVar
 
 import param
 
+from mklviz.limits import ADDRESS
 from mklviz.views.host.beside import KEEP_HOLD, LET_GO, beside
 from mklviz.views.host.components import ScriptedComponent
 
 __all__ = [
     *("Alert", "Button", "Code", "Expander", "Form", "FormPart", "FormRow", "Group", "Heading", "Link", "Menu"),
-    *("Note", "ProgressBar", "Reasons"),
+    *("Note", "ProgressBar", "Reasons", "TableHead"),
 ]
 
 _KEYS = count()
@@ -73,11 +75,18 @@ class Note(FormPart):
 
 
 class Link(FormPart):
-    """A link, written out with a button that copies it; `address` is taken from the page's own."""
+    """A link, written out with a button that copies it; `address` is taken from the page's own.
 
-    kind, shown = "link", ("label", "address")
+    `reach`: where others find that page, which may be open here under a name that means this machine everywhere.
+    """
+
+    kind, shown = "link", ("label", "address", "reach")
     label = param.String(default="")
     address = param.String(default="")
+    reach = param.String(default="")
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(reach=os.environ.get(ADDRESS, ""), **params)
 
 
 class Code(FormPart):
@@ -107,6 +116,27 @@ class Reasons(FormPart):
     kind, shown = "reasons", ("summary", "items")
     summary = param.String(default="")
     items = param.List(default=[])
+
+
+class TableHead(FormPart):
+    """The first rows of a table, under heads that say what each column became and offer something else.
+
+    `heads`: for each column its name, the kind that colours it, and what it became; `offers`: what a person may ask of
+    a column, by its label; `asked`: the last such wish, a column's name and what is wanted of it.
+    """
+
+    kind, shown = "table", ("label", "heads", "rows", "offers")
+    label = param.String(default="")
+    heads = param.List(default=[])
+    rows = param.List(default=[])
+    offers = param.List(default=[])
+    asked = param.Tuple(default=("", ""), length=2)
+
+    def answer(self, message: Mapping[str, Any]) -> None:
+        name, wish = message.get("column"), message.get("wish")
+        if wish in self.offers and any(name == head[0] for head in self.heads):
+            self.param.update(asked=(name, wish))
+            self.asked = ("", "")
 
 
 class ProgressBar(FormPart):

@@ -101,7 +101,7 @@ class MapCard(cards.Rooted):
             self._refusal, self._fitted = "", 0
         self._race, self._kernels, self._styles, self.theme = race, tuple(kernels), styles, theme
         self._model = model
-        self.start.follow(race)
+        self.start.follow(race, styles)
         if same and looks:
             self._redraw()  # the figure stays, and with it what is dragged in it
         else:

@@ -17,7 +17,9 @@ from mklviz.record import Trace
 from mklviz.typing import Array
 from mklviz.views.form import Button, FormRow
 from mklviz.views.host.dragging import DragHandle
+from mklviz.views.host.solved_paths import solved_paths
 from mklviz.views.host.ticks import Polling
+from mklviz.views.look.palette import RunStyle
 from mklviz.views.session.launcher import race_from
 
 __all__ = ["StartDrag"]
@@ -43,6 +45,7 @@ class StartDrag:
         self.words = ""
         self._redraw = redraw
         self._race: Race | None = None
+        self._styles: Mapping[str, RunStyle] = {}
         self._map: WeightMap | None = None
         self._dragged: DraggedPaths | None = None
         self.held = False
@@ -57,8 +60,9 @@ class StartDrag:
 
     # -- what it belongs to
 
-    def follow(self, race: Race | None) -> None:
+    def follow(self, race: Race | None, styles: Mapping[str, RunStyle]) -> None:
         """Turn to a race; one on another problem has no former paths."""
+        self._styles = styles
         if race is not None and self._race is not None and not race.shares_problem(self._race):
             self._former, self._cleared, self.handle.place = [], 0, []
         if race is not self._race:
@@ -69,7 +73,8 @@ class StartDrag:
 
     def lie(self, map_: WeightMap | None, figure: str) -> None:
         """Lie on a map, in the figure of that id."""
-        self._map, self.handle.figure = map_, figure
+        self._map = map_
+        self.handle.lie(figure)
 
     def update(self) -> None:
         """Take over what has happened to the race."""
@@ -106,8 +111,13 @@ class StartDrag:
             self.update()
             self.handle.answer()
             return
+        solvers = {key: run.solver for key, run in race.runs.items()}
+        looks = {key: (style.label, style.colour) for key, style in self._styles.items()}
+        if alone := solved_paths(race.problem, solvers, looks, map_, race.facts.names):
+            self.handle.hand(alone)
+            return
         if self._dragged is None:
-            self._dragged = DraggedPaths(race.problem, {key: run.solver for key, run in race.runs.items()})
+            self._dragged = DraggedPaths(race.problem, solvers)
         self._dragged.ask(weights)
         self._polling.begin()
 

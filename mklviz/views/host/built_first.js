@@ -61,7 +61,6 @@ Document.prototype.forget_waiting = function () {  // what comes instead has the
 }
 Document.prototype.apply_json_patch = function (...patch) {
   this.in_turn(() => apply.apply(this, patch))
-  if (window.mklvizConnection) window.mklvizConnection.heard = Date.now()  // the server lives
 }
 Document.prototype.apply_at_once = apply
 setInterval(() => {

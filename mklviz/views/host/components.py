@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import panel as pn
 import param
 from panel.custom import JSComponent
+from panel.io.state import set_curdoc, state
 
-__all__ = ["Markup", "PlotPane", "ScriptedComponent"]
+__all__ = ["Markup", "PlotPane", "Pulse", "ScriptedComponent"]
 
 
 class ScriptedComponent(JSComponent):
@@ -30,6 +31,33 @@ class ScriptedComponent(JSComponent):
     def _get_model(self, *args: Any, **settings: Any) -> Any:
         self.before_page()
         return super()._get_model(*args, **settings)
+
+
+class Pulse(JSComponent):
+    """Invisible part of a page that counts up `_told` for its browser, which answers with `_heard`.
+
+    Both go straight: Panel would wait for more answers, ask for the lock again, and work out the look of the component
+    for each number, for which it asks the disk.
+    """
+
+    _told: ClassVar[str] = ""
+    _heard: ClassVar[str] = ""
+
+    def _param_change(self, *events: Any) -> None:
+        document, names = state.curdoc, {event.name for event in events}
+        straight = names <= {self._told, self._heard} and document is not None and document.session_context is not None
+        if not straight or not state._unblocked(document):
+            super()._param_change(*events)
+        elif self._told in names:
+            for model, _ in self._models.values():
+                setattr(model.data, self._told, getattr(self, self._told))
+
+    def _server_change(self, doc: Any, ref: str, subpath: str | None, attr: str, old: Any, new: Any) -> None:
+        if attr == self._heard:
+            with set_curdoc(doc):
+                setattr(self, attr, new)
+        else:
+            super()._server_change(doc, ref, subpath, attr, old, new)
 
 
 class Markup(pn.pane.HTML):

@@ -1,4 +1,4 @@
-// A handle on a figure.
+// A handle on a figure; the paths from where it is are solved by the server, or here, where it says how (`solvedPaths`).
 export function render({ model, el }) {
   const STEP = 0.02, LARGE = 0.1  // of the frame, by an arrow key
   const REST = 700  // milliseconds after the last key, by when a move by keys has ended
@@ -43,10 +43,77 @@ export function render({ model, el }) {
     soon()
   }
 
+  // -- the paths that are solved here
+
+  let given = null, solve = null, moving = false, drags = 0, kept = 0, past = 0, start = [], settled = []
+  const former = [], told = document.createElement("p"), back = document.createElement("button")
+  const beside = document.createElement("div")
+  const REST_OF_MAP = ["ghosts", "here", "numbers", "trials", "level-set", "edges"]
+  const table = (name) => view.model.renderers.map(({ data_source }) => data_source).find((one) => one.name === `map-${name}`)
+  const columns = ({ data }) => data instanceof Map ? Object.fromEntries(data) : data
+  const put = (name, data) => table(name).setv({ data }, { sync: false, check_eq: false })
+  const times = (A, x, shift) => shift.map((value, i) => x.reduce((total, each, k) => total + A[i][k] * each, value))
+  const words = (weights) => weights.map((weight, k) => [weight, given.names[k]]).sort(([one], [other]) => other - one)
+    .slice(0, 3).map(([weight, name]) => `${name} ${weight.toFixed(2)}`).join(", ")
+  const keep = () => {  // what was drawn before this drag stays as ghosts
+    const names = [...given.runs.map(({ key }) => `path-${key}`), ...REST_OF_MAP]
+    former.push({ start: settled, words: told.textContent, tables: names.map((name) => [name, columns(table(name))]) })
+    const { along, up, colour } = columns(table("ghosts")), paths = given.runs.map(({ key }) => columns(table(`path-${key}`)))
+    put("ghosts", { along: [...along, ...paths.map((path) => path.along)], up: [...up, ...paths.map((path) => path.up)],
+      colour: [...colour, ...given.runs.map((run) => run.colour)] })
+    for (const name of REST_OF_MAP.slice(1)) {
+      put(name, Object.fromEntries(Object.keys(columns(table(name))).map((column) => [column, []])))
+    }
+  }
+  const draw = ({ about, found }) => {
+    if (about <= past) return  // undone, or of another map
+    if (about !== kept) keep()
+    kept = about
+    for (const { key, label } of given.runs) {
+      const places = found[key].map(({ weights }) => times(given.flat[0], weights, given.flat[1]))
+      put(`path-${key}`, { along: places.map(([x]) => x), up: places.map(([, y]) => y),
+        title: places.map((_, t) => `${label}, step ${t}`), weights: found[key].map(({ weights }) => words(weights)),
+        objective: found[key].map(({ objective }) => objective.toLocaleString("en-US", { maximumSignificantDigits: 6 })) })
+    }
+    told.textContent = toldPaths(given.runs, found)
+    back.hidden = !given.undo
+    handle.dataset.hint = ""
+    handle.setAttribute("aria-valuetext", `Start: ${words(start)}`)
+  }
+  const solveHere = () => {
+    start = nearestMix(times(given.flat[2], at, given.flat[3]))
+    if (!moving) settled = start  // let go before the problem was here
+    solve(start, drags)
+  }
+  back.textContent = "Undo"
+  back.hidden = true
+  back.addEventListener("click", () => {
+    const before = former.pop()
+    past = drags
+    for (const [name, data] of before.tables) put(name, data)
+    start = settled = before.start
+    at = start.length ? times(given.flat[0], start, given.flat[1]) : model.place
+    told.textContent = before.words
+    back.hidden = !former.length
+    lay()
+  })
+  model.on("msg:custom", (message) => {
+    if (given && message.problem) return  // asked for twice
+    given = message.problem ? message : null
+    solve?.end()
+    solve = given && solvedPaths(given, draw)
+    former.length = 0
+    if (given && drags > Math.max(kept, past)) solveHere()
+  })
+
   const move = (place, ended) => {
     at = place
+    if (!moving) drags += 1
+    moving = !ended
+    if (given && moving) solveHere()
+    else drag.say({ at: place, ended })
+    if (given && ended) { settled = start; at = times(given.flat[0], start, given.flat[1]) }
     lay()
-    drag.say({ at: place, ended })
   }
   const place = (event) => {
     const { frame, model: shown } = view, box = view.el.getBoundingClientRect()
@@ -90,13 +157,23 @@ export function render({ model, el }) {
     handle.setAttribute("aria-valuenow", String(model.share))
     handle.dataset.hint = model.hint
   }
-  const stand = () => { if (held === null && drag.idle()) { at = model.place; lay() } }
+  const stand = () => {
+    if (held !== null || !drag.idle()) return
+    at = model.place
+    past = drags
+    told.textContent = ""
+    back.hidden = true
+    if (former.length && given.undo) put("ghosts", former[0].tables.find(([name]) => name === "ghosts")[1])  // which the server knows
+    former.length = 0
+    lay()
+  }
   describe()
   attach()
   stand()
   model.on("figure", attach)
   model.on("place", stand)
   for (const name of ["label", "position", "share", "hint"]) model.on(name, describe)
-  model.on("remove", () => { undo(); clearTimeout(resting) })
-  el.append(handle)
+  model.on("remove", () => { undo(); solve?.end(); clearTimeout(resting) })
+  beside.append(told, back)
+  el.append(handle, beside)
 }

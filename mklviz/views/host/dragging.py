@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import param
@@ -10,6 +10,7 @@ import param
 from mklviz.views.host.beside import beside
 from mklviz.views.host.components import ScriptedComponent
 from mklviz.views.host.dragged_figure import ONE_IN_FLIGHT
+from mklviz.views.host.solved_paths import SOLVED_PATHS
 
 __all__ = ["DragHandle", "DraggedComponent"]
 
@@ -38,11 +39,24 @@ class DragHandle(DraggedComponent):
     share = param.Integer(default=0, bounds=(0, 100), doc="Where it is, as a percentage, which sliders must have")
     hint = param.String(default="", doc="What stands beside it until it has been dragged")
     on_move: Callable[[float, float, bool], None] | None = None
+    handed = False  # whether the browser solves the paths by itself
 
     # these are no work that a page would have to be busy for
     _busy__ignore: ClassVar[list[str]] = [*DraggedComponent._busy__ignore, "place", "position", "share"]
-    _esm = ONE_IN_FLIGHT + beside(__file__, "drag_handle.js")
+    _esm = ONE_IN_FLIGHT + SOLVED_PATHS + beside(__file__, "drag_handle.js")
     _stylesheets: ClassVar[list[str]] = [beside(__file__, "drag_handle.css")]
+
+    def lie(self, figure: str) -> None:
+        """Lie on the figure of that id, or on another map in it."""
+        if self.handed:
+            self.hand(None)
+        self.figure = figure
+
+    def hand(self, paths: Mapping[str, Any] | None) -> None:
+        """Let the browser solve the paths by itself, see `solved_paths`, or no more: it then tells every place."""
+        self.handed = paths is not None
+        self.send(paths or {})
+        self.answer()
 
     def receive(self, message: Any) -> None:
         """Hand on a place, if it is one."""

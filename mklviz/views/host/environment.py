@@ -14,7 +14,7 @@ __all__ = [
     *("running_marimo", "show_below_cell", "show_bundle"),
 ]
 
-PACKAGES = ("panel", "panel_material_ui", "bokeh", "holoviews", "contourpy", "tornado")
+PACKAGES = ("panel", "panel_material_ui", "bokeh", "holoviews", "contourpy", "tornado", "segno")
 
 
 def missing() -> list[str]:

@@ -8,10 +8,10 @@ from time import monotonic
 from typing import Any, ClassVar
 
 import param
-from panel.custom import JSComponent
 from panel.io.document import unlocked
 
 from mklviz.views.host.beside import beside
+from mklviz.views.host.components import Pulse
 from mklviz.views.host.page_session import is_on_page
 
 __all__ = ["STEP_KEYS", "FigureSync", "Frames", "Heartbeat"]
@@ -19,7 +19,7 @@ __all__ = ["STEP_KEYS", "FigureSync", "Frames", "Heartbeat"]
 STEP_KEYS = ("ArrowLeft", "ArrowRight", "Home", "End")  # as the browser calls them
 
 
-class Heartbeat(JSComponent):
+class Heartbeat(Pulse):
     """Invisible part of a page."""
 
     seq = param.Integer(default=0, doc="Last frame sent")
@@ -30,6 +30,7 @@ class Heartbeat(JSComponent):
 
     # these are no work, and the shell of a page walks through all its models whenever "busy" changes
     _busy__ignore: ClassVar[list[str]] = ["ack", "key", "presses"]
+    _told, _heard = "seq", "ack"
 
     _esm = beside(__file__, "heartbeat.js")
 

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable
-from time import monotonic
 from typing import Any, ClassVar
 
 import panel as pn
 import param
-from panel.custom import JSComponent
 
 from mklviz.record.store import EVERYBODY, Asker, Owner
 from mklviz.views.host.beside import beside
+from mklviz.views.host.components import Pulse
 from mklviz.views.host.ticks import Ticks
 
 __all__ = [
-    *("GIVE_UP_AFTER", "OWNER", "PATIENCE", "Reconnect", "follow_session", "is_connected", "is_on_page", "is_served"),
-    *("owner_of_page", "wait_for_browser"),
+    *("GIVE_UP_AFTER", "GONE_AFTER", "OWNER", "PATIENCE", "Reconnect", "follow_session", "is_connected"),
+    *("is_on_page", "is_served", "owner_of_page", "wait_for_browser"),
 ]
 
 PATIENCE = 60.0  # seconds until the server gives up a browser that has not connected
@@ -84,10 +83,10 @@ def follow_session(loaded: Callable[[], object], ended: Callable[[], object]) ->
 
 
 BEAT = 3.0  # seconds
-GONE_AFTER = 10.0  # seconds without an answer after which a page counts as left, even if its connection looks open
+GONE_AFTER = 3  # signs of life without an answer after which a page counts as left, even if its connection looks open
 
 
-class Reconnect(JSComponent):
+class Reconnect(Pulse):
     """Invisible part of a page, by which it outlives its connection.
 
     The server counts up `beat` and the browser answers with `heard`. A page that hears nothing says so and tries to
@@ -101,6 +100,7 @@ class Reconnect(JSComponent):
     heard = param.Integer(default=0, doc="The last of them that was answered")
 
     _busy__ignore: ClassVar[list[str]] = ["heard"]
+    _told, _heard = "beat", "heard"
 
     _esm = beside(__file__, "reconnect.js")
 
@@ -109,8 +109,6 @@ class Reconnect(JSComponent):
         self._context = document.session_context if document is not None else None
         session = self._context.id.split(".")[0] if self._context else ""
         super().__init__(page_id=secrets.token_hex(8), session=session, width=0, height=0, margin=0)
-        self._heard_at = monotonic()
-        self.param.watch(self._take_note, "heard")
         if self._context is not None:
             ticks = Ticks(BEAT, self._send_beat)
             pn.state.onload(ticks.start)
@@ -123,9 +121,5 @@ class Reconnect(JSComponent):
     def present(self) -> bool:
         """Whether a browser shows the page."""
         session = self._context.session if self._context else None
-        if session is None or session.connection_count == 0:
-            return False
-        return monotonic() - self._heard_at < GONE_AFTER
-
-    def _take_note(self, _event: object) -> None:
-        self._heard_at = monotonic()
+        connected = session is not None and session.connection_count > 0
+        return connected and self.beat - self.heard <= GONE_AFTER

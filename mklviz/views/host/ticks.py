@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from time import monotonic, thread_time
 from typing import Protocol
 from weakref import WeakKeyDictionary
 
-from panel.io import hold
+from bokeh.document import Document
+from bokeh.document.events import DocumentChangedEvent, DocumentPatchedEvent
+from bokeh.server.session import ServerSession
+from panel.io import hold, state
 from panel.io.callbacks import PeriodicCallback
+from panel.io.state import set_curdoc
 
-__all__ = ["FRAME_RATE", "FrameRate", "Polling", "Ticks", "loop_lock"]
+__all__ = ["FRAME_RATE", "FrameRate", "Polling", "Ticks", "changes", "loop_lock"]
 
 ROUNDS = 4  # of the event loop: a small request is accepted, read and answered in so many
 
@@ -37,7 +42,7 @@ LONGEST = 1.0  # seconds between two frames of a page, however many pages there 
 
 
 class Sending(Protocol):
-    """Sends the frames of a page, and knows when it sent the last."""
+    """Sends what is new to a page, and knows when it did last."""
 
     sent_at: float
 
@@ -58,52 +63,129 @@ class FrameRate:
         return sum(now - at < FORGET_AFTER for at in self._drawn.values())
 
     @contextmanager
-    def watch(self, frames: Sending) -> Iterator[None]:
-        """Count the cost of everything within, if it sends a frame."""
-        before, begun = frames.sent_at, thread_time()
+    def watch(self, page: Sending) -> Iterator[None]:
+        """Count the cost of everything within, if it sends anything."""
+        before, begun = page.sent_at, thread_time()
         yield
-        if frames.sent_at > before:
+        if page.sent_at > before:
             spent = min(thread_time() - begun, MOST_COST)
             self._cost += (FORGOTTEN if self._cost else 1.0) * (spent - self._cost)
             now = monotonic()
-            self._drawn = {page: at for page, at in self._drawn.items() if now - at < FORGET_AFTER}
-            self._drawn[id(frames)] = now
+            self._drawn = {each: at for each, at in self._drawn.items() if now - at < FORGET_AFTER}
+            self._drawn[id(page)] = now
 
 
 FRAME_RATE = FrameRate()
 
 
+IDLE = 0.1  # of the time for which nothing has changed on a page passes until its next tick
+SLOWEST = 3.0  # seconds between two of its ticks
+AWAY = 10.0  # seconds without a connection after which a page has no ticks
+LOOK_AGAIN = 0.5  # seconds between looks whether its browser has come back
+PULSES = ("seq", "ack", "beat", "heard")  # by which server and browser hear from each other
+
+_log = logging.getLogger(__name__)
+
+
 class Ticks:
-    """Calls a coroutine every so many seconds, or less often while the process draws many pages; it is not logged."""
+    """Calls a coroutine every so many seconds, with the lock of the page, and sends all that it changes at once.
 
-    def __init__(self, seconds: float, callback: Callable[[], Awaitable[None]]) -> None:
+    It is called less often while the process draws many pages and, with `idles`, the longer nothing has changed on the
+    page; not at all while no browser shows it.
+    """
+
+    def __init__(self, seconds: float, callback: Callable[[], Awaitable[None]], idles: bool = False) -> None:
         self._seconds, self._callback = seconds, callback
-        self._called_at = -math.inf
-        self._periodic: PeriodicCallback | None = None
-
-    @property
-    def begun(self) -> bool:
-        """Whether they have been started, even if they have been stopped since."""
-        return self._periodic is not None
+        self._slowest = SLOWEST if idles else seconds
+        self.sent_at = self._called_at = -math.inf  # when it changed the page last, and when it was called
+        self._woken_at = self._seen_at = monotonic()
+        self._document: Document | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._task: asyncio.Task[None] | None = None  # the loop itself would forget it
+        self.begun = self._over = self._woken = False  # `begun` even if they have been stopped since
 
     def start(self) -> None:
-        """Begin, once."""
-        if self._periodic is None:
-            period = int(1000 * self._seconds)
-            self._periodic = PeriodicCallback(callback=self._call, period=period, log=False, background=True)
-            self._periodic.start()
+        """Begin, once; without an event loop there are none."""
+        if self.begun:
+            return
+        self.begun, self._document = True, state.curdoc
+        if self._document is not None:
+            self._document.on_change(self._note)
+            self._document.on_message("bokeh_event", self._hurry)
+        with suppress(RuntimeError):
+            self._loop = asyncio.get_running_loop()
+            self._woken_at = self._seen_at = monotonic()
+            self._wait(self._seconds)
 
     def stop(self) -> None:
         """End for good."""
-        if self._periodic is not None:
-            self._periodic.stop()
+        self._over = True
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def wake(self) -> None:
+        """Come soon, though nobody may see the page."""
+        self._woken = True
+        self._hurry()
+
+    def _note(self, event: DocumentChangedEvent) -> None:
+        if _is_news(event):
+            self._hurry()
+
+    def _hurry(self, *_: object) -> None:
+        """Come soon, as something has happened, and at the full rate from now on."""
+        self._woken_at = monotonic()
+        if self._timer is not None and not self._over:
+            self._timer.cancel()
+            self._wait(self._called_at + self.pause(self._woken_at) - self._woken_at)
+
+    def pause(self, now: float) -> float:
+        """Return the seconds between two ticks."""
+        idle = min(max(IDLE * (now - max(self._woken_at, self.sent_at)), self._seconds), self._slowest)
+        return max(idle, FRAME_RATE.interval(now))
+
+    def _wait(self, seconds: float) -> None:
+        self._timer = self._loop.call_later(max(seconds, 0.0), self._begin)
+
+    def _begin(self) -> None:
+        seen = self._session is None or self._session.connection_count > 0
+        if seen:
+            self._seen_at = monotonic()
+        if seen or self._woken or monotonic() - self._seen_at < AWAY:
+            self._timer, self._woken = None, False
+            self._task = self._loop.create_task(self._call())
+        else:
+            self._wait(LOOK_AGAIN)
+
+    @property
+    def _session(self) -> ServerSession | None:
+        context = None if self._document is None else self._document.session_context
+        return None if context is None else context.session
 
     async def _call(self) -> None:
-        now = monotonic()
-        if now - self._called_at >= FRAME_RATE.interval(now):
-            self._called_at = now
-            async with loop_lock():
+        self._called_at, session = monotonic(), self._session
+        try:
+            await (self._tick() if session is None else session.with_document_locked(self._tick))
+        except Exception:
+            _log.exception("A tick of a page broke down")
+        if not self._over:
+            self._wait(self._called_at + self.pause(now := monotonic()) - now)
+
+    async def _tick(self) -> None:
+        async with loop_lock():
+            with set_curdoc(self._document), FRAME_RATE.watch(self), hold(policy="collect"):
                 await self._callback()
+                if self._document is None or changes(self._document):
+                    self.sent_at = monotonic()
+
+
+def changes(document: Document) -> bool:
+    """Return whether a browser is to be told anything of what was done within `hold`, but to say that it is there."""
+    return any(map(_is_news, document.callbacks._held_events))
+
+
+def _is_news(event: DocumentChangedEvent) -> bool:
+    return isinstance(event, DocumentPatchedEvent) and getattr(event, "attr", "") not in PULSES
 
 
 PERIOD = 8  # milliseconds

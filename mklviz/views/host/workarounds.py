@@ -9,6 +9,7 @@ from typing import Any
 
 import bokeh.server.session
 from bokeh.core.has_props import HasProps
+from bokeh.core.property.bases import Undefined
 from bokeh.core.property.descriptors import PropertyDescriptor
 from bokeh.server.contexts import ApplicationContext
 from bokeh.server.session import ServerSession
@@ -24,12 +25,14 @@ __all__ = [
     "with_page_locked",
 ]
 
+_PLAIN = (str, int, float, type(None), type(Undefined))
+
 
 @cache
 def remember_defaults() -> None:
     """Let Bokeh remember the defaults of each class; done once per process.
 
-    It works them out anew for each of the 700 models of a race, which is a third of what a page costs the server.
+    It works them out anew, and checks them, for each of the 700 models of a race: a third of what a page costs.
     """
     models: Any = HasProps
     descriptors: Any = PropertyDescriptor
@@ -37,6 +40,21 @@ def remember_defaults() -> None:
     varies: Any = cache(descriptors.has_unstable_default)  # which asks of a class what it asks of its models
     models._overridden_defaults = classmethod(defaults)
     descriptors.has_unstable_default = lambda descriptor, model: varies(descriptor, type(model))
+    work_out: Any = descriptors.instance_default
+    plain: dict[tuple[type, str], Any] = {}
+
+    def default(descriptor: Any, model: Any) -> Any:
+        about = type(model), descriptor.name
+        if descriptor.name in (model.themed_values() or ()):
+            return work_out(descriptor, model)
+        if about in plain:
+            return plain[about]
+        value = work_out(descriptor, model)
+        if isinstance(value, _PLAIN) and not descriptor.has_unstable_default(model):  # no list or model, of which
+            plain[about] = value  # each has its own
+        return value
+
+    descriptors.instance_default = default
 
 
 _PACKAGES = ("mklviz", "panel", "panel_material_ui")

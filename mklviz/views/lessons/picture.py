@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 
 from mklviz.contract import Array
+from mklviz.problem import Problem
 from mklviz.record import Trace
 from mklviz.scenarios import Evidence
 from mklviz.views.chart.axes import axis_share, axis_span, axis_value
@@ -46,6 +48,7 @@ class LessonRuns:
     styles: Mapping[str, RunStyle]
     evidence: Evidence
     theme: Theme
+    problem: Problem | None = None  # once the race on it has ended
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,7 @@ class Picture:
     rows: Sequence[Sequence[Chart]]
     tables: Tables
     legend: Sequence[RunStyle] = ()  # of runs that the charts do not name themselves
+    paths: Callable[[], Mapping[str, Any] | None] | None = None  # what lets the browser solve them from another start
 
     @property
     def charts(self) -> list[Chart]:

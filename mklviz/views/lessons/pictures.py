@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
 from mklviz.analysis.curves import best_of
-from mklviz.analysis.weight_map import CORNERS, MapPoint, Mesh
+from mklviz.analysis.weight_map import CORNERS, MapPoint, Mesh, slice_through
 from mklviz.record import Trace
 from mklviz.record.bundle import recorded_evidence, recording
 from mklviz.scenarios import Scenario, load_scenario
 from mklviz.views.chart.description import Axis, Chart, Table
 from mklviz.views.chart.svg import drawing
 from mklviz.views.geometry.map_chart import MapPath, corner_tables, map_chart, still_tables
+from mklviz.views.host.solved_paths import solved_paths, solves_alone
 from mklviz.views.lessons import curves, outcomes
 from mklviz.views.lessons.picture import LessonRuns, Picture, PictureMaker, drawn_steps
 from mklviz.views.look.palette import LIGHT, Theme
-from mklviz.views.look.styles import run_styles
+from mklviz.views.look.styles import run_styles, solver_of
 
 __all__ = [
     *("PICTURES", "kernel_titles", "picture_of", "recorded_picture", "recorded_runs", "small_picture", "thumbnail"),
@@ -41,7 +42,13 @@ def triangle(runs: LessonRuns) -> Picture:
         **still_tables(paths, _point(best, best.best_index), runs.styles, runs.theme, (chart.x, chart.y), mesh),
     }
     tables["numbers"] = {name: [] for name in tables["numbers"]}  # they stand in the tab Geometry
-    return Picture([[chart]], tables, [runs.styles[key] for key in paths])
+    solvers = {key: solver for key, trace in runs.traces.items() if (solver := solver_of(trace))}
+    map_, names = slice_through(best.best.weights, (0, 1, 2)), kernel_titles(runs.traces)
+    looks = {key: (style.label, style.colour) for key, style in runs.styles.items()}
+    problem = runs.problem if len(solvers) == len(paths) else None
+    alone = problem is not None and solves_alone(problem, solvers)
+    again = partial(solved_paths, problem, solvers, looks, map_, names) if problem is not None and alone else None
+    return Picture([[chart]], tables, [runs.styles[key] for key in paths], again)
 
 
 def kernel_titles(traces: Mapping[str, Trace]) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from mklviz.views.chart.description import Chart, Tables
 from mklviz.views.form import Button, Form, FormRow
 from mklviz.views.host.beside import beside
 from mklviz.views.host.components import PlotPane
+from mklviz.views.host.dragging import DragHandle
 from mklviz.views.host.frames import FigureSync
 from mklviz.views.lessons.curves import gap
 from mklviz.views.lessons.picture import LessonRuns, Picture
@@ -120,7 +121,8 @@ class LessonStage(cards.Rooted):
         session, now = self._session, monotonic()
         steps = sum(len(trace) for trace in session.traces.values())
         self.heading.object = f'<h2 class="unseen">Lesson: {escape(self.panel.scenario.title)}</h2>'
-        state = (self.panel.scenario, session.race, session.theme, session.lesson_result, steps)
+        ended = session.race is not None and session.race.finished
+        state = (self.panel.scenario, session.race, session.theme, session.lesson_result, steps, ended)
         growing = state[:4] == self._drawn[:4]
         if state == self._drawn or (growing and now - self._drawn_at < EVERY):
             return
@@ -149,7 +151,9 @@ class LessonStage(cards.Rooted):
         session = self._session
         traces = {key: trace for key, trace in session.traces.items() if len(trace) and trace.origin is None}
         styles = {} if session.race is None else race_styles(session.race, session.theme)
-        return LessonRuns(traces, {key: styles[key] for key in traces}, self._evidence(), session.theme)
+        race = session.race
+        problem = race.problem if race is not None and race.finished and not race.missing else None
+        return LessonRuns(traces, {key: styles[key] for key in traces}, self._evidence(), session.theme, problem)
 
     def _evidence(self) -> Evidence:
         result = self._session.lesson_result
@@ -176,6 +180,7 @@ class PictureView(cards.Rooted):
         super().__init__()
         self.figures: list[ChartFigure] = []
         self._theme: Theme | None = None
+        self.handle = DragHandle(label="Start of the paths", hint="Drag the start")
         self._legend, self._cover = cards.html(visible=False), cards.html(styles=_OVER)
         self._rows, self.sync = pn.Column(sizing_mode="stretch_width", margin=0), FigureSync()
         parts = self._legend, self._rows, self._cover, self.sync.frames.heartbeat
@@ -201,9 +206,21 @@ class PictureView(cards.Rooted):
             with self.sync.frames.in_order():
                 for figure in self.figures:
                     figure.show(_own(figure.chart, picture.tables))
+        self._offer_start(picture)
         self._legend.param.update(object=cards.legend(picture.legend), visible=bool(picture.legend))
         self._cover.object = f'<p class="guess">{escape(waiting)}</p>' if waiting else ""
         return True
+
+    def _offer_start(self, picture: Picture) -> None:
+        """Let the start of paths be dragged, which the browser solves by itself."""
+        paths = picture.paths
+
+        def move(_x: float, _y: float, ended: bool) -> None:
+            if paths is not None and not ended and (told := paths()):
+                self.handle.hand({**told, "undo": True})
+
+        self.handle.on_move = move
+        self.handle.place = [0.5, 0.5 / 3.0**0.5] if paths is not None else []
 
     def _build(self, picture: Picture, theme: Theme) -> None:
         least, rows = (LEAST_PROJECTED, picture.charts) if theme.projected else (LEAST, picture.rows)
@@ -212,6 +229,8 @@ class PictureView(cards.Rooted):
         for figure in self.figures:  # before they are on the page
             figure.show(_own(figure.chart, picture.tables))
             figure.plot.stylesheets = [_LOWER] if len(rows) == 1 else []
+        if self.figures:
+            self.handle.lie(self.figures[0].plot.id)
         drawn = iter(self.figures)
         rows = [[self._drawn(next(drawn), high) for _ in row] for row in picture.rows]
         self._rows.objects = [cards.grid(*row, columns=_ACROSS) for row in rows]
@@ -221,7 +240,8 @@ class PictureView(cards.Rooted):
         pane = PlotPane(figure.plot, sizing_mode="stretch_width", margin=0, height=high)
         note = f'<span class="why">{escape(chart.note)}</span>' if chart.note else ""
         heading = cards.html(cards.title(chart.title, beside=note), visible=bool(chart.title))
-        return pn.Column(heading, pane, sizing_mode="stretch_width", margin=0)
+        over = [self.handle] if chart.equal_units else []
+        return pn.Column(heading, pane, *over, sizing_mode="stretch_width", margin=0)
 
 
 def _own(chart: Chart, tables: Tables) -> Tables:

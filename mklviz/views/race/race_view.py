@@ -235,11 +235,14 @@ class RaceView(pn.viewable.Viewer):
 
     # -- what is new
 
+    def hold(self, now: float) -> bool:
+        """Hold the race while the page has no connection; return whether there is one, or no race."""
+        return self.race is None or self.hold_unseen.update(self.race, now)
+
     def tick(self, now: float) -> None:
         """Send what is new at the time `now`, in seconds; within a running event loop, which scores need."""
         self.figures.complete(now)
-        seen = self.race is None or self.hold_unseen.update(self.race, now)
-        runs = self.figures.drawn
+        seen, runs = self.hold(now), self.figures.drawn
         if runs is None or not seen or self.frames.behind(now):
             return
         if self.playback is not None and now - self.frames.sent_at < PLAYED_EVERY:

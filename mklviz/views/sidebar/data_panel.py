@@ -12,6 +12,7 @@ from param.parameterized import batch_call_watchers
 
 from mklviz.context.memory import LEDGER
 from mklviz.datasets import DataError, Dataset, DatasetInfo, TableOptions, Task, describe_datasets, load_dataset
+from mklviz.datasets._formats import suffixes
 from mklviz.engine.task import STOPPED
 from mklviz.errors import ProblemError
 from mklviz.numbers import counted
@@ -26,9 +27,10 @@ from mklviz.views.sidebar.own_table import UPLOAD_LIMIT, FileReading, TableChoic
 __all__ = ["DataPanel", "Shape"]
 
 OWN_FILE, DRAWN = "Your file", "Drawn points"
-ACCEPTED = ".csv,.tsv,.txt,.data,.xlsx,.parquet,.libsvm,.svm,.svmlight,.npz"
+ACCEPTED = ",".join((".csv,.tsv,.txt,.data,.dat,.xlsx,.parquet", *suffixes(), ".gz,.bz2,.xz,.zip"))
 _FILE_HELP = (
-    "A table (CSV, Excel or Parquet), LIBSVM text (.svm, .txt) or NumPy arrays X and y (.npz);"
+    "A table (CSV, Excel, Parquet or ARFF), LIBSVM text, arrays of NumPy (.npz) or MATLAB (.mat), kernel or distance"
+    " matrices; several files, such as kernels and their labels, as one .zip;"
     f" at most {UPLOAD_LIMIT // 2**20} MB"
 )
 _SEVERAL = "More than two classes"
@@ -44,6 +46,8 @@ class Shape:
     n_features: int
     feature_names: Callable[[], Sequence[str]] = field(compare=False)
     n_grams: int = 0
+    distances: bool = False
+    views: bool = False
 
 
 @cache
@@ -147,7 +151,9 @@ class DataPanel(Section):
         own, card = self.chosen.dataset, self.card
         names = partial(_feature_names, card.name) if own is None else lambda: own.feature_names
         grams = 0 if own is None or own.grams is None else len(own.grams)
-        return Shape(int(self.train.value * card.n_samples), card.n_features, names, grams)
+        distances = own is not None and own.distances
+        views = own is not None and own.groups is not None
+        return Shape(int(self.train.value * card.n_samples), card.n_features, names, grams, distances, views)
 
     @property
     def name_(self) -> str:
@@ -182,7 +188,7 @@ class DataPanel(Section):
     def _chosen(self, *_: Any) -> None:
         card = self.card
         target = " / ".join(card.classes) or "numbers to predict"
-        say(self.about, f"{counted(card.n_samples, 'sample')}, {counted(card.n_features, 'feature')} · {target}")
+        say(self.about, f"{counted(card.n_samples, 'sample')}, {_brings(card)} · {target}")
         own = self._own.get(OWN_FILE) if self.choice.value == OWN_FILE else None
         self.table.show(None if own is None else own.table)
         with batch_call_watchers(self):  # other data may bring other classes: both make one change
@@ -228,7 +234,7 @@ class DataPanel(Section):
         wanted = self._wanted
         if wanted is None:
             return False
-        own = await self.reading.read(content, name, TableOptions(wanted.target, wanted.missing, wanted.header))
+        own = await self.reading.read(content, name, TableOptions(**wanted.table))
         if own is None and self.reading.fault == STOPPED:
             say(self.refusal, f"{name}: {STOPPED}")
             return True
@@ -277,6 +283,15 @@ def _share(text: str, what: str) -> float:
     if not 0 < share < 1:
         raise ProblemError(f"{what} must lie between 0 and 100 %, such as 50 %.")
     return share
+
+
+def _brings(data: Dataset | DatasetInfo) -> str:
+    """Return what kernels are made of: features, or matrices."""
+    grams = data.grams if isinstance(data, Dataset) else None
+    if grams is None:
+        return counted(data.n_features, "feature")
+    what = "distance" if isinstance(data, Dataset) and data.distances else "Gram"
+    return f"{len(grams):,} {what} {'matrix' if len(grams) == 1 else 'matrices'}"
 
 
 def _size(data: Dataset | DatasetInfo) -> str:

@@ -28,7 +28,8 @@ from mklviz.numbers import counted
 from mklviz.recipe import KernelChoice, Recipe
 from mklviz.recipe.choices import COMBINATIONS as MADE
 from mklviz.recipe.parsing import show_number, show_values, values, whole
-from mklviz.views.form import Button, FormRow, Group, Heading, Menu, Select
+from mklviz.recipe.prepared import families_of_distances
+from mklviz.views.form import Button, FormRow, Group, Heading, Menu, Segments, Select
 from mklviz.views.sidebar.controls import Section, ValueField, note, say
 from mklviz.views.sidebar.data_panel import Shape
 
@@ -118,6 +119,7 @@ NORMALIZE = {
     "unit diagonal": "diagonal",
     "as they are": "none",
 }
+REPAIR = {"refuse": None, "clip": "clip", "flip": "flip", "shift": "shift"}
 
 
 class FamilyRow(param.Parameterized):
@@ -138,9 +140,9 @@ class FamilyRow(param.Parameterized):
         )
         if family.parameter:
             self.values.set(family.values())
-        options = dict(ON) if family.on in ON.values() else {**ON, _columns(family.on): family.on}
+        self._options = dict(ON) if family.on in ON.values() else {**ON, _columns(family.on): family.on}
         what = f"{family.label} kernels on which features"
-        self.on = Select(label=what, options=options, bare=True, value=family.on, width=118)
+        self.on = Select(label=what, options=dict(self._options), bare=True, value=family.on, width=118)
         about = f"Remove the {family.label} kernels"
         self.remove = Button(lambda *_: remove(self), label="×", variant="text", width=28, description=about)
         head = FormRow(note(family.label, strong=True), self.on, self.remove)
@@ -150,6 +152,12 @@ class FamilyRow(param.Parameterized):
 
     def _changed(self, *_: Any) -> None:
         self.revision += 1
+
+    def offer_views(self, offered: bool) -> None:
+        """Offer a set of kernels on each view of the data, or not."""
+        options = {**self._options, **({"each view": "views"} if offered else {})}
+        if options != self.on.options and self.on.value in options.values():
+            self.on.options = options
 
     @property
     def family(self) -> KernelFamily:
@@ -182,6 +190,8 @@ class KernelPanel(Section):
         )
         self.degrees.box.visible = False
         self.normalize = Select(label="scale", options=NORMALIZE, value="trace")
+        self.repair_head = note()
+        self.repair = Segments(label="negative eigenvalues", options=REPAIR, value=None, visible=False)
         self.precision = Precision()
         self.size, self.storage = note(), note()
         self.body = Group(
@@ -192,6 +202,8 @@ class KernelPanel(Section):
             self.families,
             self.add,
             self.normalize,
+            self.repair_head,
+            self.repair,
             self.precision.body,
             self.size,
             self.storage,
@@ -199,13 +211,14 @@ class KernelPanel(Section):
         self.precision.param.watch(self.touched, "revision")
         self.degrees.param.watch(self.touched, "revision")
         self.combination.param.watch(self._combined, "value")
-        self.normalize.param.watch(self.touched, "value")
+        for control in (self.normalize, self.repair):
+            control.param.watch(self.touched, "value")
 
     def load(self, recipe: Recipe) -> None:
         kernels = self._loaded = recipe.kernels
         self.combination.value = kernels.combination
         self.degrees.set(tuple(kernels.degrees))
-        self.normalize.value = kernels.normalize
+        self.normalize.value, self.repair.value = kernels.normalize, kernels.repair
         self.precision.set(kernels.approximation)
         self._show([self._row(family) for family in kernels.families])
 
@@ -235,7 +248,13 @@ class KernelPanel(Section):
         families, approximation = tuple(row.family for row in self.rows), self.precision.value
         rows = self._loaded.by_rows and approximation is None
         return KernelChoice(
-            "sum", families, self.normalize.value, approximation=approximation, cache_mb=cache_mb, by_rows=rows
+            "sum",
+            families,
+            self.normalize.value,
+            approximation=approximation,
+            cache_mb=cache_mb,
+            by_rows=rows,
+            repair=self.repair.value,
         )
 
     def access(self, shape: Shape | None) -> Access:
@@ -250,7 +269,12 @@ class KernelPanel(Section):
     def suit(self, shape: Shape | None) -> None:
         """Offer what can be chosen for data of this shape: ready Gram matrices leave no families to choose."""
         of_features = self.added and (shape is None or not shape.n_grams)
-        self.families.visible = self.add.visible = self.precision.applicable = of_features
+        self.precision.applicable = of_features
+        self.families.visible = self.add.visible = of_features or (self.added and shape is not None and shape.distances)
+        self.repair.visible = self.added and not of_features
+        say(self.repair_head, "Negative eigenvalues of the matrices:" if self.repair.visible else "")
+        for row in self.rows:
+            row.offer_views(shape is not None and shape.views)
         self.normalize.visible = self.added
 
     def show_size(self, shape: Shape | None, built: tuple[str, str] | None = None) -> str:
@@ -299,7 +323,7 @@ def describe_bank(bank: Bank) -> tuple[str, str]:
     if bank.backend == f"{len(bank):,} on the fly":
         return size, "Computed on the fly, nothing stored."
     backend = bank.backend if "computed" in bank.backend else bank.backend.replace("on the fly", "computed on the fly")
-    return size, f"Kept as: {backend}; {_memory(bank.nbytes)}."
+    return size, " ".join([f"Kept as: {backend}; {_memory(bank.nbytes)}.", *getattr(bank, "notes", ())])
 
 
 def _memory(nbytes: int) -> str:
@@ -320,8 +344,13 @@ def _estimate(shape: Shape, chosen: KernelChoice) -> str:
         kernels, nbytes = ProductBank.check_size(shape.n_train, shape.n_features)
         return describe_size(kernels, shape.n_train, nbytes, about="about ")
     families, approximation = chosen.families, chosen.approximation
+    if shape.distances:
+        each = sum(len(family.values()) for family in families_of_distances(families))
+        matrices = "distance matrix" if shape.n_grams == 1 else "distance matrices"
+        return f"{counted(each * shape.n_grams, 'kernel')} of {shape.n_grams:,} {matrices}"
     if shape.n_grams:
-        return f"{shape.n_grams:,} Gram matrices · {shape.n_train:,} points, as the file brings them"
+        grams = "Gram matrix" if shape.n_grams == 1 else "Gram matrices"
+        return f"{shape.n_grams:,} {grams} · {shape.n_train:,} points, as the file brings them"
     names = shape.feature_names() if any(_names_columns(family) for family in families) else None
     size = shape.n_train, shape.n_features, families
     if approximation is not None:
@@ -344,10 +373,13 @@ def expected_size(shape: Shape, chosen: KernelChoice) -> ProblemSize:
 
 
 def _names_columns(family: KernelFamily) -> bool:
-    return not isinstance(family.on, str) and any(isinstance(column, str) for column in family.on)
+    on = family.on
+    return on == "views" if isinstance(on, str) else any(isinstance(column, str) for column in on)
 
 
 def _columns(on: Any) -> str:
+    if on == "views":
+        return "each view"
     if isinstance(on, str):
         return f"{int(on.partition(':')[2]):,} random subsets"
     if len(on) > MOST_NAMED:

@@ -4,40 +4,66 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 from typing import Any
 
 import param
 
-from mklviz.datasets import DataError, Dataset, TableOptions, TableSummary, read_dataset_bytes
+from mklviz.datasets import TASK_CHOICES, DataError, Dataset, TableOptions, TableSummary, read_dataset_bytes
 from mklviz.engine.task import ProgressReport, Task
 from mklviz.limits import LIMITS
-from mklviz.recipe.choices import digest
-from mklviz.views.form import Button, FormRow, Group, ProgressBar, Reasons, Select, Switch
-from mklviz.views.sidebar.controls import note
+from mklviz.recipe.choices import TABLE_OPTIONS, digest
+from mklviz.views.form import Button, Expander, FormRow, Group, ProgressBar, Reasons, Select, Switch, TableHead
+from mklviz.views.sidebar.controls import note, say
 
 __all__ = ["UPLOAD_LIMIT", "FileReading", "TableChoices", "check_size", "read_file"]
 
 UPLOAD_LIMIT = LIMITS.upload_bytes
 LOOK_SECONDS = 0.05  # between looks whether the file has been read
 PATIENCE = 0.3  # seconds before progress is shown
+PREDICT, LEAVE, USE = "predict it", "leave it out", "use it"
+MOST_SHOWN = 40  # columns
+WRITTEN: dict[str, tuple[str, dict[str, Any]]] = {
+    "task": ("the target holds", {choice: choice for choice in TASK_CHOICES}),
+    "sep": ("between columns", {word: word for word in ("commas", "semicolons", "tabs", "bars", "blanks")}),
+    "decimal": ("decimal sign", {"point": ".", "comma": ","}),
+    "thousands": ("between thousands", {"point": ".", "comma": ",", "blank": " "}),
+    "encoding": (
+        "letters",
+        {"UTF-8": "utf-8", "UTF-16": "utf-16", "Western": "cp1252", "Cyrillic": "cp1251", "GBK": "gb18030",
+         "Shift-JIS": "cp932"},
+    ),
+    "sheet": ("sheet", {}),
+}  # fmt: skip
 _FILLING = "Fill in: the median of numbers, the most frequent of words."
 
 
 class TableChoices(param.Parameterized):
-    """What a person may choose of a table that was read; `asked` counts these choices."""
+    """What a person may choose of a table that was read, and the table itself; `asked` counts these choices."""
 
     asked = param.Integer(default=0)
 
     def __init__(self) -> None:
         super().__init__()
-        self._showing = False
+        self._showing, self._read = False, TableOptions()
+        self.dialect = note()
+        self.head = TableHead(label="The first rows of the table", offers=[PREDICT, LEAVE, USE])
         self.target = Select(label="target", description="The column that is predicted")
         self.header = Switch(label="First row holds column names")
         self.missing = Select(label="missing values", visible=False)
         self.filling, self.done = note(_FILLING), Reasons(visible=False)
-        self.body = Group(self.target, self.header, self.missing, self.filling, self.done, visible=False)
+        self.written = {
+            name: Select(label=label, options={"automatic": None, **choices})
+            for name, (label, choices) in WRITTEN.items()
+        }
+        self.how = Expander(*self.written.values(), title="How the file is written")
+        self.body = Group(
+            self.dialect, self.head, self.target, self.header, self.missing, self.filling, self.how, self.done,
+            visible=False,
+        )  # fmt: skip
         self.header.param.watch(self._other_names, "value")
-        for control in (self.target, self.missing):
+        self.head.param.watch(self._of_a_column, "asked")
+        for control in (self.target, self.missing, *self.written.values()):
             control.param.watch(self._ask, "value")
 
     def show(self, summary: TableSummary | None) -> None:
@@ -45,29 +71,58 @@ class TableChoices(param.Parameterized):
         self.body.visible = summary is not None
         if summary is None:
             return
-        self._showing, read = True, summary.options
+        self._showing, self._read = True, summary.options
+        read = summary.options
         try:
             self.target.param.update(options={name: name for name in summary.targets}, value=read.target)
-            self.header.param.update(value=read.header is True, visible=not summary.named)
+            self.header.param.update(value=read.header is not False, visible=not summary.named)
             rows = "1 row" if summary.gaps == 1 else f"{summary.gaps:,} rows"
             choices = {f"leave out {rows}": "leave-out", f"fill in, {rows}": "fill"}
             self.missing.param.update(options=choices, value=read.missing, visible=read.missing is not None)
+            sheets = {"automatic": None, **{sheet: sheet for sheet in summary.sheets}}
+            self.written["sheet"].param.update(options=sheets, visible=len(summary.sheets) > 1)
+            for name, control in self.written.items():
+                offered, value = control.options, getattr(read, name)
+                if value not in offered.values():
+                    control.options = {**offered, str(value): value}
+                control.value = value
+                control.visible = control.visible if name == "sheet" else name == "task" or not summary.sheets
         finally:
             self._showing = False
         self.filling.visible = self.missing.visible
+        say(self.dialect, summary.dialect)
+        self.head.param.update(heads=[list(each) for each in summary.columns[:MOST_SHOWN]], rows=list(summary.first))
         summed = f"What was done to the table ({len(summary.done)})"
         self.done.param.update(summary=summed, items=list(summary.done), visible=bool(summary.done))
 
     @property
     def options(self) -> TableOptions:
         """How the table is to be read."""
-        header = self.header.value if self.header.visible else None
-        return TableOptions(self.target.value, self.missing.value, header)
+        given = self._read.header
+        header = given if (given is not False) == self.header.value else self.header.value
+        written: dict[str, Any] = {name: control.value for name, control in self.written.items()}
+        return replace(
+            self._read, target=self.target.value, missing=self.missing.value,
+            header=header if self.header.visible else None, **written,
+        )  # fmt: skip
 
     def _other_names(self, *_: Any) -> None:
         """Read the table anew without a target, whose name is then another one."""
         if not self._showing:
+            self._read = replace(self._read, leave_out=())
             self.target.value = None
+
+    def _of_a_column(self, event: Any) -> None:
+        name, wish = event.new
+        if wish == PREDICT and name in self.target.options.values():
+            self.target.value = name
+        elif wish in (LEAVE, USE, PREDICT):
+            others = tuple(column for column in self._read.leave_out if column != name)
+            self._read = replace(self._read, leave_out=(*others, name) if wish == LEAVE else others)
+            if wish == PREDICT or (wish == LEAVE and name == self.target.value):
+                with param.parameterized.discard_events(self.target):
+                    self.target.value = name if wish == PREDICT else None
+            self._ask()
 
     def _ask(self, *_: Any) -> None:
         if not self._showing:
@@ -107,7 +162,7 @@ class FileReading:
 
 def read_file(content: bytes, name: str, options: TableOptions, report: ProgressReport | None = None) -> Dataset:
     """Return what an uploaded file holds, its digest computed; raise `DataError` where it cannot be used."""
-    own = read_dataset_bytes(content, name, options.target, options.missing, options.header, report)
+    own = read_dataset_bytes(content, name, progress=report, **{key: getattr(options, key) for key in TABLE_OPTIONS})
     digest(own)  # in this thread rather than on the event loop
     return own
 

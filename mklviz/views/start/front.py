@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cache
 from html import escape
 from itertools import chain, groupby
@@ -16,7 +17,7 @@ from urllib.parse import quote
 
 from mklviz.numbers import counted
 from mklviz.record import Trace
-from mklviz.record.bundle import recording
+from mklviz.record.bundle import recorded_evidence, recording
 from mklviz.reproduce import ClaimAnswer
 from mklviz.reproduce.recorded import answers_by_paper
 from mklviz.reproduce.verdicts import VERDICTS
@@ -25,19 +26,22 @@ from mklviz.views.explorer.claim_card import verdict_html
 from mklviz.views.explorer.navigation import SECTIONS, address_of
 from mklviz.views.geometry.map_chart import LOW_AND_HIGH
 from mklviz.views.host.beside import beside
+from mklviz.views.host.solved_paths import SOLVER
 from mklviz.views.lessons.pictures import kernel_titles, thumbnail
+from mklviz.views.lessons.triangle import TRIANGLE_SCRIPT, TRIANGLE_STYLE, triangle_data, triangle_figure
 from mklviz.views.links.link import LESSON, ON
 from mklviz.views.look.cards import word_variables
-from mklviz.views.look.palette import DARK, DASHES, FONT, LIGHT, Theme, readable
+from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme, readable
 from mklviz.views.look.styles import run_styles
-from mklviz.views.start.triangle import FOOT, LEFT, RECORDED, SIDE, best_shares, path_shares, proof, triangle_svg
 
-__all__ = ["front_html", "lessons"]
+__all__ = ["RECORDED", "front_html", "lessons"]
 
+RECORDED = "three-kernels"
+"""The scenario whose race runs over the triangle."""
 OF_TEXT = 4.5  # contrast
 PLAIN = " =:/;,.()-+'"  # signs that an address within CSS may have as they are
 _PAGE = Template(beside(__file__, "front.html"))
-_CSS, _SCRIPT = beside(__file__, "front.css"), beside(__file__, "front.js")
+_CSS, _SCRIPT = (beside(__file__, name) for name in ("front.css", "front.js"))
 _LOOKS = {"chest pain": "the kind of chest pain", "vessels": "the vessels seen by X-ray", "thal": "a thallium scan"}
 _KERNEL = (
     "A <b>kernel</b> says how alike two samples are. Here are three, for {samples} patients: one looks at {first}, one"
@@ -63,19 +67,16 @@ def front_html(section: str) -> str:
     return _PAGE.substitute(
         section=section,
         tokens=_tokens(),
-        css=_CSS,
+        css=_CSS + TRIANGLE_STYLE,
         links=_links(section),
-        legend=_legend(traces),
-        figure=escape(f"Paths of {_names(traces)} over the mixes of three kernels"),
-        triangle=triangle_svg(titles, "The mixes of three kernels, a triangle shaded by the objective"),
+        **_triangle(traces),
         **_sentences(traces, titles),
         first=first.name,
         first_title=escape(first.title),
         thumbnails="".join(_card(number, lesson) for number, lesson in enumerate(lessons(), 1)),
         lessons=_groups(),
         claims=_claims(),
-        data=json.dumps(_script_data(traces, titles)).replace("<", "\\u003c"),
-        script=_SCRIPT,
+        script=f"{{\n{TRIANGLE_SCRIPT}{_SCRIPT}}}",
     )
 
 
@@ -83,19 +84,6 @@ def _links(section: str) -> str:
     return "".join(
         f'<a href="{address_of(name)}" data-page="{name}"{" aria-current=page" if name == section else ""}>{title}</a>'
         for name, title in SECTIONS.items()
-    )
-
-
-def _names(traces: Mapping[str, Trace]) -> str:
-    *labels, last = (trace.label for trace in traces.values())
-    return f"{', '.join(labels)} and {last}"
-
-
-def _legend(traces: Mapping[str, Trace]) -> str:
-    return "".join(
-        f'<span><svg viewBox="0 0 30 8" aria-hidden="true"><path d="M0 4H30" stroke="var(--run-{key})" stroke-width="3"'
-        f' stroke-dasharray="{DASHES[style.dash]}"/></svg>{escape(style.label)}</span>'
-        for key, style in run_styles(traces, LIGHT).items()
     )
 
 
@@ -112,7 +100,6 @@ def _sentences(traces: Mapping[str, Trace], titles: tuple[str, ...]) -> dict[str
         "kernel": _KERNEL.format(samples=samples, first=first, second=second, third=third),
         "weight": _WEIGHT,
         "star": _STAR.format(mix=escape(mix), ways="; ".join(_way(key, trace) for key, trace in traces.items())),
-        "proof": proof(traces),
     }
 
 
@@ -148,12 +135,14 @@ def _groups() -> str:
     return "".join(parts)
 
 
-def _script_data(traces: Mapping[str, Trace], titles: tuple[str, ...]) -> dict[str, object]:
-    runs = [{"key": key, "dash": DASHES[style.dash]} for key, style in run_styles(traces, LIGHT).items()]
-    source = load_scenario(RECORDED).recipe.data.source
-    place = {"left": LEFT, "foot": FOOT, "side": SIDE}
-    about = {"runs": runs, "kernels": titles, "recorded": f"recorded on {source.title()} data"}
-    return {"paths": path_shares(traces), "best": best_shares(traces), **place, **about}
+def _triangle(traces: Mapping[str, Trace]) -> dict[str, str]:
+    """Return the figure that plays the recorded race, and what its script is told."""
+    recipe, ground = load_scenario(RECORDED).recipe, recorded_evidence(RECORDED).get("ground", {})
+    styles = {key: replace(s, colour=f"var(--run-{key})") for key, s in run_styles(traces, LIGHT).items()}
+    said = f"recorded on {recipe.data.source.title()} data"
+    data = triangle_data(traces, styles, recipe.prepare().problem, said)
+    figure = triangle_figure(traces, styles, ground.get("objective", ()))
+    return {"triangle": figure, "data": json.dumps(data).replace("<", "\\u003c"), "solver": SOLVER}
 
 
 def _tokens() -> str:

@@ -27,7 +27,6 @@ from mklviz.views.links.link import PAGE, names_a_race, query_value
 from mklviz.views.look import cards
 from mklviz.views.look.cards import PAGE_SX, WITHOUT_DRAWER
 from mklviz.views.start.front import front_html
-from mklviz.views.start.triangle import DraggedStart
 from mklviz.views.tabs import tab_classes
 
 __all__ = ["FrontPage", "get_ready", "open_given", "open_page"]
@@ -66,7 +65,6 @@ class FrontPage:
         self.navigation = Navigation(self.turn, section=section, margin=0, align="center")
         self.frame.session.keeps = (pn.state.cookies or {}).get(KEEP) != "no"
         follow(self.navigation, self.frame.session, "keeps", "keeps")
-        self.dragged_start = DraggedStart()
         self._main = pn.Column(sizing_mode="stretch_width", margin=0)
         self._folded: bool | None = None  # whether the drawer was open before it was folded away
 
@@ -77,13 +75,13 @@ class FrontPage:
 
     def page(self) -> pmui.Page:
         """Return the page to serve; to be called once in each session."""
-        parts = [self.navigation, *self.frame.parts, self.dragged_start]
+        parts = [self.navigation, *self.frame.parts]
         template = page_template(front_html(self.section))
         self._page = build_page(parts, self.frame.header, [], self._main, self.set_dark, template)
         self.frame.session.param.watch(self._paint, "theme")
         WARMUP.start()
         if self.section in (EXPLORE, RUNS) or query_value(RACE_KEY):
-            self._build()
+            self._build(self.section)
         self._show(self.section, {OWN: query_value(OWN)})
         self._paint()
         follow_session(self._start, self.close)
@@ -92,13 +90,13 @@ class FrontPage:
     def turn(self, section: str, words: Mapping[str, str]) -> None:
         """Open a section; `words` say which lesson or claim, or that a table of one's own is to be opened."""
         with pn.io.hold(policy="collect"):  # one message
-            begun = self._build() if section in (EXPLORE, RUNS) and self.explorer is None else None
+            begun = self._build(section) if section in (EXPLORE, RUNS) and self.explorer is None else None
             self._show(section, words)
             if begun is not None:
                 begun.start()
 
-    def _build(self) -> Explorer:
-        self.explorer = Explorer(frame=self.frame)
+    def _build(self, section: str) -> Explorer:
+        self.explorer = Explorer(frame=self.frame, section=section)
         self.explorer.turn_to_tabs = lambda: self._show(EXPLORE, {})
         if self.explorer.open():
             self._page.sidebar = [self.explorer.controls]
@@ -151,7 +149,6 @@ class FrontPage:
 
     def close(self) -> None:
         """The session is over."""
-        self.dragged_start.close()
         if self.explorer is not None:
             self.explorer.close()
 

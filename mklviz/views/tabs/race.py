@@ -39,7 +39,10 @@ class RaceTab(Tab):
 
     def tick(self, now: float) -> None:
         """Draw what is new, and begin with the cards when the race has ended."""
-        self.view.tick(now)
+        if self.shown:
+            self.view.tick(now)
+        else:
+            self.view.hold(now)
         race = self.view.race
         ended = race is not None and race.status == "finished"
         if ended and not self.view.slot.objects:

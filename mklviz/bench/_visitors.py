@@ -1,15 +1,8 @@
-"""What a class costs: visitors who all arrive at once and press Run, on a server of their own.
+"""Visitors without a browser, and the server that they come to: what pages and classes cost it (Linux).
 
-    python .ci/measure crowd [--visitors 1 5 10 30 50] [--num-procs 1]
-
-A visitor asks for the page, at full speed, opens its websocket, takes the whole document over and presses the space
-bar; then it acknowledges each frame, as a browser does that paints it, until the race has ended. Nothing is drawn, so
-that one machine can be both class and server. Reported, for each size of the class:
-
-- `half_s`, `pages_s`: seconds until half of the pages are there, and the last one; `half_ran_s`, `races_s`: until half
-  of the races have ended, and the last one
-- `stall_s`: the longest that the server's event loop left a small request waiting
-- `cpu_s`, `MB_each`: seconds that the server spent, and megabytes that it grew by for each visitor
+A visitor asks for a page, opens its websocket, takes the whole document over and answers each frame and sign of life as
+a browser does that paints it; one of a class presses the space bar, at full speed, and stays until its race has ended.
+Nothing is drawn, so that one machine can be both class and server.
 """
 
 from __future__ import annotations
@@ -20,58 +13,73 @@ import multiprocessing
 import os
 import re
 import socket
-import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
 from multiprocessing.synchronize import Event
 from pathlib import Path
-from typing import Any
+from typing import Any, Self, TypeVar
 
 from bokeh.util.token import get_session_id
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest
 from tornado.websocket import WebSocketClientConnection, websocket_connect
 
-from measure.report import Row, parser, print_rows
+T = TypeVar("T")
 
 PAINT = 0.03  # seconds from a frame to its acknowledgement
 PATIENCE = 600.0  # seconds for all races
 _TOKEN = re.compile(r'"token":"([^"]+)"')
-_SEQ = re.compile(r'"attr":"seq","new":(\d+)')
+_SEQ, _BEAT = (re.compile(rf'"attr":"{name}","new":(\d+)') for name in ("seq", "beat"))
 _ENDED = re.compile(r"ha(?:s|ve) finished")
 _READY = {"type": "event", "name": "document_ready", "values": {"type": "map", "entries": []}}
 
 
 class Visitor:
-    """One page without a browser."""
+    """One page without a browser; `query`: the end of its address; `messages`: how many have come."""
 
-    def __init__(self, port: int) -> None:
-        self._address, self._query = f"localhost:{port}/explorer", "?pace=0"
+    def __init__(self, port: int, query: str = "?pace=0") -> None:
+        self._address, self._query = f"localhost:{port}/explorer", query
         self._socket: WebSocketClientConnection
-        self._messages = 0
+        self._sent = self.messages = 0
         self._token = ""
-        self._heart = ""  # the model whose acknowledgements the server waits for
+        self._heart = self._pulse = ""  # the models whose acknowledgements and signs of life the server waits for
 
     async def visit(self) -> tuple[float, float]:
         """Open the page and race; return seconds until the page was there, and until the race had ended."""
         begun = time.perf_counter()
         async with asyncio.timeout(PATIENCE):
-            await self._open()
+            await self.open()
             there = time.perf_counter() - begun
+            if not self._heart:
+                raise ValueError("The page has no heartbeat.")
             await self._press_space()
-            await self._until_finished()
-        self._socket.close()
+            while not _ENDED.search(await self._answer()):
+                pass
+        self.leave()
         return there, time.perf_counter() - begun
 
-    async def _open(self) -> None:
+    async def open(self) -> Self:
+        """Open the page."""
         fetched = await AsyncHTTPClient().fetch(f"http://{self._address}{self._query}", request_timeout=PATIENCE)
         self._token = self._token_of(fetched.body.decode())
-        document = await self._connect()
-        self._heart = _heart(json.loads(document))
-        if not self._heart:
-            raise ValueError("The page has no heartbeat.")
+        document = json.loads(await self._connect())
+        self._heart, self._pulse = (_model(document, name) for name in ("Heartbeat", "Reconnect"))
         await self._patch({"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": _READY})
+        return self
+
+    async def stay(self, seconds: float) -> None:
+        """Answer what comes for so long."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while True:
+                    await self._answer()
+
+    def leave(self) -> None:
+        """Close the page."""
+        self._socket.close()
 
     async def _connect(self) -> str:
         """Open the page's socket, and return the document that the server sends."""
@@ -96,27 +104,25 @@ class Visitor:
         return str(get_session_id(cls._token_of(page))).partition(".")[0]
 
     async def _press_space(self) -> None:
-        await self._patch(self._turn("key", " "), self._turn("presses", 1))
+        await self._patch(turn(self._heart, "key", " "), turn(self._heart, "presses", 1))
 
-    async def _until_finished(self) -> None:
-        while True:
-            _, content = await self._read()
-            frames = _SEQ.findall(content)
-            if frames:
-                await asyncio.sleep(PAINT)
-                await self._patch(self._turn("ack", int(frames[-1])))
-            if _ENDED.search(content):
-                return
-
-    def _turn(self, name: str, value: Any) -> dict[str, Any]:
-        return {"kind": "ModelChanged", "model": {"id": self._heart}, "attr": name, "new": value}
+    async def _answer(self) -> str:
+        """Answer the next message as a browser does, and return what it says."""
+        _, content = await self._read()
+        self.messages += 1
+        if (frames := _SEQ.findall(content)) and self._heart:
+            await asyncio.sleep(PAINT)
+            await self._patch(turn(self._heart, "ack", int(frames[-1])))
+        if beats := _BEAT.findall(content):
+            await self._patch(turn(self._pulse, "heard", int(beats[-1])))
+        return content
 
     async def _patch(self, *events: dict[str, Any]) -> None:
         await self._send("PATCH-DOC", {"events": events})
 
     async def _send(self, kind: str, content: dict[str, Any]) -> None:
-        self._messages += 1
-        for part in ({"msgid": str(self._messages), "msgtype": kind}, {}, content):
+        self._sent += 1
+        for part in ({"msgid": str(self._sent), "msgtype": kind}, {}, content):
             await self._socket.write_message(json.dumps(part))
 
     async def _read(self) -> tuple[str, str]:
@@ -135,14 +141,18 @@ class Visitor:
         return part
 
 
-def _heart(node: Any) -> str:
-    """Return the id of the model that counts frames, "" where there is none below `node`."""
+def turn(model: str, name: str, value: Any) -> dict[str, Any]:
+    return {"kind": "ModelChanged", "model": {"id": model}, "attr": name, "new": value}
+
+
+def _model(node: Any, name: str) -> str:
+    """Return the id of the component of that class, "" where there is none below `node`."""
     if isinstance(node, dict):
-        if "id" in node and str(node.get("name")).startswith("Heartbeat"):  # the class that Panel makes for its Params
+        if "id" in node and str(node.get("name")).startswith(name):  # the class that Panel makes for its Params
             return str(node["id"])
         node = list(node.values())
     if isinstance(node, list):
-        return next(filter(None, map(_heart, node)), "")
+        return next(filter(None, (_model(each, name) for each in node)), "")
     return ""
 
 
@@ -231,44 +241,61 @@ def _look(port: int, pid: int, ready: Event, over: Event, worst: Any) -> None:
         worst[1] = max(worst[1], _memory(pid))
 
 
-async def _measure(server: Server, visitors: int) -> Row:
+@dataclass(frozen=True)
+class Crowd:
+    """What visitors cost who all came at once and pressed Run."""
+
+    # `pages`, `races`: seconds until each had its page, and until its race had ended
+    pages: list[float]
+    races: list[float]
+    stall: float  # the longest that the event loop left a small request waiting, in seconds
+    cpu: float  # seconds that the server spent
+    megabytes: float  # that it grew by for each visitor
+
+
+async def crowd(server: Server, visitors: int) -> Crowd:
     """Let so many visitors come at once, and return what they cost."""
     watch, cpu, memory = Watch(server), server.cpu, _memory(server.pid)
     visits = await asyncio.gather(*(Visitor(server.port).visit() for _ in range(visitors)))
     stall, most = watch.end()
-    pages, races = zip(*visits, strict=True)
-    return Row(
-        visitors=visitors,
-        half_s=statistics.median(pages),
-        pages_s=max(pages),
-        half_ran_s=statistics.median(races),
-        races_s=max(races),
-        stall_s=stall,
-        cpu_s=server.cpu - cpu,
-        MB_each=max(most - memory, 0.0) / visitors,
-    )
+    pages, races = (list(seconds) for seconds in zip(*visits, strict=True))
+    return Crowd(pages, races, stall, server.cpu - cpu, max(most - memory, 0.0) / visitors)
 
 
-def crowds(sizes: Sequence[int], processes: int = 1) -> Iterator[Row]:
-    """Yield what each size of a class costs, each on a server of its own."""
+async def to_open(server: Server, query: str, settled: float) -> float:
+    """Open a page and leave it; return the CPU seconds of the server until it has been open for `settled` seconds."""
+    before, visitor = server.cpu, await Visitor(server.port, query).open()
+    await visitor.stay(settled)
+    spent = server.cpu - before
+    visitor.leave()
+    return spent
+
+
+async def left_alone(server: Server, query: str, pages: int, settled: float, seconds: float) -> tuple[float, float]:
+    """Return the share of a core that a page takes on which nothing happens, and that of all when they are closed."""
+    visitors = [await Visitor(server.port, query).open() for _ in range(pages)]
+    await asyncio.gather(*(visitor.stay(settled) for visitor in visitors))
+    before = server.cpu
+    await asyncio.gather(*(visitor.stay(seconds) for visitor in visitors))
+    idle = (server.cpu - before) / seconds / pages
+    for visitor in visitors:
+        visitor.leave()
+    await asyncio.sleep(settled)
+    before = server.cpu
+    await asyncio.sleep(seconds)
+    return idle, (server.cpu - before) / seconds
+
+
+def on_a_server(processes: int, measure: Callable[[Server], Awaitable[T]]) -> T:
+    """Return what is measured on a server of its own, on which everything is compiled."""
     AsyncHTTPClient.configure("tornado.simple_httpclient.SimpleAsyncHTTPClient", max_clients=1000)
 
-    async def one(size: int) -> Row:
+    async def run() -> T:
         server = Server(processes)
         try:
             await server.begin()
-            return await _measure(server, size)
+            return await measure(server)
         finally:
             server.end()
 
-    for size in sizes:
-        yield asyncio.run(one(size))
-
-
-def main(arguments: Sequence[str]) -> None:
-    """Measure and print."""
-    known = parser("crowd", __doc__)
-    known.add_argument("--visitors", type=int, nargs="+", default=[1, 5, 10, 30, 50])
-    known.add_argument("--num-procs", type=int, default=1, help="processes that serve (default: 1)")
-    asked = known.parse_args(arguments)
-    print_rows(crowds(asked.visitors, asked.num_procs))
+    return asyncio.run(run())

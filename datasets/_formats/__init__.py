@@ -1,0 +1,56 @@
+"""Formats that are no plain tables, one file each, found here: to add one, add a file.
+
+Its module says `SUFFIXES`, the ends of names that mean it; `looks(data)`, whether the first bytes do; and reads it,
+``read(data, name, options, progress, gram_cells) -> Dataset``.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from functools import cache
+from importlib import import_module
+from pathlib import PurePath
+from typing import Protocol, cast
+
+from .._dataset import Dataset
+from .._file_kind import table_format
+from .._table_options import Progress, TableOptions
+
+__all__ = ["Format", "format_of", "formats", "suffixes"]
+
+
+class Format(Protocol):
+    """What a module of a format defines."""
+
+    SUFFIXES: tuple[str, ...]
+
+    def looks(self, data: bytes) -> bool:
+        """Whether a file begins as this format does."""
+
+    def read(self, data: bytes, name: str, options: TableOptions, progress: Progress, gram_cells: int) -> Dataset:
+        """Return what the file holds, or raise `DataError`."""
+
+
+@cache
+def formats() -> tuple[Format, ...]:
+    """Return all formats."""
+    names = sorted(info.name for info in pkgutil.iter_modules(__path__) if not info.name.startswith("_"))
+    return tuple(cast(Format, import_module(f"{__name__}.{name}")) for name in names)
+
+
+def format_of(data: bytes, filename: str) -> Format | None:
+    """Return the format of a file, by what it holds or else by its name; None where it may be a plain table.
+
+    Raises `DataError` where it is none of the kinds that can be read.
+    """
+    found = next((each for each in formats() if each.looks(data)), None)
+    kind = "" if found is not None else table_format(data, filename)
+    if found is not None or kind in ("excel", "parquet"):
+        return found
+    suffix = ".npz" if kind == "npz" else PurePath(filename).suffix.lower()
+    return next((each for each in formats() if suffix in each.SUFFIXES), None)
+
+
+def suffixes() -> tuple[str, ...]:
+    """Return the ends of names of all formats, such as ".arff"."""
+    return tuple(suffix for each in formats() for suffix in each.SUFFIXES)

@@ -1,0 +1,196 @@
+"""Named arrays, as NumPy and MATLAB keep them, made into samples, labels and kernels, whatever they are called.
+
+``y`` is the vector of that name or one like it, or the only one; kernels are (m, n, n), (n, n, m) or symmetric (n, n)
+arrays of its length; other arrays with a row (or a column) for each label are the samples, several of them views.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklviz.quoting import listed
+
+from .._dataset import Array, DataError, Dataset
+from .._labels import Labels, code_labels
+from .._table_options import TableOptions
+
+__all__ = ["dataset_of", "is_symmetric", "refuse_options"]
+
+_Y = ("y", "labels", "label", "target", "targets", "gnd", "class", "classes", "group", "gt", "ytrain", "y_train")
+_X = ("x", "data", "fea", "features", "feature", "samples", "xtrain", "x_train")
+_NAMES = ("feature_names", "kernel_names", "target_names")
+_UNEQUAL = 1e-3  # of the largest entry: how far entries may be apart that should be equal
+
+
+@dataclass(frozen=True)
+class FoundArrays:
+    """What was found among arrays: labels, tables of samples and kernels by what they are called, and names."""
+
+    y: tuple[str, NDArray[Any]] | None
+    tables: dict[str, Array]
+    kernels: dict[str, Array]
+    names: dict[str, tuple[str, ...]]
+
+
+def dataset_of(arrays: Mapping[str, NDArray[Any]], name: str) -> Dataset:
+    """Return the data set in the arrays of a file, or raise `DataError` with a hint at what it holds."""
+    found = _sorted_out(arrays, name)
+    if found.y is None or not (found.tables or found.kernels):
+        lacking = "no labels, such as an array y (n,)" if found.y is None else "nothing to learn from"
+        raise DataError(
+            f"{name} holds {_described(arrays)}: {lacking}. It must hold y and X (n, d), or y and grams (m, n, n);"
+            " labels may also be a file of their own, given together with this one."
+        )
+    made = _made(found, _labels_of(*found.y, name), name)
+    used = {found.y[0], *found.tables, *found.kernels, *_NAMES}
+    left = [f"{key} {array.shape}" for key, array in arrays.items() if key not in used]
+    return replace(made, notes=(*made.notes, f"Not used of {name}: {listed(left)}.")) if left else made
+
+
+def refuse_options(options: TableOptions, name: str) -> None:
+    """Raise `DataError` where options of tables are given for a file without named columns."""
+    if options != TableOptions():
+        raise DataError(f"{name} has no columns with names: target, missing and header are for tables.")
+
+
+def _made(found: FoundArrays, labels: Labels, name: str) -> Dataset:
+    """Return the data set of labels and what was found with them."""
+    n = len(labels.y)
+    tables = list(found.tables.items())
+    X = np.hstack([table for _, table in tables]) if tables else np.zeros((n, 0))
+    more: dict[str, Any] = {}
+    if found.kernels:
+        matrices = [matrix for _, matrix in found.kernels.items()]
+        more["grams"] = np.concatenate(matrices)
+        called = [f"{k} {i + 1}" if len(m) > 1 else k for k, m in found.kernels.items() for i in range(len(m))]
+        more["kernel_names"] = found.names.get("kernel_names") or (tuple(called) if len(matrices) > 1 else ())
+    if len(tables) > 1:
+        ends = np.cumsum([0, *(table.shape[1] for _, table in tables)]).tolist()
+        more["groups"] = tuple(tuple(range(a, b)) for a, b in pairwise(ends))
+        more["feature_names"] = tuple(f"{key}: {j + 1}" for key, table in tables for j in range(table.shape[1]))
+    given = found.names.get("feature_names", ())
+    if given and len(tables) == 1:
+        more["feature_names"] = given
+    return labels.dataset(name, X, **more)
+
+
+def _sorted_out(arrays: Mapping[str, NDArray[Any]], name: str) -> FoundArrays:
+    """Return which arrays are labels, samples and kernels."""
+    names = {key: _texts(arrays[key], key) for key in _NAMES if key in arrays}
+    rest = {key: array for key, array in arrays.items() if key not in _NAMES and (array.size > 1 or key == "grams")}
+    y_key = _labels_among(rest)
+    y = None if y_key is None else (y_key, _vector(rest.pop(y_key), name))
+    n = None if y is None else len(y[1])
+    tables, kernels = dict[str, Array](), dict[str, Array]()
+    for key, array in rest.items():
+        if array.dtype.kind not in "biuf" or array.ndim < 2:
+            _refuse_if_meant(key, array, name)
+            continue
+        numbers = np.asarray(array, dtype=np.float64)
+        as_kernels = None if key.lower() in _X else _kernels_in(numbers, n)
+        if as_kernels is not None:
+            kernels[key] = as_kernels
+        elif key.lower() in ("grams", "gram", "kernels"):
+            _refuse_kernels(key, numbers, n, name)
+        elif numbers.ndim == 2 and (n is None or n in numbers.shape or key.lower() in _X):
+            turned = n is not None and len(numbers) != n == numbers.shape[1]
+            tables[key] = np.ascontiguousarray(numbers.T) if turned else numbers
+    chosen = [key for key in tables if key.lower() in _X]
+    return FoundArrays(y, {key: tables[key] for key in chosen} or tables, kernels, names)
+
+
+def _refuse_if_meant(key: str, array: NDArray[Any], name: str) -> None:
+    dimensions = {"x": 2, "grams": 3}.get(key.lower())
+    if dimensions and array.dtype.kind not in "biuf":
+        raise DataError(f"Array {key} of {name} must hold real numbers, not {array.dtype}.")
+    if dimensions:
+        raise DataError(f"Array {key} of {name} must have {dimensions} dimensions; its shape is {array.shape}.")
+
+
+def _refuse_kernels(key: str, array: Array, n: int | None, name: str) -> None:
+    square = array.ndim >= 2 and array.shape[-1] == array.shape[-2] == n
+    if square:
+        for k, matrix in enumerate(array if array.ndim == 3 else array[None]):
+            if not is_symmetric(matrix):
+                raise DataError(f"Gram matrix {k} of array {key} is not symmetric; a kernel matrix must be.")
+    raise DataError(f"Array {key} has shape {array.shape}; expected (m, {n}, {n}), since y has {n} labels.")
+
+
+def _kernels_in(array: Array, n: int | None) -> Array | None:
+    """Return an array as kernels (m, n, n), or None where it holds none on n samples."""
+    if array.ndim == 2 and array.shape[0] == array.shape[1] and n in (None, len(array)) and is_symmetric(array):
+        return array[None]
+    if array.ndim != 3:
+        return None
+    for order in ((0, 1, 2), (2, 0, 1)):
+        turned = array.transpose(order)
+        if turned.shape[1] == turned.shape[2] and n in (None, turned.shape[1]) and all(map(is_symmetric, turned)):
+            return np.ascontiguousarray(turned)
+    return None
+
+
+def is_symmetric(matrix: Array) -> bool:
+    """Whether a square matrix is symmetric but for rounding, or holds one triangle of such a one."""
+    size = float(np.abs(matrix).max(initial=0.0))
+    if float(np.abs(matrix - matrix.T).max(initial=0.0)) <= _UNEQUAL * size:
+        return True
+    return bool(np.diag(matrix).all()) and not (np.tril(matrix, -1).any() and np.triu(matrix, 1).any())
+
+
+def _labels_among(arrays: Mapping[str, NDArray[Any]]) -> str | None:
+    """Return which array holds the labels: the one that is called so, or the only vector."""
+    lower = {key.lower().rpartition(".")[2]: key for key in arrays}
+    for called in _Y:
+        if called in lower:
+            return lower[called]
+    vectors = [key for key, array in arrays.items() if max(array.shape) == array.size]
+    sizes = {length for array in arrays.values() if array.ndim > 1 for length in array.shape}
+    fitting = [key for key in vectors if arrays[key].size in sizes]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _vector(array: NDArray[Any], name: str) -> NDArray[Any]:
+    """Return labels as a vector: also one in a column or row, or with a column for each class."""
+    if max(array.shape) == array.size:
+        return array.reshape(-1)
+    if array.ndim == 2 and array.dtype.kind in "biuf":
+        table = array if array.shape[0] >= array.shape[1] else array.T
+        if (np.sum(table == table.max(), axis=1) == 1).all() and len(np.unique(table)) == 2:
+            return np.asarray(table.argmax(axis=1) + 1)
+    raise DataError(f"The labels of {name} must have shape (n,); their shape is {array.shape}.")
+
+
+def _labels_of(key: str, array: NDArray[Any], name: str) -> Labels:
+    """Return labels, numbers or texts, coded."""
+    if array.dtype.kind not in "biufUSO":
+        raise DataError(f"Array {key} of {name} must hold numbers or text, not {array.dtype}.")
+    texts = [_text(value, key, name) for value in array.tolist()]
+    different, inverse = np.unique(np.array(texts), return_inverse=True)
+    return code_labels([str(text) for text in different], f"array {key}", inverse)
+
+
+def _text(value: Any, key: str, name: str) -> str:
+    """Label as text: whole numbers without a point, so that 1.0 and 1 are one label."""
+    if isinstance(value, (str, bytes)):
+        return (value.decode("utf-8", "replace") if isinstance(value, bytes) else value).strip()
+    if value is None or not np.isfinite(float(value)):
+        raise DataError(f"Array {key} of {name} holds {value}; every label must be a finite number or a text.")
+    number = float(value)
+    return str(int(number)) if number.is_integer() else repr(number)
+
+
+def _texts(array: NDArray[Any], key: str) -> tuple[str, ...]:
+    if array.ndim != 1 or array.dtype.kind not in "UO":
+        raise DataError(f"Array {key} must be a one-dimensional array of text; it is {array.dtype}, {array.shape}.")
+    return tuple(str(value) for value in array)
+
+
+def _described(arrays: Mapping[str, NDArray[Any]]) -> str:
+    parts: Sequence[str] = [f"{key} {array.shape}" for key, array in arrays.items()]
+    return listed(parts) or "nothing"

@@ -1,0 +1,190 @@
+"""ARFF of Weka, OpenML and MULAN: ``@attribute NAME TYPE`` lines, then ``@data`` with dense or ``{index value}`` rows.
+
+KEEL's dialect (.dat) names the target in ``@outputs`` and writes ranges, ``real [0.0, 1.0]``; missing values are ``?``.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mklviz.quoting import quote
+
+from .._bounds import check_size
+from .._cells import in_quotes
+from .._dataset import DataError, Dataset
+from .._dialect import decode
+from .._frame import dataset_from_frame, unique_names
+from .._table_options import Found, Progress, TableOptions
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SUFFIXES = (".arff",)
+
+_STARTS = re.compile(rb"(?:\s|%[^\n]*\n|\xef\xbb\xbf)*@(relation|attribute)\b", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"""@attribute\s+('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^\s{]+)\s*(.*)""", re.IGNORECASE)
+_KINDS = {"numeric": "number", "real": "number", "integer": "number", "string": "text", "date": "text"}
+_WEIGHT = re.compile(r",\s*\{\s*[\d.eE+-]+\s*\}\s*$")
+_MISSING = ("?", "<null>", "")
+MOST_WRONG = 0.1  # of the rows may be of another length: they are left out
+_ESCAPED = re.compile(r"\\(.)")
+
+
+class _ArffColumn(NamedTuple):
+    """A column: its name, and its words where they are declared; `kind` is "number", "words" or "text"."""
+
+    name: str
+    kind: str
+    words: tuple[str, ...] = ()
+
+    @property
+    def unsaid(self) -> str:
+        """What a sparse row means that leaves the column out: zero, or the first word."""
+        return self.words[0] if self.words else "0"
+
+
+class _ArffHeader(NamedTuple):
+    attributes: list[_ArffColumn]
+    outputs: list[str]
+    first: int  # the line after @data
+
+
+def looks(data: bytes) -> bool:
+    """Whether a file begins with an ARFF header."""
+    return _STARTS.match(data[:100_000]) is not None
+
+
+def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram_cells: int) -> Dataset:
+    """Read an ARFF file."""
+    frame, target, notes = frame_of(data, name, progress)
+    if target is not None and options.target is None:
+        options = replace(options, target=target)
+    return dataset_from_frame(frame, options, name, Found(assumed=notes, dialect="ARFF"), progress)
+
+
+def frame_of(data: bytes, name: str, progress: Progress) -> tuple[pd.DataFrame, str | None, tuple[str, ...]]:
+    """Return the table in an ARFF file, the target if the file says it, and notes."""
+    import pandas as pd
+
+    text, coding = decode(data, name)
+    notes = [f"The file is not UTF-8 text: its letters are read as {coding}."] if coding else []
+    lines = text.splitlines()
+    header = _header(lines, name)
+    names, twice = unique_names([each.name for each in header.attributes], name)
+    check_size(name, len(lines) - header.first, len(names))
+    cells, numbers, said = _rows(lines, header, name)
+    notes += said
+    progress(0.5)
+    if not cells:
+        raise DataError(f"{name} has no rows below @data.")
+    declared = zip(names, header.attributes, zip(*cells, strict=True), strict=True)
+    columns = {called: _column(each, column) for called, each, column in declared}
+    given = [each.name for each in header.attributes]
+    target = next((names[given.index(output)] for output in header.outputs if output in given), None)
+    if target is not None:
+        notes.append(f"The target is column {in_quotes(target)}, as the file says.")
+    return pd.DataFrame(columns, index=numbers), target, (*notes, *twice)
+
+
+def _column(attribute: _ArffColumn, cells: Sequence[str | None]) -> Any:
+    """Return a column as numbers where it is declared so and holds nothing else, else as texts."""
+    if attribute.kind == "number":
+        try:
+            return [float("nan") if cell is None else float(cell) for cell in cells]
+        except ValueError:
+            pass
+    return list(cells)
+
+
+def _header(lines: Sequence[str], name: str) -> _ArffHeader:
+    attributes, outputs = list[_ArffColumn](), list[str]()
+    for k, line in enumerate(lines):
+        word, _, rest = line.strip().partition(" ")
+        if word.lower().startswith("@attribute"):
+            attributes.append(_attribute(line.strip(), k + 1, name))
+        elif word.lower() in ("@outputs", "@output"):
+            outputs = [each.strip().strip("'\"") for each in rest.split(",")]
+        elif word.lower().startswith("@data"):
+            if not attributes:
+                raise DataError(f"{name} has no @attribute line above @data.")
+            return _ArffHeader(attributes, outputs, k + 1)
+    raise DataError(f"{name} is an ARFF file without @data: its rows are missing.")
+
+
+def _attribute(line: str, number: int, name: str) -> _ArffColumn:
+    match = _ATTRIBUTE.match(line)
+    kind = match[2].strip() if match else ""
+    if match and kind.startswith("{"):
+        (words,) = csv.reader([kind.strip("{} \t")], **_quoting(kind)) if kind.strip("{} \t") else [[]]
+        return _ArffColumn(_bare(match[1]), "words", tuple(_bare(word) for word in words))
+    known = re.match(r"[a-z]+", kind.lower())
+    if match and known and known[0] in _KINDS:
+        return _ArffColumn(_bare(match[1]), _KINDS[known[0]])
+    raise DataError(
+        f"Row {number} of {name}, {quote(line)}, is not read: an attribute is numeric, integer, real, string, date or a"
+        " list of words in braces."
+    )
+
+
+def _bare(text: str) -> str:
+    """Return a name or word without its quotes."""
+    plain = text.strip()
+    quoted = len(plain) > 1 and plain[0] == plain[-1] and plain[0] in "'\""
+    return _ESCAPED.sub(r"\1", plain[1:-1]) if quoted else plain
+
+
+def _quoting(line: str) -> dict[str, Any]:
+    """Return how `csv` reads a line, whose quotes are single or double ones."""
+    single, double = line.find("'"), line.find('"')
+    mark = "'" if single >= 0 and (double < 0 or single < double) else '"'
+    return {"quotechar": mark, "escapechar": "\\", "skipinitialspace": True, "doublequote": False}
+
+
+def _rows(lines: Sequence[str], header: _ArffHeader, name: str) -> tuple[list[list[str | None]], list[int], list[str]]:
+    """Return the cells of each row, None where a value is missing, their lines, and notes."""
+    rows, numbers, weighted, width = list[list[str | None]](), list[int](), False, len(header.attributes)
+    wrong = list[str]()
+    for number, line in enumerate(lines[header.first :], header.first + 1):
+        text = line.strip()
+        if not text or text.startswith("%"):
+            continue
+        if _WEIGHT.search(text):
+            text, weighted = _WEIGHT.sub("", text), True
+        cells = list(_sparse(text, header, number)) if text.startswith("{") else _dense(text)
+        if len(cells) > width:  # a comma at the end, or two where one is meant
+            cells = [cell for cell in cells if cell]
+        if len(cells) != width:
+            wrong.append(f"Row {number} of {name} has {len(cells)} values; the header declares {width} columns.")
+            continue
+        rows.append([None if cell in _MISSING else cell for cell in cells])
+        numbers.append(number)
+    if len(wrong) > MOST_WRONG * (len(rows) + len(wrong)):
+        raise DataError(wrong[0])
+    notes = ["Weights of rows are left out."] if weighted else []
+    notes += [f"{len(wrong):,} row{'s are' * (len(wrong) > 1) or ' is'} left out: {wrong[0]}"] if wrong else []
+    return rows, numbers, notes
+
+
+def _dense(text: str, separator: str | None = None) -> list[str]:
+    if "'" in text or '"' in text or "\\" in text:
+        (cells,) = csv.reader([text], **_quoting(text))
+    else:
+        cells = text.split(separator or ("," if "," in text else None))
+    return [cell.strip() for cell in cells]
+
+
+def _sparse(text: str, header: _ArffHeader, number: int) -> Iterator[str]:
+    said: dict[int, str] = {}
+    inner = text.strip("{} \t")
+    for pair in _dense(inner, ",") if inner else ():
+        index, _, value = pair.partition(" ")
+        if not (index.isdecimal() and int(index[:9]) < len(header.attributes)):
+            last = len(header.attributes) - 1
+            raise DataError(f"Row {number}: {quote(pair)} is not index and value, with an index from 0 to {last}.")
+        said[int(index)] = _bare(value)
+    for j, attribute in enumerate(header.attributes):
+        yield said.get(j, attribute.unsaid)

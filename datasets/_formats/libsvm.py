@@ -1,0 +1,123 @@
+"""LIBSVM and SVMlight text: ``label index:value ...`` lines; precomputed kernels (``-t 4``) begin with ``0:i``.
+
+What is not mentioned is 0. Indices count from 1, or from 0 where one of them is 0, as scikit-learn writes them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from mklviz.quoting import quote
+
+from .._bounds import check_size
+from .._cells import is_number
+from .._dataset import Array, DataError, Dataset
+from .._dialect import decode
+from .._labels import code_labels
+from .._table_options import Progress, TableOptions
+from ._arrays import refuse_options
+
+SUFFIXES = (".libsvm", ".svm", ".svmlight", ".libsvmdata")
+
+_LINE = re.compile(r"[^\s:]+(\s+qid:\d+)?(\s+\d+:\S+)+\s*(#.*)?")
+_BLOCK = 1000  # lines between two reports
+
+_Pairs = tuple[Sequence[int], Sequence[float]]
+
+
+def looks(data: bytes) -> bool:
+    """Whether one of the first lines is a LIBSVM line, and those before it have a label alone."""
+    for line in data[:100_000].decode("utf-8", "replace").splitlines()[:20]:
+        text = line.partition("#")[0].strip()
+        if _LINE.fullmatch(text):
+            return True
+        if text and not (is_number(text) and len(text.split()) == 1):
+            return False
+    return False
+
+
+def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram_cells: int) -> Dataset:
+    """Read LIBSVM lines."""
+    refuse_options(options, name)
+    text, _ = decode(data, name)
+    labels, rows = list[str](), list[_Pairs]()
+    lines = text.splitlines()
+    for number, line in enumerate(lines, 1):
+        if number % _BLOCK == 1:
+            progress(number / len(lines))
+        words = line.partition("#")[0].split()
+        if words:
+            labels.append(_label(words[0], number))
+            rows.append(_pairs(words[1:], number))
+    if not labels:
+        raise DataError(f"{name} is empty; expected lines such as '+1 1:0.5 3:2'.")
+    coded = code_labels(labels, "the first column")
+    if _precomputed(rows):
+        if len(rows) ** 2 > gram_cells:
+            raise DataError(f"{name} holds a kernel of {len(rows):,} samples, which is too large.")
+        return coded.dataset(name, np.zeros((len(rows), 0)), grams=_kernel(rows)[None])
+    return coded.dataset(name, _table(rows, name))
+
+
+def _precomputed(rows: Sequence[_Pairs]) -> bool:
+    """Whether all rows hold their number, from 1, and a kernel value for each row, as LIBSVM's -t 4 wants."""
+    n = len(rows)
+    return n > 1 and all(
+        len(columns) == n + 1 and columns[0] == 0 and columns[-1] == n and values[0] == k
+        for k, (columns, values) in enumerate(rows, 1)
+    )
+
+
+def _kernel(rows: Sequence[_Pairs]) -> Array:
+    return np.array([values[1:] for _, values in rows])
+
+
+def _table(rows: Sequence[_Pairs], name: str) -> Array:
+    named = [columns for columns, _ in rows if len(columns)]
+    if not named:
+        raise DataError(f"{name} has labels but no index:value pair.")
+    first = 0 if min(min(columns) for columns in named) == 0 else 1
+    width = max(max(columns) for columns in named) - first + 1
+    check_size(name, len(rows), width)
+    X = np.zeros((len(rows), width))
+    for i, (columns, values) in enumerate(rows):
+        X[i, [column - first for column in columns]] = values
+    return X
+
+
+def _label(text: str, number: int) -> str:
+    if "," in text:
+        raise DataError(f"Row {number} has the labels {quote(text)}: several labels a sample are not read.")
+    _number(text, number, "the label")
+    return text
+
+
+def _pairs(words: Sequence[str], number: int) -> _Pairs:
+    columns, values, seen = list[int](), list[float](), set[int]()
+    for word in words:
+        index, colon, value = word.partition(":")
+        if index == "qid":
+            continue
+        if not colon or not (index.isascii() and index.isdigit()):
+            raise DataError(f"Row {number}: {quote(word)} is not index:value, with a whole number as index.")
+        column = int(index[:12])
+        if column in seen:
+            raise DataError(f"Row {number} gives index {column} twice.")
+        seen.add(column)
+        columns.append(column)
+        values.append(_number(value, number, f"index {column}"))
+    return columns, values
+
+
+def _number(text: str, number: int, where: str) -> float:
+    if not text:
+        raise DataError(f"Row {number}, {where}: the value is missing; fill it in or leave the row out.")
+    if not is_number(text):
+        raise DataError(f"Row {number}, {where}: {quote(text)} is not a number.")
+    value = float(text)
+    if not np.isfinite(value):
+        raise DataError(f"Row {number}, {where}: {quote(text)} is not a finite number.")
+    return value

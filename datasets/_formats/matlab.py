@@ -1,0 +1,102 @@
+"""MATLAB's files (.mat): arrays under any names, also in structs and cells; version 7.3 is HDF5, which h5py reads."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklviz.limits import LIMITS
+
+from .._bounds import check_size, reading
+from .._dataset import DataError, Dataset
+from .._table_options import Progress, TableOptions
+from ._arrays import dataset_of, refuse_options
+
+SUFFIXES = (".mat",)
+
+_HDF5 = b"\x89HDF\r\n\x1a\n"
+_DEEPEST = 4  # structs and cells in each other
+
+
+def looks(data: bytes) -> bool:
+    """Whether a file begins as MATLAB's do."""
+    return data.startswith((b"MATLAB 5.0 MAT-file", b"MATLAB 7.3 MAT-file"))
+
+
+def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram_cells: int) -> Dataset:
+    """Read samples and labels, or kernels and labels."""
+    refuse_options(options, name)
+    return dataset_of(arrays_in(data, name, gram_cells), name)
+
+
+def arrays_in(data: bytes, name: str, gram_cells: int) -> dict[str, NDArray[Any]]:
+    """Return the arrays in a file by their names, those in structs and cells by longer ones."""
+    if _HDF5 in data[:1024]:
+        return _hdf5(data, name, gram_cells)
+    from scipy.io import loadmat, whosmat
+
+    with reading(f"{name} cannot be read as MATLAB's"):
+        file: Any = io.BytesIO(data)  # the stubs know paths only
+        for key, shape, _ in whosmat(file):
+            _check(key, shape, name, gram_cells)
+        variables = loadmat(file, squeeze_me=False)
+    return {
+        key: array
+        for variable, value in variables.items()
+        if not variable.startswith("__")
+        for key, array in _inside(variable, value, name)
+    }
+
+
+def _check(key: str, shape: tuple[int, ...], name: str, gram_cells: int) -> None:
+    if len(shape) > 2 or len(set(shape)) < len(shape):
+        if math.prod(shape) > gram_cells:
+            raise DataError(f"{key} of {name} holds {math.prod(shape):,} numbers; mklviz reads at most {gram_cells:,}.")
+    elif shape:
+        check_size(name, max(shape), min(shape))
+
+
+def _inside(key: str, value: Any, name: str, depth: int = 0) -> Iterator[tuple[str, NDArray[Any]]]:
+    """Yield the arrays in a variable: itself, or those in its cells and fields."""
+    if hasattr(value, "toarray"):
+        check_size(name, max(value.shape), min(value.shape))
+        value = value.toarray()
+    array = np.asarray(value)
+    if depth > _DEEPEST:
+        return
+    if array.dtype.names:
+        for field in array.dtype.names if array.size == 1 else ():
+            yield from _inside(f"{key}.{field}", array.reshape(-1)[0][field], name, depth + 1)
+    elif array.dtype == object:
+        cells = [np.asarray(cell) for cell in array.reshape(-1)]
+        if cells and all(cell.dtype.kind == "U" and cell.size == 1 for cell in cells):
+            yield key, np.array([str(cell.item()) for cell in cells])
+        else:
+            for k, cell in enumerate(cells):
+                yield from _inside(f"{key}{{{k + 1}}}", cell, name, depth + 1)
+    else:
+        yield key, array
+
+
+def _hdf5(data: bytes, name: str, gram_cells: int) -> dict[str, NDArray[Any]]:
+    try:
+        h5py = import_module("h5py")
+    except ImportError:
+        raise DataError(
+            f"{name} is of MATLAB's version 7.3, which is HDF5: install h5py, or save it with save(..., '-v7')."
+        ) from None
+    arrays = dict[str, NDArray[Any]]()
+    with reading(f"{name} cannot be read as HDF5"), h5py.File(io.BytesIO(data), "r") as file:
+        for key, value in file.items():
+            if isinstance(value, h5py.Dataset) and value.dtype.kind in "biuf":
+                _check(key, value.shape, name, gram_cells)
+                if value.nbytes > 8 * max(LIMITS.cells, gram_cells):
+                    raise DataError(f"{key} of {name} is too large.")
+                arrays[key] = np.array(value).T  # MATLAB counts columns first
+    return arrays

@@ -1,0 +1,154 @@
+"""Kernel and distance matrices in text: a row for each sample, whole or one triangle, perhaps with labels beside it.
+
+Names above the columns and before the rows, as pandas writes them, are left out. Labels stand in the first or the last
+column, or in a file of their own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._cells import is_number
+from .._dataset import Array, DataError, Dataset
+from .._labels import code_labels
+from .._table_options import Progress, TableOptions
+from ._arrays import is_symmetric, refuse_options
+
+SUFFIXES = ()
+
+_CORNER = 20  # samples that are looked at first
+_FEWEST = 4  # samples of a matrix that is recognised by being symmetric
+_BETWEEN = re.compile(r"[,;\t ]+")
+
+
+def looks(data: bytes) -> bool:
+    """Whether a text has about as many rows as columns, which make a symmetric matrix."""
+    start = data[:1_000_000].lstrip()
+    if b"\0" in start or not start:
+        return False
+    first = start.split(b"\n", 2)[1 if start.count(b"\n") > 1 else 0]
+    if abs(len(re.split(rb"[,;\t ]+", first.strip())) - data.strip().count(b"\n")) > 2 and not _triangle(data):
+        return False
+    return _parts(rows_in(data)) is not None
+
+
+def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram_cells: int) -> Dataset:
+    """Read a matrix with the labels beside it."""
+    refuse_options(options, name)
+    parts = _parts(rows_in(data))
+    assert parts is not None
+    matrix, labels = parts
+    if labels is None:
+        raise DataError(
+            f"{name} is a symmetric matrix of {len(matrix):,} samples, a kernel or distances, without labels: give them"
+            " as a file of their own, together with this one, or beside the matrix as its last column."
+        )
+    if matrix.size > gram_cells:
+        raise DataError(f"{name} holds a matrix of {matrix.size:,} numbers; mklviz reads at most {gram_cells:,}.")
+    return code_labels(labels, "the column beside the matrix").dataset(
+        name, np.zeros((len(matrix), 0)), grams=matrix[None]
+    )
+
+
+def matrix_in(data: bytes) -> Array | None:
+    """Return the numbers of a text, rows of one length or a triangle, without names; None where it holds words."""
+    return _numbers(_without_names(rows_in(data)))
+
+
+def _numbers(rows: Sequence[Sequence[str]]) -> Array | None:
+    """Return rows of one length, or a triangle, as an array; None where they hold words or are of other lengths."""
+    try:
+        numbers = [[*map(float, row)] for row in rows]
+    except ValueError:
+        return None
+    if not numbers:
+        return None
+    lengths = [len(row) for row in numbers]
+    if len(set(lengths)) == 1:
+        return np.array(numbers)
+    n = len(numbers)
+    if lengths == list(range(1, n + 1)):
+        return _mirrored(np.array([row + [0.0] * (n - len(row)) for row in numbers]))
+    if lengths == list(range(n, 0, -1)):
+        return _mirrored(np.array([[0.0] * (n - len(row)) + row for row in numbers]))
+    return None
+
+
+def rows_in(data: bytes) -> list[list[str]]:
+    """Return the cells of each line that holds something."""
+    text = data.decode("utf-8-sig", "replace")
+    lines = (line.strip().rstrip(",;") for line in text.splitlines() if not line.lstrip().startswith(("#", "%")))
+    return [[cell.strip("\"'") for cell in _BETWEEN.split(line)] for line in lines if line]
+
+
+def _triangle(data: bytes) -> bool:
+    """Whether the first rows grow or shrink by one cell each."""
+    lengths = [len(row) for row in rows_in(data[:20_000].rpartition(b"\n")[0])][:20]
+    steps = np.diff(lengths)
+    return len(steps) > 2 and (bool((steps == 1).all()) or bool((steps == -1).all()))
+
+
+def _mirrored(triangle: Array) -> Array:
+    return np.asarray(triangle + triangle.T - np.diag(np.diag(triangle)))
+
+
+def _without_names(rows: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+    """Return the rows without names above and before them."""
+    body = list(rows)
+    if len(body) > 1 and not body[0][0] and not any(row[0] == "" for row in body[1:]):
+        return [row[1:] for row in body[1:]]
+    if len(body) > 1 and len(body[0]) > 1 and not any(map(is_number, body[0][1:])):
+        body = body[1:]
+    first = [row[0] for row in body]
+    if len(body) > 1 and not any(map(is_number, first)) and len(set(first)) == len(first):
+        body = [row[1:] for row in body]
+    return body
+
+
+def _parts(rows: list[list[str]]) -> tuple[Array, list[str] | None] | None:
+    """Return a symmetric matrix, and the labels beside it where there are any; None where there is no such matrix."""
+    for skipped in (0, 1):
+        body = rows[skipped:]
+        widths = {len(row) for row in body}
+        n = len(body)
+        if n < _FEWEST or len(widths) > 1 + (skipped == 0) * n:
+            continue
+        cuts = [(slice(None), None), (slice(1, None), 0), (slice(None, -1), -1)]
+        for cut, beside in cuts if len(widths) == 1 else cuts[:1]:
+            matrix = _square([row[cut] for row in body])
+            if matrix is None:
+                continue
+            labels = None if beside is None else [row[beside] for row in body]
+            if labels is not None and len(set(labels)) == n:  # names or numbers of the rows
+                labels = None
+            return matrix, labels
+    return None
+
+
+def _square(rows: list[list[str]]) -> Array | None:
+    n = len(rows)
+    lengths = [len(row) for row in rows]
+    if lengths not in ([n] * n, list(range(1, n + 1)), list(range(n, 0, -1))):
+        return None
+    corner = _numbers([row[:_CORNER] for row in rows[:_CORNER]])
+    if n > _CORNER and lengths[0] == lengths[-1] and (corner is None or not is_symmetric(corner)):
+        return None  # without reading the rest
+    matrix = _numbers(rows)
+    if matrix is None or matrix.shape != (n, n) or not np.isfinite(matrix).all() or not is_symmetric(matrix):
+        return None
+    return matrix if np.ptp(matrix) > 0 else None
+
+
+def labels_in(data: bytes) -> NDArray[np.str_] | None:
+    """Return the texts of a file with one column, without its name; None where it has more."""
+    rows = rows_in(data)
+    if not rows or {len(row) for row in rows} != {1}:
+        return None
+    texts = [row[0] for row in rows]
+    named = not is_number(texts[0]) and all(map(is_number, texts[1:]))
+    called = texts[0].lower() in ("y", "label", "labels", "class", "target") or texts.count(texts[0]) == 1
+    return np.array(texts[1:] if named or (called and not is_number(texts[0])) else texts)

@@ -1,0 +1,196 @@
+"""NumPy's files: archives (.npz) of arrays under any names, and single arrays (.npy).
+
+Nothing is unpickled: of arrays of Python objects, as pandas makes them of words, the texts and numbers are read.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import pickletools
+import zipfile
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from mklviz.limits import LIMITS
+from mklviz.unpacking import ArchiveMember, read_array
+
+from .._bounds import check_size, reading, reason_of
+from .._dataset import DataError, Dataset
+from .._frame import dataset_from_frame
+from .._table_options import Found, Progress, TableOptions
+from ._arrays import dataset_of, refuse_options
+
+SUFFIXES = (".npz", ".npy")
+
+_NPY = b"\x93NUMPY"
+_MOST_ARRAYS = 10_000
+
+
+def looks(data: bytes) -> bool:
+    """Whether a file is one array, or an archive of arrays."""
+    if data.startswith(_NPY):
+        return True
+    if not data.startswith(b"PK\x03\x04"):
+        return False
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            return any(name.endswith(".npy") for name in archive.namelist())
+    except Exception:  # damaged: said when it is read
+        return b".npy" in data[:300]
+
+
+def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram_cells: int) -> Dataset:
+    """Read samples and labels, or kernels and labels; sizes are checked before anything is unpacked."""
+    arrays = arrays_in(data, name, gram_cells)
+    table = arrays.get(name)
+    if table is not None and (table.dtype.names or (table.ndim == 2 and table.shape[0] != table.shape[1])):
+        return _table(table, name, options, progress)
+    refuse_options(options, name)
+    return dataset_of(arrays, name)
+
+
+def _table(array: NDArray[Any], name: str, options: TableOptions, progress: Progress) -> Dataset:
+    """Return a single array as a table, whose last column is the target."""
+    import pandas as pd
+
+    columns = list(array.dtype.names or (f"x{j + 1}" for j in range(array.shape[1])))
+    frame = pd.DataFrame(array if array.dtype.names is None else array.ravel(), columns=columns)
+    frame.index = range(1, len(frame) + 1)  # type: ignore[assignment]
+    return dataset_from_frame(frame, options, name, Found(dialect="a NumPy array"), progress)
+
+
+def arrays_in(data: bytes, name: str, gram_cells: int) -> dict[str, NDArray[Any]]:
+    """Return the arrays in a file by their names; the file's own is that of a single one."""
+    if data.startswith(_NPY):
+        with reading(f"{name} is a damaged array"):
+            return {name: _single(data, name, gram_cells)}
+    if not zipfile.is_zipfile(io.BytesIO(data)):
+        raise DataError(f"{name} is not an npz archive; write one with numpy.savez(file, X=X, y=y).")
+    with reading(f"{name} is a damaged archive"), zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = [info for info in archive.infolist() if info.filename.endswith(".npy")][:_MOST_ARRAYS]
+        total = 0
+        for info in members:
+            key = info.filename.removesuffix(".npy")
+            with reading(f"Array {key} of {name} cannot be read"), ArchiveMember(archive, info) as member:
+                shape, _, dtype = member.declared()
+            total += _checked(shape, max(math.prod(shape) * dtype.itemsize, info.file_size), key, name, gram_cells)
+        if total > 8 * max(LIMITS.cells, gram_cells):
+            raise DataError(f"{name} unpacks to {total / 1e9:.1f} GB, which is too much.")
+        arrays = {info.filename.removesuffix(".npy"): _member(archive, info, name) for info in members}
+    return {PurePath(name).stem: _whole(arrays, name)} if {"data", "shape", "format"} <= arrays.keys() else arrays
+
+
+def _whole(arrays: dict[str, NDArray[Any]], name: str) -> NDArray[Any]:
+    """Return the sparse matrix that SciPy saved, with its zeros."""
+    with reading(f"{name} is no sparse matrix that can be read"):
+        kind, (rows, columns) = arrays["format"].item(), map(int, arrays["shape"])
+        if rows != columns:
+            check_size(name, rows, columns)
+        elif rows * columns > LIMITS.gram_cells:
+            raise DataError(f"{name} holds a matrix of {rows * columns:,} numbers, which is too large.")
+        if kind == b"coo":
+            places = arrays["row"], arrays["col"]
+        else:
+            counted = np.repeat(np.arange(len(arrays["indptr"]) - 1), np.diff(arrays["indptr"]))
+            places = (counted, arrays["indices"]) if kind == b"csr" else (arrays["indices"], counted)
+        matrix = np.zeros((rows, columns))
+        np.add.at(matrix, places, arrays["data"])
+        return matrix
+
+
+def _single(data: bytes, name: str, gram_cells: int) -> NDArray[Any]:
+    file = io.BytesIO(data)
+    version = npy.read_magic(file)
+    shape, _, dtype = (npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0)(file)
+    _checked(shape, math.prod(shape) * dtype.itemsize, name, name, gram_cells)
+    if dtype.hasobject:
+        return _objects(data[file.tell() :], shape, name, name)
+    if math.prod(shape) * dtype.itemsize > len(data) - file.tell():
+        raise DataError(f"{name} is cut off: an array of shape {shape} needs more.")
+    return np.asarray(npy.read_array(io.BytesIO(data), allow_pickle=False))
+
+
+def _checked(shape: tuple[int, ...], size: int, key: str, name: str, gram_cells: int) -> int:
+    """Refuse an array by the size that its header declares, else return its bytes."""
+    square = len(shape) > 1 and len({*shape[-2:]} & {*shape[:2]}) > 0 and len(set(shape)) < len(shape)
+    if square and math.prod(shape) > gram_cells:
+        raise DataError(
+            f"{name} holds Gram matrices of {math.prod(shape):,} numbers; mklviz reads at most {gram_cells:,}."
+        )
+    if not square:
+        check_size(name, shape[0] if shape else 1, math.prod(shape[1:]))
+    if size > 8 * max(LIMITS.cells, gram_cells):
+        raise DataError(f"Array {key} of {name} unpacks to {size / 1e9:.1f} GB, which is too much.")
+    return size
+
+
+def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> NDArray[Any]:
+    key = info.filename.removesuffix(".npy")
+    try:
+        with ArchiveMember(archive, info) as member:
+            shape, _, dtype = member.declared()
+            if dtype.hasobject:
+                return _objects(member.read(), shape, key, name)
+        return read_array(archive, info)
+    except DataError:
+        raise
+    except Exception as error:
+        raise DataError(f"Array {key} of {name} cannot be read: {reason_of(error)}.") from None
+
+
+# -- arrays of Python objects, whose pickles are looked at and never run
+
+_MARK = object()
+
+
+def _objects(data: bytes, shape: tuple[int, ...], key: str, name: str) -> NDArray[Any]:
+    """Return the texts and numbers in a pickled array of objects."""
+    with reading(f"Array {key} of {name} cannot be read"):
+        values = _listed(data)
+        if len(values) != math.prod(shape) or not all(isinstance(value, (str, int, float)) for value in values):
+            raise DataError(
+                f"Array {key} of {name} holds Python objects other than texts and numbers, which mklviz refuses: save"
+                " it as numbers or text."
+            )
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array.reshape(shape)
+
+
+def _listed(data: bytes) -> list[Any]:
+    """Return the longest list that a pickle makes, without running it: what it would call is left out."""
+    stack, memo, longest = list[Any](), dict[int, Any](), list[Any]()
+    for code, argument, _ in pickletools.genops(data):
+        kinds = [kind.name for kind in code.stack_after]
+        if "PUT" in code.name or code.name == "MEMOIZE":
+            memo[len(memo) if argument is None else argument] = stack[-1]
+        elif "GET" in code.name:
+            stack.append(memo[int(str(argument))])
+        elif code.name in ("APPEND", "APPENDS"):
+            items = _to_mark(stack) if code.name == "APPENDS" else [stack.pop()]
+            stack[-1].extend(items)
+            longest = max(longest, stack[-1], key=len)
+        elif code.name in ("NONE", "NEWTRUE", "NEWFALSE"):
+            stack.append({"NONE": None, "NEWTRUE": True, "NEWFALSE": False}[code.name])
+        else:
+            before = [kind.name for kind in code.stack_before]
+            if "mark" in before:
+                _to_mark(stack)
+                before = before[: before.index("mark")]
+            del stack[len(stack) - len(before) :]
+            made = [] if code.name == "EMPTY_LIST" else _MARK if kinds == ["mark"] else argument
+            stack += [made] * len(kinds)
+    return longest
+
+
+def _to_mark(stack: list[Any]) -> list[Any]:
+    """Take what stands above the last mark, and the mark."""
+    items: list[Any] = []
+    while (item := stack.pop()) is not _MARK:
+        items.append(item)
+    return items[::-1]

@@ -1,0 +1,275 @@
+"""From a DataFrame to a data set: what each column holds, which is predicted, what is done where values are missing.
+
+Notes say all that is done, and the same frame with the same options gives the same data set.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import isnan
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from mklviz.quoting import MOST_NAME, listed, one_line
+
+from ._bounds import check_size
+from ._cells import column, in_quotes, words_listed
+from ._columns import Rows, TableColumn, cell_text, read_columns
+from ._dataset import Array, DataError, Dataset
+from ._labels import MOST_CLASSES, code_labels
+from ._table_options import FILL, LEAVE_OUT, Found, Progress, Role, TableOptions, TableSummary
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["check_columns", "dataset_from_frame", "from_frame", "unique_names"]
+
+LABEL_NAMES = ("class", "label", "labels", "target", "y", "outcome", "response", "diagnosis", "species")
+FEW = 0.1  # up to this share of rows with missing values are left out, more are filled in
+_LEFT = {"date": "date: left out", "identifier": "row numbers: left out", "text": "text: left out"}
+_ASSUMED = re.compile(" taken to hold ")
+SHOWN_ROWS, SHOWN_COLUMNS = 8, 40
+
+
+def unique_names(names: Sequence[str], name: str) -> tuple[list[str], list[str]]:
+    """Return the names of columns, each once, and notes on those that came twice; `name` is the file's."""
+    seen, unique, notes = {*names}, dict[str, None](), list[str]()
+    for j, text in enumerate(names):
+        called, count = text or f"column {j + 1}", 1
+        if len(called) > MOST_NAME:
+            raise DataError(
+                f"Column {j + 1} of {name} has a name of {len(called):,} letters; a name has at most {MOST_NAME}."
+            )
+        while called in unique or (count > 1 and called in seen):
+            count += 1
+            called = f"{text or f'column {j + 1}'} ({count})"
+        if count > 1:
+            notes.append(f"Two columns are called {in_quotes(text)}: the later one is {in_quotes(called)}.")
+        unique[called] = None
+    return list(unique), notes
+
+
+def dataset_from_frame(
+    frame: pd.DataFrame,
+    options: TableOptions | None = None,
+    name: str = "the table",
+    found: Found | None = None,
+    progress: Progress = lambda _fraction: None,
+) -> Dataset:
+    """Return the data set that a DataFrame holds, with the summary of what was done to it.
+
+    `name` is the file's. The index of the frame says in which row of the file each row stands; texts become numbers
+    where they are.
+    """
+    options, found = options or TableOptions(), found or Found()
+    if frame.shape[1] < 2:
+        raise DataError(
+            " ".join(
+                [
+                    f"{name} has one column; expected at least one column to learn from and one to predict.",
+                    *found.assumed,
+                ]
+            )
+        )
+    check_size(name, *frame.shape)
+    check_columns(options, list(frame.columns), name)
+    if not len(frame):
+        raise DataError(f"{name} has a header and no rows below it.")
+    columns, written = read_columns(frame, options, found, progress)
+    targets = _targets(columns, options.leave_out)
+    label = next(each for each in columns if each.name == (options.target or targets[0]))
+    used = [each for each in columns if each is not label and not each.aside]
+    _check_used(columns, label, used, name)
+    check_size(name, len(frame), sum(len(each.names) for each in used))
+    kept = _kept(label, used, options.missing)
+    codes, inverse = np.unique(label.codes[kept.rows], return_inverse=True)
+    texts = label.texts()
+    labels = code_labels([texts[code] for code in codes], column(label.name), inverse, options.task)
+    told = tuple(text for text in found.assumed if not _ASSUMED.search(text))
+    done = (*told, *written, *kept.notes, *_column_notes(columns, label, kept.missing))
+    comma = ["decimal comma"] if any(each.startswith("Commas in") for each in written) else []
+    dialect = ", ".join([*filter(None, [found.dialect]), *comma, f"{len(frame):,} rows"])
+    shown = replace(options, target=label.name, missing=kept.missing, header=found.header)
+    summary = TableSummary(
+        shown, targets, kept.gaps, len(frame), found.named, done, dialect, found.sheets,
+        _roles(columns, label, labels.task), _first(frame),
+    )  # fmt: skip
+    features = tuple(feature for each in used for feature in each.names)
+    dataset = labels.dataset(name, _values(used, kept.rows, progress), feature_names=features)
+    guessed = () if options.target is not None else (f"The target is {column(label.name)}.",)
+    return replace(
+        dataset, notes=(*dataset.notes, *filter(_ASSUMED.search, found.assumed), *guessed, *done), table=summary
+    )
+
+
+def check_columns(options: TableOptions, names: Sequence[str], name: str) -> None:
+    """Refuse a target or columns left out that the table does not have, and too many columns."""
+    for wanted in (*([] if options.target is None else [options.target]), *options.leave_out):
+        if wanted not in names:
+            raise DataError(f"There is no {column(wanted)}. Columns: {listed(names)}.")
+    if options.target in options.leave_out:
+        raise DataError(f"The {column(str(options.target))} is the target: it cannot be left out of {name}.")
+
+
+# -- what is said of it
+
+
+def _column_notes(columns: Sequence[TableColumn], label: TableColumn, missing: str | None) -> Iterator[str]:
+    """Yield what became of the columns."""
+    for each in columns:
+        if each.odd:
+            words = words_listed([in_quotes(text) for text in each.odd])
+            yield f"Column {in_quotes(each.name)} holds numbers; {words} there counts as missing."
+        if each is label:
+            continue
+        if each.aside:
+            yield f"Column {in_quotes(each.name)} is set aside: {each.aside}."
+        elif each.role == "words":
+            text = f"Column {in_quotes(each.name)} holds words ({words_listed(each.words)})"
+            two = f"1 stands for {in_quotes(each.words[-1])}"
+            yield f"{text}: {two if len(each.words) == 2 else 'one column for each word'}."
+        if not each.aside and each.gaps and missing == FILL:
+            values = "1 missing value of {} is" if each.gaps == 1 else f"{each.gaps:,} missing values of {{}} are"
+            yield f"{values.format(column(each.name))} filled in by {each.filling()[1]}."
+
+
+def _roles(columns: Sequence[TableColumn], label: TableColumn, task: str) -> tuple[tuple[str, Role, str], ...]:
+    """Return what each column became, in a few words."""
+
+    def said(each: TableColumn) -> tuple[str, Role, str]:
+        if each is label:
+            return each.name, "target", "target: numbers" if task == "regression" else "target: classes"
+        if each.aside:
+            return (
+                each.name,
+                "nothing" if each.role in ("numbers", "words") else each.role,
+                _LEFT.get(each.role, "left out"),
+            )
+        count = len(each.names)
+        words = "words as 1 column" if count == 1 else f"words as {count} columns"
+        return each.name, each.role, "number" if each.role == "numbers" else words
+
+    return tuple(map(said, columns))
+
+
+def _first(frame: pd.DataFrame) -> tuple[tuple[str, ...], ...]:
+    rows = frame.iloc[:SHOWN_ROWS, :SHOWN_COLUMNS].astype(object).itertuples(index=False, name=None)
+    return tuple(
+        tuple(one_line("" if isinstance(cell, float) and isnan(cell) else cell_text(cell), 40) for cell in row)
+        for row in rows
+    )
+
+
+# -- the target
+
+
+def _targets(columns: Sequence[TableColumn], left_out: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that can be predicted, the best guess first."""
+    columns = [each for each in columns if each.name not in left_out] or columns
+    able = [each for each in columns if _predictable(each)] or columns
+    best = _guess(columns, able)
+    return tuple(each.name for each in (best, *(other for other in able if other is not best)))
+
+
+def _predictable(candidate: TableColumn) -> bool:
+    present = len(candidate.codes) - candidate.gaps
+    if candidate.aside:
+        return candidate.role == "text" and 1 < len(candidate.values) <= max(MOST_CLASSES, present // 2)
+    return candidate.role == "numbers" or len(candidate.values) > 1
+
+
+def _guess(columns: Sequence[TableColumn], able: Sequence[TableColumn]) -> TableColumn:
+    """Return the column that is called so, else the first where it alone holds words, else the last."""
+    holding = ("numbers", "words", "text")
+    named = [each for each in columns if each.name.lower() in LABEL_NAMES and each.role in holding]
+    called = [each for each in named if each in able or len(each.values) < 2 or len(columns) == 2]
+    ends = [each for each in (columns[-1], columns[0]) if each in called]
+    inner = [each for each in called if each.name.lower() != "y"]  # which may be a coordinate
+    if ends or inner:
+        return (ends + inner)[0]
+    only = columns[0].role in ("words", "text") and columns[-1].role == "numbers"
+    return columns[0] if only and columns[0] in able else able[-1]
+
+
+def _check_used(columns: Sequence[TableColumn], label: TableColumn, used: Sequence[TableColumn], name: str) -> None:
+    if used:
+        return
+    reasons = [f"{column(each.name)}: {each.aside}" for each in columns if each is not label][:3]
+    raise DataError(f"{name} has nothing to predict {column(label.name)} from: {'; '.join(reasons)}.")
+
+
+# -- missing values
+
+
+class _Kept(NamedTuple):
+    """Rows that are used, what is done where a value is missing, how many rows that concerns, and what to say of it."""
+
+    rows: Rows
+    missing: str | None
+    gaps: int
+    notes: tuple[str, ...]
+
+
+def _kept(label: TableColumn, used: Sequence[TableColumn], asked: str | None) -> _Kept:
+    labelled, total = ~label.missing, len(label.codes)
+    if not labelled.any():
+        raise DataError(f"Column {in_quotes(label.name)} is empty: choose another target.")
+    whole = labelled.copy()
+    for each in used:
+        if each.gaps:
+            whole &= ~each.missing
+    gaps = int(labelled.sum() - whole.sum())
+    notes = (f"{_counted(label.gaps)} left out, where {column(label.name)} is empty.",) if label.gaps else ()
+    if not gaps:
+        return _Kept(np.flatnonzero(labelled), None, 0, notes)
+    missing = asked or (LEAVE_OUT if gaps <= FEW * total else FILL)
+    if missing == FILL:
+        return _Kept(np.flatnonzero(labelled), FILL, gaps, notes)
+    if not whole.any():
+        raise DataError("A value is missing in every row: fill in the missing values instead of leaving rows out.")
+    return _Kept(
+        np.flatnonzero(whole), LEAVE_OUT, gaps, (*notes, f"{_counted(gaps)} left out, where a value is missing.")
+    )
+
+
+def _counted(rows: int) -> str:
+    return "1 row is" if rows == 1 else f"{rows:,} rows are"
+
+
+def _values(used: Sequence[TableColumn], rows: Rows, progress: Progress) -> Array:
+    """Return the numbers that kernels see (n, d), with missing values filled in."""
+    X = np.empty((len(rows), sum(len(each.names) for each in used)))
+    start = 0
+    for k, each in enumerate(used):
+        block = each.numbers(rows)
+        if each.gaps:
+            values, _ = each.filling()
+            block = np.where(np.isnan(block), values, block)
+        X[:, start : start + block.shape[1]] = block
+        start += block.shape[1]
+        progress((1.0 + k / len(used)) / 2)
+    return X
+
+
+# -- frames from Python
+
+
+def from_frame(data: Any, options: TableOptions, name: str) -> Dataset:
+    """Return the data set in a DataFrame of pandas, or of a library whose columns become NumPy arrays, as polars'."""
+    import pandas as pd
+
+    try:
+        frame = (
+            data
+            if isinstance(data, pd.DataFrame)
+            else pd.DataFrame({key: data[key].to_numpy() for key in data.columns})
+        )
+    except (AttributeError, TypeError):
+        raise DataError(f"df must be a DataFrame, of pandas or polars, but {type(data).__name__} was given.") from None
+    parts = (key if isinstance(key, tuple) else (key,) for key in frame.columns)
+    names, notes = unique_names([" ".join(str(part) for part in key if part != "") for key in parts], name)
+    frame = frame.set_axis(names, axis=1).set_axis(range(1, len(frame) + 1), axis=0)
+    return dataset_from_frame(frame, options, name, Found(assumed=tuple(notes)))

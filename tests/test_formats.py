@@ -1,0 +1,403 @@
+"""The field's own formats: LIBSVM, ARFF, MATLAB, NumPy, matrices in text, packed files, several files as one."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.io import savemat
+from scipy.sparse import csr_matrix, save_npz
+
+import mklviz as mv
+from mklviz.datasets import DataError, Dataset, read_dataset, read_dataset_bytes
+from mklviz.datasets._formats import formats, suffixes
+from mklviz.kernels.families._family import squared_distances
+
+RNG = np.random.default_rng(3)
+N = 40
+X = RNG.normal(size=(N, 3)).round(3)
+Y = (X[:, 0] > 0).astype(int)
+WORDS = np.where(Y, "yes", "no")
+K = np.exp(-squared_distances(X, X))
+KERNELS = np.stack([K, X @ X.T, np.exp(-0.1 * squared_distances(X, X))])
+HEAD = (
+    "@relation t\n@attribute a numeric\n@attribute 'b c' REAL\n@attribute d integer\n@attribute class {no,yes}\n@data\n"
+)
+KEEL = HEAD.replace("integer", "real [-9.0, 9.0]").replace("class {", "Class{")
+KEEL = KEEL.replace("@data", "@inputs a, 'b c', d\n@outputs Class\n@data")
+SPARSE = "".join(f"{{0 {a}, 1 {b}, 2 {c}, 3 {word}}}\n" for (a, b, c), word in zip(X, WORDS, strict=True))
+
+
+def read(content: str | bytes, name: str, **options: Any) -> Dataset:
+    """Return what a file holds."""
+    return read_dataset_bytes(content.encode() if isinstance(content, str) else content, name, **options)
+
+
+def rows(label: Callable[[int], str] = lambda i: WORDS[i], separator: str = ",") -> str:
+    """Return the samples as lines."""
+    return "".join(separator.join([*map(str, x), label(i)]) + "\n" for i, x in enumerate(X))
+
+
+def saved(**arrays: Any) -> bytes:
+    """Return an archive of arrays as NumPy writes it."""
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+def matlab(**arrays: Any) -> bytes:
+    """Return what SciPy writes for MATLAB."""
+    file: Any = io.BytesIO()  # the stubs know paths only
+    savemat(file, arrays, do_compression=True)
+    return bytes(file.getvalue())
+
+
+def text(matrix: Any, **options: Any) -> bytes:
+    """Return what NumPy writes as text."""
+    file = io.BytesIO()
+    np.savetxt(file, matrix, **options)
+    return file.getvalue()
+
+
+def is_the_table(data: Dataset) -> bool:
+    """Whether samples and classes are those above."""
+    return np.allclose(data.X, X) and np.array_equal(data.y > 0, Y == 1) and data.task == "binary"
+
+
+# -- LIBSVM
+
+
+@pytest.mark.parametrize("zero_based", [True, False])
+@pytest.mark.parametrize("query", [True, False])
+def test_what_scikit_learn_writes_as_libsvm_text_is_read_as_it_reads_it(zero_based: bool, query: bool) -> None:
+    datasets = pytest.importorskip("sklearn.datasets")
+    file = io.BytesIO()
+    sparse = np.where(RNG.random(X.shape) < 0.3, 0.0, X)
+    sparse[0, 0] = 1.5
+    sparse[5] = 0.0  # a row of a label alone
+    datasets.dump_svmlight_file(sparse, Y, file, zero_based=zero_based, query_id=Y if query else None)
+    data = read(file.getvalue(), "x.svm")
+    theirs, labels = datasets.load_svmlight_file(io.BytesIO(file.getvalue()))
+    assert np.allclose(data.X, theirs.toarray())
+    assert np.array_equal(data.y > 0, labels > 0)
+
+
+def test_precomputed_kernels_of_libsvm_are_gram_matrices() -> None:
+    lines = (
+        f"{Y[i]} 0:{i + 1} " + " ".join(f"{j + 1}:{value!r}" for j, value in enumerate(row))
+        for i, row in enumerate(K.tolist())
+    )
+    data = read("\n".join(lines), "kernel.txt")
+    assert data.grams is not None
+    assert np.allclose(data.grams, K)
+
+
+def test_several_labels_a_sample_are_refused_by_name() -> None:
+    with pytest.raises(DataError, match="several labels a sample"):
+        read("1,2 1:0.5\n1 2:0.5\n", "x.svm")
+
+
+# -- ARFF
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        HEAD + rows(),
+        "% by Prof. Hofmann, 1994's\n%\n\n" + HEAD.upper().replace("NO,YES", "no,yes") + "% more\n" + rows(),
+        HEAD + SPARSE,
+        KEEL + rows(separator=", "),
+        HEAD + rows(lambda i: f"'{WORDS[i]}'"),
+        HEAD + rows().replace("\n", ",\n"),
+        HEAD + rows(separator="\t"),
+        HEAD + rows().replace("\n", ", {2.0}\n"),
+        HEAD + rows() + "1,2\n",
+    ],
+    ids=["plain", "comments", "sparse", "KEEL", "quotes", "commas at the ends", "tabs", "weights", "a short row"],
+)  # fmt: skip
+def test_arff_in_every_dialect_is_the_same_table(content: str) -> None:
+    data = read(content, "x.arff")
+    assert is_the_table(data)
+    assert data.feature_names[1].lower() == "b c"
+    assert data.classes == ("no", "yes")
+
+
+def test_the_outputs_of_keel_are_the_target_and_missing_values_are_missing() -> None:
+    head = HEAD.replace("@data", "@inputs a, d, class\n@outputs 'b c'\n@data")
+    data = read(head + rows() + "?,0.5,<null>,no\n", "x.dat")
+    assert data.task == "regression"
+    assert any("as the file says" in note for note in data.notes)
+    assert any("1 row is left out, where a value is missing" in note for note in data.notes)
+
+
+def test_sparse_rows_leave_out_zeros_and_first_words() -> None:
+    data = read(HEAD + "".join(f"{{0 {i}.5, 3 yes}}\n{{1 2.5}}\n" for i in range(1, 5)), "x.arff")
+    assert data.X[:2].tolist() == [[1.5, 0.0, 0.0], [0.0, 2.5, 0.0]]
+    assert data.y[:2].tolist() == [1.0, -1.0]
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("@relation t\n@attribute a numeric\n", "without @data"),
+        ("@relation t\n@data\n1,2\n", "no @attribute line"),
+        ("@relation t\n@attribute a relational\n@data\n", "an attribute is numeric"),
+        (HEAD, "no rows below @data"),
+        (HEAD + "1,2\n", "2 values; the header declares 4"),
+        (HEAD + "{9 1}\n", "index from 0 to 3"),
+    ],
+)
+def test_damaged_arff_is_refused_in_a_sentence(content: str, says: str) -> None:
+    with pytest.raises(DataError, match=says):
+        read(content, "x.arff")
+
+
+# -- arrays
+
+
+@pytest.mark.parametrize("write", [saved, matlab], ids=["npz", "mat"])
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        {"X": X, "y": Y},
+        {"data": X, "labels": Y},
+        {"fea": X, "gnd": Y + 1},
+        {"measured": X, "whose": Y},
+        {"X": X.T, "y": Y},
+        {"X": X, "Y": np.eye(2)[Y]},
+        {"X": X, "y": Y[:, None].astype(float)},
+    ],
+    ids=["X y", "data labels", "fea gnd", "any names", "transposed", "a column for each class", "a column"],
+)
+def test_arrays_under_any_names_are_samples_and_labels(write: Callable[..., bytes], arrays: dict[str, Any]) -> None:
+    assert is_the_table(read(write(**arrays), "file." + ("npz" if write is saved else "mat")))
+
+
+@pytest.mark.parametrize("write", [saved, matlab], ids=["npz", "mat"])
+@pytest.mark.parametrize(
+    "kernels",
+    [
+        {"grams": KERNELS},
+        {"K": np.moveaxis(KERNELS, 0, -1)},
+        {"first": KERNELS[0], "second": KERNELS[1], "third": KERNELS[2]},
+        {"K": np.triu(KERNELS)},
+    ],
+    ids=["m n n", "n n m", "one each", "upper triangles"],
+)
+def test_kernels_in_any_order_are_gram_matrices(write: Callable[..., bytes], kernels: dict[str, Any]) -> None:
+    data = read(write(**kernels, y=Y), "file." + ("npz" if write is saved else "mat"))
+    assert data.grams is not None
+    bank = mv.KernelBank.from_grams(data.grams, names=data.kernel_names)
+    assert np.allclose(bank.combine(np.ones(3)), KERNELS.sum(0))
+    if len(kernels) == 3:
+        assert data.kernel_names == ("first", "second", "third")
+
+
+def test_structs_cells_and_sparse_arrays_of_matlab_are_looked_into() -> None:
+    cells = np.empty((1, 3), dtype=object)
+    cells[0, :] = list(KERNELS)
+    names = np.empty((N, 1), dtype=object)
+    names[:, 0] = list(WORDS)
+    data = read(matlab(problem={"K": cells, "labels": names}), "file.mat")
+    assert data.grams is not None
+    assert np.allclose(data.grams, KERNELS)
+    assert data.classes == ("no", "yes")
+    assert is_the_table(read(matlab(A=csr_matrix(X), y=Y), "file.mat"))
+
+
+def test_several_tables_of_arrays_are_views() -> None:
+    data = read(saved(sound=X, picture=np.hstack([X, X**2]), y=Y), "views.npz")
+    assert data.groups == ((0, 1, 2), tuple(range(3, 9)))
+    assert data.feature_names[3] == "picture: 1"
+
+
+def test_labels_that_are_python_objects_are_read_without_unpickling(monkeypatch: pytest.MonkeyPatch) -> None:
+    content = saved(X=X, y=np.array(WORDS.tolist(), dtype=object))
+    monkeypatch.setattr("pickle.load", lambda *_a, **_k: pytest.fail("unpickled"))
+    monkeypatch.setattr("pickle.loads", lambda *_a, **_k: pytest.fail("unpickled"))
+    assert is_the_table(read(content, "x.npz"))
+    assert is_the_table(read(saved(X=X, y=Y.astype(object)), "x.npz"))
+
+
+def test_objects_that_are_no_texts_are_refused() -> None:
+    class Evil:
+        def __reduce__(self) -> Any:
+            return (pytest.fail, ("it ran",))
+
+    for objects in ([Evil()] * N, [["no"]] * (N - 1) + [["no", "yes"]]):
+        y = np.empty(N, dtype=object)
+        y[:] = objects
+        with pytest.raises(DataError, match="Python objects other than texts"):
+            read(saved(X=X, y=y), "x.npz")
+
+
+def test_what_an_archive_holds_is_said_where_labels_are_missing() -> None:
+    with pytest.raises(DataError, match=r"holds X \(40, 3\), Z \(7, 2\): no labels"):
+        read(saved(X=X, Z=np.ones((7, 2))), "x.npz")
+
+
+def test_arrays_that_play_no_part_are_named() -> None:
+    data = read(saved(X_train=X, y_train=Y, X_test=X[:7], y_test=Y[:7]), "x.npz")
+    assert is_the_table(data)
+    assert "Not used of x.npz: X_test (7, 3), y_test (7,)." in data.notes
+
+
+def test_a_single_array_is_a_table_whose_last_column_is_the_target() -> None:
+    file = io.BytesIO()
+    np.save(file, np.column_stack([X, Y]))
+    assert is_the_table(read(file.getvalue(), "x.npy"))
+    with pytest.raises(DataError, match="cut off"):
+        read(file.getvalue()[:-80], "x.npy")
+
+
+def test_matlabs_version_7_3_is_read_or_says_what_reads_it() -> None:
+    content = b"MATLAB 7.3 MAT-file" + b" " * 493 + b"\x89HDF\r\n\x1a\n" + b"\0" * 100
+    with pytest.raises(DataError, match=r"install h5py, or save it with|cannot be read as HDF5"):
+        read(content, "x.mat")
+
+
+# -- matrices in text
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        text(np.column_stack([K, Y]), delimiter=","),
+        text(np.column_stack([Y, K])),
+        pd.DataFrame(K).assign(label=WORDS).to_csv(index=False),
+    ],
+    ids=["last column", "first column", "named by pandas"],
+)
+def test_labels_may_stand_beside_a_matrix_in_text(content: str | bytes) -> None:
+    data = read(content, "k.csv")
+    assert data.grams is not None
+    assert np.allclose(data.grams, K)
+    assert np.array_equal(data.y > 0, Y == 1)
+
+
+def test_a_matrix_without_labels_asks_for_them() -> None:
+    with pytest.raises(DataError, match="a kernel or distances, without labels"):
+        read(text(K), "k.csv")
+
+
+# -- packed
+
+
+@pytest.mark.parametrize("name", ["x.svm", "x.arff", "x.npz", "x.csv"])
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress], ids=["gz", "bz2", "xz"])
+def test_packed_files_are_read_as_what_is_in_them(name: str, pack: Callable[[bytes], bytes]) -> None:
+    contents = {
+        "x.svm": "".join(f"{y} 1:{a} 2:{b} 3:{c}\n" for y, (a, b, c) in zip(Y, X.tolist(), strict=True)).encode(),
+        "x.arff": (HEAD + rows()).encode(),
+        "x.npz": saved(X=X, y=Y),
+        "x.csv": ("a,b,c,class\n" + rows()).encode(),
+    }
+    assert is_the_table(read(pack(contents[name]), f"{name}.gz"))
+
+
+def zipped(**files: bytes) -> bytes:
+    """Return an archive of files."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name.replace("_", "."), content)
+        archive.writestr("__MACOSX/._x", b"\0\0")
+    return file.getvalue()
+
+
+def test_a_zip_with_one_file_is_that_file_and_with_several_one_data_set() -> None:
+    assert is_the_table(read(zipped(x_arff=(HEAD + rows()).encode()), "x.zip"))
+    data = read(zipped(first_csv=text(K), second_txt=text(KERNELS[1], delimiter=","), y_csv=text(Y, fmt="%d")), "k.zip")
+    assert data.kernel_names == ("first", "second")
+    assert data.grams is not None
+    assert np.allclose(data.grams, KERNELS[:2])
+
+
+# -- several files
+
+
+def written(folder: Path, **files: str | bytes) -> list[Path]:
+    """Write files, whose names have _ for the point, and return their paths."""
+    paths = []
+    for name, content in files.items():
+        paths.append(folder / name.replace("_", "."))
+        paths[-1].write_bytes(content.encode() if isinstance(content, str) else content)
+    return paths
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    [
+        text(K),
+        text(K, delimiter=","),
+        pd.DataFrame(K).to_csv(),
+        "".join(" ".join(map(repr, K[i, i:].tolist())) + "\n" for i in range(N)),
+        "".join(" ".join(map(repr, K[i, : i + 1].tolist())) + "\n" for i in range(N)),
+    ],
+    ids=["blanks", "commas", "pandas", "upper triangle", "lower triangle"],
+)
+def test_a_matrix_with_its_labels_in_another_file(matrix: str | bytes, tmp_path: Path) -> None:
+    data = read_dataset(written(tmp_path, k_csv=matrix, labels_txt="\n".join(WORDS)))
+    assert data.grams is not None
+    assert np.allclose(data.grams, K)
+    assert data.classes == ("no", "yes")
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
+def test_sparse_matrices_that_scipy_saves_are_kernels(kind: str, tmp_path: Path) -> None:
+    cut = np.where(K > 0.1, K, 0.0) + N * np.eye(N)
+    save_npz(tmp_path / "k.npz", getattr(csr_matrix(cut), f"to{kind}")())
+    data = read_dataset([tmp_path / "k.npz", *written(tmp_path, labels_txt="\n".join(WORDS))])
+    assert data.grams is not None
+    assert np.allclose(data.grams, cut)
+
+
+def test_x_and_y_as_two_files_and_a_folder_of_kernels(tmp_path: Path) -> None:
+    assert is_the_table(read_dataset(written(tmp_path, x_csv=text(X), y_csv=text(Y))))
+    folder = tmp_path / "kernels"
+    folder.mkdir()
+    for k, matrix in enumerate(KERNELS):
+        np.save(folder / f"kernel{k}.npy", matrix)
+    np.save(folder / "labels.npy", Y)
+    data = read_dataset(folder)
+    assert data.kernel_names == ("kernel0", "kernel1", "kernel2")
+
+
+def views() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return two tables of the same samples, called by a column "id", in another order."""
+    ids = np.array([f"s{i}" for i in range(N)])
+    sound = pd.DataFrame({"id": ids, "loud": X[:, 0], "high": X[:, 1], "class": WORDS})
+    picture = pd.DataFrame({"id": ids, "red": X[:, 2], "size": np.where(Y, "big", "small")})
+    return sound, picture.sample(frac=1.0, random_state=1)
+
+
+def test_tables_of_the_same_samples_are_views_matched_by_their_identifiers(tmp_path: Path) -> None:
+    sound, picture = (view.to_csv(index=False) for view in views())
+    data = read_dataset(written(tmp_path, sound_csv=sound, picture_csv=picture), target="sound: class")
+    assert data.feature_names == ("sound: loud", "sound: high", "picture: red", "picture: size=small")
+    assert data.groups == ((0, 1), (2, 3))
+    assert np.allclose(data.X[:, :3], X)
+    with pytest.raises(DataError, match="different numbers of rows"):
+        read_dataset(written(tmp_path, sound_csv="a,b\n1,x\n", picture_csv="c,d\n1,x\n2,y\n"))
+
+
+def test_samples_that_a_view_lacks_are_said_and_left_out(tmp_path: Path) -> None:
+    sound, picture = views()
+    paths = written(tmp_path, sound_csv=sound.to_csv(index=False), picture_csv=picture[:-3].to_csv(index=False))
+    data = read_dataset(paths, target="sound: class")
+    assert len(data.y) == N - 3
+    assert any("3 of 40 samples are missing in the view picture" in note for note in data.notes)
+
+
+def test_every_format_says_its_names() -> None:
+    assert {".arff", ".svm", ".mat", ".npz", ".npy"} <= set(suffixes())
+    assert len(formats()) == 5
