@@ -39,7 +39,6 @@ class RaceTab(Tab):
 
     def tick(self, now: float) -> None:
         """Draw what is new, and begin with the cards when the race has ended."""
-        self.view.chooses = self.shown
         if self.shown:
             self.view.tick(now)
         else:
