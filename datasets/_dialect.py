@@ -40,12 +40,12 @@ def decode(data: bytes, name: str, encoding: str | None = None) -> tuple[str, st
         if not encoding and "\0" in text[:_START]:
             coding = _zero_bytes(data) or (_guess(data) if text == "\0" else coding)
             text = data.decode(coding)
-    except LookupError:
-        raise DataError(f"There is no encoding {encoding!r:.80}; one is utf-8, cp1252, utf-16 or shift-jis.") from None
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         kind = "UTF-8 text; save the file as UTF-8" if not encoding else f"text in {encoding}"
         raise DataError(f"Row {line} of {name} is not {kind}.") from None
+    except (LookupError, ValueError):
+        raise DataError(f"There is no encoding {encoding!r:.80}; one is utf-8, cp1252, utf-16 or shift-jis.") from None
     wrong = _CONTROL.search(text)
     if wrong and (wrong[0] == "\0" or not coding.startswith("utf")):  # no text at all
         line = text[: wrong.start()].count("\n") + 1
@@ -146,7 +146,7 @@ def read_separator(text: str) -> str:
     """Return the separator that a person names by its sign or by its word."""
     words = {**{word: sign for sign, word in SEPARATORS.items()}, "tab": "\t", r"\t": "\t", r"\s+": " ", "blank": " "}
     sign = words.get(text.strip().lower() or text, text)
-    if len(sign) == 1 and sign not in '\r\n"':
+    if len(sign) == 1 and sign.isascii() and sign not in '\r\n\0"':
         return sign
     raise DataError(f"sep is a sign such as , or ; or one of {', '.join(SEPARATORS.values())}, not {quote(text)}.")
 

@@ -45,8 +45,9 @@ class NewTable:
     @classmethod
     def read(cls, content: bytes, filename: str, names: Sequence[str], target: str) -> NewTable:
         """Return the table in the bytes of a file, for a model with these features that predicts this column."""
-        read = read_frame(content, filename, header=not any(re.fullmatch(r"column \d+", name) for name in names))
-        return cls.of(_frame_of(read, names, target)) if isinstance(read, Dataset) else cls.of(*read)
+        header = not any(re.fullmatch(r"column \d+", name) for name in names)
+        read = read_frame(content, filename, header, names, target)
+        return cls.of(_frame_of(read, target)) if isinstance(read, Dataset) else cls.of(*read)
 
     def features(self, names: Sequence[str]) -> tuple[Array, list[str]]:
         """Return the values of features (n, d), nan where they are missing, and notes on what is no number.
@@ -92,11 +93,10 @@ def _values(made: TableColumn, word: str | None, notes: list[str]) -> Array:
     return numbers[made.codes]
 
 
-def _frame_of(data: Dataset, names: Sequence[str], target: str) -> pd.DataFrame:
-    """Return samples that came without a table; LIBSVM text leaves zeros out, also the last columns where all are."""
+def _frame_of(data: Dataset, target: str) -> pd.DataFrame:
+    """Return samples that came without a table."""
     import pandas as pd
 
     frame = pd.DataFrame(data.X, columns=list(data.feature_names))
-    frame = frame.assign(**{name: 0.0 for name in names if name not in frame.columns})
     classes = dict(zip((-1.0, 1.0) if data.task == "binary" else count(), data.classes, strict=False))
     return frame.assign(**{target: [classes.get(y, y) for y in data.y]})

@@ -19,6 +19,7 @@ from mklviz.unpacking import ArchiveMember
 
 from ._bounds import LONGEST, UNPACKED, check_size, reading, whole
 from ._cells import in_quotes
+from ._columns import cell_text
 from ._dataset import DataError
 from ._header import SAMPLE, heading, named
 from ._table_options import Found, Progress, TableOptions
@@ -61,9 +62,6 @@ def read_excel(data: bytes, name: str, options: TableOptions, progress: Progress
     title, cells, notes = best
     if len(sheets) > 1:
         notes.insert(0, f"The sheet {in_quotes(title)} is read, of {len(sheets)}.")
-    if cells.shape[1] < 2:
-        expected = "expected at least one column to learn from and one to predict."
-        raise DataError(" ".join([f"{name} has one column; {expected}", *notes]))
     rows = heading(cells.iloc[:SAMPLE].to_numpy().tolist(), cells.index[:SAMPLE].tolist(), options.header)
     dialect = f"the sheet {in_quotes(title)}"
     return named(cells, rows, options, name, Found(assumed=tuple(notes), dialect=dialect, sheets=tuple(sheets)))
@@ -155,5 +153,5 @@ def _texts(row: tuple[Any, ...]) -> list[str]:
     end = len(row)
     while end and row[end - 1] is None:
         end -= 1
-    texts = ["" if value is None else str(value).strip().removesuffix(" 00:00:00") for value in row[:end]]
+    texts = [cell_text(value) for value in row[:end]]
     return texts if any(texts) else []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import chain, count
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +46,7 @@ def read_several(
     arrays, frames = dict[str, NDArray[Any]](), dict[str, Any]()
     alone = replace(options, target=None, leave_out=())  # of the tables together
     for k, (filename, data) in enumerate(files):
-        stem = PurePath(filename).stem
+        stem = _free(PurePath(filename).stem, {*frames, *(key.partition(".")[0] for key in arrays)})
         found = _arrays_of(data, filename, gram_cells)
         if found is None:
             arff = is_arff(data)
@@ -66,6 +67,11 @@ def read_several(
         if stem not in labels and array.ndim == 2:
             frames[stem] = _numbered(array)
     return _of_frames(frames, arrays[labels[0]] if labels else None, name, options, progress)
+
+
+def _free(stem: str, taken: set[str]) -> str:
+    """Return what a file is called beside others, also where they are of the same name in several folders."""
+    return next(name for name in chain([stem], (f"{stem} ({k})" for k in count(2))) if name not in taken)
 
 
 def _arrays_of(data: bytes, filename: str, gram_cells: int) -> dict[str, NDArray[Any]] | None:

@@ -35,6 +35,7 @@ def read_source(source: str | os.PathLike[str]) -> tuple[bytes, str]:
 
 
 def _fetched(address: str, kind: str) -> tuple[bytes, str]:
+    from http.client import HTTPException
     from urllib.error import HTTPError
     from urllib.request import urlopen
 
@@ -46,7 +47,7 @@ def _fetched(address: str, kind: str) -> tuple[bytes, str]:
             content = answer.read(MOST_BYTES + 1)
     except HTTPError as error:
         raise DataError(f"{where} answers {error.code}, {error.reason}. {_INSTEAD}.") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, HTTPException) as error:
         reason = getattr(error, "reason", error)
         raise DataError(f"{where} cannot be reached from here: {reason}. {_INSTEAD}.") from None
     if len(content) > MOST_BYTES:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -84,7 +84,7 @@ class TableOptions:
 
 
 def _texts(given: Any) -> tuple[str, ...]:
-    texts = (given,) if isinstance(given, str) else tuple(given)
+    texts = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
     if all(isinstance(text, str) for text in texts):
         return texts
     raise DataError(f"leave_out and na are texts, or lists of them, but {given!r:.80} was given.")

@@ -10,7 +10,7 @@ import math
 import pickletools
 import zipfile
 from pathlib import PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib import format as npy
@@ -25,15 +25,18 @@ from .._frame import dataset_from_frame
 from .._table_options import Found, Progress, TableOptions
 from ._arrays import dataset_of, refuse_options
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 SUFFIXES = (".npz", ".npy")
 
-_NPY = b"\x93NUMPY"
+ARRAY = b"\x93NUMPY"
 _MOST_ARRAYS = 10_000
 
 
 def looks(data: bytes) -> bool:
     """Whether a file is one array, or an archive of arrays."""
-    if data.startswith(_NPY):
+    if data.startswith(ARRAY):
         return True
     if not data.startswith(b"PK\x03\x04"):
         return False
@@ -49,24 +52,26 @@ def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram
     arrays = arrays_in(data, name, gram_cells)
     table = arrays.get(name)
     if table is not None and (table.dtype.names or (table.ndim == 2 and table.shape[0] != table.shape[1])):
-        return _table(table, name, options, progress)
+        return dataset_from_frame(frame_of(table, name), options, name, Found(dialect="a NumPy array"), progress)
     refuse_options(options, name)
     return dataset_of(arrays, name)
 
 
-def _table(array: NDArray[Any], name: str, options: TableOptions, progress: Progress) -> Dataset:
-    """Return a single array as a table, whose last column is the target."""
+def frame_of(array: NDArray[Any], name: str) -> pd.DataFrame:
+    """Return a single array as a table."""
     import pandas as pd
 
-    columns = list(array.dtype.names or (f"x{j + 1}" for j in range(array.shape[1])))
-    frame = pd.DataFrame(array if array.dtype.names is None else array.ravel(), columns=columns)
-    frame.index = range(1, len(frame) + 1)  # type: ignore[assignment]
-    return dataset_from_frame(frame, options, name, Found(dialect="a NumPy array"), progress)
+    if array.dtype.names is None and array.ndim != 2:
+        raise DataError(f"{name} holds an array of shape {array.shape}, which is no table.")
+    with reading(f"{name} is no table"):
+        columns = list(array.dtype.names or (f"x{j + 1}" for j in range(array.shape[1])))
+        rows = array if array.dtype.names is None else array.ravel()
+        return pd.DataFrame(rows, columns=columns, index=range(1, len(rows) + 1))
 
 
 def arrays_in(data: bytes, name: str, gram_cells: int) -> dict[str, NDArray[Any]]:
     """Return the arrays in a file by their names; the file's own is that of a single one."""
-    if data.startswith(_NPY):
+    if data.startswith(ARRAY):
         with reading(f"{name} is a damaged array"):
             return {name: _single(data, name, gram_cells)}
     if not zipfile.is_zipfile(io.BytesIO(data)):

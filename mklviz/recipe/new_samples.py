@@ -97,8 +97,10 @@ class Predictions:
                 _alike(text if text in named else self.rest or text, x) for text, x in zip(truth, values, strict=True)
             )
             return f"accuracy {100 * right / len(told):.1f} %: {right:,} of {rows} right"
-        numbers = table.features([self.target])[0][told, 0]
-        spread = float(((numbers - numbers.mean()) ** 2).sum())
+        numbers = table.features([self.target])[0][:, 0]
+        told = np.flatnonzero(np.isfinite(numbers)).tolist()
+        numbers, values, rows = numbers[told], np.asarray(self.values)[told], counted(len(told), "row")
+        spread = float(((numbers - numbers.mean()) ** 2).sum()) if len(told) else 0.0
         return f"R² {1.0 - float(((numbers - values) ** 2).sum()) / spread:.4f} on {rows}" if spread > 0.0 else ""
 
 
