@@ -11,8 +11,6 @@ from mklviz.quoting import MOST_NAME, one_line
 
 from ._dataset import DataError
 
-__all__ = ["LONGEST", "UNPACKED", "check_size", "reading", "reason_of", "whole"]
-
 UNPACKED = 4 * LIMITS.cells  # bytes of what a file unpacks to
 LONGEST = 2**20  # bytes of a text in it
 

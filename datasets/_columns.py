@@ -20,7 +20,6 @@ from ._table_options import Found, Progress, Role, TableOptions
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Rows", "TableColumn", "cell_text", "read_columns"]
 
 MOST_WORDS = 20  # different words of a column that become columns
 ODD = 5  # of so many rows one may hold a word in a column of numbers

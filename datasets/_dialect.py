@@ -14,8 +14,6 @@ from ._cells import is_measured, is_missing
 from ._dataset import DataError
 from ._header import SAMPLE
 
-__all__ = ["SEPARATORS", "decode", "find_separator", "read_separator", "split"]
-
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "blanks"}
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (b"\xff\xfe\0\0", "utf-32"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 _CALLED = {"utf-16": "UTF-16", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16", "cp1252": "Windows-1252"}

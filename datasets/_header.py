@@ -15,7 +15,6 @@ from ._table_options import MOST_ABOVE, Found, TableOptions
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["SAMPLE", "NameRows", "heading", "named"]
 
 SAMPLE = 1001  # rows by which it is decided
 Row = Sequence[str]

@@ -22,7 +22,6 @@ from ._table_options import Found, TableOptions
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["NewTable"]
 
 MOST_WRONG = 5  # cells that a note speaks of
 

@@ -27,7 +27,6 @@ from ._table_options import Found, Progress, TableOptions
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["read_excel"]
 
 MOST_TIMES = 100  # as many bytes as when packed, beside the first two megabytes: tables are packed to a tenth
 MOST_BLANK = 10_000  # rows below each other, which end a table

@@ -18,7 +18,6 @@ from ._table_options import Found, Progress, TableOptions
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["read_parquet"]
 
 _DAMAGED = "{} is a damaged Parquet file"
 _PREFIXES = 7  # the encoding DELTA_BYTE_ARRAY: a value may be as long as all of its page

@@ -20,7 +20,6 @@ from ._table_options import Found, Progress, TableOptions
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["read_text"]
 _SAID = re.compile(r"sep=(.)\s*", re.IGNORECASE)  # by Excel, in the first line
 _TOO_LONG = re.compile(r"[Ll]ine (\d+): expected \d+ fields, saw (\d+)")
 

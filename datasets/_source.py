@@ -11,8 +11,6 @@ from mklviz.quoting import MOST_NAME, named
 
 from ._dataset import DataError
 
-__all__ = ["read_source", "shown"]
-
 PATIENCE = 30.0  # seconds without a byte
 MOST_BYTES = 2**30
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")

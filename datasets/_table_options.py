@@ -8,20 +8,6 @@ from typing import Any, Literal
 
 from mklviz.numbers import is_switch, is_whole
 
-__all__ = [
-    "FILL",
-    "LEAVE_OUT",
-    "MISSING_CHOICES",
-    "MOST_ABOVE",
-    "TASK_CHOICES",
-    "DataError",
-    "Found",
-    "Progress",
-    "Role",
-    "TableOptions",
-    "TableSummary",
-]
-
 LEAVE_OUT, FILL = "leave-out", "fill"
 MISSING_CHOICES = (LEAVE_OUT, FILL)
 TASK_CHOICES = ("classes", "numbers")

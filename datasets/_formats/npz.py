@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from mklviz.limits import LIMITS
 from mklviz.unpacking import ArchiveMember, read_array
 
-from .._bounds import check_size, reading, reason_of
+from .._bounds import check_size, reading
 from .._dataset import DataError, Dataset
 from .._frame import dataset_from_frame
 from .._table_options import Found, Progress, TableOptions
@@ -35,16 +35,8 @@ _MOST_ARRAYS = 10_000
 
 
 def looks(data: bytes) -> bool:
-    """Whether a file is one array, or an archive of arrays."""
-    if data.startswith(ARRAY):
-        return True
-    if not data.startswith(b"PK\x03\x04"):
-        return False
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            return any(name.endswith(".npy") for name in archive.namelist())
-    except Exception:  # damaged: said when it is read
-        return b".npy" in data[:300]
+    """Whether a file is one array; archives are told by what they hold."""
+    return data.startswith(ARRAY)
 
 
 def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram_cells: int) -> Dataset:
@@ -136,16 +128,12 @@ def _checked(shape: tuple[int, ...], size: int, key: str, name: str, gram_cells:
 
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> NDArray[Any]:
     key = info.filename.removesuffix(".npy")
-    try:
+    with reading(f"Array {key} of {name} cannot be read"):
         with ArchiveMember(archive, info) as member:
             shape, _, dtype = member.declared()
             if dtype.hasobject:
                 return _objects(member.read(), shape, key, name)
         return read_array(archive, info)
-    except DataError:
-        raise
-    except Exception as error:
-        raise DataError(f"Array {key} of {name} cannot be read: {reason_of(error)}.") from None
 
 
 # -- arrays of Python objects, whose pickles are looked at and never run
@@ -155,13 +143,12 @@ _MARK = object()
 
 def _objects(data: bytes, shape: tuple[int, ...], key: str, name: str) -> NDArray[Any]:
     """Return the texts and numbers in a pickled array of objects."""
-    with reading(f"Array {key} of {name} cannot be read"):
-        values = _listed(data)
-        if len(values) != math.prod(shape) or not all(isinstance(value, (str, int, float)) for value in values):
-            raise DataError(
-                f"Array {key} of {name} holds Python objects other than texts and numbers, which mklviz refuses: save"
-                " it as numbers or text."
-            )
+    values = _listed(data)
+    if len(values) != math.prod(shape) or not all(isinstance(value, (str, int, float)) for value in values):
+        raise DataError(
+            f"Array {key} of {name} holds Python objects other than texts and numbers, which mklviz refuses: save it as"
+            " numbers or text."
+        )
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array.reshape(shape)
