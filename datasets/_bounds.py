@@ -28,6 +28,12 @@ def check_size(name: str, rows: int, columns: int) -> None:
         raise DataError(f"{what} {LIMITS.rows:,} rows: leave some out.")
 
 
+def check_unpacked(name: str, size: int, most: int) -> None:
+    """Raise `DataError` where a file unpacks to more bytes than are read."""
+    if size > most:
+        raise DataError(f"{name} unpacks to more than {most / 1e6:,.0f} MB, which is too much.")
+
+
 @contextmanager
 def reading(what: str) -> Iterator[None]:
     """Say that a file is damaged, whichever error of its own a library raises; `what` calls it so."""

@@ -107,19 +107,12 @@ def read_dataset(
             raise DataError(f"A data set is read from a path, paths or bytes, but {path_or_bytes!r:.80} was given.")
         return _together(paths, name, options, progress)
     path = Path(path_or_bytes)
-    if _is_folder(path):
+    if os.path.isdir(path_or_bytes):  # False where it is no name of a file, which reading says
         files = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
         return _together(files, name or path.name, options, progress)
     data, filename = read_source(path_or_bytes)
     dataset = _read(data, filename, options, LIMITS.gram_cells, progress)
     return replace(dataset, name=name, title=name) if name else dataset
-
-
-def _is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except (OSError, ValueError):  # no name of a file, which reading says
-        return False
 
 
 def _together(
@@ -177,7 +170,7 @@ def _parsed(
     several = members(data, name)
     if len(several) > 1:
         return filename, read_several(several, name, options, report, gram_cells, _frame)
-    content, inner = unpacked(data, filename)
+    content, inner = several[0][::-1] if several else unpacked(data, filename)
     form = format_of(content, inner)
     if form is not None:
         return inner, form.read(content, name, options, report, gram_cells)
@@ -200,9 +193,10 @@ def read_frame(
     name, report = named(filename), lambda _fraction: None
     if not data.strip():
         raise DataError(f"{name} is empty.")
-    if members(data, name):
+    several = members(data, name)
+    if len(several) > 1:
         return read_dataset_bytes(data, filename)
-    content, inner = unpacked(data, filename)
+    content, inner = several[0][::-1] if several else unpacked(data, filename)
     form: Any = format_of(content, inner)
     if form is None:
         return _frame(content, name, TableOptions(header=header), report, fewest=1)

@@ -17,7 +17,7 @@ from mklviz.limits import LIMITS
 from mklviz.quoting import listed
 from mklviz.unpacking import ArchiveMember
 
-from ._bounds import LONGEST, UNPACKED, check_size, reading, whole
+from ._bounds import LONGEST, UNPACKED, check_size, check_unpacked, reading, whole
 from ._cells import in_quotes
 from ._columns import cell_text
 from ._dataset import DataError
@@ -76,8 +76,7 @@ def _unpacked(data: bytes, name: str) -> io.BytesIO:
     ):
         named = [info for info in packed.infolist() if info.filename.endswith((".xml", ".rels"))]
         parts = [info for info in named if not _UNREAD.match(info.filename)]
-        if sum(info.file_size for info in parts) > most:
-            raise DataError(f"{name} unpacks to more than {most / 1e6:,.0f} MB, which is too much.")
+        check_unpacked(name, sum(info.file_size for info in parts), most)
         for info in parts:
             with ArchiveMember(packed, info) as member:
                 content = member.read()

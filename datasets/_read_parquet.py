@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mklviz.unpacking import parquet_pages
 
-from ._bounds import LONGEST, UNPACKED, check_size, reading
+from ._bounds import LONGEST, UNPACKED, check_size, check_unpacked, reading
 from ._cells import column
 from ._dataset import DataError
 from ._frame import unique_names
@@ -71,6 +71,5 @@ def _once_each(data: bytes, file: Any, names: Sequence[str], name: str) -> list[
                 coded.add(encoding)
         if leaf.physical_type == "BYTE_ARRAY" and _PREFIXES not in coded:  # pyarrow cannot keep those once each
             texts.append(leaf.path)
-    if unpacked > UNPACKED:
-        raise DataError(f"{name} unpacks to more than {UNPACKED / 1e6:,.0f} MB, which is too much.")
+    check_unpacked(name, unpacked, UNPACKED)
     return texts

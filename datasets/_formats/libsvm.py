@@ -51,7 +51,7 @@ def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram
     if _precomputed(rows):
         if len(rows) ** 2 > gram_cells:
             raise DataError(f"{name} holds a kernel of {len(rows):,} samples, which is too large.")
-        return coded.dataset(name, np.zeros((len(rows), 0)), grams=_kernel(rows)[None])
+        return coded.dataset(name, np.zeros((len(rows), 0)), grams=np.array([[values[1:] for _, values in rows]]))
     return coded.dataset(name, _table(rows, name))
 
 
@@ -89,10 +89,6 @@ def _precomputed(rows: Sequence[_Pairs]) -> bool:
         len(columns) == n + 1 and columns[0] == 0 and columns[-1] == n and values[0] == k
         for k, (columns, values) in enumerate(rows, 1)
     )
-
-
-def _kernel(rows: Sequence[_Pairs]) -> Array:
-    return np.array([values[1:] for _, values in rows])
 
 
 def _table(rows: Sequence[_Pairs], name: str) -> Array:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from mklviz.limits import LIMITS
 
-from .._bounds import LONGEST, check_size, reading
+from .._bounds import LONGEST, check_size, check_unpacked, reading
 from .._dataset import DataError, Dataset
 from .._table_options import Progress, TableOptions
 from ._arrays import dataset_of, refuse_options
@@ -48,23 +48,17 @@ def arrays_in(data: bytes, name: str, gram_cells: int) -> dict[str, NDArray[Any]
         file: Any = io.BytesIO(data)  # the stubs know paths only
         for key, shape, _ in whosmat(file):
             _check(key, shape, name, gram_cells)
-        _check_unpacked(data, name, gram_cells)
+        _check_parts(data, name, gram_cells)
         variables = loadmat(file, squeeze_me=False)
     arrays, size = dict[str, NDArray[Any]](), 0
     for variable, value in variables.items():
         for key, array in _inside(variable, value, name) if not variable.startswith("__") else ():
             arrays[key], size = array, size + array.nbytes
-            _check_bytes(size, name, gram_cells)
+            check_unpacked(name, size, 8 * max(LIMITS.cells, gram_cells))
     return arrays
 
 
-def _check_bytes(size: int, name: str, gram_cells: int) -> None:
-    most = 8 * max(LIMITS.cells, gram_cells)
-    if size > most:
-        raise DataError(f"{name} unpacks to more than {most / 1e6:,.0f} MB, which is too much.")
-
-
-def _check_unpacked(data: bytes, name: str, gram_cells: int) -> None:
+def _check_parts(data: bytes, name: str, gram_cells: int) -> None:
     """Refuse a file whose compressed parts hold more than their headers tell, in cells and structs."""
     order, place, size = "<" if data[126:128] == b"IM" else ">", 128, 0
     while data.startswith(b"MATLAB 5") and place + 8 <= len(data):
@@ -74,7 +68,7 @@ def _check_unpacked(data: bytes, name: str, gram_cells: int) -> None:
         while packed is not None and part:
             size += len(packed.decompress(part, LONGEST))
             part = packed.unconsumed_tail
-            _check_bytes(size, name, gram_cells)
+            check_unpacked(name, size, 8 * max(LIMITS.cells, gram_cells))
 
 
 def _check(key: str, shape: tuple[int, ...], name: str, gram_cells: int) -> None:
@@ -120,6 +114,6 @@ def _hdf5(data: bytes, name: str, gram_cells: int) -> dict[str, NDArray[Any]]:
             if isinstance(value, h5py.Dataset) and value.dtype.kind in "biuf":
                 _check(key, value.shape, name, gram_cells)
                 size += value.nbytes
-                _check_bytes(size, name, gram_cells)
+                check_unpacked(name, size, 8 * max(LIMITS.cells, gram_cells))
                 arrays[key] = np.array(value).T  # MATLAB counts columns first
     return arrays

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from mklviz.limits import LIMITS
 from mklviz.unpacking import ArchiveMember, read_array
 
-from .._bounds import check_size, reading
+from .._bounds import check_size, check_unpacked, reading
 from .._dataset import DataError, Dataset
 from .._frame import dataset_from_frame
 from .._table_options import Found, Progress, TableOptions
@@ -76,8 +76,7 @@ def arrays_in(data: bytes, name: str, gram_cells: int) -> dict[str, NDArray[Any]
             with reading(f"Array {key} of {name} cannot be read"), ArchiveMember(archive, info) as member:
                 shape, _, dtype = member.declared()
             total += _checked(shape, max(math.prod(shape) * dtype.itemsize, info.file_size), key, name, gram_cells)
-        if total > 8 * max(LIMITS.cells, gram_cells):
-            raise DataError(f"{name} unpacks to {total / 1e9:.1f} GB, which is too much.")
+        check_unpacked(name, total, 8 * max(LIMITS.cells, gram_cells))
         arrays = {info.filename.removesuffix(".npy"): _member(archive, info, name) for info in members}
     return {PurePath(name).stem: _whole(arrays, name)} if {"data", "shape", "format"} <= arrays.keys() else arrays
 

@@ -90,16 +90,15 @@ class Predictions:
         told = [k for k, text in enumerate(texts) if text]
         if not told:
             return ""
-        truth, values, rows = [texts[k] for k in told], np.asarray(self.values)[told], counted(len(told), "row")
+        values = np.asarray(self.values)
         if values.dtype.kind != "f":
             named = {*values.tolist()} - {self.rest}
-            right = sum(
-                _alike(text if text in named else self.rest or text, x) for text, x in zip(truth, values, strict=True)
-            )
-            return f"accuracy {100 * right / len(told):.1f} %: {right:,} of {rows} right"
+            truth = [text if text in named else self.rest or text for text in texts]
+            right = sum(_alike(truth[k], values[k]) for k in told)
+            return f"accuracy {100 * right / len(told):.1f} %: {right:,} of {counted(len(told), 'row')} right"
         numbers = table.features([self.target])[0][:, 0]
         told = np.flatnonzero(np.isfinite(numbers)).tolist()
-        numbers, values, rows = numbers[told], np.asarray(self.values)[told], counted(len(told), "row")
+        numbers, values, rows = numbers[told], values[told], counted(len(told), "row")
         spread = float(((numbers - numbers.mean()) ** 2).sum()) if len(told) else 0.0
         return f"R² {1.0 - float(((numbers - values) ** 2).sum()) / spread:.4f} on {rows}" if spread > 0.0 else ""
 
