@@ -187,7 +187,7 @@ def _frame(
 
 
 def read_frame(
-    data: bytes, filename: str, header: bool, names: Sequence[str], target: str
+    data: bytes, filename: str, options: TableOptions, names: Sequence[str], target: str
 ) -> tuple[pd.DataFrame, Found] | Dataset:
     """Return the rows of a table as they stand in a file, and how they are written; what is no table as a data set."""
     name, report = named(filename), lambda _fraction: None
@@ -199,7 +199,7 @@ def read_frame(
     content, inner = several[0][::-1] if several else unpacked(data, filename)
     form: Any = format_of(content, inner)
     if form is None:
-        return _frame(content, name, TableOptions(header=header), report, fewest=1)
+        return _frame(content, name, options, report, fewest=1)
     if form is arff:
         return arff.frame_of(content, name, report)[0], Found()
     if form is libsvm:

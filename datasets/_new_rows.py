@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -34,19 +34,19 @@ class NewTable:
     columns: dict[str, TableColumn]
 
     @classmethod
-    def of(cls, frame: pd.DataFrame, found: Found | None = None) -> NewTable:
-        """Return the table of a frame, `found` being what its file tells of it."""
+    def of(cls, frame: pd.DataFrame, found: Found | None = None, options: TableOptions | None = None) -> NewTable:
+        """Return the table of a frame, `found` being what its file tells of it, `options` how its cells are read."""
         names, _ = unique_names([str(name) for name in frame.columns], "the table")
         frame = frame.set_axis(names, axis=1)
-        made, _ = read_columns(frame, TableOptions(), found or Found(), lambda _fraction: None)
+        made, _ = read_columns(frame, options or TableOptions(), found or Found(), lambda _fraction: None)
         return cls(frame, {each.name: each for each in made})
 
     @classmethod
-    def read(cls, content: bytes, filename: str, names: Sequence[str], target: str) -> NewTable:
+    def read(cls, content: bytes, filename: str, names: Sequence[str], target: str, options: TableOptions) -> NewTable:
         """Return the table in the bytes of a file, for a model with these features that predicts this column."""
         header = not any(re.fullmatch(r"column \d+", name) for name in names)
-        read = read_frame(content, filename, header, names, target)
-        return cls.of(_frame_of(read, target)) if isinstance(read, Dataset) else cls.of(*read)
+        read = read_frame(content, filename, replace(options, header=header), names, target)
+        return cls.of(_frame_of(read, target)) if isinstance(read, Dataset) else cls.of(*read, options)
 
     def features(self, names: Sequence[str]) -> tuple[Array, list[str]]:
         """Return the values of features (n, d), nan where they are missing, and notes on what is no number.
