@@ -106,7 +106,7 @@ def followed(made: type[Solver]) -> str:
     rows: dict[str, list[str]] = {}
     for loss in loss_families().values():
         able, label = _able(made, loss()), loss.label
-        if not able and loss().bias:
+        if not able and loss().bias and not loss.one_class:
             able, label = _able(made, loss(bias=False)), f"{loss.label} without intercept"
         if able:
             rows.setdefault(", ".join(able), []).append(label)
