@@ -12,7 +12,6 @@ from mklviz.quoting import quote
 
 from ._cells import is_measured, is_missing
 from ._dataset import DataError
-from ._header import SAMPLE
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "blanks"}
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (b"\xff\xfe\0\0", "utf-32"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
@@ -55,7 +54,7 @@ def _zero_bytes(data: bytes) -> str:
     """Return the UTF-16 that is told by zero bytes beside every other letter; "" where there are too few."""
     start = data[:_START]
     even, odd = start[::2].count(0), start[1::2].count(0)
-    if 5 * max(even, odd) < 2 * len(start) // 2 or 10 * min(even, odd) > max(even, odd):
+    if 5 * max(even, odd) < len(start) or 10 * min(even, odd) > max(even, odd):
         return ""
     return "utf-16-be" if even > odd else "utf-16-le"
 
@@ -147,8 +146,3 @@ def read_separator(text: str) -> str:
     if len(sign) == 1 and sign.isascii() and sign not in '\r\n\0"':
         return sign
     raise DataError(f"sep is a sign such as , or ; or one of {', '.join(SEPARATORS.values())}, not {quote(text)}.")
-
-
-def first_lines(text: str) -> list[str]:
-    """Return the first lines of a text, as many as tell how it is written."""
-    return text[:2_000_000].split("\n")[:SAMPLE]

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from ._bounds import check_size, reading, reason_of
 from ._cells import is_number
 from ._dataset import DataError
-from ._dialect import SEPARATORS, decode, find_separator, first_lines, read_separator, split
+from ._dialect import SEPARATORS, decode, find_separator, read_separator, split
 from ._frame import check_columns, unique_names
-from ._header import heading, named
+from ._header import SAMPLE, heading, named
 from ._table_options import Found, Progress, TableOptions
 
 if TYPE_CHECKING:
@@ -44,12 +44,15 @@ def read_text(
         [f"The file is not UTF-8 text: its letters are read as {called}."] if called and not options.encoding else []
     )
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    lines = first_lines(text)
+    lines = text[:2_000_000].split("\n")[:SAMPLE]  # which tell how it is written
     said = _SAID.fullmatch(lines[0])
     remarks = _remarks(lines, bool(said))
     table = lines[remarks:]
     separator = read_separator(options.sep) if options.sep else said[1] if said else find_separator(table, name)
-    rows = _rows(table, separator, name)
+    with reading(f"{name} cannot be read as a table"):
+        rows = split(table, separator)
+    if not any(map(any, rows)):
+        raise DataError(f"{name} is empty; expected a row of column names, then rows of values.")
     above = [] if remarks == bool(said) else _names_in_remark(lines[remarks - 1], separator, rows)
     if above:
         remarks -= 1
@@ -58,10 +61,10 @@ def read_text(
     width, below = _width(rows), "\n".join(lines[:remarks])
     if width < fewest:
         raise DataError(f"{name} has one column; expected at least one column to learn from and one to predict.")
-    padded = [[*row[:width], *[""] * (width - len(row))] for row in rows]
-    numbers = [remarks + k + 1 for k, row in enumerate(padded) if any(row)]
-    padded = [row for row in padded if any(row)]
-    found = heading(padded, numbers, options.header)
+    padded = {
+        k: [*row[:width], *[""] * (width - len(row))] for k, row in enumerate(rows, remarks + 1) if any(row[:width])
+    }
+    found = heading([*padded.values()], [*padded], options.header)
     check_columns(options, unique_names(found.names, name)[0], name)
     rest = text[len(below) + bool(remarks) :]
     if above:
@@ -86,14 +89,6 @@ def _names_in_remark(line: str, separator: str, rows: Sequence[Sequence[str]]) -
     (cells,) = split([line.lstrip("#% ")], separator) or [[]]
     fits = len(cells) > 1 and len(cells) == len(rows[0]) and not any(map(is_number, cells))
     return cells if fits and all(map(is_number, rows[0][:-1])) else []
-
-
-def _rows(lines: Sequence[str], separator: str, name: str) -> list[list[str]]:
-    with reading(f"{name} cannot be read as a table"):
-        rows = split(lines, separator)
-    if not any(map(any, rows)):
-        raise DataError(f"{name} is empty; expected a row of column names, then rows of values.")
-    return rows
 
 
 def _width(rows: Sequence[Sequence[str]]) -> int:
