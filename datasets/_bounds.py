@@ -11,8 +11,6 @@ from mklviz.quoting import MOST_NAME, one_line
 
 from ._dataset import DataError
 
-__all__ = ["LONGEST", "UNPACKED", "check_size", "reading", "reason_of", "whole"]
-
 UNPACKED = 4 * LIMITS.cells  # bytes of what a file unpacks to
 LONGEST = 2**20  # bytes of a text in it
 
@@ -28,6 +26,12 @@ def check_size(name: str, rows: int, columns: int) -> None:
         raise DataError(f"{what} {LIMITS.columns:,} columns: leave some out.")
     if rows > LIMITS.rows:
         raise DataError(f"{what} {LIMITS.rows:,} rows: leave some out.")
+
+
+def check_unpacked(name: str, size: int, most: int) -> None:
+    """Raise `DataError` where a file unpacks to more bytes than are read."""
+    if size > most:
+        raise DataError(f"{name} unpacks to more than {most / 1e6:,.0f} MB, which is too much.")
 
 
 @contextmanager

@@ -9,19 +9,6 @@ from math import isnan, nan
 
 from mklviz.quoting import one_line
 
-__all__ = [
-    "NO_NUMBER",
-    "column",
-    "decimal_sign",
-    "in_quotes",
-    "is_date",
-    "is_measured",
-    "is_missing",
-    "is_number",
-    "number",
-    "words_listed",
-]
-
 _WRITTEN_BY_EXCEL = ("#n/a", "#null!", "#div/0!", "#value!", "#ref!", "#num!", "#name?")
 _WORDS = ("na", "n/a", "nan", "nat", "null", "<na>", "missing", *_WRITTEN_BY_EXCEL)
 MISSING = frozenset(("", "?", "-", ".", *_WORDS))

@@ -20,7 +20,6 @@ from ._table_options import Found, Progress, Role, TableOptions
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Rows", "TableColumn", "cell_text", "read_columns"]
 
 MOST_WORDS = 20  # different words of a column that become columns
 ODD = 5  # of so many rows one may hold a word in a column of numbers
@@ -142,15 +141,24 @@ def _once_each(cells: pd.Series, na: Sequence[str]) -> tuple[list[Any], Rows, bo
     if isinstance(kind, pd.CategoricalDtype):
         codes, values = np.asarray(cells.cat.codes, np.intp), kind.categories.tolist()
     elif kind.kind in "iuf":
-        found, unique = pd.factorize(cells.array)
+        found, unique = pd.factorize(_native(cells))
         return np.asarray(unique, np.float64).tolist(), np.asarray(found, np.intp), False
     else:
-        codes, distinct = pd.factorize(cells.array)
+        try:
+            codes, distinct = pd.factorize(_native(cells))
+        except TypeError:  # lists and other values that cannot be told apart
+            codes, distinct = pd.factorize(cells.map(cell_text))
         values = distinct.tolist()
     texts = [cell_text(value) for value in values]
     kept: dict[str, int] = {}
     place = [-1 if is_missing(text, na) else kept.setdefault(text, len(kept)) for text in texts]
     return list(kept), np.array([*place, -1], np.intp)[codes], True
+
+
+def _native(cells: pd.Series) -> Any:
+    """Return the values of a column in this machine's order of bytes, which pandas wants."""
+    order = getattr(cells.dtype, "byteorder", "=")
+    return cells.array if order in "=|" else cells.astype(cells.dtype.newbyteorder("=")).array  # type: ignore[union-attr]
 
 
 def cell_text(value: Any) -> str:
@@ -210,14 +218,15 @@ def _role(made: TableColumn, lines: Any, texts: bool) -> tuple[Role, str, tuple[
         return "nothing", "it is empty", ()
     numbers = [made.read(value) for value in values]
     others = [value for value, x in zip(values, numbers, strict=True) if isnan(x) and not (texts and is_number(value))]
+    words = {*others}
+    wrong = [value for value, x in zip(values, numbers, strict=True) if not np.isfinite(x) and value not in words]
     if not others:
-        wrong = [value for value, x in zip(values, numbers, strict=True) if not np.isfinite(x)]
         return "numbers", f"{_seen(made, wrong, lines)} is not a finite number" if wrong else "", ()
     if len(others) == len(values) and all(map(is_date, others)):
         return "date", f"it holds dates or times, such as {in_quotes(min(others))}", ()
     odd = int(_holding(made, [value for value in others if value.lower() not in NO_NUMBER]).sum())
     if ODD * odd <= present and len(values) - len(others) > 2:
-        return "numbers", "", tuple(others)
+        return "numbers", f"{_seen(made, wrong, lines)} is not a finite number" if wrong else "", tuple(others)
     if 2 * (present - odd) >= present:
         return "nothing", f"it holds numbers, but {_seen(made, others, lines)}, which is not a number", ()
     aside = _too_many(sorted(values), present)

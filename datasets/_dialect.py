@@ -12,9 +12,6 @@ from mklviz.quoting import quote
 
 from ._cells import is_measured, is_missing
 from ._dataset import DataError
-from ._header import SAMPLE
-
-__all__ = ["SEPARATORS", "decode", "find_separator", "read_separator", "split"]
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "blanks"}
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (b"\xff\xfe\0\0", "utf-32"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
@@ -40,12 +37,12 @@ def decode(data: bytes, name: str, encoding: str | None = None) -> tuple[str, st
         if not encoding and "\0" in text[:_START]:
             coding = _zero_bytes(data) or (_guess(data) if text == "\0" else coding)
             text = data.decode(coding)
-    except LookupError:
-        raise DataError(f"There is no encoding {encoding!r:.80}; one is utf-8, cp1252, utf-16 or shift-jis.") from None
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         kind = "UTF-8 text; save the file as UTF-8" if not encoding else f"text in {encoding}"
         raise DataError(f"Row {line} of {name} is not {kind}.") from None
+    except (LookupError, ValueError):
+        raise DataError(f"There is no encoding {encoding!r:.80}; one is utf-8, cp1252, utf-16 or shift-jis.") from None
     wrong = _CONTROL.search(text)
     if wrong and (wrong[0] == "\0" or not coding.startswith("utf")):  # no text at all
         line = text[: wrong.start()].count("\n") + 1
@@ -57,7 +54,7 @@ def _zero_bytes(data: bytes) -> str:
     """Return the UTF-16 that is told by zero bytes beside every other letter; "" where there are too few."""
     start = data[:_START]
     even, odd = start[::2].count(0), start[1::2].count(0)
-    if 5 * max(even, odd) < 2 * len(start) // 2 or 10 * min(even, odd) > max(even, odd):
+    if 5 * max(even, odd) < len(start) or 10 * min(even, odd) > max(even, odd):
         return ""
     return "utf-16-be" if even > odd else "utf-16-le"
 
@@ -146,11 +143,6 @@ def read_separator(text: str) -> str:
     """Return the separator that a person names by its sign or by its word."""
     words = {**{word: sign for sign, word in SEPARATORS.items()}, "tab": "\t", r"\t": "\t", r"\s+": " ", "blank": " "}
     sign = words.get(text.strip().lower() or text, text)
-    if len(sign) == 1 and sign not in '\r\n"':
+    if len(sign) == 1 and sign.isascii() and sign not in '\r\n\0"':
         return sign
     raise DataError(f"sep is a sign such as , or ; or one of {', '.join(SEPARATORS.values())}, not {quote(text)}.")
-
-
-def first_lines(text: str) -> list[str]:
-    """Return the first lines of a text, as many as tell how it is written."""
-    return text[:2_000_000].split("\n")[:SAMPLE]

@@ -12,7 +12,7 @@ from typing import Any
 
 from mklviz.unpacking import ArchiveMember
 
-from ._bounds import UNPACKED, reading, reason_of
+from ._bounds import UNPACKED, check_unpacked, reading, reason_of
 from ._dataset import DataError
 
 _ZIP = "a zip archive"
@@ -53,43 +53,31 @@ def unpacked(data: bytes, name: str) -> tuple[bytes, str]:
                     content = packed.read(UNPACKED + 1)
             except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
                 raise DataError(f"{name} is {what}, and damaged: {reason_of(error)}.") from None
-            return _bounded(content, name), name.removesuffix(suffix)
-    if data.startswith(b"PK\x03\x04") and _zip_kind(data) == _ZIP:
-        with reading(f"{name} is a damaged zip archive"), zipfile.ZipFile(io.BytesIO(data)) as archive:
-            held, tables = _held(archive)
-            if len(held) != 1 and len(tables) != 1:
-                raise DataError(f"{name} is a zip archive with {len(held)} files: unpack it, and open one of them.")
-            (info,) = held if len(held) == 1 else tables
-            _bounded(b"", name, info.file_size)
-            return _member(archive, info), info.filename.rpartition("/")[2]
-    return data, name
+            check_unpacked(name, len(content), UNPACKED)
+            return content, name.removesuffix(suffix)
+    held = members(data, name)
+    if len(held) > 1:
+        raise DataError(f"{name} is a zip archive with {len(held)} files: unpack it, and open one of them.")
+    return held[0][::-1] if held else (data, name)
 
 
 def members(data: bytes, name: str) -> list[tuple[str, bytes]]:
-    """Return the tables in a zip archive by their names, where there is more than one."""
+    """Return the tables in a zip archive by their names, or its only file; none where it is no archive."""
     if not data.startswith(b"PK\x03\x04") or _zip_kind(data) != _ZIP:
         return []
     with reading(f"{name} is a damaged zip archive"), zipfile.ZipFile(io.BytesIO(data)) as archive:
-        _, tables = _held(archive)
-        _bounded(b"", name, sum(info.file_size for info in tables))
-        return [(info.filename.rpartition("/")[2], _member(archive, info)) for info in tables if len(tables) > 1]
-
-
-def _held(archive: zipfile.ZipFile) -> tuple[list[zipfile.ZipInfo], list[zipfile.ZipInfo]]:
-    """Return the files in an archive, and those that may be tables by their names."""
-    held = [info for info in archive.infolist() if not (info.is_dir() or info.filename.startswith("__MACOSX"))]
-    return held, [info for info in held if info.file_size and info.filename.lower().endswith(_TABLES)]
+        held = [info for info in archive.infolist() if not (info.is_dir() or info.filename.startswith("__MACOSX"))]
+        tables = [info for info in held if info.file_size and info.filename.lower().endswith(_TABLES)]
+        chosen = held if len(held) == 1 else tables
+        if not chosen:
+            raise DataError(f"{name} is a zip archive with {len(held)} files: unpack it, and open one of them.")
+        check_unpacked(name, sum(info.file_size for info in chosen), UNPACKED)
+        return [(info.filename.rpartition("/")[2], _member(archive, info)) for info in chosen]
 
 
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     with ArchiveMember(archive, info) as member:
         return member.read()
-
-
-def _bounded(content: bytes, name: str, size: int = 0) -> bytes:
-    if max(len(content), size) > UNPACKED:
-        raise DataError(f"{name} unpacks to more than {UNPACKED / 1e6:,.0f} MB, which is too much.")
-    return content
 
 
 def table_format(data: bytes, name: str) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
@@ -14,20 +15,20 @@ from mklviz.quoting import named
 from ._bounds import reason_of
 from ._dataset import DataError, Dataset
 from ._file_kind import members, table_format, unpacked
-from ._formats import format_of
+from ._formats import arff, format_of, libsvm, npz
 from ._frame import dataset_from_frame
 from ._read_excel import read_excel
 from ._read_parquet import read_parquet
 from ._read_text import read_text
 from ._several import read_several
-from ._source import read_source, shown
+from ._source import read_source
 from ._table_options import Found, Progress, TableOptions
 
 if TYPE_CHECKING:
     import pandas as pd
 
 READ = 0.7  # of the time goes to the rows, the rest to what is made of them
-TABLES = {"excel": read_excel, "parquet": read_parquet, "table": read_text}
+TABLES = {"excel": read_excel, "parquet": read_parquet}
 
 
 def read_dataset(
@@ -101,21 +102,17 @@ def read_dataset(
     if isinstance(path_or_bytes, bytes):
         return replace(_read(path_or_bytes, name or "data", options, LIMITS.cells, progress), source="")
     if not isinstance(path_or_bytes, (str, os.PathLike)):
-        return _together(list(path_or_bytes), name, options, progress)
+        paths = [*path_or_bytes] if isinstance(path_or_bytes, Iterable) else [path_or_bytes]
+        if not all(isinstance(path, (str, os.PathLike)) for path in paths):
+            raise DataError(f"A data set is read from a path, paths or bytes, but {path_or_bytes!r:.80} was given.")
+        return _together(paths, name, options, progress)
     path = Path(path_or_bytes)
-    if _is_folder(path):
+    if os.path.isdir(path_or_bytes):  # False where it is no name of a file, which reading says
         files = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
         return _together(files, name or path.name, options, progress)
     data, filename = read_source(path_or_bytes)
     dataset = _read(data, filename, options, LIMITS.gram_cells, progress)
     return replace(dataset, name=name, title=name) if name else dataset
-
-
-def _is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except (OSError, ValueError):  # no name of a file, which reading says
-        return False
 
 
 def _together(
@@ -125,15 +122,21 @@ def _together(
     called = name or (Path(paths[0]).stem if paths else "The list")
     if not paths:
         raise DataError(f"{called} holds no files that could be read.")
-    try:
-        files = [unpacked(Path(path).read_bytes(), Path(path).name)[::-1] for path in paths]
+    with _having_means("the files"):
+        files = [unpacked(*read_source(path))[::-1] for path in paths]
         report = progress or (lambda _fraction: None)
         dataset = read_several(files, called, options, report, LIMITS.gram_cells, _frame)
-    except OSError as error:
-        raise DataError(f"{shown(Path(error.filename or paths[0]))} cannot be read: {error.strerror}.") from None
-    except MemoryError:
-        raise DataError("There is not enough memory to read the files: leave rows or columns out.") from None
     return replace(dataset, name=called, title=called, source="")
+
+
+@contextmanager
+def _having_means(what: str) -> Iterator[None]:
+    try:
+        yield
+    except ImportError as error:
+        raise DataError(f"Tables are read by pandas, which cannot be imported here: {reason_of(error)}.") from None
+    except MemoryError:
+        raise DataError(f"There is not enough memory to read {what}: leave rows or columns out.") from None
 
 
 def read_dataset_bytes(
@@ -154,12 +157,8 @@ def read_dataset_bytes(
 
 def _read(data: bytes, filename: str, options: TableOptions, gram_cells: int, progress: Progress | None) -> Dataset:
     name, report = named(filename), progress or (lambda _fraction: None)
-    try:
+    with _having_means(name):
         inner, dataset = _parsed(data, filename, name, options, gram_cells, report)
-    except ImportError as error:
-        raise DataError(f"Tables are read by pandas, which cannot be imported here: {reason_of(error)}.") from None
-    except MemoryError:
-        raise DataError(f"There is not enough memory to read {name}: leave rows or columns out.") from None
     stem = named(PurePath(inner).stem)
     return replace(dataset, name=stem, title=stem, source=filename if filename == name else "")
 
@@ -171,7 +170,7 @@ def _parsed(
     several = members(data, name)
     if len(several) > 1:
         return filename, read_several(several, name, options, report, gram_cells, _frame)
-    content, inner = unpacked(data, filename)
+    content, inner = several[0][::-1] if several else unpacked(data, filename)
     form = format_of(content, inner)
     if form is not None:
         return inner, form.read(content, name, options, report, gram_cells)
@@ -180,16 +179,31 @@ def _parsed(
     return inner, made
 
 
-def _frame(content: bytes, name: str, options: TableOptions, progress: Progress) -> tuple[pd.DataFrame, Found]:
-    return TABLES[table_format(content, name) or "table"](content, name, options, progress)
+def _frame(
+    content: bytes, name: str, options: TableOptions, progress: Progress, fewest: int = 2
+) -> tuple[pd.DataFrame, Found]:
+    read = TABLES.get(table_format(content, name))
+    return read(content, name, options, progress) if read else read_text(content, name, options, progress, fewest)
 
 
-def read_frame(data: bytes, filename: str, header: bool = True) -> tuple[pd.DataFrame, Found] | Dataset:
+def read_frame(
+    data: bytes, filename: str, options: TableOptions, names: Sequence[str], target: str
+) -> tuple[pd.DataFrame, Found] | Dataset:
     """Return the rows of a table as they stand in a file, and how they are written; what is no table as a data set."""
-    name = named(filename)
+    name, report = named(filename), lambda _fraction: None
     if not data.strip():
         raise DataError(f"{name} is empty.")
-    content, inner = unpacked(data, filename)
-    if len(members(data, name)) > 1 or format_of(content, inner) is not None:
+    several = members(data, name)
+    if len(several) > 1:
         return read_dataset_bytes(data, filename)
-    return _frame(content, name, TableOptions(header=header), lambda _fraction: None)
+    content, inner = several[0][::-1] if several else unpacked(data, filename)
+    form: Any = format_of(content, inner)
+    if form is None:
+        return _frame(content, name, options, report, fewest=1)
+    if form is arff:
+        return arff.frame_of(content, name, report)[0], Found()
+    if form is libsvm:
+        return libsvm.frame_of(content, name, names, target), Found()
+    if content.startswith(npz.ARRAY):
+        return npz.frame_of(npz.arrays_in(content, name, LIMITS.cells)[name], name), Found()
+    return read_dataset_bytes(data, filename)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from mklviz.numbers import counted
 from mklviz.quoting import MOST_NAME, listed, one_line
 
 from ._bounds import check_size
@@ -25,7 +26,6 @@ from ._table_options import FILL, LEAVE_OUT, Found, Progress, Role, TableOptions
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["check_columns", "dataset_from_frame", "from_frame", "unique_names"]
 
 LABEL_NAMES = ("class", "label", "labels", "target", "y", "outcome", "response", "diagnosis", "species")
 FEW = 0.1  # up to this share of rows with missing values are left out, more are filled in
@@ -66,14 +66,8 @@ def dataset_from_frame(
     """
     options, found = options or TableOptions(), found or Found()
     if frame.shape[1] < 2:
-        raise DataError(
-            " ".join(
-                [
-                    f"{name} has one column; expected at least one column to learn from and one to predict.",
-                    *found.assumed,
-                ]
-            )
-        )
+        said = f"{name} has one column; expected at least one column to learn from and one to predict."
+        raise DataError(" ".join([said, *found.assumed]))
     check_size(name, *frame.shape)
     check_columns(options, list(frame.columns), name)
     if not len(frame):
@@ -82,7 +76,9 @@ def dataset_from_frame(
     targets = _targets(columns, options.leave_out)
     label = next(each for each in columns if each.name == (options.target or targets[0]))
     used = [each for each in columns if each is not label and not each.aside]
-    _check_used(columns, label, used, name)
+    if not used:
+        reasons = [f"{column(each.name)}: {each.aside}" for each in columns if each is not label][:3]
+        raise DataError(f"{name} has nothing to predict {column(label.name)} from: {'; '.join(reasons)}.")
     check_size(name, len(frame), sum(len(each.names) for each in used))
     kept = _kept(label, used, options.missing)
     codes, inverse = np.unique(label.codes[kept.rows], return_inverse=True)
@@ -143,13 +139,9 @@ def _roles(columns: Sequence[TableColumn], label: TableColumn, task: str) -> tup
         if each is label:
             return each.name, "target", "target: numbers" if task == "regression" else "target: classes"
         if each.aside:
-            return (
-                each.name,
-                "nothing" if each.role in ("numbers", "words") else each.role,
-                _LEFT.get(each.role, "left out"),
-            )
-        count = len(each.names)
-        words = "words as 1 column" if count == 1 else f"words as {count} columns"
+            role: Role = "nothing" if each.role in ("numbers", "words") else each.role
+            return each.name, role, _LEFT.get(role, "left out")
+        words = f"words as {counted(len(each.names), 'column')}"
         return each.name, each.role, "number" if each.role == "numbers" else words
 
     return tuple(map(said, columns))
@@ -194,13 +186,6 @@ def _guess(columns: Sequence[TableColumn], able: Sequence[TableColumn]) -> Table
     return columns[0] if only and columns[0] in able else able[-1]
 
 
-def _check_used(columns: Sequence[TableColumn], label: TableColumn, used: Sequence[TableColumn], name: str) -> None:
-    if used:
-        return
-    reasons = [f"{column(each.name)}: {each.aside}" for each in columns if each is not label][:3]
-    raise DataError(f"{name} has nothing to predict {column(label.name)} from: {'; '.join(reasons)}.")
-
-
 # -- missing values
 
 
@@ -217,22 +202,17 @@ def _kept(label: TableColumn, used: Sequence[TableColumn], asked: str | None) ->
     labelled, total = ~label.missing, len(label.codes)
     if not labelled.any():
         raise DataError(f"Column {in_quotes(label.name)} is empty: choose another target.")
-    whole = labelled.copy()
-    for each in used:
-        if each.gaps:
-            whole &= ~each.missing
+    whole = np.logical_and.reduce([labelled, *(~each.missing for each in used)])
     gaps = int(labelled.sum() - whole.sum())
     notes = (f"{_counted(label.gaps)} left out, where {column(label.name)} is empty.",) if label.gaps else ()
     if not gaps:
         return _Kept(np.flatnonzero(labelled), None, 0, notes)
-    missing = asked or (LEAVE_OUT if gaps <= FEW * total else FILL)
-    if missing == FILL:
+    if (asked or (LEAVE_OUT if gaps <= FEW * total else FILL)) == FILL:
         return _Kept(np.flatnonzero(labelled), FILL, gaps, notes)
     if not whole.any():
         raise DataError("A value is missing in every row: fill in the missing values instead of leaving rows out.")
-    return _Kept(
-        np.flatnonzero(whole), LEAVE_OUT, gaps, (*notes, f"{_counted(gaps)} left out, where a value is missing.")
-    )
+    said = f"{_counted(gaps)} left out, where a value is missing."
+    return _Kept(np.flatnonzero(whole), LEAVE_OUT, gaps, (*notes, said))
 
 
 def _counted(rows: int) -> str:
@@ -246,8 +226,7 @@ def _values(used: Sequence[TableColumn], rows: Rows, progress: Progress) -> Arra
     for k, each in enumerate(used):
         block = each.numbers(rows)
         if each.gaps:
-            values, _ = each.filling()
-            block = np.where(np.isnan(block), values, block)
+            block = np.where(np.isnan(block), each.filling()[0], block)
         X[:, start : start + block.shape[1]] = block
         start += block.shape[1]
         progress((1.0 + k / len(used)) / 2)

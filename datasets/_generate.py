@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from ._dataset import Array, DataError, Dataset
+from ._dataset import DataError
 from ._info import DatasetInfo
 
 LICENCE = "none needed: drawn by mklviz"
@@ -29,11 +26,6 @@ def generated_info(
         licence=LICENCE,
         notes=notes,
     )
-
-
-def generated(info: DatasetInfo, X: Array, y: NDArray[Any], notes: tuple[str, ...] = (), **truth: Any) -> Dataset:
-    """Data set with the card `info`; `truth` is what is known of it: ``informative``, ``groups``, names."""
-    return info.dataset(X, np.asarray(y, dtype=np.float64), notes, **truth)
 
 
 def at_least(least: int, **counts: int) -> None:

@@ -15,7 +15,6 @@ from ._table_options import MOST_ABOVE, Found, TableOptions
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["SAMPLE", "NameRows", "heading", "named"]
 
 SAMPLE = 1001  # rows by which it is decided
 Row = Sequence[str]
@@ -42,7 +41,10 @@ def heading(rows: Sequence[Row], lines: Sequence[int], asked: bool | int | tuple
         places = [list(lines).index(row) for row in wanted]
         return NameRows(_joined([rows[k] for k in places]), max(places) + 1, asked, ())
     start = _below_titles(rows)
-    notes = tuple(f"Row {lines[k]}, above the table, is left out: {in_quotes(_said(rows[k]))}." for k in range(start))
+    notes = tuple(
+        f"Row {lines[k]}, above the table, is left out: {in_quotes(' '.join(filter(None, rows[k])))}."
+        for k in range(start)
+    )
     left = rows[start:]
     columns = list(zip(*left, strict=True))
     header = header_is_first(columns) if asked is None else asked
@@ -56,8 +58,9 @@ def heading(rows: Sequence[Row], lines: Sequence[int], asked: bool | int | tuple
         notes = (*notes[:-1], f"Rows {lines[start]} and {lines[start + 1]} are taken to hold names of columns.")
         count += sum(map(bool, left[2])) <= 1  # pandas writes the name of the index there
     names = _joined(left[: min(count, 2)])
-    if width > 2 and names[0] and not names[-1] and _one_behind(columns, count):
-        names = ("", *names[:-1])
+    front, last = columns[0][count:], columns[-1][count:]
+    if width > 2 and names[0] and not names[-1] and any(last) and len({*front}) == len(front):
+        names = ("", *names[:-1])  # one column too far to the left, as R writes them beside names of rows
     return NameRows(names, start + count, True, notes)
 
 
@@ -74,10 +77,6 @@ def _is_title(filled: int, usual: int, following: Row) -> bool:
     if usual <= 2:
         return filled < usual and not any(map(is_measured, filter(None, following)))
     return filled == 1 or 2 * filled < usual
-
-
-def _said(row: Row) -> str:
-    return " ".join(filter(None, row))
 
 
 def _also_names(row: Row, below: Sequence[Sequence[str]]) -> bool:
@@ -99,12 +98,6 @@ def _joined(rows: Sequence[Row]) -> tuple[str, ...]:
         last = top or last
         names.append(f"{last if low or top else ''} {low}".strip())
     return tuple(names)
-
-
-def _one_behind(columns: Sequence[Row], count: int) -> bool:
-    """Whether the names stand one column too far to the left, as R writes them beside names of rows."""
-    first, last = columns[0][count:], columns[-1][count:]
-    return any(last) and len({*first}) == len(first)
 
 
 def named(

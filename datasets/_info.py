@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from numpy.typing import NDArray
+
 from ._dataset import Array, Dataset, Task
 
 Kind = Literal["table", "generated", "fetched"]
@@ -40,7 +42,7 @@ class DatasetInfo:
         """Samples and features, (n, d)."""
         return self.n_samples, self.n_features
 
-    def dataset(self, X: Array, y: Array, notes: tuple[str, ...] = (), **more: Any) -> Dataset:
+    def dataset(self, X: Array, y: NDArray[Any], notes: tuple[str, ...] = (), **more: Any) -> Dataset:
         """Return the data set that the card is of."""
         shared = ("name", "title", "task", "classes", "source", "licence", "doi", "citation")
         return Dataset(X=X, y=y, notes=self.notes + notes, **{key: getattr(self, key) for key in shared}, **more)

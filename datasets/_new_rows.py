@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,6 @@ from ._table_options import Found, TableOptions
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["NewTable"]
 
 MOST_WRONG = 5  # cells that a note speaks of
 
@@ -35,18 +34,19 @@ class NewTable:
     columns: dict[str, TableColumn]
 
     @classmethod
-    def of(cls, frame: pd.DataFrame, found: Found | None = None) -> NewTable:
-        """Return the table of a frame, `found` being what its file tells of it."""
+    def of(cls, frame: pd.DataFrame, found: Found | None = None, options: TableOptions | None = None) -> NewTable:
+        """Return the table of a frame, `found` being what its file tells of it, `options` how its cells are read."""
         names, _ = unique_names([str(name) for name in frame.columns], "the table")
         frame = frame.set_axis(names, axis=1)
-        made, _ = read_columns(frame, TableOptions(), found or Found(), lambda _fraction: None)
+        made, _ = read_columns(frame, options or TableOptions(), found or Found(), lambda _fraction: None)
         return cls(frame, {each.name: each for each in made})
 
     @classmethod
-    def read(cls, content: bytes, filename: str, names: Sequence[str], target: str) -> NewTable:
+    def read(cls, content: bytes, filename: str, names: Sequence[str], target: str, options: TableOptions) -> NewTable:
         """Return the table in the bytes of a file, for a model with these features that predicts this column."""
-        read = read_frame(content, filename, header=not any(re.fullmatch(r"column \d+", name) for name in names))
-        return cls.of(_frame_of(read, names, target)) if isinstance(read, Dataset) else cls.of(*read)
+        header = not any(re.fullmatch(r"column \d+", name) for name in names)
+        read = read_frame(content, filename, replace(options, header=header), names, target)
+        return cls.of(_frame_of(read, target)) if isinstance(read, Dataset) else cls.of(*read, options)
 
     def features(self, names: Sequence[str]) -> tuple[Array, list[str]]:
         """Return the values of features (n, d), nan where they are missing, and notes on what is no number.
@@ -92,11 +92,10 @@ def _values(made: TableColumn, word: str | None, notes: list[str]) -> Array:
     return numbers[made.codes]
 
 
-def _frame_of(data: Dataset, names: Sequence[str], target: str) -> pd.DataFrame:
-    """Return samples that came without a table; LIBSVM text leaves zeros out, also the last columns where all are."""
+def _frame_of(data: Dataset, target: str) -> pd.DataFrame:
+    """Return samples that came without a table."""
     import pandas as pd
 
     frame = pd.DataFrame(data.X, columns=list(data.feature_names))
-    frame = frame.assign(**{name: 0.0 for name in names if name not in frame.columns})
     classes = dict(zip((-1.0, 1.0) if data.task == "binary" else count(), data.classes, strict=False))
     return frame.assign(**{target: [classes.get(y, y) for y in data.y]})

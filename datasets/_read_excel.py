@@ -17,8 +17,9 @@ from mklviz.limits import LIMITS
 from mklviz.quoting import listed
 from mklviz.unpacking import ArchiveMember
 
-from ._bounds import LONGEST, UNPACKED, check_size, reading, whole
+from ._bounds import LONGEST, UNPACKED, check_size, check_unpacked, reading, whole
 from ._cells import in_quotes
+from ._columns import cell_text
 from ._dataset import DataError
 from ._header import SAMPLE, heading, named
 from ._table_options import Found, Progress, TableOptions
@@ -26,7 +27,6 @@ from ._table_options import Found, Progress, TableOptions
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["read_excel"]
 
 MOST_TIMES = 100  # as many bytes as when packed, beside the first two megabytes: tables are packed to a tenth
 MOST_BLANK = 10_000  # rows below each other, which end a table
@@ -61,9 +61,6 @@ def read_excel(data: bytes, name: str, options: TableOptions, progress: Progress
     title, cells, notes = best
     if len(sheets) > 1:
         notes.insert(0, f"The sheet {in_quotes(title)} is read, of {len(sheets)}.")
-    if cells.shape[1] < 2:
-        expected = "expected at least one column to learn from and one to predict."
-        raise DataError(" ".join([f"{name} has one column; {expected}", *notes]))
     rows = heading(cells.iloc[:SAMPLE].to_numpy().tolist(), cells.index[:SAMPLE].tolist(), options.header)
     dialect = f"the sheet {in_quotes(title)}"
     return named(cells, rows, options, name, Found(assumed=tuple(notes), dialect=dialect, sheets=tuple(sheets)))
@@ -79,8 +76,7 @@ def _unpacked(data: bytes, name: str) -> io.BytesIO:
     ):
         named = [info for info in packed.infolist() if info.filename.endswith((".xml", ".rels"))]
         parts = [info for info in named if not _UNREAD.match(info.filename)]
-        if sum(info.file_size for info in parts) > most:
-            raise DataError(f"{name} unpacks to more than {most / 1e6:,.0f} MB, which is too much.")
+        check_unpacked(name, sum(info.file_size for info in parts), most)
         for info in parts:
             with ArchiveMember(packed, info) as member:
                 content = member.read()
@@ -155,5 +151,5 @@ def _texts(row: tuple[Any, ...]) -> list[str]:
     end = len(row)
     while end and row[end - 1] is None:
         end -= 1
-    texts = ["" if value is None else str(value).strip().removesuffix(" 00:00:00") for value in row[:end]]
+    texts = [cell_text(value) for value in row[:end]]
     return texts if any(texts) else []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mklviz.unpacking import parquet_pages
 
-from ._bounds import LONGEST, UNPACKED, check_size, reading
+from ._bounds import LONGEST, UNPACKED, check_size, check_unpacked, reading
 from ._cells import column
 from ._dataset import DataError
 from ._frame import unique_names
@@ -18,7 +18,6 @@ from ._table_options import Found, Progress, TableOptions
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["read_parquet"]
 
 _DAMAGED = "{} is a damaged Parquet file"
 _PREFIXES = 7  # the encoding DELTA_BYTE_ARRAY: a value may be as long as all of its page
@@ -72,6 +71,5 @@ def _once_each(data: bytes, file: Any, names: Sequence[str], name: str) -> list[
                 coded.add(encoding)
         if leaf.physical_type == "BYTE_ARRAY" and _PREFIXES not in coded:  # pyarrow cannot keep those once each
             texts.append(leaf.path)
-    if unpacked > UNPACKED:
-        raise DataError(f"{name} unpacks to more than {UNPACKED / 1e6:,.0f} MB, which is too much.")
+    check_unpacked(name, unpacked, UNPACKED)
     return texts

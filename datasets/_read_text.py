@@ -12,17 +12,16 @@ from typing import TYPE_CHECKING
 from ._bounds import check_size, reading, reason_of
 from ._cells import is_number
 from ._dataset import DataError
-from ._dialect import SEPARATORS, decode, find_separator, first_lines, read_separator, split
+from ._dialect import SEPARATORS, decode, find_separator, read_separator, split
 from ._frame import check_columns, unique_names
-from ._header import heading, named
+from ._header import SAMPLE, heading, named
 from ._table_options import Found, Progress, TableOptions
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["read_text"]
 _SAID = re.compile(r"sep=(.)\s*", re.IGNORECASE)  # by Excel, in the first line
-_TOO_LONG = re.compile(r"[Ll]ine (\d+): expected (\d+) fields, saw (\d+)")
+_TOO_LONG = re.compile(r"[Ll]ine (\d+): expected \d+ fields, saw (\d+)")
 
 
 class _Told(io.StringIO):
@@ -36,37 +35,41 @@ class _Told(io.StringIO):
         return super().read(size)
 
 
-def read_text(data: bytes, name: str, options: TableOptions, progress: Progress) -> tuple[pd.DataFrame, Found]:
-    """Return the table in a text; how it is written is found out where the options do not say it."""
+def read_text(
+    data: bytes, name: str, options: TableOptions, progress: Progress, fewest: int = 2
+) -> tuple[pd.DataFrame, Found]:
+    """Return the table in a text of so many columns; how it is written is found out where the options say nothing."""
     text, called = decode(data, name, options.encoding)
     notes = (
         [f"The file is not UTF-8 text: its letters are read as {called}."] if called and not options.encoding else []
     )
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    lines = first_lines(text)
+    lines = text[:2_000_000].split("\n")[:SAMPLE]  # which tell how it is written
     said = _SAID.fullmatch(lines[0])
     remarks = _remarks(lines, bool(said))
     table = lines[remarks:]
     separator = read_separator(options.sep) if options.sep else said[1] if said else find_separator(table, name)
-    rows = _rows(table, separator, name)
+    with reading(f"{name} cannot be read as a table"):
+        rows = split(table, separator)
+    if not any(map(any, rows)):
+        raise DataError(f"{name} is empty; expected a row of column names, then rows of values.")
     above = [] if remarks == bool(said) else _names_in_remark(lines[remarks - 1], separator, rows)
     if above:
         remarks -= 1
         rows.insert(0, above)
         lines[remarks] = lines[remarks].lstrip("#% ")
     width, below = _width(rows), "\n".join(lines[:remarks])
-    if width < 2:
+    if width < fewest:
         raise DataError(f"{name} has one column; expected at least one column to learn from and one to predict.")
-    padded = [[*row[:width], *[""] * (width - len(row))] for row in rows]
-    numbers = [remarks + k + 1 for k, row in enumerate(padded) if any(row)]
-    padded = [row for row in padded if any(row)]
-    found = heading(padded, numbers, options.header)
+    padded = {
+        k: [*row[:width], *[""] * (width - len(row))] for k, row in enumerate(rows, remarks + 1) if any(row[:width])
+    }
+    found = heading([*padded.values()], [*padded], options.header)
     check_columns(options, unique_names(found.names, name)[0], name)
     rest = text[len(below) + bool(remarks) :]
     if above:
         rest = rest.lstrip("#% ")
-    frame, skipped = _parsed(rest, separator, width, name, progress)
-    frame.index = frame.index + remarks + 1
+    frame, skipped = _parsed(rest, separator, width, name, remarks, progress)
     frame = frame[(frame.to_numpy() != "").any(axis=1)]
     dialect = [SEPARATORS.get(separator, f"separated by {separator}"), *([called] if called else [])]
     said_first = Found(assumed=(*notes, *skipped), dialect=", ".join(dialect), decimal="." if separator == "," else ",")
@@ -88,14 +91,6 @@ def _names_in_remark(line: str, separator: str, rows: Sequence[Sequence[str]]) -
     return cells if fits and all(map(is_number, rows[0][:-1])) else []
 
 
-def _rows(lines: Sequence[str], separator: str, name: str) -> list[list[str]]:
-    with reading(f"{name} cannot be read as a table"):
-        rows = split(lines, separator)
-    if not any(map(any, rows)):
-        raise DataError(f"{name} is empty; expected a row of column names, then rows of values.")
-    return rows
-
-
 def _width(rows: Sequence[Sequence[str]]) -> int:
     """Return how many cells a row has: as many as the longest that are no exceptions, or as the names."""
     widths = Counter(len(row) for row in rows if any(row))
@@ -104,8 +99,10 @@ def _width(rows: Sequence[Sequence[str]]) -> int:
     return max(usual, first)
 
 
-def _parsed(text: str, separator: str, width: int, name: str, progress: Progress) -> tuple[pd.DataFrame, list[str]]:
-    """Return the cells of a text, and notes on rows that are longer than the others, which are left out."""
+def _parsed(
+    text: str, separator: str, width: int, name: str, above: int, progress: Progress
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return the cells of a text below other lines, and notes on rows longer than the others, which are left out."""
     import pandas as pd
 
     check_size(name, text.count("\n"), width)
@@ -129,9 +126,13 @@ def _parsed(text: str, separator: str, width: int, name: str, progress: Progress
             )
         except ValueError as error:
             raise DataError(f"{name} cannot be read as a table: {reason_of(error)}.") from None
-    wrong = [found for each in said for found in _TOO_LONG.findall(str(each.message))]
+    found = [pair for each in said for pair in _TOO_LONG.findall(str(each.message))]
+    wrong = {above + int(row): cells for row, cells in found}
     if len(wrong) > max(1, len(frame) // 50):
-        raise DataError(f"Row {wrong[0][0]} has {wrong[0][2]} cells; the others have {width}.")
+        row, cells = next(iter(wrong.items()))
+        raise DataError(f"Row {row} has {cells} cells; the others have {width}.")
+    frame.index = [row for row in range(above + 1, above + 1 + len(frame) + len(wrong)) if row not in wrong]
     return frame, [
-        f"Row {row} has {cells} cells, more than the {width} of the others: it is left out." for row, _, cells in wrong
+        f"Row {row} has {cells} cells, more than the {width} of the others: it is left out."
+        for row, cells in wrong.items()
     ]

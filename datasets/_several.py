@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import chain, count
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,6 @@ from ._table_options import Found, Progress, TableOptions
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["read_several"]
 
 FrameReader = Callable[[bytes, str, TableOptions, Progress], "tuple[pd.DataFrame, Found]"]
 
@@ -45,7 +45,7 @@ def read_several(
     arrays, frames = dict[str, NDArray[Any]](), dict[str, Any]()
     alone = replace(options, target=None, leave_out=())  # of the tables together
     for k, (filename, data) in enumerate(files):
-        stem = PurePath(filename).stem
+        stem = _free(PurePath(filename).stem, {*frames, *(key.partition(".")[0] for key in arrays)})
         found = _arrays_of(data, filename, gram_cells)
         if found is None:
             arff = is_arff(data)
@@ -64,8 +64,13 @@ def read_several(
         raise DataError(f"{listed(labels)} each hold one column: which of them are the labels is not clear.")
     for stem, array in arrays.items():
         if stem not in labels and array.ndim == 2:
-            frames[stem] = _numbered(array)
+            frames[stem] = npz.frame_of(array, stem).reset_index(drop=True)
     return _of_frames(frames, arrays[labels[0]] if labels else None, name, options, progress)
+
+
+def _free(stem: str, taken: set[str]) -> str:
+    """Return what a file is called beside others, also where they are of the same name in several folders."""
+    return next(name for name in chain([stem], (f"{stem} ({k})" for k in count(2))) if name not in taken)
 
 
 def _arrays_of(data: bytes, filename: str, gram_cells: int) -> dict[str, NDArray[Any]] | None:
@@ -75,11 +80,9 @@ def _arrays_of(data: bytes, filename: str, gram_cells: int) -> dict[str, NDArray
         return dict(form.arrays_in(data, filename, gram_cells))  # type: ignore[union-attr]
     if is_arff(data) or (form is None and table_format(data, filename)):
         return None
-    labels = matrix.labels_in(data)
-    numbers = None if labels is not None else matrix.matrix_in(data)
-    if labels is not None:
-        return {filename: labels}
-    return None if numbers is None else {filename: numbers}
+    array: NDArray[Any] | None = matrix.labels_in(data)
+    array = matrix.matrix_in(data) if array is None else array
+    return None if array is None else {filename: array}
 
 
 def _of_arrays(arrays: dict[str, NDArray[Any]], name: str, options: TableOptions) -> Dataset:
@@ -90,12 +93,6 @@ def _of_arrays(arrays: dict[str, NDArray[Any]], name: str, options: TableOptions
     if options.task:
         raise DataError("task is for tables: the labels of matrices decide it.")
     return _arrays.dataset_of(arrays, name)
-
-
-def _numbered(array: NDArray[Any]) -> pd.DataFrame:
-    import pandas as pd
-
-    return pd.DataFrame(array, columns=[f"x{j + 1}" for j in range(array.shape[1])])
 
 
 def _of_frames(

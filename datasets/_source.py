@@ -11,8 +11,6 @@ from mklviz.quoting import MOST_NAME, named
 
 from ._dataset import DataError
 
-__all__ = ["read_source", "shown"]
-
 PATIENCE = 30.0  # seconds without a byte
 MOST_BYTES = 2**30
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
@@ -35,6 +33,7 @@ def read_source(source: str | os.PathLike[str]) -> tuple[bytes, str]:
 
 
 def _fetched(address: str, kind: str) -> tuple[bytes, str]:
+    from http.client import HTTPException
     from urllib.error import HTTPError
     from urllib.request import urlopen
 
@@ -46,7 +45,7 @@ def _fetched(address: str, kind: str) -> tuple[bytes, str]:
             content = answer.read(MOST_BYTES + 1)
     except HTTPError as error:
         raise DataError(f"{where} answers {error.code}, {error.reason}. {_INSTEAD}.") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, HTTPException) as error:
         reason = getattr(error, "reason", error)
         raise DataError(f"{where} cannot be reached from here: {reason}. {_INSTEAD}.") from None
     if len(content) > MOST_BYTES:

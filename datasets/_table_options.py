@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from mklviz.numbers import is_switch, is_whole
-
-__all__ = [
-    "FILL",
-    "LEAVE_OUT",
-    "MISSING_CHOICES",
-    "MOST_ABOVE",
-    "TASK_CHOICES",
-    "DataError",
-    "Found",
-    "Progress",
-    "Role",
-    "TableOptions",
-    "TableSummary",
-]
 
 LEAVE_OUT, FILL = "leave-out", "fill"
 MISSING_CHOICES = (LEAVE_OUT, FILL)
@@ -84,7 +70,7 @@ class TableOptions:
 
 
 def _texts(given: Any) -> tuple[str, ...]:
-    texts = (given,) if isinstance(given, str) else tuple(given)
+    texts = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
     if all(isinstance(text, str) for text in texts):
         return texts
     raise DataError(f"leave_out and na are texts, or lists of them, but {given!r:.80} was given.")

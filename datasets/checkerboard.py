@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._dataset import Dataset
-from ._generate import at_least, generated, generated_info
+from ._generate import at_least, generated_info
 
 INFO = generated_info(
     "checkerboard", "Checkerboard", (400, 2), ("dark", "light"), "uniform points labelled by the square they fall in"
@@ -19,4 +19,4 @@ def load(n: int = 400, squares: int = 4, seed: int = 0) -> Dataset:
     rng = np.random.default_rng(seed)
     X = rng.uniform(0, squares, (n, 2))
     odd = np.floor(X).sum(axis=1) % 2
-    return generated(INFO, X, np.where(odd, 1.0, -1.0))
+    return INFO.dataset(X, np.where(odd, 1.0, -1.0))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ._cover import AREAS, CLASSES, FEATURE_NAMES, MEASURED, N_FEATURES, N_SAMPLES, SOILS
 from ._dataset import Array, DataError, Dataset
-from ._generate import at_least, generated, generated_info
+from ._generate import at_least, generated_info
 
 INFO = generated_info(
     "covertype_like",
@@ -39,7 +39,7 @@ def load(n: int = N_SAMPLES, noise: float = 0.1, seed: int = 0) -> Dataset:
         rng = np.random.default_rng((seed, chunk))
         rows = slice(start, min(start + CHUNK, n))
         y[rows] = _draw(rng, X[rows], offsets, noise)
-    return generated(INFO, X, y, feature_names=FEATURE_NAMES, informative=_INFORMATIVE)
+    return INFO.dataset(X, y, feature_names=FEATURE_NAMES, informative=_INFORMATIVE)
 
 
 _INFORMATIVE = (0, 1, 2, 3, *range(len(MEASURED) + AREAS, N_FEATURES))  # elevation, aspect, slope, water and soil

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._dataset import Dataset
-from ._generate import at_least, generated, generated_info, not_negative
+from ._generate import at_least, generated_info, not_negative
 
 INFO = generated_info(
     "friedman",
@@ -27,4 +27,4 @@ def load(n: int = 200, n_features: int = 10, noise: float = 1.0, seed: int = 0) 
     rng = np.random.default_rng(seed)
     X = rng.uniform(size=(n, n_features))
     y = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3] + 5 * X[:, 4]
-    return generated(INFO, X, y + noise * rng.standard_normal(n), informative=(0, 1, 2, 3, 4))
+    return INFO.dataset(X, y + noise * rng.standard_normal(n), informative=(0, 1, 2, 3, 4))

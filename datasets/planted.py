@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._dataset import Array, DataError, Dataset
-from ._generate import at_least, generated, generated_info
+from ._generate import at_least, generated_info
 
 INFO = generated_info(
     "planted",
@@ -41,7 +41,7 @@ def load(n: int = 200, n_features: int = 10, informative: int = 3, flip: float =
     y[wrong] *= -1
     names = ", ".join(f"x{j + 1}" for j in columns)
     truth = (f"The label depends on {names} alone; {len(wrong)} labels are flipped.",)
-    return generated(INFO, X, y, truth, informative=tuple(int(j) for j in columns))
+    return INFO.dataset(X, y, truth, informative=tuple(int(j) for j in columns))
 
 
 def _standard(values: Array) -> Array:

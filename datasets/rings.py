@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._dataset import Dataset
-from ._generate import at_least, generated, generated_info, not_negative
+from ._generate import at_least, generated_info, not_negative
 
 INFO = generated_info("rings", "Two rings", (200, 2), ("inner", "outer"), "two circles around one centre with noise")
 
@@ -19,4 +19,4 @@ def load(n: int = 200, noise: float = 0.2, seed: int = 0) -> Dataset:
     t = rng.uniform(0, 2 * np.pi, n)
     radius = np.where(y < 0, 1.0, 2.0)
     X = radius[:, None] * np.column_stack([np.cos(t), np.sin(t)])
-    return generated(INFO, X + noise * rng.standard_normal((n, 2)), y)
+    return INFO.dataset(X + noise * rng.standard_normal((n, 2)), y)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._dataset import Dataset
-from ._generate import at_least, generated, generated_info, not_negative
+from ._generate import at_least, generated_info, not_negative
 
 INFO = generated_info(
     "three_groups",
@@ -40,4 +40,4 @@ def load(n: int = 300, spread: float = 0.3, seed: int = 0) -> Dataset:
     X = (centres + spread * rng.standard_normal((n, 4, 2))).reshape(n, 8)
     names = tuple(f"group{g}_{axis}" for g in range(1, 5) for axis in ("a", "b"))
     groups = tuple((2 * g, 2 * g + 1) for g in range(4))
-    return generated(INFO, X, y, feature_names=names, groups=groups)
+    return INFO.dataset(X, y, feature_names=names, groups=groups)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._dataset import Dataset
-from ._generate import at_least, generated, generated_info, not_negative
+from ._generate import at_least, generated_info, not_negative
 
 INFO = generated_info(
     "two_moons", "Two moons", (200, 2), ("upper", "lower"), "two interleaving half circles with noise"
@@ -21,4 +21,4 @@ def load(n: int = 200, noise: float = 0.15, seed: int = 0) -> Dataset:
     t = rng.uniform(0, np.pi, n)
     upper = np.column_stack([np.cos(t), np.sin(t)])
     X = np.where(y[:, None] < 0, upper, [1.0, 0.5] - upper)
-    return generated(INFO, X + noise * rng.standard_normal((n, 2)), y)
+    return INFO.dataset(X + noise * rng.standard_normal((n, 2)), y)

@@ -231,3 +231,40 @@ def test_an_address_of_the_web_is_read_or_named_as_such(tmp_path: Path) -> None:
         read_dataset(f"{address}/mine.csv")
     with pytest.raises(DataError, match="begins with s3://, which is not read"):
         read_dataset("s3://bucket/mine.csv")
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "says"),
+    [
+        (5, {}, "from a path, paths or bytes"),
+        ([5], {}, "from a path, paths or bytes"),
+        (["a\0b"], {}, "is no name of a file"),
+        ("http://no host/x.csv", {}, "cannot be reached"),
+        (b"a,y\n1,2\n", {"leave_out": 3}, "leave_out and na are texts"),
+        (b"a,y\n1,2\n", {"encoding": "undefined"}, "no encoding 'undefined'"),
+        (b"a,y\n1,2\n", {"encoding": "a\0b"}, "There is no encoding"),
+        ("a§y\n1§2\n".encode(), {"sep": "§"}, "sep is a sign"),
+        (b"@relation r\n@attribute a string\n@attribute y {p,q}\n@data\n'" + b"x" * 200_000 + b"',p\n", {}, "limit"),
+        (b"@relation r\n@attribute a real\n@attribute y {p,q}\n@data\n{" + b"0" * 5000 + b" 1}\n", {}, "an index from"),
+    ],
+    ids=range(10),
+)
+def test_what_cannot_be_meant_is_refused_in_a_sentence(source: object, options: dict[str, object], says: str) -> None:
+    with pytest.raises(DataError, match=says):
+        read_dataset(source, **options)
+
+
+def test_rows_are_counted_from_the_first_line_of_the_file() -> None:
+    lines = ["# a remark", "# another", "a,b,y", *(f"{i}.5,{i * i % 7},{i % 2}" for i in range(100))]
+    lines[10] += ",9"
+    for k in range(40, 80):
+        lines[k] = f"q{lines[k]}"
+    notes = " ".join(read_dataset("\n".join(lines).encode()).notes)
+    assert "Row 11 has 4 cells" in notes
+    assert '"q37.5" in row 41' in notes
+
+
+def test_an_infinite_number_beside_a_word_is_named_by_its_row() -> None:
+    lines = ["a,b,y", *(f"{i}.5,{i * i % 7},{i % 2}" for i in range(40))]
+    lines[7], lines[9] = "x,1,0", "inf,1,1"
+    assert '"inf" in row 10 is not a finite number' in " ".join(read_dataset("\n".join(lines).encode()).notes)

@@ -17,7 +17,7 @@ from mklviz.engine import solve
 from mklviz.errors import MklvizError
 from mklviz.learn.table import columns_of, estimator_of, load_model, model_bytes, model_of, predicted
 from mklviz.recipe import Recipe
-from mklviz.recipe.new_samples import Columns, predicted_by
+from mklviz.recipe.new_samples import Columns, Predictions, predicted_by
 
 KERNELS = "gauss:1,4@all+each"
 
@@ -146,3 +146,18 @@ def _grams() -> bytes:
     buffer = io.BytesIO()
     np.savez(buffer, grams=np.stack([np.eye(6)] * 2), y=np.array([-1.0, 1.0] * 3))
     return buffer.getvalue()
+
+
+def test_new_tables_are_read_as_it_was_said_of_the_first(tmp_path: Path) -> None:
+    lines = "".join(f"{1 + i % 9}.{100 + i};{i % 2}\n" for i in range(40))
+    (tmp_path / "t.csv").write_text(f"size;kind\n{lines}")
+    data = read_dataset(tmp_path / "t.csv", target="kind", decimal=",", na="?9")
+    model = load_model(model_bytes(model_of(data, kernels="linear")), "m.skops")
+    for columns in (Columns.of(data), columns_of(model)):
+        X, _ = columns.read(columns.table(b"size;more\n1.234;a\n2.345;b\n?9;c\n", "new.csv"))
+        assert X[:2, 0].tolist() == [1234.0, 2345.0]
+
+
+def test_rows_without_a_number_are_no_part_of_what_is_said_of_predictions() -> None:
+    table = NewTable.of(pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "y": ["1", "2", "4", "unknown"]}))
+    assert Predictions("y", np.array([1.0, 2.0, 4.0, 9.0])).score(table) == "R² 1.0000 on 3 rows"

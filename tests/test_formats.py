@@ -8,6 +8,7 @@ import io
 import lzma
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,9 @@ from scipy.sparse import csr_matrix, save_npz
 import mklviz as mv
 from mklviz.datasets import DataError, Dataset, read_dataset, read_dataset_bytes
 from mklviz.datasets._formats import formats, suffixes
+from mklviz.datasets._formats import matlab as matlabs
 from mklviz.kernels.families._family import squared_distances
+from mklviz.recipe.new_samples import Columns
 
 RNG = np.random.default_rng(3)
 N = 40
@@ -401,3 +404,54 @@ def test_samples_that_a_view_lacks_are_said_and_left_out(tmp_path: Path) -> None
 def test_every_format_says_its_names() -> None:
     assert {".arff", ".svm", ".mat", ".npz", ".npy"} <= set(suffixes())
     assert len(formats()) == 5
+
+
+def test_arrays_in_the_other_order_of_bytes_are_read() -> None:
+    table = np.column_stack([np.arange(30) * 0.5, np.arange(30) % 7, np.arange(30) % 2])
+    one, other = (read_dataset_bytes(_npy(table.astype(kind)), "t.npy") for kind in ("<f8", ">f8"))
+    assert np.array_equal(one.X, other.X)
+    assert np.array_equal(one.y, other.y)
+    with pytest.raises(DataError, match="is no table"):
+        read_dataset_bytes(_npy(np.zeros(30, [("a", float, 3), ("y", int)])), "t.npy")
+
+
+def test_new_samples_need_all_columns_and_no_target_in_any_format() -> None:
+    header = "@relation r\n@attribute a numeric\n@attribute b numeric\n"
+    lines = "".join(f"{i},{i % 5},{'pq'[i % 2]}\n" for i in range(30))
+    columns = Columns.of(read(f"{header}@attribute class {{p,q}}\n@data\n{lines}", "t.arff"))
+    new = columns.table(f"{header}@data\n1,4\n2,?\n".encode(), "new.arff")
+    assert new.features(columns.names)[0][0].tolist() == [1.0, 4.0]
+    assert len(new.frame) == 2
+    with pytest.raises(DataError, match='needs the column "b"'):
+        columns.read(columns.table(b"@relation r\n@attribute a numeric\n@data\n1\n2\n", "new.arff"))
+    table = np.column_stack([np.arange(30) * 0.5, np.arange(30) % 7, np.arange(30) % 2])
+    columns = Columns.of(read_dataset_bytes(_npy(table), "t.npy"))
+    assert np.array_equal(columns.read(columns.table(_npy(table[:, :2]), "new.npy"))[0], table[:, :2])
+    columns = Columns.of(read("".join(f"{i % 2} 1:{i} 2:{i % 7}\n" for i in range(30)), "t.svm"))
+    assert columns.read(columns.table(b"0 1:3 2:4\n0 1:2\n", "new.svm"))[0].tolist() == [[3.0, 4.0], [2.0, 0.0]]
+    columns = Columns.of(read("a,y\n" + "".join(f"{i}.5,{i % 2}\n" for i in range(30)), "t.csv"))
+    assert columns.read(columns.table(b"a\n1.5\n2.5\n3.5\n", "new.csv"))[0].tolist() == [[1.5], [2.5], [3.5]]
+
+
+def _npy(array: np.ndarray[Any, Any]) -> bytes:
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
+
+
+def test_files_of_one_name_in_several_folders_are_both_read(tmp_path: Path) -> None:
+    for folder, last in (("one", "y"), ("two", "z")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "t.csv").write_text(f"a,{last}\n" + "".join(f"w{i % 3},{i % 2}\n" for i in range(30)))
+    data = read_dataset([tmp_path / "one/t.csv", tmp_path / "two/t.csv"], target="t: y")
+    assert [name for name in data.feature_names if name.startswith("t (2): ")]
+
+
+def test_what_is_packed_in_cells_of_matlab_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = io.BytesIO()
+    cell = np.empty((1, 1), dtype=object)
+    cell[0, 0] = np.zeros(100_000)
+    savemat(file, {"X": np.eye(3), "c": cell}, do_compression=True)
+    monkeypatch.setattr(matlabs, "LIMITS", replace(matlabs.LIMITS, cells=1000))
+    with pytest.raises(DataError, match="unpacks to more than"):
+        matlabs.arrays_in(file.getvalue(), "bomb.mat", 1000)

@@ -16,8 +16,6 @@ from .._dataset import Dataset
 from .._file_kind import table_format
 from .._table_options import Progress, TableOptions
 
-__all__ = ["Format", "format_of", "formats", "suffixes"]
-
 
 class Format(Protocol):
     """What a module of a format defines."""

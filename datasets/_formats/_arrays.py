@@ -6,7 +6,7 @@ arrays of its length; other arrays with a row (or a column) for each label are t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -19,8 +19,6 @@ from mklviz.quoting import listed
 from .._dataset import Array, DataError, Dataset
 from .._labels import Labels, code_labels
 from .._table_options import TableOptions
-
-__all__ = ["dataset_of", "is_symmetric", "refuse_options"]
 
 _Y = ("y", "labels", "label", "target", "targets", "gnd", "class", "classes", "group", "gt", "ytrain", "y_train")
 _X = ("x", "data", "fea", "features", "feature", "samples", "xtrain", "x_train")
@@ -42,9 +40,10 @@ def dataset_of(arrays: Mapping[str, NDArray[Any]], name: str) -> Dataset:
     """Return the data set in the arrays of a file, or raise `DataError` with a hint at what it holds."""
     found = _sorted_out(arrays, name)
     if found.y is None or not (found.tables or found.kernels):
+        described = listed([f"{key} {array.shape}" for key, array in arrays.items()])
         lacking = "no labels, such as an array y (n,)" if found.y is None else "nothing to learn from"
         raise DataError(
-            f"{name} holds {_described(arrays)}: {lacking}. It must hold y and X (n, d), or y and grams (m, n, n);"
+            f"{name} holds {described or 'nothing'}: {lacking}. It must hold y and X (n, d), or y and grams (m, n, n);"
             " labels may also be a file of their own, given together with this one."
         )
     made = _made(found, _labels_of(*found.y, name), name)
@@ -66,17 +65,15 @@ def _made(found: FoundArrays, labels: Labels, name: str) -> Dataset:
     X = np.hstack([table for _, table in tables]) if tables else np.zeros((n, 0))
     more: dict[str, Any] = {}
     if found.kernels:
-        matrices = [matrix for _, matrix in found.kernels.items()]
-        more["grams"] = np.concatenate(matrices)
+        more["grams"] = np.concatenate([*found.kernels.values()])
         called = [f"{k} {i + 1}" if len(m) > 1 else k for k, m in found.kernels.items() for i in range(len(m))]
-        more["kernel_names"] = found.names.get("kernel_names") or (tuple(called) if len(matrices) > 1 else ())
+        more["kernel_names"] = found.names.get("kernel_names") or (tuple(called) if len(found.kernels) > 1 else ())
     if len(tables) > 1:
         ends = np.cumsum([0, *(table.shape[1] for _, table in tables)]).tolist()
         more["groups"] = tuple(tuple(range(a, b)) for a, b in pairwise(ends))
         more["feature_names"] = tuple(f"{key}: {j + 1}" for key, table in tables for j in range(table.shape[1]))
-    given = found.names.get("feature_names", ())
-    if given and len(tables) == 1:
-        more["feature_names"] = given
+    elif tables and "feature_names" in found.names:
+        more["feature_names"] = found.names["feature_names"]
     return labels.dataset(name, X, **more)
 
 
@@ -189,8 +186,3 @@ def _texts(array: NDArray[Any], key: str) -> tuple[str, ...]:
     if array.ndim != 1 or array.dtype.kind not in "UO":
         raise DataError(f"Array {key} must be a one-dimensional array of text; it is {array.dtype}, {array.shape}.")
     return tuple(str(value) for value in array)
-
-
-def _described(arrays: Mapping[str, NDArray[Any]]) -> str:
-    parts: Sequence[str] = [f"{key} {array.shape}" for key, array in arrays.items()]
-    return listed(parts) or "nothing"

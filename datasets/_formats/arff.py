@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mklviz.quoting import quote
 
-from .._bounds import check_size
+from .._bounds import check_size, reading
 from .._cells import in_quotes
 from .._dataset import DataError, Dataset
 from .._dialect import decode
@@ -119,8 +119,8 @@ def _attribute(line: str, number: int, name: str) -> _ArffColumn:
     match = _ATTRIBUTE.match(line)
     kind = match[2].strip() if match else ""
     if match and kind.startswith("{"):
-        (words,) = csv.reader([kind.strip("{} \t")], **_quoting(kind)) if kind.strip("{} \t") else [[]]
-        return _ArffColumn(_bare(match[1]), "words", tuple(_bare(word) for word in words))
+        words = _dense(kind.strip("{} \t"), ",")
+        return _ArffColumn(_bare(match[1]), "words", tuple(map(_bare, filter(None, words))))
     known = re.match(r"[a-z]+", kind.lower())
     if match and known and known[0] in _KINDS:
         return _ArffColumn(_bare(match[1]), _KINDS[known[0]])
@@ -171,7 +171,8 @@ def _rows(lines: Sequence[str], header: _ArffHeader, name: str) -> tuple[list[li
 
 def _dense(text: str, separator: str | None = None) -> list[str]:
     if "'" in text or '"' in text or "\\" in text:
-        (cells,) = csv.reader([text], **_quoting(text))
+        with reading(f"The row {quote(text)} cannot be read"):
+            (cells,) = csv.reader([text], **_quoting(text))
     else:
         cells = text.split(separator or ("," if "," in text else None))
     return [cell.strip() for cell in cells]
@@ -182,7 +183,7 @@ def _sparse(text: str, header: _ArffHeader, number: int) -> Iterator[str]:
     inner = text.strip("{} \t")
     for pair in _dense(inner, ",") if inner else ():
         index, _, value = pair.partition(" ")
-        if not (index.isdecimal() and int(index[:9]) < len(header.attributes)):
+        if not (index.isdecimal() and len(index) < 10 and int(index) < len(header.attributes)):
             last = len(header.attributes) - 1
             raise DataError(f"Row {number}: {quote(pair)} is not index and value, with an index from 0 to {last}.")
         said[int(index)] = _bare(value)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +20,9 @@ from .._dialect import decode
 from .._labels import code_labels
 from .._table_options import Progress, TableOptions
 from ._arrays import refuse_options
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SUFFIXES = (".libsvm", ".svm", ".svmlight", ".libsvmdata")
 
@@ -42,6 +46,27 @@ def looks(data: bytes) -> bool:
 def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram_cells: int) -> Dataset:
     """Read LIBSVM lines."""
     refuse_options(options, name)
+    labels, rows = _lines(data, name, progress)
+    coded = code_labels(labels, "the first column")
+    if _precomputed(rows):
+        if len(rows) ** 2 > gram_cells:
+            raise DataError(f"{name} holds a kernel of {len(rows):,} samples, which is too large.")
+        return coded.dataset(name, np.zeros((len(rows), 0)), grams=np.array([[values[1:] for _, values in rows]]))
+    return coded.dataset(name, _table(rows, name))
+
+
+def frame_of(data: bytes, name: str, names: Sequence[str], target: str) -> pd.DataFrame:
+    """Return new samples with these features, of which the last are left out where they are zero, and their labels."""
+    import pandas as pd
+
+    labels, rows = _lines(data, name, lambda _fraction: None)
+    X = _table(rows, name)
+    frame = pd.DataFrame(X, columns=[f"x{j + 1}" for j in range(X.shape[1])])
+    return frame.assign(**{each: 0.0 for each in names if each not in frame.columns}, **{target: labels})
+
+
+def _lines(data: bytes, name: str, progress: Progress) -> tuple[list[str], list[_Pairs]]:
+    """Return the label of each line, and its pairs."""
     text, _ = decode(data, name)
     labels, rows = list[str](), list[_Pairs]()
     lines = text.splitlines()
@@ -54,12 +79,7 @@ def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram
             rows.append(_pairs(words[1:], number))
     if not labels:
         raise DataError(f"{name} is empty; expected lines such as '+1 1:0.5 3:2'.")
-    coded = code_labels(labels, "the first column")
-    if _precomputed(rows):
-        if len(rows) ** 2 > gram_cells:
-            raise DataError(f"{name} holds a kernel of {len(rows):,} samples, which is too large.")
-        return coded.dataset(name, np.zeros((len(rows), 0)), grams=_kernel(rows)[None])
-    return coded.dataset(name, _table(rows, name))
+    return labels, rows
 
 
 def _precomputed(rows: Sequence[_Pairs]) -> bool:
@@ -69,10 +89,6 @@ def _precomputed(rows: Sequence[_Pairs]) -> bool:
         len(columns) == n + 1 and columns[0] == 0 and columns[-1] == n and values[0] == k
         for k, (columns, values) in enumerate(rows, 1)
     )
-
-
-def _kernel(rows: Sequence[_Pairs]) -> Array:
-    return np.array([values[1:] for _, values in rows])
 
 
 def _table(rows: Sequence[_Pairs], name: str) -> Array:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import math
+import struct
+import zlib
 from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
@@ -13,7 +15,7 @@ from numpy.typing import NDArray
 
 from mklviz.limits import LIMITS
 
-from .._bounds import check_size, reading
+from .._bounds import LONGEST, check_size, check_unpacked, reading
 from .._dataset import DataError, Dataset
 from .._table_options import Progress, TableOptions
 from ._arrays import dataset_of, refuse_options
@@ -21,6 +23,7 @@ from ._arrays import dataset_of, refuse_options
 SUFFIXES = (".mat",)
 
 _HDF5 = b"\x89HDF\r\n\x1a\n"
+_COMPRESSED = 15  # the kind of a part
 _DEEPEST = 4  # structs and cells in each other
 
 
@@ -45,13 +48,27 @@ def arrays_in(data: bytes, name: str, gram_cells: int) -> dict[str, NDArray[Any]
         file: Any = io.BytesIO(data)  # the stubs know paths only
         for key, shape, _ in whosmat(file):
             _check(key, shape, name, gram_cells)
+        _check_parts(data, name, gram_cells)
         variables = loadmat(file, squeeze_me=False)
-    return {
-        key: array
-        for variable, value in variables.items()
-        if not variable.startswith("__")
-        for key, array in _inside(variable, value, name)
-    }
+    arrays, size = dict[str, NDArray[Any]](), 0
+    for variable, value in variables.items():
+        for key, array in _inside(variable, value, name) if not variable.startswith("__") else ():
+            arrays[key], size = array, size + array.nbytes
+            check_unpacked(name, size, 8 * max(LIMITS.cells, gram_cells))
+    return arrays
+
+
+def _check_parts(data: bytes, name: str, gram_cells: int) -> None:
+    """Refuse a file whose compressed parts hold more than their headers tell, in cells and structs."""
+    order, place, size = "<" if data[126:128] == b"IM" else ">", 128, 0
+    while data.startswith(b"MATLAB 5") and place + 8 <= len(data):
+        kind, length = struct.unpack(f"{order}II", data[place : place + 8])
+        part, place = data[place + 8 : place + 8 + length], place + 8 + length
+        packed = zlib.decompressobj() if kind == _COMPRESSED else None
+        while packed is not None and part:
+            size += len(packed.decompress(part, LONGEST))
+            part = packed.unconsumed_tail
+            check_unpacked(name, size, 8 * max(LIMITS.cells, gram_cells))
 
 
 def _check(key: str, shape: tuple[int, ...], name: str, gram_cells: int) -> None:
@@ -91,12 +108,12 @@ def _hdf5(data: bytes, name: str, gram_cells: int) -> dict[str, NDArray[Any]]:
         raise DataError(
             f"{name} is of MATLAB's version 7.3, which is HDF5: install h5py, or save it with save(..., '-v7')."
         ) from None
-    arrays = dict[str, NDArray[Any]]()
+    arrays, size = dict[str, NDArray[Any]](), 0
     with reading(f"{name} cannot be read as HDF5"), h5py.File(io.BytesIO(data), "r") as file:
         for key, value in file.items():
             if isinstance(value, h5py.Dataset) and value.dtype.kind in "biuf":
                 _check(key, value.shape, name, gram_cells)
-                if value.nbytes > 8 * max(LIMITS.cells, gram_cells):
-                    raise DataError(f"{key} of {name} is too large.")
+                size += value.nbytes
+                check_unpacked(name, size, 8 * max(LIMITS.cells, gram_cells))
                 arrays[key] = np.array(value).T  # MATLAB counts columns first
     return arrays

@@ -10,7 +10,7 @@ import math
 import pickletools
 import zipfile
 from pathlib import PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib import format as npy
@@ -19,29 +19,24 @@ from numpy.typing import NDArray
 from mklviz.limits import LIMITS
 from mklviz.unpacking import ArchiveMember, read_array
 
-from .._bounds import check_size, reading, reason_of
+from .._bounds import check_size, check_unpacked, reading
 from .._dataset import DataError, Dataset
 from .._frame import dataset_from_frame
 from .._table_options import Found, Progress, TableOptions
 from ._arrays import dataset_of, refuse_options
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 SUFFIXES = (".npz", ".npy")
 
-_NPY = b"\x93NUMPY"
+ARRAY = b"\x93NUMPY"
 _MOST_ARRAYS = 10_000
 
 
 def looks(data: bytes) -> bool:
-    """Whether a file is one array, or an archive of arrays."""
-    if data.startswith(_NPY):
-        return True
-    if not data.startswith(b"PK\x03\x04"):
-        return False
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            return any(name.endswith(".npy") for name in archive.namelist())
-    except Exception:  # damaged: said when it is read
-        return b".npy" in data[:300]
+    """Whether a file is one array; archives are told by what they hold."""
+    return data.startswith(ARRAY)
 
 
 def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram_cells: int) -> Dataset:
@@ -49,24 +44,26 @@ def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram
     arrays = arrays_in(data, name, gram_cells)
     table = arrays.get(name)
     if table is not None and (table.dtype.names or (table.ndim == 2 and table.shape[0] != table.shape[1])):
-        return _table(table, name, options, progress)
+        return dataset_from_frame(frame_of(table, name), options, name, Found(dialect="a NumPy array"), progress)
     refuse_options(options, name)
     return dataset_of(arrays, name)
 
 
-def _table(array: NDArray[Any], name: str, options: TableOptions, progress: Progress) -> Dataset:
-    """Return a single array as a table, whose last column is the target."""
+def frame_of(array: NDArray[Any], name: str) -> pd.DataFrame:
+    """Return a single array as a table."""
     import pandas as pd
 
-    columns = list(array.dtype.names or (f"x{j + 1}" for j in range(array.shape[1])))
-    frame = pd.DataFrame(array if array.dtype.names is None else array.ravel(), columns=columns)
-    frame.index = range(1, len(frame) + 1)  # type: ignore[assignment]
-    return dataset_from_frame(frame, options, name, Found(dialect="a NumPy array"), progress)
+    if array.dtype.names is None and array.ndim != 2:
+        raise DataError(f"{name} holds an array of shape {array.shape}, which is no table.")
+    with reading(f"{name} is no table"):
+        columns = list(array.dtype.names or (f"x{j + 1}" for j in range(array.shape[1])))
+        rows = array if array.dtype.names is None else array.ravel()
+        return pd.DataFrame(rows, columns=columns, index=range(1, len(rows) + 1))
 
 
 def arrays_in(data: bytes, name: str, gram_cells: int) -> dict[str, NDArray[Any]]:
     """Return the arrays in a file by their names; the file's own is that of a single one."""
-    if data.startswith(_NPY):
+    if data.startswith(ARRAY):
         with reading(f"{name} is a damaged array"):
             return {name: _single(data, name, gram_cells)}
     if not zipfile.is_zipfile(io.BytesIO(data)):
@@ -79,8 +76,7 @@ def arrays_in(data: bytes, name: str, gram_cells: int) -> dict[str, NDArray[Any]
             with reading(f"Array {key} of {name} cannot be read"), ArchiveMember(archive, info) as member:
                 shape, _, dtype = member.declared()
             total += _checked(shape, max(math.prod(shape) * dtype.itemsize, info.file_size), key, name, gram_cells)
-        if total > 8 * max(LIMITS.cells, gram_cells):
-            raise DataError(f"{name} unpacks to {total / 1e9:.1f} GB, which is too much.")
+        check_unpacked(name, total, 8 * max(LIMITS.cells, gram_cells))
         arrays = {info.filename.removesuffix(".npy"): _member(archive, info, name) for info in members}
     return {PurePath(name).stem: _whole(arrays, name)} if {"data", "shape", "format"} <= arrays.keys() else arrays
 
@@ -131,16 +127,12 @@ def _checked(shape: tuple[int, ...], size: int, key: str, name: str, gram_cells:
 
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> NDArray[Any]:
     key = info.filename.removesuffix(".npy")
-    try:
+    with reading(f"Array {key} of {name} cannot be read"):
         with ArchiveMember(archive, info) as member:
             shape, _, dtype = member.declared()
             if dtype.hasobject:
                 return _objects(member.read(), shape, key, name)
         return read_array(archive, info)
-    except DataError:
-        raise
-    except Exception as error:
-        raise DataError(f"Array {key} of {name} cannot be read: {reason_of(error)}.") from None
 
 
 # -- arrays of Python objects, whose pickles are looked at and never run
@@ -150,13 +142,12 @@ _MARK = object()
 
 def _objects(data: bytes, shape: tuple[int, ...], key: str, name: str) -> NDArray[Any]:
     """Return the texts and numbers in a pickled array of objects."""
-    with reading(f"Array {key} of {name} cannot be read"):
-        values = _listed(data)
-        if len(values) != math.prod(shape) or not all(isinstance(value, (str, int, float)) for value in values):
-            raise DataError(
-                f"Array {key} of {name} holds Python objects other than texts and numbers, which mklviz refuses: save"
-                " it as numbers or text."
-            )
+    values = _listed(data)
+    if len(values) != math.prod(shape) or not all(isinstance(value, (str, int, float)) for value in values):
+        raise DataError(
+            f"Array {key} of {name} holds Python objects other than texts and numbers, which mklviz refuses: save it as"
+            " numbers or text."
+        )
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array.reshape(shape)

@@ -10,7 +10,7 @@ from sklearn.compose import TransformedTargetRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from mklviz.datasets import Dataset, NewTable
+from mklviz.datasets import Dataset, NewTable, TableOptions
 from mklviz.errors import MissingPackage, MklvizError
 from mklviz.learn.classifier import MKLClassifier
 from mklviz.learn.regressor import MKLRegressor
@@ -26,8 +26,8 @@ _OWN = (MKLClassifier, MKLRegressor)
 class TableFeatures(TransformerMixin, BaseEstimator):
     """The features of a table's rows, as `read_dataset` makes them, of a DataFrame or ready in an array (`Columns`)."""
 
-    def __init__(self, names: Any = (), fill: Any = (), target: str = "target") -> None:
-        self.names, self.fill, self.target = names, fill, target
+    def __init__(self, names: Any = (), fill: Any = (), target: str = "target", written: Any = ()) -> None:
+        self.names, self.fill, self.target, self.written = names, fill, target, written
 
     def fit(self, X: Any, y: Any = None) -> TableFeatures:
         """Learn nothing."""
@@ -37,17 +37,23 @@ class TableFeatures(TransformerMixin, BaseEstimator):
     @property
     def columns(self) -> Columns:
         """What is known of the table's columns."""
-        return Columns(tuple(self.names), np.asarray(self.fill), self.target)
+        return Columns(
+            tuple(self.names), np.asarray(self.fill), self.target, TableOptions.checked(**dict(self.written))
+        )
 
     def transform(self, X: Any) -> Array:
         """Return the features (n, d)."""
-        return self.columns.read(NewTable.of(X))[0] if hasattr(X, "columns") else np.asarray(X, dtype=np.float64)
+        if not hasattr(X, "columns"):
+            return np.asarray(X, dtype=np.float64)
+        return self.columns.read(NewTable.of(X, options=self.columns.options))[0]
 
 
 def model_of(data: Dataset, standardize: bool = True, **options: Any) -> Any:
     """Return the pipeline fitted to a data set: `MKLClassifier` or, for numbers, `MKLRegressor`, with options."""
     columns = Columns.of(data)
-    features = TableFeatures(list(columns.names), columns.fill, columns.target)
+    said = columns.options
+    written = {"na": list(said.na), "decimal": said.decimal, "thousands": said.thousands}
+    features = TableFeatures(list(columns.names), columns.fill, columns.target, written)
     steps = [features, StandardScaler()] if standardize else [features]
     if data.task == "regression":
         model: Any = make_pipeline(*steps, MKLRegressor(**options))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mklviz.contract import Iterate
-from mklviz.datasets import DataError, Dataset, NewTable
+from mklviz.datasets import DataError, Dataset, NewTable, TableOptions
 from mklviz.numbers import counted
 from mklviz.problem import Loss
 from mklviz.recipe.prepared import Prepared
@@ -30,12 +30,13 @@ class Columns:
     """What a model knows of the columns of its table.
 
     `names`: its features; `fill`: what stands for each of them where a value is missing; `target`: the column that is
-    predicted.
+    predicted; `options`: how cells are read, where a person said it.
     """
 
     names: tuple[str, ...]
     fill: Array
     target: str
+    options: TableOptions = field(default_factory=TableOptions)
 
     @classmethod
     def of(cls, data: Dataset) -> Columns:
@@ -45,12 +46,13 @@ class Columns:
                 f"{data.title} holds kernels without features, of which a table of new samples has none: in Python,"
                 ' MKLClassifier("precomputed") predicts from the kernel values of new samples.'
             )
-        target = None if data.table is None else data.table.options.target
-        return cls(data.feature_names, np.median(data.X, axis=0), target or "target")
+        said = TableOptions() if data.table is None else data.table.options
+        written = TableOptions(na=said.na, decimal=said.decimal, thousands=said.thousands)
+        return cls(data.feature_names, np.median(data.X, axis=0), said.target or "target", written)
 
     def table(self, content: bytes, filename: str) -> NewTable:
         """Return the table in the bytes of a file."""
-        return NewTable.read(content, filename, self.names, self.target)
+        return NewTable.read(content, filename, self.names, self.target, self.options)
 
     def read(self, table: NewTable) -> tuple[Array, list[str]]:
         """Return the features of a table's rows, and notes on what is missing there; lacking columns are refused."""
@@ -90,15 +92,16 @@ class Predictions:
         told = [k for k, text in enumerate(texts) if text]
         if not told:
             return ""
-        truth, values, rows = [texts[k] for k in told], np.asarray(self.values)[told], counted(len(told), "row")
+        values = np.asarray(self.values)
         if values.dtype.kind != "f":
             named = {*values.tolist()} - {self.rest}
-            right = sum(
-                _alike(text if text in named else self.rest or text, x) for text, x in zip(truth, values, strict=True)
-            )
-            return f"accuracy {100 * right / len(told):.1f} %: {right:,} of {rows} right"
-        numbers = table.features([self.target])[0][told, 0]
-        spread = float(((numbers - numbers.mean()) ** 2).sum())
+            truth = [text if text in named else self.rest or text for text in texts]
+            right = sum(_alike(truth[k], values[k]) for k in told)
+            return f"accuracy {100 * right / len(told):.1f} %: {right:,} of {counted(len(told), 'row')} right"
+        numbers = table.features([self.target])[0][:, 0]
+        told = np.flatnonzero(np.isfinite(numbers)).tolist()
+        numbers, values, rows = numbers[told], values[told], counted(len(told), "row")
+        spread = float(((numbers - numbers.mean()) ** 2).sum()) if len(told) else 0.0
         return f"R² {1.0 - float(((numbers - values) ** 2).sum()) / spread:.4f} on {rows}" if spread > 0.0 else ""
 
 
