@@ -56,12 +56,7 @@ class _ShownRuns:
 def race_still(race: Race, gap: float | None = None, x: str = "iteration", theme: Theme = LIGHT) -> str:
     """Draw a race as it is now: objective, gap and weights over the column `x`, and the `gap` at which runs stop."""
     options = ChartOptions(
-        theme,
-        x,
-        gap_tolerance=gap,
-        signed=race.facts.signed,
-        no_bound=race.facts.no_bound,
-        noun=race.facts.noun,
+        theme, x, gap_tolerance=gap, signed=race.facts.signed, no_bound=race.facts.no_bound, noun=race.facts.noun
     )
     traces = {key: run.trace for key, run in race.runs.items()}
     return _draw(_ShownRuns(repr(race), traces, race_styles(race, theme), options))

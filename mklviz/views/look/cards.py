@@ -19,25 +19,9 @@ from mklviz.views.host.components import Markup
 from mklviz.views.look.palette import DARK, FONT, LIGHT, RunStyle, Theme, swatch
 
 __all__ = [
-    "GAP",
-    "PAGE_SX",
-    "SIDEBAR_WIDTH",
-    "TEXT_CSS",
-    "THEME",
-    "WITHOUT_DRAWER",
-    "Rooted",
-    "card",
-    "cell",
-    "column",
-    "figure",
-    "grid",
-    "heading",
-    "help_mark",
-    "html",
-    "legend",
-    "title",
-    "variables",
-    "word_variables",
+    *("GAP", "PAGE_SX", "SIDEBAR_WIDTH", "TEXT_CSS", "THEME", "WITHOUT_DRAWER", "Rooted", "card", "cell"),
+    *("column", "figure", "grid", "heading", "help_mark", "html", "legend", "title", "variables"),
+    *("word_variables",),
 ]
 
 GAP = 12  # pixels between cards

@@ -11,26 +11,9 @@ from dataclasses import dataclass, replace
 from html import escape
 
 __all__ = [
-    "CLASS_MARKERS",
-    "DARK",
-    "DASHES",
-    "FONT",
-    "LIGHT",
-    "MARKERS",
-    "PROJECTED",
-    "RunStyle",
-    "Theme",
-    "class_colours",
-    "contrast",
-    "decision_shades",
-    "diverging",
-    "kernel_legend",
-    "mixed",
-    "readable",
-    "run_name",
-    "sequential",
-    "swatch",
-    "theme_for",
+    *("CLASS_MARKERS", "DARK", "DASHES", "FONT", "LIGHT", "MARKERS", "PROJECTED", "RunStyle", "Theme"),
+    *("class_colours", "contrast", "decision_shades", "diverging", "kernel_legend", "mixed", "readable"),
+    *("run_name", "sequential", "swatch", "theme_for"),
 ]
 
 LEAST_CONTRAST = 3.0
