@@ -28,7 +28,7 @@ from mklviz.views.lessons.picture import LessonRuns, Picture
 from mklviz.views.lessons.pictures import picture_of, recorded_picture
 from mklviz.views.lessons.score import LessonScore
 from mklviz.views.look import cards
-from mklviz.views.look.palette import Theme
+from mklviz.views.look.palette import Theme, kernel_legend
 from mklviz.views.look.styles import race_styles, run_styles
 from mklviz.views.race.race_view import Playback
 from mklviz.views.session.session import Session
@@ -237,7 +237,8 @@ class PictureView(cards.Rooted):
                     figure.show(_own(figure.chart, picture.tables))
         self._offer_start(picture)
         self.head.object = _header(seen, progress) + (cards.legend(picture.legend) if picture.legend else "")
-        self._kernels.object = cards.legend(picture.kernels) if picture.kernels else ""
+        named = kernel_legend(picture.kernels, theme)
+        self._kernels.object = f'<span class="legend">{named}</span>' if named else ""
         self.cover.object = f'<p class="guess">{escape(waiting)}</p>' if waiting else ""
         return True
 

@@ -16,7 +16,7 @@ from mklviz.context import PARTS
 from mklviz.glossary import GLOSSARY
 from mklviz.views.host.beside import beside
 from mklviz.views.host.components import Markup
-from mklviz.views.look.palette import DARK, FONT, LIGHT, RunStyle, Theme, swatch
+from mklviz.views.look.palette import DARK, FONT, LIGHT, RunStyle, Theme, run_name
 
 __all__ = [
     *("GAP", "PAGE_SX", "SIDEBAR_WIDTH", "TEXT_CSS", "THEME", "WITHOUT_DRAWER", "Rooted", "card", "cell"),
@@ -100,7 +100,7 @@ def heading(text: str, why: str, *, beside: str = "") -> str:
 
 def legend(styles: Iterable[RunStyle]) -> str:
     """Return the names of runs, each beside its line and marker."""
-    entries = "".join(f"<span>{swatch(style)}{escape(style.label)}</span>" for style in styles)
+    entries = "".join(f"<span>{run_name(style)}</span>" for style in styles)
     return f'<span class="legend">{entries}</span>'
 
 

@@ -41,8 +41,8 @@ MARKERS = {
 class Theme:
     """Colours of one theme.
 
-    `kernels` are those of the six largest kernels, in order; `parts` those of what time is spent on, each with the
-    colour of text on it: muted, so that they do not look like solvers, and told apart by lightness alone if need be.
+    `kernels` are those of six kernels, see `placed`; `parts` those of what time is spent on, each with the colour of
+    text on it: muted, so that they do not look like solvers, and told apart by lightness alone if need be.
     One that is `projected` has large type and lines, for a room.
     """
 
