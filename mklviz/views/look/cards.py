@@ -20,7 +20,7 @@ from mklviz.views.look.palette import DARK, FONT, LIGHT, RunStyle, Theme, run_na
 
 __all__ = [
     *("GAP", "PAGE_SX", "SIDEBAR_WIDTH", "TEXT_CSS", "THEME", "WITHOUT_DRAWER", "Rooted", "card", "cell"),
-    *("column", "figure", "grid", "heading", "help_mark", "html", "legend", "title", "variables"),
+    *("column", "figure", "grid", "heading", "help_mark", "html", "legend", "said", "title", "variables"),
     *("word_variables",),
 ]
 
@@ -93,9 +93,14 @@ def title(text: str, *, term: str = "", beside: str = "") -> str:
     return f'<div class="title"><h3>{escape(text)}{help_mark(term) if term else ""}</h3>{beside}</div>'
 
 
-def heading(text: str, why: str, *, beside: str = "") -> str:
+def heading(text: str, why: str, *, term: str = "", beside: str = "") -> str:
     """Return a card's heading with the line that explains the card below."""
-    return f'{title(text, beside=beside)}<p class="why">{escape(why)}</p>'
+    return title(text, term=term, beside=beside) + said(why)
+
+
+def said(*sentences: str) -> str:
+    """Return each sentence as a line in small letters; nothing for empty ones."""
+    return "".join(f'<p class="why">{escape(sentence)}</p>' for sentence in sentences if sentence)
 
 
 def legend(styles: Iterable[RunStyle]) -> str:

@@ -46,7 +46,7 @@ class TableCard(cards.Rooted):
         self.file.param.watch(self._begin, "value")
         self.file.param.watch(lambda event: say(self.said, event.new), "trouble")
         self.form = Form(self.file, self._bar, self.said)
-        about = cards.html(f'{cards.title("Predict a table")}<p class="why">{_ABOUT}</p>')
+        about = cards.html(cards.heading("Predict a table", _ABOUT))
         self.root = cards.card(about, self.form)
 
     def follow(self, session: Session) -> None:

@@ -22,7 +22,6 @@ from mklviz.reproduce import ClaimAnswer
 from mklviz.reproduce.recorded import answers_by_paper
 from mklviz.reproduce.verdicts import VERDICTS
 from mklviz.scenarios import Scenario, load_scenario, scenarios
-from mklviz.views.explorer.claim_card import verdict_html
 from mklviz.views.explorer.navigation import SECTIONS, address_of
 from mklviz.views.geometry.map_chart import LOW_AND_HIGH
 from mklviz.views.host.beside import beside
@@ -32,7 +31,7 @@ from mklviz.views.lessons.triangle import TRIANGLE_SCRIPT, TRIANGLE_STYLE, trian
 from mklviz.views.links.link import LESSON, ON
 from mklviz.views.look.cards import word_variables
 from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme, readable
-from mklviz.views.look.styles import run_styles
+from mklviz.views.look.styles import run_styles, verdict_html
 
 __all__ = ["RECORDED", "front_html", "lessons"]
 

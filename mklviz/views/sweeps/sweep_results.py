@@ -247,7 +247,7 @@ def _words(figure: Any) -> tuple[Any, ...]:
 
 def _heading(section: SweepSection) -> str:
     if section.refused:
-        return f'{cards.title(section.title)}<p class="why">{escape(section.refused)}</p>'
+        return cards.heading(section.title, section.refused)
     title = section.figure.title.text if section.figure is not None else ""
     beside = f'<span class="why">{escape(title)}</span>'
     why = f'<p class="why detail">{escape(section.why)}</p>'

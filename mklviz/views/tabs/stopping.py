@@ -15,7 +15,6 @@ from mklviz.engine.task import Task
 from mklviz.record import FINAL, Trace
 from mklviz.views.form import Form, FormRow, Select, Slider
 from mklviz.views.host.frames import FigureSync
-from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme, run_name
 from mklviz.views.look.styles import run_styles
@@ -54,6 +53,7 @@ class Stopping(Tab):
     """
 
     title, order = "Stopping", 14
+    preview = staticmethod(curves_preview)
 
     def __init__(self) -> None:
         super().__init__()
@@ -86,11 +86,6 @@ class Stopping(Tab):
             cards.card(about, form), self._grid, cards.card(self.table), self._sync.frames.heartbeat
         )
         self._turn_to_rule()
-
-    @classmethod
-    def preview(cls, runs: LessonRuns) -> str:
-        """Draw the recorded curves."""
-        return curves_preview(runs)
 
     @classmethod
     def supports(cls, session: Session) -> str:
