@@ -21,7 +21,6 @@ class TextBox(FormPart):
     kind, shown = "text", ("label", "value", "placeholder", "description", "helper_text")
     value = param.String(default="")
     placeholder = param.String(default="")
-    error_state = param.Boolean(default=False)
     helper_text = param.String(default="")
 
     def answer(self, message: Mapping[str, Any]) -> None:

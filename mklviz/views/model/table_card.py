@@ -20,7 +20,7 @@ from mklviz.views.look import cards
 from mklviz.views.model.model_card import Subject
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
-from mklviz.views.sidebar.own_table import UPLOAD_LIMIT, check_size
+from mklviz.views.sidebar.own_table import ACCEPTED, UPLOAD_LIMIT, check_size
 
 __all__ = ["TableCard"]
 
@@ -28,7 +28,6 @@ _ABOUT = (
     "Choose a table with the same columns: it comes back with what this solution predicts for each row, in a column"
     " more. Where it has the target, too, how many are right is said here."
 )
-_ACCEPTED = ".csv,.tsv,.txt,.xlsx,.parquet,.libsvm,.svm,.svmlight,.npz"
 
 
 class TableCard(cards.Rooted):
@@ -41,7 +40,7 @@ class TableCard(cards.Rooted):
         self._race: Race | None = None
         self._polling = Polling(self.look)
         self.task = Task[tuple[str, bytes, str]]()
-        self.file = File(label="Choose a table", accept=_ACCEPTED, limit=UPLOAD_LIMIT, description="CSV, Excel, ...")
+        self.file = File(label="Choose a table", accept=ACCEPTED, limit=UPLOAD_LIMIT, description="CSV, Excel, ...")
         self.said, self._bar = note(spoken=True), ProgressBar(label="Predicting", visible=False)
         self.file.param.watch(self._begin, "value")
         self.file.param.watch(lambda event: say(self.said, event.new), "trouble")

@@ -15,7 +15,7 @@ from mklviz.analysis.decisions import MOST_POINTS, Lines, level_lines, mesh_over
 from mklviz.analysis.grams import sampled
 from mklviz.analysis.own_weights import YOURS, Mix, Mixer, above, mix_lines, mixed_kernels, standing
 from mklviz.contract import Iterate
-from mklviz.engine.task import ProgressReport, Task
+from mklviz.engine.task import Task
 from mklviz.inner.oracle import needs_known_loss
 from mklviz.numbers import share_text
 from mklviz.problem import Problem
@@ -265,8 +265,8 @@ class Boundaries(cards.Rooted):
             return
         self._words.object = cards.said(_WORDS.format(solver=style.label))
         self._colours["best"] = style.colour
-        work = partial(_reported, self._problem, best, self._mesh)
-        self.task.ask((key, best.objective), work, "The boundary could not be drawn")
+        zeros = partial(_zeros, self._problem, best, *self._mesh)
+        self.task.ask((key, best.objective), lambda _report: zeros(), "The boundary could not be drawn")
 
     def _draw(self, table: str, line: Lines) -> None:
         if self.figure is not None:
@@ -288,11 +288,6 @@ def _chart(names: tuple[str, ...], mesh: tuple[Array, Array], theme: Theme) -> C
         LineMark("best", "xs", "ys", Column("colour"), dash="dashed", width=2.5, many=True),
     )
     return Chart("mix-boundary", x=x, y=y, marks=marks)
-
-
-def _reported(problem: Problem, iterate: Iterate, mesh: tuple[Array, Array], report: ProgressReport) -> Lines:
-    report(0.0)
-    return _zeros(problem, iterate, *mesh)
 
 
 def _zeros(problem: Problem, iterate: Iterate, x: Array, y: Array) -> Lines:
