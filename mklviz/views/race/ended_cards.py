@@ -32,7 +32,7 @@ __all__ = ["EndedCard", "MinimaCard", "PathCard", "ends_apart"]
 T = TypeVar("T")
 
 
-class EndedCard(pn.viewable.Viewer, Generic[T]):
+class EndedCard(cards.Rooted, Generic[T]):
     """A card that is hidden until a race has ended for which it has an answer.
 
     Its view calls `begin` once the race has ended, and `update` now and then. The note `progress` says how far
@@ -101,9 +101,6 @@ class EndedCard(pn.viewable.Viewer, Generic[T]):
     def _draw(self) -> None:
         """Draw the task's answer in the colours of the page."""
         raise NotImplementedError
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self.root
 
 
 # -- MINIMA: where the runs of a race without a lower bound have ended, and the objective between the best two ends
