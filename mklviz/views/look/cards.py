@@ -53,19 +53,14 @@ def variables(theme: Theme) -> str:
     tokens = "".join(f"--mk-{name}: {getattr(theme, name)};" for name in names)
     pairs = zip(PARTS, theme.parts, strict=True)
     tokens += "".join(f"--mk-{part}: {fill}; --mk-on-{part}: {text};" for part, (fill, text) in pairs)
-    tokens += word_variables(theme)
-    return f":host {{ {tokens} --mk-font: {FONT}; {_size(theme)} }}"
+    detail = "--mk-detail: none; " if theme.projected else ""  # in large type explanations are left out
+    return f":host {{ {tokens}{word_variables(theme)} --mk-font: {FONT}; --mk-scale: {theme.scale:g}; {detail}}}"
 
 
 def word_variables(theme: Theme) -> str:
     """Return the colours of words such as "converged" as CSS variables."""
     words = {"good": theme.good, "bad": theme.bad, "neutral": theme.neutral}
     return "".join(f"--mk-{name}-fill: {fill}; --mk-{name}: {text};" for name, (fill, text) in words.items())
-
-
-def _size(theme: Theme) -> str:
-    """Return the type size as CSS; at large sizes, explanations are left out."""
-    return f"--mk-scale: {theme.scale:g};" + (" --mk-detail: none;" if theme.projected else "")
 
 
 def figure(plot: Any = None) -> pn.pane.Bokeh:

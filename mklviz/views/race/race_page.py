@@ -76,11 +76,6 @@ class SmallMultiples:
             quiet = " hidden-run" if row.hidden else ""
             self.heads[row.key].object = f'<div class="head{quiet}">{head}{words}</div>'
 
-    def name_nobody(self) -> None:
-        """Write nothing above the figures, which wait for a race."""
-        for head in self.heads.values():
-            head.object = ""
-
 
 def _across(solvers: int) -> int:
     return solvers if solvers <= 4 else 3
@@ -206,7 +201,8 @@ class RacePage:
 
     def show_empty(self) -> None:
         """Announce the next content, in front of the figures if there are any."""
-        self.weights.name_nobody()
+        for head in self.weights.heads.values():
+            head.object = ""
         self.weights_title.object = cards.title("Kernel weights", term="kernel weight")
         self.table.object = result_table([])
         for cover, words in self.covers.items():
