@@ -37,6 +37,7 @@ from mklviz.problem import (
     LpPenalty,
     MulticlassHinge,
     OneAgainstAllHinge,
+    OneClass,
     PowerPenalty,
     Problem,
     Regularizer,
@@ -122,6 +123,8 @@ def _loss(loss: Loss, y: Array, decisions: cp.Expression) -> cp.Expression:
         case OneAgainstAllHinge():
             signs = 2 * np.eye(decisions.shape[1])[y.astype(int)] - 1
             each = cp.sum(cp.pos(1 - cp.multiply(signs, decisions)), axis=1)
+        case OneClass():
+            each = cp.pos(-decisions)
         case _:
             raise AssertionError(loss)
     return loss.C * (cp.sum(each) if loss.sample_weight is None else cp.sum(cp.multiply(loss.sample_weight, each)))
@@ -135,7 +138,7 @@ def block_optimum(loss: Loss, regularizer: Regularizer) -> float:
 
 def conic_value(problem: Problem) -> float:
     """Return the optimal value of a problem with any of these losses and regularizers, to about 1e-6."""
-    for size in (1.0, zero_value(problem)):  # which of the two suits the solvers better differs from case to case
+    for size in filter(None, (1.0, zero_value(problem))):  # which suits the solvers better differs from case to case
         value = answer(block_form(problem, size), 1e-6)
         if value is not None:
             return size * value
@@ -159,8 +162,8 @@ def block_form(problem: Problem, size: float = 1.0) -> cp.Problem:
     parts = [unit * cp.Variable((root.shape[1], *shape[1:])) for root in roots]
     norms = unit * cp.Variable(problem.m, nonneg=True)
     decisions = sum((root @ w for root, w in zip(roots, parts, strict=True)), cp.Constant(np.zeros(shape)))
-    if loss.bias:
-        decisions = decisions + (cp.Variable((1, *shape[1:])) if shape[1:] else cp.Variable())
+    bias = (cp.Variable((1, *shape[1:])) if shape[1:] else cp.Variable()) if loss.bias else cp.Constant(0.0)
+    decisions = decisions + bias
     constraints: list[cp.Constraint] = [
         cp.norm(cp.vec(w / unit, order="C")) <= norms[k] / unit for k, w in enumerate(parts)
     ]
@@ -171,5 +174,5 @@ def block_form(problem: Problem, size: float = 1.0) -> cp.Problem:
         constraints = [cp.sum(d) == 1]
     else:
         price = _block(regularizer, norms)
-    objective = (price + _loss(loss, problem.y, decisions)) / size
+    objective = (price + _loss(loss, problem.y, decisions) + loss.dual_sum(problem.y) * cp.sum(bias)) / size
     return cp.Problem(cp.Minimize(objective), constraints)

@@ -645,7 +645,15 @@ def test_a_kernel_tells_of_cells() -> None:
 
 SCRIPTS = {
     "views/host/built_first.js": (
-        *("default_view", "_measure_layout", "_after_layout", "build_view", "build_views", "update_children"),
+        *(
+            "default_view",
+            "_measure_layout",
+            "_after_layout",
+            "_range_manager",
+            "build_view",
+            "build_views",
+            "update_children",
+        ),
         *("render_esm", "ready", "apply_json_patch", "set_data", "client/connection", "ClientConnection"),
         *("document/document", "core/build_views", "models/layouts/layout_dom"),
     ),

@@ -101,7 +101,7 @@ def test_the_surface_comes_first_where_the_data_are_in_the_plane() -> None:
 def test_every_section_shows_the_solution_and_then_the_step_of_the_cursor() -> None:
     session, tab = opened()
     until(tab, lambda: settled(tab), "every section")
-    assert [len(card.figures) for card in tab.cards] == [3, 2, 2, 4, 1]
+    assert [len(card.figures) for card in tab.cards] == [2, 3, 2, 4, 1]
     assert {card.task.fault for card in tab.cards} == {""}
     trace = session.traces["level"]
     assert f"found at step {trace.best_index} of {len(trace) - 1}" in tab.label.object

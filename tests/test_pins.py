@@ -87,7 +87,7 @@ def test_it_stays_when_the_page_is_reset_and_when_another_race_is_drawn_in_the_f
     assert tab.view.charts is charts
     assert len(grey(tab)) == 2
     tab.view.log_y = False
-    assert tab.view.charts is not charts
+    assert tab.view.charts is charts
     assert len(grey(tab)) == 2
 
 

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from _waits import PATIENCE
 from bokeh.server.session import ServerSession
-from measure.crowd import Visitor
 from test_gate import before_a_server
 from tornado.httpclient import HTTPRequest
 from tornado.websocket import websocket_connect
 
+from mklviz.bench._visitors import Visitor, turn
 from mklviz.limits import LIMITS
 from mklviz.server.connections import party
 from mklviz.server.messages import MOST_SOCKETS, OPEN_SOCKETS
@@ -35,16 +35,16 @@ class Page(Visitor):
         self._changes = 0
         self._unanswered: list[list[str]] = []
 
-    async def open(self) -> str:
-        """Come to the page, and return the name of the model that counts frames."""
-        await self._open()
+    @property
+    def counts_frames(self) -> str:
+        """The name of the model that does."""
         return self._heart
 
     async def change(self) -> None:
         """Tell of one more frame that was painted."""
         self._changes += 1
         header = json.dumps({"msgid": f"change-{self._changes}", "msgtype": "PATCH-DOC"})
-        content = json.dumps({"events": [self._turn("ack", self._changes)]})
+        content = json.dumps({"events": [turn(self._heart, "ack", self._changes)]})
         self._unanswered.append([header, "{}", content])
         await self._tell(self._unanswered[-1])
 
@@ -77,14 +77,14 @@ def test_twenty_cuts_in_a_row_lose_nothing_and_repeat_nothing(monkeypatch: pytes
 
     async def visit(port: int, server: Any) -> None:
         page = Page(port)
-        frames = await page.open()
+        await page.open()
         monkeypatch.setattr(ServerSession, "patch", counted)
         for _ in range(CUTS):
             for _ in range(CHANGES):
                 await page.change()
             await page.cut()
         (session,) = server.get_sessions()
-        assert session.document.get_model_by_id(frames).ack == CUTS * CHANGES
+        assert session.document.get_model_by_id(page.counts_frames).ack == CUTS * CHANGES
         assert session.connection_count == 1
 
     before_a_server(visit)

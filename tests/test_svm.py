@@ -339,7 +339,7 @@ def test_the_rounding_of_the_sum_goes_to_the_point_farthest_from_its_bounds():
     S[svm_state.LO], S[svm_state.HI] = -1.0, [1.0, 1.0, 3.0, 1.0]
     S[svm_state.B] = before = np.array([-0.9, 0.75, 0.5, -0.35 + 1e-9])
     S[svm_state.F] = -K @ before
-    svm_state.balance(K, S)
+    svm_state.balance(K, S, 0.0)
     assert np.flatnonzero(S[svm_state.B] != before).tolist() == [2]
     assert abs(S[svm_state.B].sum()) <= 1e-15
     np.testing.assert_allclose(S[svm_state.F], -K @ S[svm_state.B], atol=1e-15)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import mklviz as mv
 from mklviz.contract import Solver
 from mklviz.datasets import describe_datasets
 from mklviz.engine import KINDS, solver_classes
+from mklviz.errors import ProblemError
 from mklviz.glossary import GLOSSARY
 from mklviz.numbers import counted
 from mklviz.problem import Loss, Regularizer, loss_families, regularizer_families
@@ -90,7 +92,13 @@ def _posed(loss: Loss, regularizer: Regularizer) -> mv.Problem:
 def _able(made: type[Solver], loss: Loss) -> list[str]:
     """Return the labels of the regularizers with which a solver can follow a loss."""
     prices = regularizer_families().values()
-    return [price.label for price in prices if not made().refusal(_posed(loss, price()))]
+    return [price.label for price in prices if _follows(made(), loss, price())]
+
+
+def _follows(solver: Solver, loss: Loss, regularizer: Regularizer) -> bool:
+    with suppress(ProblemError):  # of a loss that has no optimum with this regularizer
+        return not solver.refusal(_posed(loss, regularizer))
+    return False
 
 
 def followed(made: type[Solver]) -> str:
@@ -98,7 +106,7 @@ def followed(made: type[Solver]) -> str:
     rows: dict[str, list[str]] = {}
     for loss in loss_families().values():
         able, label = _able(made, loss()), loss.label
-        if not able and loss().bias:
+        if not able and loss().bias and not loss.one_class:
             able, label = _able(made, loss(bias=False)), f"{loss.label} without intercept"
         if able:
             rows.setdefault(", ".join(able), []).append(label)

@@ -297,7 +297,7 @@ class MKLEstimator(BaseEstimator):
         m, n = self._function.part.bank_shape
         count = n if self._kept is None else self._given
         if self._precomputed:
-            refuse_other_kernels(X, count, m, self.n_features_in_ == count * m)
+            refuse_other_kernels(X, count, m, getattr(self, "n_features_in_", 0) == count * m)
         new = self._checked(X, reset=False)
         if self._precomputed:
             new = kernel_values(new, count)

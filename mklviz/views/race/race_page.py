@@ -85,11 +85,12 @@ def _across(solvers: int) -> int:
 
 
 def chart_heading(chart: Chart, large: bool) -> str:
-    """Return the title of a chart, of a large one with its note; the corner of the objective says above what it is."""
+    """Return the title of a chart, with its note where it is large, or says why there is no gap."""
     text = chart.title if chart.name != "objective" else "Objective"
     beside = f'<i class="dashes"></i>{escape(chart.beside)}' if chart.beside else ""
     legend = f'<span class="legend"><span>{beside}</span></span>' if beside else ""
-    return title(text, term=chart.term, beside=legend) + (_why(chart.note, chart.more) if chart.note and large else "")
+    told = chart.note and (large or chart.term == "projected gradient")
+    return title(text, term=chart.term, beside=legend) + (_why(chart.note, chart.more) if told else "")
 
 
 def weights_heading(slots: KernelSlots, theme: Theme, noun: str) -> str:
