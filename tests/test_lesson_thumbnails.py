@@ -101,7 +101,7 @@ def test_the_corners_of_three_kernels_have_names_that_a_phone_has_room_for() -> 
 def test_kernels_that_have_a_colour_are_named_and_both_panels_have_one_scale() -> None:
     picture = recorded_picture("silp-oscillates", LIGHT)
     assert picture is not None
-    coloured = {kernel.colour for kernel in picture.kernels}
+    coloured = set(LIGHT.kernels[: len(picture.kernels)])
     for strip in ("strip-silp", "strip-level"):
         assert set(picture.tables[strip]["colour"]) <= coloured | {LIGHT.muted}
     assert len(set(picture.tables["strip-silp"]["colour"]) & coloured) > 3

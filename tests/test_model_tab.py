@@ -318,6 +318,7 @@ def test_a_table_comes_back_with_what_the_solution_shown_predicts_for_its_rows(m
     handed: list[tuple[str, bytes]] = []
     monkeypatch.setattr(tab.table.form, "hand_over", lambda *file: handed.append(file))
     train = session.prepared.train
+    assert ".arff" in tab.table.file.accept.split(",")  # as for data of one's own
     lines = [",".join(train.feature_names), *(f"{a},{b}" for a, b in Recipe.from_words(MOONS).load().X[:5])]
 
     def choose(content: str) -> str:

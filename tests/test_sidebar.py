@@ -188,11 +188,11 @@ def test_a_text_that_is_no_value_blocks_the_race_and_says_so_at_its_field(text: 
     sidebar = used_sidebar()
     sidebar.load(Recipe())
     sidebar.problem.C.box.value = text
-    assert sidebar.problem.C.box.error_state
+    assert sidebar.problem.C.box.helper_text
     assert sidebar.blocked == sidebar.problem.C.box.helper_text != ""
     assert sidebar.recipe is None
     sidebar.problem.C.box.value = "5"
-    assert not sidebar.problem.C.box.error_state
+    assert not sidebar.problem.C.box.helper_text
     assert sidebar.blocked == ""
 
 
@@ -484,7 +484,7 @@ def test_an_option_out_of_its_bounds_is_refused_by_its_control() -> None:
     control.box.value = "-1"
     with pytest.raises(ProblemError):
         _ = control.value
-    assert control.box.error_state
+    assert control.box.helper_text
 
 
 # -- data

@@ -17,6 +17,7 @@ from _waits import PATIENCE, wait_for
 
 from mklviz.datasets import load_dataset
 from mklviz.engine import MaxIter, Race, make_solver
+from mklviz.engine.reopened import ReopenedRace
 from mklviz.kernels import paper_bank
 from mklviz.problem import Problem
 from mklviz.recipe import Recipe
@@ -214,6 +215,16 @@ def test_the_table_at_an_earlier_step_has_what_was_moved_and_scored_until_there(
         assert f">{100 * until.motion.share_in_vain:.0f} %<" in row
         assert f">{100 * until.best.objective / 1e6:,.1f} %<" in row
     assert "–" not in table
+
+
+def test_cards_of_a_race_go_with_it_where_the_next_one_has_none() -> None:
+    race = raced()
+    session, tab = shown(race), RaceTab()
+    tab.follow(session)
+    wait_for(lambda: tab.path.root.visible, "the cards", lambda: tab.tick(time.monotonic()))
+    session.reopen(ReopenedRace(None, race.traces, missing="Its data are not here."))
+    tab.follow(session)
+    assert not tab.path.root.visible
 
 
 def test_the_table_of_a_saved_and_loaded_race_is_that_of_the_live_one(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from mklviz.errors import MklvizError
 from mklviz.quoting import named
 from mklviz.record.archive import replacing
 from mklviz.server.access import LOCAL, new_code
-from mklviz.server.front import serve
+from mklviz.server.front import end, serve
 from mklviz.server.native_window import GIVEN_WINDOW
 from mklviz.views.host.beside import ICON_FILE
 from mklviz.views.links import GIVEN
@@ -78,7 +78,7 @@ def _server(port: int, code: str, file: Path | None) -> Iterator[subprocess.Pope
         yield server
     finally:
         server.stdin.close()
-        _end(server, SERVER_ENDS)
+        end(server, SERVER_ENDS)
 
 
 def _wait_until_listening(server: subprocess.Popen[bytes], port: int) -> None:
@@ -89,14 +89,6 @@ def _wait_until_listening(server: subprocess.Popen[bytes], port: int) -> None:
                 return
         time.sleep(LOOK_SECONDS)
     raise MklvizError("The server of the window did not start; its error stream says why.")
-
-
-def _end(process: subprocess.Popen[bytes], seconds: float) -> None:
-    try:
-        process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
 
 
 def answer_window() -> None:
@@ -141,7 +133,7 @@ def _is_shown_natively(address: str, served: Served) -> bool:
                 time.sleep(LOOK_SECONDS)
         finally:
             window.terminate()
-            _end(window, WINDOW_ENDS)
+            end(window, WINDOW_ENDS)
         size = output.read()
     if window.returncode == 0:
         with suppress(OSError):  # then the next window has the usual size

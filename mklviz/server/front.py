@@ -44,7 +44,7 @@ from mklviz.server.connections import LOOK_AGAIN, PATIENCE, Acceptor
 from mklviz.server.logs import log_to_stderr
 from mklviz.views.links import FOLLOW, RACE_KEY, WORKER, process_of
 
-__all__ = ["check_processes", "destination", "processes_for", "serve", "serve_from_processes"]
+__all__ = ["check_processes", "destination", "end", "processes_for", "serve", "serve_from_processes"]
 
 MOST, MOST_BY_ITSELF = 32, 4
 PAUSE = 2.0  # seconds until a worker is started in place of one that broke down
@@ -152,12 +152,17 @@ class _Worker:
         self._socket.close()
 
     def wait_for_end(self) -> None:
-        """Wait until the process has ended, and kill it if that takes too long."""
-        try:
-            self._process.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        """Wait until the process has ended."""
+        end(self._process, PATIENCE)
+
+
+def end(process: subprocess.Popen[bytes], seconds: float) -> None:
+    """Wait until a process has ended, and kill it if that takes longer."""
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def serve_from_processes(processes: int, asked: Mapping[str, Any], begun: Callable[[], object]) -> None:

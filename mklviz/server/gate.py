@@ -212,22 +212,21 @@ class _Refusal(_AtTheGate):
         self.say(self._status, self._sentence)
 
 
-class _Alive(RequestHandler):
-    """Tells a page that hears nothing whether it can go on: 204 if so, 202 if soon, 410 if its session is over."""
-
+class _OfGate(RequestHandler):
     def initialize(self, gate: Gate) -> None:
         self._gate = gate
+
+
+class _Alive(_OfGate):
+    """Tells a page that hears nothing whether it can go on: 204 if so, 202 if soon, 410 if its session is over."""
 
     def get(self) -> None:
         session = self.get_query_argument("session", "")
         self.set_status(410 if not self._gate.lives(session) else 202 if self._gate.busy(session) else 204)
 
 
-class _Class(_AtTheGate):
+class _Class(_OfGate, _AtTheGate):
     """Shows a room how to come in: address and code in large letters, and a picture of both for phones."""
-
-    def initialize(self, gate: Gate) -> None:
-        self._gate = gate
 
     def get(self) -> None:
         address, code = self._gate.address, self._gate.code
@@ -237,21 +236,15 @@ class _Class(_AtTheGate):
         self.finish(PAGE.format(body=_JOIN.format(picture=picture, **words)))
 
 
-class _ToDashboard(RequestHandler):
+class _ToDashboard(_OfGate):
     """Leads from the bare address of the server to the dashboard, with the same query."""
 
-    def initialize(self, prefix: str) -> None:
-        self._prefix = prefix
-
     def get(self) -> None:
-        self.redirect(f"{self._prefix or '.'}/explorer?{self.request.query}".rstrip("?"))
+        self.redirect(f"{self._gate.prefix or '.'}/explorer?{self.request.query}".rstrip("?"))
 
 
-class _AskForCode(_AtTheGate):
+class _AskForCode(_OfGate, _AtTheGate):
     """Asks for the code, and lets in whoever gives it, in the form or by a link with ``?code=``."""
-
-    def initialize(self, gate: Gate) -> None:
-        self._gate = gate
 
     def check_xsrf_cookie(self) -> None:
         """A foreign page that sends the right code has it already."""
@@ -320,6 +313,7 @@ def set_up(application: Application, gate: Gate) -> None:
     garbled = "Something in this address is no text: open it without what follows the question mark."
     unasked = "No page asks for this socket, or its address has as many as it may: open the dashboard at /explorer."
     room = f"{LIMITS.sessions:,} pages are open here, which is all there is room for: close one, or try again later."
+    odd = "This server is asked for pages, and for nothing else."
     nothing = "There is nothing at this address: the dashboard is at /explorer."
     application.settings["default_handler_class"] = _Refusal
     application.settings["default_handler_args"] = {"status": 404, "sentence": nothing}
@@ -327,15 +321,13 @@ def set_up(application: Application, gate: Gate) -> None:
     application.default_router.rules[:0] = [
         refuse(gate.is_stranger, 403, strange),
         refuse(gate.is_from_elsewhere, 403, abroad),
-        refuse(
-            lambda request: request.method not in _METHODS, 405, "This server is asked for pages, and for nothing else."
-        ),
+        refuse(lambda request: request.method not in _METHODS, 405, odd),
         Rule(_When(gate.is_about_code), _AskForCode, {"gate": gate}),
         refuse(gate.is_for_open_page, 403, private),
         refuse(gate.is_unreadable, 400, garbled),
         refuse(gate.is_uninvited, 403, unasked),
         Rule(PathMatches(".*/alive"), _Alive, {"gate": gate}),
-        Rule(PathMatches("/?"), _ToDashboard, {"prefix": gate.prefix}),
+        Rule(PathMatches("/?"), _ToDashboard, {"gate": gate}),
         *([Rule(PathMatches("/class"), _Class, {"gate": gate})] if gate.code and gate.address else []),
         refuse(gate.is_full, 503, room),
     ]

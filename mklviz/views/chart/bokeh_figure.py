@@ -286,16 +286,12 @@ def _bar(mark: BarMark) -> HBar:
 
 def _text(mark: TextMark) -> Text:
     drawn = Text(x=mark.x, y=mark.y, text=mark.text, text_align=mark.align, x_offset=_spec(mark.right))
-    drawn.y_offset = {**_spec(mark.up), "transform": _negated()} if isinstance(mark.up, Column) else -mark.up
+    down = CustomJSTransform(func="return -x", v_func="return xs.map((x) => -x)")
+    drawn.y_offset = {**_spec(mark.up), "transform": down} if isinstance(mark.up, Column) else -mark.up
     drawn.update(text_color=_spec(mark.colour), text_font={"value": FONT}, text_font_size=f"{mark.size}px")
     drawn.update(text_font_style="bold" if mark.bold else "normal")
     drawn.text_baseline = "middle" if mark.align == "center" else "bottom"
     return drawn
-
-
-def _negated() -> CustomJSTransform:
-    """Return what turns pixels up into pixels down."""
-    return CustomJSTransform(func="return -x", v_func="return xs.map((x) => -x)")
 
 
 def _rule(mark: RuleMark) -> HSpan:

@@ -19,24 +19,9 @@ from mklviz.views.chart.description import ContourMark, Table
 from mklviz.views.look.palette import mixed
 
 __all__ = [
-    "ANCHORED",
-    "COLUMNS",
-    "KERNELS_SHOWN",
-    "LARGEST_DRAWN",
-    "MOST_POINTS",
-    "WEIGHT_COLUMNS",
-    "KernelSlots",
-    "Thinning",
-    "contour_bands",
-    "contour_levels",
-    "distance",
-    "drawable",
-    "empty_source",
-    "line_columns",
-    "placed",
-    "race_slots",
-    "recent_weights",
-    "weight_columns",
+    *("ANCHORED", "COLUMNS", "KERNELS_SHOWN", "LARGEST_DRAWN", "MOST_POINTS", "WEIGHT_COLUMNS", "KernelSlots"),
+    *("Thinning", "contour_bands", "contour_levels", "distance", "drawable", "empty_source", "line_columns"),
+    *("placed", "race_slots", "recent_weights", "weight_columns"),
 ]
 
 MOST_POINTS = 400

@@ -21,10 +21,10 @@ from mklviz.views.chart.claim_chart import claim_chart, claim_height, claim_sign
 from mklviz.views.host.components import PlotPane
 from mklviz.views.look import cards
 from mklviz.views.look.palette import LIGHT, Theme
-from mklviz.views.look.styles import verdict_look
+from mklviz.views.look.styles import verdict_html
 from mklviz.views.sidebar.scenario_panel import ScenarioPanel
 
-__all__ = ["ClaimCard", "verdict_html"]
+__all__ = ["ClaimCard"]
 
 _ACROSS = "auto-fit, minmax(min(400px * var(--mk-scale, 1), 100%), 1fr)"
 
@@ -98,12 +98,6 @@ def legend_html(answer: ClaimAnswer) -> str:
     return f'<span class="legend">{entries}</span>'
 
 
-def verdict_html(verdict: str) -> str:
-    """Return a verdict as a word with its sign."""
-    look, sign = verdict_look(verdict)
-    return f'<span class="word {look}"><i data-sign="{sign}"></i>{escape(verdict)}</span>'
-
-
 def table_html(answer: ClaimAnswer) -> str:
     """Return the paper's values and ours as numbers, folded away."""
     if not answer.rows:
@@ -127,11 +121,7 @@ def why_html(answer: ClaimAnswer, machine: str) -> str:
     """Return how a claim was measured, or why it cannot be."""
     claim = answer.claim
     if claim.untestable:
-        return _paragraphs(claim.untestable, claim.paper)
+        return cards.said(claim.untestable, claim.paper)
     measured = f"{measured_text(claim)}; {splits_text(answer)}, on {machine}." if answer.rows else ""
     command = f"To measure it here: mklviz reproduce {claim.name} --quick"
-    return _paragraphs(measured, contrary_text(answer), claim.note, f"{race_text(claim)} {command}", claim.paper)
-
-
-def _paragraphs(*texts: str) -> str:
-    return "".join(f'<p class="why">{escape(text)}</p>' for text in texts if text)
+    return cards.said(measured, contrary_text(answer), claim.note, f"{race_text(claim)} {command}", claim.paper)

@@ -18,7 +18,6 @@ from mklviz.record.archive import replacing
 from mklviz.record.bundle import recorded_evidence, recording
 from mklviz.record.store import Store
 from mklviz.record.summary import Reference
-from mklviz.reproduce import ClaimAnswer
 from mklviz.reproduce.recorded import ClaimRace, claim_races
 from mklviz.reproduce.texts import race_text, splits_text
 from mklviz.reproduce.verdicts import DOES_NOT
@@ -31,7 +30,7 @@ from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.lessons.pictures import PICTURES, small_picture, thumbnail
 from mklviz.views.lessons.triangle import Heights
 from mklviz.views.look.palette import DARK, LIGHT, Theme
-from mklviz.views.look.styles import run_styles, verdict_look
+from mklviz.views.look.styles import run_styles, verdict_html
 
 __all__ = ["LABORATORIES", "gallery_pages", "save_gallery"]
 
@@ -138,17 +137,12 @@ def _drawn(traces: Mapping[str, Trace]) -> str:
 def _claimed(race: ClaimRace) -> str:
     """Return the claims that a race shows, with what came out."""
     entries = "".join(
-        f"<p>{_verdict(answer)} {escape(answer.claim.place)}: {escape(answer.claim.sentence)}</p>"
+        f"<p>{verdict_html(answer.verdict)} {escape(answer.claim.place)}: {escape(answer.claim.sentence)}</p>"
         for answer in race.answers
     )
     splits = ", ".join(dict.fromkeys(map(splits_text, race.answers)))
     measured = f"The verdicts come from {splits} of each data set. {race_text(race.answers[0].claim)}"
     return f'{_BACK}<div class="lead">{entries}<p>{escape(measured)} {escape(race.answers[0].claim.paper)}.</p></div>'
-
-
-def _verdict(answer: ClaimAnswer) -> str:
-    look, sign = verdict_look(answer.verdict)
-    return f'<span class="word {look}"><i aria-hidden="true" data-sign="{sign}"></i>{escape(answer.verdict)}</span>'
 
 
 def _about(race: ClaimRace) -> str:

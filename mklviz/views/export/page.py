@@ -28,13 +28,7 @@ from mklviz.views.export.recording import MOST_IN_ALL, page_styles, recorded
 from mklviz.views.geometry.map_chart import LOW_AND_HIGH
 from mklviz.views.host.beside import beside
 from mklviz.views.host.solved_paths import SOLVER, solves_alone
-from mklviz.views.lessons.triangle import (
-    TRIANGLE_SCRIPT,
-    TRIANGLE_STYLE,
-    Heights,
-    triangle_data,
-    triangle_figure,
-)
+from mklviz.views.lessons.triangle import TRIANGLE_SCRIPT, TRIANGLE_STYLE, Heights, triangle_data, triangle_figure
 from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
 from mklviz.views.look.styles import run_styles, solver_of
 
@@ -42,15 +36,8 @@ if TYPE_CHECKING:
     from mklviz.views.session.session import Session
 
 __all__ = [
-    "KINDS",
-    "colours",
-    "data_title",
-    "figures_script",
-    "figures_style",
-    "page",
-    "page_colours",
-    "race_page",
-    "save_html",
+    *("KINDS", "colours", "data_title", "figures_script", "figures_style", "page", "page_colours", "race_page"),
+    *("save_html",),
 ]
 
 _SHOWS = """

@@ -24,29 +24,7 @@ from mklviz.views.form.parts import (
 )
 
 __all__ = [
-    "Alert",
-    "Button",
-    "Checkbox",
-    "Chip",
-    "Choices",
-    "Code",
-    "Expander",
-    "File",
-    "Form",
-    "FormPart",
-    "FormRow",
-    "Group",
-    "Heading",
-    "Link",
-    "Menu",
-    "Note",
-    "ProgressBar",
-    "Reasons",
-    "Segments",
-    "Select",
-    "Slider",
-    "Switch",
-    "TableHead",
-    "TextBox",
-    "follow",
-]
+    "Alert", "Button", "Checkbox", "Chip", "Choices", "Code", "Expander", "File", "Form", "FormPart", "FormRow",
+    "Group", "Heading", "Link", "Menu", "Note", "ProgressBar", "Reasons", "Segments", "Select", "Slider",
+    "Switch", "TableHead", "TextBox", "follow",
+]  # fmt: skip

@@ -19,11 +19,8 @@ class TextBox(FormPart):
     """One line of text, its label at the left; `helper_text` stands below and says what is wrong with it."""
 
     kind, shown = "text", ("label", "value", "placeholder", "description", "helper_text")
-    label = param.String(default="")
     value = param.String(default="")
     placeholder = param.String(default="")
-    description = param.String(default="")
-    error_state = param.Boolean(default=False)
     helper_text = param.String(default="")
 
     def answer(self, message: Mapping[str, Any]) -> None:
@@ -35,7 +32,6 @@ class TextBox(FormPart):
 class _Choice(FormPart):
     """One of several options; `options` are values by what is shown for them."""
 
-    label = param.String(default="")
     options = param.Dict(default={})
     value = param.Parameter(default=None)
 
@@ -61,7 +57,6 @@ class Select(_Choice):
     kind, shown = "select", ("label", "bare", "description", "width")
     groups = param.Dict(default={}, doc="Options under headings, instead of `options`")
     bare = param.Boolean(default=False)
-    description = param.String(default="")
     width = param.Integer(default=None, allow_None=True)
 
     @property
@@ -99,9 +94,7 @@ class Switch(FormPart):
 
     kind = "switch"
     shown: ClassVar[tuple[str, ...]] = ("label", "value", "description")
-    label = param.String(default="")
     value = param.Boolean(default=False)
-    description = param.String(default="")
 
     def answer(self, message: Mapping[str, Any]) -> None:
         if isinstance(message.get("value"), bool):
@@ -131,7 +124,6 @@ class Slider(FormPart):
     """A whole number from `start` to `end`; `names` are shown instead of the numbers, one for each."""
 
     kind, shown = "slider", ("label", "value", "start", "end", "names")
-    label = param.String(default="")
     value = param.Integer(default=0)
     start = param.Integer(default=0)
     end = param.Integer(default=1)
@@ -151,9 +143,7 @@ class File(FormPart):
     """
 
     kind, shown = "file", ("label", "accept", "description", "limit", "wanted", "dropped")
-    label = param.String(default="")
     accept = param.String(default="")
-    description = param.String(default="")
     limit = param.Integer(default=10 * 2**20)
     wanted = param.Integer(default=0, doc="How often the page was asked to bring the button into sight")
     dropped = param.Boolean(default=False, doc="Whether it may be dropped on the page, too, while the button is seen")

@@ -30,6 +30,8 @@ class FormPart(param.Parameterized):
     kind: ClassVar[str] = ""  # which function of ``form.js`` draws it
     shown: ClassVar[tuple[str, ...]] = ()  # the Params that function reads, unless they are empty or off
     visible = param.Boolean(default=True)
+    label = param.String(default="")
+    description = param.String(default="")
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
@@ -81,7 +83,6 @@ class Link(FormPart):
     """
 
     kind, shown = "link", ("label", "address", "reach")
-    label = param.String(default="")
     address = param.String(default="")
     reach = param.String(default="")
 
@@ -93,7 +94,6 @@ class Code(FormPart):
     """A program, with a button that copies it."""
 
     kind, shown = "code", ("label", "object")
-    label = param.String(default="")
     object = param.String(default="")
 
 
@@ -126,7 +126,6 @@ class TableHead(FormPart):
     """
 
     kind, shown = "table", ("label", "heads", "rows", "offers")
-    label = param.String(default="")
     heads = param.List(default=[])
     rows = param.List(default=[])
     offers = param.List(default=[])
@@ -144,7 +143,6 @@ class ProgressBar(FormPart):
 
     kind, shown = "progress", ("value", "label")
     value = param.Integer(default=0, bounds=(0, 100))
-    label = param.String(default="")
 
 
 class Button(FormPart):
@@ -155,9 +153,7 @@ class Button(FormPart):
     """
 
     kind, shown = "button", ("label", "variant", "description", "disabled", "width", "wide")
-    label = param.String(default="")
     variant = param.Selector(default="outlined", objects=["outlined", "contained", "text"])
-    description = param.String(default="")
     disabled = param.Boolean(default=False)
     width = param.Integer(default=None, allow_None=True)
     wide = param.Boolean(default=False, doc="Whether it takes the width that others leave")
@@ -177,7 +173,6 @@ class Menu(FormPart):
     """A button that opens a list of names, of which one may be pressed."""
 
     kind, shown = "menu", ("label", "items")
-    label = param.String(default="")
     items = param.List(default=[])
 
     def __init__(self, press: Callable[[str], Any], **params: Any) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from html import escape
 from itertools import combinations
 from typing import Any
 
@@ -49,7 +48,7 @@ from mklviz.views.look import cards
 from mklviz.views.look.palette import LIGHT, RunStyle, Theme, mixed
 from mklviz.views.sidebar.controls import note, say
 
-__all__ = ["MapCard", "flat_valley", "model_words", "paragraph", "shade_scale"]
+__all__ = ["MapCard", "flat_valley", "model_words", "shade_scale"]
 
 HEIGHT = 560  # pixels of the figure
 MOST_FITTED = 400  # steps that decide where the plane lies
@@ -197,7 +196,7 @@ class MapCard(cards.Rooted):
         if self.figure is not None:
             self.start.lie(map_, self.figure.plot.id)
         self._draw_shade()
-        self._words.object = paragraph(map_.words(posed=not race.missing))
+        self._words.object = cards.said(map_.words(posed=not race.missing))
 
     def _plane_of(self, race: Race, origin: Array, before: WeightMap | None) -> Plane:
         traces = [trace[:] for trace in race.traces.values()]
@@ -253,7 +252,7 @@ class MapCard(cards.Rooted):
         trials = {key: self._tried(key, trace, map_, cursor) for key, trace in race.traces.items()}
         self._show({"trials": trial_table(trials, self._styles)})
         remarks = self._draw_model(race, cursor), self._compare_ends(race)
-        self._remark.object = "".join(map(paragraph, remarks))
+        self._remark.object = cards.said(*remarks)
 
     def _compare_ends(self, race: Race) -> str:
         """Say whether runs that have ended stand apart and equally low."""
@@ -371,8 +370,3 @@ def _apart(one: Iterate, other: Iterate) -> float:
 
 def _differ(one: Iterate, other: Iterate) -> float:
     return abs(one.objective - other.objective) / max(abs(one.objective), abs(other.objective), 1e-300)
-
-
-def paragraph(sentence: str) -> str:
-    """Return a sentence as a line below a heading, or nothing."""
-    return f'<p class="why">{escape(sentence)}</p>' if sentence else ""

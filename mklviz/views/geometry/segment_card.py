@@ -47,7 +47,7 @@ class SegmentCard(cards.Rooted):
         self._drawn_at = 0.0
         self._progress = note()
         self._grid = pn.Column(margin=0, sizing_mode="stretch_width")
-        self._heading = cards.html(f'{cards.title("Two kernels", term="cut")}<p class="why">{_WORDS}</p>')
+        self._heading = cards.html(cards.heading("Two kernels", _WORDS, term="cut"))
         self.root = cards.card(self._heading, self._grid, Form(self._progress))
 
     def show(self, race: Race, styles: Mapping[str, RunStyle], theme: Theme, kernels: Sequence[int]) -> None:

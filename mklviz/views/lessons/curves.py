@@ -128,8 +128,7 @@ def strips(runs: LessonRuns) -> Picture:
     """Show how often all the weight was moved, and the largest weights of SILP and Level, or of the first two runs."""
     shown = [key for key in ("silp", "level") if key in runs.traces] or list(runs.traces)[:2]
     slots = race_slots(runs.traces.values(), runs.before)
-    coloured = list(zip(slots.slots, slots.shown, runs.theme.kernels, strict=False)) if slots.coloured else []
-    colours = {k: colour for k, _, colour in coloured}
+    colours = dict(zip(slots.slots, runs.theme.kernels, strict=False)) if slots.coloured else {}
     tables: dict[str, Table] = {f"strip-{key}": _strip(runs.traces[key], colours, runs.theme.muted) for key in shown}
     tables |= {f"moved-{key}": _moved(trace) for key, trace in runs.traces.items()}
     steps = max(0.0, *(max(table["step"], default=0.0) for table in tables.values()))
@@ -140,8 +139,7 @@ def strips(runs: LessonRuns) -> Picture:
     title = "How often all the weight was moved, up to each step"
     moved = Chart("moved", title, STEP, Axis(start=0.0), lines)
     strips = [_strip_chart(key, runs) for key in shown]
-    kernels = [RunStyle(name, colour, "solid", "") for _, name, colour in coloured]
-    picture = Picture([[moved], strips], tables, list(runs.styles.values()), kernels)
+    picture = Picture([[moved], strips], tables, list(runs.styles.values()), slots.shown if slots.coloured else ())
     return with_names(picture, moved.name, names, runs.theme)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from mklviz.analysis.curves import best_of
 from mklviz.contract import ACTIVE_WEIGHT, Array
 from mklviz.scenarios._scenario import trials
+from mklviz.views.chart.columns import placed
 from mklviz.views.chart.description import Axis, BarMark, Chart, LineMark, PointMark, Table, TextMark
 from mklviz.views.lessons.picture import (
     NAME_SIZE,
@@ -25,7 +26,6 @@ from mklviz.views.lessons.picture import (
     run_bars,
     with_names,
 )
-from mklviz.views.look.palette import RunStyle
 
 __all__ = ["few_kernels", "hill", "machines", "path", "solves_bars", "sparse_or_dense", "svm_solves", "valley"]
 
@@ -91,7 +91,9 @@ def machines(runs: LessonRuns) -> Picture:
     ends = np.cumsum(shares, axis=1)
     kernels = range(shares.shape[1])
     columns = {f"to-{k}": ends[:, k].tolist() for k in kernels}
-    longest_first = [BarMark("shares", f"to-{k}", "name", theme.kernels[k % 6], height=0.72) for k in kernels][::-1]
+    places = placed(kernels, next(iter(runs.traces.values())).kernel_names)
+    colours = [theme.kernels[places.index(k) % len(theme.kernels)] for k in kernels]
+    longest_first = [BarMark("shares", f"to-{k}", "name", colours[k], height=0.72) for k in kernels][::-1]
     written = TextMark("written", "x", "name", "text", theme.card, NAME_SIZE, bold=True, align="center")
     x = Axis(start=0.0, end=1.02, visible=False)
     chart = Chart(
@@ -196,11 +198,13 @@ def path(runs: LessonRuns) -> Picture:
     theme, evidence = runs.theme, dict(runs.evidence.get("path", {"C": [], "active": []}))
     x = Axis("C", "log")
     costs, active = evidence.pop("C"), evidence.pop("active")
+    known = next(iter(runs.traces.values())).kernel_names
+    kernels = [known[k] for k in placed([known.index(name) for name in evidence], known)]
     weights = [
-        LineMark(f"weight-{k}", "C", "weight", colour, width=2.0 * theme.scale, label=name)
-        for k, (name, colour) in enumerate(zip(evidence, theme.kernels, strict=False))
+        LineMark(f"weight-{name}", "C", "weight", colour, width=2.0 * theme.scale)
+        for name, colour in zip(kernels, theme.kernels, strict=False)
     ]
-    tables: dict[str, Table] = {f"weight-{k}": {"C": costs, "weight": list(w)} for k, w in enumerate(evidence.values())}
+    tables: dict[str, Table] = {f"weight-{name}": {"C": costs, "weight": list(evidence[name])} for name in kernels}
     tables["path"] = {"C": costs, "active": active}
     ends = [0, len(costs) - 1] if costs else []
     tables["room"] = _room_around(costs, active)
@@ -212,6 +216,5 @@ def path(runs: LessonRuns) -> Picture:
         LineMark("room", "C", "active"),
     ]
     in_use = Chart("in-use", "Kernels in use", x, Axis(start=0.0, whole=True), used)
-    kernels = [RunStyle(line.label, str(line.colour), "solid", "") for line in weights]
     falls = Chart("weights", "The six largest kernel weights", x, Axis(start=0.0), weights)
-    return Picture([[in_use, falls]], tables, kernels)
+    return Picture([[in_use, falls]], tables, kernels=kernels)

@@ -59,7 +59,7 @@ class Picture:
     rows: Sequence[Sequence[Chart]]
     tables: Tables
     legend: Sequence[RunStyle] = ()  # of runs that the charts do not name themselves
-    kernels: Sequence[RunStyle] = ()  # that have a colour
+    kernels: Sequence[str] = ()  # in the places of their colours
     paths: Callable[[], Mapping[str, Any] | None] | None = None  # what lets the browser solve them from another start
 
     @property
@@ -87,14 +87,14 @@ def run_bars(runs: LessonRuns, values: Mapping[str, float], written: str = ",.0f
     return [NamedBar(looks[key].label, float(n), format(n, written), looks[key].colour) for key, n in values.items()]
 
 
-def bar_chart(name: str, title: str, theme: Theme, note: str = "") -> Chart:
+def bar_chart(name: str, title: str, theme: Theme) -> Chart:
     """Describe lying bars of the table of the same name, with their numbers."""
     marks = [
         LineMark(name, "room", "name"),
         BarMark(name, "value", "name", Column("colour"), height=0.62),
         TextMark(name, "value", "name", "text", theme.text, NAME_SIZE, right=7.0, up=-8.0 * theme.scale),
     ]
-    return Chart(name, title, Axis(start=0.0, visible=False), marks=marks, note=note)
+    return Chart(name, title, Axis(start=0.0, visible=False), marks=marks)
 
 
 def bar_table(bars: Sequence[NamedBar]) -> Table:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from html import escape
+from itertools import chain
 from time import monotonic
 from typing import Any
 
@@ -28,7 +29,7 @@ from mklviz.views.lessons.picture import LessonRuns, Picture
 from mklviz.views.lessons.pictures import picture_of, recorded_picture
 from mklviz.views.lessons.score import LessonScore
 from mklviz.views.look import cards
-from mklviz.views.look.palette import Theme
+from mklviz.views.look.palette import Theme, kernel_legend
 from mklviz.views.look.styles import race_styles, run_styles
 from mklviz.views.race.race_view import Playback
 from mklviz.views.session.session import Session
@@ -167,7 +168,8 @@ class LessonStage(cards.Rooted):
             guess = "" if before is None or self.changed.visible else GUESS
             return self.picture.show(nothing, theme, self.progress or guess)
         picture = gap(runs) if self._foreign and seen == "live" else picture_of(scenario, runs)
-        return self.picture.show(picture, theme, "" if _has_rows(picture) else LATER, seen, self.progress)
+        later = "" if any(map(len, chain(*(table.values() for table in picture.tables.values())))) else LATER
+        return self.picture.show(picture, theme, later, seen, self.progress)
 
     def _runs(self) -> LessonRuns:
         session, name = self._session, self.panel.scenario.name
@@ -185,10 +187,6 @@ class LessonStage(cards.Rooted):
     def _evidence(self) -> Evidence:
         result = self._session.lesson_result
         return {} if result is None or result.answer is None else result.answer.evidence
-
-
-def _has_rows(picture: Picture) -> bool:
-    return any(len(column) for table in picture.tables.values() for column in table.values())
 
 
 # pixels of the whole picture with its headings, of those above each row of charts, and of a chart at least
@@ -237,7 +235,8 @@ class PictureView(cards.Rooted):
                     figure.show(_own(figure.chart, picture.tables))
         self._offer_start(picture)
         self.head.object = _header(seen, progress) + (cards.legend(picture.legend) if picture.legend else "")
-        self._kernels.object = cards.legend(picture.kernels) if picture.kernels else ""
+        named = kernel_legend(picture.kernels, theme)
+        self._kernels.object = f'<span class="legend">{named}</span>' if named else ""
         self.cover.object = f'<p class="guess">{escape(waiting)}</p>' if waiting else ""
         return True
 

@@ -16,28 +16,12 @@ from mklviz.context import PARTS
 from mklviz.glossary import GLOSSARY
 from mklviz.views.host.beside import beside
 from mklviz.views.host.components import Markup
-from mklviz.views.look.palette import DARK, FONT, LIGHT, RunStyle, Theme, swatch
+from mklviz.views.look.palette import DARK, FONT, LIGHT, RunStyle, Theme, run_name
 
 __all__ = [
-    "GAP",
-    "PAGE_SX",
-    "SIDEBAR_WIDTH",
-    "TEXT_CSS",
-    "THEME",
-    "WITHOUT_DRAWER",
-    "Rooted",
-    "card",
-    "cell",
-    "column",
-    "figure",
-    "grid",
-    "heading",
-    "help_mark",
-    "html",
-    "legend",
-    "title",
-    "variables",
-    "word_variables",
+    *("GAP", "PAGE_SX", "SIDEBAR_WIDTH", "TEXT_CSS", "THEME", "WITHOUT_DRAWER", "Rooted", "card", "cell"),
+    *("column", "figure", "grid", "heading", "help_mark", "html", "legend", "said", "title", "variables"),
+    *("word_variables",),
 ]
 
 GAP = 12  # pixels between cards
@@ -69,19 +53,14 @@ def variables(theme: Theme) -> str:
     tokens = "".join(f"--mk-{name}: {getattr(theme, name)};" for name in names)
     pairs = zip(PARTS, theme.parts, strict=True)
     tokens += "".join(f"--mk-{part}: {fill}; --mk-on-{part}: {text};" for part, (fill, text) in pairs)
-    tokens += word_variables(theme)
-    return f":host {{ {tokens} --mk-font: {FONT}; {_size(theme)} }}"
+    detail = "--mk-detail: none; " if theme.projected else ""  # in large type explanations are left out
+    return f":host {{ {tokens}{word_variables(theme)} --mk-font: {FONT}; --mk-scale: {theme.scale:g}; {detail}}}"
 
 
 def word_variables(theme: Theme) -> str:
     """Return the colours of words such as "converged" as CSS variables."""
     words = {"good": theme.good, "bad": theme.bad, "neutral": theme.neutral}
     return "".join(f"--mk-{name}-fill: {fill}; --mk-{name}: {text};" for name, (fill, text) in words.items())
-
-
-def _size(theme: Theme) -> str:
-    """Return the type size as CSS; at large sizes, explanations are left out."""
-    return f"--mk-scale: {theme.scale:g};" + (" --mk-detail: none;" if theme.projected else "")
 
 
 def figure(plot: Any = None) -> pn.pane.Bokeh:
@@ -109,14 +88,19 @@ def title(text: str, *, term: str = "", beside: str = "") -> str:
     return f'<div class="title"><h3>{escape(text)}{help_mark(term) if term else ""}</h3>{beside}</div>'
 
 
-def heading(text: str, why: str, *, beside: str = "") -> str:
+def heading(text: str, why: str, *, term: str = "", beside: str = "") -> str:
     """Return a card's heading with the line that explains the card below."""
-    return f'{title(text, beside=beside)}<p class="why">{escape(why)}</p>'
+    return title(text, term=term, beside=beside) + said(why)
+
+
+def said(*sentences: str) -> str:
+    """Return each sentence as a line in small letters; nothing for empty ones."""
+    return "".join(f'<p class="why">{escape(sentence)}</p>' for sentence in sentences if sentence)
 
 
 def legend(styles: Iterable[RunStyle]) -> str:
     """Return the names of runs, each beside its line and marker."""
-    entries = "".join(f"<span>{swatch(style)}{escape(style.label)}</span>" for style in styles)
+    entries = "".join(f"<span>{run_name(style)}</span>" for style in styles)
     return f'<span class="legend">{entries}</span>'
 
 

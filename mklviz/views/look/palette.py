@@ -11,26 +11,9 @@ from dataclasses import dataclass, replace
 from html import escape
 
 __all__ = [
-    "CLASS_MARKERS",
-    "DARK",
-    "DASHES",
-    "FONT",
-    "LIGHT",
-    "MARKERS",
-    "PROJECTED",
-    "RunStyle",
-    "Theme",
-    "class_colours",
-    "contrast",
-    "decision_shades",
-    "diverging",
-    "kernel_legend",
-    "mixed",
-    "readable",
-    "run_name",
-    "sequential",
-    "swatch",
-    "theme_for",
+    *("CLASS_MARKERS", "DARK", "DASHES", "FONT", "LIGHT", "MARKERS", "PROJECTED", "RunStyle", "Theme"),
+    *("class_colours", "contrast", "decision_shades", "diverging", "kernel_legend", "mixed", "readable"),
+    *("run_name", "sequential", "swatch", "theme_for"),
 ]
 
 LEAST_CONTRAST = 3.0
@@ -58,8 +41,8 @@ MARKERS = {
 class Theme:
     """Colours of one theme.
 
-    `kernels` are those of the six largest kernels, in order; `parts` those of what time is spent on, each with the
-    colour of text on it: muted, so that they do not look like solvers, and told apart by lightness alone if need be.
+    `kernels` are those of six kernels, see `placed`; `parts` those of what time is spent on, each with the colour of
+    text on it: muted, so that they do not look like solvers, and told apart by lightness alone if need be.
     One that is `projected` has large type and lines, for a room.
     """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from html import escape
 
 from mklviz.contract import Solver
 from mklviz.engine import Race, make_solver
@@ -16,7 +17,7 @@ from mklviz.reproduce.texts import VERDICT_SIGNS
 from mklviz.reproduce.verdicts import DOES_NOT, PARTLY, REPRODUCES
 from mklviz.views.look.palette import DASHES, RunStyle, Theme, mixed, readable
 
-__all__ = ["race_styles", "run_styles", "solver_of", "solver_styles", "verdict_look", "written_styles"]
+__all__ = ["race_styles", "run_styles", "solver_of", "solver_styles", "verdict_html", "written_styles"]
 
 
 def race_styles(race: Race, theme: Theme) -> dict[str, RunStyle]:
@@ -92,6 +93,7 @@ _STYLES = {REPRODUCES: "converged", PARTLY: "limit", DOES_NOT: "failed"}
 _OTHER = "rule"
 
 
-def verdict_look(verdict: str) -> tuple[str, str]:
-    """Return the class of its style, and its sign."""
-    return _STYLES.get(verdict, _OTHER), VERDICT_SIGNS[verdict]
+def verdict_html(verdict: str) -> str:
+    """Return a verdict as a word with its sign."""
+    look, sign = _STYLES.get(verdict, _OTHER), VERDICT_SIGNS[verdict]
+    return f'<span class="word {look}"><i aria-hidden="true" data-sign="{sign}"></i>{escape(verdict)}</span>'

@@ -173,7 +173,8 @@ def draw_confusion(confused: Array, classes: Sequence[str], theme: Theme) -> hv.
         for column in range(len(classes))
     ]
     heat = hv.HeatMap(fields, ["predicted", "true"], ["share", "samples"])
-    shades = sequential(theme)[: int(STRONGEST * len(sequential(theme)))] if theme.dark else _light(theme)
+    light = [mixed(theme.card, theme.parts[2][0], k / 63) for k in range(64)]  # dark numbers can be read on them
+    shades = sequential(theme)[: int(STRONGEST * len(sequential(theme)))] if theme.dark else light
     heat.opts(
         cmap=shades,
         clim=(0.0, 1.0),
@@ -196,11 +197,6 @@ def draw_confusion(confused: Array, classes: Sequence[str], theme: Theme) -> hv.
         ylabel="true class",
         xrotation=40 if len(classes) > 3 else 0,
     )
-
-
-def _light(theme: Theme) -> list[str]:
-    """Return shades on which dark numbers can be read."""
-    return [mixed(theme.card, theme.parts[2][0], k / 63) for k in range(64)]
 
 
 def draw_predicted(true: Array, predicted: Array, colour: str, theme: Theme) -> hv.Overlay:

@@ -103,7 +103,7 @@ class ModelCard(cards.Rooted):
         """Draw what was computed quickly; return whether nothing is awaited any more."""
         tables = self.coarse.take() or ()
         if tables:
-            self._words.object = f'<p class="why">{_MOVES}</p>'
+            self._words.object = cards.said(_MOVES)
         for plot in self.figures:
             for renderer, (glyph, columns) in zip(_glyphs(plot), tables, strict=False):
                 if type(renderer.glyph).__name__ == glyph:
@@ -149,7 +149,7 @@ class ModelCard(cards.Rooted):
         say(self._progress, text)
 
     def _show(self, words: str, figures: tuple[Any, ...]) -> bool:
-        self._words.object = f'<p class="why">{escape(words)}</p>' if words else ""
+        self._words.object = cards.said(words)
         alike = len(figures) == len(self.figures)
         if alike and all(adopt(old, new) for old, new in zip(self.figures, figures, strict=True)):
             for title, plot in zip(self._titles, figures, strict=True):

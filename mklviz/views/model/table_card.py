@@ -20,8 +20,7 @@ from mklviz.views.look import cards
 from mklviz.views.model.model_card import Subject
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
-from mklviz.views.sidebar.data_panel import ACCEPTED
-from mklviz.views.sidebar.own_table import UPLOAD_LIMIT, check_size
+from mklviz.views.sidebar.own_table import ACCEPTED, UPLOAD_LIMIT, check_size
 
 __all__ = ["TableCard"]
 
@@ -46,7 +45,7 @@ class TableCard(cards.Rooted):
         self.file.param.watch(self._begin, "value")
         self.file.param.watch(lambda event: say(self.said, event.new), "trouble")
         self.form = Form(self.file, self._bar, self.said)
-        about = cards.html(f'{cards.title("Predict a table")}<p class="why">{_ABOUT}</p>')
+        about = cards.html(cards.heading("Predict a table", _ABOUT))
         self.root = cards.card(about, self.form)
 
     def follow(self, session: Session) -> None:

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-import panel as pn
-
 from mklviz.contract import Solver
 from mklviz.engine import Race, Run, make_solver, solver_classes
 from mklviz.engine.race import branch_refusal, narrated, successors
@@ -29,7 +27,7 @@ FRAME_SECONDS, LEAST_SECONDS = 0.2, 0.09  # between two frames, as a rule and at
 SPEEDS = {"½×": 0.5, "1×": 1.0, "2×": 2.0, "4×": 4.0}
 
 
-class CursorBar(pn.viewable.Viewer):
+class CursorBar(cards.Rooted):
     """Buttons, a slider, and `words` on each solver's step; `playing` is whether the cursor goes on by itself."""
 
     def __init__(self) -> None:
@@ -150,9 +148,6 @@ class CursorBar(pn.viewable.Viewer):
         deeds = (_deed(run, self._styles[key], self.step) for key, run in runs.items() if key in self._styles)
         self.words.object = "".join(deeds)
 
-    def __panel__(self) -> Any:
-        return self.root
-
 
 def _deed(run: Run, style: RunStyle, step: int) -> str:
     """Return as HTML what a run did at a step."""
@@ -174,7 +169,7 @@ _NOTHING = "This method has no options."
 _USUAL = [choice.name for choice in Recipe().solvers]
 
 
-class BranchCard(pn.viewable.Viewer):
+class BranchCard(cards.Rooted):
     """Begins branches of the race shown; `run` chooses the run to continue, and `solver` the method."""
 
     def __init__(self) -> None:
@@ -291,6 +286,3 @@ class BranchCard(pn.viewable.Viewer):
             return
         refusal = branch_at(self._session, self.run.value, min(self._step, before.trace.last_step), solver)
         say(self._trouble, refusal)
-
-    def __panel__(self) -> Any:
-        return self.root

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from html import escape
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -33,7 +32,7 @@ __all__ = ["EndedCard", "MinimaCard", "PathCard", "ends_apart"]
 T = TypeVar("T")
 
 
-class EndedCard(pn.viewable.Viewer, Generic[T]):
+class EndedCard(cards.Rooted, Generic[T]):
     """A card that is hidden until a race has ended for which it has an answer.
 
     Its view calls `begin` once the race has ended, and `update` now and then. The note `progress` says how far
@@ -103,9 +102,6 @@ class EndedCard(pn.viewable.Viewer, Generic[T]):
         """Draw the task's answer in the colours of the page."""
         raise NotImplementedError
 
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self.root
-
 
 # -- MINIMA: where the runs of a race without a lower bound have ended, and the objective between the best two ends
 
@@ -171,7 +167,7 @@ class MinimaCard(EndedCard[Profile]):
         if race.problem.convex or len(ends) < 2:
             return
         self._groups = ends_apart(ends)
-        self.words.object = f'<p class="why">{escape(_where(self._groups))}</p>'
+        self.words.object = cards.said(_where(self._groups))
         self.root.visible = True
         if len(self._groups) > 1:
             best_two = self._groups[0][0][1], self._groups[1][0][1]
@@ -192,7 +188,7 @@ class MinimaCard(EndedCard[Profile]):
         self._pane.param.update(
             object=way_figure(self.profile.shares, self.profile.values, names, self.theme), visible=True
         )
-        self.between.object = f'<p class="why">{escape(_between(self.profile, names))}</p>'
+        self.between.object = cards.said(_between(self.profile, names))
 
 
 def _profile(problem: Problem, one: Iterate, other: Iterate, report: ProgressReport) -> Profile:
@@ -261,7 +257,7 @@ class PathCard(EndedCard[Walk]):
         self.words = cards.html()
         self.figures = pn.Column(margin=0, sizing_mode="stretch_width")
         self.root = cards.card(
-            cards.html(f'{cards.title("Path of C", term="regularization path")}<p class="why">{_ABOUT}</p>'),
+            cards.html(cards.heading("Path of C", _ABOUT, term="regularization path")),
             Form(FormRow(self.solver, self.start, self.progress, self.stop)),
             self.words,
             self.figures,
@@ -297,7 +293,7 @@ class PathCard(EndedCard[Walk]):
         if solved is None or not len(solved.values):
             self.words.object, self.figures.objects = "", []
             return
-        self.words.object = f'<p class="why">{escape(_summary(solved))}</p>'
+        self.words.object = cards.said(_summary(solved))
         slots = race_slots([] if self._race is None else self._race.traces.values())
         picture = PathPicture(solved, None, self.theme, slots.slots if slots.coloured else ())
         self.figures.objects = [pn.pane.Bokeh(picture.layout, sizing_mode="stretch_width")]

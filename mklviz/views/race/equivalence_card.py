@@ -85,7 +85,7 @@ class EquivalenceCard(EndedCard[list[Solved]]):
             return
         trace = race.runs[race.closest].trace
         gap = trace.gap_at(len(trace) - 1)
-        self.words.object = _paragraph(
+        self.words.object = cards.said(
             f"{trace.label} came closest, to a gap of {share_text(gap)}. Rescaled, its solution solves these problems"
             " too, which charge for the same norm of the function in other ways; their own gaps say how exactly."
         )
@@ -97,7 +97,7 @@ class EquivalenceCard(EndedCard[list[Solved]]):
         if self.mapping.ended:
             self.mapped = self.mapping.take() or []
             if not self.mapped:
-                self.words.object = _paragraph(self.mapping.fault or _none(self._race))
+                self.words.object = cards.said(self.mapping.fault or _none(self._race))
             self._draw()
         super().update()
 
@@ -158,10 +158,6 @@ def _none(race: Race | None) -> str:
         f"The {label} is not a function of one norm of the functions' lengths, so no other formulation here has the"
         " same solution."
     )
-
-
-def _paragraph(text: str) -> str:
-    return f'<p class="why">{escape(text)}</p>'
 
 
 def _table(mapped: Sequence[Mapped], solved: Sequence[Solved]) -> str:

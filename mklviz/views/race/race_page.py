@@ -51,7 +51,8 @@ class SmallMultiples:
         """
         projected, runs = charts.options.theme.projected, len(charts.weights)
         across = min(_across(runs), 2) if projected else _across(runs)
-        styles = _shared_out(-(-runs // across)) if projected else {}
+        high = f"max({FEWEST}px, calc((100vh - 340px) / {-(-runs // across)} - 45px))"  # all rows fill the screen
+        styles = {"min-height": high, "max-height": "none"} if projected else {}
         for plot in charts.weights.values():
             plot.styles = styles
         cells = [
@@ -74,16 +75,6 @@ class SmallMultiples:
             head = f'<span class="name">{run_name(row.style)}</span>{weights_pills(motion, enlarged[row.key])}'
             quiet = " hidden-run" if row.hidden else ""
             self.heads[row.key].object = f'<div class="head{quiet}">{head}{words}</div>'
-
-    def name_nobody(self) -> None:
-        """Write nothing above the figures, which wait for a race."""
-        for head in self.heads.values():
-            head.object = ""
-
-
-def _shared_out(rows: int) -> dict[str, str]:
-    """Return the height of each row of figures, so that all rows fill the screen together."""
-    return {"min-height": f"max({FEWEST}px, calc((100vh - 340px) / {rows} - 45px))", "max-height": "none"}
 
 
 def _across(solvers: int) -> int:
@@ -142,7 +133,9 @@ class RacePage:
         self.weights = SmallMultiples()
         words = [f"the {what} of each solver appears here" for what in _WORDS.values()]
         words.append("the kernel weights of each solver appear here")
-        self.covers = {cards.html(styles=_IN_FRONT): _press_run(what) for what in words}
+        self.covers = {
+            cards.html(styles=_IN_FRONT): f'<div class="waiting"><p>Press Run:<br>{what}</p></div>' for what in words
+        }
         self.bars = TimeBars(margin=0, sizing_mode="stretch_width")
         self.table, self.milestones = cards.html(), cards.html()
         self.precision = cards.html(visible=False, css_classes=_ASIDE)  # below both figures, whose axes stay in line
@@ -209,7 +202,8 @@ class RacePage:
 
     def show_empty(self) -> None:
         """Announce the next content, in front of the figures if there are any."""
-        self.weights.name_nobody()
+        for head in self.weights.heads.values():
+            head.object = ""
         self.weights_title.object = cards.title("Kernel weights", term="kernel weight")
         self.table.object = result_table([])
         for cover, words in self.covers.items():
@@ -230,9 +224,8 @@ class RacePage:
         """Show the figures of a race on the page; those of the weights follow."""
         for name, pane in self.panes.items():
             plot = getattr(charts, name)
-            plot.styles = pane.styles = (
-                _HIGH if charts.options.theme.projected else {}
-            )  # before the page has the figure
+            # before the page has the figure
+            plot.styles = pane.styles = _HIGH if charts.options.theme.projected else {}
             pane.object = plot
         self.weights.reserve(list(charts.by_run))
 
@@ -265,11 +258,6 @@ def _top(chips: Any, controls: Sequence[Any]) -> pn.Row:
     right = pn.Row(*controls, margin=0, css_classes=_ASIDE, stylesheets=[":host { align-items: center; }"])
     params = {"margin": (8, 0, 10, 0), "sizing_mode": "stretch_width", "css_classes": ["across"]}
     return pn.Row(chips, right, stylesheets=[_SPREAD], **params)
-
-
-def _press_run(what: str) -> str:
-    """Return words that lie in front of the figure which is, or will be, behind them."""
-    return f'<div class="waiting"><p>Press Run:<br>{what}</p></div>'
 
 
 def _stage(cover: pn.pane.HTML, figure: Any) -> pn.Column:

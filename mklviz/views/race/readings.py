@@ -57,11 +57,7 @@ class DrawnRuns:
         """Return the drawn runs of a race."""
         runs = race.runs
         solvers = {key: run.solver for key, run in runs.items()}
-
-        def states() -> list[str]:
-            return [run.status for run in runs.values()]
-
-        return cls(race.traces, states, race.facts, solvers)
+        return cls(race.traces, lambda: [run.status for run in runs.values()], race.facts, solvers)
 
 
 # -- what one run adds to its source at each tick

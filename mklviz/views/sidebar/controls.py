@@ -77,9 +77,9 @@ class ValueField(param.Parameterized, Generic[T]):
         try:
             self._parse(self.box.value, self._what)
         except ProblemError as error:
-            self.box.param.update(error_state=True, helper_text=str(error))
+            self.box.helper_text = str(error)
         else:
-            self.box.param.update(error_state=False, helper_text="")
+            self.box.helper_text = ""
 
 
 def note(text: str = "", **settings: Any) -> Note:

@@ -12,7 +12,6 @@ from param.parameterized import batch_call_watchers
 
 from mklviz.context.memory import LEDGER
 from mklviz.datasets import DataError, Dataset, DatasetInfo, TableOptions, Task, describe_datasets, load_dataset
-from mklviz.datasets._formats import suffixes
 from mklviz.engine.task import STOPPED
 from mklviz.errors import ProblemError
 from mklviz.numbers import counted
@@ -22,12 +21,11 @@ from mklviz.recipe.choices import digest
 from mklviz.recipe.parsing import percent, show_number, show_percent, whole
 from mklviz.views.form import Alert, Button, File, FormRow, Group, Heading, Select, Switch
 from mklviz.views.sidebar.controls import Section, ValueField, note, say
-from mklviz.views.sidebar.own_table import UPLOAD_LIMIT, FileReading, TableChoices, check_size, read_file
+from mklviz.views.sidebar.own_table import ACCEPTED, UPLOAD_LIMIT, FileReading, TableChoices, check_size, read_file
 
 __all__ = ["DataPanel", "Shape"]
 
 OWN_FILE, DRAWN = "Your file", "Drawn points"
-ACCEPTED = ",".join((".csv,.tsv,.txt,.data,.dat,.xlsx,.parquet", *suffixes(), ".gz,.bz2,.xz,.zip"))
 _FILE_HELP = (
     "A table (CSV, Excel, Parquet or ARFF), LIBSVM text, arrays of NumPy (.npz) or MATLAB (.mat), kernel or distance"
     " matrices; several files, such as kernels and their labels, as one .zip;"

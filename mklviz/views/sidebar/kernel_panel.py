@@ -294,7 +294,7 @@ class KernelPanel(Section):
         return ""
 
     def _row(self, family: KernelFamily) -> FamilyRow:
-        row = FamilyRow(family, self._remove)
+        row = FamilyRow(family, lambda row: self._show([other for other in self.rows if other is not row]))
         row.param.watch(self.touched, "revision")
         return row
 
@@ -302,9 +302,6 @@ class KernelPanel(Section):
         self.rows = list(rows)
         self.families.objects = [row.body for row in rows]
         self.touched()
-
-    def _remove(self, row: FamilyRow) -> None:
-        self._show([other for other in self.rows if other is not row])
 
     def add_family(self, label: str) -> None:
         """Add a row of kernels of the family called `label`."""

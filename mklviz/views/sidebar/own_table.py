@@ -10,15 +10,17 @@ from typing import Any
 import param
 
 from mklviz.datasets import TASK_CHOICES, DataError, Dataset, TableOptions, TableSummary, read_dataset_bytes
+from mklviz.datasets._formats import suffixes
 from mklviz.engine.task import ProgressReport, Task
 from mklviz.limits import LIMITS
 from mklviz.recipe.choices import TABLE_OPTIONS, digest
 from mklviz.views.form import Button, Expander, FormRow, Group, ProgressBar, Reasons, Select, Switch, TableHead
 from mklviz.views.sidebar.controls import note, say
 
-__all__ = ["UPLOAD_LIMIT", "FileReading", "TableChoices", "check_size", "read_file"]
+__all__ = ["ACCEPTED", "UPLOAD_LIMIT", "FileReading", "TableChoices", "check_size", "read_file"]
 
 UPLOAD_LIMIT = LIMITS.upload_bytes
+ACCEPTED = ",".join((".csv,.tsv,.txt,.data,.dat,.xlsx,.parquet", *suffixes(), ".gz,.bz2,.xz,.zip"))
 LOOK_SECONDS = 0.05  # between looks whether the file has been read
 PATIENCE = 0.3  # seconds before progress is shown
 PREDICT, LEAVE, USE = "predict it", "leave it out", "use it"

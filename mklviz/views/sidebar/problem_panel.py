@@ -256,6 +256,15 @@ def _values(fields: Mapping[str, ValueField[Any]]) -> dict[str, Any]:
     return {name: field.value for name, field in fields.items()}
 
 
+_GAP = "Certified duality gap, relative to the objective; empty: no such rule"
+_FLAT = (
+    "A problem without a lower bound, such as a product of kernels, has no gap. The projected gradient, here relative"
+    " to the objective, is zero at every minimum; empty: no such rule"
+)
+_ITERATE = "The gap of an iterate's own weights and dual variables, which is SimpleMKL's and Level's rule"
+_CHANGE = "The largest change of a kernel weight in one step: a rule of the papers, which proves nothing"
+
+
 class StopPanel(Section):
     """Sets the rules that end a run; an empty field means no such rule."""
 
@@ -263,49 +272,14 @@ class StopPanel(Section):
 
     def __init__(self) -> None:
         super().__init__()
-        self.gap = ValueField(
-            "gap below",
-            "The gap",
-            optional(percent),
-            show_percent,
-            placeholder="no rule",
-            doc="Certified duality gap, relative to the objective; empty: no such rule",
-        )
-        self.iterations = ValueField(
-            "iterations",
-            "The number of iterations",
-            optional(lambda text, what: whole(text, what, low=1)),
-            show_number,
-            placeholder="no limit",
-        )
-        self.seconds = ValueField(
-            "CPU seconds", "The number of seconds", optional(positive), show_number, placeholder="no limit"
-        )
-        self.flat = ValueField(
-            "projected gradient below",
-            "The projected gradient",
-            optional(percent),
-            show_percent,
-            placeholder="no rule",
-            doc="A problem without a lower bound, such as a product of kernels, has no gap. The projected"
-            " gradient, here relative to the objective, is zero at every minimum; empty: no such rule",
-        )
-        self.iterate_gap = ValueField(
-            "iterate's gap below",
-            "The gap of an iterate",
-            optional(percent),
-            show_percent,
-            placeholder="no rule",
-            doc="The gap of an iterate's own weights and dual variables, which is SimpleMKL's and Level's rule",
-        )
-        self.weight_change = ValueField(
-            "weights move less than",
-            "The weight change",
-            optional(positive),
-            show_number,
-            placeholder="no rule",
-            doc="The largest change of a kernel weight in one step: a rule of the papers, which proves nothing",
-        )
+        of_steps = optional(lambda text, what: whole(text, what, low=1))
+        rule, change, limit = (optional(percent), show_percent), (optional(positive), show_number), "no limit"
+        self.gap = ValueField("gap below", "The gap", *rule, "no rule", _GAP)
+        self.iterations = ValueField("iterations", "The number of iterations", of_steps, show_number, limit)
+        self.seconds = ValueField("CPU seconds", "The number of seconds", *change, limit)
+        self.flat = ValueField("projected gradient below", "The projected gradient", *rule, "no rule", _FLAT)
+        self.iterate_gap = ValueField("iterate's gap below", "The gap of an iterate", *rule, "no rule", _ITERATE)
+        self.weight_change = ValueField("weights move less than", "The weight change", *change, "no rule", _CHANGE)
         self.fields = (self.gap, self.flat, self.iterate_gap, self.weight_change, self.iterations, self.seconds)
         self.body = Group(Heading(object=self.title), *(field.box for field in self.fields))
         for field in self.fields:

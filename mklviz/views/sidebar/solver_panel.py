@@ -70,10 +70,6 @@ class EntryEditor(param.Parameterized):
         except ValueError:  # an option that cannot be used: its field says why
             return self._class.label
 
-    def set_title(self, text: str) -> None:
-        """Show the name of this entry, which differs from those of the others."""
-        self.title.object = text
-
 
 def shown_options(solver: type[Solver]) -> list[str]:
     """Return the options a person may change; a negative precedence hides one, as everywhere in param."""
@@ -269,7 +265,7 @@ class SolverPanel(Section):
         for entry in self.entries:
             label = entry.label
             counts[label] = counts.get(label, 0) + 1
-            entry.set_title(label if counts[label] == 1 else f"{label} {counts[label]}")
+            entry.title.object = label if counts[label] == 1 else f"{label} {counts[label]}"
 
 
 def _paper(solver: type[Solver]) -> str:

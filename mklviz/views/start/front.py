@@ -22,7 +22,6 @@ from mklviz.reproduce import ClaimAnswer
 from mklviz.reproduce.recorded import answers_by_paper
 from mklviz.reproduce.verdicts import VERDICTS
 from mklviz.scenarios import Scenario, load_scenario, scenarios
-from mklviz.views.explorer.claim_card import verdict_html
 from mklviz.views.explorer.navigation import SECTIONS, address_of
 from mklviz.views.geometry.map_chart import LOW_AND_HIGH
 from mklviz.views.host.beside import beside
@@ -32,7 +31,7 @@ from mklviz.views.lessons.triangle import TRIANGLE_SCRIPT, TRIANGLE_STYLE, trian
 from mklviz.views.links.link import LESSON, ON
 from mklviz.views.look.cards import word_variables
 from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme, readable
-from mklviz.views.look.styles import run_styles
+from mklviz.views.look.styles import run_styles, verdict_html
 
 __all__ = ["RECORDED", "front_html", "lessons"]
 
@@ -117,13 +116,8 @@ def _way(key: str, trace: Trace) -> str:
 def _card(number: int, lesson: Scenario) -> str:
     """Return a lesson as a small picture with its title and what it teaches."""
     words = f"<b>{number} {escape(lesson.title)}</b><span>{escape(lesson.in_short)}</span>"
-    return f"<li><a {_opens(number, lesson)}>{words}</a></li>"
-
-
-def _opens(number: int, lesson: Scenario) -> str:
-    """Return where a card leads, and its picture as a variable of CSS."""
     place = f'href="?scenario={lesson.name}&amp;{LESSON}={ON}" data-page="explore" data-scenario="{lesson.name}"'
-    return f'{place} style="--picture: var(--lesson-{number})"'
+    return f'<li><a {place} style="--picture: var(--lesson-{number})">{words}</a></li>'
 
 
 def _groups() -> str:
@@ -175,18 +169,15 @@ def _address(svg: str) -> str:
 def _claims() -> str:
     """Return how many claims there are of each verdict, and below them the claims, paper by paper."""
     papers = answers_by_paper()
-    return _counts(chain(*papers.values())) + "".join(_of_paper(paper, answers) for paper, answers in papers.items())
+    lists = ((paper, "".join(map(_line, answers))) for paper, answers in papers.items())
+    listed = "".join(f'<h3>{escape(paper)}</h3><ul class="claims">{lines}</ul>' for paper, lines in lists)
+    return _counts(chain(*papers.values())) + listed
 
 
 def _counts(answers: Iterable[ClaimAnswer]) -> str:
     many = Counter(answer.verdict for answer in answers)
     counts = " ".join(f"{many[verdict]} {verdict_html(verdict)}" for verdict in VERDICTS if many[verdict])
     return f'<p class="counts">{counted(many.total(), "claim")}: {counts}</p>'
-
-
-def _of_paper(paper: str, answers: list[ClaimAnswer]) -> str:
-    lines = "".join(map(_line, answers))
-    return f'<h3>{escape(paper)}</h3><ul class="claims">{lines}</ul>'
 
 
 def _line(answer: ClaimAnswer) -> str:

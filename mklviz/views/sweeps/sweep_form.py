@@ -82,7 +82,7 @@ class SweepForm(param.Parameterized):
 
     def _write(self, words: str, wrong: str) -> None:
         self._showing = True
-        self.words.param.update(value=words, error_state=bool(wrong), helper_text=wrong)
+        self.words.param.update(value=words, helper_text=wrong)
         self.command.visible = not wrong
         self._showing = False
 

@@ -154,7 +154,7 @@ def _section(title: str, why: str, answer: Callable[[], dict[str, Any]]) -> Swee
 NEAR = 12.0  # pixels, where a figure is as wide as usual
 
 
-class ResultsView(pn.viewable.Viewer):
+class ResultsView(cards.Rooted):
     """The figures two in a row, and the tables below them over the whole width; `results` are those shown.
 
     `pick` is called with the place of a case, one of whose runs was clicked.
@@ -191,9 +191,6 @@ class ResultsView(pn.viewable.Viewer):
         case = _nearest(section.points, self._cards[title].figure, event.x, event.y)
         if case is not None:
             self._pick(case)
-
-    def __panel__(self) -> Any:
-        return self.root
 
 
 @dataclass(frozen=True)
@@ -247,7 +244,7 @@ def _words(figure: Any) -> tuple[Any, ...]:
 
 def _heading(section: SweepSection) -> str:
     if section.refused:
-        return f'{cards.title(section.title)}<p class="why">{escape(section.refused)}</p>'
+        return cards.heading(section.title, section.refused)
     title = section.figure.title.text if section.figure is not None else ""
     beside = f'<span class="why">{escape(title)}</span>'
     why = f'<p class="why detail">{escape(section.why)}</p>'

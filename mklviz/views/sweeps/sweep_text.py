@@ -11,7 +11,7 @@ from mklviz.record.run_facts import number
 from mklviz.sweeps import SweepProgress, SweepTable
 from mklviz.sweeps.following import duration_text
 from mklviz.sweeps.statistics import Difference, Measure, Outcomes, Spread
-from mklviz.views.look.palette import RunStyle, swatch
+from mklviz.views.look.palette import RunStyle, run_name
 
 _RATIO = "How many times the first costs what the second does: the geometric mean over cases that both solved"
 _CHANGE = "By how much the first has more than the second: the mean over cases that both solved"
@@ -72,7 +72,7 @@ def runs_sentence(outcomes: Outcomes) -> str:
 def spread_table(drawn: Sequence[Spread], styles: Mapping[str, RunStyle], measure: Measure) -> str:
     """Return as HTML the means, with standard deviations, of each solver for each data set and setting."""
     cells = {(each.title, each.solver): each for each in drawn}
-    heads = "".join(f'<th scope="col">{swatch(style)}{escape(style.label)}</th>' for style in styles.values())
+    heads = "".join(f'<th scope="col">{run_name(style)}</th>' for style in styles.values())
     rows = "".join(
         f'<tr><th scope="row">{escape(title)}</th>'
         + "".join(f"<td>{_mean(cells.get((title, solver)), measure)}</td>" for solver in styles)
@@ -116,7 +116,7 @@ def difference_table(differences: Sequence[Difference], styles: Mapping[str, Run
 
 
 def _difference(pair: Difference, styles: Mapping[str, RunStyle], measure: Measure) -> str:
-    first, second = (f"{swatch(styles[name])}{escape(styles[name].label)}" for name in (pair.first, pair.second))
+    first, second = (run_name(styles[name]) for name in (pair.first, pair.second))
     value, low, high = (_written(end, measure) for end in (pair.value, pair.low, pair.high))
     sign = "× " if measure.cost and math.isfinite(pair.value) else ""
     interval = f"{low} to {high}" if math.isfinite(pair.low) else "–"

@@ -20,7 +20,8 @@ from mklviz.views.chart.svg_pictures import runs_stills
 from mklviz.views.geometry.map_chart import MapPath, map_chart, still_tables
 from mklviz.views.lessons.picture import LessonRuns, drawn_steps
 from mklviz.views.lessons.pictures import recorded_runs, triangle
-from mklviz.views.look.palette import Theme, swatch
+from mklviz.views.look.cards import legend
+from mklviz.views.look.palette import Theme
 from mklviz.views.model.lab_charts import bar_table, bars_chart, curve_tables, curves_chart
 from mklviz.views.race.race_page import weights_heading
 from mklviz.views.tabs import Tab
@@ -50,7 +51,8 @@ def _figure(preview: Callable[[LessonRuns], str], scenario: str, theme: Theme) -
 def race_preview(runs: LessonRuns) -> str:
     """Draw objective, gap and weights of all runs."""
     large, weights, slots = runs_stills(runs.traces, runs.styles, runs.theme, WIDE)
-    return f"{_legend(runs)}{_charts(large)}{weights_heading(slots, runs.theme, 'kernel')}{_charts(weights)}"
+    heading = weights_heading(slots, runs.theme, "kernel")
+    return f"{legend(runs.styles.values())}{_charts(large)}{heading}{_charts(weights)}"
 
 
 def curves_preview(runs: LessonRuns) -> str:
@@ -93,13 +95,8 @@ def paths_preview(runs: LessonRuns) -> str:
     return _picture(Chart(chart.name, "Paths of the kernel weights", x, y, chart.marks), tables, runs)
 
 
-def _legend(runs: LessonRuns) -> str:
-    entries = "".join(f"<span>{swatch(style)}{escape(style.label)}</span>" for style in runs.styles.values())
-    return f'<p class="legend">{entries}</p>'
-
-
 def _picture(chart: Chart, tables: Tables, runs: LessonRuns) -> str:
-    return _legend(runs) + _charts([_svg(chart, tables, runs)])
+    return legend(runs.styles.values()) + _charts([_svg(chart, tables, runs)])
 
 
 def _svg(chart: Chart, tables: Tables, runs: LessonRuns) -> str:

@@ -22,7 +22,6 @@ from mklviz.views.geometry.map_card import MapCard
 from mklviz.views.geometry.segment_card import SegmentCard
 from mklviz.views.host.frames import FigureSync
 from mklviz.views.host.page_session import is_on_page
-from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme
 from mklviz.views.look.styles import race_styles
@@ -52,6 +51,7 @@ class Geometry(Tab):
     """
 
     title, order = "Geometry", 5
+    preview = staticmethod(paths_preview)
 
     def __init__(self) -> None:
         super().__init__()
@@ -78,11 +78,6 @@ class Geometry(Tab):
         model = Form(FormRow(self.model), sizing_mode=None, margin=(0, 0, 6, 0))
         controls = pn.Row(self.pins, model, margin=0, sizing_mode="stretch_width", stylesheets=wraps)
         self.root = cards.column(controls, self.map, self.segment, self.bar, self.frames.heartbeat)
-
-    @classmethod
-    def preview(cls, runs: LessonRuns) -> str:
-        """Draw the recorded paths."""
-        return paths_preview(runs)
 
     @classmethod
     def supports(cls, session: Session) -> str:

@@ -14,7 +14,6 @@ from mklviz.problem import Problem
 from mklviz.record import Trace
 from mklviz.views.form import Button, Form, FormRow, ProgressBar, Segments, Slider
 from mklviz.views.host.frames import FigureSync
-from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.look.styles import solver_styles
@@ -50,6 +49,7 @@ class Knobs(Tab):
     """
 
     title, order = "Knobs", 12
+    preview = staticmethod(curves_preview)
 
     def __init__(self) -> None:
         super().__init__()
@@ -80,11 +80,6 @@ class Knobs(Tab):
         controls = (FormRow(self.choice), self._watch, FormRow(self.slider, self.once, self.stop))
         form = Form(*controls, self.refusal, self.bar, self.progress, margin=(8, 0, 0, 0))
         self.root = cards.column(cards.card(about, form), self._grid, self._sync.frames.heartbeat)
-
-    @classmethod
-    def preview(cls, runs: LessonRuns) -> str:
-        """Draw the recorded curves."""
-        return curves_preview(runs)
 
     @classmethod
     def supports(cls, session: Session) -> str:

@@ -8,7 +8,6 @@ from mklviz.engine import Race
 from mklviz.views.form import Form, FormRow, Select
 from mklviz.views.host.frames import FigureSync
 from mklviz.views.host.page_session import is_on_page
-from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme
 from mklviz.views.look.styles import race_styles
@@ -68,6 +67,7 @@ class Model(Tab):
     """
 
     title, order = "Model", 7
+    preview = staticmethod(weights_preview)
 
     def __init__(self) -> None:
         super().__init__()
@@ -85,11 +85,6 @@ class Model(Tab):
         head = Form(FormRow(self.run, self.label, wrap=True), margin=(0, 0, 8, 0))
         shown = (decisions, self.points, *others, self.table)
         self.root = cards.column(head, self.bar, *shown, self.frames.heartbeat)
-
-    @classmethod
-    def preview(cls, runs: LessonRuns) -> str:
-        """Draw the recorded weights."""
-        return weights_preview(runs)
 
     @classmethod
     def supports(cls, session: Session) -> str:

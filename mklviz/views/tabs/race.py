@@ -32,7 +32,7 @@ class RaceTab(Tab):
         for part in (self.minima, self.path):
             part.set_dark(session.theme.dark)
         if session.race is not self.view.race:
-            for card in self._cards:
+            for card in (self.minima, self.equivalence, self.path):  # also where this race will have none
                 card.clear()
         self.view.drag_cursor(partial(setattr, session, "cursor"), anywhere=False)
         self.view.follow(session)

@@ -42,6 +42,9 @@ _SEARCH = (
     " status:converged, tag:thesis, gap<1e-3, svm<100, seconds>1, since:2026-11-01"
 )
 _KEEP = "Whether new races are kept on this computer. Those that are kept already stay."
+_OPEN = "Show it in all tabs; several on one problem lie over each other"
+_REPEAT = "Set the controls to its recipe and seed, and run it"
+_BEHIND = "Draw its objective and gap in grey behind the race shown"
 _MOST = f"{LIMITS.upload_bytes / 2**20:.0f} MB"
 _FILE = f"Or drop it anywhere here: one run, or a zip archive of several, of Export or mklviz --save; up to {_MOST}"
 _FOLLOWS = "This page follows another page's race. Races of the past are opened on a dashboard of your own."
@@ -89,20 +92,9 @@ class Runs(Tab):
         self._search_rows = Group(self.search, filters)
 
     def _build_actions(self) -> None:
-        self.open = Button(
-            self.show,
-            label="Open",
-            variant="contained",
-            description="Show it in all tabs; several on one problem lie over each other",
-        )
-        self.repeat = Button(
-            self._repeat, label="Repeat", description="Set the controls to its recipe and seed, and run it"
-        )
-        self.behind = Button(
-            self._pin_behind,
-            label="Draw in grey",
-            description="Draw its objective and gap in grey behind the race shown",
-        )
+        self.open = Button(self.show, label="Open", variant="contained", description=_OPEN)
+        self.repeat = Button(self._repeat, label="Repeat", description=_REPEAT)
+        self.behind = Button(self._pin_behind, label="Draw in grey", description=_BEHIND)
         self.export = Button(self._export, label="Export", description="A file of runs, which opens here and in Python")
         self.delete = Button(self._delete, label="Delete", variant="text", description="It can be undone for a day")
         self.file = File(

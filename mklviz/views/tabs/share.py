@@ -29,11 +29,6 @@ PROGRAM = "Python that runs the same race"
 _LINK = "Opens the same set-up, tab and step on another page; Run starts the race there."
 
 
-def _tabs() -> dict[str, str]:
-    """Return the tabs at which a link may open."""
-    return {tab.title: tab.title.lower() for tab in tab_classes() if tab is not Share}
-
-
 class Share(Tab):
     """The exports of the dashboard: link, program, files."""
 
@@ -42,7 +37,8 @@ class Share(Tab):
     def __init__(self) -> None:
         super().__init__()
         self.link = Link(label="Link")
-        self.tab = Select(label="opens at", options=_tabs(), value="race", width=200)
+        tabs = {tab.title: tab.title.lower() for tab in tab_classes() if tab is not Share}
+        self.tab = Select(label="opens at", options=tabs, value="race", width=200)
         self.hide = Checkbox(label="without the set-up", description="Only the buttons of the race stay beside it.")
         self.lock = Checkbox(label="set-up locked", description="It can be seen and not changed.")
         self._said = Note(object=_LINK)

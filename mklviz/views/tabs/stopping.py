@@ -15,9 +15,8 @@ from mklviz.engine.task import Task
 from mklviz.record import FINAL, Trace
 from mklviz.views.form import Form, FormRow, Select, Slider
 from mklviz.views.host.frames import FigureSync
-from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.look import cards
-from mklviz.views.look.palette import RunStyle, Theme, swatch
+from mklviz.views.look.palette import RunStyle, Theme, run_name
 from mklviz.views.look.styles import run_styles
 from mklviz.views.model.lab_charts import bar_table, bars_chart, curve_tables, curves_chart, lab_figure
 from mklviz.views.session.session import Session
@@ -54,6 +53,7 @@ class Stopping(Tab):
     """
 
     title, order = "Stopping", 14
+    preview = staticmethod(curves_preview)
 
     def __init__(self) -> None:
         super().__init__()
@@ -86,11 +86,6 @@ class Stopping(Tab):
             cards.card(about, form), self._grid, cards.card(self.table), self._sync.frames.heartbeat
         )
         self._turn_to_rule()
-
-    @classmethod
-    def preview(cls, runs: LessonRuns) -> str:
-        """Draw the recorded curves."""
-        return curves_preview(runs)
 
     @classmethod
     def supports(cls, session: Session) -> str:
@@ -255,7 +250,7 @@ def _row(replay: Replay, trace: Trace, style: RunStyle, score_name: str, silent:
     for returned in (replay.last, replay.best):
         columns = enumerate(_cells(returned, score_name))
         cells += "".join(f"<td{_GROUP[column == 0]}>{cell}</td>" for column, cell in columns)
-    return f'<tr><th scope="row">{swatch(style)}{escape(style.label)}</th>{cells}</tr>'
+    return f'<tr><th scope="row">{run_name(style)}</th>{cells}</tr>'
 
 
 def _cells(returned: Returned, score_name: str) -> list[str]:

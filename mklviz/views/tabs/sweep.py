@@ -6,7 +6,6 @@ import asyncio
 import tempfile
 from collections.abc import Callable
 from functools import partial
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +93,7 @@ class SweepTab(Tab):
         self.root = self._laid_out()
 
     def _laid_out(self) -> pn.Column:
-        about = cards.html(f'{cards.title("Sweep")}<p class="why">{_ABOUT}</p>')
+        about = cards.html(cards.heading("Sweep", _ABOUT))
         buttons = FormRow(self.workers, self.start, self.pause, self.stop, self.take, wrap=True)
         parts = (self.form.body, buttons, self.trouble, self.status, self.bar, self.failed)
         head = cards.card(about, Form(*parts, margin=(8, 0, 0, 0)))
@@ -274,7 +273,7 @@ class SweepTab(Tab):
         compared = bool(results.sections)
         self._came.visible = bool(results.words)
         text = f"{results.words} {_RUNS}" if compared else results.words
-        self._words.object = f'<p class="why">{escape(text)}</p>'
+        self._words.object = cards.said(text)
         for part in (self.against, *self.files, self.race, self.open):
             part.visible = compared
         self.measure.visible = results.words != _NONE

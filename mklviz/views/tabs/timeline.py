@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from mklviz.views.host.page_session import is_connected
-from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.look import cards
 from mklviz.views.race.cursor_bar import BranchCard, CursorBar
 from mklviz.views.race.race_view import RaceView
@@ -21,6 +20,7 @@ class Timeline(Tab):
     """
 
     title, order = "Timeline", 10
+    preview = staticmethod(race_preview)
 
     def __init__(self) -> None:
         super().__init__()
@@ -28,11 +28,6 @@ class Timeline(Tab):
         self.view.heartbeat.on_step_key(self.bar.press)
         self.view.drag_cursor(self.bar.go_to, anywhere=True)
         self.root = cards.column(self.bar, self.branch, self.view)
-
-    @classmethod
-    def preview(cls, runs: LessonRuns) -> str:
-        """Draw the recorded race."""
-        return race_preview(runs)
 
     @classmethod
     def supports(cls, session: Session) -> str:

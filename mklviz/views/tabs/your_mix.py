@@ -15,7 +15,7 @@ from mklviz.analysis.decisions import MOST_POINTS, Lines, level_lines, mesh_over
 from mklviz.analysis.grams import sampled
 from mklviz.analysis.own_weights import YOURS, Mix, Mixer, above, mix_lines, mixed_kernels, standing
 from mklviz.contract import Iterate
-from mklviz.engine.task import ProgressReport, Task
+from mklviz.engine.task import Task
 from mklviz.inner.oracle import needs_known_loss
 from mklviz.numbers import share_text
 from mklviz.problem import Problem
@@ -30,7 +30,6 @@ from mklviz.views.host.dragged_figure import ONE_IN_FLIGHT
 from mklviz.views.host.dragging import DraggedComponent
 from mklviz.views.host.frames import FigureSync
 from mklviz.views.host.ticks import Polling
-from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.look import cards
 from mklviz.views.look.palette import CLASS_MARKERS, RunStyle, Theme, class_colours
 from mklviz.views.look.styles import race_styles
@@ -50,6 +49,7 @@ class YourMix(Tab):
     """Bars of kernel weights to drag, the score of the mix, and the solvers' curves that it is to get below."""
 
     title, order = "Your mix", 6
+    preview = staticmethod(weights_preview)
 
     def __init__(self) -> None:
         super().__init__()
@@ -68,11 +68,6 @@ class YourMix(Tab):
         again = Button(lambda *_: self._start_over(), label="Equal weights", width=130)
         self._bars_card = cards.card(self.about, self.bars, Form(FormRow(again)))
         self.root = cards.column(self._grid, self._sync.frames.heartbeat)
-
-    @classmethod
-    def preview(cls, runs: LessonRuns) -> str:
-        """Draw the recorded weights."""
-        return weights_preview(runs)
 
     @classmethod
     def supports(cls, session: Session) -> str:
@@ -106,8 +101,7 @@ class YourMix(Tab):
         if not same:
             self._begin(session)
         styles = race_styles(session.race, session.theme).values()
-        title = cards.title("Beat the solvers", beside=cards.legend(styles))
-        self.heading.object = f'{title}<p class="why">{_WHY}</p>'
+        self.heading.object = cards.heading("Beat the solvers", _WHY, beside=cards.legend(styles))
 
     def _build(self, theme: Theme) -> None:
         self.figure = lab_figure(curves_chart("mix-above", "step", theme), theme)
@@ -121,7 +115,7 @@ class YourMix(Tab):
         kernels = mixed_kernels(session.traces)
         self.mixer = Mixer(problem, kernels, session.prepared.score, self.boundaries.of)
         few = _FEW.format(shown=len(kernels), total=problem.m, noun=problem.noun) if len(kernels) < problem.m else ""
-        self.about.object = f'{cards.title("Your mix", term="kernel weight")}<p class="why">{escape(_ABOUT + few)}</p>'
+        self.about.object = cards.heading("Your mix", _ABOUT + few, term="kernel weight")
         heaviest = max(float(trace.best.weights.max()) for trace in session.traces.values() if len(trace))
         shared = problem.regularizer.on_simplex
         names = [problem.bank.names[k] for k in kernels]
@@ -167,7 +161,7 @@ class YourMix(Tab):
             return False
         result = task.take()
         if result is None:
-            self.score.object = f'<p class="why">{escape(task.fault)}</p>'
+            self.score.object = cards.said(task.fault)
         else:
             self.mix = result
             self._draw()
@@ -195,7 +189,7 @@ class YourMix(Tab):
         test = f", {prepared.score_label} {text}" if np.isfinite(score) else ""
         return (
             f'<p><b class="large">{share_text(mine, 3)}</b> above the best proven lower bound'
-            f' (objective {mix.iterate.objective:,.6g}{escape(test)})</p><p class="why">{escape(standing)}</p>'
+            f" (objective {mix.iterate.objective:,.6g}{escape(test)})</p>{cards.said(standing)}"
         )
 
     def close(self) -> None:
@@ -269,10 +263,10 @@ class Boundaries(cards.Rooted):
         best, style = ran[key].best, styles[key]
         if self.task.working or self.task.key == (key, best.objective):
             return
-        self._words.object = f'<p class="why">{escape(_WORDS.format(solver=style.label))}</p>'
+        self._words.object = cards.said(_WORDS.format(solver=style.label))
         self._colours["best"] = style.colour
-        work = partial(_reported, self._problem, best, self._mesh)
-        self.task.ask((key, best.objective), work, "The boundary could not be drawn")
+        zeros = partial(_zeros, self._problem, best, *self._mesh)
+        self.task.ask((key, best.objective), lambda _report: zeros(), "The boundary could not be drawn")
 
     def _draw(self, table: str, line: Lines) -> None:
         if self.figure is not None:
@@ -294,11 +288,6 @@ def _chart(names: tuple[str, ...], mesh: tuple[Array, Array], theme: Theme) -> C
         LineMark("best", "xs", "ys", Column("colour"), dash="dashed", width=2.5, many=True),
     )
     return Chart("mix-boundary", x=x, y=y, marks=marks)
-
-
-def _reported(problem: Problem, iterate: Iterate, mesh: tuple[Array, Array], report: ProgressReport) -> Lines:
-    report(0.0)
-    return _zeros(problem, iterate, *mesh)
 
 
 def _zeros(problem: Problem, iterate: Iterate, x: Array, y: Array) -> Lines:
