@@ -53,22 +53,22 @@ class _ShownRuns:
         return {key: trace for key, trace in self.traces.items() if len(trace)}
 
 
-def race_still(race: Race, gap: float | None = None, x: str = "iteration") -> str:
+def race_still(race: Race, gap: float | None = None, x: str = "iteration", theme: Theme = LIGHT) -> str:
     """Draw a race as it is now: objective, gap and weights over the column `x`, and the `gap` at which runs stop."""
     options = ChartOptions(
-        LIGHT, x, gap_tolerance=gap, signed=race.facts.signed, no_bound=race.facts.no_bound, noun=race.facts.noun
+        theme, x, gap_tolerance=gap, signed=race.facts.signed, no_bound=race.facts.no_bound, noun=race.facts.noun
     )
     traces = {key: run.trace for key, run in race.runs.items()}
-    return _draw(_ShownRuns(repr(race), traces, race_styles(race, LIGHT), options))
+    return _draw(_ShownRuns(repr(race), traces, race_styles(race, theme), options))
 
 
-def trace_still(trace: Trace) -> str:
+def trace_still(trace: Trace, theme: Theme = LIGHT) -> str:
     """Draw one run."""
-    colour, dash = LIGHT.accent, "solid"
+    colour, dash = theme.accent, "solid"
     if trace.solver in available_solvers():
         own = style_of(type(make_solver(trace.solver)))
-        colour, dash = readable(own.colour, LIGHT.card), own.dash
-    style, options = RunStyle(trace.label, colour, dash, "circle"), ChartOptions(LIGHT, gap_tolerance=None)
+        colour, dash = readable(own.colour, theme.card), own.dash
+    style, options = RunStyle(trace.label, colour, dash, "circle"), ChartOptions(theme, gap_tolerance=None)
     return _draw(_ShownRuns(repr(trace), {trace.solver: trace}, {trace.solver: style}, options))
 
 
@@ -142,9 +142,9 @@ def _tables(subject: _ShownRuns, kernels: Sequence[int]) -> dict[str, Table]:
     return {**tables, STOP: stop_table(subject.options.gap_tolerance)}
 
 
-def path_still(path: Path, cold: Path | None = None) -> str:
+def path_still(path: Path, cold: Path | None = None, theme: Theme = LIGHT) -> str:
     """Draw a path: the largest kernel weights, the kernels in use and what each value cost."""
-    (weights, *low), tables = path_charts(path, cold, LIGHT, NAMED)
+    (weights, *low), tables = path_charts(path, cold, theme, NAMED)
     lines = [mark for mark in weights.marks if isinstance(mark, LineMark) and mark.label]
     names = [(line.label, str(line.colour), str(line.dash)) for line in lines]
-    return drawing([([weights], 300), Legend("", names), (low, SMALL)], tables, repr(path), LIGHT)
+    return drawing([([weights], 300), Legend("", names), (low, SMALL)], tables, repr(path), theme)
