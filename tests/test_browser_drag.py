@@ -26,6 +26,12 @@ def table(app: App, name: str) -> dict[str, list[Any]]:
     return found
 
 
+def drawn_mix(app: App) -> list[float]:
+    """Return where the line of one's own mix is drawn."""
+    lines = table(app, "mix-above-lines")
+    return list(lines["ys"][lines["label"].index("Your mix")])
+
+
 def test_the_paths_follow_the_start_while_it_is_dragged(open_app: Open) -> None:
     app = open_app(solvers="silp,level,spg", iterations=12)
     app.press("Run")
@@ -70,14 +76,14 @@ def test_the_score_of_a_mix_follows_the_bar_that_is_dragged(open_app: Open) -> N
     y = box["y"] + box["height"] / 2
     app.page.mouse.move(box["x"] + 0.1 * box["width"], y)
     app.page.mouse.down()
-    seen = [table(app, "mix-above-lines")["ys"][-1]]
+    seen = [drawn_mix(app)]
     for share in (0.3, 0.5, 0.7):
         app.page.mouse.move(box["x"] + share * box["width"], y, steps=3)
         app.until(
-            lambda: table(app, "mix-above-lines")["ys"][-1] not in seen,
+            lambda: drawn_mix(app) not in seen,
             "the line of the mix that is dragged",
         )
-        seen.append(table(app, "mix-above-lines")["ys"][-1])
+        seen.append(drawn_mix(app))
     app.screenshot("drag-mix-1280")
     app.page.mouse.up()
     app.page.get_by_text("above the best proven lower bound").first.wait_for()

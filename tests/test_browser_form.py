@@ -58,7 +58,7 @@ def test_the_help_of_a_file_goes_when_one_is_chosen_and_comes_back_when_it_is_po
     (tmp_path / "mine.csv").write_text("a,b,class\n1,2,u\n2,1,v\n3,3,u\n1,3,v\n")
     app = open_app(solvers="level", iterations=4)
     button = app.page.locator("label.file").filter(has_text="Use a file of your own")
-    tip = app.page.locator(".tip:popover-open").filter(has_text="NumPy arrays")
+    tip = app.page.locator(".tip:popover-open").filter(has_text="arrays of NumPy")
     with app.page.expect_file_chooser() as chooser:
         button.click()
     button.locator("input").dispatch_event("pointerover", {"bubbles": True})  # as the system's window goes
