@@ -45,8 +45,9 @@ class Pulse(JSComponent):
 
     def _param_change(self, *events: Any) -> None:
         document, names = state.curdoc, {event.name for event in events}
-        straight = names <= {self._told, self._heard} and document is not None and document.session_context is not None
-        if not straight or not state._unblocked(document):
+        # a tick holds the lock, and its changes back; what an upload calls after it has waited has neither
+        ticks = document is not None and document.callbacks.hold_value is not None and state._unblocked(document)
+        if not ticks or not names <= {self._told, self._heard}:
             super()._param_change(*events)
         elif self._told in names:
             for model, _ in self._models.values():
