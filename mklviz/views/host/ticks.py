@@ -173,6 +173,9 @@ class Ticks:
 
     async def _tick(self) -> None:
         async with loop_lock():
+            if self._over or (self._session is not None and self._session.destroyed):  # while this waited for the locks
+                self.stop()
+                return
             with set_curdoc(self._document), FRAME_RATE.watch(self), hold(policy="collect"):
                 await self._callback()
                 if self._document is None or changes(self._document):
