@@ -30,7 +30,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Self
 
 from _waits import soon, wait_for
 from bokeh.events import _CONCRETE_EVENT_CLASSES
@@ -117,10 +117,11 @@ class Fuzzer(Visitor):
         self._models: list[tuple[str, list[str]]] = []
         self._keys: list[int] = []
 
-    async def open(self) -> None:
+    async def open(self) -> Self:
         """Open a page as a browser does."""
-        await self.open()
+        await super().open()
         await self._again()
+        return self
 
     async def _again(self) -> None:
         """Come back to the page, and learn what models it has and which properties they have."""

@@ -100,7 +100,7 @@ def race_page(
     `problem`: that of runs which are no race, where it is known; `heights`: its objective over three kernels.
     """
     shown = recorded(runs)
-    if isinstance(runs, Race) and not runs.missing:
+    if isinstance(runs, Race) and not runs.missing and in_all >= MOST_IN_ALL:  # a notebook stays small without it
         problem = runs.problem
     data = shown.page_data(in_all=in_all)
     heading = "A race" if len(data["runs"]) > 1 else "A run"
