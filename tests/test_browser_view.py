@@ -160,7 +160,7 @@ def test_the_page_turns_dark_and_everybody_can_use_it_light_and_dark_empty_and_f
     app.settled()
     found["finished, light"] = serious(app)
     app.screenshot("finished-1920", whole=True)
-    cards = [app.page.get_by_role("heading", name=name).first for name in ("Objective", "Duality gap", "Step size")]
+    cards = [app.page.get_by_role("heading", name=name).first for name in ("Duality gap", "Step size")]
     bottom = "(node) => node.getRootNode().host.parentNode.host.getBoundingClientRect().bottom"
     assert len({card.evaluate(bottom) for card in cards}) == 1  # as high as each other
     colours = "(figure) => [figure.background_fill_color, figure.below[0].major_label_text_color]"

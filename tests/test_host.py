@@ -649,7 +649,6 @@ SCRIPTS = {
             "default_view",
             "_measure_layout",
             "_after_layout",
-            "_range_manager",
             "build_view",
             "build_views",
             "update_children",

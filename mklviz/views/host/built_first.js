@@ -9,6 +9,7 @@ const view = (name) => Bokeh.Models.get(name).prototype.default_view.prototype
 const layout = Bokeh.require("models/layouts/layout_dom").LayoutDOMView.prototype
 const connections = Bokeh.require("client/connection").ClientConnection.prototype, { connect } = connections
 let building = new Set(), waiting = [], looks = 0
+Bokeh.set_log_level("error")  // its warnings tell of figures that wait for their race, and have no data yet
 
 const goOn = () => {
   if (!waiting.length || building.size) return
@@ -74,11 +75,7 @@ connections.connect = function () {
 }
 
 // When the box around a figure changes its size, BokehJS lays out even a figure that has no layout yet, and fails
-const figure = view("Plot"), begin = figure.initialize
-figure.initialize = function () {
-  begin.call(this)
-  this._range_manager.warn_initial_ranges = false  // figures that wait for their race have no data yet
-}
+const figure = view("Plot")
 for (const step of ["_measure_layout", "_after_layout"]) {
   const lay_out = figure[step]
   figure[step] = function () {
