@@ -1,39 +1,40 @@
 // A page that loses its connection says so and is dimmed. It goes on where it was as soon as the server answers and still
 // has its session. Otherwise it starts again from its address, which has the set-up and the key of its race.
-const EVERY = 250, AGAIN = 1000, ANSWER = 3000
-const QUIET = 900, SILENT = 1500, SOON = 400, SLOW_AFTER = 7000, STUCK_AFTER = 10000, MOST_REFUSALS = 5
+const EVERY = 600, ANSWER = 3000
+const QUIET = 900, SILENT = 2000, SOON = 700, SLOW_AFTER = 7000, STUCK_AFTER = 10000, MOST_REFUSALS = 5
 const BUSY = 202, NOT_HERE = [403, 410], NO_SERVER = 502
 const LOST = "The connection is lost. This page goes on as soon as the server answers."
 const SLOW = "The server has not answered for a while. This page goes on as soon as it does."
 const OVER = "The server no longer has this page, as it was away for too long or the server was started again."
 
-const link = window.mklvizConnection ??= { page: "", session: "", heard: Date.now(), refusals: 0, connection: window.mklvizLine, sentence: "", asked: 0, pinged: 0, over: false, lost: false, behind: false, untold: new Map() }
-
-const dim = (inert) => {
-  for (const node of document.body.children) if (node.tagName !== "SCRIPT") {
-    node.inert = inert
-    node.style.opacity = inert ? "0.45" : ""
-  }
-}
+const link = window.mklvizConnection ??= { page: "", session: "", heard: Date.now(), refusals: 0, connection: window.mklvizLine, sentence: "", asking: false, asked: 0, over: false, lost: false, behind: false, untold: new Map() }
 
 const say = (text, button) => {
   if (link.sentence === text) return
-  if (!link.sentence) {
+  if (link.sentence) {
+    link.banner.remove()
+  } else {
     link.focused = document.activeElement  // which loses it
     while (link.focused?.shadowRoot?.activeElement) link.focused = link.focused.shadowRoot.activeElement
-    dim(true)
   }
-  link.banner?.remove()
   link.sentence = text
   link.banner = mklvizBanner("mklviz-connection", text, button)
   document.body.append(link.banner)
+  for (const node of document.body.children) {
+    if (node === link.banner || node.tagName === "SCRIPT") continue
+    node.inert = true
+    node.style.opacity = "0.45"
+  }
 }
 
 const unsay = () => {
   if (!link.sentence) return
   link.banner.remove()
   link.sentence = ""
-  dim(false)
+  for (const node of document.body.children) {
+    node.inert = false
+    node.style.opacity = ""
+  }
   link.focused?.focus({ preventScroll: true })
 }
 
@@ -49,15 +50,15 @@ const startAgain = () => {
   else document.addEventListener("visibilitychange", () => location.reload())
 }
 
-// Ask whether the server can be reached, and whether it has this session. It may be slow, or the question lost
+// Ask whether the server can be reached, and whether it has this session; once at a time, as it may be slow
 const ask = async () => {
-  if (Date.now() - link.asked < AGAIN) return NO_SERVER
-  link.asked = Date.now()
+  if (link.asking) return NO_SERVER
+  link.asking = true
   try {
     const settings = { cache: "no-store", signal: AbortSignal.timeout(ANSWER) }
     const path = location.pathname.replace(/\/$/, "")
     return (await fetch(`${path}/alive?session=${link.session}`, settings)).status
-  } catch { return NO_SERVER } finally { link.asked = 0 }
+  } catch { return NO_SERVER } finally { link.asking = false }
 }
 
 // What the server's document says of the models that the page has. Those that it lacks stand where they are met first
@@ -177,15 +178,14 @@ const drop = (socket) => {
 const listen = async () => {
   const socket = link.connection?.socket
   const silent = (since) => !link.over && !link.lost && socket && Date.now() - link.heard >= since
-  if (silent(QUIET) && link.pinged < link.heard && socket.readyState === WebSocket.OPEN) {
-    link.pinged = Date.now()
+  if (silent(QUIET) && link.asked < link.heard && socket.readyState === WebSocket.OPEN) {
+    link.asked = Date.now()
     for (const part of [`{"msgid": "${Date.now()}", "msgtype": "SERVER-INFO-REQ"}`, "{}", "{}"]) socket.send(part)
   }
   if (silent(SLOW_AFTER)) say(SLOW)
   if (!silent(SILENT)) return
-  const asked = Date.now(), status = await ask()
-  // a server that was busy, and answers late, answers on the connection as well
-  await new Promise((done) => setTimeout(done, SOON + 2 * (Date.now() - asked)))
+  const status = await ask()
+  await new Promise((done) => setTimeout(done, SOON))  // a server that was busy answers on the connection as well
   if (socket !== link.connection.socket || status >= NO_SERVER) return
   if (silent(status === BUSY ? STUCK_AFTER : SILENT)) drop(socket)
 }
@@ -228,7 +228,10 @@ if (!link.watched) {
 export function render({ model }) {
   const address = () => { if (model.query) history.replaceState(history.state, "", model.query) }
   model.on("query", address)
-  model.on("beat", () => { model.heard = model.beat })
+  model.on("beat", () => {
+    heard()
+    model.heard = model.beat
+  })
   heard()
   if (link.page && link.page !== model.page_id) return end()
   link.page = model.page_id
