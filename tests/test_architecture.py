@@ -496,7 +496,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/form": (1180, 6),
     "mklviz/views/geometry": (1040, 5),
     "mklviz/views/history": (625, 5),
-    "mklviz/views/host": (2568, 25),
+    "mklviz/views/host": (2572, 25),
     "mklviz/views/lessons": (1823, 12),
     "mklviz/views/links": (270, 2),
     "mklviz/views/look": (606, 5),
@@ -510,7 +510,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (632, 5),
     "mklviz/views/tabs": (2395, 14),
     "solvers": (6275, 28),
-    "tests": (52599, 268),
+    "tests": (52610, 268),
 }
 
 
