@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from traceback import extract_tb
 from typing import Any
 
 import panel as pn
@@ -55,10 +56,7 @@ _READY = beside(__file__, "page_ready.js")
 
 _log = logging.getLogger(__name__)
 _LOGGERS = ("bokeh.server.views.ws", "bokeh.server.protocol_handler", "asyncio", "tornado.application")
-_HARMLESS = (
-    *("Failed sending message as connection was closed", "WebSocketClosedError", "Stream is closed"),
-    "error: AssertionError()",  # a connection that has let go of its session when its last message is read
-)
+_HARMLESS = ("Failed sending message as connection was closed", "WebSocketClosedError", "Stream is closed")
 
 
 def configure() -> None:
@@ -76,9 +74,11 @@ def configure() -> None:
 
 
 def _is_of_no_closed_tab(record: logging.LogRecord) -> bool:
-    """Return False for what is logged when a tab is closed while a curve is on its way to it."""
-    error = record.exc_info[0] if record.exc_info else None
-    text = record.getMessage() + (error.__name__ if error is not None else "")
+    """Return False for what is logged when a tab is closed while a curve, or its last message, is on its way."""
+    error = record.exc_info[1] if record.exc_info else None
+    if isinstance(error, AssertionError) and extract_tb(error.__traceback__)[-1].name == "session":
+        return False  # Bokeh's connection has let go of its session
+    text = record.getMessage() + (type(error).__name__ if error is not None else "")
     return not any(harmless in text for harmless in _HARMLESS)
 
 
