@@ -257,7 +257,9 @@ class _Program:
 
     def left_out(self, points: Indices) -> Indices:
         """Return all points but these."""
-        return np.setdiff1d(np.arange(len(self.linear)), points, assume_unique=True)
+        out = np.ones(len(self.linear), dtype=bool)
+        out[points] = False
+        return np.flatnonzero(out)
 
 
 def _solve_growing(program: _Program, weights: Array) -> _Solution | None:
