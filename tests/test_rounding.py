@@ -227,6 +227,6 @@ def test_the_kernel_is_not_formed_anew_at_the_same_weights(monkeypatch: pytest.M
     rough = oracle.solve(np.full(problem.m, 1.0 / problem.m))
     finer = oracle.solve(rough.weights.copy(), 1e-9)
     assert counted.exact == 1
-    assert finer.value >= rough.value
+    assert finer.value >= rough.value * (1.0 - 1e-12)  # rounding of sums
     oracle.solve(np.eye(problem.m)[0])
     assert counted.exact == 2
