@@ -54,6 +54,7 @@ MOST_KEPT, STEEPEST = 500, 60  # kernels of the working set with weight, and by 
 EQUAL = 1e-9  # weights that differ by less, relative to the largest, are told apart by their slopes
 SPARE_POINTS = 15  # points at a bound that the program begins with, beyond as many as are free
 MOST_ROUNDS = 8  # programs solved before all points are let in
+MOST_MORE = 0.3  # points added to a program, as a share of its own, with which it begins from what held
 RIDGE = 1e-4  # on the metric, relative to the mean of its diagonal
 SLACK_CURVATURE = 1e-2  # of the variable t, which daqp needs; it scales the multipliers, which are scaled back
 PRECISION = 1e-9  # daqp's feasibility tolerance
@@ -240,18 +241,25 @@ class _Program:
         return out[down | up] if float(slope @ reach) > self._trifle else out[:0]
 
     def grown(self, solution: _Solution, more: Indices) -> tuple[Indices, Senses]:
-        """Return the points of a solution and `more`, with marks for what held in it."""
-        signs = np.sign(solution.multipliers)
-        held = np.where(signs > 0.0, UPPER, np.where(signs < 0.0, LOWER, 0))
-        points = np.union1d(solution.points, more)
-        senses = self.senses(points, signs[-len(self.rows) :] > 0.0)
-        senses[np.searchsorted(points, solution.points)] = held[: len(solution.points)]
-        senses[-len(self.rows) :] = held[-len(self.rows) :]
+        """Return the points of a solution and `more`, with marks for what held in it unless those are many.
+
+        What is added is not marked: it is added because it wants to move.
+        """
+        points, p = np.union1d(solution.points, more), len(solution.points)
+        senses = np.zeros(len(points) + self.t + 1 + len(self.rows), dtype=np.int32)
+        senses[len(points) + self.t] = EQUALITY
+        if len(more) <= MOST_MORE * p:
+            signs = np.sign(solution.multipliers)
+            held = np.where(signs > 0.0, UPPER, np.where(signs < 0.0, LOWER, 0))
+            senses[np.searchsorted(points, solution.points)] = held[:p]
+            senses[-len(self.rows) :] = held[-len(self.rows) :]
         return points, senses
 
     def left_out(self, points: Indices) -> Indices:
         """Return all points but these."""
-        return np.setdiff1d(np.arange(len(self.linear)), points, assume_unique=True)
+        out = np.ones(len(self.linear), dtype=bool)
+        out[points] = False
+        return np.flatnonzero(out)
 
 
 def _solve_growing(program: _Program, weights: Array) -> _Solution | None:

@@ -81,7 +81,9 @@ class Valued:
         self.exact = exact
         self.point = point
         self.weights = point.weights
-        self.value = point.value + problem.regularizer.value(point.weights)
+        self._price = problem.regularizer.value(point.weights)
+        self.value = point.value + self._price
+        self._led: tuple[float, Array] | None = None  # the last step asked for, and where it leads
 
     @cached_property
     def gradient(self) -> Array:
@@ -136,15 +138,16 @@ class Valued:
     @spending("subproblem")
     def toward(self, step: float) -> Array:
         """Return where a step against the gradient leads, (m,)."""
-        ahead = self.weights - step * self.gradient
-        return self._regularizer.prox(ahead, step) if self.exact else self._regularizer.project(ahead)
+        if self._led is None or self._led[0] != step:
+            ahead = self.weights - step * self.gradient
+            led = self._regularizer.prox(ahead, step) if self.exact else self._regularizer.project(ahead)
+            self._led = step, led
+        return self._led[1]
 
     def slope(self, target: Array) -> float:
         """Return the change of W that the gradient foretells for the move to `target`."""
         change = float(self.gradient @ (target - self.weights))
-        return (
-            change + self._regularizer.value(target) - self._regularizer.value(self.weights) if self.exact else change
-        )
+        return change + self._regularizer.value(target) - self._price if self.exact else change
 
     def stationarity(self, units: Units) -> float:
         """Return the projected gradient ``||P(d - u grad W) - d|| / u``, times the sum of the weights at the start.

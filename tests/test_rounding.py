@@ -219,3 +219,14 @@ def test_a_run_goes_on_from_another_as_exactly() -> None:
     assert trace.status == "converged"
     start = trace[0]
     assert start.objective == pytest.approx(posed(20.0).objective(start.weights, start.dual), rel=1e-11)
+
+
+def test_the_kernel_is_not_formed_anew_at_the_same_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = Problem(bank().only(np.arange(40)), points()[1][:40], Hinge(10.0), Simplex())
+    counted, oracle = Counted(monkeypatch), SvmOracle(problem, 1e-2)
+    rough = oracle.solve(np.full(problem.m, 1.0 / problem.m))
+    finer = oracle.solve(rough.weights.copy(), 1e-9)
+    assert counted.exact == 1
+    assert finer.value >= rough.value * (1.0 - 1e-12)  # rounding of sums
+    oracle.solve(np.eye(problem.m)[0])
+    assert counted.exact == 2

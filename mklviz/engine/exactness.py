@@ -146,14 +146,14 @@ def _hidden(trace: Trace, apart: float, rounding: float, lost: bool) -> str:
 def _stored_decides(problem: Problem, trace: Trace, verdict: Verdict | None, goal: float) -> Verdict | None:
     """Return the verdict that rounding in a stored kernel hides the progress of the run, None where it does not.
 
-    While the method goes on, that takes some steps in a row: other dual variables may prove more.
+    While the method goes on, that takes some steps in a row, asked as often: other dual variables may prove more.
     """
     best = trace.best.objective
     apart, enough = best - trace.best_bound.lower_bound, goal * abs(best)
     if not problem.convex or apart <= enough:
         return None
     if verdict is None:
-        steps = [] if len(trace) < PATIENCE else trace[-PATIENCE:][::-1]
+        steps = [] if len(trace) % PATIENCE else trace[-PATIENCE:][::-1]
         doubted = list(takewhile(_is_kernel, (_decisive(problem, step, best - enough) for step in steps)))
         which = doubted[0] if len(doubted) == PATIENCE else None
     else:

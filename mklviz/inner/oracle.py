@@ -30,7 +30,7 @@ from mklviz.inner.choice import WHERE, inner_solver, is_solved, solved_losses
 from mklviz.inner.svm import BoxInner
 from mklviz.inner.warm import start_duals, start_weights, usual_weights
 from mklviz.kernels import FactorBank, RowBank
-from mklviz.kernels.interface import Approximate, Rounding
+from mklviz.kernels.interface import Rounding, approximates
 from mklviz.problem import Problem
 from mklviz.typing import Array
 
@@ -73,6 +73,7 @@ class SvmOracle:
         self.proof: Callable[[SvmPoint], Proof | None] = self._average
         self._inner = inner_solver(problem.loss, problem.y, problem.bank.access)
         self._kernel = np.empty((problem.n, problem.n) if problem.bank.access == "matrix" else (0, 0))
+        self._formed_at: Array | None = None  # weights of `_kernel`, where it is of double precision and not written to
         # the other losses factor K_d, which takes longer than forming it and needs it positive definite
         bank, boxed = problem.bank, isinstance(self._inner, BoxInner)
         self.rounded = rounding and boxed and problem.convex and isinstance(bank, Rounding) and bank.rounding_pays
@@ -87,10 +88,11 @@ class SvmOracle:
         if start is None:
             return self.solve(usual_weights(self.problem) if usual is None else usual)
         here = start_weights(self.problem, start)
+        rounded, self.rounded = self.rounded, False  # the start may have been solved, and its gap be small
         loss, y = self.problem.loss, self.problem.y
         bank = self.problem.bank
         if bank.access == "matrix":
-            bank.combine(here, out=self._kernel)
+            self._kernel_at(here)
 
         def value(signed: Array) -> float:
             image = self._kernel @ signed if bank.access == "matrix" else bank.apply(here, signed)
@@ -102,7 +104,6 @@ class SvmOracle:
             known = SvmPoint(self.problem, here, proving, np.empty(0), value(proving), self.tol)
             self.recent.add(known)
             self._known = Proof(known.lower_bound, proving, here)
-        rounded, self.rounded = self.rounded, False  # the start may have been solved, and its gap be small
         point = self.solve(here, start=max(start_duals(self.problem, start), key=value))
         self.rounded = rounded
         return point
@@ -160,9 +161,14 @@ class SvmOracle:
             return cast(RowBank, bank).kernel(weights)
         if bank.access == "factors":
             return cast(FactorBank, bank).factors(weights)
+        if not self.rounded and self._formed_at is not None and np.array_equal(weights, self._formed_at):
+            return self._kernel  # a finer tolerance is asked for, or a start has been looked at
+        self._formed_at = None
         if self.rounded:
             return cast(Rounding, bank).combine_rounded(weights, out=self._kernel)
-        return bank.combine(weights, out=self._kernel)
+        bank.combine(weights, out=self._kernel)
+        self._formed_at = weights.copy() if isinstance(self._inner, BoxInner) else None
+        return self._kernel
 
     @property
     def kernel(self) -> Array:
@@ -179,8 +185,9 @@ class SvmOracle:
         Its lower bound is the best of the point's own, what `proof` has, and what the start's certificate proves.
         """
         problem = self.problem
-        proofs = [each.settled(problem) for each in (self.proof(point), self._known) if each is not None]
-        proof = max(proofs, key=lambda each: each.bound, default=None)
+        proofs = [each for each in (self.proof(point), self._known) if each is not None]
+        better = [each.settled(problem) for each in proofs if each.bound > point.lower_bound]
+        proof = max(better, key=lambda each: each.bound, default=None)
         if proof is not None and not proof.bound > point.lower_bound:
             proof = None
         bound = proof.bound if proof else point.lower_bound
@@ -208,7 +215,7 @@ class SvmOracle:
 def _approximation_error(problem: Problem, weights: Array) -> float:
     """Return how far K_d is from the kernel asked for, as a share of its trace; nan where kernels are exact."""
     bank = problem.bank
-    return bank.error(weights)[1] if isinstance(bank, Approximate) else math.nan
+    return bank.error(weights)[1] if approximates(bank) else math.nan
 
 
 def needs_hinge(problem: Problem, method: str) -> str:

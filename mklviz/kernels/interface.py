@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -145,6 +145,19 @@ class Compensating(Protocol):
 
         The latter is 0 for kernels given by factors, whose forms are sums of squares.
         """
+
+
+# asked at every step: of a type Python remembers the answer, of an object it looks for each method anew
+
+
+def approximates(bank: object) -> TypeGuard[Approximate]:
+    """Return whether a bank is `Approximate`."""
+    return issubclass(type(bank), Approximate)
+
+
+def compensates(bank: object) -> TypeGuard[Compensating]:
+    """Return whether a bank is `Compensating`."""
+    return issubclass(type(bank), Compensating)
 
 
 @runtime_checkable

@@ -22,7 +22,7 @@ from typing import Protocol, cast
 import numpy as np
 
 from mklviz.context import resolution
-from mklviz.kernels.interface import Bank, Compensating
+from mklviz.kernels.interface import Bank, Compensating, compensates
 from mklviz.lazy import Later
 from mklviz.problem.losses import Loss
 from mklviz.problem.regularizers import Regularizer
@@ -75,7 +75,7 @@ def prove(problem: Posed, dual: Array, quad: Array | None = None) -> Proved:
     s = bank.quad(signed) if quad is None else quad
     share, bound = _best(problem, dual, s)
     nothing = np.zeros(0, dtype=np.intp)
-    if not isinstance(bank, Compensating):
+    if not compensates(bank):
         return Proved(bound, bound, nothing)
     error = bank.quad_error(signed, s)
     if _holds(problem, dual, s + error, share, bound):
@@ -86,7 +86,7 @@ def prove(problem: Posed, dual: Array, quad: Array | None = None) -> Proved:
 def proved_at_least(problem: Posed, dual: Array) -> float:
     """Return what dual variables prove, every form computed with compensated products and off to the worse side."""
     signed, bank = problem.loss.signed(dual, problem.y), problem.bank
-    if not isinstance(bank, Compensating):
+    if not compensates(bank):
         return prove(problem, dual).bound
     forms, sizes = bank.quad_compensated(signed, np.arange(problem.m))
     return _best(problem, dual, np.abs(forms) + EPS * sizes)[1]
@@ -94,7 +94,7 @@ def proved_at_least(problem: Posed, dual: Array) -> float:
 
 def may_matter(problem: Posed, dual: Array, quad: Array) -> bool:
     """Return whether rounding may move the bound that dual variables prove, given that s(a) <= `quad` (m,)."""
-    if not isinstance(problem.bank, Compensating):
+    if not compensates(problem.bank):
         return False
     error = problem.bank.quad_error(problem.loss.signed(dual, problem.y), quad)
     share, bound = _best(problem, dual, quad)
@@ -107,7 +107,7 @@ def prove_if_doubtful(problem: Posed, dual: Array) -> Proved | None:
     It cannot where even forms of the size of their errors would not be seen, which is known at once.
     """
     signed, nothing = problem.loss.signed(dual, problem.y), np.zeros(problem.m)
-    if not isinstance(problem.bank, Compensating):
+    if not compensates(problem.bank):
         return None
     largest = 2.0 * problem.bank.quad_error(signed, nothing)
     if _holds(problem, dual, largest, *_best(problem, dual, nothing)):

@@ -218,7 +218,11 @@ class FactoredBlock:
     def factor(self, weights: Array) -> Array:
         """Return Z (rank, n) with ``Z'Z = sum_k weights_k K_k``, of the kernels with weight only."""
         rows, used = self._with_weight(weights)
-        return np.asarray(self._kept(rows) * np.sqrt(used)[:, None])
+        if len(rows) == len(self.stacked):
+            return self.stacked * np.sqrt(used)[:, None]
+        scaled = self.stacked.take(rows, axis=0)  # scaled in place, it is written once less
+        scaled *= np.sqrt(used)[:, None]
+        return scaled
 
     def _with_weight(self, weights: Array) -> tuple[Indices, Array]:
         """Return which rows belong to kernels with weight, and the weight of each."""
@@ -227,7 +231,7 @@ class FactoredBlock:
         return rows, row_weights[rows]
 
     def _kept(self, rows: Indices) -> Array:
-        return self.stacked if len(rows) == len(self.stacked) else self.stacked[rows]
+        return self.stacked if len(rows) == len(self.stacked) else self.stacked.take(rows, axis=0)
 
     @cached_property
     def _largest(self) -> Array:
@@ -237,8 +241,9 @@ class FactoredBlock:
     def quad(self, v: Array) -> Array:
         squares = np.zeros(len(self.stacked))
         for columns in column_groups(v):
-            projected = (self.stacked @ columns).reshape(len(self.stacked), -1)
-            squares += (projected * projected).sum(axis=1)
+            projected = self.stacked @ columns
+            projected *= projected
+            squares += projected if projected.ndim == 1 else projected.sum(axis=1)
         return np.asarray(np.add.reduceat(squares, self.starts[:-1]))
 
     @cached_property

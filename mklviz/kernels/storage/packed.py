@@ -114,7 +114,7 @@ class PackedBlock:
         return float(out[0] + out[1]), float(out[2])
 
     def products(self, which: Indices, v: Array) -> Array:
-        out = np.zeros((len(which), self.n))
+        out, v = np.zeros((len(which), self.n)), np.ascontiguousarray(v)  # one compiled version
         length = self._together
 
         def add(k: int) -> None:

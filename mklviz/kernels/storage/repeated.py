@@ -157,7 +157,9 @@ class RepeatedBlock:
         used = np.add.reduceat(roots != 0.0, self._rows[:-1], dtype=np.int64)
         for g in np.flatnonzero(used > FEW_ROWS).tolist():
             of_group = roots[self._rows[g] : self._rows[g + 1]]
-            scaled = self._group(g)[of_group != 0.0] * of_group[of_group != 0.0, None]
+            which = np.flatnonzero(of_group)
+            scaled = self._group(g).take(which, axis=0)
+            scaled *= of_group[which, None]
             _repeat(scaled.T @ scaled, self._inverse[g], out)
         few = np.flatnonzero((used > 0) & (used <= FEW_ROWS))
         if len(few):
