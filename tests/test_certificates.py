@@ -172,15 +172,6 @@ def test_with_linear_prices_the_best_average_proves_what_a_linear_program_says(l
         assert (proof.weights >= 0.0).all()
 
 
-def test_a_solution_is_averaged_once() -> None:
-    posed = problem("blobs, C = 100")
-    oracle, recent = SvmOracle(posed, 1e-6), RecentDuals(posed)
-    point = oracle.solve(posed.regularizer.start(posed.m))
-    for _ in range(3):
-        recent.add(point)
-    assert recent.best() is None
-
-
 def test_certificates_survive_a_file(tmp_path: Path) -> None:
     trace = solve(posed_on("heart", 0, 0.3, 10.0, HEART), "silp", gap=1e-9, max_iter=8)
     trace.save(tmp_path / "run.npz")
@@ -230,14 +221,6 @@ def test_bounds_from_two_steps_are_as_exact_as_both_together() -> None:
             trace.append(Iterate(weights, dual, objective, bound, 0.0, 1), 0.0)
         found = reviewed(posed, trace, None, goal=1e-18)
         assert (found.status if found else None) == status
-
-
-def test_the_reason_tells_the_sizes_of_the_kernels_by_their_diagonals() -> None:
-    bank = KernelBank.from_grams([4.0 * np.eye(6), 0.5 * np.eye(6)], normalize="none")
-    posed = Problem(bank, np.where(np.arange(6) < 3, 1.0, -1.0), Hinge(1.0), Simplex())
-    found = reviewed(posed, run_of(posed, 1.0, 1.0), None, goal=1e-18)
-    assert found is not None
-    assert "kernel values from 5e-01 to 4e+00" in found.reason
 
 
 def unevenly_weighted(seed: int, loss: Loss, regularizer: Regularizer) -> Problem:
@@ -293,14 +276,6 @@ def test_rounding_is_within_its_bound_and_never_an_error(loss: Loss) -> None:
         assert abs(posed.objective(best.weights, best.dual) - exact[0]) <= rounding
         assert posed.lower_bound(proving) - exact[1] <= rounding
         assert best.objective - trace.best_bound.lower_bound >= -rounding
-
-
-@pytest.mark.parametrize("rare", [1e-2, 1e-4, 1e-6])
-def test_classes_far_apart_in_weight_are_solved_with_the_logistic_loss(rare: float) -> None:
-    """1 - u with u = a / C of a millionth took the digits that both bounds agree in."""
-    X, y = blobs(40, 0.1)
-    model = mv.MKLClassifier("gauss:1@all", loss="logistic", class_weight={-1: 1.0, 1: rare}).fit(X, y)
-    assert model.trace_.status == "converged"
 
 
 def test_what_a_solver_lost_on_its_way_is_no_contradiction_where_both_bounds_are_fine() -> None:
