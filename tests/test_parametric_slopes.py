@@ -122,7 +122,7 @@ class Line(ParametricKernel):
         return np.asarray(told)
 
 
-@pytest.mark.parametrize("wrong", [0, 1, 500, 999])
+@pytest.mark.parametrize("wrong", [0, 999])
 def test_one_wrong_derivative_among_a_thousand_is_found_and_named(wrong):
     X = np.random.default_rng(0).normal(size=(50, 1000))
     with pytest.raises(KernelError, match=rf"in the parameter x{wrong + 1} give the slope"):
