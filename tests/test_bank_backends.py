@@ -204,21 +204,6 @@ def test_a_problem_is_solved_from_disk_as_from_memory(tmp_path: Path) -> None:
     assert runs[0].best.objective == pytest.approx(runs[1].best.objective, rel=1e-8)
 
 
-def test_reading_a_large_bank_can_be_interrupted(tmp_path: Path) -> None:
-    bank = KernelBank.from_files(saved(tmp_path, random_grams(3, 10)), max_bytes=0)
-    asked = [0]
-
-    def stop() -> None:
-        asked[0] += 1
-        raise KeyboardInterrupt
-
-    v, weights = np.ones(10), np.ones(3)
-    for ask in (lambda: bank.quad(v), lambda: bank.combine(weights), lambda: bank.apply(weights, v)):
-        with interruptible(stop), pytest.raises(KeyboardInterrupt):
-            ask()
-    assert asked[0] == 3
-
-
 def test_progress_of_checking_files_is_told_and_may_cancel(tmp_path: Path) -> None:
     seen: list[float] = []
     KernelBank.from_files(saved(tmp_path, random_grams(4, 6)), progress=seen.append)

@@ -170,17 +170,6 @@ def test_where_nothing_is_compiled_the_whole_recording_waits_for_run(explorer: E
     explorer.stop()
 
 
-def test_no_recording_stands_where_something_else_is_set_up(explorer: Explorer, cold: Cold) -> None:
-    cold.ready = "silp"
-    explorer.sidebar.data.seed.box.value = "7"
-    figures = explorer.race_view.figures
-    follow(explorer, lambda: figures.charts is not None)
-    for _ in range(3):
-        asyncio.run(explorer.tick())
-    assert explorer.race_view.playback is None
-    assert all("Press Run" in str(pane.object) for pane in explorer.race_view.page.covers)
-
-
 def test_the_race_takes_the_place_of_its_recording_and_the_axes_stay(explorer: Explorer, cold: Cold) -> None:
     view = explorer.race_view
     explorer.run_panel.pace.value = 50.0
@@ -223,22 +212,6 @@ def test_a_recording_is_nobodys_run(explorer: Explorer, cold: Cold) -> None:
     (kept,) = explorer.session.race_history.races
     assert kept.traces["silp"] is view.race.traces["silp"]
     assert [trace.label for trace in kept.begun] == ["SILP"]
-
-
-def test_another_race_waits_without_a_recording(explorer: Explorer, cold: Cold) -> None:
-    view = explorer.race_view
-    follow(explorer, lambda: view.playback is not None)
-    recipe = load_scenario(DEFAULT).recipe
-    explorer.sidebar.load(recipe.changed(max_iter=60))
-    asyncio.run(explorer.tick())
-    assert view.playback is None
-    assert MARK not in "".join(str(pane.object) for pane in view.page.covers)
-    assert all("Press Run" in str(pane.object) for pane in view.page.covers)
-    explorer.sidebar.scenario.restore()
-    follow(explorer, lambda: view.playback is not None)
-    explorer.sidebar.scenario.choice.value = "three-kernels"
-    asyncio.run(explorer.tick())
-    assert view.playback is None
 
 
 def test_a_preparation_that_is_stopped_goes_back_to_the_recording(explorer: Explorer, cold: Cold) -> None:

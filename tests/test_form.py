@@ -161,13 +161,3 @@ def _forms() -> list[Form]:
     explorer = Explorer()
     document_free = [explorer.sidebar.form, explorer.run_panel.form]
     return [*document_free, *explorer.shell.root.select(Form)]
-
-
-def test_the_positions_of_a_slider_may_have_names() -> None:
-    plain, named = Slider(label="Step", end=2), Slider(label="C", end=2, names=["0.1", "1", "10"])
-    assert plain.describe()["names"] == []
-    assert named.describe()["names"] == ["0.1", "1", "10"]
-    named.answer({"value": 2})
-    assert named.value == 2
-    named.answer({"value": 3})
-    assert named.value == 2

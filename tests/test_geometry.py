@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from _problems import blobs, random_grams
 
 from mklviz.analysis.landscape import RESOLUTION, Landscape
 from mklviz.analysis.steps import Cuts, edge, envelope, facts_of, keeps_cuts, level_interval, level_polygon, lowest
-from mklviz.analysis.weight_map import STAGES, Slice, WeightMap, principal_plane, slice_through
+from mklviz.analysis.weight_map import Slice, WeightMap, principal_plane, slice_through
 from mklviz.contract import Array
 from mklviz.engine import solve
 from mklviz.errors import Interrupted
@@ -168,20 +167,6 @@ MAPS = {
     "triangle": Slice((0, 1, 2), np.eye(3)),
     "segment": Slice((0, 1), np.eye(2)),
 }
-
-
-@pytest.mark.parametrize("kind", MAPS)
-def test_each_stage_keeps_the_nodes_of_the_one_before_and_goes_from_neighbour_to_neighbour(kind: str) -> None:
-    map_: WeightMap = MAPS[kind]
-    known: set[tuple[int, ...]] = set()
-    for stage in range(STAGES):
-        nodes = map_.nodes(stage)
-        assert len(set(nodes)) == len(nodes)
-        assert known < set(nodes)
-        known = set(nodes)
-        step = max(max(abs(a - b) for a, b in zip(one, other, strict=True)) for one, other in pairwise(nodes))
-        assert step <= 8 >> stage
-    assert len(known) <= 1100
 
 
 @pytest.mark.parametrize("kind", MAPS)

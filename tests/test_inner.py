@@ -207,16 +207,6 @@ def test_two_classes_are_the_hinge_loss_without_bias_in_other_units() -> None:
     np.testing.assert_allclose(two.signed[:, 1], plain.signed, atol=1e-8)
 
 
-@pytest.mark.parametrize("kind", [MulticlassHinge, OneAgainstAllHinge])
-def test_no_class_is_invented_between_the_labels(kind: type[Loss]) -> None:
-    y, K = np.where(targets(False) > 0, 2.0, 0.0), kernel(2)
-    apart, plain = inner_solver(kind(2.0), y), inner_solver(kind(2.0), y / 2.0)
-    for inner in (apart, plain):
-        inner.solve(K, 1e-9, False)
-    np.testing.assert_array_equal(apart.signed, plain.signed)
-    assert apart.value == plain.value
-
-
 @pytest.mark.parametrize("loss", MULTICLASS, ids=repr)
 def test_several_classes_take_hard_kernels_warm_starts_and_cancelling(loss: Loss) -> None:
     y = classes()

@@ -433,20 +433,6 @@ def test_folds_are_worked_on_in_processes_with_the_same_scores() -> None:
             np.testing.assert_array_equal(shared.cv_results_[name], found)
 
 
-def test_a_search_keeps_what_a_grid_search_keeps() -> None:
-    X, y = data()
-    found = mv.MKLClassifierCV("gauss:1", Cs=[10.0, 1.0], cv=3).fit(X, y)
-    folds = StratifiedKFold(3, shuffle=True, random_state=0)
-    grid = GridSearchCV(mv.MKLClassifier("gauss:1"), {"C": [10.0, 1.0]}, cv=folds).fit(X, y)
-    assert set(grid.cv_results_) <= set(found.cv_results_)
-    assert found.cv_results_["params"] == grid.cv_results_["params"] == [{"C": 10.0}, {"C": 1.0}]
-    assert (found.best_params_, found.n_splits_, found.best_index_) == (grid.best_params_, 3, grid.best_index_)
-    assert (found.cv_results_["mean_fit_time"] > 0.0).all()
-    assert (found.cv_results_["mean_score_time"] > 0.0).all()
-    both = mv.MKLClassifierCV("gauss:1", Cs=[10.0], ps=[1.5], cv=2).fit(X, y)
-    assert both.best_params_ == {"p": 1.5, "C": 10.0}
-
-
 @pytest.mark.parametrize("scoring", [["accuracy", "roc_auc"], {"accuracy": "accuracy", "roc_auc": "roc_auc"}], ids=str)
 def test_several_scores_are_kept_and_one_of_them_chooses(scoring: Any) -> None:
     X, y = data()

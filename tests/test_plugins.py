@@ -135,17 +135,6 @@ def test_a_broken_scenario_is_named_in_a_sentence_and_the_page_has_the_others(sa
     assert sidebar.blocked == ""
 
 
-def test_the_page_opens_with_another_scenario_where_the_first_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
-    import mklviz.scenarios as package
-    from mklviz.views.sidebar.sidebar import Sidebar
-
-    monkeypatch.setattr(package, "DEFAULT", "gone")
-    monkeypatch.setattr("mklviz.views.sidebar.scenario_panel.DEFAULT", "gone")
-    sidebar = Sidebar("gone")
-    assert sidebar.scenario.scenario.name == next(iter(package.scenarios()))
-    assert sidebar.blocked == ""
-
-
 # tabs
 
 TAB = '''

@@ -184,14 +184,6 @@ def test_a_paused_run_can_be_cancelled() -> None:
     assert (run.status, len(run.trace)) == ("stopped", 1)
 
 
-def test_waiting_gives_up_when_told() -> None:
-    run = Run(POSED, Fake())
-    assert run.wait(0) is False
-    assert run.wait(timeout=0.01) is False
-    run.cancel()
-    assert run.wait(0) is True
-
-
 def test_a_solver_at_its_end_says_why() -> None:
     run = Run(POSED, Fake(count=4), rules=[])
     run.start()

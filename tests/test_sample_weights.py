@@ -216,16 +216,6 @@ def test_the_largest_price_is_that_of_repeated_samples(loss: Loss) -> None:
     assert mv.lambda_max(one) == pytest.approx(mv.lambda_max(many), rel=2e-5)  # its own accuracy
 
 
-@pytest.mark.parametrize("loss", [Hinge(2.0), Squared(0.5), MulticlassHinge(2.0), MULTICLASS[1]], ids=repr)
-def test_a_start_from_other_weights_is_a_start(loss: Loss) -> None:
-    before = solve(weighted(loss, UNEVEN), "level", gap=1e-4).best
-    changed = np.where(np.arange(N) % 5 == 0, 0.0, UNEVEN[::-1])
-    problem = weighted(loss, changed)
-    trace = solve(problem, "level", start=before, gap=1e-6)
-    assert trace.status == "converged"
-    assert trace.objective.min() == pytest.approx(solve(problem, "level", gap=1e-6).objective.min(), rel=2e-6)
-
-
 def test_a_coarse_start_is_of_samples_with_weight() -> None:
     X, y = blobs(60, 0.2, seed=1)
     weights = np.where(np.arange(60) % 3 == 0, 0.0, 1.0 + np.arange(60) % 2)

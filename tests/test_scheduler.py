@@ -231,12 +231,15 @@ def test_a_solver_that_loops_for_ever_fails_alone_and_its_thread_ends() -> None:
 
 @pytest.mark.usefixtures("impatient")
 def test_stop_ends_a_run_that_does_not_answer() -> None:
-    looping = odd(loop_for_ever)
+    threads: list[threading.Thread] = []
+    looping = odd(lambda: (threads.append(threading.current_thread()), loop_for_ever()))
     looping.start()
     wait_for(lambda: not scheduler.SCHEDULER.answers(looping), "silence")
     looping.cancel()
     assert looping.wait(0.0)
     assert looping.status == "stopped"
+    threads[0].join(PATIENCE)  # or whoever waits for workers to end would wait for it
+    assert not threads[0].is_alive()
 
 
 class OwnEnd(BaseException):

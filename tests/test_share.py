@@ -225,11 +225,3 @@ def test_the_tab_shows_link_and_program_and_hands_files_over(session: Session, m
     wait_for(lambda: len(handed) == 2, "both files", lambda: tab.tick(0.0))
     assert {file["name"] for file in handed} == {"mklviz-liver.html", "mklviz-liver.svg"}
     tab.close()
-
-
-def test_who_follows_has_no_link_to_the_set_up(session: Session) -> None:
-    followed, tab = Session(follows=True), Share()
-    followed.take(session)
-    tab.follow(followed)
-    assert not tab.link.visible
-    assert Share.supports(Session()).startswith("Press Run first")

@@ -224,20 +224,6 @@ def test_a_follower_sees_lesson_and_answer_and_guesses_for_itself(monkeypatch: p
     SHARED_RACES.close(room)
 
 
-def test_a_test_score_is_computed_once_for_all_who_look() -> None:
-    asked = []
-
-    def score(iterate: object) -> float:
-        asked.append(iterate)
-        return 0.5
-
-    leads, follows = Session(owner=EVERYBODY), Session(follows=True)
-    leads.show(RECIPE, SimpleNamespace(score=score), SimpleNamespace(traces={}, runs={}))
-    follows.take(leads)
-    assert leads.score("an iterate") == follows.score("an iterate") == 0.5
-    assert asked == ["an iterate"]
-
-
 def test_an_address_brings_scenario_recipe_pace_and_axes_back(monkeypatch: pytest.MonkeyPatch) -> None:
     def visit(**said: str) -> None:
         given = {name: [value.encode()] for name, value in said.items()}
