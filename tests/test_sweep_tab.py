@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import pandas as pd
+import panel as pn
 import pytest
 from _shown import words
 from _waits import wait_for
@@ -168,7 +169,8 @@ def test_a_click_on_a_dot_opens_the_race_of_its_run(tab: SweepTab) -> None:
     assert list(tab.race.options) == [f"{data}, split {k}" for data in ("heart", "iris") for k in (0, 1)]
     x, y, case = spread.points[-1]
     for beside in (100.0, 1.001):
-        spread.figure._trigger_event(Tap(spread.figure, x=x * beside, y=y))
+        for pane in tab.root.select(pn.pane.Bokeh):  # on the page is the first figure, which takes over what is newer
+            pane.object._trigger_event(Tap(pane.object, x=x * beside, y=y))
     assert tab.open.clicks == 1
     asyncio.run(tab.show_race())
     recipe, traces, stored = opened[0]
