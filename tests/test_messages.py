@@ -7,6 +7,7 @@ import base64
 import gzip
 import json
 import logging
+import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,11 +20,12 @@ from bokeh.models import Div
 from bokeh.protocol import Protocol
 from bokeh.server.connection import ServerConnection
 from bokeh.server.session import ServerSession
+from message_fuzz import fuzz
 from panel.io import document as panel_document
 from panel.io.server import WSHandler
 
 from mklviz.server import logs
-from mklviz.server.logs import Budget, ShortEntries
+from mklviz.server.logs import LETTERS, Budget, ShortEntries
 from mklviz.server.messages import (
     _PAGES,
     LONGEST,
@@ -376,3 +378,27 @@ def test_an_entry_that_cannot_be_written_stops_nobody(written: Any) -> None:
     logger, entries, _ = written
     logger.error("%s", Speechless())
     assert entries == ["ERROR An entry that cannot be written: RuntimeError\n"]
+
+
+MESSAGES = 1000
+MOST_MEMORY = 1024.0  # megabytes
+MOST_WAIT = 1.0  # CPU seconds of the server's event loop, however busy the machine is
+PATHS = re.compile(r"Traceback|File |\.py|/(home|root|tmp|usr|work)|[A-Z]:\\")
+
+
+@pytest.mark.full
+def test_no_message_ends_the_server_fills_its_memory_or_lets_others_wait() -> None:
+    outcome = fuzz(MESSAGES)
+    assert outcome.alive
+    assert outcome.answers.total() == MESSAGES
+    assert min(outcome.answers["OK"], outcome.answers["ERROR"], outcome.answers["closed"]) > 0, outcome
+    assert outcome.peak < MOST_MEMORY, outcome
+    assert len(outcome.waits) > 10
+    assert max(outcome.waits) < MOST_WAIT, outcome.dearest
+    assert outcome.logged < outcome.minutes * 4 * LETTERS
+    for text in outcome.texts:
+        told = json.loads(text)
+        assert told["traceback"] is None
+        assert told["text"].startswith("This message ")
+        assert len(text) < 300
+        assert not PATHS.search(text)
