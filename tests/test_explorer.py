@@ -28,7 +28,6 @@ from mklviz.problem import (
     Hinge,
     L1Penalty,
     LpBall,
-    MulticlassHinge,
     Problem,
     Simplex,
     loss_families,
@@ -131,26 +130,6 @@ def test_a_regression_runs_from_its_controls_and_shows_how_much_it_explains(expl
     assert prepared.score(best) == pytest.approx(1.0 - left / prepared.test.y.var(), rel=1e-12)
     assert 0.0 < prepared.score(best) < 1.0
     assert "Test R²" in view.page.table.object
-
-
-def test_three_classes_run_at_once_and_then_one_against_the_rest(explorer: Explorer) -> None:
-    wanted = SMALL.changed(source="iris", loss=MulticlassHinge(10.0))
-    explorer.sidebar.load(wanted.changed(loss=Hinge(10.0)))
-    assert "more than two classes" in explorer.run_panel.hint
-    explorer.sidebar.problem.loss.value = "multiclass-hinge"
-    assert explorer.sidebar.solvers.chips["newton"].disabled
-    run_to_the_end(explorer)
-    view = explorer.race_view
-    alone = solve(wanted.prepare().problem, "level", gap=SMALL.stop.gap, max_iter=SMALL.stop.max_iter)
-    np.testing.assert_array_equal(view.race.traces["level"].dual, alone.dual)
-    assert alone.dual.shape[1:] == (75, 3)
-    assert wanted.prepare().score(alone.best) > 0.9
-    explorer.sidebar.data.positive.value = "setosa"
-    explorer.sidebar.problem.loss.value = "hinge"
-    run_to_the_end(explorer)
-    posed = view.race.runs["level"].problem
-    assert set(posed.y) == {-1.0, 1.0}
-    assert explorer.sidebar.recipe == SMALL.changed(source="iris", positive="setosa")
 
 
 # -- who may do what when

@@ -58,22 +58,6 @@ def test_a_race_that_cannot_be_says_why(problem: mv.Problem) -> None:
         mv.race(named_problem("linear penalty, blobs"), ["silp"])
 
 
-def test_an_interrupted_race_is_stopped(problem: mv.Problem, monkeypatch: pytest.MonkeyPatch) -> None:
-    wait = Race.wait
-
-    def interrupt(self: Race, timeout: float | None = None) -> bool:
-        if timeout is None:
-            raise KeyboardInterrupt
-        return wait(self, 60.0)
-
-    monkeypatch.setattr(Race, "wait", interrupt)
-    with pytest.raises(KeyboardInterrupt) as stop:
-        mv.race(problem, ["pgd"], gap=None, max_iter=None)
-    found = stop.value.found  # type: ignore[attr-defined]
-    assert found.finished
-    assert found.runs["pgd"].status in ("stopped", "limit")  # PGD may have come to its end by itself
-
-
 # -- inside, without a browser
 
 

@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 
 import mklviz as mv
 from mklviz.check import problems
-from mklviz.contract import Iterate, Solver
+from mklviz.contract import Iterate
 from mklviz.engine import available_solvers, make_solver, solve, solver_classes
 from mklviz.errors import BankTooLarge, KernelError, ProblemError, UnsupportedProblem
 from mklviz.inner.oracle import SvmOracle
@@ -203,23 +203,6 @@ def test_only_methods_that_need_no_convexity_take_part():
             assert reason == f"{found.label} needs a sum of kernels: with a product the problem is not convex."
             with pytest.raises(UnsupportedProblem, match="sum of kernels"):
                 next(iter(found().iterates(problem)))
-
-
-def test_a_solver_of_ones_own_need_not_know_of_products():
-    class Own(Solver):
-        label = "own"
-
-        def supports(self, problem: Problem) -> str:
-            return ""
-
-    class Brave(Own):
-        convex_only = False
-
-        def supports(self, problem: Problem) -> str:
-            return ""
-
-    assert "not convex" in Own().refusal(posed())
-    assert Brave().refusal(posed()) == ""
 
 
 @cache

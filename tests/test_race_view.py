@@ -33,7 +33,6 @@ from mklviz.views.chart.description import RuleMark
 from mklviz.views.host.page_session import GIVE_UP_AFTER
 from mklviz.views.look.palette import DARK, LIGHT, RunStyle, contrast, readable, theme_for
 from mklviz.views.race.race_view import HOLD_AFTER, RaceView
-from mklviz.views.race.readings import News
 from mklviz.views.race.results import ResultRow, moved_words, race_sentence, result_table
 
 
@@ -162,24 +161,6 @@ def test_a_lost_acknowledgement_does_not_stop_the_view_for_good() -> None:
     assert view.heartbeat.seq == 9
     tick(view, now + 3.5, painted=False)
     assert view.heartbeat.seq == 10
-
-
-@pytest.mark.parametrize(
-    ("points", "states", "sent_at", "now", "due"),
-    [
-        (True, False, 0.0, 100.2, False),  # a moment ago
-        (True, False, 0.0, 100.6, True),
-        (True, True, 0.0, 100.2, True),  # a run has ended
-        (False, False, 100.3, 100.4, True),  # the last numbers, when nothing changes any more
-        (False, False, 99.0, 100.6, False),
-    ],
-)
-def test_text_is_written_now_and_then_and_at_once_when_a_run_ends(
-    points: bool, states: bool, sent_at: float, now: float, due: bool
-) -> None:
-    view = RaceView()
-    view.text.write(None, view.figures, None, 100.0)
-    assert view.text.due(None, News(points, states, kernels=False), sent_at, now) == due
 
 
 def test_a_failing_solver_says_why_and_the_others_go_on() -> None:

@@ -16,7 +16,6 @@ from bokeh.protocol.messages.patch_doc import patch_doc
 from mklviz.contract import Facts, Iterate
 from mklviz.record import Trace
 from mklviz.record.run_facts import Verdict
-from mklviz.record.summary import Reference
 from mklviz.views.chart.columns import COLUMNS, MOST_POINTS, KernelSlots, Thinning, race_slots, recent_weights
 from mklviz.views.race import readings as run_feed
 from mklviz.views.race.readings import RunFeed
@@ -289,19 +288,3 @@ def test_the_weights_axis_reaches_to_the_largest_weight_there_ever_was(steps: in
     feed.restart()
     feed.push("converged")
     assert set(feed.source.data["top"]) == {0.9}
-
-
-def test_objectives_stand_above_a_bound_also_where_another_is_found_later() -> None:
-    trace = Trace()
-    grow(trace, 2 * MOST_POINTS)
-    feed = feed_of(trace)
-    feed.push("running")
-    assert not any(math.isfinite(value) for value in feed.source.data["above"])
-    for bound in (9.0, 9.5):
-        feed.refer(Reference(bound, 10.0))
-        drawn = (np.array(feed.source.data["objective"]) - bound) / 10.0
-        assert list(feed.source.data["above"]) == pytest.approx(drawn.tolist())
-    grow(trace, 4)
-    feed.push("running")
-    drawn = (np.array(feed.source.data["objective"]) - 9.5) / 10.0
-    assert list(feed.source.data["above"]) == pytest.approx(drawn.tolist())

@@ -19,8 +19,7 @@ from bokeh.events import Tap
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
 from mklviz.record.store import EVERYBODY, open_store
-from mklviz.sweeps import MemberOutcome, Sweep, SweepTable
-from mklviz.sweeps.statistics import Outcomes
+from mklviz.sweeps import Sweep
 from mklviz.views.form import Form
 from mklviz.views.look.palette import DARK
 from mklviz.views.session.race_history import shared_recipe
@@ -28,7 +27,6 @@ from mklviz.views.session.session import Session
 from mklviz.views.sweeps import sweep_plan
 from mklviz.views.sweeps.sweep_form import SweepForm
 from mklviz.views.sweeps.sweep_plan import RunningSweeps, plan_of
-from mklviz.views.sweeps.sweep_text import runs_sentence
 from mklviz.views.tabs.sweep import SweepTab
 
 SMALL = "data=heart,iris; split=0,1; solvers=silp,level; kernels=gauss:1,4@all poly:1@all; C=1; max-iter=200"
@@ -259,20 +257,3 @@ def test_a_plan_estimates_by_runs_on_the_same_kernels_and_skips_what_is_known() 
     unknown = plan_of(Sweep.from_words("data=wdbc; split=0...3; solvers=level; kernels=gauss:0.7@all"), store)
     assert "How long they take is seen" in unknown.text(2)
     assert "about 50 s in 2 processes" in unknown.__class__(4, unknown.table, 100.0).text(2).lower()
-
-
-def test_of_two_machines_the_words_say_what_compares() -> None:
-    ended = {
-        each.key: MemberOutcome(
-            each.key,
-            "converged",
-            svm_solves=5,
-            seconds=1.0,
-            results={"machine": f"{each.split % 2}", "fit_seconds": 0.1},
-        )
-        for each in sweep().members
-    }
-    outcomes = Outcomes.of(SweepTable(sweep(), ended))
-    assert outcomes.measure.column == "fits"
-    assert outcomes.values.ravel().tolist() == pytest.approx([10.0] * 4)
-    assert "2 machines. Compare SVM solves" in runs_sentence(outcomes)

@@ -191,27 +191,6 @@ def test_both_bounds_meet_at_the_conic_optimum(
     assert last.objective >= optimum * (1 - 2e-5)
 
 
-@pytest.mark.parametrize(("solver", "loss", "lam", "alpha", "count"), CASES)
-@pytest.mark.parametrize("C", [1.0 / N, 3.0])
-def test_every_iterate_is_the_problems_own_score(
-    solver: str, loss: type[Loss], lam: float, alpha: float, count: int, C: float
-) -> None:
-    small = mean_problem(loss, lam, alpha, count)
-    posed = Problem(small.bank, small.y, loss(C, bias=False), small.regularizer)
-    made = make_solver(solver)
-    found = first(made, posed, 12)
-    for iterate in found:
-        assert iterate.weights.min() >= 0.0
-        assert iterate.objective == pytest.approx(posed.objective(iterate.weights, iterate.dual), rel=1e-9)
-        bound = posed.lower_bound(iterate.dual)  # refuses dual variables outside their box
-        assert iterate.lower_bound == pytest.approx(bound, rel=1e-9, abs=1e-9 * posed.n * C)
-        assert iterate.gap >= -1e-12  # rounding
-        assert iterate.svm_solves == 0
-    for before, after in itertools.pairwise([None, *found]):
-        assert made.narrate(before, after).endswith(".")
-    np.testing.assert_array_equal(found[0].weights, np.full(posed.m, found[0].weights[0]))
-
-
 # several classes
 
 
