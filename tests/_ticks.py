@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from time import monotonic
+from types import SimpleNamespace
 
+import pytest
 from _waits import soon
 
 from mklviz.views.explorer.explorer import Explorer
+from mklviz.views.links import link
 from mklviz.views.race.race_view import RaceView
 
 
@@ -39,3 +42,9 @@ class Prepared:
     @staticmethod
     def score(iterate: object) -> float:
         return 1.0
+
+
+def visit(monkeypatch: pytest.MonkeyPatch, **words: str) -> None:
+    """Let a page that is opened from now on have been asked for by an address with these words."""
+    asked = {name: [value.encode()] for name, value in words.items()}
+    monkeypatch.setattr(link, "pn", SimpleNamespace(state=SimpleNamespace(session_args=asked)))

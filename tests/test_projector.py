@@ -6,21 +6,16 @@ from types import SimpleNamespace
 from urllib.parse import parse_qs
 
 import pytest
+from _ticks import visit
 
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.explorer.page import Header
-from mklviz.views.links import link
 from mklviz.views.look.palette import DARK, LIGHT, theme_for
 from mklviz.views.race.race_page import RacePage
 from mklviz.views.session.session import Session
 
 RECIPE = Recipe(DataChoice("two_moons"), solvers=[SolverChoice("level")], stop=StopChoice(1e-3))
-
-
-def visit(monkeypatch: pytest.MonkeyPatch, **words: str) -> None:
-    args = {name: [value.encode()] for name, value in words.items()}
-    monkeypatch.setattr(link, "pn", SimpleNamespace(state=SimpleNamespace(session_args=args)))
 
 
 def sizes(explorer: Explorer) -> tuple[str, float, dict[str, str]]:
