@@ -12,7 +12,6 @@ from _formulations import (
     block_form,
     block_optimum,
     targets,
-    targets_of,
     tiny_bank,
     tiny_problem,
 )
@@ -21,7 +20,6 @@ from _reference import by_clarabel, by_scs
 
 from mklviz.engine import make_solver, solve, solver_classes
 from mklviz.inner.oracle import SvmOracle
-from mklviz.kernels import Gaussian, KernelBank
 from mklviz.problem import (
     Entropy,
     EpsilonInsensitive,
@@ -191,15 +189,3 @@ def test_tiny_and_huge_C_are_solved(kind: type[Loss], bias: bool, C: float) -> N
     trace = solve(posed, "level", gap=1e-3, max_iter=200)
     assert trace.status == "converged"
     assert trace.gap.min() >= -1e-9
-
-
-@pytest.mark.parametrize("loss", EVERY_LOSS, ids=repr)
-def test_predictions_on_the_samples_are_the_scores_plus_the_bias(loss: Loss) -> None:
-    X = np.random.default_rng(4).normal(size=(N, 2))
-    posed = Problem(KernelBank.build(X, [Gaussian(on="all+each")]), targets_of(loss), loss)
-    final = solve(posed, "spg", gap=1e-4).best
-    scores = posed.bank.apply(final.weights, loss.signed(final.dual, posed.y))
-    bias = loss.primal(scores, posed.y)[1]
-    assert loss.bias or not np.any(bias)
-    found = posed.decision_values(final.weights, final.dual, posed.bank.cross(X))
-    np.testing.assert_allclose(found, scores + bias, rtol=1e-8, atol=1e-10)

@@ -209,21 +209,6 @@ def test_only_two_features_make_a_plane() -> None:
         mv.plot.decision(given, np.ones(3))
 
 
-def test_several_classes_have_their_regions_and_numbers_their_heights() -> None:
-    X, _ = blobs(30, features=2)
-    y = np.arange(30) % 3 * 2.0 + 1.0  # classes 1, 3 and 5
-    problem = mv.Problem(small_bank(X), y, mv.MulticlassHinge(1.0))
-    trace = mv.solve(problem, "spg", max_iter=5)
-    found = surface(problem, trace.best.weights, trace.best.dual, plane_of(problem))
-    assert set(np.unique(found.values)) <= {1.0, 3.0, 5.0}
-    assert [part.label for part in mv.plot.decision(problem, trace)][1:] == [
-        "class 1", "class 3", "class 5", "support vectors",
-    ]  # fmt: skip
-    numbers = mv.Problem(small_bank(X), X[:, 0] ** 2, mv.Squared(1.0))
-    heights = mv.plot.decision(numbers, np.ones(15) / 15)
-    assert [part.label for part in heights][1:] == ["samples", "support vectors"]
-
-
 # three kernels
 
 

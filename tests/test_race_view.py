@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import math
 import re
 import time
 import weakref
@@ -350,25 +349,6 @@ def test_the_score_is_asked_for_once_for_each_run_that_has_ended() -> None:
     assert race.wait(PATIENCE)
     wait_for(lambda: view.page.table.object.count("87.5 %") == 2, "the scores", tick_answered)
     assert asked == [run.trace.final for run in race.runs.values()]
-
-
-def test_a_score_that_cannot_be_computed_leaves_a_dash(no_log: None) -> None:
-    asked: list[Iterate] = []
-
-    def score(iterate: Iterate) -> float:
-        asked.append(iterate)
-        raise ValueError("no test samples")
-
-    view = RaceView()
-    race = race_of(Walker())
-    view.show(race, score=score)
-    race.start()
-    assert race.wait(PATIENCE)
-    wait_for(lambda: asked and not view.text.scores.task.working, "the score that there is none", lambda: tick(view))
-    for _ in range(3):
-        tick(view)
-    assert len(asked) == 1
-    assert math.isnan(view.text.scores.at(race.traces, "walker", len(race.traces["walker"]) - 1))
 
 
 def test_a_race_nobody_watches_is_held_and_goes_on_until_it_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

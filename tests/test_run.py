@@ -378,15 +378,6 @@ def test_a_solver_that_enters_twice_has_two_keys() -> None:
     assert race.runs["pgd"].solver is plain
 
 
-def test_pace_and_seed_of_a_race_reach_its_runs() -> None:
-    race = Race(POSED, ["spg", "level"], pace=7.0, seed=5)
-    assert race.pace == 7.0
-    race.pace = 3.0
-    for run in race.runs.values():
-        assert run.pace == 3.0
-        assert run.trace.options["seed"] == 5
-
-
 # threads
 
 

@@ -142,17 +142,6 @@ def test_compaction_leaves_the_optimum_where_it_is(name, monkeypatch):
     np.testing.assert_allclose(svm.f, y - K @ svm.b, atol=1e-9 * (1.0 + np.abs(K).max()))
 
 
-def test_kernels_may_change_between_warm_solves():
-    X, y = points(400)
-    svm = InnerSvm(y, 100.0)
-    for share in np.linspace(0.0, 1.0, 6):
-        K = (1.0 - share) * gaussian(X, 0.5) + share * gaussian(X, 0.02)
-        warm = svm.solve(K, 1e-8)
-        cold = InnerSvm(y, 100.0).solve(K, 1e-8)
-        assert warm.value == pytest.approx(cold.value, rel=1e-9)
-        np.testing.assert_allclose(svm.f, y - K @ svm.b, atol=1e-9)
-
-
 def test_rounding_is_reached_in_about_one_newton_step_more():
     X, y = points(300)
     K = gaussian(X, 0.1) / 300
