@@ -225,3 +225,11 @@ def test_level_sets_that_rounding_leaves_empty_end_a_run_with_a_sentence_and_are
     trace = mv.solve(problem("blobs, C = 1"), "level", gap=1e-9)
     assert trace.status == "limit"
     assert "too close for rounding" in trace.reason
+
+
+def test_a_larger_lambda_takes_shorter_steps() -> None:
+    def travelled(lam: float) -> float:
+        return sum(iterate.step for iterate in path(Level(lam=lam), "random Gram matrices", 30))
+
+    lengths = [travelled(lam) for lam in (0.0, 0.5, 0.9, 0.99)]
+    assert lengths == sorted(lengths, reverse=True)

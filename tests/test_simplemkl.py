@@ -6,6 +6,7 @@ from itertools import islice, pairwise
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from _problems import problem
 
@@ -102,3 +103,29 @@ def test_where_nothing_can_be_gained_it_ends_with_a_sentence(name: str, variant:
     iterates = run(name, 60, variant=variant)
     assert iterates[-1].end.reason.endswith(".")
     assert iterates[-1].gap <= 1e-8
+
+
+@pytest.mark.parametrize(("share", "trials"), [(0.9e-4, 2), (1.1e-4, 1)])
+def test_armijo_s_rule_asks_for_a_ten_thousandth_of_the_linear_decrease(share: float, trials: int) -> None:
+    """The longest step lowers J by `share` of what the slope foretells, all others by all of it."""
+    solved: list[Any] = []
+
+    def solve(weights: np.ndarray) -> Any:
+        step = float(weights[0] - 0.5)
+        value = 7.0 - 2.0 * step * (share if step == 0.5 else 1.0)
+        solved.append(SimpleNamespace(weights=weights, value=value))
+        return solved[-1]
+
+    here = SimpleNamespace(weights=np.full(2, 0.5), value=7.0, gradient=np.array([-1.0, 1.0]))
+    state: Any = SimpleNamespace(
+        point=here,
+        problem=SimpleNamespace(m=2),
+        oracle=SimpleNamespace(solve=solve, solves=0),
+        _direction=lambda: np.array([1.0, -1.0]),
+        _settle=lambda *args: None,
+        _leave=lambda: None,
+        _try=solve,
+    )
+    _ReducedDescent.armijo_step(state)
+    assert len(solved) == trials
+    assert state.point is solved[-1]
