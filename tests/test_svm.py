@@ -16,7 +16,7 @@ from mklviz.context import interruptible
 from mklviz.datasets import load_dataset
 from mklviz.errors import Interrupted
 from mklviz.inner import svm as _svm
-from mklviz.inner import svm_newton, svm_state
+from mklviz.inner import svm_newton, svm_state, svm_steps
 from mklviz.inner.svm import InnerSvm
 from mklviz.kernels import KernelBank, Polynomial
 
@@ -402,3 +402,13 @@ def test_a_hard_kernel_may_be_interrupted(calls, monkeypatch):
             svm.solve(K, 1e-2)
     assert_feasible(svm)
     assert svm.solve(K, 1e-2).violation <= 1e-2
+
+
+@pytest.mark.parametrize("upper", [True, False])
+def test_a_variable_that_rounding_keeps_off_its_bound_is_put_on_it(upper):
+    state = np.zeros((9, 2))
+    state[svm_state.HI] = 1.0
+    state[svm_state.B] = (1.0 - 1e-15, 0.5) if upper else (0.5, 1e-15)
+    assert svm_steps._snapped(state, 0, 1, 1e-14)
+    assert state[svm_state.B].tolist() == ([1.0, 0.5] if upper else [0.5, 0.0])
+    assert not svm_steps._snapped(state, 0, 1, 1e-14)  # both are where they belong
