@@ -1,4 +1,4 @@
-"""The drawer that draws nothing: it records the data that others would draw."""
+"""The drawer that draws nothing: it records the data that others would draw, of a race too."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from mklviz.views.chart.description import Chart, Mark, Tables
+from mklviz.views.race.race_view import RaceView
 
-__all__ = ["DrawnChart", "DrawnMark", "draw_none"]
+__all__ = ["DrawnChart", "DrawnMark", "draw_none", "drawn_chart"]
 
 
 @dataclass(frozen=True)
@@ -44,3 +45,10 @@ def draw_none(chart: Chart, tables: Tables) -> DrawnChart:
         table = tables[mark.table]
         marks.append(DrawnMark(mark, {name: list(table[column]) for name, column in mark.columns.items()}))
     return DrawnChart(chart, marks)
+
+
+def drawn_chart(view: RaceView, name: str) -> DrawnChart:
+    """Return one of the charts that show all runs as it is drawn now."""
+    assert view.charts is not None
+    tables = {table: source.data for table, source in view.charts.sources.items()}
+    return draw_none(view.charts.described[name], tables)

@@ -7,9 +7,9 @@ from time import monotonic
 
 import numpy as np
 import pytest
-from _drawn import drawn_chart
 from _problems import problem
 from _ticks import tick
+from _undrawn import drawn_chart
 from _waits import PATIENCE
 
 from mklviz.contract import Iterate, Solver

@@ -97,20 +97,6 @@ def test_single_precision_is_chosen_where_only_so_the_bank_fits() -> None:
             KernelBank.build(X, families, max_bytes=allowed, precision=precision)
 
 
-def test_what_loses_nothing_comes_before_single_precision() -> None:
-    X = RNG.normal(size=(100, 2))
-    mixed: list[KernelFamily] = [Gaussian(), Polynomial()]
-    _, size = KernelBank.estimate(100, 2, mixed)
-    assert KernelBank.build(X, mixed, max_bytes=size - 1).backend == "10 on the fly, 3 packed"
-    smallest = KernelBank.build(X, mixed, max_bytes=size // 8)
-    assert smallest.backend == "10 on the fly, 3 packed in single precision"
-
-
-def test_factors_are_of_double_precision_always() -> None:
-    bank = KernelBank.build(RNG.normal(size=(60, 2)), [Gaussian(widths=(2.0,), on="all+each")], precision="single")
-    assert bank.backend == "2 factored, 1 packed in single precision"
-
-
 def test_matrices_given_in_single_precision_are_kept_as_they_are() -> None:
     grams = [gram.astype(np.float32) for gram in random_grams(4, 30)]
     bank = KernelBank.from_grams(grams)
@@ -118,16 +104,6 @@ def test_matrices_given_in_single_precision_are_kept_as_they_are() -> None:
     np.testing.assert_array_equal(dense(bank), np.array(grams, dtype=np.float64))
     assert KernelBank.from_grams(grams, precision="double").backend == "4 packed"
     assert KernelBank.from_grams([grams[0], grams[1].astype(float)]).backend == "2 packed"
-
-
-def test_precisions_are_named() -> None:
-    for make in (lambda: KernelBank.build(np.ones((3, 1)), ON_ALL, precision="half"), lambda: _take("half")):
-        with pytest.raises(KernelError, match=r'precision="half" is not known: use "auto", "double" or "single"\.'):
-            make()
-
-
-def _take(precision: str) -> KernelBank:
-    return KernelBank.from_grams(random_grams(2, 5), precision=precision)
 
 
 @pytest.mark.parametrize("factor", [1e35, 1e-35])
@@ -226,21 +202,6 @@ def test_a_problem_is_solved_from_disk_as_from_memory(tmp_path: Path) -> None:
     ]
     assert [run.status for run in runs] == ["converged"] * 2
     assert runs[0].best.objective == pytest.approx(runs[1].best.objective, rel=1e-8)
-
-
-def test_reading_a_large_bank_can_be_interrupted(tmp_path: Path) -> None:
-    bank = KernelBank.from_files(saved(tmp_path, random_grams(3, 10)), max_bytes=0)
-    asked = [0]
-
-    def stop() -> None:
-        asked[0] += 1
-        raise KeyboardInterrupt
-
-    v, weights = np.ones(10), np.ones(3)
-    for ask in (lambda: bank.quad(v), lambda: bank.combine(weights), lambda: bank.apply(weights, v)):
-        with interruptible(stop), pytest.raises(KeyboardInterrupt):
-            ask()
-    assert asked[0] == 3
 
 
 def test_progress_of_checking_files_is_told_and_may_cancel(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import pytest
 from _waits import PATIENCE
 
 from mklviz.datasets import Dataset, load_dataset
-from mklviz.engine.warmup import Warmup
 from mklviz.errors import Interrupted, ProblemError
 from mklviz.kernels import Gaussian
 from mklviz.problem import Hinge, MulticlassHinge
@@ -22,15 +21,8 @@ from mklviz.recipe.prepared import Built, Prepared
 SMALL = Recipe(DataChoice("two_moons"), kernels=KernelChoice(families=[Gaussian(widths=(1.0,))]))
 
 
-class Ready(Warmup):
-    """A warm-up that has happened."""
-
-    def start(self) -> None:
-        self._done.set()
-
-
 def prepared(banks: BankStore, recipe: Recipe, data: Dataset | None = None) -> Prepared:
-    return Preparation(recipe.on(data), banks, Ready()).work()
+    return Preparation(recipe.on(data), banks).work()
 
 
 def test_a_second_person_with_the_same_numbers_sees_names_of_their_own() -> None:

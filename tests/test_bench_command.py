@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import xml.etree.ElementTree
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ import pytest
 
 from mklviz.bench import _suite, svm
 from mklviz.bench._command import run_suites
-from mklviz.bench._suite import Bench, Row, Suite, figure, goal_words, lines, load_suites, time_words
+from mklviz.bench._suite import Bench, Row, Suite, goal_words, load_suites
 from mklviz.cli.commands import main
 from mklviz.errors import MklvizError
 
@@ -53,38 +52,11 @@ def test_everything_compared_runs_in_every_round_in_an_order_that_turns(monkeypa
     assert found.met
 
 
-def test_what_is_shorter_than_a_tick_of_the_clock_runs_many_times(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = {"now": 0.0}
-
-    def run() -> None:
-        clock["now"] += 1e-5
-
-    monkeypatch.setattr(_suite.time, "process_time", lambda: clock["now"])
-    assert Bench(repeats=1).alternate({"short": run})["short"] == pytest.approx(1e-5)
-    assert clock["now"] >= _suite.TICK
-
-
 def test_a_row_takes_the_median_and_the_extremes_of_the_ratios_of_its_rounds() -> None:
     found = Row.of("sums", ("ours", np.array([1.0, 2.0, 1.0])), ("theirs", np.array([3.0, 2.0, 8.0])), goal=4.0)
     assert (found.least, found.ratio, found.most) == (1.0, 3.0, 8.0)
     assert found.met is False
     assert goal_words(found) == "goal 4×: missed"
-
-
-def test_rows_of_one_name_stand_below_one_heading() -> None:
-    first, second = row(), row(3.0)
-    assert lines(first, None)[0] == "one kernel (n = 104)"
-    assert re.search(
-        r"ours / theirs +1\.00 ms +20\.0 ms +20\.0× \(18\.0 to 22\.0\) +goal 10×: reached", lines(first, None)[1]
-    )
-    assert lines(second, first)[0].startswith("  ours / theirs")
-    assert "missed" in lines(second, first)[0]
-
-
-def test_numbers_have_two_or_three_digits_and_times_have_units() -> None:
-    assert [figure(v) for v in (2.345, 23.45, 234.5, 2345.0, math.nan)] == ["2.35", "23.4", "234", "2,345", "–"]
-    assert [figure(v) for v in (0.0123, 0.234)] == ["0.012", "0.23"]
-    assert [time_words(v) for v in (0.0123, 1.5, 1500.0)] == ["12.3 µs", "1.50 ms", "1.50 s"]
 
 
 def test_numbers_and_picture_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,19 +109,6 @@ def test_what_was_measured_before_ctrl_c_is_kept(
     assert "Stopped; what was measured until here is kept." in capsys.readouterr().out
 
 
-def test_a_suite_that_breaks_down_takes_nothing_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def measure(bench: Bench) -> Iterator[Row]:
-        yield row()
-        raise MklvizError("The machine is on fire.")
-
-    suites = {"made": Suite("Made up", "For a test.", measure)}
-    monkeypatch.setattr("mklviz.bench._command.load_suites", lambda names: suites)
-    assert main(["bench", "--json", str(tmp_path / "found.json")]) == 2
-    found = json.loads((tmp_path / "found.json").read_text())
-    assert found["complete"] is False
-    assert len(found["suites"]["made"]["ratios"]) == 1
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -176,15 +135,6 @@ def test_every_suite_is_found_by_its_file_and_says_what_it_is() -> None:
         assert load_suites([name])[name] is suite
     with pytest.raises(MklvizError, match="no benchmark suite '_suite'"):
         load_suites(["_suite"])
-
-
-def test_a_rival_that_is_not_there_is_a_row_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert _suite.rival("nobody_wrote_this") == (None, "nobody_wrote_this is not installed")
-    monkeypatch.setattr(svm, "rival", lambda name: (None, f"{name} is not installed"))
-    case = next(svm.drawn_cases((60,), (1.0,)))
-    (found,) = svm._rows(case, Bench(repeats=1))
-    assert math.isnan(found.ratio)
-    assert "not measured: sklearn.svm is not installed" in lines(found, None)[1]
 
 
 def test_both_svms_of_a_row_solve_the_same_problem() -> None:

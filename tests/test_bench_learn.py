@@ -4,35 +4,28 @@ from __future__ import annotations
 
 import math
 import sys
-from importlib.machinery import ModuleSpec
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
 
 import cvxpy as cp
 import numpy as np
 import pytest
 from _problems import blobs
 from _reference import optimal_value
-from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.svm import SVC
 
 from mklviz.bench import learn
 from mklviz.bench._rivals import (
-    SMKL_KERNELS,
     FixedWeights,
-    LpBeta,
     best_kernel,
     equal_weights,
     first_stage,
     largest_margin,
-    mklpy_weights,
-    smkl_weights,
 )
 from mklviz.bench._suite import Bench, load_suites
 from mklviz.datasets import describe_datasets, load_dataset
 from mklviz.engine import solve
-from mklviz.kernels import KernelBank, ProductBank
+from mklviz.kernels import KernelBank
 from mklviz.problem import Hinge, Problem, Simplex
 from mklviz.recipe.words import read_kernels
 from mklviz.solvers.alignf import Alignf
@@ -129,12 +122,6 @@ def test_the_best_kernel_is_the_one_whose_own_machine_is_right_most_often() -> N
     assert weights.tolist() == [float(k == np.argmax(alone)) for k in range(len(bank))]
 
 
-def test_a_gaussian_on_all_features_is_the_plain_product_of_those_on_each() -> None:
-    X, _ = blobs(20, 0.3)
-    product = ProductBank.build(X)
-    np.testing.assert_allclose(product.combine(np.full(len(product), 0.7)), rbf_kernel(X, gamma=0.7), rtol=1e-12)
-
-
 @pytest.mark.parametrize("nu", [0.1, 0.5])
 def test_lp_beta_solves_its_linear_program(nu: float) -> None:
     """The weights are those of the largest margin, with at most a share nu of the samples below it."""
@@ -152,70 +139,6 @@ def test_lp_beta_solves_its_linear_program(nu: float) -> None:
     assert min(prices) == pytest.approx(best, rel=1e-6)
     level = ours[int(np.argmin(prices))]
     assert (ours < level - 1e-9).mean() <= nu
-
-
-def test_lp_beta_decides_by_the_weighted_machines_of_single_kernels() -> None:
-    X, y = blobs(60, 0.3)
-    made = LpBeta(FEW, (1.0,), (0.2,), thirds()).fit(X[:40], y[:40])
-    decided = np.zeros(20)
-    for k, weight in enumerate(made.beta):
-        unit = np.eye(len(made.beta))[k]
-        machine = SVC(kernel="precomputed").fit(made.bank.combine(unit), y[:40])
-        decided += weight * machine.decision_function(made.bank.cross(X[40:]).combine(unit))
-    np.testing.assert_array_equal(made.predict(X[40:]), np.where(decided > 0.0, 1.0, -1.0))
-
-
-class Said:
-    """A method of MKLpy's, which takes Gram matrices and labels and returns a solution that has weights."""
-
-    def combine_kernels(self, grams: list[np.ndarray], signs: np.ndarray) -> SimpleNamespace:
-        assert {gram.shape for gram in grams} == {(30, 30)}
-        return SimpleNamespace(weights=[signs @ gram @ signs for gram in grams])
-
-
-def test_mklpy_is_handed_whole_kernels_and_its_weights_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(as_tensor=np.asarray))
-    monkeypatch.setitem(sys.modules, "MKLpy.algorithms", SimpleNamespace(EasyMKL=Said))
-    X, y = blobs(30, 0.2)
-    bank = unit_bank(X)
-    np.testing.assert_allclose(mklpy_weights("EasyMKL")(bank, y), bank.quad(y), rtol=1e-9)
-
-
-class Nearest:
-    """Stands in for `xrfm.xRFM`: it is handed whole numbers as classes, and is right at one width and price alone."""
-
-    def __init__(self, rfm_params: dict[str, dict[str, object]], **others: object) -> None:
-        assert others == {"device": "cpu", "n_threads": 1, "random_state": 0, "verbose": False}
-        self.settled = (rfm_params["model"]["bandwidth"], rfm_params["fit"]["reg"]) == (10.0, 1e-1)
-
-    def fit(self, X: Array, y: Array, X_val: Array, y_val: Array) -> None:
-        assert sorted(set(y)) == sorted(set(y_val)) == [0, 1]
-        assert (len(X), len(X_val)) == (30, 10)
-
-    def predict(self, X: Array) -> Array:
-        return (X[:, 0] > 0.0).astype(int) if self.settled else np.zeros(len(X))
-
-
-def test_xrfm_chooses_on_points_held_out_and_answers_with_the_classes_it_was_given(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    stand_in = ModuleType("xrfm")
-    stand_in.__spec__ = ModuleSpec("xrfm", None)
-    stand_in.xRFM = Nearest  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "xrfm", stand_in)
-    made, reasons = learn.contestants()
-    assert "xRFM" not in reasons
-    X = np.linspace(-1.0, 1.0, 40)[:, None]
-    y = np.where(X[:, 0] > 0.0, "yes", "no")
-    assert (made["xRFM"]().fit(X, y).predict(X) == y).all()
-
-
-def test_smkl_keeps_five_kernels_at_most() -> None:
-    X, y = blobs(30, 0.2)
-    bank = KernelBank.build(X, read_kernels("gauss:2^-3...2^6 poly:1,2"), "diagonal")
-    weights = smkl_weights(bank, y)
-    assert 0 < (weights > 0.0).sum() <= SMKL_KERNELS < len(bank)
-    assert weights.sum() == pytest.approx(1.0)
 
 
 def test_the_page_on_it_has_a_row_for_every_table_and_three_more_rivals_on_some() -> None:

@@ -14,9 +14,7 @@ from mklviz.errors import Interrupted
 from mklviz.inner import blocked as _blocked
 from mklviz.inner import matrix_game as _matrix_game
 from mklviz.inner.blocked import cholesky, scaled_copy
-from mklviz.solvers import _level_qp
 from mklviz.solvers._cutting_plane import CuttingPlaneModel
-from mklviz.solvers._level_qp import project_to_level_set
 
 RNG = np.random.default_rng(0)
 
@@ -85,22 +83,3 @@ def test_the_linear_program_stops_between_pivots_and_goes_on_from_there(monkeypa
     np.testing.assert_allclose(piecewise.weights, whole.weights, atol=1e-10)
     with pytest.raises(Interrupted), interruptible(giving_up(3)):
         model().minimize()
-
-
-def test_highs_is_left_between_two_of_its_pivots() -> None:
-    asked = model()
-    with pytest.raises(Interrupted), interruptible(giving_up(3)):
-        asked.ask_highs()
-    assert asked.ask_highs().theta == pytest.approx(model().minimize().theta, rel=1e-9)  # HiGHS' own tolerance
-
-
-def test_the_projection_stops_between_newton_steps_and_goes_on_from_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    made, d = model(), RNG.dirichlet(np.ones(30))
-    level = 0.3 * made.value(d) + 0.7 * made.minimize().theta
-    whole = project_to_level_set(d, made.cuts, level)
-    monkeypatch.setattr(_level_qp, "_CHUNK", 1)
-    piecewise = project_to_level_set(d, made.cuts, level)
-    assert piecewise.newton_steps == whole.newton_steps > 1
-    np.testing.assert_allclose(piecewise.weights, whole.weights, atol=1e-12)
-    with pytest.raises(Interrupted), interruptible(giving_up(1)):
-        project_to_level_set(d, made.cuts, level)

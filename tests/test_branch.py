@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import json
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-import holoviews as hv
 import numpy as np
 import pytest
 from _problems import problem
-from _shown import html_of, notes
+from _shown import notes
 from _waits import PATIENCE
 from test_tabs import Prepared
 
 import mklviz as mv
 from mklviz.engine import Race, make_solver
 from mklviz.engine.race import branch_refusal, narrated, successors
-from mklviz.errors import MklvizError, ProblemError, UnsupportedProblem
+from mklviz.errors import MklvizError, UnsupportedProblem
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
-from mklviz.record.bundle import read_bundle, write_bundle
 from mklviz.record.run_facts import Origin
 from mklviz.views.chart.svg_pictures import race_still
 from mklviz.views.explorer.explorer import Explorer
@@ -32,8 +28,7 @@ from mklviz.views.look.palette import LIGHT
 from mklviz.views.look.styles import race_styles, run_styles
 from mklviz.views.race.race_figures import _columns
 from mklviz.views.race.results import result_rows
-from mklviz.views.session import launcher
-from mklviz.views.session.launcher import begin_at, branch_at
+from mklviz.views.session.launcher import begin_at
 from mklviz.views.session.race_history import RaceHistory
 from mklviz.views.session.session import Session
 from mklviz.views.tabs.timeline import Timeline
@@ -125,24 +120,6 @@ def test_what_cannot_go_on_is_refused_in_a_sentence() -> None:
             race().branch("silp", step, "level")
     with pytest.raises(MklvizError, match=r"no run 'newton'\. Its runs are: silp, spg"):
         race().branch("newton", 0, "level")
-
-
-def test_a_step_is_a_whole_number_of_any_kind(tmp_path: Path) -> None:
-    made = race().branch("silp", np.int64(STEP), "level")  # type: ignore[arg-type]
-    made.start()
-    assert made.wait(PATIENCE)
-    made.traces[NAME].save(tmp_path / "branch.npz")
-    for wrong in (1.5, "2", None):
-        with pytest.raises(MklvizError, match="A step is a whole number"):
-            race().branch("silp", wrong, "level")  # type: ignore[arg-type]
-
-
-def test_seconds_before_the_branch_are_no_part_of_its_limit() -> None:
-    _, trace = grown()
-    trace = Trace(origin=replace(trace.origin, seconds=100.0))  # type: ignore[type-var]
-    trace.append(race().traces["silp"][STEP], 101.0)
-    assert mv.MaxSeconds(5.0).check(trace) is None
-    assert mv.MaxSeconds(1.0).check(trace) is not None
 
 
 def test_a_branch_is_saved_with_the_step_that_it_went_on_from(tmp_path: Path) -> None:
@@ -271,39 +248,11 @@ def test_the_menu_of_a_branch_begins_with_what_is_of_most_use_there() -> None:
     assert tab.branch.solver.value == "level"
 
 
-def test_a_cursor_beyond_a_short_run_goes_on_from_its_end() -> None:
-    session, tab = shown(race()), Timeline()
-    tab.follow(session)
-    card = tab.branch
-    card.run.value = min(race().traces, key=lambda key: len(race().traces[key]))
-    card.stand_at(10**4)
-    assert card.solver.label == f"step {race().traces[card.run.value].last_step} with:"
-
-
-def test_a_branch_in_a_file_of_runs_is_called_what_it_was_called() -> None:
-    made, _ = grown()
-    file = io.BytesIO()
-    write_bundle(made.traces, file)
-    read = read_bundle(file.getvalue(), "runs.zip")
-    assert [style.label for style in run_styles(read, LIGHT).values()] == ["SILP", "SPG", NAME]
-    assert "step 6 of SILP" in html_of(list(read.values())[-1])
-    assert "went on from" not in html_of(read["silp"])
-
-
 def test_a_click_on_the_map_starts_the_solvers_there_and_no_branch() -> None:
     session = shown(grown()[0])
     assert begin_at(session, race().traces["silp"][3].weights) == ""
     assert list(session.race.runs) == ["silp", "spg"]
     session.race.cancel()
-
-
-def test_a_race_has_room_for_so_many_branches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launcher, "MOST_RUNS", 2)
-    session = shown(race())
-    assert branch_at(session, "silp", STEP, make_solver("level")) == (
-        "A race holds up to 2 runs, branches among them: begin a new one."
-    )
-    assert session.race is race()
 
 
 def test_a_race_that_is_kept_is_kept_with_its_branches() -> None:
@@ -325,17 +274,6 @@ def test_a_branch_shorter_than_its_way_there_is_drawn_to_its_end() -> None:
     assert race_still(made).startswith("<svg")
     columns = _columns(trace, log_x=False)
     assert columns["iteration"] == [float(trace.first_step + t) for t in range(len(trace))]
-
-
-def test_pictures_of_a_branch_take_its_own_steps() -> None:
-    _, trace = grown()
-    drawn = mv.plot.weights(trace, step=STEP + 1)
-    assert f"step {STEP + 1}" in hv.render(drawn).title.text
-    heights = dict(zip(drawn.dimension_values(0), drawn.dimension_values(1), strict=True))
-    names = trace.kernel_names
-    assert heights == pytest.approx({names[k]: trace[1].weights[k] for k in map(names.index, heights)})
-    with pytest.raises(ProblemError, match=f"has the steps {STEP} to {trace.last_step}, but step 0"):
-        mv.plot.weights(trace, step=0)
 
 
 def test_a_branch_that_ends_between_two_looks_is_kept_with_its_race() -> None:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from _problems import dense
 
-from mklviz.kernels import Gaussian, KernelBank, KernelFamily, Laplacian, Linear, Polynomial, kernel_families
-from mklviz.kernels.storage.factored import PRECISION, Distinct, low_rank, pivoted_cholesky
+from mklviz.kernels import Gaussian, KernelBank, KernelFamily, Laplacian, Linear, Polynomial
+from mklviz.kernels.storage.factored import PRECISION, Distinct, low_rank
 from mklviz.kernels.storage.repeated import RepeatedBlock
 
 RNG = np.random.default_rng(8)
@@ -35,12 +35,6 @@ def test_the_formula_on_one_feature_is_the_kernel(family: KernelFamily) -> None:
         np.testing.assert_allclose(family.profile(family.base(x, z), value), expected, rtol=1e-12)
 
 
-def test_families_that_are_used_on_each_feature_have_a_formula() -> None:
-    kernels = {name: family() for name, family in kernel_families().items()}
-    without = {name for name, kernel in kernels.items() if kernel.on_one_feature(kernel.values()[0]) is None}
-    assert without == {"chi-squared", "cosine", "intersection"}  # which are for histograms and directions
-
-
 @dataclass(frozen=True)
 class _InPython(Gaussian):
     def on_one_feature(self, value: float) -> None:
@@ -62,33 +56,6 @@ def test_factors_give_the_kernel_back(family: KernelFamily, points: str) -> None
         repeated = factor[:, distinct.inverse]
         # the residual is positive semidefinite, so no entry of it exceeds its trace; rounding adds some units
         assert np.abs(repeated.T @ repeated - K).max() <= 2.0 * PRECISION * np.trace(K)
-
-
-def test_compiled_and_plain_decompositions_pick_the_same_columns() -> None:
-    X = RNG.normal(size=(200, 1))
-    for width in (0.5, 2.0, 16.0):
-        families = Gaussian(widths=(width,)), _InPython(widths=(width,))
-        compiled, plain = (low_rank(family, width, Distinct.of(X), 64) for family in families)
-        assert compiled is not None
-        assert plain is not None
-        assert compiled.shape == plain.shape
-        # what is left at the end is 1e-14 of the trace, whose root is 1e-7 of an entry
-        np.testing.assert_allclose(compiled, plain, atol=1e-6)
-
-
-def test_a_factor_with_too_few_rows_is_none() -> None:
-    distinct = Distinct.of(RNG.normal(size=(60, 1)))
-    for family in (Gaussian(widths=(0.01,)), _InPython(widths=(0.01,))):
-        assert low_rank(family, 0.01, distinct, 20) is None
-    K = np.eye(5)
-    assert pivoted_cholesky(np.diag(K), lambda p: K[p], np.ones(5), 4) is None
-    np.testing.assert_array_equal(np.abs(pivoted_cholesky(np.diag(K), lambda p: K[p], np.ones(5), 5)), K)
-
-
-def test_a_kernel_of_zeros_has_one_row_of_zeros() -> None:
-    np.testing.assert_array_equal(low_rank(Linear(), 1.0, Distinct.of(np.zeros((4, 1))), 3), np.zeros((1, 1)))
-    found = pivoted_cholesky(np.zeros(3), lambda p: np.zeros(3), np.ones(3), 2)
-    np.testing.assert_array_equal(found, np.zeros((1, 3)))
 
 
 def test_few_different_points_make_factors_on_several_features_too() -> None:

@@ -86,18 +86,6 @@ def test_names_are_offered_after_their_options(tmp_path: object) -> None:
     assert set(offered("completion", "")) >= set(NAMED)
 
 
-def test_names_in_a_list_are_completed_one_by_one() -> None:
-    assert offered("race", "--solvers", "level,sp") == ["level,spg", "level,spicymkl"]
-
-
-def test_files_are_offered_where_they_are_read_or_written(tmp_path: object) -> None:
-    folder = str(tmp_path)
-    open(f"{folder}/mine.py", "w").close()
-    assert offered("check", "mi", folder=folder) == ["mine.py"]
-    assert offered("run", "--save", "mi", folder=folder) == ["mine.py"]
-    assert offered("run", "--C", "mi", folder=folder) == []
-
-
 def test_zsh_reads_what_bash_reads() -> None:
     told = script("zsh", make_parser())
     assert told.endswith(bash())

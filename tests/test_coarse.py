@@ -9,8 +9,7 @@ import pytest
 from _problems import blobs, problem
 
 from mklviz.engine import make_solver, solve
-from mklviz.errors import UnsupportedProblem
-from mklviz.kernels import Gaussian, KernelBank, Laplacian, NystromBank, Polynomial
+from mklviz.kernels import Gaussian, KernelBank, Laplacian, Polynomial
 from mklviz.problem import EpsilonInsensitive, Hinge, MulticlassHinge, Problem
 from mklviz.solvers.level import GAP, SHARE, coarse_solution, some_samples
 
@@ -93,11 +92,3 @@ def test_a_start_that_is_given_comes_before_a_coarse_one() -> None:
     known = solve(given, "level", gap=1e-4).best
     again = solve(given, "level", gap=1e-4, start=known, coarse_start=True)
     assert again[0].svm_solves == 1
-
-
-def test_approximate_kernels_have_no_coarse_start() -> None:
-    X, y = blobs(N, 0.2, seed=1)
-    approximate = Problem(NystromBank.build(X, MIXED, 10), y, Hinge(C=2.0))
-    with pytest.raises(UnsupportedProblem, match="exact kernels"):
-        solve(approximate, "level", coarse_start=True)
-    assert not make_solver("level").refusal(approximate)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import time
 from collections.abc import Callable, Iterator, Sequence
 
 import pytest
@@ -132,18 +131,6 @@ def test_a_recording_grows_at_the_pace_and_ends_as_it_did() -> None:
         assert list(trace.gap) == list(whole[key].gap)
 
 
-def test_another_pace_holds_from_where_the_recording_is() -> None:
-    playback = played()
-    playback.advance(0.0)
-    playback.advance(2.0)
-    playback.pace = 2.0
-    playback.advance(4.0)
-    assert len(playback.drawn.traces["silp"]) == 25
-    playback.pace = 0.0  # full speed, which nobody could watch
-    playback.advance(4.5)
-    assert len(playback.drawn.traces["silp"]) == 50
-
-
 # on the page
 
 
@@ -181,17 +168,6 @@ def test_where_nothing_is_compiled_the_whole_recording_waits_for_run(explorer: E
     assert (view.playback, marks(view)) == (None, {False})
     assert view.charts.objective is figures
     explorer.stop()
-
-
-def test_no_recording_stands_where_something_else_is_set_up(explorer: Explorer, cold: Cold) -> None:
-    cold.ready = "silp"
-    explorer.sidebar.data.seed.box.value = "7"
-    figures = explorer.race_view.figures
-    follow(explorer, lambda: figures.charts is not None)
-    for _ in range(3):
-        asyncio.run(explorer.tick())
-    assert explorer.race_view.playback is None
-    assert all("Press Run" in str(pane.object) for pane in explorer.race_view.page.covers)
 
 
 def test_the_race_takes_the_place_of_its_recording_and_the_axes_stay(explorer: Explorer, cold: Cold) -> None:
@@ -238,50 +214,9 @@ def test_a_recording_is_nobodys_run(explorer: Explorer, cold: Cold) -> None:
     assert [trace.label for trace in kept.begun] == ["SILP"]
 
 
-def test_another_race_waits_without_a_recording(explorer: Explorer, cold: Cold) -> None:
-    view = explorer.race_view
-    follow(explorer, lambda: view.playback is not None)
-    recipe = load_scenario(DEFAULT).recipe
-    explorer.sidebar.load(recipe.changed(max_iter=60))
-    asyncio.run(explorer.tick())
-    assert view.playback is None
-    assert MARK not in "".join(str(pane.object) for pane in view.page.covers)
-    assert all("Press Run" in str(pane.object) for pane in view.page.covers)
-    explorer.sidebar.scenario.restore()
-    follow(explorer, lambda: view.playback is not None)
-    explorer.sidebar.scenario.choice.value = "three-kernels"
-    asyncio.run(explorer.tick())
-    assert view.playback is None
-
-
-def test_colours_scales_and_hidden_runs_of_a_recording_are_the_visitors(explorer: Explorer, cold: Cold) -> None:
-    view = explorer.race_view
-    follow(explorer, lambda: view.playback is not None and points(view)["silp"] > 3)
-    explorer.set_dark(True)
-    view.log_x = True
-    view.hidden = frozenset({"pgd"})
-    view.x_axis = "svm_solves"
-    asyncio.run(explorer.tick())
-    assert marks(view) == {True}
-    assert points(view)["silp"] > 3
-    assert not any(renderer.visible for renderer in view.charts.by_run["pgd"])
-    assert view.charts.options.log_x
-
-
 def test_a_preparation_that_is_stopped_goes_back_to_the_recording(explorer: Explorer, cold: Cold) -> None:
     explorer.run()
     follow(explorer, lambda: explorer.race_view.playback is not None)
     explorer.stop()
     follow(explorer, lambda: explorer.state == "empty")
     assert explorer.race_view.playback is not None
-
-
-def test_a_recording_is_painted_seldom_as_that_takes_time_from_compiling() -> None:
-    view = RaceView()
-    view.play(played())
-    begun, now = view.heartbeat.seq, time.monotonic()
-    for count in range(1, 51):  # ticks, a tenth of a second apart
-        view.tick(now + 0.1 * count)
-        view.heartbeat.ack = view.heartbeat.seq
-    assert 3 <= view.heartbeat.seq - begun <= 12
-    assert points(view)["silp"] > 40

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from _waits import PATIENCE, wait_for
+from _waits import wait_for
 from numba.core import event
 
 from mklviz.cli.commands import main
 from mklviz.datasets import load_dataset
-from mklviz.engine import compiling, make_solver, solver_classes
+from mklviz.engine import solver_classes
 from mklviz.engine.compiling import PARTS, SMALL, CompilePool, everything, kind, miniatures, needs, problems
 from mklviz.kernels import paper_bank
 from mklviz.problem import Hinge, Problem
@@ -119,32 +119,6 @@ def test_what_must_be_compiled_is_left_to_helpers_and_loaded_when_they_have_it(
     assert parts == ["used"]
 
 
-def test_what_calls_other_parts_is_taken_when_they_are_compiled() -> None:
-    sharing, taken = CompilePool(), threading.Event()
-    first = [sharing.take(), sharing.take()]
-    assert set(first) == set(compiling._AFTER["svm"])
-    sharing._left = ["svm"]
-    got: list[str] = []
-    waiting = threading.Thread(target=lambda: (got.append(sharing.take()), taken.set()))
-    waiting.start()
-    assert not taken.wait(0.2)
-    sharing.hand_over(*first)
-    waiting.join(PATIENCE)
-    assert got == ["svm"]
-
-
-def test_a_part_that_is_waited_for_comes_with_what_it_calls_in_front(parts: list[str]) -> None:
-    sharing = CompilePool()
-    sharing._begun, sharing._helpers, sharing._left = True, 1, ["level", "svm", "pair steps", "newton steps"]
-    waiting = threading.Thread(target=sharing.ensure, args=("svm",))
-    waiting.start()
-    taken = [sharing.take() for _ in range(2) if wait_for(lambda: sharing._left[-1] == "level")]
-    assert taken == ["newton steps", "pair steps"]
-    sharing.hand_over(*taken, "svm")
-    waiting.join(PATIENCE)
-    assert parts == ["svm"]
-
-
 @pytest.mark.parametrize("program", ["true", "no-such-program"])
 def test_without_helpers_everything_is_compiled_here(
     program: str, parts: list[str], monkeypatch: pytest.MonkeyPatch, no_log: None
@@ -201,15 +175,3 @@ def test_the_command_compiles_says_how_long_it_took_and_can_be_stopped(
     monkeypatch.setitem(PARTS, "level", interrupted)
     assert main(["warmup"]) == 130
     assert "compiled functions stay" in capsys.readouterr().err
-
-
-def test_a_solver_that_refuses_a_problem_does_not_end_the_warm_up() -> None:
-    squared = next(posed for make in problems() if type((posed := make()).loss).__name__ == "Squared")
-    assert make_solver("newton").refusal(squared)
-    begun: list[str] = []
-    with pytest.MonkeyPatch.context() as patch:
-        solver = solver_classes()["spg"]
-        patch.setattr(solver, "iterates", lambda self, problem, start: begun.append("spg") or iter(()))
-        for name in ("newton", "spg"):
-            compiling.few_steps(squared, name)
-    assert begun == ["spg"]

@@ -16,7 +16,6 @@ from mklviz.server.connections import LONGEST_REQUEST, Acceptor, is_whole, party
 REQUEST = b"GET /explorer HTTP/1.1\r\nHost: localhost\r\n\r\n"
 FOR_EVER = 1e6  # seconds
 Connect = Callable[..., Awaitable[tuple[asyncio.StreamReader, asyncio.StreamWriter]]]
-Visit = Callable[[Connect, list[bytes]], Awaitable[None]]
 
 
 def through(

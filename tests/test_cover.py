@@ -20,24 +20,12 @@ def test_a_product_of_three_is_covered_by_little_more_than_its_two_longest_sides
     assert 9 * 7 <= len(chosen) <= 80  # no cover is smaller than 63; 252 are the whole
 
 
-def test_what_cannot_meet_need_not() -> None:
-    rows = [row for row in itertools.product(range(6), range(6), range(6)) if row[0] != row[1]]
-    chosen = [row for row, taken in zip(rows, covered(rows), strict=True) if taken]
-    assert union(chosen) == union(rows)
-    assert len(chosen) < 0.4 * len(rows)
-
-
 def test_to_show_every_value_takes_as_many_cases_as_the_longest_side() -> None:
     rows = list(itertools.product(range(9), range(7), range(4)))
     chosen = [row for row, taken in zip(rows, shown(rows), strict=True) if taken]
     assert len(chosen) == 9
     assert [set(side) for side in zip(*chosen, strict=True)] == [set(range(9)), set(range(7)), set(range(4))]
     assert max(Counter(row[2] for row in chosen).values()) == 3  # nine cases of four values: no value has many
-
-
-def test_repetitions_are_left_out_and_nothing_has_no_cover() -> None:
-    assert covered([]) == []
-    assert covered([(1, 2), (1, 2), (1, 3)]) == [True, False, True]
 
 
 PRODUCT = """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import sys
 import urllib.error
 from pathlib import Path
 
@@ -72,24 +71,6 @@ def test_without_a_network_it_says_so_and_what_to_use_instead(
     monkeypatch.setattr(_covtype, "_fetch_remote", fail)
     with pytest.raises(DataError, match=r"could not be fetched.*connect to the network.*covertype_like"):
         load_dataset("covertype", folder=str(tmp_path))
-
-
-def test_a_damaged_archive_is_refused(served: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    wrong = _covtype.ARCHIVE._replace(checksum="0")
-    monkeypatch.setattr(_covtype, "ARCHIVE", wrong)
-    with pytest.raises(DataError, match="SHA256"):
-        load_dataset("covertype", folder=str(tmp_path / "other"))
-
-
-def test_without_scikit_learn_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
-    with pytest.raises(DataError, match="pip install scikit-learn"):
-        load_dataset("covertype")
-
-
-def test_there_are_two_ways_to_ask() -> None:
-    with pytest.raises(DataError, match="classes must be 2"):
-        load_dataset("covertype", classes=3)
 
 
 def test_its_card_needs_neither_the_network_nor_the_data() -> None:

@@ -10,7 +10,7 @@ from _problems import problem
 from scipy.optimize import linprog
 
 from mklviz.contract import Array, Iterate
-from mklviz.errors import SolverError, UnsupportedProblem
+from mklviz.errors import SolverError
 from mklviz.inner.averaging import cut_of
 from mklviz.inner.oracle import SvmOracle
 from mklviz.solvers._cutting_plane import CuttingPlaneModel, next_tolerance
@@ -62,73 +62,6 @@ def test_theta_is_the_minimum_of_the_model(J: int, m: int, seed: int) -> None:
     assert model.bound(multipliers) == pytest.approx(theta, rel=1e-8, abs=1e-8)
     assert d.min() >= 0.0
     assert d.sum() == pytest.approx(1.0, abs=1e-12)
-
-
-def test_rows_added_one_by_one_give_the_same_minimum_as_all_at_once() -> None:
-    cuts = random_cuts(40, 25, seed=1)
-    model = CuttingPlaneModel(25)
-    for j, cut in enumerate(cuts):
-        model.add(cut)
-        assert model.minimize().theta == pytest.approx(lowest(cuts[: j + 1]), rel=1e-8, abs=1e-8)
-
-
-def test_theta_never_falls_as_cuts_are_added() -> None:
-    model = CuttingPlaneModel(30)
-    found = []
-    for cut in random_cuts(80, 30, seed=2):
-        model.add(cut)
-        found.append(model.minimize().theta)
-    assert np.all(np.diff(found) >= 0.0)
-
-
-def test_a_vertex_has_no_more_kernels_than_there_are_cuts() -> None:
-    for J in (1, 3, 10):
-        assert np.count_nonzero(filled(random_cuts(J, 50, seed=J)).minimize().weights) <= J
-
-
-def test_one_cut_puts_all_weight_on_its_lowest_kernel() -> None:
-    cut = random_cuts(1, 9, seed=3)
-    theta, d, _ = filled(cut).minimize()
-    assert theta == cut.min()
-    assert d[cut[0].argmin()] == 1.0
-
-
-def test_permuting_kernels_permutes_the_weights() -> None:
-    cuts = random_cuts(12, 30, seed=4)
-    order = np.random.default_rng(0).permutation(30)
-    plain, permuted = filled(cuts).minimize(), filled(cuts[:, order]).minimize()
-    assert permuted.theta == pytest.approx(plain.theta, rel=1e-10)
-    np.testing.assert_allclose(permuted.weights, plain.weights[order], atol=1e-9)
-
-
-def test_tied_vertices_are_chosen_alike_every_time() -> None:
-    cuts = np.repeat(np.round(random_cuts(6, 5, seed=5)), 4, axis=1)  # every kernel four times, many equal entries
-    runs = [filled(cuts).minimize() for _ in range(3)]
-    for run in runs[1:]:
-        np.testing.assert_array_equal(run.weights, runs[0].weights)
-
-
-@pytest.mark.parametrize("scale", [1e-6, 1e-3, 1.0, 1e3, 1e6])
-def test_the_scale_of_the_objective_does_not_matter(scale: float) -> None:
-    cuts = random_cuts(25, 30, seed=6)
-    plain, scaled = filled(cuts).minimize(), filled(scale * cuts).minimize()
-    assert scaled.theta == pytest.approx(scale * plain.theta, rel=1e-9)
-    np.testing.assert_allclose(scaled.weights, plain.weights, atol=1e-8)
-
-
-def test_a_first_cut_far_below_the_objective_does_no_harm() -> None:
-    """With one kernel far better than the rest the first model promises about minus a million."""
-    cuts = random_cuts(10, 8, seed=7)
-    cuts[0] -= 1e6 * np.eye(8)[2] + 1e3
-    # tolerances hold relative to the largest entry of a row
-    assert filled(cuts).minimize().theta == pytest.approx(lowest(cuts), abs=1e-9 * 1e6)
-
-
-def test_duplicate_cuts_change_nothing() -> None:
-    cuts = random_cuts(8, 10, seed=8)
-    assert filled(np.repeat(cuts, 5, axis=0)).minimize().theta == pytest.approx(
-        filled(cuts).minimize().theta, rel=1e-10
-    )
 
 
 def test_purging_keeps_the_binding_cuts_and_the_monotone_bound() -> None:
@@ -183,18 +116,6 @@ def test_silp_promises_lower_bounds_that_never_fall_and_meet_the_objective(name:
     assert best - promised.max() <= 1e-2 * best
 
 
-def test_the_step_of_silp_is_the_l1_norm_of_the_move() -> None:
-    path = first(Silp(), "random Gram matrices", 10)
-    for before, after in itertools.pairwise(path):
-        assert after.step == np.abs(after.weights - before.weights).sum()
-        assert after.facts.moved == 0.5 * after.step
-
-
-def test_silp_on_one_kernel_ends_with_a_sentence() -> None:
-    path = first(Silp(), "one kernel", 50)
-    assert "same weights" in path[-1].end.reason
-
-
 def test_a_failing_linear_program_keeps_the_weights_and_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     for method in ("_play", "_run"):
         monkeypatch.setattr(CuttingPlaneModel, method, lambda _: None)
@@ -203,17 +124,3 @@ def test_a_failing_linear_program_keeps_the_weights_and_ends_the_run(monkeypatch
     np.testing.assert_array_equal(path[1].weights, path[0].weights)
     assert "could not be solved" in path[1].end.reason
     assert "failed" in Silp().narrate(path[0], path[1])
-
-
-def test_silp_tells_what_the_model_promised() -> None:
-    path = first(Silp(), "random Gram matrices", 3)
-    said = Silp().narrate(path[0], path[1])
-    assert said.startswith("Moved 92 % of the weight at once, to the lowest point of its one cut. The cuts promise")
-    assert f"the true one is {path[1].objective:,.6g}" in said
-
-
-def test_silp_says_why_it_cannot_take_a_penalty_instead_of_the_simplex() -> None:
-    posed = problem("linear penalty, blobs")
-    assert "weights that sum to one" in Silp().refusal(posed)
-    with pytest.raises(UnsupportedProblem, match="sum to one"):
-        next(Silp().iterates(posed))

@@ -73,13 +73,6 @@ def test_the_newest_start_wins() -> None:
     assert awaited(paths).start == pytest.approx(starts[-1])
 
 
-def test_what_is_asked_for_does_not_change_with_the_array() -> None:
-    paths, start = DraggedPaths(three(), made("level")), np.array([0.2, 0.3, 0.5])
-    paths.ask(start)
-    start[:] = 0.0
-    assert awaited(paths).start == pytest.approx([0.2, 0.3, 0.5])
-
-
 def test_there_is_no_start_where_weights_follow_from_the_functions() -> None:
     posed = three()
     assert not why_no_start(posed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from _formulations import LOSSES, tiny_bank, tiny_problem
+from _formulations import LOSSES, tiny_problem
 
 from mklviz.engine import solve
 from mklviz.errors import ProblemError
@@ -84,32 +84,10 @@ def test_the_simplex_problem_of_the_linear_penalty_has_C_times_the_sum_of_the_we
     assert simplex.weights.sum() == pytest.approx(1.0, rel=1e-14)
 
 
-def test_the_block_price_of_the_simplex_problem_is_the_sum_of_norms_over_C() -> None:
-    posed = tiny_problem(LOSSES[0], Simplex())
-    weights, dual = solved(posed)
-    block = next(e for e in equivalents(posed, weights, dual) if isinstance(e.problem.regularizer, BlockL1))
-    s = posed.bank.quad(posed.loss.signed(dual, posed.y))
-    assert isinstance(block.problem.regularizer, BlockL1)
-    assert block.problem.regularizer.lam == pytest.approx(float(weights @ np.sqrt(s)), rel=1e-12)
-
-
 def test_formulations_of_no_single_norm_have_no_equivalents() -> None:
     dual, weights = np.zeros(16), np.full(4, 0.25)
     for regularizer in (ElasticNet(), Entropy(), GroupSquaredPlusL1(1.0, 0.1)):
         assert equivalents(tiny_problem(LOSSES[0], regularizer), weights, dual) == ()
-
-
-def test_group_norms_without_alpha_are_lp_balls() -> None:
-    regularizer = GroupSquaredPlusL1(0.4, 0.0, 1.2)
-    posed = tiny_problem(LOSSES[4], regularizer)
-    ball = Problem(tiny_bank(), posed.y, type(posed.loss)(posed.loss.C / 0.4, bias=False), LpBall(1.5))
-    weights, dual = solved(ball)
-    back = next(e for e in equivalents(ball, weights, dual) if isinstance(e.problem.regularizer, GroupSquaredPlusL1))
-    # lam = 1 at the larger C is lam = 0.4 at the given one: divide the whole objective
-    assert vars(back.problem.regularizer) == pytest.approx({"lam": 1.0, "alpha": 0.0, "p": 1.2})
-    there = equivalents(posed, weights / 0.4, dual * 0.4)[0]
-    assert vars(there.problem.regularizer) == pytest.approx({"p": 1.5})
-    assert pytest.approx(ball.loss.C) == there.problem.loss.C
 
 
 def test_a_solution_without_weights_calibrates_nothing() -> None:

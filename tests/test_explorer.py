@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import asyncio
 import gc
-import logging
 import threading
 import weakref
 from collections.abc import Callable
@@ -15,24 +14,22 @@ from pathlib import Path
 import numpy as np
 import panel as pn
 import pytest
-from _ticks import tick
-from _waits import PATIENCE, soon, wait_for
+from _ticks import follow, tick
+from _waits import PATIENCE, wait_for
 
 from mklviz.datasets import load_dataset
 from mklviz.engine import solve, solver_classes
-from mklviz.engine.compiling import CompilePool, problems
+from mklviz.engine.compiling import problems
 from mklviz.engine.warmup import PREPARING, Warmup
-from mklviz.errors import Interrupted, ProblemError
+from mklviz.errors import Interrupted
 from mklviz.kernels import Gaussian, KernelBank, NystromBank, ParametricBank, ProductBank
 from mklviz.problem import (
     EpsilonInsensitive,
     Hinge,
     L1Penalty,
     LpBall,
-    MulticlassHinge,
     Problem,
     Simplex,
-    Squared,
     loss_families,
 )
 from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice, StopChoice
@@ -41,9 +38,7 @@ from mklviz.recipe.preparation import Preparation
 from mklviz.recipe.prepared import Built
 from mklviz.record.store import Store, reset
 from mklviz.views.explorer.explorer import Explorer
-from mklviz.views.host.panel_setup import configure
 from mklviz.views.race.results import STATUS_WORDS
-from mklviz.views.sidebar.kernel_panel import describe_bank
 from mklviz.views.sidebar.run_panel import STATES, RunPanel
 
 SMALL = Recipe(
@@ -55,25 +50,12 @@ SMALL = Recipe(
 )
 
 
-class Ready(Warmup):
-    """A warm-up that has happened."""
-
-    def start(self) -> None:
-        self._done.set()
-
-
 @pytest.fixture
-def explorer(monkeypatch: pytest.MonkeyPatch) -> Explorer:
-    monkeypatch.setattr("mklviz.recipe.preparation.WARMUP", Ready())
+def explorer() -> Explorer:
     found = Explorer()
     found.sidebar.load(SMALL)
     found.run_panel.pace.value = 0.0
     return found
-
-
-def follow(explorer: Explorer, until: Callable[[], bool]) -> None:
-    """Let the explorer tick until `until` holds."""
-    asyncio.run(soon(until, meanwhile=explorer.tick))
 
 
 def run_to_the_end(explorer: Explorer) -> None:
@@ -119,26 +101,6 @@ def test_the_size_shown_is_exact_once_the_bank_is_built_and_an_estimate_after_a_
     assert not panel.storage.visible
 
 
-def test_how_a_bank_is_kept_is_told_in_plain_words() -> None:
-    points = np.random.default_rng(0).normal(size=(20, 4))
-    widths = Gaussian(widths=tuple(2.0**k for k in range(-3, 3)), on="all+each")
-    streamed = KernelBank.build(points, [widths], max_bytes=2**15)
-    assert describe_bank(streamed) == ("30 kernels · 20 points", "Computed on the fly, nothing stored.")
-    product = ProductBank.build(points)
-    size, kept = describe_bank(product)
-    assert size == "4 kernels · 20 points"
-    assert kept == "Kept as: product of 4 kernels from distances along features; 0.0 MB."
-
-
-def test_changed_controls_are_owned_up_to_while_the_old_curves_are_shown(explorer: Explorer) -> None:
-    run_to_the_end(explorer)
-    assert not explorer.run_panel.hint
-    explorer.sidebar.problem.C.box.value = "1"
-    assert "belong to the old settings" in explorer.run_panel.hint
-    explorer.sidebar.problem.C.box.value = "10"
-    assert not explorer.run_panel.hint
-
-
 def test_old_curves_are_marked_and_run_is_asked_for_only_where_it_can_be_pressed(explorer: Explorer) -> None:
     run_to_the_end(explorer)
     explorer.sidebar.problem.C.box.value = "1"
@@ -168,45 +130,6 @@ def test_a_regression_runs_from_its_controls_and_shows_how_much_it_explains(expl
     assert prepared.score(best) == pytest.approx(1.0 - left / prepared.test.y.var(), rel=1e-12)
     assert 0.0 < prepared.score(best) < 1.0
     assert "Test R²" in view.page.table.object
-
-
-def test_another_race_may_have_other_solvers(explorer: Explorer) -> None:
-    run_to_the_end(explorer)
-    explorer.sidebar.load(replace(SMALL, solvers=(SolverChoice("pgd"),)))
-    explorer.run()
-    follow(explorer, lambda: explorer.alert.visible or "pgd" in explorer.race_view.race.runs)
-    follow(explorer, lambda: explorer.state == "finished")
-    assert not explorer.alert.visible
-    assert list(explorer.race_view.race.runs) == ["pgd"]
-
-
-def test_three_classes_run_at_once_and_then_one_against_the_rest(explorer: Explorer) -> None:
-    wanted = SMALL.changed(source="iris", loss=MulticlassHinge(10.0))
-    explorer.sidebar.load(wanted.changed(loss=Hinge(10.0)))
-    assert "more than two classes" in explorer.run_panel.hint
-    explorer.sidebar.problem.loss.value = "multiclass-hinge"
-    assert explorer.sidebar.solvers.chips["newton"].disabled
-    run_to_the_end(explorer)
-    view = explorer.race_view
-    alone = solve(wanted.prepare().problem, "level", gap=SMALL.stop.gap, max_iter=SMALL.stop.max_iter)
-    np.testing.assert_array_equal(view.race.traces["level"].dual, alone.dual)
-    assert alone.dual.shape[1:] == (75, 3)
-    assert wanted.prepare().score(alone.best) > 0.9
-    explorer.sidebar.data.positive.value = "setosa"
-    explorer.sidebar.problem.loss.value = "hinge"
-    run_to_the_end(explorer)
-    posed = view.race.runs["level"].problem
-    assert set(posed.y) == {-1.0, 1.0}
-    assert explorer.sidebar.recipe == SMALL.changed(source="iris", positive="setosa")
-
-
-def test_kept_kernels_of_numbers_are_not_given_to_a_loss_of_classes() -> None:
-    banks = BankStore()
-    wanted = SMALL.changed(source="friedman", loss=Squared(10.0))
-    Preparation(wanted, banks=banks, warmup=Ready()).work()
-    assert len(banks) == 1
-    with pytest.raises(ProblemError, match="numbers to predict"):
-        Preparation(wanted.changed(loss=Hinge(10.0)), banks=banks, warmup=Ready()).work()
 
 
 # -- who may do what when
@@ -251,16 +174,6 @@ def test_keys_do_what_the_buttons_do(explorer: Explorer) -> None:
     follow(explorer, lambda: explorer.state == "finished")
     explorer.race_view.on_key("r")
     assert explorer.state == "empty"
-
-
-def test_the_pace_can_be_changed_while_a_race_runs(explorer: Explorer) -> None:
-    explorer.run_panel.pace.value = 1.0
-    explorer.run()
-    follow(explorer, lambda: explorer.state == "running")
-    assert explorer.race_view.race.pace == 1.0
-    explorer.run_panel.pace.value = 0.0
-    assert explorer.race_view.race.pace == 0.0
-    follow(explorer, lambda: explorer.state == "finished")
 
 
 def test_full_speed_ends_a_pause(explorer: Explorer) -> None:
@@ -330,31 +243,17 @@ def test_a_preparation_that_fails_says_why_in_a_sentence_and_leaves_the_race_bef
     assert "RuntimeError" in explorer.alert.object
 
 
-def test_a_problem_that_cannot_be_posed_is_an_alert_and_not_a_crash(explorer: Explorer) -> None:
-    explorer.sidebar.data.train.set(0.001)
-    explorer.run()
-    follow(explorer, lambda: explorer.state == "empty")
-    assert explorer.alert.visible
-    assert explorer.alert.object.endswith(".")
-
-
 # -- banks are kept, within bounds
 
 
 def test_the_same_kernels_are_built_once_and_serve_another_C_and_regularizer() -> None:
     banks = BankStore()
-    first = Preparation(SMALL, banks=banks, warmup=Ready()).work()
+    first = Preparation(SMALL, banks=banks).work()
     other = SMALL.changed(regularizer=L1Penalty(2.0), loss=Hinge(1.0))
-    second = Preparation(other, banks=banks, warmup=Ready()).work()
+    second = Preparation(other, banks=banks).work()
     assert second.problem.bank is first.problem.bank
     assert (second.problem.loss.C, second.problem.regularizer) == (1.0, L1Penalty(2.0))
     assert (first.problem.loss.C, first.problem.regularizer) == (10.0, Simplex())
-
-
-def test_a_class_against_the_rest_is_not_taken_for_all_classes_at_once() -> None:
-    iris = SMALL.changed(source="iris")
-    keys = [iris.changed(positive=name).bank_key for name in (None, "setosa", "virginica")]
-    assert len(set(keys)) == 3
 
 
 @pytest.mark.parametrize("change", [{"seed": 1}, {"train": 0.4}, {"standardize": False}, {"normalize": "none"}])
@@ -392,7 +291,7 @@ def ends(preparation: Preparation) -> None:
 
 @pytest.mark.parametrize("words", [(Preparation.cancel, ends), (ends, Preparation.cancel)], ids=["during", "after"])
 def test_a_preparation_that_is_cancelled_is_not_taken(words: tuple[Callable[[Preparation], None], ...]) -> None:
-    preparation = Preparation(SMALL, banks=BankStore(), warmup=Ready())
+    preparation = Preparation(SMALL, banks=BankStore())
     preparation.start()
     for word in words:
         word(preparation)
@@ -429,17 +328,6 @@ def test_the_warm_up_runs_once_and_ends_even_if_it_breaks(monkeypatch: pytest.Mo
     warmup.start()
     assert warmup.wait(PATIENCE)
     assert len(calls) == 1
-
-
-def test_the_warm_up_touches_every_solver(monkeypatch: pytest.MonkeyPatch) -> None:
-    touched: list[str] = []
-    monkeypatch.setattr("mklviz.engine.compiling.solve", lambda problem, solver, **_: touched.append(solver))
-    monkeypatch.setattr(
-        CompilePool, "attempt", lambda _self, _part, act: act() is None
-    )  # no helpers, which take a minute
-    monkeypatch.setattr(CompilePool, "ensure", lambda _self, part: None)
-    Warmup().work()
-    assert set(touched) == set(solver_classes())
 
 
 def test_the_problems_of_the_warm_up_need_every_loss_bank_and_way_to_a_kernel() -> None:
@@ -525,16 +413,6 @@ def test_the_page_has_a_title_a_heading_and_a_status_for_screen_readers(explorer
     assert explorer.status in header
 
 
-def test_only_the_noise_of_closed_sockets_is_kept_from_the_log(caplog: pytest.LogCaptureFixture) -> None:
-    configure()
-    configure()
-    log = logging.getLogger("bokeh.server.views.ws")
-    with caplog.at_level(logging.WARNING):
-        log.warning("Failed sending message as connection was closed")
-        log.warning("something else")
-    assert [record.getMessage() for record in caplog.records] == ["something else"]
-
-
 def test_a_race_begins_with_the_solvers_that_are_ready_and_the_others_join_it(
     explorer: Explorer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -568,13 +446,3 @@ def test_a_race_begins_with_the_solvers_that_are_ready_and_the_others_join_it(
     explorer.pause()
     follow(explorer, lambda: explorer.state == "finished")
     assert silp.trace.gap[-1] <= SMALL.stop.gap or silp.status == "limit"
-
-
-def test_a_race_whose_solver_is_not_ready_can_be_stopped(explorer: Explorer) -> None:
-    race = SMALL.race(SMALL.prepare())
-    for run in race.runs.values():
-        run.hold(lambda: PREPARING)
-    race.start()
-    race.cancel()
-    assert race.wait(PATIENCE)
-    assert {run.status for run in race.runs.values()} == {"stopped"}

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 from _problems import problem
 
-import mklviz as mv
 from mklviz.cli.commands import main
 from mklviz.contract import Iterate
 from mklviz.engine import Gap, MaxIter, Race
@@ -23,7 +22,6 @@ from mklviz.errors import MklvizError
 from mklviz.quoting import one_line
 from mklviz.record import Trace
 from mklviz.record.summary import Reference, result_at
-from mklviz.views.chart.axes import squashed
 from mklviz.views.chart.columns import WEIGHT_COLUMNS
 from mklviz.views.chart.race_charts import ChartOptions, race_charts
 from mklviz.views.export.page import race_page
@@ -163,32 +161,6 @@ def test_runs_of_several_problems_are_refused() -> None:
         recorded([made(3, "one"), made(3, "two")])
 
 
-def test_what_has_no_steps_or_is_no_run_is_refused() -> None:
-    with pytest.raises(MklvizError, match="Start them first"):
-        recorded(Race(problem("noisy blobs, C = 10"), ["level"]))
-    with pytest.raises(MklvizError, match=r"such as race\.traces"):
-        recorded([3])  # type: ignore[list-item]
-
-
-def test_a_run_that_goes_on_can_be_saved_as_it_stands(tmp_path: Path) -> None:
-    race = Race(problem("noisy blobs, C = 10"), ["silp"], rules=[MaxIter(50)])
-    for _ in range(3):
-        race.runs["silp"].advance()
-    mv.save_html(race, tmp_path / "race.html")
-    [run] = numbers((tmp_path / "race.html").read_text(encoding="utf-8"))["runs"]
-    assert run["iteration"] == [0, 1, 2]
-
-
-def test_curves_near_one_line_are_squashed_and_those_that_fall_steadily_are_not() -> None:
-    early = [1000.0, 200.0, 101.0] + [100.0] * 20
-    steady = [2.0**-t for t in range(20)]
-    assert squashed([early, early])
-    assert not squashed([steady, steady])
-    assert not squashed([early, steady, steady])
-    assert not squashed([[100.0, 1.0]])  # of which nothing can be said yet
-    assert not squashed([[], [math.nan]])
-
-
 def test_the_command_line_writes_a_page_and_a_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page, picture = tmp_path / "race.html", tmp_path / "race.svg"
     assert main(["race", *SMALL, "--solvers", "level,spg", "--html", str(page), "--svg", str(picture)]) == 0
@@ -201,12 +173,6 @@ def test_the_command_line_writes_a_page_and_a_picture(tmp_path: Path, capsys: py
     assert "stop at 1 %" in picture.read_text(encoding="utf-8")
     assert main(["race", *SMALL, "--html", str(tmp_path / "nowhere" / "race.html")]) == 2
     assert "There is no folder" in capsys.readouterr().err
-
-
-def test_kernels_without_a_name_are_numbered() -> None:
-    trace = Trace("made", "Made", kernel_names=["one"])
-    trace.append(Iterate(np.array([0.7, 0.3]), np.zeros(3), 1.0, 0.0, 1.0, 1), 0.0)
-    assert recorded(trace).page_data()["kernels"] == ["one", "kernel 2"]
 
 
 def test_a_page_has_the_charts_of_the_dashboard_in_its_own_colours() -> None:

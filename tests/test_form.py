@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from base64 import b64encode
 from typing import Any
 
 import pytest
 from _waits import next_round
 
 from mklviz.views.explorer.explorer import Explorer
-from mklviz.views.form import Button, Chip, File, Form, FormPart, Group, Menu, Note, Select, Slider, Switch, TextBox
+from mklviz.views.form import Button, Chip, Form, FormPart, Group, Menu, Note, Select, Slider, Switch, TextBox
 
 
 def told(form: Form) -> list[dict[str, Any]]:
@@ -116,28 +115,6 @@ def test_buttons_and_menus_call_who_made_them_unless_they_are_off_or_hidden() ->
     assert pressed == ["button", "Linear"]
 
 
-def test_a_file_arrives_in_pieces_and_one_that_is_too_large_by_its_size_alone() -> None:
-    arrived: list[tuple[bytes, str, int]] = []
-    file = File(limit=10)
-    file.param.watch(
-        lambda event: arrived.append((event.new, file.filename, file.size)) if event.new is not None else None, "value"
-    )
-    form = Form(file)
-    pieces = {"begins": True, "piece": b"abc"}, {"begins": False, "piece": b"de"}
-    for _ in range(2):  # the same file once more counts
-        for piece in pieces:
-            sent = b64encode(piece["piece"]).decode()  # type: ignore[arg-type]
-            do(form, file, name="mine.csv", size=5, begins=piece["begins"], piece=sent)
-    do(form, file, name="huge.csv", size=11, begins=True)
-    do(form, file, name="empty.csv", size=0, begins=True)
-    assert arrived == [
-        (b"abcde", "mine.csv", 5),
-        (b"abcde", "mine.csv", 5),
-        (b"", "huge.csv", 11),
-        (b"", "empty.csv", 0),
-    ]
-
-
 def test_every_kind_of_part_has_somebody_to_draw_it() -> None:
     script = Form._esm
     kinds = {part.kind for form in _forms() for part in form.root.every()}
@@ -161,13 +138,3 @@ def _forms() -> list[Form]:
     explorer = Explorer()
     document_free = [explorer.sidebar.form, explorer.run_panel.form]
     return [*document_free, *explorer.shell.root.select(Form)]
-
-
-def test_the_positions_of_a_slider_may_have_names() -> None:
-    plain, named = Slider(label="Step", end=2), Slider(label="C", end=2, names=["0.1", "1", "10"])
-    assert plain.describe()["names"] == []
-    assert named.describe()["names"] == ["0.1", "1", "10"]
-    named.answer({"value": 2})
-    assert named.value == 2
-    named.answer({"value": 3})
-    assert named.value == 2

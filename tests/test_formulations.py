@@ -12,16 +12,14 @@ from _formulations import (
     block_form,
     block_optimum,
     targets,
-    targets_of,
     tiny_bank,
     tiny_problem,
 )
-from _problems import dense, random_grams
+from _problems import dense
 from _reference import by_clarabel, by_scs
 
 from mklviz.engine import make_solver, solve, solver_classes
 from mklviz.inner.oracle import SvmOracle
-from mklviz.kernels import Gaussian, KernelBank
 from mklviz.problem import (
     Entropy,
     EpsilonInsensitive,
@@ -36,7 +34,6 @@ from mklviz.problem import (
 )
 
 EVERY_LOSS = [*LOSSES, *MULTICLASS]
-SMOOTH = [regularizer for regularizer in REGULARIZERS if regularizer.smooth]
 WITH_BIAS = [loss for loss in LOSSES if loss.bias]
 # the conic solver is asked for 1e-9, but cones for powers are only approximated where powers are not simple fractions
 CONIC = 1e-6
@@ -69,6 +66,7 @@ def random_weights(regularizer: Regularizer, rng: np.random.Generator) -> np.nda
     return regularizer.project(rng.exponential(size=4) * 10.0 ** rng.uniform(-2, 1))
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("regularizer", REGULARIZERS, ids=repr)
 @pytest.mark.parametrize("loss", EVERY_LOSS, ids=repr)
 def test_weak_duality_at_random_points(loss: Loss, regularizer: Regularizer) -> None:
@@ -95,6 +93,7 @@ def test_the_conic_solvers_that_get_there_agree_on_the_optimum(loss: Loss, regul
     np.testing.assert_allclose(np.array(found), block_optimum(loss, regularizer), rtol=1e-5)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("regularizer", REGULARIZERS, ids=repr)
 @pytest.mark.parametrize("loss", EVERY_LOSS, ids=repr)
 def test_the_objective_is_the_block_form_at_the_best_weights(loss: Loss, regularizer: Regularizer) -> None:
@@ -179,14 +178,6 @@ def test_the_dual_determines_the_weights_at_the_optimum(loss: Loss, regularizer:
 # degenerate input
 
 
-@pytest.mark.parametrize("C", [1e-6, 1e6])
-@pytest.mark.parametrize("kind", [type(loss) for loss in MULTICLASS[:2]])
-def test_several_classes_with_tiny_and_huge_C_are_solved(kind: type[Loss], C: float) -> None:
-    trace = solve(Problem(tiny_bank(), targets_of(kind()), kind(C), Simplex()), "level", gap=1e-3, max_iter=200)
-    assert trace.status == "converged"
-    assert trace.gap.min() >= -1e-9
-
-
 KINDS = [Hinge, Logistic, Squared, EpsilonInsensitive]
 
 
@@ -198,24 +189,3 @@ def test_tiny_and_huge_C_are_solved(kind: type[Loss], bias: bool, C: float) -> N
     trace = solve(posed, "level", gap=1e-3, max_iter=200)
     assert trace.status == "converged"
     assert trace.gap.min() >= -1e-9
-
-
-@pytest.mark.parametrize("loss", [*WITH_BIAS, *MULTICLASS], ids=repr)
-def test_identical_kernels_are_one_kernel_on_the_simplex(loss: Loss) -> None:
-    grams = random_grams(3, N, seed=5)
-    y = targets_of(loss)
-    one, four = (Problem(KernelBank.from_grams([N * grams[1]] * count), y, loss, Simplex()) for count in (1, 4))
-    ends = [solve(posed, "spg", gap=1e-8).best.objective for posed in (one, four)]
-    assert ends[0] == pytest.approx(ends[1], rel=1e-7)
-
-
-@pytest.mark.parametrize("loss", EVERY_LOSS, ids=repr)
-def test_predictions_on_the_samples_are_the_scores_plus_the_bias(loss: Loss) -> None:
-    X = np.random.default_rng(4).normal(size=(N, 2))
-    posed = Problem(KernelBank.build(X, [Gaussian(on="all+each")]), targets_of(loss), loss)
-    final = solve(posed, "spg", gap=1e-4).best
-    scores = posed.bank.apply(final.weights, loss.signed(final.dual, posed.y))
-    bias = loss.primal(scores, posed.y)[1]
-    assert loss.bias or not np.any(bias)
-    found = posed.decision_values(final.weights, final.dual, posed.bank.cross(X))
-    np.testing.assert_allclose(found, scores + bias, rtol=1e-8, atol=1e-10)

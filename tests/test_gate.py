@@ -7,7 +7,6 @@ import logging
 import os
 import re
 import signal
-import socket
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -18,6 +17,7 @@ from urllib.parse import urlencode
 
 import pytest
 import segno
+from _browser import free_port
 from _waits import PATIENCE, soon
 from bokeh.util.token import get_session_id, get_token_payload
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPResponse
@@ -37,7 +37,6 @@ from mklviz.server.access import (
     AT_ONCE,
     MOST_PARTIES,
     Guesses,
-    check_address,
     is_local,
     known_names,
     new_code,
@@ -47,10 +46,9 @@ from mklviz.server.connections import LONGEST_REQUEST, party
 from mklviz.server.front import check_prefix, serve
 from mklviz.server.gate import Gate, set_up
 from mklviz.server.messages import OPEN_SOCKETS
-from mklviz.server.process import PAGE, run
+from mklviz.server.process import run
 from mklviz.server.serving import kept_key, make_server, receive
 from mklviz.views.host.page_session import OWNER
-from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
 
 ROOT = Path(__file__).resolve().parents[1]
 Get = Callable[..., Awaitable[HTTPResponse]]
@@ -182,13 +180,6 @@ def test_a_class_sees_the_address_with_a_picture_of_it_and_the_code_once_one_is_
         assert (await get("/class")).code == 404
 
     through(visit_at_home)
-
-
-@pytest.mark.parametrize("colours", [LIGHT, DARK])
-def test_pages_without_the_dashboard_look_like_it(colours: Theme) -> None:
-    for value in (colours.page, colours.card, colours.border, colours.text, colours.accent, FONT):
-        assert value in PAGE
-    assert "prefers-color-scheme: dark" in PAGE
 
 
 def test_only_who_knows_the_code_comes_in_and_then_stays() -> None:
@@ -376,13 +367,6 @@ def test_a_class_is_told_where_to_come_in_and_the_code(
         serve(free_port(), address="127.0.0.1", classroom=True)
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 def before_a_server(visit: Callable[[int, Any], Awaitable[None]], code: str = "", own: bool = False) -> None:
     """Let `visit` ask a server of the dashboard at a port."""
 
@@ -522,14 +506,6 @@ def test_a_body_larger_than_a_code_is_refused_before_it_comes_and_a_connection_c
         assert twice.count(b"HTTP/1.1 ") == 1
 
     before_a_server(visit, code="right-1")
-
-
-def test_the_port_must_be_free() -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        with pytest.raises(MklvizError, match=r"cannot be used .* choose another with --port"):
-            check_address("localhost", taken.getsockname()[1])
 
 
 def test_the_page_on_security_names_flags_and_files_that_there_are(capsys: pytest.CaptureFixture[str]) -> None:

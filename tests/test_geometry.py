@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from functools import cache
-from itertools import pairwise
 
 import numpy as np
 import pytest
-from _problems import blobs, problem, random_grams
+from _problems import blobs, random_grams
 
 from mklviz.analysis.landscape import RESOLUTION, Landscape
 from mklviz.analysis.steps import Cuts, edge, envelope, facts_of, keeps_cuts, level_interval, level_polygon, lowest
-from mklviz.analysis.weight_map import STAGES, Plane, Slice, WeightMap, principal_plane, slice_through
+from mklviz.analysis.weight_map import Slice, WeightMap, principal_plane, slice_through
 from mklviz.contract import Array
 from mklviz.engine import solve
 from mklviz.errors import Interrupted
@@ -140,16 +139,6 @@ def test_a_plane_of_all_paths_explains_what_the_largest_singular_values_do() -> 
     assert ((places >= plane.low) & (places <= plane.high)).all()
 
 
-@pytest.mark.parametrize("steps", [1, 2])
-def test_a_plane_needs_no_more_than_a_start(steps: int) -> None:
-    weights = np.full((steps, 5), 0.2)
-    weights[-1] = [0.4, 0.3, 0.1, 0.1, 0.1]
-    plane = principal_plane(weights, weights[-1], Simplex().project)
-    assert plane.axes @ plane.axes.T == pytest.approx(np.eye(2), abs=1e-12)
-    assert (plane.high > plane.low).all()
-    assert plane.explained == pytest.approx(1.0)
-
-
 def test_a_plane_laid_anew_is_turned_to_look_as_before() -> None:
     weights = np.random.default_rng(2).dirichlet(np.ones(6), size=40)
     before = principal_plane(weights[:38], weights[0], Simplex().project)
@@ -178,20 +167,6 @@ MAPS = {
     "triangle": Slice((0, 1, 2), np.eye(3)),
     "segment": Slice((0, 1), np.eye(2)),
 }
-
-
-@pytest.mark.parametrize("kind", MAPS)
-def test_each_stage_keeps_the_nodes_of_the_one_before_and_goes_from_neighbour_to_neighbour(kind: str) -> None:
-    map_: WeightMap = MAPS[kind]
-    known: set[tuple[int, ...]] = set()
-    for stage in range(STAGES):
-        nodes = map_.nodes(stage)
-        assert len(set(nodes)) == len(nodes)
-        assert known < set(nodes)
-        known = set(nodes)
-        step = max(max(abs(a - b) for a, b in zip(one, other, strict=True)) for one, other in pairwise(nodes))
-        assert step <= 8 >> stage
-    assert len(known) <= 1100
 
 
 @pytest.mark.parametrize("kind", MAPS)
@@ -246,21 +221,3 @@ def test_a_landscape_that_is_stopped_goes_on_from_where_it_was() -> None:
     assert land.stage == 0
     assert land.oracle is not None
     assert 66 <= land.oracle.solves <= 66 + FINER
-
-
-def test_the_least_of_a_landscape_is_near_the_optimum() -> None:
-    land = Landscape(few(3), Slice((0, 1, 2), np.eye(3)))
-    for _ in range(STAGES):
-        mesh = land.refine(lambda fraction: None)
-    best = trace("level", 3).best.objective
-    assert best * (1.0 - 1e-4) <= mesh[2].min() <= best * 1.02  # the run's gap, and the mesh
-
-
-def test_heights_off_the_simplex_are_those_of_the_nearest_feasible_weights() -> None:
-    posed = problem("blobs, C = 1")
-    run = solve(posed, "spg", gap=1e-2)
-    plane = principal_plane(run.weights, run.best.weights, posed.regularizer.project)
-    assert isinstance(plane, Plane)
-    for key in plane.nodes(0):
-        weights = plane.weights_at(key)
-        assert posed.regularizer.value(weights) == 0.0

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from _problems import blobs, problem, random_grams
 from _shown import notes, words
+from _ticks import Prepared
 from _waits import wait_for
 from bokeh.events import Tap
 
 from mklviz.analysis.landscape import ONE_MAP
-from mklviz.analysis.steps import facts_of
 from mklviz.analysis.weight_map import STAGES, Plane, Slice
 from mklviz.engine import MaxIter, Race
 from mklviz.kernels import KernelBank
@@ -25,19 +25,6 @@ from mklviz.views.explorer.shell import Shell
 from mklviz.views.geometry import map_card
 from mklviz.views.session.session import Session
 from mklviz.views.tabs.geometry import Geometry
-
-
-class Prepared:
-    """A problem without test samples worth mentioning."""
-
-    class test:
-        task = "classification"
-
-    score_label = "test accuracy"
-
-    @staticmethod
-    def score(iterate: object) -> float:
-        return 1.0
 
 
 def few(m: int) -> Problem:
@@ -152,28 +139,6 @@ def test_two_kernels_show_cuts_the_level_and_the_threshold() -> None:
     tab.close()
 
 
-def test_trials_of_the_step_at_the_cursor_are_small_rings_on_the_line_of_its_move() -> None:
-    session, tab = opened(few(3), "pgd", "level")
-    session.cursor = 2
-    tab.tick(1.0)
-    figure, map_ = tab.map.figure, tab.map.survey.map
-    assert figure is not None
-    assert map_ is not None
-    trace = session.traces["pgd"]
-    rings, trials = figure.tables["trials"], facts_of(trace[2]).trials
-    assert len(rings["along"]) == len(trials) > 1
-    before, here = (map_.position(trace[t].weights) for t in (1, 2))
-    along = [
-        float((np.array(place) - before) @ (here - before)) for place in zip(rings["along"], rings["up"], strict=True)
-    ]
-    assert np.array(along) / float((here - before) @ (here - before)) == pytest.approx([share for share, _ in trials])
-    assert set(rings["title"]) == {"PGD, trial of step 2"}
-    session.cursor = 0
-    tab.tick(2.0)
-    assert figure.tables["trials"]["along"] == []
-    tab.close()
-
-
 def test_two_or_three_of_many_kernels_can_be_picked_for_an_exact_slice() -> None:
     session, tab = opened(problem("blobs, C = 1"))
     tab.tick(1.0)
@@ -234,25 +199,6 @@ def test_a_race_that_begins_while_the_tab_is_there_is_drawn_when_it_has_steps(se
     shell.close()
 
 
-def test_a_map_rests_while_nobody_sees_it_and_then_goes_on() -> None:
-    _, tab = opened(problem("blobs, C = 1"), "level", "spg")
-    until(tab, lambda: tab.map.survey.stage == 0 and tab.map.survey.task.working, "the second stage")
-    land, survey = tab.map.survey.landscape, tab.map.survey
-    assert land is not None
-    tab.shown = False
-    tab.tick(time.monotonic())
-    with ONE_MAP:  # what is computed has ended
-        known = len(land.heights)
-    for _ in range(5):
-        tab.tick(time.monotonic())
-    assert len(land.heights) == known
-    tab.shown = True
-    until(tab, lambda: survey.stage == STAGES - 1, "the finest map")
-    assert survey.task.fault == ""
-    assert len(land.heights) == 1073
-    tab.close()
-
-
 def test_heights_that_were_known_when_everybody_left_are_drawn_when_somebody_comes_back() -> None:
     _, tab = opened(few(3), "level")
     tab.tick(1.0)
@@ -265,22 +211,6 @@ def test_heights_that_were_known_when_everybody_left_are_drawn_when_somebody_com
     until(tab, lambda: survey.stage == STAGES - 1, "the finest map")
     assert survey.sheet is not None
     assert len(survey.sheet[1]) == 861
-    tab.close()
-
-
-def test_another_race_begins_a_new_map() -> None:
-    session, tab = opened(few(3), "level")
-    tab.tick(1.0)
-    race = Race(problem("blobs, C = 1"), ("spg",), rules=(MaxIter(3),))
-    race.start()
-    race.wait()
-    session.show(Recipe(), Prepared(), race)  # type: ignore[arg-type]
-    tab.tick(2.0)
-    assert isinstance(tab.map.survey.map, Plane)
-    assert [name for name in tab.map.figure.tables if name.startswith("path-")] == ["path-spg"]  # type: ignore[union-attr]
-    session.clear()
-    tab.tick(3.0)
-    assert tab.map.survey.map is None
     tab.close()
 
 

@@ -9,9 +9,7 @@ import pytest
 from _reference import optimal_value
 
 from mklviz.check import problems
-from mklviz.context import interruptible
-from mklviz.errors import Interrupted, UnsupportedProblem
-from mklviz.inner import smooth
+from mklviz.errors import UnsupportedProblem
 from mklviz.inner.choice import inner_solver, is_solved
 from mklviz.problem import EpsilonInsensitive, Hinge, Logistic, Loss, Squared
 
@@ -60,16 +58,6 @@ def test_it_agrees_with_the_solver_of_the_dense_kernel(loss: Loss) -> None:
         assert dense.value * (1.0 - 2.0 * tol) - 1e-12 <= inner.value <= dense.value * (1.0 + 1e-9)
 
 
-@pytest.mark.parametrize("loss", [Hinge(1.0), Logistic(1.0), Squared(1.0)], ids=repr)
-def test_columns_without_weight_are_never_read(loss: Loss) -> None:
-    unread = Z.copy()
-    unread[4:7] = np.nan
-    inner, clean = inner_solver(loss, Y, "factors"), inner_solver(loss, Y, "factors")
-    inner.solve((unread, W), 1e-6, False)
-    clean.solve((Z, W), 1e-6, False)
-    np.testing.assert_allclose(inner.signed, clean.signed, rtol=1e-9, atol=1e-12)
-
-
 @pytest.mark.parametrize("loss", [Hinge(1.0), Hinge(1.0, bias=False), Logistic(3.0), Squared(1.0)], ids=repr)
 def test_a_warm_solve_ends_where_a_cold_one_does_from_any_start(loss: Loss) -> None:
     warm, other = inner_solver(loss, Y, "factors"), RNG.random(R) / R
@@ -84,52 +72,12 @@ def test_a_warm_solve_ends_where_a_cold_one_does_from_any_start(loss: Loss) -> N
     assert warm.value == pytest.approx(cold.value, rel=1e-7)
 
 
-def test_single_precision_factors_are_solved_as_they_are() -> None:
-    single = Z.astype(np.float32)
-    for loss in (Hinge(1.0), Logistic(1.0), Squared(1.0)):
-        dense, inner = inner_solver(loss, Y), inner_solver(loss, Y, "factors")
-        wide = single.astype(np.float64)
-        dense.solve(wide.T * W @ wide, 1e-9, False)
-        inner.solve((single, W), 1e-7, False)
-        assert inner.value == pytest.approx(dense.value, rel=2e-7)
-
-
-def test_the_curvature_of_a_sample_leads_to_the_same_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    exact, sampled = (inner_solver(Logistic(1.0), Y, "factors") for _ in range(2))
-    exact.solve((Z, W), 1e-9, False)
-    monkeypatch.setattr(smooth, "SAMPLED", 60)
-    sampled.solve((Z, W), 1e-8, False)
-    assert sampled.value == pytest.approx(exact.value, rel=1e-10)
-    np.testing.assert_allclose(sampled.signed, exact.signed, atol=1e-7)
-
-
-def test_more_exact_takes_the_same_road_for_the_same_problem() -> None:
-    first, again = (inner_solver(Hinge(1.0), Y, "factors") for _ in range(2))
-    for inner in (first, again):
-        inner.solve((Z, W), 1e-5, False)
-    np.testing.assert_array_equal(first.signed, again.signed)
-
-
 def test_weights_of_zero_leave_the_bias_alone() -> None:
     for loss in (Hinge(1.0), Logistic(1.0), Squared(1.0)):
         inner = inner_solver(loss, Y, "factors")
         inner.solve((Z, np.zeros(R)), 1e-6, False)
         np.testing.assert_array_equal(inner.scores, 0.0)
         assert inner.value == pytest.approx(loss.primal(np.zeros(N), Y)[0], rel=1e-6)
-
-
-@pytest.mark.parametrize("loss", [Hinge(1.0), Logistic(1.0), Squared(1.0)], ids=repr)
-def test_it_can_be_stopped_in_the_middle(loss: Loss) -> None:
-    asked = 0
-
-    def stop() -> None:
-        nonlocal asked
-        asked += 1
-        if asked == 2:
-            raise Interrupted("Enough.")
-
-    with pytest.raises(Interrupted), interruptible(stop):
-        inner_solver(loss, Y, "factors").solve((Z, W), 1e-12, False)
 
 
 def test_losses_without_a_method_on_factors_are_refused_with_a_sentence() -> None:

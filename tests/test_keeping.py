@@ -86,18 +86,3 @@ def test_runs_saved_with_a_header_of_letters_are_read_as_well() -> None:
     np.savez_compressed(before, **columns)
     before.seek(0)
     np.testing.assert_array_equal(Trace.load(before).weights, trace.weights)
-
-
-@pytest.mark.parametrize("in_memory", [0, 2**27])
-@pytest.mark.parametrize("kind", ["sparse", "dense", "mixed"])
-def test_the_motion_of_kept_weights_is_that_of_the_weights(
-    kind: str, in_memory: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(keeping, "IN_MEMORY", in_memory)
-    weights = np.nan_to_num(path(kind, steps=12))
-    scaled = weights / weights.sum(axis=1, keepdims=True)
-    trace = trace_of(weights)
-    # sums of 20,001 numbers, in another order
-    assert trace.motion.moved == pytest.approx(0.5 * np.abs(np.diff(scaled, axis=0)).sum(), rel=1e-12)
-    assert trace.motion.net == pytest.approx(0.5 * np.abs(scaled[-1] - scaled[0]).sum(), rel=1e-12)
-    assert trace.motion.verdict == "oscillates"

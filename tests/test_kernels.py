@@ -37,24 +37,6 @@ def test_the_families_of_the_folder_are_found_by_name() -> None:
         assert family.label
 
 
-@pytest.mark.parametrize(("name", "family"), FAMILIES)
-@pytest.mark.parametrize("points", [POINTS, POINTS[:, :1], np.vstack([POINTS, POINTS[:5]]), np.zeros((6, 2))])
-def test_matrices_are_symmetric_and_positive_semidefinite(
-    name: str, family: type[KernelFamily], points: np.ndarray
-) -> None:
-    for value in family().values():
-        K = matrix(family(), points, points, value)
-        assert np.abs(K - K.T).max() <= 1e-13 * np.abs(K).max()  # rounding of one product
-        assert np.linalg.eigvalsh(K)[0] >= -1e-12 * max(np.trace(K), 1.0)
-
-
-@pytest.mark.parametrize(("name", "family"), FAMILIES)
-def test_the_diagonal_is_that_of_the_matrix(name: str, family: type[KernelFamily]) -> None:
-    for value in family().values():
-        K = matrix(family(), POINTS, POINTS, value)
-        np.testing.assert_allclose(family().diagonal(POINTS, value), np.diag(K), rtol=1e-12)
-
-
 def test_formulas_point_by_point() -> None:
     for i in range(5):
         for j in range(5):
@@ -97,11 +79,6 @@ def test_names_are_written_as_the_papers_write_them(family: KernelFamily, value:
     assert family.describe(value) == name
 
 
-def test_papers_widths_and_degrees_are_the_defaults() -> None:
-    assert Gaussian().values() == tuple(2.0**e for e in range(-3, 7))
-    assert Polynomial().values() == (1.0, 2.0, 3.0)
-
-
 @pytest.mark.parametrize(
     ("on", "expected"),
     [
@@ -125,11 +102,6 @@ def test_random_subsets_are_as_many_as_asked_for_and_all_different(count: int, f
     assert all(1 <= len(columns) <= 8 and columns == tuple(sorted(set(columns))) for columns in found)
     assert {j for columns in found for j in columns} == set(range(features))
     assert found == [columns for _, columns in Linear(on=f"random:{count}").subsets(features, names)]
-
-
-def test_more_random_subsets_than_there_are_are_refused() -> None:
-    with pytest.raises(KernelError, match="more than the 15 subsets of 1 to 4 of 4 features"):
-        Gaussian(on="random:16").subsets(4, ["a", "b", "c", "d"])
 
 
 def test_long_lists_of_columns_are_named_by_their_count() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,17 +13,14 @@ import panel as pn
 import pytest
 from _problems import problem
 from _waits import PATIENCE, wait_for
-from bokeh.models import HoverTool
-from test_tabs import Prepared, raced
+from test_tabs import Prepared
 
 import mklviz as mv
 from mklviz.analysis import knobs as lab
-from mklviz.analysis.knobs import CS, GOAL, KNOBS, LAMBDAS, POWERS, MaxSolves, too_large
+from mklviz.analysis.knobs import CS, GOAL, KNOBS, LAMBDAS, POWERS, too_large
 from mklviz.engine import Race
 from mklviz.problem import LpBall, Simplex
 from mklviz.recipe import Recipe
-from mklviz.views.look.palette import DARK
-from mklviz.views.model.lab_charts import bars_chart, curves_chart, lab_figure
 from mklviz.views.session.session import Session
 from mklviz.views.tabs import knobs
 from mklviz.views.tabs.knobs import Knobs
@@ -170,19 +166,6 @@ def test_what_takes_long_is_drawn_coarsely_while_the_slider_moves_and_solved_to_
     assert "coarse" not in tab.progress.object
 
 
-def test_the_rival_is_solved_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    races, (_, tab) = races_of(monkeypatch), opened()
-    until(tab, lambda: settled(tab))
-    rival = tab.rivals["silp"]
-    tab.slider.value = 1
-    until(tab, lambda: settled(tab))
-    first, *others = [list(race.runs) for race in races]
-    assert first == ["level", "silp"]
-    assert others  # a coarse one before the other, on a slow machine
-    assert all(runs == ["level"] for runs in others)
-    assert tab.rivals["silp"] is rival
-
-
 def test_another_knob_begins_at_the_setting_of_the_race_and_forgets_the_curve_before() -> None:
     _, tab = opened()
     until(tab, lambda: settled(tab))
@@ -195,14 +178,6 @@ def test_another_knob_begins_at_the_setting_of_the_race_and_forgets_the_curve_be
     until(tab, lambda: settled(tab))
     posed = mv.Problem(race().problem.bank, race().problem.y, mv.Hinge(0.1), race().problem.regularizer)
     assert tab.now.trace.best.objective == pytest.approx(mv.solve(posed, "spg", gap=GOAL).best.objective)
-
-
-def test_level_at_one_stays_where_it_began() -> None:
-    _, tab = opened()
-    tab.slider.value = len(LAMBDAS) - 1
-    until(tab, lambda: settled(tab))
-    assert tab.now.trace.final.svm_solves == 1
-    assert re.search(r"λ = 1, stays: stopped after 1 SVM solve with a gap of \d+ %, ", tab.progress.object)
 
 
 def test_what_each_knob_turns() -> None:
@@ -257,36 +232,3 @@ def test_what_cannot_be_turned_is_said_in_a_sentence() -> None:
     assert "Level" in tab.refusal.object
     assert not tab.task.working
     assert not tab.once.visible
-
-
-def test_a_solve_ends_after_so_many_svms_and_says_what_is_left() -> None:
-    trace = mv.solve(problem("blobs, C = 100"), "pgd", gap=1e-12, max_iter=None, stop=[MaxSolves(20)])
-    assert trace.status == "limit"
-    assert trace.final.svm_solves >= 20 > trace[-2].svm_solves
-    assert lab._told(trace).startswith("stopped after")
-
-
-def test_the_theme_is_followed_and_a_new_race_begins_anew() -> None:
-    session, tab = opened()
-    until(tab, lambda: settled(tab))
-    session.theme = DARK
-    tab.follow(session)
-    tab.tick(time.monotonic())
-    assert list(tab.gaps.tables["lines"]["label"]) == ["λ = 0.9", "SILP"]
-    session.show(Recipe(), Prepared(), raced("level", steps=2))  # type: ignore[arg-type]
-    tab.follow(session)
-    assert tab.now is None
-    until(tab, lambda: settled(tab))
-    assert tab.now.trace.problem != race().traces["level"].problem
-    tab.close()
-
-
-def test_the_mouse_reads_curves_and_bars_of_the_laboratory_as_those_of_a_race() -> None:
-    curves = lab_figure(curves_chart("knob-gap", "SVM solves", DARK), DARK).plot
-    (shown,) = curves.js_event_callbacks["mousemove"]
-    assert shown.args["inPercent"] == curves.left[0].formatter.code  # type: ignore[attr-defined]
-    assert not curves.select(HoverTool)  # which would show a box of each curve
-    bars = lab_figure(bars_chart("knob-weights", DARK), DARK).plot
-    (hover,) = bars.select(HoverTool)
-    assert "@name" in hover.tooltips
-    assert "weight @weight" in hover.tooltips

@@ -59,14 +59,6 @@ def test_every_number_of_a_laboratory_is_that_of_its_trace_to_single_precision()
                 assert np.array_equal(drawn[name], trace.weights[:, k].astype("f4"))
 
 
-def test_a_run_that_no_knob_turns_is_kept_once() -> None:
-    told = numbers(lab_page(*solved(LAM)))
-    assert [run["key"] for run in told["runs"]] == ["silp", "level", "level", "level"]
-    assert [place["runs"] for place in told["places"]] == [[0, 1], [0, 2], [0, 3]]
-    assert told["knobs"][0]["usual"] == 2  # 0.9, Level's own
-    assert told["apart"] == []
-
-
 def test_objectives_of_several_problems_stand_above_the_best_bound_of_their_own() -> None:
     grid, places = solved(C)
     told = numbers(lab_page(grid, places))

@@ -16,7 +16,6 @@ from _reference import optimal_value
 
 import mklviz as mv
 from mklviz.engine import solve, with_parameter
-from mklviz.engine.grid import Face
 from mklviz.errors import UnsupportedProblem
 from mklviz.kernels import Gaussian, KernelBank, NystromBank
 from mklviz.problem import (
@@ -85,18 +84,6 @@ def test_zero_is_the_solution_from_lambda_max_on_and_not_below(name: str, price:
     assert above.objective.min() >= zero * (1.0 - 1e-9)
     below = solve(with_parameter(base, price, largest * 0.97), "closed-form", gap=1e-9, max_iter=300)
     assert below.objective.min() < zero * (1.0 - 1e-9)
-
-
-@pytest.mark.parametrize("name", NULL_MODELS)
-def test_the_face_is_feasible_and_optimal_for_the_model_without_kernels(name: str) -> None:
-    loss, y = NULL_MODELS[name]
-    face, rng = Face(*loss.null_dual(y)), np.random.default_rng(3)
-    for _ in range(5):
-        point = face.nearest(rng.uniform(-2.0, 2.0, face.lower.shape) * loss.C)
-        dual = loss.dual_from_signed(point, y)
-        loss.check_dual(dual, y)
-        zero = loss.primal(np.zeros(loss.dual_shape(y)), y)[0]
-        assert loss.dual_value(dual, y) == pytest.approx(zero, rel=1e-9)  # kinks are told to 1e-9
 
 
 # random problems

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import re
 from functools import cache
 
-import clarabel
 import numpy as np
 import pytest
 import quadprog
 from _problems import problem
-from scipy import sparse
 
 import mklviz as mv
 from mklviz.contract import Array, Iterate
@@ -66,21 +63,6 @@ def by_quadprog(d0: Array, cuts: Array, level: float) -> Array:
     return np.asarray(quadprog.solve_qp(np.eye(m), d0, constraints.T, limits, 1)[0])
 
 
-def by_clarabel(d0: Array, cuts: Array, level: float) -> Array:
-    m, J = len(d0), len(cuts)
-    rows = cuts - level
-    rows /= np.abs(rows).max(axis=1, keepdims=True)
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-12
-    constraints = sparse.csc_matrix(np.vstack([np.ones(m), -np.eye(m), rows]))
-    cones = [clarabel.ZeroConeT(1), clarabel.NonnegativeConeT(m + J)]
-    limits = np.append(1.0, np.zeros(m + J))
-    return np.array(
-        clarabel.DefaultSolver(sparse.identity(m, format="csc"), -d0, constraints, limits, cones, settings).solve().x
-    )
-
-
 def assert_optimal(d0: Array, cuts: Array, level: float, found: LevelProjection) -> None:
     """Check the optimality conditions by themselves: they are sufficient, whatever other solvers can do."""
     d, mu = found.weights, found.multipliers
@@ -117,17 +99,6 @@ def test_projections_are_optimal_for_every_lambda(J: int, m: int, lam: float) ->
 
 
 @pytest.mark.parametrize("lam", [1e-3, 0.1, 0.5, 0.9])
-@pytest.mark.parametrize(("J", "m"), [(1, 2), (1, 30), (4, 3), (10, 50), (40, 10)])
-def test_projections_agree_with_general_qp_solvers(J: int, m: int, lam: float) -> None:
-    for seed in range(3):
-        d0, cuts = random_instance(J, m, seed)
-        level = level_at(d0, cuts, lam)
-        d = project_to_level_set(d0, cuts, level).weights
-        np.testing.assert_allclose(d, by_quadprog(d0, cuts, level), atol=1e-7)
-        np.testing.assert_allclose(d, by_clarabel(d0, cuts, level), atol=1e-6)  # an interior point is less exact
-
-
-@pytest.mark.parametrize("lam", [1e-3, 0.1, 0.5, 0.9])
 @pytest.mark.parametrize("name", ["noisy blobs, C = 10", "pima", "sonar", "random Gram matrices"])
 def test_projections_on_real_cuts_agree_with_general_qp_solvers(name: str, lam: float) -> None:
     d0, cuts = real_cuts(name, 25)
@@ -147,13 +118,6 @@ def test_duplicate_and_nearly_parallel_cuts_do_no_harm(lam: float) -> None:
         assert_optimal(d0, rows, level, project_to_level_set(d0, rows, level))
 
 
-def test_duplicates_project_to_the_same_point() -> None:
-    d0, cuts = random_instance(8, 30, seed=2)
-    level = level_at(d0, cuts, 0.3)
-    once, thrice = (project_to_level_set(d0, rows, level) for rows in (cuts, np.vstack([cuts] * 3)))
-    np.testing.assert_allclose(thrice.weights, once.weights, atol=1e-10)
-
-
 @pytest.mark.parametrize("below", [1e-6, 1e-3, 0.1, 10.0])
 @pytest.mark.parametrize(("J", "m"), [(1, 1), (1, 30), (4, 3), (10, 50), (40, 10), (100, 20)])
 def test_an_empty_level_set_is_proved_empty(J: int, m: int, below: float) -> None:
@@ -168,26 +132,12 @@ def test_an_empty_level_set_is_proved_empty(J: int, m: int, below: float) -> Non
         assert found.bound <= low + 1e-8 * scale
 
 
-@pytest.mark.parametrize("lam", LAMBDAS[1:])
-def test_the_bound_of_a_projection_is_a_lower_bound_of_the_model(lam: float) -> None:
-    for seed in range(5):
-        d0, cuts = random_instance(12, 30, seed)
-        found = project_to_level_set(d0, cuts, level_at(d0, cuts, lam))
-        assert found.bound <= lowest(cuts) + 1e-9 * np.abs(cuts).max()
-
-
 def test_a_point_inside_stays_where_it_is() -> None:
     d0, cuts = random_instance(12, 30, seed=3)
     found = project_to_level_set(d0, cuts, float((cuts @ d0).max()))
     np.testing.assert_allclose(found.weights, d0, atol=1e-15)
     assert found.newton_steps == 0
     assert found.bound == -np.inf
-
-
-def test_a_cut_that_equals_the_level_everywhere_holds() -> None:
-    d0 = np.full(3, 1 / 3)
-    found = project_to_level_set(d0, np.full((2, 3), 0.1 + 0.2), 0.3)
-    np.testing.assert_array_equal(found.weights, d0)
 
 
 def test_a_warm_start_leads_to_the_same_point() -> None:
@@ -198,14 +148,6 @@ def test_a_warm_start_leads_to_the_same_point() -> None:
         warm = project_to_level_set(d0, cuts, level, start)
         np.testing.assert_allclose(warm.weights, cold.weights, atol=1e-10)
     assert project_to_level_set(d0, cuts, level, cold.multipliers).newton_steps <= 1
-
-
-def test_permuting_kernels_permutes_the_projection() -> None:
-    d0, cuts = random_instance(15, 40, seed=5)
-    order = np.random.default_rng(1).permutation(40)
-    level = level_at(d0, cuts, 0.5)
-    plain = project_to_level_set(d0, cuts, level).weights
-    np.testing.assert_allclose(project_to_level_set(d0[order], cuts[:, order], level).weights, plain[order], atol=1e-10)
 
 
 def path(solver: Level | Silp, name: str, count: int) -> list[Iterate]:
@@ -241,14 +183,6 @@ def test_lambda_zero_goes_where_silp_goes() -> None:
         level, silp = path(Level(lam=0.0, svm_tolerance=1e-9), name, 6), path(Silp(svm_tolerance=1e-9), name, 6)
         for one, other in zip(level, silp, strict=True):
             np.testing.assert_allclose(one.weights, other.weights, atol=1e-2)
-
-
-def test_a_larger_lambda_takes_shorter_steps() -> None:
-    def travelled(lam: float) -> float:
-        return sum(iterate.step for iterate in path(Level(lam=lam), "random Gram matrices", 30))
-
-    lengths = [travelled(lam) for lam in (0.0, 0.5, 0.9, 0.99)]
-    assert lengths == sorted(lengths, reverse=True)
 
 
 def test_at_lambda_one_nothing_is_asked_for_and_the_run_ends_with_a_sentence() -> None:
@@ -293,8 +227,9 @@ def test_level_sets_that_rounding_leaves_empty_end_a_run_with_a_sentence_and_are
     assert "too close for rounding" in trace.reason
 
 
-def test_level_tells_the_level_and_the_move() -> None:
-    steps = path(Level(), "random Gram matrices", 3)
-    said = Level().narrate(steps[1], steps[2])
-    where = r"Moved [\d.]+ % of the weight, to the nearest point where both cuts lie below the level [\d,.]+"
-    assert re.match(rf"{where}\. The objective", said)
+def test_a_larger_lambda_takes_shorter_steps() -> None:
+    def travelled(lam: float) -> float:
+        return sum(iterate.step for iterate in path(Level(lam=lam), "random Gram matrices", 30))
+
+    lengths = [travelled(lam) for lam in (0.0, 0.5, 0.9, 0.99)]
+    assert lengths == sorted(lengths, reverse=True)

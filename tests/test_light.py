@@ -12,7 +12,6 @@ import pytest
 from _sources import ROOT, SCREEN
 
 import mklviz as mv
-from mklviz.bench._suite import load_suites
 from mklviz.views.host.environment import PACKAGES
 
 GONE = f"import sys; sys.modules.update(dict.fromkeys({sorted(SCREEN)}))\n"  # as if none of them were installed
@@ -95,29 +94,6 @@ def test_commands_that_draw_say_so_before_they_do_anything(words: list[str]) -> 
     assert done.stderr.startswith("mklviz: The dashboard and its pictures stand on ")
     assert ASKED in done.stderr
     assert done.stderr.count("\n") == 1
-
-
-def test_all_benchmarks_but_that_of_the_screen_are_there() -> None:
-    done = run("from mklviz.bench._suite import load_suites; print(*load_suites())")
-    assert set(load_suites()) - set(done.stdout.split()) == {"screen"}, done.stderr
-
-
-def test_a_run_in_the_terminal_needs_no_screen(tmp_path: Path) -> None:
-    done = command("run", "--data", "heart", "--kernels", "gauss:1,4", "--csv", tmp_path / "run.csv")
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / "run.csv").read_text().startswith("solver")
-
-
-def test_a_notebook_shows_the_table_of_a_run_without_its_picture() -> None:
-    done = run("""
-import mklviz as mv
-from mklviz.views.notebook import _html
-train, test = mv.load_dataset("heart").split(train=0.2, seed=0)
-bank = mv.KernelBank.build(train.X, [mv.Gaussian(widths=(1.0, 4.0))])
-trace = mv.solve(mv.Problem(bank, train.y, mv.Hinge(C=10.0)), "level")
-print(_html(trace, "trace_still", {}) == trace._repr_html_())
-""")
-    assert done.stdout.strip() == "True", done.stderr
 
 
 def test_the_extra_holds_what_is_missed_and_the_readme_installs_it() -> None:

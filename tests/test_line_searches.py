@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
@@ -12,11 +11,11 @@ from test_geometry import few
 
 from mklviz.analysis.steps import facts_of, step_of
 from mklviz.analysis.weight_map import Slice
-from mklviz.contract import Facts, Iterate
-from mklviz.engine import make_solver, solve
+from mklviz.contract import Iterate
+from mklviz.engine import solve
 from mklviz.inner.oracle import SvmOracle
 from mklviz.record import Trace
-from mklviz.solvers._words import MOST_TRIALS, trials_text
+from mklviz.solvers._words import MOST_TRIALS
 
 SETTINGS = {
     "SPG": ("spg", {}),
@@ -122,31 +121,3 @@ def test_crosses_stand_above_the_threshold_and_rings_below_it(name: str) -> None
         assert all(high <= shown.line for _, high in shown.passed)
         assert len(shown.refused) + len(shown.passed) == len(facts_of(trace[t]).trials)
         assert shown.passed[-1][0] == pytest.approx(trace[t].weights[0], abs=1e-6)  # the one that was taken
-
-
-def test_words_of_files_that_tell_no_trials_tell_nothing() -> None:
-    after = moved("SPG", 2)[0][1]
-    for words in ("", "1", "1 2 3", "1 x", "nan 1", "1 inf", ";;", "1 2; 3"):
-        assert facts_of(replace(after, facts=replace(after.facts, trials=words))).trials == ()  # type: ignore[call-arg]
-    assert facts_of(replace(after, facts=Facts())).trials == ()
-    assert trials_text(np.zeros(2), np.zeros(2), [(np.ones(2), 1.0)]) == ""
-    many = trials_text(np.zeros(2), np.ones(2), [(np.ones(2), float(k)) for k in range(200)])
-    assert many.count(";") == MOST_TRIALS - 1
-    assert many.endswith("1 199")
-
-
-def test_a_recording_without_trials_still_shows_the_first_one() -> None:
-    before, after = moved("SPG", 2)[0]
-    facts = replace(after.facts, trials="", share=0.5)  # type: ignore[call-arg]
-    shown = step_of([before, replace(after, facts=facts)], Slice((0, 1), np.eye(2)), (), lambda share: 7.0 + share)
-    whole = min(max(before.weights[0] + 2.0 * (after.weights[0] - before.weights[0]), 0.0), 1.0)
-    assert shown.refused == [(pytest.approx(whole), pytest.approx(7.0 + whole))]
-
-
-def test_trials_are_kept_in_files(tmp_path: object) -> None:
-    trace = run("PGD", 2)
-    path = f"{tmp_path}/run.npz"
-    trace.save(path)
-    again = Trace.load(path)
-    assert [facts_of(step).trials for step in again] == [facts_of(step).trials for step in trace]
-    assert make_solver("pgd").narrate(again[0], again[1]) == make_solver("pgd").narrate(trace[0], trace[1])

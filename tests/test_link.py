@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
+from _ticks import visit
 
 from mklviz.kernels import Gaussian, Linear
 from mklviz.problem import EpsilonInsensitive, Hinge, LpBall
@@ -28,11 +27,10 @@ def sidebar() -> Sidebar:
 
 
 def test_a_link_restores_the_whole_set_up(sidebar: Sidebar, monkeypatch: pytest.MonkeyPatch) -> None:
-    words = RECIPE.to_words().encode()
-    monkeypatch.setattr(link.pn, "state", SimpleNamespace(session_args={"recipe": [words]}))
+    visit(monkeypatch, recipe=RECIPE.to_words())
     assert link.open_address(sidebar) == ""
     assert sidebar.recipe == RECIPE
-    monkeypatch.setattr(link.pn, "state", SimpleNamespace(session_args=None))
+    visit(monkeypatch)
     assert link.open_address(sidebar) == ""
     assert sidebar.recipe == RECIPE
 

@@ -64,6 +64,10 @@ def test_a_logistic_problem_loads_its_functions_before_any_clock_runs() -> None:
     assert "scipy.special" in modules_after("import mklviz as mv; mv.Entropy(1.0)")
 
 
+def test_an_estimator_loads_no_screen() -> None:
+    assert loaded_after("import mklviz as mv; mv.MKLClassifier()") & SCREEN == set()
+
+
 def test_loading_data_needs_no_compiler() -> None:
     assert (
         loaded_after("import mklviz as mv; mv.load_dataset('iris')") & (SCREEN | {"numba", "scipy", "sklearn"}) == set()

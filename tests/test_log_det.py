@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from _problems import Array, blobs
 from scipy.optimize import minimize
 
 from mklviz.context import interruptible
-from mklviz.engine import available_solvers, lambda_max, path, solve, solver_classes
+from mklviz.engine import available_solvers, lambda_max, solve, solver_classes
 from mklviz.errors import Interrupted, ProblemError, UnsupportedProblem
 from mklviz.kernels import (
     Bank,
@@ -101,15 +99,6 @@ def test_only_methods_that_need_no_bound_take_part_and_the_others_say_why():
             assert found().refusal(problem) == f"{found.label} needs a lower bound, which the log-determinant has not."
     with pytest.raises(UnsupportedProblem, match="With the log-determinant no price"):
         lambda_max(problem)
-
-
-def test_a_path_of_its_share_follows_it_from_value_to_value():
-    problem = Problem(BANKS["product"], Y, Hinge(10.0), LogDet())
-    found = path(problem, "spg", sigma=[0.01, 0.1, 1.0])
-    assert len(found) == 3
-    for sigma, trace in found:
-        posed, end = replace(problem, regularizer=LogDet(sigma=sigma)), trace.best
-        assert end.objective == pytest.approx(posed.objective(end.weights, end.dual))
 
 
 def test_what_has_no_minimum_or_no_matrix_is_refused():

@@ -17,10 +17,7 @@ from mklviz.engine import MaxIter, Race
 from mklviz.errors import SolverError
 from mklviz.problem import Problem
 from mklviz.views.chart.axes import FAR, axis_end
-from mklviz.views.chart.description import Axis, Chart, LineMark
-from mklviz.views.chart.svg import drawing
 from mklviz.views.chart.svg_pictures import race_still
-from mklviz.views.look.palette import LIGHT
 from mklviz.views.race.race_view import RaceView
 
 
@@ -100,17 +97,6 @@ def test_every_linear_axis_ends_before_a_far_longer_run_and_says_so(x: str, per_
     assert view.long_runs.note.visible
 
 
-def test_seconds_follow_the_same_rule(monkeypatch: pytest.MonkeyPatch) -> None:
-    view = ended(RaceView(x_axis="seconds"), Walker(5), Runner(6))
-    for key, seconds in (("walker", 0.5), ("runner", 60.0)):
-        feed = view.figures.readings.feeds[key]
-        monkeypatch.setattr(type(feed.trace), "seconds_at", lambda trace, t: 60.0 if trace.label == "Runner" else 0.5)
-        assert feed.position(99)["seconds"] == seconds
-    tick(view)
-    assert axis(view) == [0.0, 4.0]
-    assert view.long_runs.note.object == "Not shown: Runner goes on to 60 CPU seconds."
-
-
 def test_all_is_shown_at_the_press_of_a_button_and_the_beginning_at_the_next() -> None:
     view = ended(RaceView(), Walker(5), Runner(900))
     assert view.long_runs.button.label == "Show all"
@@ -132,14 +118,6 @@ def test_hidden_and_failed_runs_do_not_count_and_a_new_race_has_its_own_axis() -
     assert axis(ended(view, Walker(9), Runner(900))) == [0.0, 72.0]
 
 
-def test_a_logarithmic_axis_has_room_for_all() -> None:
-    view = ended(RaceView(log_x=True), Walker(5), Runner(900))
-    assert view.charts.end == math.inf
-    view.log_x = False
-    tick(view)
-    assert axis(view) == [0.0, 40.0]
-
-
 def test_the_cursor_is_never_beyond_the_axis() -> None:
     view = ended(RaceView(), Walker(5), Runner(900))
     assert view.charts.marks.renderers[0] in view.charts.objective.x_range.renderers
@@ -151,12 +129,3 @@ def test_a_picture_that_stands_still_ends_there_too_and_says_how_far_the_run_wen
     assert "Walker, to" not in race_still(view.race)
     alike = ended(RaceView(), Walker(5), Runner(30))
     assert ", to" not in race_still(alike.race)
-
-
-def test_lines_end_where_the_axis_ends() -> None:
-    x, y = [0.0, 10.0, 20.0, 400.0], [1.0, 2.0, 1.0, 9.0]
-    chart = Chart("one", "", Axis(limit=20.0), Axis(start=0.0, end=9.0), [LineMark("run", colour="#123456")])
-    cut, short = (
-        drawing([([chart], 200)], {"run": {"x": x[:count], "y": y[:count]}}, "one", LIGHT) for count in (4, 3)
-    )
-    assert cut == short

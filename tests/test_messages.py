@@ -7,6 +7,7 @@ import base64
 import gzip
 import json
 import logging
+import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,18 +15,17 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
-from bokeh.core.serialization import Deserializer
 from bokeh.document import Document
 from bokeh.models import Div
 from bokeh.protocol import Protocol
 from bokeh.server.connection import ServerConnection
 from bokeh.server.session import ServerSession
-from bokeh.server.urls import per_app_patterns
+from message_fuzz import fuzz
 from panel.io import document as panel_document
 from panel.io.server import WSHandler
 
 from mklviz.server import logs
-from mklviz.server.logs import Budget, ShortEntries
+from mklviz.server.logs import LETTERS, Budget, ShortEntries
 from mklviz.server.messages import (
     _PAGES,
     LONGEST,
@@ -33,7 +33,6 @@ from mklviz.server.messages import (
     MOST_EVENTS,
     Refused,
     _Socket,
-    bound_messages,
     check_change,
     is_answering,
     is_too_long,
@@ -59,10 +58,6 @@ def nested(depth: int) -> list[Any]:
     for _ in range(depth):
         found = [found]
     return found
-
-
-def test_bytes_are_written_as_they_are_refused() -> None:
-    assert Deserializer().decode(BYTES) == bytes(10**6)
 
 
 @pytest.mark.parametrize(
@@ -199,14 +194,6 @@ def test_an_answer_to_what_broke_down_tells_nothing_of_the_server(
     assert ("Traceback" in caplog.text) == (patch is not refused_by_bokeh)  # where it is the server's own fault
 
 
-def test_a_page_that_cannot_be_told_says_nothing_of_the_server_either(monkeypatch: pytest.MonkeyPatch) -> None:
-    page = Connected(carried_out, monkeypatch)
-    monkeypatch.setattr(ServerSession, "pull", broken)
-    (answer,) = page.receive('{"msgid": "m1", "msgtype": "PULL-DOC-REQ"}', "{}", "{}").answers
-    assert (answer.msgtype, answer.content["traceback"]) == ("ERROR", None)
-    assert "secret" not in answer.content["text"]
-
-
 def test_a_page_that_its_session_has_told_already_is_not_answered_again(monkeypatch: pytest.MonkeyPatch) -> None:
     async def tells_itself(message: Any, connection: Any) -> None:  # as sessions do from Bokeh 3.10 on
         page.answers.append(connection.ok(message))
@@ -294,14 +281,6 @@ def test_what_cannot_be_answered_closes_its_socket(
     assert page.closed
 
 
-def test_a_socket_without_a_page_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    page = Connected(carried_out, monkeypatch)
-    page.socket.connection._session = None  # as Bokeh leaves it where a page is gone
-    assert page.receive("{}").closed
-    page.socket.connection = None
-    assert len(page.receive("{}").closed) == 2
-
-
 @pytest.mark.parametrize(
     ("code", "error", "ends"),
     [(1001, None, ["15 s"]), (None, ConnectionResetError(), ["75 s"]), (None, TimeoutError(), []), (None, None, [])],
@@ -353,15 +332,6 @@ def test_a_page_cannot_fill_properties_without_end(monkeypatch: pytest.MonkeyPat
     assert page.told(changed("x" * 60_000, "name0")).msgtype == "OK"  # in the place of what was there
 
 
-def test_every_socket_of_a_server_is_of_this_kind(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = list(per_app_patterns)
-    try:
-        bound_messages()
-        assert [pattern[1] for pattern in per_app_patterns if issubclass(pattern[1], WSHandler)] == [_Socket]
-    finally:
-        per_app_patterns[:] = before
-
-
 @pytest.fixture
 def written(monkeypatch: pytest.MonkeyPatch) -> tuple[logging.Logger, list[str], list[float]]:
     """A logger with a budget, what it writes, and the time, which stands still."""
@@ -408,3 +378,27 @@ def test_an_entry_that_cannot_be_written_stops_nobody(written: Any) -> None:
     logger, entries, _ = written
     logger.error("%s", Speechless())
     assert entries == ["ERROR An entry that cannot be written: RuntimeError\n"]
+
+
+MESSAGES = 1000
+MOST_MEMORY = 1024.0  # megabytes
+MOST_WAIT = 1.0  # CPU seconds of the server's event loop, however busy the machine is
+PATHS = re.compile(r"Traceback|File |\.py|/(home|root|tmp|usr|work)|[A-Z]:\\")
+
+
+@pytest.mark.full
+def test_no_message_ends_the_server_fills_its_memory_or_lets_others_wait() -> None:
+    outcome = fuzz(MESSAGES)
+    assert outcome.alive
+    assert outcome.answers.total() == MESSAGES
+    assert min(outcome.answers["OK"], outcome.answers["ERROR"], outcome.answers["closed"]) > 0, outcome
+    assert outcome.peak < MOST_MEMORY, outcome
+    assert len(outcome.waits) > 10
+    assert max(outcome.waits) < MOST_WAIT, outcome.dearest
+    assert outcome.logged < outcome.minutes * 4 * LETTERS
+    for text in outcome.texts:
+        told = json.loads(text)
+        assert told["traceback"] is None
+        assert told["text"].startswith("This message ")
+        assert len(text) < 300
+        assert not PATHS.search(text)

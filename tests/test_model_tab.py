@@ -15,13 +15,11 @@ import pytest
 from _shown import notes, words
 from _waits import wait_for
 
-from mklviz.analysis import decisions
 from mklviz.analysis.grams import Alignments
 from mklviz.engine import MaxIter, Race
 from mklviz.recipe import Recipe
 from mklviz.recipe.prepared import Prepared
-from mklviz.views.explorer.shell import Shell
-from mklviz.views.look.palette import DARK, LIGHT
+from mklviz.views.look.palette import LIGHT
 from mklviz.views.look.styles import race_styles
 from mklviz.views.model import model_card, model_sections
 from mklviz.views.model.model_card import ACROSS, ModelCard, Subject, adopt
@@ -165,17 +163,6 @@ def test_the_decision_surface_follows_a_cursor_that_moves_coarsely_and_finely_wh
     tab.close()
 
 
-def test_another_theme_draws_anew_in_its_colours() -> None:
-    session, tab = opened()
-    until(tab, lambda: settled(tab), "every section")
-    session.theme = DARK
-    assert card(tab, "Kernel weights").figures == ()
-    until(tab, lambda: settled(tab), "every section once more")
-    for figure in card(tab, "Kernel weights").figures:
-        assert figure.title.text_color == DARK.text
-    tab.close()
-
-
 def test_a_tab_that_is_not_seen_computes_nothing_and_says_what_it_waits_for() -> None:
     session, tab = opened()
     tab.shown = False
@@ -229,14 +216,6 @@ def test_while_the_race_goes_on_what_takes_longest_says_that_it_waits() -> None:
     tab.close()
 
 
-def test_of_very_many_held_out_samples_some_are_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decisions, "MOST_ASKED", 60)
-    told = decisions.judge(prepared(), subject(MOONS).iterate)
-    assert "of 60 of 100 held-out samples" in told.sentence
-    assert told.confused is not None
-    assert told.confused.sum() == 60
-
-
 def test_a_solution_without_kernels_still_has_something_to_show() -> None:
     asked = subject(MOONS)
     it = asked.iterate
@@ -250,14 +229,6 @@ def test_the_page_loads_no_pictures_before_somebody_looks() -> None:
     code = "import sys, mklviz.views.explorer.explorer as e; e.Shell; print('holoviews' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False"]
-
-
-def test_the_tab_stands_in_the_strip() -> None:
-    session, _ = opened()
-    shell = Shell(session)
-    shell.strip.active = shell.titles.index("Model")
-    assert shell.tabs[Model].shown
-    shell.close()
 
 
 # sections

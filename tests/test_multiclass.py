@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from _formulations import block_form
-from _reference import by_clarabel
 from _shown import html_of
 
 from mklviz.datasets import DataError, load_dataset
 from mklviz.engine import solve
 from mklviz.errors import ProblemError
-from mklviz.inner.oracle import SvmOracle
-from mklviz.kernels import Gaussian, KernelBank, ProductBank
+from mklviz.kernels import Gaussian, KernelBank
 from mklviz.problem import (
     GroupSquaredPlusL1,
     Hinge,
-    L1Penalty,
     Loss,
     MulticlassHinge,
     OneAgainstAllHinge,
@@ -99,27 +95,6 @@ BANK = KernelBank.build(np.random.default_rng(9).normal(size=(12, 2)), [Gaussian
 SOLVERS = ["level", "silp", "spg", "pgd", "simplemkl", "closed-form"]
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_two_classes_under_the_multiclass_hinge_are_a_hinge_problem_with_twice_the_weights(solver: str) -> None:
-    """f_1 - f_0 = 2 K_d b where B = (-b, b): the hinge problem without bias whose kernels are doubled."""
-    labels = np.arange(12) % 2.0
-    doubled = KernelBank.from_grams([2.0 * BANK.combine(unit) for unit in np.eye(len(BANK))])
-    two = solve(Problem(BANK, labels, MulticlassHinge(10.0)), solver, gap=1e-6).best
-    plain = solve(Problem(doubled, 2.0 * labels - 1.0, Hinge(10.0, bias=False)), solver, gap=1e-6).best
-    assert two.objective == pytest.approx(plain.objective, rel=2e-6)
-
-
-def test_silp_on_the_multiclass_hinge_ends_at_the_optimum_of_a_conic_solver() -> None:
-    """MC-MKL: all three classes at once on the simplex, in the block form, which shares no code with the solver."""
-    posed = Problem(BANK, np.arange(12) % 3, MulticlassHinge(10.0))
-    trace = solve(posed, "silp", gap=1e-8, max_iter=500)
-    assert trace.status == "converged"
-    value = by_clarabel(block_form(posed))
-    assert value is not None
-    assert trace.objective.min() == pytest.approx(value, rel=1e-6)
-    assert trace.lower_bound.max() == pytest.approx(value, rel=1e-6)
-
-
 TAKEN: list[tuple[str, Loss]] = [
     *[(solver, loss) for solver in SOLVERS for loss in (MulticlassHinge(10.0), OneAgainstAllHinge(10.0))],
     ("ufo", MulticlassHinge(10.0)),
@@ -141,26 +116,6 @@ def test_classes_may_be_numbered_anyhow(solver: str, numbers: tuple[int, ...], l
     assert (found.objective, found.lower_bound) == (plain.objective, plain.lower_bound)
     names, codes = (each.predictor(plain.weights, plain.dual).predict(BANK.points) for each in (posed, usual))
     np.testing.assert_array_equal(names, np.array(numbers)[order][codes.astype(int)])
-
-
-def test_labels_of_one_class_and_of_none_are_refused() -> None:
-    for labels, said in ((np.zeros(12), "at least two classes"), (np.arange(12) / 2, "whole numbers such as 0, 1, 2")):
-        for loss in (MulticlassHinge(), OneAgainstAllHinge()):
-            with pytest.raises(ProblemError, match=said):
-                Problem(BANK, labels, loss)
-
-
-@pytest.mark.each_value
-@pytest.mark.parametrize("C", [1e-12, 1e12])
-@pytest.mark.parametrize("loss", [MulticlassHinge, OneAgainstAllHinge])
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_every_sample_a_class_of_its_own_with_tiny_and_huge_C_ends(solver: str, loss: type[Loss], C: float) -> None:
-    trace = solve(Problem(BANK, np.arange(12.0), loss(C)), solver, gap=1e-3, max_iter=200)
-    assert np.isfinite(trace.objective).all()
-    assert np.isfinite(trace.lower_bound).all()
-    assert trace.gap.min() >= -1e-9  # rounding
-    if C < 1.0 or solver in ("level", "silp"):  # the others keep an SVM tolerance, of which each margin costs C times
-        assert trace.gap.min() <= 1e-2
 
 
 # the experiment of the UFO-MKL paper, section 5.2
@@ -193,17 +148,6 @@ def test_each_class_against_the_rest_takes_two_kernels(seed: int, positive: str,
     assert set(np.flatnonzero(final.weights > 0.2)) == {apart, 3}
     assert final.weights[[apart, 3]].sum() > 0.95
     assert prepared.score(final) > 0.98
-
-
-def test_products_of_kernels_take_several_classes_too() -> None:
-    """The gradient of J in the weights of a product, by central differences of the inner problem's value."""
-    X = np.random.default_rng(3).normal(size=(14, 3))
-    posed = Problem(ProductBank.build(X), np.arange(14) % 3.0, MulticlassHinge(5.0), L1Penalty(0.1))
-    oracle, weights, width = SvmOracle(posed, 1e-11), np.array([0.3, 0.8, 0.1]), 1e-5
-    gradient = oracle.solve(weights).gradient
-    for k, unit in enumerate(np.eye(3)):
-        rise = oracle.solve(weights + width * unit).value - oracle.solve(weights - width * unit).value
-        assert gradient[k] == pytest.approx(rise / (2.0 * width), rel=1e-4, abs=1e-6)
 
 
 def test_a_problem_of_several_classes_says_so_in_a_notebook() -> None:

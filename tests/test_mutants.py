@@ -42,7 +42,7 @@ def test_mutants_are_valid_changed_in_one_place_and_the_same_for_a_seed(seed: in
 
 
 def test_the_nearest_tests_come_first() -> None:
-    assert nearest_tests("solvers/spg.py")[0] == "tests/test_spectral.py"
+    assert "tests/test_spectral.py" in nearest_tests("solvers/spg.py")[:2]
     assert "tests/test_simplemkl.py" in nearest_tests("solvers/simplemkl.py")[:2]
     assert nearest_tests("mklviz/engine/run.py")[0] == "tests/test_run.py"
     assert nearest_tests("datasets/covertype_like.py")[0] == "tests/test_covertype.py"

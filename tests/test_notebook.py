@@ -49,22 +49,6 @@ def test_outside_notebooks_a_race_returns_when_all_have_ended(problem: mv.Proble
     assert all(trace.status == "converged" and trace.gap[-1] <= 1e-3 for trace in race.traces.values())
 
 
-def test_a_race_gives_the_traces_that_single_solves_give(problem: mv.Problem) -> None:
-    race = mv.race(problem, ["level", "spg"], gap=1e-3, seed=3)
-    for name, trace in race.traces.items():
-        alone = mv.solve(problem, name, gap=1e-3, seed=3)
-        assert (trace.weights == alone.weights).all()
-
-
-def test_one_solver_is_a_race_too(problem: mv.Problem) -> None:
-    assert list(mv.race(problem, "spg", max_iter=3, gap=None).traces) == ["spg"]
-
-
-def test_a_race_heeds_every_stop_rule(problem: mv.Problem) -> None:
-    race = mv.race(problem, ["spg"], gap=None, max_iter=None, stop=[mv.MaxIter(4)])
-    assert len(race.traces["spg"]) == 5  # the start and four steps
-
-
 def test_a_race_that_cannot_be_says_why(problem: mv.Problem) -> None:
     with pytest.raises(MklvizError, match="There is no solver called 'spgg'"):
         mv.race(problem, ["spgg"])
@@ -72,22 +56,6 @@ def test_a_race_that_cannot_be_says_why(problem: mv.Problem) -> None:
         mv.race(problem, [])
     with pytest.raises(UnsupportedProblem):
         mv.race(named_problem("linear penalty, blobs"), ["silp"])
-
-
-def test_an_interrupted_race_is_stopped(problem: mv.Problem, monkeypatch: pytest.MonkeyPatch) -> None:
-    wait = Race.wait
-
-    def interrupt(self: Race, timeout: float | None = None) -> bool:
-        if timeout is None:
-            raise KeyboardInterrupt
-        return wait(self, 60.0)
-
-    monkeypatch.setattr(Race, "wait", interrupt)
-    with pytest.raises(KeyboardInterrupt) as stop:
-        mv.race(problem, ["pgd"], gap=None, max_iter=None)
-    found = stop.value.found  # type: ignore[attr-defined]
-    assert found.finished
-    assert found.runs["pgd"].status in ("stopped", "limit")  # PGD may have come to its end by itself
 
 
 # -- inside, without a browser
@@ -162,29 +130,6 @@ def test_a_widget_waits_for_a_page_to_have_drawn_what_it_was_sent(problem: mv.Pr
 def in_marimo(value: Any) -> Any:
     """Return what marimo shows where a cell ends with `value`."""
     return value._display_()
-
-
-def test_no_picture_on_the_way_takes_the_place_of_the_recording(
-    problem: mv.Problem, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from mklviz.views.notebook import race_cell
-
-    race = Race(problem, ["level"])
-    cell = race_cell.RaceCell(race, 1e-2)
-    pages: list[str] = []
-
-    def end_meanwhile(patience: float = 0.0) -> float:
-        race.start()
-        race.wait()
-        cell._after_cell()  # as the kernel does, in a thread of its own, when a cell has run
-        return 0.0
-
-    monkeypatch.setattr(race_cell, "PICTURE_SECONDS", -1.0)
-    monkeypatch.setattr(cell, "_update", end_meanwhile)
-    monkeypatch.setattr(cell, "_stop_hearing", lambda: None, raising=False)
-    monkeypatch.setattr(cell.still, "keep", lambda drawn, words="", page="": pages.append(page))
-    cell._follow()
-    assert [bool(page) for page in pages] == [True]
 
 
 def test_in_marimo_a_race_returns_at_once_and_its_widget_stands_below_the_cell(

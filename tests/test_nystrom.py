@@ -12,7 +12,7 @@ from _shown import html_of
 
 from mklviz.context import interruptible
 from mklviz.engine import available_solvers, solve
-from mklviz.errors import BankTooLarge, Interrupted, KernelError
+from mklviz.errors import BankTooLarge, Interrupted
 from mklviz.kernels import Gaussian, KernelBank, KernelFamily, Laplacian, Linear, Nystrom, NystromBank, Polynomial
 from mklviz.problem import Hinge, LpBall, LpPenalty, Problem
 
@@ -74,13 +74,6 @@ def test_no_approximate_kernel_is_larger_than_the_exact_one_and_its_errors_are_t
     assert few.trace_errors.max() > 0.1
 
 
-def test_errors_of_kernels_as_they_are_count_by_their_traces() -> None:
-    exact, few = KernelBank.build(X, FAMILIES, "none"), bank(6, normalize="none")
-    lost = 1.0 - np.trace(few.combine(WEIGHTS)) / np.trace(exact.combine(WEIGHTS))
-    assert few.error(WEIGHTS)[1] == pytest.approx(lost)
-    assert few.error(np.zeros(len(few))) == (0.0, 0.0)
-
-
 def test_the_optimum_falls_to_the_exact_one_as_landmarks_become_all_points() -> None:
     families = [Gaussian(widths=(0.5, 1.0), on="all+each")]
 
@@ -109,15 +102,6 @@ def test_the_function_learned_needs_one_point_instead_of_all_samples() -> None:
     back = pickle.loads(pickle.dumps(predictor))
     np.testing.assert_array_equal(back.decision_values(new), predictor.decision_values(new))
     assert len(back._part.rows) == 1
-
-
-def test_several_columns_of_dual_variables_go_through_at_once() -> None:
-    few, v = bank(10), np.random.default_rng(4).normal(size=(N, 2))
-    np.testing.assert_allclose(few.quad(v), few.quad(v[:, 0]) + few.quad(v[:, 1]))
-    np.testing.assert_allclose(few.apply(WEIGHTS, v)[:, 1], few.apply(WEIGHTS, v[:, 1]))
-    part, duals = few.part(np.arange(16), np.arange(N)).merged(v)
-    np.testing.assert_allclose(part.cross(X).apply(WEIGHTS, duals), few.apply(WEIGHTS, v), atol=1e-12)
-    np.testing.assert_allclose(few.slopes(WEIGHTS, v), -0.5 * few.quad(v))
 
 
 def test_landmarks_are_shared_and_kernels_of_low_rank_get_few_columns() -> None:
@@ -153,13 +137,6 @@ def test_large_factors_are_kept_in_single_precision() -> None:
     assert solve(Problem(single, Y, Hinge(5.0)), "level", gap=1e-4).gap[-1] <= 1e-4
 
 
-def test_kernels_without_weight_are_marked_by_zeros() -> None:
-    Z, w = bank(10).factors(WEIGHTS)
-    ranks = np.diff(bank(10).maps.starts)
-    assert Z.shape == (ranks.sum(), N)
-    np.testing.assert_array_equal(w, np.repeat(WEIGHTS, ranks))
-
-
 @pytest.mark.parametrize("name", available_solvers())
 def test_a_solver_reaches_the_optimum_of_the_same_exact_bank_or_says_why_not(name: str) -> None:
     families = [Gaussian(widths=(0.5, 2.0), on="all+each")]
@@ -173,12 +150,6 @@ def test_a_solver_reaches_the_optimum_of_the_same_exact_bank_or_says_why_not(nam
     assert trace.gap[-1] <= 1e-4
     assert final.objective == pytest.approx(solve(exact, name, gap=1e-4, max_iter=3000).best.objective, rel=2e-4)
     assert final.facts.approximation_error < 1e-8
-
-
-def test_the_solvers_that_ask_for_one_svm_at_a_time_take_approximate_kernels() -> None:
-    able = available_solvers(Problem(bank(10), Y, Hinge(2.0), LpBall(1.5)))
-    assert {"closed-form", "spg", "pgd", "level", "silp", "simplemkl"} & set(able) >= {"closed-form", "spg", "pgd"}
-    assert "newton" not in able
 
 
 def test_building_tells_how_far_it_is_and_stops_when_asked() -> None:
@@ -197,42 +168,10 @@ def test_building_tells_how_far_it_is_and_stops_when_asked() -> None:
         ready.quad(np.ones(N))
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"landmarks": 0}, "landmarks must be a whole number of at least 1, such as 200, not 0"),
-        ({"landmarks": 2.5}, "landmarks must be a whole number of at least 1, such as 200, not 2.5"),
-        ({"choice": "random"}, "Landmarks are chosen by kmeans\\+\\+ or leverage, not by 'random'"),
-        ({"normalize": "norm"}, 'normalize="norm" is not known'),
-        ({"X": X[:, 0]}, "X must be a table of samples by features"),
-        ({"X": np.where(np.eye(N, FEATURES) > 0, np.nan, X)}, "X holds nan in row 0, column 0"),
-        ({"families": []}, "No kernels were asked for"),
-    ],
-)
-def test_what_cannot_be_built_is_refused_with_a_sentence(wrong: dict[str, object], message: str) -> None:
-    with pytest.raises(KernelError, match=message):
-        NystromBank.build(**{"X": X, "families": FAMILIES, **wrong})  # type: ignore[arg-type]
-
-
 def test_a_bank_that_needs_too_much_memory_is_refused_before_it_is_built() -> None:
     assert NystromBank.check_size(500_000, 54, [Gaussian(widths=(1, 2))], Nystrom(100)) == (2, 4 * 200 * 500_000)
     with pytest.raises(BankTooLarge, match=r"2 kernels of 500,000 samples by 9,000 landmarks each need about 33.5 GB"):
         NystromBank.check_size(500_000, 54, [Gaussian(widths=(1, 2))], Nystrom(9000))
-
-
-def test_half_a_million_squared_is_never_formed() -> None:
-    large = NystromBank.build(np.zeros((20_000, 1)) + np.arange(20_000)[:, None] % 7, [Linear()], landmarks=3)
-    with pytest.raises(BankTooLarge, match="20,000 samples"):
-        large.combine(np.ones(1))
-
-
-@pytest.mark.parametrize(
-    ("new", "message"),
-    [(np.ones((2, 2)), "New points need 3 columns"), (np.full((2, 3), np.inf), "New points must be finite")],
-)
-def test_new_points_must_fit(new: np.ndarray, message: str) -> None:
-    with pytest.raises(KernelError, match=message):
-        bank(5).cross(new)
 
 
 def test_words_say_what_is_exact_and_what_is_not() -> None:

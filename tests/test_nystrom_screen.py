@@ -15,7 +15,6 @@ from mklviz.problem import Hinge
 from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice
 from mklviz.scenarios import load_scenario
 from mklviz.views.race.race_view import RaceView
-from mklviz.views.sidebar.kernel_panel import KernelPanel
 from mklviz.views.sidebar.sidebar import Sidebar
 
 SMALL = Recipe(
@@ -75,16 +74,6 @@ def test_the_command_line_refuses_what_is_no_approximation(
 ) -> None:
     assert main([*RUN, "--nystrom", text]) == 2
     assert message in capsys.readouterr().err
-
-
-def test_the_controls_read_back_what_they_were_given() -> None:
-    panel = KernelPanel()
-    for approximation in (None, Nystrom(50, "leverage"), Nystrom()):
-        panel.load(SMALL.changed(approximation=approximation))
-        assert panel.chosen.approximation == approximation
-    panel.precision.kind.value = "exact"
-    assert panel.chosen.approximation is None
-    assert not panel.precision.details.visible
 
 
 def test_a_product_has_nothing_to_approximate() -> None:

@@ -91,16 +91,6 @@ def test_every_regularizer_gives_a_certificate_or_says_why_it_cannot(regularizer
     assert min(objectives) - max(bounds) <= 1e-3 * abs(min(objectives)) + 1e-12  # zero where the price is too high
 
 
-def test_weights_count_as_repeated_samples_and_zero_leaves_one_out() -> None:
-    counts = np.arange(N) % 3
-    weighted = one_class(2, OneClass(1.0, 0.25), Simplex(), counts.astype(float))
-    often = np.repeat(np.arange(N), counts)
-    grams = [K[np.ix_(often, often)] for K in kernels_of(weighted.bank)]
-    many = Problem(mv.KernelBank.from_grams(grams), np.ones(len(often)), OneClass(1.0, 0.25), Simplex())
-    one, other = (mv.solve(problem, "spg", gap=1e-7).best.objective for problem in (weighted, many))
-    assert one == pytest.approx(other, rel=1e-6)
-
-
 def test_kernels_may_come_row_by_row() -> None:
     X = points(3)
     families = [mv.Gaussian(widths=(0.5, 1.0), on="all")]

@@ -89,21 +89,6 @@ def test_the_more_pages_are_drawn_the_longer_each_waits_for_its_next_frame() -> 
     assert drawing.interval(now + FORGET_AFTER + 1.0) == 0.0  # nobody has been drawn for long
 
 
-def test_all_pages_together_take_their_share_of_a_core() -> None:
-    drawing, pages, now = FrameRate(), [Frames() for _ in range(3)], monotonic()
-    for page in pages:
-        drawn(drawing, page, now)
-    drawing._cost = 0.02
-    assert drawing.interval(now) == pytest.approx(3 * 0.02 / SHARE)
-
-
-def test_a_look_without_a_frame_costs_nobody_anything() -> None:
-    drawing = FrameRate()
-    with drawing.watch(Frames()):
-        sum(range(100_000))
-    assert drawing.interval(0.0) == 0.0
-
-
 @pytest.fixture
 def collections() -> Iterator[list[int]]:
     """The generations that Python has collected since; it collects as it did before afterwards."""
@@ -144,19 +129,6 @@ def test_what_nobody_uses_is_collected_when_nothing_is_drawn(
     assert collections.count(2) == 1  # nothing has come since
 
 
-@pytest.mark.parametrize("bound", ["PUT_OFF_FOR", "TIMES"])
-def test_it_is_not_put_off_for_ever(bound: str, collections: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    drawing, page = FrameRate(), Frames()
-    monkeypatch.setattr(process, "FRAME_RATE", drawing)
-    tidy = GarbageCollection()
-    monkeypatch.setattr(process, bound, 0.0)
-    some_garbage()
-    drawn(drawing, page, monotonic(), busy=1)
-    collections.clear()
-    tidy.collect_in_time()
-    assert collections.count(2) == 1
-
-
 def test_what_the_last_page_leaves_is_collected_though_nothing_more_comes(
     collections: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -170,21 +142,3 @@ def test_what_the_last_page_leaves_is_collected_though_nothing_more_comes(
     monkeypatch.setattr(process, "PUT_OFF_FOR", 0.0)
     tidy.collect_in_time()
     assert collections.count(2) == len(given_back) == 1
-
-
-def test_memory_is_handed_back_after_somebody_else_has_collected(monkeypatch: pytest.MonkeyPatch) -> None:
-    given_back: list[int] = []
-    monkeypatch.setattr(process, "give_back", lambda: given_back.append(1))
-    monkeypatch.setattr(process, "FRAME_RATE", FrameRate())
-    before = gc.get_threshold()
-    try:
-        tidy = GarbageCollection()
-        tidy.collect_in_time()
-        assert not given_back
-        gc.collect()  # as Panel does when pages have ended
-        tidy.collect_in_time()
-        tidy.collect_in_time()
-        assert given_back == [1]
-    finally:
-        gc.unfreeze()
-        gc.set_threshold(*before)

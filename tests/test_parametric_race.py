@@ -17,7 +17,6 @@ from mklviz.problem import Hinge, L1Penalty, LogDet
 from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice
 from mklviz.scenarios import load_scenario
 from mklviz.views.race.race_view import RaceView
-from mklviz.views.sidebar.kernel_panel import describe_bank
 from mklviz.views.sidebar.sidebar import Sidebar
 
 SQUARE = Recipe(
@@ -106,11 +105,6 @@ def test_the_command_line_says_what_does_not_go_with_a_polynomial(capsys, words,
     assert message in capsys.readouterr().err
 
 
-def test_degrees_that_are_no_numbers_are_told_at_once(capsys):
-    assert main([*WORDS, "--degrees", "two"]) == 2
-    assert "The degrees must be a number, but “two” was entered" in capsys.readouterr().err
-
-
 # -- on screen
 
 
@@ -134,27 +128,6 @@ def test_the_controls_offer_degrees_in_the_place_of_families():
     assert panel.size.object.startswith("442 kernels")
 
 
-def test_the_controls_describe_the_scenario_they_were_set_to():
-    sidebar = Sidebar("polynomials")
-    assert not sidebar.scenario.changed
-    assert not sidebar.blocked
-    assert sidebar.recipe.kernels.degrees == (2,)
-    assert sidebar.recipe.kernels.combination == "polynomial"
-    for name, chip in sidebar.solvers.chips.items():
-        assert chip.disabled is (name not in ("spg", "pgd"))
-    assert (sidebar.stop.flat.box.visible, sidebar.stop.gap.box.visible) == (True, False)
-    assert SCENARIO.bank_key != SCENARIO.changed(degrees=(3,)).bank_key
-    assert SCENARIO.bank_key == SCENARIO.changed(normalize="diagonal").bank_key
-
-
-def test_the_rule_offered_with_a_log_determinant_is_the_projected_gradient():
-    sidebar = Sidebar("spg-parts")
-    assert sidebar.stop.gap.box.visible
-    sidebar.problem.weights.value = "log-det"
-    assert (sidebar.stop.flat.box.visible, sidebar.stop.gap.box.visible) == (True, False)
-    assert "needs a lower bound" in sidebar.solvers.chips["level"].description
-
-
 def test_the_page_speaks_of_parameters_and_says_why_there_is_no_gap() -> None:
     race, view = SQUARE.race(SQUARE.prepare()), RaceView()
     view.show(race)
@@ -168,12 +141,6 @@ def test_the_page_speaks_of_parameters_and_says_why_there_is_no_gap() -> None:
     assert "A problem in the parameters of a kernel is not convex" in page.titles["gap"].object
     assert "Parameters kept" in page.table.object
     assert "nan" not in page.table.object
-
-
-def test_a_bank_says_what_it_has():
-    size, kept = describe_bank(SQUARE.prepare().problem.bank)
-    assert size == "7 parameters · 172 points"
-    assert kept == "Kept as: polynomial of degree 2 computed from the points; 0.0 MB."
 
 
 def test_an_objective_that_may_be_negative_is_drawn_on_a_linear_axis():

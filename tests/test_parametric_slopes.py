@@ -86,22 +86,6 @@ def test_derivatives_are_compared_in_any_unit_of_the_parameters(unit):
             ParametricBank.build(HEART, InUnits(unit, factor))
 
 
-class Stretched(LearnedPolynomial):
-    """A polynomial with derivatives a thousandth too large."""
-
-    def forms(self, *given: Any) -> Array:
-        return np.asarray(1.001 * super().forms(*given))
-
-
-@pytest.mark.each_value
-@pytest.mark.parametrize("scale", [1e-4, 1e-2, 1.0, 1e2, 1e4])
-@pytest.mark.parametrize("degree", [1, 2, 3, 5])
-def test_polynomials_are_compared_in_any_unit_of_the_data(scale, degree):
-    ParametricBank.build(HEART * scale, LearnedPolynomial(degree))
-    with pytest.raises(KernelError, match="do not fit its values"):
-        ParametricBank.build(HEART * scale, Stretched(degree))
-
-
 class Line(ParametricKernel):
     """sum_k d_k x_k z_k with the derivative in one parameter doubled."""
 
@@ -122,7 +106,7 @@ class Line(ParametricKernel):
         return np.asarray(told)
 
 
-@pytest.mark.parametrize("wrong", [0, 1, 500, 999])
+@pytest.mark.parametrize("wrong", [0, 999])
 def test_one_wrong_derivative_among_a_thousand_is_found_and_named(wrong):
     X = np.random.default_rng(0).normal(size=(50, 1000))
     with pytest.raises(KernelError, match=rf"in the parameter x{wrong + 1} give the slope"):

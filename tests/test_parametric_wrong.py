@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from _problems import Array, blobs
 
-from mklviz.context import interruptible
 from mklviz.engine import solve
-from mklviz.errors import Interrupted, KernelError, SolverError
+from mklviz.errors import KernelError, SolverError
 from mklviz.inner.oracle import SvmOracle
 from mklviz.kernels import Gaussian, KernelBank, LearnedGaussian, LearnedPolynomial, ParametricBank, ParametricKernel
 from mklviz.problem import Hinge, L1Penalty, Problem
@@ -91,21 +90,6 @@ def test_no_step_follows_a_gradient_that_is_no_number(slope, monkeypatch):
         Valued(problem, point).reachable(1.0, Units.of(problem, point))
 
 
-def test_a_step_that_no_shortening_helps_ends_and_asks_whether_it_is_wanted(monkeypatch):
-    X, y = blobs(20)
-    problem = Problem(KernelBank.build(X, [Gaussian(on="each")]), y, Hinge(1.0), L1Penalty(1.0))
-    point = SvmOracle(problem, 1e-6).solve(np.ones(problem.m))
-    here, units = Valued(problem, point), Units.of(problem, point)
-    monkeypatch.setattr(Valued, "toward", lambda self, step: self.weights + np.inf)
-    assert here.reachable(1.0, units) == 0.0
-
-    def stop() -> None:
-        raise Interrupted("stopped")
-
-    with interruptible(stop), pytest.raises(Interrupted):
-        here.reachable(1.0, units)
-
-
 def larger(method: Callable[..., Array]) -> Callable[..., Array]:
     """What loses its last entry in blocks of more points than are looked at when a bank is built."""
     return lambda self, left, *given: method(self, left, *given)[: -1 if len(left) > 40 else None]
@@ -155,16 +139,6 @@ def test_mistakes_of_a_kernel_get_sentences_alone_and_in_a_sum(mistake, several)
     change, message = MISTAKES[mistake]
     with pytest.raises(KernelError, match=message):
         ParametricBank.build(blobs(40)[0], [wide(**change), wide(**change)] if several else wide(**change))
-
-
-def test_a_class_and_what_is_no_kernel_get_sentences():
-    X, _ = blobs(20)
-    for given in (LearnedPolynomial, [LearnedGaussian(), LearnedPolynomial]):
-        with pytest.raises(KernelError, match=r"the class LearnedPolynomial: write LearnedPolynomial\(\)"):
-            ParametricBank.build(X, given)
-    for given in (5, None, "polynomial", Gaussian, np.eye(3), ["polynomial"]):
-        with pytest.raises(KernelError, match="takes a ParametricKernel, such as"):
-            ParametricBank.build(X, given)
 
 
 def test_terms_of_one_kind_are_numbered():

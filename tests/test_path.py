@@ -8,7 +8,7 @@ from pathlib import Path as FilePath
 
 import numpy as np
 import pytest
-from _problems import FORMULATIONS, blobs, formulate, problem, small_bank
+from _problems import FORMULATIONS, blobs, formulate, small_bank
 from _shown import html_of
 
 import mklviz as mv
@@ -31,7 +31,6 @@ from mklviz.solvers.level import Level
 X, LABELS = blobs(40, 0.2)
 BANK = small_bank(X)
 RARE = np.where(np.random.default_rng(0).permutation(40) < 9, 1.0, -1.0)
-NUMBERS = LABELS + 0.3 * np.sin(np.arange(40.0))
 GAP = 1e-3
 SOLVERS = list(solver_classes())
 
@@ -71,12 +70,6 @@ def test_a_path_without_a_solver_takes_the_recommended_one(kind: str, solver: st
     found = mv.path(posed(kind), C=[10.0, 3.0])
     assert [trace.solver for _, trace in found] == [solver, solver]
     assert mv.recommend(posed(kind)) == solver
-
-
-def test_stochastic_methods_walk_a_path_as_well() -> None:
-    found = mv.path(posed(FIRST["ufo"]), "ufo", gap=None, max_iter=2, C=[10.0, 1.0])
-    assert found.complete
-    assert found.iterations.tolist() == [2, 2]
 
 
 @pytest.mark.parametrize(
@@ -189,15 +182,6 @@ def test_the_path_of_simplemkl_has_a_hundred_values_of_c() -> None:
     values = mv.path_values(posed("hinge, simplex"), "C")
     assert len(values) == 100
     assert values[[0, -1]] == pytest.approx([1000.0, 0.01])
-
-
-def test_parameters_without_a_natural_range_are_refused() -> None:
-    with pytest.raises(ProblemError, match="no natural range of p"):
-        mv.path_values(posed("hinge, squared norm"), "p")
-    with pytest.raises(ProblemError, match="no parameter 'lam'"):
-        mv.path_values(problem("one kernel"), "lam")
-    with pytest.raises(ProblemError, match="count of at least 1"):
-        mv.path_values(posed("hinge, simplex"), "C", count=0)
 
 
 def test_a_path_broken_off_from_the_keyboard_keeps_what_it_found() -> None:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-import pytest
 from _problems import blobs, problem, small_bank
 from _undrawn import DrawnChart, draw_none
 from bokeh.document import Document
 
 import mklviz as mv
-from mklviz.errors import ProblemError
 from mklviz.views.chart.description import LineMark
 from mklviz.views.chart.path_charts import NAMED, path_charts
 from mklviz.views.look.palette import LIGHT
@@ -78,11 +76,3 @@ def test_kernels_of_a_race_keep_their_colours_and_others_are_dashed() -> None:
     for colour, k in enumerate(coloured):
         assert found[path.kernel_names[k]] == (LIGHT.kernels[colour], "solid")
     assert len(set(found.values())) == len(found) == NAMED
-
-
-def test_what_cannot_be_drawn_is_refused_in_a_sentence() -> None:
-    with pytest.raises(ProblemError, match="no values yet"):
-        mv.path_figure(mv.Path("C", True))
-    found = mv.Problem(small_bank(blobs(40)[0]), blobs(40)[1], mv.Hinge(1.0), mv.LpBall(2.0))
-    with pytest.raises(ProblemError, match="One path varies C, the other p"):
-        mv.path_figure(paths()[0], mv.path(found, "closed-form", p=[2.0]))

@@ -8,7 +8,6 @@ from typing import Any
 
 import joblib
 import numpy as np
-import pytest
 from _problems import problem
 
 import mklviz as mv
@@ -62,22 +61,6 @@ def test_a_trace_that_still_grows_is_pickled_as_it_is_and_its_copy_can_go_on() -
     np.testing.assert_array_equal(again[4].weights, trace[1].weights)
 
 
-@pytest.mark.parametrize("in_memory", [0, 2**27])
-@pytest.mark.parametrize("share", [0.01, 1.0])
-def test_weights_of_many_kernels_survive_wherever_they_are_kept(
-    share: float, in_memory: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(keeping, "IN_MEMORY", in_memory)
-    trace = of_many_kernels(share)
-    assert_same(pickled(trace), trace)
-    np.testing.assert_array_equal(pickled(trace[0]).weights, trace[0].weights)
-
-
-def test_few_weights_that_are_not_zero_take_little_room_in_a_pickle_as_well() -> None:
-    steps = 20
-    assert len(pickle.dumps(of_many_kernels(0.01, steps))) < 0.2 * steps * MANY * 8  # places, values, and one in full
-
-
 def test_a_path_can_be_pickled() -> None:
     found = mv.path(problem("blobs, C = 1"), "level", C=[10.0, 1.0], max_iter=5)
     again = pickled(found)
@@ -85,12 +68,6 @@ def test_a_path_can_be_pickled() -> None:
     for (value, trace), (other, same) in zip(found, again, strict=True):
         assert value == other
         assert_same(same, trace)
-
-
-def test_an_error_brings_along_what_was_found_until_then() -> None:
-    error = mv.errors.SolverError("It broke down.")
-    error.found = of_many_kernels(1.0)
-    assert_same(pickled(error).found, error.found)
 
 
 def test_solves_can_be_spread_over_processes() -> None:

@@ -100,28 +100,6 @@ def test_of_another_problem_the_gap_alone_is_drawn() -> None:
     assert [item["apart"] for item in tab.view.chips.pinned] == [True]
 
 
-def test_figures_are_not_built_anew_while_the_same_races_are_pinned() -> None:
-    session, tab = shown()
-    session.pin(kept())
-    charts = tab.view.charts
-    session.cursor = 1
-    assert tab.view.charts is charts
-
-
-def test_it_follows_the_axis_and_the_bound_that_objectives_are_drawn_above() -> None:
-    session, tab = shown()
-    session.pin(kept())
-    tab.view.x_axis, tab.view.above = "seconds", True
-    charts = tab.view.charts
-    assert charts is not None
-    assert {line.glyph.x for line in charts.pinned} == {"seconds"}
-    columns = [line.glyph.y for line in charts.pinned if line in charts.objective.renderers]
-    assert columns == ["above", "above"]
-    above = charts.pinned[0].data_source.data["above"]
-    assert math.isfinite(above[-1])
-    assert above[-1] >= 0.0
-
-
 def test_races_are_drawn_in_grey_and_taken_off_in_the_tab_runs_and_not_more_than_a_few(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

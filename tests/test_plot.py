@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import doctest
-import gc
 import re
 import subprocess
 import sys
-import weakref
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -22,7 +20,7 @@ from _waits import PATIENCE
 from bokeh.models import HoverTool
 
 import mklviz as mv
-from mklviz.analysis.kernel_weights import by_feature, distinct
+from mklviz.analysis.kernel_weights import by_feature
 from mklviz.engine import Race
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.views.look.palette import DARK, LIGHT
@@ -138,21 +136,6 @@ def test_what_families_cannot_be_known_of_is_said() -> None:
         mv.plot.weights(level(), step=9999)
 
 
-def test_of_very_many_kernels_the_share_that_is_shown_is_said() -> None:
-    trace = mv.Trace("level", "Level", kernel_names=[f"k{k}" for k in range(200)])
-    trace.append(replace(level()[0], weights=np.full(200, 1 / 200)), 0.0)
-    drawn = mv.plot.weights(trace)
-    assert len(bars(drawn)) == 50
-    assert hv.render(drawn).title.text == "Level, solution: 25 % of the weight"
-
-
-def test_kernels_of_one_name_keep_their_own_bars() -> None:
-    assert distinct(["a", "b", "a", "a"]) == ("a", "b", "a (2)", "a (3)")
-    trace = mv.Trace("level", "Level", kernel_names=["a"] * 20)
-    trace.append(level()[0], 0.0)
-    assert len(bars(mv.plot.weights(trace))) == 20
-
-
 # gap
 
 
@@ -176,14 +159,6 @@ def test_the_gap_of_a_branch_begins_at_the_step_that_it_goes_on_from() -> None:
     assert curve.dimension_values("iteration") == pytest.approx(np.arange(3.0, 3.0 + len(trace)))
 
 
-def test_a_gap_is_drawn_along_solves_and_seconds() -> None:
-    for x in ("svm_solves", "seconds"):
-        curve = next(iter(mv.plot.gap(level(), x=x)))  # type: ignore[arg-type]
-        assert curve.dimension_values(x) == pytest.approx(getattr(level(), x))
-    with pytest.raises(ProblemError, match="x='hours'"):
-        mv.plot.gap(level(), x="hours")  # type: ignore[arg-type]
-
-
 def test_traces_come_one_by_one_in_lists_and_in_mappings_and_twice() -> None:
     drawn = mv.plot.gap(level(), [level()], {"mine": level()})
     assert [part.label for part in drawn if isinstance(part, hv.Curve)] == ["Level", "Level 2", "mine"]
@@ -201,22 +176,6 @@ def test_runs_without_a_gap_say_why() -> None:
 
 
 # all of them
-
-
-def test_pictures_compose_side_by_side_and_one_over_the_other() -> None:
-    picture = mv.plot.weights(level()) + mv.plot.gap(level())
-    assert isinstance(picture, hv.Layout)
-    assert len(hv.render(picture).children) == 2
-    over = mv.plot.gap(level()) * mv.plot.gap(raced().traces["spg"])
-    assert {part.label for part in over} == {"Level", "SPG"}
-
-
-def test_nothing_holds_on_to_a_picture_that_was_drawn() -> None:
-    pictures = [mv.plot.gap(level()), mv.plot.weights(level()) + mv.plot.gap(level())]
-    gone = [weakref.ref(thing) for picture in pictures for thing in (picture, rendered(picture))]
-    del pictures
-    gc.collect()
-    assert [ref() for ref in gone] == [None] * 4
 
 
 @pytest.mark.parametrize(("dark", "theme"), [(False, LIGHT), (True, DARK)])

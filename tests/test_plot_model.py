@@ -9,19 +9,18 @@ import holoviews as hv
 import numpy as np
 import pytest
 from _problems import blobs, random_grams, small_bank
-from _waits import PATIENCE
 from bokeh.document import Document
 from bokeh.io.doc import patch_curdoc
 
 import mklviz as mv
 from mklviz.analysis.decisions import confusion, plane_of, roc, solution_of, surface
-from mklviz.analysis.grams import align, gram_on, ordered_gram, rivals, sampled, shrunk
+from mklviz.analysis.grams import align, gram_on, ordered_gram, rivals, sampled
 from mklviz.engine import Race
 from mklviz.errors import ProblemError
 from mklviz.inner import SvmOracle
 from mklviz.typing import Array
-from mklviz.views.look.palette import DARK, LIGHT
-from mklviz.views.model.decision_pictures import draw_confusion, draw_predicted, draw_roc
+from mklviz.views.look.palette import LIGHT
+from mklviz.views.model.decision_pictures import draw_confusion
 from mklviz.views.model.kernel_pictures import ABOVE, BELOW, FIELD
 from mklviz.views.pictures.style import rendered
 
@@ -90,15 +89,6 @@ def test_a_gram_matrix_is_drawn_with_the_first_sample_at_the_top_left() -> None:
     assert image[2.5, 0.5] == pytest.approx(0.5)
 
 
-def test_blocks_of_a_matrix_keep_its_mean() -> None:
-    matrix = np.random.default_rng(1).random((90, 90))
-    small = shrunk(matrix, 30)
-    assert small.shape == (30, 30)
-    assert small.mean() == pytest.approx(matrix.mean())
-    assert small[0, 0] == pytest.approx(matrix[:3, :3].mean())
-    assert shrunk(matrix, 90) is matrix
-
-
 def test_of_many_samples_some_are_drawn_and_it_is_said() -> None:
     X, y = blobs(700, features=1)
     bank = mv.KernelBank.build(X, [mv.Polynomial(degrees=(1,))])
@@ -133,15 +123,6 @@ def test_alignments_are_those_of_the_formula_and_twins_stand_side_by_side() -> N
     order = found.kernels.tolist()
     assert abs(order.index(1) - order.index(5)) == 1
     assert found.names == tuple(bank.names[k] for k in order)
-
-
-def test_kernels_with_weight_stay_ahead_of_others_that_are_more_alike() -> None:
-    grams = random_grams(5, 30)
-    bank = mv.KernelBank.from_grams([*grams, 3.0 * grams[1] + 0.5])
-    for ahead in (0, 1, 3, 6):
-        order = align(bank, [3, 1, 0, 5, 4, 2], ahead=ahead).kernels.tolist()
-        assert set(order[:ahead]) == set([3, 1, 0, 5, 4, 2][:ahead])
-        assert sorted(order) == list(range(6))
 
 
 def test_similarity_is_drawn_for_all_the_heaviest_or_fifty_kernels() -> None:
@@ -226,21 +207,6 @@ def test_only_two_features_make_a_plane() -> None:
     given = mv.Problem(mv.KernelBank.from_grams(random_grams(3, 20)), y, mv.Hinge(1.0))
     with pytest.raises(ProblemError, match="are not known"):
         mv.plot.decision(given, np.ones(3))
-
-
-def test_several_classes_have_their_regions_and_numbers_their_heights() -> None:
-    X, _ = blobs(30, features=2)
-    y = np.arange(30) % 3 * 2.0 + 1.0  # classes 1, 3 and 5
-    problem = mv.Problem(small_bank(X), y, mv.MulticlassHinge(1.0))
-    trace = mv.solve(problem, "spg", max_iter=5)
-    found = surface(problem, trace.best.weights, trace.best.dual, plane_of(problem))
-    assert set(np.unique(found.values)) <= {1.0, 3.0, 5.0}
-    assert [part.label for part in mv.plot.decision(problem, trace)][1:] == [
-        "class 1", "class 3", "class 5", "support vectors",
-    ]  # fmt: skip
-    numbers = mv.Problem(small_bank(X), X[:, 0] ** 2, mv.Squared(1.0))
-    heights = mv.plot.decision(numbers, np.ones(15) / 15)
-    assert [part.label for part in heights][1:] == ["samples", "support vectors"]
 
 
 # three kernels
@@ -329,25 +295,6 @@ def test_level_is_drawn_with_its_set_and_others_with_their_points() -> None:
     assert not any(isinstance(part, hv.Path) for part in mv.plot.segment(problem, traces["spg"]))
 
 
-def test_the_steps_of_a_branch_keep_their_numbers() -> None:
-    problem, _ = two()
-    race = Race(problem, ["silp"], rules=(mv.MaxIter(4),))
-    race.start()
-    assert race.wait(PATIENCE)
-    branch = race.branch("silp", 2, "spg")
-    branch.start()
-    assert branch.wait(PATIENCE)
-    trace = next(trace for trace in branch.traces.values() if trace.first_step == 2)
-    drawn = mv.plot.segment(problem, trace, 3)
-    assert hv.render(drawn).title.text == f"{trace.label}, step 3"
-    (points,) = (part for part in drawn if isinstance(part, hv.Scatter))
-    assert points.dimension_values("share") == pytest.approx(trace.weights[:2, 0])
-    (numbers,) = (part for part in drawn if isinstance(part, hv.Labels))
-    assert list(numbers.dimension_values("step")) == ["2", "3"]
-    with pytest.raises(ProblemError, match=r"has the steps 2 to \d+, but step=1"):
-        mv.plot.segment(problem, trace, 1)
-
-
 def test_a_segment_says_what_it_cannot_draw() -> None:
     problem, traces = two()
     with pytest.raises(ProblemError, match=r"has the steps 0 to \d+, but step=99"):
@@ -381,22 +328,6 @@ def test_rows_of_the_confusion_are_true_classes() -> None:
     told = {(x, y): n for x, y, n in zip(*columns, strict=True)}
     assert told == {("no", "no"): 2, ("yes", "no"): 1, ("no", "yes"): 0, ("yes", "yes"): 1}
     assert hv.render(drawn).y_range.factors == ["yes", "no"]  # the first class at the top
-
-
-def test_curves_and_clouds_are_what_was_found() -> None:
-    theme = DARK
-    curve = roc(np.array([1.0, -1.0, 1.0]), np.array([3.0, 2.0, 1.0]))
-    drawn = draw_roc(curve, "#ff0000", theme, "yes", "no")
-    assert hv.render(drawn).title.text == "ROC, area below it 0.500"
-    assert drawn.get(1).dimension_values("found") == pytest.approx([0.0, 0.5, 0.5, 1.0])
-    cloud = draw_predicted(np.array([0.0, 1.0]), np.array([0.5, 0.75]), "#ff0000", theme).get(1)
-    assert cloud.dimension_values("predicted") == pytest.approx([0.5, 0.75])
-
-
-def test_predictions_are_drawn_over_the_whole_range_of_both() -> None:
-    drawn = hv.render(draw_predicted(np.array([0.0, 1.0]), np.array([-0.5, 0.75]), "#ff0000", DARK))
-    for axis in (drawn.x_range, drawn.y_range):
-        assert (axis.start, axis.end) == pytest.approx((-0.56, 1.06))
 
 
 def test_a_picture_drawn_beside_a_session_leaves_its_document_alone() -> None:

@@ -14,10 +14,9 @@ from bokeh.models import LegendItem
 import mklviz as mv
 from mklviz.errors import ProblemError, UnknownName
 from mklviz.sweeps.statistics import Outcomes, performance_profile
-from mklviz.views.look.palette import DARK, LIGHT, contrast, theme_for
+from mklviz.views.look.palette import DARK, LIGHT, contrast
 from mklviz.views.look.styles import solver_styles, written_styles
-from mklviz.views.pictures.style import in_card, rendered
-from mklviz.views.pictures.sweep_pictures import draw_spread
+from mklviz.views.pictures.style import rendered
 
 
 def unlucky(data: str, split: int, solver: str) -> bool:
@@ -95,28 +94,6 @@ def test_a_spread_shows_every_run_its_quartiles_and_what_did_not_converge_hollow
     level = frame[frame["solver"] == "level"]["svm_solves"]
     assert [level.quantile(0.25), level.quantile(0.75)] in bars[:, [0, 2]].tolist()
     assert rendered(drawn).title.text == "27 runs; 1 did not converge (hollow)"
-
-
-def test_a_spread_of_few_runs_is_high_enough_for_a_projector() -> None:
-    outcomes = Outcomes.of(table(["sonar"]), "score")
-    usual, large = (
-        in_card(draw_spread(outcomes, theme_for(False, shown), show_legend=False)) for shown in (False, True)
-    )
-    assert large.height > 1.5 * usual.height
-    assert large.height >= 200
-
-
-def test_the_rows_of_a_spread_are_named_from_the_top() -> None:
-    axis = rendered(mv.plot.spread(table(["sonar", "heart"], C=[1.0, 10.0]), "score")).yaxis[0]
-    names = [axis.major_label_overrides[at] for at in reversed(axis.ticker.ticks)]
-    assert names == ["sonar, C = 1", "sonar, C = 10", "heart, C = 1", "heart, C = 10"]
-
-
-def test_one_run_is_within_its_picture() -> None:
-    frame = table(["sonar"], 1, ["level"])
-    shown = rendered(mv.plot.spread(frame, "svm_solves")).x_range
-    assert shown.start < frame["svm_solves"][0] < shown.end
-    assert rendered(mv.plot.profile(frame, "svm_solves")).x_range.end == 2.0
 
 
 def test_growth_says_its_exponent_and_where_there_is_none_what_to_sweep() -> None:

@@ -13,7 +13,6 @@ from _plugins import LOSS, REGULARIZER, Save
 import mklviz as mv
 import mklviz.solvers
 from mklviz import plugins
-from mklviz.cli.commands import main
 from mklviz.errors import UnknownName
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -80,16 +79,6 @@ def test_a_broken_solver_is_named_in_a_sentence_and_the_others_work(save: Save, 
         mv.make_solver("zebra")
 
 
-def test_lists_on_the_command_line_tell_what_is_left_out(save: Save, capsys: pytest.CaptureFixture[str]) -> None:
-    save(mklviz.solvers, "zebra", "def f(:\n")
-    assert main(["solvers"]) == 0
-    out, err = capsys.readouterr()
-    assert "level " in out
-    assert err == "mklviz: solvers/zebra.py is left out: SyntaxError in line 1, invalid syntax.\n"
-    assert main(["run", "--solvers", "zebra"]) == 2
-    assert capsys.readouterr().err.count("solvers/zebra.py is left out") == 1
-
-
 def test_the_page_opens_and_tells_what_is_left_out(save: Save) -> None:
     from mklviz.views.sidebar.sidebar import Sidebar
 
@@ -98,24 +87,6 @@ def test_the_page_opens_and_tells_what_is_left_out(save: Save) -> None:
     assert sidebar.left_out.visible
     assert "solvers/zebra.py is left out" in sidebar.left_out.object
     assert sidebar.blocked == ""
-
-
-def test_a_page_without_a_broken_plug_in_has_no_warning(monkeypatch: pytest.MonkeyPatch) -> None:
-    from mklviz.views.sidebar.sidebar import Sidebar
-
-    monkeypatch.setattr(plugins, "_reasons", {})
-    assert not Sidebar().left_out.visible
-
-
-def test_a_scenario_whose_solver_is_broken_opens_with_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    from mklviz.engine import solver_classes
-    from mklviz.views.sidebar.sidebar import Sidebar
-
-    others = {name: found for name, found in solver_classes().items() if name != "silp"}
-    monkeypatch.setattr("mklviz.views.sidebar.solver_panel.solver_classes", lambda: others)
-    chosen = [choice.name for choice in Sidebar("silp-oscillates").recipe.solvers]
-    assert "level" in chosen
-    assert "silp" not in chosen
 
 
 def test_a_solver_that_breaks_when_asked_about_a_problem_is_not_offered(save: Save) -> None:
@@ -161,17 +132,6 @@ def test_a_broken_scenario_is_named_in_a_sentence_and_the_page_has_the_others(sa
     sidebar = Sidebar()
     assert "scenarios/zebra.py is left out" in sidebar.left_out.object
     assert list(sidebar.scenario.choice.offered.values()) == before
-    assert sidebar.blocked == ""
-
-
-def test_the_page_opens_with_another_scenario_where_the_first_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
-    import mklviz.scenarios as package
-    from mklviz.views.sidebar.sidebar import Sidebar
-
-    monkeypatch.setattr(package, "DEFAULT", "gone")
-    monkeypatch.setattr("mklviz.views.sidebar.scenario_panel.DEFAULT", "gone")
-    sidebar = Sidebar("gone")
-    assert sidebar.scenario.scenario.name == next(iter(package.scenarios()))
     assert sidebar.blocked == ""
 
 

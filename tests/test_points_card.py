@@ -25,7 +25,7 @@ from mklviz.analysis.drawn_points import (
 )
 from mklviz.datasets import read_dataset_bytes
 from mklviz.engine import MaxIter, Race, solve
-from mklviz.errors import Interrupted, ProblemError
+from mklviz.errors import ProblemError
 from mklviz.problem import Problem
 from mklviz.recipe import Recipe
 from mklviz.recipe.choices import digest
@@ -194,17 +194,6 @@ def test_the_field_is_the_decision_of_the_problem_on_all_points_on_the_side_of_i
     assert field.margins
 
 
-def test_the_weights_that_are_learned_coarsely_are_near_those_at_rest() -> None:
-    recipe, points = Recipe.from_words(MOONS), points_of(prepared())
-    coarse, fine = (
-        learned(as_file(points, ("x1", "x2")), recipe, CLASSES, points.window, fineness, lambda _: None).weights
-        for fineness in (COARSE, FINE)
-    )
-    assert len(set(fine.values())) > 1
-    apart = [abs(coarse.get(name, 0.0) - fine.get(name, 0.0)) for name in {*coarse, *fine}]
-    assert max(apart) < 0.1
-
-
 def test_of_three_classes_the_field_says_which_is_chosen() -> None:
     rng = np.random.default_rng(0)
     centres = {"c": (0.0, 4.0), "a": (-4.0, 0.0), "b": (4.0, 0.0)}
@@ -218,15 +207,6 @@ def test_of_three_classes_the_field_says_which_is_chosen() -> None:
         column, row = ((np.array(centre) - low) / (high - low) * FINE.across).astype(int)
         assert field.values[row, column] == number
     assert field.boundary == field.margins == []
-
-
-def test_learning_stops_when_nobody_waits() -> None:
-    def stop(_: float) -> None:
-        raise Interrupted("Enough.")
-
-    points = points_of(prepared())
-    with pytest.raises(Interrupted):
-        learned(as_file(points, ("x1", "x2")), Recipe.from_words(MOONS), CLASSES, points.window, FINE, stop)
 
 
 # the card
@@ -300,17 +280,6 @@ def test_the_decision_follows_a_point_that_is_dragged_coarsely_and_finely_where_
     card.close()
 
 
-def test_the_next_drag_is_heard_although_a_point_was_let_go_before_its_picture() -> None:
-    _, card = opened()
-    figure = card.figure
-    assert figure is not None
-    figure.dragged.asked.data = {"place": [0], "x": [0.0], "y": [-1.0]}
-    change(card, 0.0, -2.5, "upper")
-    until(card, lambda: "all 201 points" in card.progress.object, "what is learned from all")
-    assert figure.dragged.answered.data["count"] == [1]
-    card.close()
-
-
 def test_what_cannot_be_used_is_taken_back_with_a_sentence() -> None:
     explorer, card = opened()
     assert card.figure is not None
@@ -332,28 +301,6 @@ def test_what_cannot_be_used_is_taken_back_with_a_sentence() -> None:
     control(card, "Start over").answer({"click": True})
     card.update()
     assert len(card.points) == 200
-    card.close()
-
-
-def test_the_latest_change_wins(monkeypatch: pytest.MonkeyPatch) -> None:
-    _, card = opened()
-    begun: list[bytes] = []
-
-    def slow(content: bytes, *rest: Any) -> Any:
-        begun.append(content)
-        report = rest[-1]
-        if len(begun) == 1:
-            wait_for(lambda: False, "the next question", lambda: report(0.5))
-        return learned(content, *rest)
-
-    monkeypatch.setattr(points_card, "learned", slow)
-    change(card, 0.0, -2.5, "upper")
-    until(card, lambda: "Learning from the points: 50 %" in card.progress.object, "the progress")
-    assert control(card, "Stop").visible
-    change(card, 0.5, -2.5, "upper")
-    until(card, lambda: "all 202 points" in card.progress.object, "what the latest points say")
-    assert [content.count(b"\n") for content in begun] == [202, 203]
-    assert not control(card, "Stop").visible
     card.close()
 
 
@@ -412,14 +359,3 @@ def test_points_are_edited_in_the_plane_by_those_who_lead_and_up_to_a_bound() ->
         other = Session()
         other.show(Recipe.from_words(words), prepared(words), raced(prepared()))
         assert PointsCard.refuses(other) is None
-
-
-def test_many_points_say_how_many_can_be_edited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(points_card, "MOST_POINTS", 100)
-    session, card = Session(), PointsCard()
-    session.show(Recipe.from_words(MOONS), prepared(), raced(prepared()))
-    card.follow(session)
-    assert card.root.visible
-    assert not card.editing.visible
-    assert "Up to 100 points can be edited; these are 200." in card.refusal.object
-    assert not card.update()

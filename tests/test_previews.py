@@ -8,6 +8,7 @@ from html import escape
 import numpy as np
 import pytest
 from _problems import problem
+from _ticks import Prepared
 from bokeh.models import Text
 
 from mklviz.analysis.weight_map import principal_plane
@@ -70,17 +71,6 @@ def test_a_preview_stands_until_the_set_up_is_changed_or_a_race_has_begun() -> N
     explorer.session.show(Recipe(), Prepared(), race)  # type: ignore[arg-type]
     explorer.shell.tick(0.0)
     assert "<svg" not in open_box(explorer)
-
-
-class Prepared:
-    """A problem without test samples worth mentioning."""
-
-    class test:
-        task = "classification"
-
-    @staticmethod
-    def score(iterate: object) -> float:
-        return 1.0
 
 
 def open_box(explorer: Explorer) -> str:

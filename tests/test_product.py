@@ -8,12 +8,11 @@ from functools import cache
 import numpy as np
 import pytest
 from _problems import Array, blobs
-from scipy.optimize import minimize
 from sklearn.svm import SVC
 
 import mklviz as mv
 from mklviz.check import problems
-from mklviz.contract import Iterate, Solver
+from mklviz.contract import Iterate
 from mklviz.engine import available_solvers, make_solver, solve, solver_classes
 from mklviz.errors import BankTooLarge, KernelError, ProblemError, UnsupportedProblem
 from mklviz.inner.oracle import SvmOracle
@@ -33,7 +32,6 @@ from mklviz.problem import (
     Problem,
     Regularizer,
     Simplex,
-    Squared,
     regularizer_families,
 )
 
@@ -76,13 +74,6 @@ def test_the_kernel_is_the_exponential_of_the_weighted_distances():
     np.testing.assert_allclose(out, expected, atol=1e-14)
     np.testing.assert_allclose(bank.apply(weights, X[:, 0]), expected @ X[:, 0], atol=1e-13)
     np.testing.assert_array_equal(np.diag(out), 1.0)
-
-
-def test_a_product_of_gaussians_is_a_gaussian_of_one_width_per_feature():
-    """The kernel of `Gaussian(width=w)` on all features is the product with d = 1 / (2 w^2) for each."""
-    X, _ = blobs(20)
-    gaussian = mv.KernelBank.build(X, [mv.Gaussian(widths=(0.7,), on="all")], normalize="none").combine(np.ones(1))
-    np.testing.assert_allclose(ProductBank.build(X).combine(np.full(3, 0.5 / 0.7**2)), gaussian, atol=1e-13)
 
 
 def test_features_of_a_group_share_one_weight():
@@ -176,13 +167,6 @@ def test_banks_that_cannot_be_are_refused():
         ProductBank.build(X).cross(X[:, :2])
 
 
-def test_a_product_has_no_terms_of_single_kernels():
-    bank = posed().bank
-    for ask in (lambda: bank.quad(np.ones(40)), lambda: bank.products(np.ones(40), np.array([0]))):
-        with pytest.raises(UnsupportedProblem, match="sum of kernels"):
-            ask()
-
-
 # -- the problem
 
 
@@ -207,18 +191,6 @@ def test_a_price_on_the_norms_of_single_functions_is_refused(regularizer):
         posed(regularizer=regularizer)
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=label)
-def test_the_gradient_of_the_value_is_what_differences_say(loss):
-    """J at both ends is solved to 1e-12, so that the difference of values is exact to about 1e-6 of the slope."""
-    problem = posed(loss)
-    oracle = SvmOracle(problem, 1e-12)
-    weights = np.array([0.5, 0.1, 0.3])
-    for k, slope in enumerate(oracle.solve(weights).gradient):
-        move = 1e-4 * np.eye(3)[k]
-        ends = [oracle.solve(weights + sign * move).value for sign in (1, -1)]
-        assert slope == pytest.approx((ends[0] - ends[1]) / 2e-4, rel=1e-4, abs=1e-4)
-
-
 # -- the methods
 
 
@@ -231,23 +203,6 @@ def test_only_methods_that_need_no_convexity_take_part():
             assert reason == f"{found.label} needs a sum of kernels: with a product the problem is not convex."
             with pytest.raises(UnsupportedProblem, match="sum of kernels"):
                 next(iter(found().iterates(problem)))
-
-
-def test_a_solver_of_ones_own_need_not_know_of_products():
-    class Own(Solver):
-        label = "own"
-
-        def supports(self, problem: Problem) -> str:
-            return ""
-
-    class Brave(Own):
-        convex_only = False
-
-        def supports(self, problem: Problem) -> str:
-            return ""
-
-    assert "not convex" in Own().refusal(posed())
-    assert Brave().refusal(posed()) == ""
 
 
 @cache
@@ -280,31 +235,6 @@ def test_the_minimum_of_two_features_is_that_of_a_grid(name):
     assert best.objective == pytest.approx(least, rel=1e-4)
     np.testing.assert_allclose(best.weights, where, atol=0.05)
     assert all(end.objective >= least * (1.0 - 1e-6) for end in ends)
-
-
-def reference_minimum(problem: Problem) -> float:
-    """W of kernel ridge regression with bias, minimised by L-BFGS from equal weights with numerical gradients."""
-    y, C = problem.y, problem.loss.C
-    D, n = distances(blobs(40, 0.1)[0]), len(y)
-
-    def value(weights: Array) -> float:
-        K = np.exp(-np.tensordot(weights, D, axes=1))
-        system = np.block([[K + np.eye(n) / C, np.ones((n, 1))], [np.ones((1, n)), np.zeros((1, 1))]])
-        beta = np.linalg.solve(system, np.append(y, 0.0))[:n]
-        return 0.5 * float(beta @ y) + problem.regularizer.value(weights)
-
-    found = minimize(value, np.full(3, 1 / 3), method="L-BFGS-B", bounds=[(0, None)] * 3, options={"ftol": 1e-14})
-    return float(found.fun)
-
-
-@pytest.mark.each_value
-@pytest.mark.parametrize("regularizer", [L1Penalty(1.0), LpPenalty(1.5, 1.0), PowerPenalty(1.5, 1.0)], ids=label)
-@pytest.mark.parametrize("name", ["spg", "pgd"])
-def test_ridge_regression_reaches_the_minimum_that_another_optimiser_finds(name, regularizer):
-    problem = posed(Squared(10.0), regularizer)
-    found = solve(problem, name, projected_gradient=1e-6)
-    assert found.status == "rule"
-    assert found.best.objective == pytest.approx(reference_minimum(problem), rel=1e-6)
 
 
 @pytest.mark.each_value

@@ -72,14 +72,6 @@ def test_what_makes_no_product_is_refused_in_a_sentence(tmp_path):
         PRODUCT.prepare(mv.read_dataset(file))
 
 
-def test_the_function_race_stops_products_on_the_projected_gradient_too():
-    problem = PRODUCT.prepare().problem
-    race = mv.race(problem, ["spg"], projected_gradient=1e-2)
-    assert race.runs["spg"].status == "rule"
-    assert "0.01" in race.runs["spg"].reason
-    assert len(race.traces["spg"]) < len(mv.race(problem, ["spg"]).traces["spg"])
-
-
 def test_the_command_line_races_a_product_by_the_solvers_that_can(capsys, tmp_path):
     table = tmp_path / "steps.csv"
     assert main([*WORDS, "--solvers", "spg,pgd", "--csv", str(table)]) == 0
@@ -104,9 +96,3 @@ def test_the_command_line_races_a_product_by_the_solvers_that_can(capsys, tmp_pa
 def test_the_command_line_says_what_does_not_go_with_a_product(capsys, words, message):
     assert main([*WORDS, *words]) == 2
     assert message in capsys.readouterr().err
-
-
-def test_the_command_line_can_loosen_the_rule_and_choose_the_price(capsys):
-    words = ["--projected-gradient", "0.05", "--regularizer", "lp-penalty:p=1.5", "--solvers", "spg"]
-    assert main([*WORDS, *words]) == 0
-    assert "is at most 0.05 of it" in capsys.readouterr().out

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
-from collections.abc import Callable
 
 import numpy as np
 import panel as pn
 import pytest
 from _problems import blobs
-from _ticks import tick
-from _waits import PATIENCE, soon
+from _ticks import follow, tick
+from _waits import PATIENCE
 
 import mklviz as mv
 from mklviz.engine import Race, objective_profile, solver_classes
-from mklviz.engine.warmup import Warmup
 from mklviz.errors import Interrupted, ProblemError
 from mklviz.inner.oracle import SvmOracle
 from mklviz.kernels import ProductBank
@@ -32,22 +29,9 @@ from mklviz.views.tabs.race import RaceTab
 SCENARIO = load_scenario("products").recipe
 
 
-class Ready(Warmup):
-    """A warm-up that has happened."""
-
-    def start(self) -> None:
-        self._done.set()
-
-
 @pytest.fixture
-def explorer(monkeypatch: pytest.MonkeyPatch) -> Explorer:
-    monkeypatch.setattr("mklviz.recipe.preparation.WARMUP", Ready())
+def explorer() -> Explorer:
     return Explorer("products")
-
-
-def follow(explorer: Explorer, until: Callable[[], bool]) -> None:
-    """Let the explorer tick until `until` holds."""
-    asyncio.run(soon(until, meanwhile=explorer.tick))
 
 
 def ended(*solvers: str | mv.Solver, problem: Problem | None = None, **options: object) -> Race:
@@ -102,23 +86,6 @@ def test_a_price_on_norms_of_functions_blocks_the_race_in_a_sentence():
     assert all("only one function" in chip.description for chip in sidebar.solvers.chips.values())
     with pytest.raises(ProblemError, match="only one function"):
         example(Hinge(), GroupSquaredPlusL1(), combination="product")
-
-
-def test_the_rule_offered_is_the_one_the_problem_has():
-    sidebar = Sidebar("products")
-    assert (sidebar.stop.flat.box.visible, sidebar.stop.gap.box.visible) == (True, False)
-    sidebar.stop.flat.box.value = "1 %"
-    assert sidebar.recipe.stop.projected_gradient == 0.01
-    sidebar.kernels.combination.value = "sum"
-    assert (sidebar.stop.flat.box.visible, sidebar.stop.gap.box.visible) == (False, True)
-
-
-def test_the_controls_describe_the_scenario_they_were_set_to():
-    sidebar = Sidebar("products")
-    assert not sidebar.scenario.changed
-    assert sidebar.recipe.kernels.combination == "product"
-    assert SCENARIO.bank_key != SCENARIO.changed(combination="sum").bank_key
-    assert SCENARIO.bank_key == SCENARIO.changed(normalize="diagonal").bank_key
 
 
 # -- the race
@@ -211,17 +178,6 @@ def test_a_profile_is_the_value_at_each_point_of_the_segment():
     oracle = SvmOracle(problem, 1e-10)
     expected = [oracle.solve((1 - t) * a + t * b).value + ((1 - t) * a + t * b).sum() for t in profile.shares]
     np.testing.assert_allclose(profile.values, expected, rtol=1e-6)
-
-
-def test_a_convex_problem_has_no_hill_between_any_two_points():
-    X, y = blobs(40, 0.1)
-    problem = Problem(mv.KernelBank.build(X, [mv.Gaussian(on="each")]), y, Hinge(10.0), L1Penalty(1.0))
-    rng = np.random.default_rng(0)
-    for _ in range(3):
-        profile = objective_profile(problem, *rng.exponential(0.05, size=(2, problem.m)), points=9)
-        assert not profile.hill
-        middle = 0.5 * (profile.values[:-2] + profile.values[2:])
-        assert (profile.values[1:-1] <= middle * (1 + 1e-6)).all()  # convex, up to the tolerance of the SVMs
 
 
 def test_profiles_that_cannot_be_are_refused_and_long_ones_can_be_given_up():

@@ -2,37 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from types import SimpleNamespace
 from urllib.parse import parse_qs
 
-import numpy as np
 import pytest
-from bokeh.models import ColorBar, Text
+from _ticks import visit
 
-from mklviz.analysis.kernel_weights import Grid
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
-from mklviz.views.explorer import page
 from mklviz.views.explorer.explorer import Explorer
-from mklviz.views.explorer.follower import Follower
-from mklviz.views.explorer.page import Header, status_html
-from mklviz.views.host import frames
-from mklviz.views.host.beside import beside
-from mklviz.views.links import link
-from mklviz.views.look import cards
+from mklviz.views.explorer.page import Header
 from mklviz.views.look.palette import DARK, LIGHT, theme_for
-from mklviz.views.model.decision_pictures import draw_confusion
-from mklviz.views.model.kernel_pictures import draw_grid
-from mklviz.views.pictures.style import rendered
 from mklviz.views.race.race_page import RacePage
 from mklviz.views.session.session import Session
 
 RECIPE = Recipe(DataChoice("two_moons"), solvers=[SolverChoice("level")], stop=StopChoice(1e-3))
-
-
-def visit(monkeypatch: pytest.MonkeyPatch, **words: str) -> None:
-    args = {name: [value.encode()] for name, value in words.items()}
-    monkeypatch.setattr(link, "pn", SimpleNamespace(state=SimpleNamespace(session_args=args)))
 
 
 def sizes(explorer: Explorer) -> tuple[str, float, dict[str, str]]:
@@ -105,12 +88,6 @@ def test_weights_have_160_pixels_however_many_solvers_run() -> None:
     explorer.close()
 
 
-def test_maps_of_weights_grow_with_the_type_below_them() -> None:
-    grid = Grid(("age",), ("gauss",), np.array([[0.5]]), 1.0)
-    usual, large = (rendered(draw_grid(grid, theme_for(False, projected), "By feature")) for projected in (False, True))
-    assert large.height >= 1.6 * usual.height
-
-
 def test_the_drawer_is_folded_and_comes_back_as_it_was() -> None:
     for was in (True, False):
         page, header = SimpleNamespace(sidebar_open=was), Header(Session(), {})
@@ -133,24 +110,6 @@ def test_the_address_asks_for_it_and_a_link_keeps_it(monkeypatch: pytest.MonkeyP
     assert "projector" not in explorer.address.text("")
 
 
-def test_the_list_of_keys_has_all_that_the_page_listens_to() -> None:
-    heard = re.search(r"const KEYS = \[(.*)\]", beside(frames.__file__, "heartbeat.js"))
-    assert heard is not None
-    names = {key.strip().strip('"').upper() for key in heard[1].split(", ")}
-    assert {key.upper() for key in page.RACE} == {name.strip() or "SPACE" for name in names}
-    told = Explorer().header.keys.rows
-    assert [row[0] for row in told] == [*page.RACE, *page.EVERYWHERE]
-
-
-def test_numbers_inside_the_pictures_of_a_model_are_as_large_as_the_rest() -> None:
-    theme = theme_for(dark=False, projected=True)
-    confusion = rendered(draw_confusion(np.array([[3, 1], [0, 2]]), ["no", "yes"], theme))
-    (numbers,) = (one.glyph for one in confusion.renderers if isinstance(one.glyph, Text))
-    assert numbers.text_font_size == "20.4px"
-    grid = rendered(draw_grid(Grid(("age",), ("gauss",), np.array([[0.5]]), 1.0), theme, "By feature"))
-    assert grid.select_one({"type": ColorBar}).major_label_text_font_size == "20.4px"
-
-
 def test_run_stands_in_the_header_where_the_drawer_is_folded_away() -> None:
     explorer = Explorer()
     form = explorer.header.parts[0]
@@ -158,26 +117,3 @@ def test_run_stands_in_the_header_where_the_drawer_is_folded_away() -> None:
     assert any("(min-width: 600px) { .button { display: none" in str(sheet) for sheet in form.stylesheets)
     explorer.header.projector.answer({"value": True})
     assert not any(".button { display: none" in str(sheet) for sheet in form.stylesheets)
-
-
-def test_the_header_of_a_projector_has_room_for_the_first_words_of_a_sentence_and_for_failures() -> None:
-    html = status_html("Paused: 1 of 2 solvers finished; SILP & PGD failed; Level at iteration 1,234.")
-    hidden = '<span style="display: var(--mk-detail, inline)">'
-    finished, left = f"{hidden}: 1 of 2 solvers finished</span>", f"{hidden}; Level at iteration 1,234.</span>"
-    assert html.endswith(f">Paused{finished}; SILP &amp; PGD failed{left}</span>")
-    assert "--mk-detail: none" in cards.variables(theme_for(dark=False, projected=True))
-    assert "--mk-detail" not in status_html("Ready to run.")
-
-
-def test_what_stands_around_a_race_that_is_followed_is_as_large_as_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    visit(monkeypatch, projector="on")
-    follower = Follower("nobody")
-    assert all("--mk-scale: 1.7" in sheets[0] for sheets in follower_sheets(follower))
-    follower.header.projector.answer({"value": False})
-    assert all("--mk-scale: 1;" in sheets[0] for sheets in follower_sheets(follower))
-    follower.close()
-
-
-def follower_sheets(follower: Follower) -> list[list[str]]:
-    """Return the style sheets of the page and of the sentence in its header."""
-    return [follower._main.stylesheets, follower._status_line.stylesheets]

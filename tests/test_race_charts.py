@@ -6,9 +6,8 @@ from itertools import combinations
 from typing import Any
 
 import pytest
-from _drawn import drawn_chart
 from _problems import problem
-from _undrawn import draw_none
+from _undrawn import draw_none, drawn_chart
 from bokeh.models import Line, LinearScale, LogScale
 
 from mklviz.engine import Race

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import math
 import re
 import time
 import weakref
@@ -13,16 +12,16 @@ from typing import Any
 import numpy as np
 import panel as pn
 import pytest
-from _drawn import drawn_chart
 from _problems import problem
 from _ticks import tick
+from _undrawn import drawn_chart
 from _waits import PATIENCE, wait_for
 from bokeh.document import Document
 from bokeh.models import DataRange1d, Plot
 
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import MaxIter, Race, solver_classes
-from mklviz.engine.registry import DASHES, MARKERS, style_of
+from mklviz.engine.registry import style_of
 from mklviz.errors import SolverError
 from mklviz.problem import GroupSquaredPlusL1, Hinge, LogDet, Problem
 from mklviz.record import FINAL
@@ -31,10 +30,8 @@ from mklviz.record.summary import RunResult
 from mklviz.views.chart.columns import KernelSlots
 from mklviz.views.chart.description import RuleMark
 from mklviz.views.host.page_session import GIVE_UP_AFTER
-from mklviz.views.look.palette import DARK, LIGHT, RunStyle, contrast, readable, swatch, theme_for
-from mklviz.views.look.styles import solver_styles
+from mklviz.views.look.palette import DARK, LIGHT, RunStyle, contrast, readable, theme_for
 from mklviz.views.race.race_view import HOLD_AFTER, RaceView
-from mklviz.views.race.readings import News
 from mklviz.views.race.results import ResultRow, moved_words, race_sentence, result_table
 
 
@@ -165,24 +162,6 @@ def test_a_lost_acknowledgement_does_not_stop_the_view_for_good() -> None:
     assert view.heartbeat.seq == 10
 
 
-@pytest.mark.parametrize(
-    ("points", "states", "sent_at", "now", "due"),
-    [
-        (True, False, 0.0, 100.2, False),  # a moment ago
-        (True, False, 0.0, 100.6, True),
-        (True, True, 0.0, 100.2, True),  # a run has ended
-        (False, False, 100.3, 100.4, True),  # the last numbers, when nothing changes any more
-        (False, False, 99.0, 100.6, False),
-    ],
-)
-def test_text_is_written_now_and_then_and_at_once_when_a_run_ends(
-    points: bool, states: bool, sent_at: float, now: float, due: bool
-) -> None:
-    view = RaceView()
-    view.text.write(None, view.figures, None, 100.0)
-    assert view.text.due(None, News(points, states, kernels=False), sent_at, now) == due
-
-
 def test_a_failing_solver_says_why_and_the_others_go_on() -> None:
     view = RaceView()
     race = race_of(Walker(breaks=4), Walker())
@@ -196,16 +175,6 @@ def test_a_failing_solver_says_why_and_the_others_go_on() -> None:
     assert len(source(view, list(race.runs)[1])["iteration"]) == 13
 
 
-def test_figures_and_sources_carry_the_names_that_tests_look_for() -> None:
-    view = RaceView()
-    view.show(race_of())
-    document = in_document(view)
-    names = {model.name for model in document.models if model.name}
-    keys = list(view.race.runs)
-    assert {"objective", "gap", "step", "active", "tolerance"} <= names
-    assert {f"run-{key}" for key in keys} | {f"weights-{key}" for key in keys} <= names
-
-
 def test_no_range_and_no_figure_reports_back_to_the_server() -> None:
     view = RaceView()
     view.show(race_of())
@@ -213,18 +182,6 @@ def test_no_range_and_no_figure_reports_back_to_the_server() -> None:
     ranges = [r for plot in view.charts.figures for r in (plot.x_range, plot.y_range)]
     assert all(isinstance(r, DataRange1d) and not r.syncable for r in ranges)
     assert len({id(plot.x_range) for plot in view.charts.of_all}) == 1
-
-
-def test_six_solvers_stay_within_the_renderers_a_browser_can_paint() -> None:
-    view = RaceView()
-    view.show(race_of(*(Walker() for _ in range(6))))
-    painted = [
-        r
-        for plot in view.charts.figures
-        for r in plot.renderers
-        if r.glyph.line_color is not None and type(r.glyph).__name__ == "Line"
-    ]
-    assert len(painted) <= 36 + 6 * 6
 
 
 @pytest.mark.parametrize(("axis", "label"), [("svm_solves", "SVM solves"), ("seconds", "CPU seconds")])
@@ -248,17 +205,6 @@ def test_svm_solves_begin_on_a_logarithmic_axis_and_each_axis_keeps_its_scale() 
     assert kinds == [{"LogScale"}, {"LinearScale"}, {"LinearScale"}]
     view.x_axis = "seconds"
     assert view.log_x
-
-
-@pytest.mark.parametrize(("log", "kind"), [(False, "LinearScale"), (True, "LogScale")])
-def test_axes_are_linear_or_logarithmic(log: bool, kind: str) -> None:
-    view = RaceView()
-    race = race_of()
-    run_to_the_end(view, race)
-    view.log_x = view.log_y = log
-    assert {type(plot.x_scale).__name__ for plot in view.charts.figures} == {kind}
-    assert {type(plot.y_scale).__name__ for plot in (view.charts.objective, view.charts.gap)} == {kind}
-    assert len(source(view, "walker")["iteration"]) == 13  # the curves are there again
 
 
 def test_axes_and_sizes_change_in_place_so_that_no_chart_is_blank_meanwhile() -> None:
@@ -287,14 +233,6 @@ def test_the_quantity_chosen_is_drawn_large_above_the_others_and_on_a_projector_
         heights = {plot.name: plot.height for plot in view.charts.of_all}
         assert [name for name in heights if heights[name] == max(heights.values())] == [large]
         assert [name for name, card in view.page.figure_cards.items() if card.styles["order"] == "-1"] == [large]
-
-
-def test_the_weights_of_a_run_have_an_axis_as_long_as_the_run() -> None:
-    view = RaceView()
-    run_to_the_end(view, race_of())
-    ranges = [plot.x_range for plot in view.charts.weights.values()]
-    assert len({id(x_range) for x_range in (*ranges, view.charts.objective.x_range)}) == len(ranges) + 1
-    assert {tuple(x_range.tags) for x_range in ranges} == {tuple(view.charts.objective.x_range.tags)}  # reset together
 
 
 def test_the_stop_line_follows_the_gap_tolerance() -> None:
@@ -413,25 +351,6 @@ def test_the_score_is_asked_for_once_for_each_run_that_has_ended() -> None:
     assert asked == [run.trace.final for run in race.runs.values()]
 
 
-def test_a_score_that_cannot_be_computed_leaves_a_dash(no_log: None) -> None:
-    asked: list[Iterate] = []
-
-    def score(iterate: Iterate) -> float:
-        asked.append(iterate)
-        raise ValueError("no test samples")
-
-    view = RaceView()
-    race = race_of(Walker())
-    view.show(race, score=score)
-    race.start()
-    assert race.wait(PATIENCE)
-    wait_for(lambda: asked and not view.text.scores.task.working, "the score that there is none", lambda: tick(view))
-    for _ in range(3):
-        tick(view)
-    assert len(asked) == 1
-    assert math.isnan(view.text.scores.at(race.traces, "walker", len(race.traces["walker"]) - 1))
-
-
 def test_a_race_nobody_watches_is_held_and_goes_on_until_it_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     view = RaceView()
     race = Race(problem("blobs, C = 1"), [Walker()], rules=(MaxIter(100_000),), pace=200.0)
@@ -473,16 +392,6 @@ def test_a_race_the_viewer_had_paused_stays_paused_after_a_lost_connection(monke
     race.cancel()
 
 
-def test_keys_reach_whoever_asked_for_them() -> None:
-    view = RaceView()
-    view.heartbeat.param.update(key="s", presses=1)
-    pressed: list[str] = []
-    view.on_key = pressed.append
-    view.heartbeat.param.update(key="x", presses=2)
-    view.heartbeat.param.update(key="x", presses=3)
-    assert pressed == ["x", "x"]
-
-
 def test_views_are_forgotten_with_their_sessions() -> None:
     def session() -> weakref.ref[RaceView]:
         view = RaceView()
@@ -516,15 +425,6 @@ def test_every_line_stands_out_from_its_card(theme: Any) -> None:
         assert contrast(background, text) >= 4.5
 
 
-def test_one_figure_is_large_and_the_weights_stand_right_below_the_small_ones() -> None:
-    view = RaceView()
-    view.show(race_of())
-    weights = view.page.root.objects[3]
-    assert view.page.weights.box in weights.objects[-1]
-    heights = [plot.height for plot in view.charts.of_all]
-    assert max(heights) + min(heights) <= 360  # what headings leave of 720 pixels
-
-
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
 def test_no_kernel_has_the_hue_of_a_solver(theme: Any) -> None:
     styles = [style_of(found) for found in solver_classes().values()]
@@ -545,53 +445,6 @@ def _lab(colour: str) -> tuple[float, float, float]:
     to_xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
     x, y, z = np.cbrt(to_xyz @ linear / (0.9505, 1.0, 1.089))
     return 116 * y - 16, 500 * (x - y), 200 * (y - z)
-
-
-def test_the_same_kernels_keep_their_colours_after_a_reset_and_in_another_theme() -> None:
-    view = RaceView()
-    run_to_the_end(view, race_of())
-    shown = list(slots(view).slots)
-    view.theme = DARK
-    assert slots(view).slots == shown
-    view.clear()
-    run_to_the_end(view, race_of())
-    assert slots(view).slots == shown
-
-
-def test_contrast_is_that_of_the_standard() -> None:
-    assert contrast("#000000", "#ffffff") == pytest.approx(21.0)
-    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.005)  # the example everybody quotes
-
-
-def test_a_colour_that_stands_out_already_is_left_alone() -> None:
-    assert readable("#D55E00", "#ffffff") == "#d55e00"
-    assert contrast(readable("#F0E442", "#ffffff"), "#ffffff") >= 3.0
-
-
-def test_solvers_have_dashes_of_their_own_and_twins_get_different_ones() -> None:
-    race = race_of(Walker(), Walker(), Walker())
-    solvers = {key: run.solver for key, run in race.runs.items()}
-    styles = list(solver_styles(solvers, LIGHT).values())
-    assert styles[0].dash == "dashed"
-    assert len({style.dash for style in styles}) == 3
-    assert [style.label for style in styles] == ["Walker", "Walker 2", "Walker 3"]
-
-
-def test_every_solver_has_a_legend_shape_of_its_own() -> None:
-    shapes = [swatch(RunStyle("", "#777777", "solid", marker)) for marker in MARKERS]
-    assert len(set(shapes)) == len(shapes)
-
-
-def test_legends_can_draw_every_dash() -> None:
-    lines = [swatch(RunStyle("", "#777777", dash, "circle")) for dash in DASHES]
-    assert len(set(lines)) == len(lines)
-
-
-def test_scores_of_a_regression_are_not_percentages() -> None:
-    row = ResultRow("pgd", RunStyle("PGD", "#777777", "solid", "circle"), "converged", score=-0.25)
-    assert ">-0.250<" in result_table([row], regression=True)
-    assert "Test R²" in result_table([row], regression=True)
-    assert ">-25.0 %<" in result_table([row])
 
 
 def test_the_table_is_a_table_with_headings() -> None:

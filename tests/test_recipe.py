@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from _waits import PATIENCE
 
-import mklviz as mv
 from mklviz.datasets import list_datasets, load_dataset
 from mklviz.engine import solver_classes
 from mklviz.errors import MklvizError, ProblemError
@@ -22,7 +21,6 @@ from mklviz.problem import (
     Hinge,
     L1Penalty,
     LpBall,
-    Simplex,
     Squared,
     loss_families,
     regularizer_families,
@@ -107,35 +105,10 @@ def test_random_recipes_are_read_back_from_their_words_and_their_json(block: int
         assert hash(Recipe.from_json(found.to_json())) == hash(found)
 
 
-def test_lists_and_mappings_make_the_same_recipe_as_tuples() -> None:
-    one = Recipe(
-        kernels=KernelChoice(families=[Gaussian(widths=[1.0], on=[0, 1])], degrees=[2]),
-        solvers=[SolverChoice("pgd", {"spectral": True, "nonmonotone": True})],
-    )
-    other = Recipe(
-        kernels=KernelChoice(families=(Gaussian(widths=(1.0,), on=(0, 1)),)),
-        solvers=(SolverChoice("pgd", (("nonmonotone", True), ("spectral", True))),),
-    )
-    assert one == other
-    assert {one: "kept"}[other] == "kept"
-    assert mv.Recipe is Recipe
-
-
 def test_what_a_product_has_no_use_for_makes_no_other_recipe() -> None:
     product = KernelChoice("product")
     assert KernelChoice("product", [Linear()], "none", (1, 2)) == product
     assert KernelChoice("sum", degrees=(3,)) == KernelChoice()
-
-
-def test_fields_of_the_parts_can_be_changed_by_their_names() -> None:
-    found = Recipe().changed(source="sonar", train=0.3, loss=Hinge(1.0), gap=None, solvers=[SolverChoice("spg")])
-    assert found.data == DataChoice("sonar")
-    assert found.split == Split(train=0.3)
-    assert found.problem == ProblemChoice(Hinge(1.0), Simplex())
-    assert found.stop == StopChoice(gap=None)
-    assert found.solvers == (SolverChoice("spg"),)
-    with pytest.raises(TypeError, match="nothing"):
-        Recipe().changed(nothing=1)
 
 
 # -- words

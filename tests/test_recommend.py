@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from _problems import FORMULATIONS, blobs, formulate, problem, small_bank
 from measure import which
-from measure.report import Row
 
 import mklviz as mv
 from mklviz.engine import KINDS, ProblemSize, available_solvers, kind_of, recommend, rivals, solver_classes
@@ -128,32 +127,3 @@ def test_every_kind_is_measured_by_a_solver_that_the_documentation_names() -> No
     for kind in KINDS:
         assert kind.solver in solver_classes()
         assert kind.measured.endswith(".")
-
-
-def test_the_benchmark_tells_the_range_of_every_solver(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = [
-        Row(kind="dense", problem=problem, solver=solver, times=times, reached=reached)
-        for problem, solver, times, reached in (
-            ("a", "closed-form", 1.0, True),
-            ("a", "spg", 2.0, True),
-            ("b", "closed-form", 1.0, True),
-            ("b", "spg", 0.8, True),
-            ("b", "pgd", 0.5, False),
-        )
-    ]
-    assert list(which.ranges(rows)) == ["dense: closed-form 1-1, spg 0.8-2, pgd 0.5-0.5 and more"]
-    assert "took 1.12 times as long as the fastest in the median" in which.behind(rows)
-    assert "1.25 times at most (b, dense)" in which.behind(rows)
-    monkeypatch.setattr(which, "CASES", {"dense": {"blobs": lambda seed: problem("noisy blobs, C = 10")}})
-    told = [row["problem"] for row in which.measure(["dense"], rounds=1, gap=0.5, splits=2)]
-    assert list(dict.fromkeys(told)) == ["blobs, split 0", "blobs, split 1"]
-
-
-def test_the_benchmark_counts_in_units_of_the_recommended_solver(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(which, "CASES", {"svm-few": {"blobs": lambda seed: problem("noisy blobs, C = 10")}})
-    first, *others = which.measure(["svm-few"], rounds=2, gap=1e-1)
-    assert first["solver"] == recommend(problem("noisy blobs, C = 10"))
-    assert first["times"] == 1.0
-    assert {row["solver"] for row in (first, *others)} >= {"level", "newton", "silp", "spg"}
-    for row in others:
-        assert row["times"] == pytest.approx(row["cpu_s"] / first["cpu_s"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +16,8 @@ from mklviz.engine import Race, make_solver
 from mklviz.engine.race import BRANCH_DASH
 from mklviz.errors import MklvizError, ProblemError, UnsupportedProblem
 from mklviz.recipe import Recipe, SolverChoice
-from mklviz.recipe.recorded import RecordedRace, go_on, head_for, recipe_of
-from mklviz.record.store import Owner, RunHead, Store, open_store, reset
+from mklviz.recipe.recorded import RecordedRace, head_for
+from mklviz.record.store import Owner, Store, open_store, reset
 from mklviz.views.race.race_view import PAGE_CLOSED
 from mklviz.views.session.launcher import branch_at
 from mklviz.views.session.session import Session
@@ -143,14 +142,6 @@ def test_another_solver_may_go_on_and_one_that_cannot_says_why(store: Store) -> 
         mv.resume(run_id, "ufo")
 
 
-def test_a_branch_can_be_gone_on_from_once_more(store: Store) -> None:
-    run_id, _ = cut_off(store)
-    first = next(iter(mv.resume(run_id).traces.values()))
-    (branch,) = [run for run in mv.runs() if run.id != run_id]
-    second = next(iter(mv.resume(branch.id).traces.values()))
-    assert second.first_step == first.first_step + first.best_index
-
-
 def test_a_race_without_a_recipe_is_gone_on_from_by_its_problem(store: Store) -> None:
     mv.race(problem("blobs, C = 1"), ["level"], gap=None, max_iter=5)
     (run,) = mv.runs()
@@ -161,14 +152,6 @@ def test_a_race_without_a_recipe_is_gone_on_from_by_its_problem(store: Store) ->
     race = Race.going_on(problem("blobs, C = 1"), run.trace, make_solver("level"))
     (only,) = race.runs.values()
     assert only.solver.dash == BRANCH_DASH
-
-
-def test_the_recipe_in_words_serves_where_a_trace_names_none(store: Store) -> None:
-    run_id, _ = cut_off(store)
-    (run,) = store.runs(f"run:{run_id}")
-    assert recipe_of(replace(run, recipe="")) == RECIPE.changed(solvers=[SolverChoice("silp")])
-    prepared = RECIPE.prepare()
-    assert next(iter(go_on(store, run, RECIPE, prepared).runs)).startswith("SILP from step")
 
 
 def test_the_dashboard_s_races_and_branches_are_one_race_of_the_page_s_owner(store: Store) -> None:
@@ -201,19 +184,6 @@ def test_a_race_whose_page_is_closed_says_so_and_stays(store: Store) -> None:
     assert session.recorded is not None
     session.recorded.wait(WAIT)
     assert {(run.status, run.reason) for run in store.runs()} == {("stopped", PAGE_CLOSED)}
-
-
-def test_a_score_that_cannot_be_computed_costs_the_score_alone(store: Store, no_log: None) -> None:
-    prepared = RECIPE.prepare()
-    race = RECIPE.race(prepared)
-
-    def broken(_: object) -> float:
-        raise RuntimeError
-
-    recorded = RecordedRace(race, RunHead(), prepared, score=broken)
-    race.start()
-    recorded.wait(WAIT)
-    assert {(run.status, len(run.results)) for run in store.runs()} == {("limit", 0)}
 
 
 def test_no_thread_stays_behind_a_race(store: Store) -> None:

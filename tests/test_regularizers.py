@@ -1,25 +1,252 @@
-"""Regularizers by their mathematics: projections by KKT, conjugates by Fenchel-Young, gradients by differences."""
+"""The regularizers of every formulation: conjugates, gradients, projections, block forms, weights in closed form."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from _problems import random_grams
 
-from mklviz.errors import ProblemError
-from mklviz.problem import L1Penalty, Regularizer, Simplex
+import mklviz
+from mklviz.check import problems
+from mklviz.errors import ProblemError, UnsupportedProblem
+from mklviz.kernels import KernelBank
+from mklviz.problem import (
+    BlockL1,
+    BlockPower,
+    CustomRegularizer,
+    ElasticNet,
+    Entropy,
+    GroupSquaredPlusL1,
+    Hinge,
+    L1Penalty,
+    LpBall,
+    LpPenalty,
+    PowerPenalty,
+    Problem,
+    Regularizer,
+    Simplex,
+    SimplexRidge,
+    regularizer_families,
+)
 
-RNG = np.random.default_rng(1)
-REGULARIZERS = [Simplex(), L1Penalty(0.3), L1Penalty(40.0)]
-POINTS = [scale * RNG.normal(size=m) for m in (1, 2, 5, 50) for scale in (1e-3, 1.0, 1e3)]
+REGULARIZERS: list[Regularizer] = [
+    *problems.REGULARIZERS,
+    LpBall(1.001),  # near the ends of what parameters may be
+    LpBall(50.0),
+    LpPenalty(1.01, 0.5),
+    LpPenalty(3.0, 0.5),
+    PowerPenalty(1.1, 0.7),
+    BlockPower(0.7, 1.1),
+    BlockPower(0.7, 1.9),
+    GroupSquaredPlusL1(0.3, 0.0, 1.2),
+]
+WEIGHTED = [regularizer for regularizer in REGULARIZERS if regularizer.weighted]
+DIFFERENTIABLE = [r for r in WEIGHTED if not isinstance(r, (Simplex, LpBall))]
+PENALTIES = [r for r in DIFFERENTIABLE if not isinstance(r, SimplexRidge)]  # finite, or infinitely steep, beyond zero
+DETERMINED = [r for r in WEIGHTED if r.determined]
+M = 5
+
+
+def inside(regularizer: Regularizer, rng: np.random.Generator) -> np.ndarray:
+    return regularizer.project(rng.exponential(size=M) * 10.0 ** rng.uniform(-1, 1))
+
+
+def test_every_regularizer_is_found_by_name_and_is_a_name_of_mklviz() -> None:
+    names = "simplex lp-ball l1-penalty lp-penalty power-penalty block-l1 block-power elastic-net entropy group-squared"
+    assert set(regularizer_families()) == {*names.split(), "simplex-ridge", "log-det"}
+    for family in regularizer_families().values():
+        assert getattr(mklviz, family.__name__) is family
+        made = family()
+        assert made.label
+        made.check(3)
+        assert made.start(3).shape == (3,)
+
+
+@pytest.mark.parametrize("regularizer", DIFFERENTIABLE, ids=repr)
+def test_fenchel_young_is_tight_at_the_gradient(regularizer: Regularizer) -> None:
+    rng = np.random.default_rng(2)
+    for _ in range(50):
+        d = inside(regularizer, rng)
+        u = regularizer.gradient(d)
+        if isinstance(regularizer, Entropy | SimplexRidge):
+            u = u + 3.0  # any constant may be added on the simplex
+        value = regularizer.value(d) + regularizer.conjugate(u)
+        assert value == pytest.approx(d @ u, rel=1e-9, abs=1e-9 * np.abs(u).max())
+
+
+@pytest.mark.parametrize("regularizer", DETERMINED, ids=repr)
+def test_weights_from_s_attain_the_conjugate(regularizer: Regularizer) -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        s = rng.exponential(size=M) * rng.exponential()
+        d = regularizer.weights_from(s)
+        attained = 0.5 * d @ s - regularizer.value(d)
+        assert attained == pytest.approx(regularizer.conjugate(0.5 * s), rel=1e-9)
 
 
 @pytest.mark.parametrize("regularizer", REGULARIZERS, ids=repr)
-@pytest.mark.parametrize("m", [1, 3, 1000])
-def test_the_start_lies_inside_and_favours_no_kernel(regularizer: Regularizer, m: int) -> None:
-    start = regularizer.start(m)
-    assert start.shape == (m,)
-    assert np.isfinite(regularizer.value(start))
-    assert np.ptp(start) == 0.0
+def test_weights_from_norms_attain_the_block_form(regularizer: Regularizer) -> None:
+    """G(x) = 1/2 sum x²/d + r(d) at the best d, and no less than x'sqrt(s) - r*(s/2) for any s: the two are dual."""
+    rng = np.random.default_rng(4)
+    for _ in range(50):
+        x = rng.exponential(size=M) + 1e-3
+        d = regularizer.weights_from_norms(x)
+        best = regularizer.block(x)
+        s = (x / d) ** 2
+        assert regularizer.cost(d, s) == pytest.approx(best, rel=1e-9, abs=1e-12)
+        # a hair inside, where rounding cannot make a hard conjugate infinite
+        tight = x @ np.sqrt(s) - regularizer.conjugate(0.5 * s * (1 - 1e-12))
+        assert tight == pytest.approx(best, rel=1e-6, abs=1e-9)
+        other = rng.exponential(size=M) * rng.exponential()
+        assert best >= x @ np.sqrt(other) - regularizer.conjugate(0.5 * other) - 1e-9
+        assert regularizer.kkt_residual(d, -0.5 * s) <= 1e-6
+        elsewhere = regularizer.project(d * rng.uniform(0.2, 3.0, size=M))
+        if regularizer.weighted:
+            price = 0.5 * (x**2 / np.maximum(elsewhere, 1e-300)).sum() + regularizer.value(elsewhere)
+            assert price >= best * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("regularizer", WEIGHTED, ids=repr)
+def test_proximal_points_are_the_minimisers_of_a_strongly_convex_function(regularizer: Regularizer) -> None:
+    """phi(z) = 1/2 ||z - x||² + t r(z) is at least phi(prox) + 1/2 ||z - prox||² everywhere in the domain."""
+    rng = np.random.default_rng(5)
+    for step in (1e-3, 0.1, 1.0, 30.0):
+        x = rng.normal(0.5, 1.0, size=M) * 10.0 ** rng.uniform(-1, 1)
+        best = regularizer.prox(x, step)
+        least = 0.5 * float((best - x) @ (best - x)) + step * regularizer.value(best)
+        for spread in (1.0, 1e-2, 1e-5):  # the nearer, the more it says about slopes
+            for _ in range(30):
+                z = regularizer.project(best + spread * rng.normal(size=M))
+                z = best + spread * (z - best)
+                there = 0.5 * float((z - x) @ (z - x)) + step * regularizer.value(z)
+                assert there >= least + 0.5 * float((z - best) @ (z - best)) - 1e-12 * (1.0 + abs(least) + step)
+
+
+@pytest.mark.parametrize("regularizer", PENALTIES, ids=repr)
+def test_proximal_points_satisfy_their_equation_down_to_tiny_weights(regularizer: Regularizer) -> None:
+    """d + t grad r(d) = x where x is positive enough, and kernels whose x is not have no weight."""
+    rng = np.random.default_rng(6)
+    for step in (1e-4, 1e-2, 1.0):
+        x = rng.exponential(size=M) * 10.0 ** rng.uniform(-6, 1, size=M)
+        found = regularizer.prox(x, step)
+        least = np.maximum(found, 1e-280)  # the smallest weights cannot be told from zero
+        left = least + step * regularizer.gradient(least) - x
+        if isinstance(regularizer, Entropy):  # weights on the simplex: up to one constant, and with no floor
+            left = least + step * regularizer.lam * np.log(least) - x
+            left = left - left[np.argmax(x)]
+        np.testing.assert_allclose(left[found > 1e-280], 0.0, atol=1e-11 * (x.max() + step))
+        assert (left >= -1e-11 * (x.max() + step)).all()
+
+
+@pytest.mark.parametrize("regularizer", WEIGHTED, ids=repr)
+def test_proximal_points_of_extreme_points_lie_inside(regularizer: Regularizer) -> None:
+    for step in (1e-12, 1.0, 1e8):
+        for x in (np.zeros(M), -np.ones(M), 1e-200 * np.ones(M), 1e6 * np.eye(M)[2], np.array([-1e6, -1, 0, 1, 1e6])):
+            found = regularizer.prox(x, step)
+            assert (found >= 0).all()
+            assert np.isfinite(regularizer.value(found))
+
+
+@pytest.mark.parametrize("regularizer", REGULARIZERS, ids=repr)
+def test_no_norms_make_no_trouble(regularizer: Regularizer) -> None:
+    for x in (np.zeros(M), np.eye(M)[2], 1e-200 * np.ones(M), 1e100 * np.ones(M)):
+        d = regularizer.weights_from_norms(x)
+        assert np.isfinite(d).all()
+        assert (d >= 0).all()
+    if regularizer.determined:
+        assert np.isfinite(regularizer.weights_from(np.zeros(M))).all()
+    assert regularizer.conjugate(np.zeros(M)) < np.inf
+
+
+@pytest.mark.parametrize("regularizer", WEIGHTED, ids=repr)
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3, 1e12])
+def test_no_point_of_the_domain_is_nearer_than_the_projection(regularizer: Regularizer, scale: float) -> None:
+    """The angle between the way to the projection and the way on to any point inside is not acute."""
+    rng = np.random.default_rng(6)
+    for m in (1, 5, 60):
+        point = scale * rng.normal(size=m)
+        d = regularizer.project(point)
+        assert np.isfinite(regularizer.value(d))
+        # projecting twice changes nothing
+        np.testing.assert_allclose(regularizer.project(d), d, rtol=1e-9, atol=1e-14)
+        for _ in range(20):
+            z = regularizer.project(rng.exponential(size=m) * 10.0 ** rng.uniform(-2, 1))
+            assert (point - d) @ (z - d) <= 1e-9 * np.linalg.norm(point - d) * (1.0 + np.linalg.norm(z - d))
+
+
+@pytest.mark.parametrize("p", [1.0 + 1e-6, 1.01, 1.5, 2.0, 3.0, 100.0])
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e6, 1e100])
+def test_projection_on_the_lp_ball_satisfies_kkt(p: float, scale: float) -> None:
+    """d + c d^(p-1) = x where x > 0, with one c, and ||d||_p = 1 where c > 0."""
+    rng = np.random.default_rng(7)
+    for m in (1, 2, 7, 300):
+        x = np.maximum(scale * rng.normal(size=m), 0.0)
+        d = LpBall(p).project(x)
+        rest = x - d
+        if np.abs(rest).max() <= 1e-14 * max(1.0, x.max()):
+            continue
+        assert (d**p).sum() == pytest.approx(1.0, rel=1e-9)
+        seen = d > 1e-250  # smaller ones underflow where p is near 1
+        normal = d[seen] ** (p - 1.0)
+        c = (rest[seen] @ normal) / (normal @ normal)
+        np.testing.assert_allclose(rest[seen], c * normal, atol=1e-12 * x.max())
+        assert (rest[~seen] <= c * (1 + 1e-12)).all()
+
+
+def test_a_power_near_one_gets_a_finite_bound_by_scaling() -> None:
+    steep = PowerPenalty(1.001, 1.0)
+    s = np.array([1e6, 1.0])
+    assert steep.conjugate(0.5 * s) == np.inf
+    tau = steep.dual_scale(s)
+    assert 0.0 < tau < 1.0
+    assert np.isfinite(steep.conjugate(0.5 * tau**2 * s))
+    assert steep.dual_scale(np.ones(2)) == 1.0
+
+
+@pytest.mark.parametrize(
+    "regularizer", [PowerPenalty(1.001, 1.0), BlockPower(0.5, 1.01), BlockPower(0.6, 1.5)], ids=repr
+)
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 30.0])
+def test_steep_conjugates_get_the_bound_of_the_best_share(regularizer: Regularizer, scale: float) -> None:
+    y = np.where(np.arange(16) % 2, 1.0, -1.0)
+    posed = Problem(KernelBank.from_grams(random_grams(3, 16)), y, Hinge(100.0), regularizer)
+    dual = scale * np.ones(16)
+    s = posed.bank.quad(dual * y)
+    with np.errstate(over="ignore"):
+        shares = [t * dual.sum() - regularizer.conjugate(0.5 * t**2 * s) for t in np.linspace(0.0, 1.0, 20001)]
+    # the best of the grid is near the best of all: it lies 5e-5 away at most, on a slope of up to 1000
+    assert posed.lower_bound(dual) >= max(shares) * (1 - 1e-12)
+    assert posed.lower_bound(dual) == pytest.approx(max(shares), rel=0.05, abs=1e-9)
+
+
+def test_the_elastic_net_keeps_away_from_the_end_of_its_box() -> None:
+    net = ElasticNet(0.5, 2.0)
+    assert net.value(np.array([0.5])) == np.inf
+    assert np.isfinite(net.value(net.project(np.array([7.0]))))
+    assert net.start(1)[0] < 0.5
+    assert net.weights_from(np.array([1e300]))[0] < 0.5
+
+
+def test_the_default_group_norm_follows_the_number_of_kernels() -> None:
+    regularizer = GroupSquaredPlusL1(1.0, 0.1)
+    assert regularizer.dual_power(1) == regularizer.dual_power(2) == 2.0
+    assert regularizer.dual_power(100) == pytest.approx(2.0 * np.log(100))
+    assert GroupSquaredPlusL1(1.0, 0.1, 1.5).dual_power(100) == pytest.approx(3.0)
+    with pytest.raises(UnsupportedProblem, match="prices the norms"):
+        regularizer.value(np.ones(2))
+
+
+@pytest.mark.parametrize("regularizer", [L1Penalty(), BlockL1()], ids=repr)
+def test_linear_penalties_do_not_pretend_to_know_the_weights(regularizer: Regularizer) -> None:
+    with pytest.raises(ProblemError, match="do not determine"):
+        regularizer.weights_from(np.ones(2))
+
+
+# the simplex and the linear penalty
+
+
+RNG = np.random.default_rng(1)
+POINTS = [scale * RNG.normal(size=m) for m in (1, 2, 5, 50) for scale in (1e-3, 1.0, 1e3)]
 
 
 @pytest.mark.parametrize("point", POINTS)
@@ -30,69 +257,6 @@ def test_projection_on_the_simplex_satisfies_kkt(point: np.ndarray) -> None:
     size = 1e-12 * max(1.0, np.abs(point).max())
     assert np.ptp(slopes[d > 0]) <= size
     assert (slopes >= slopes[d > 0].max() - size).all()
-
-
-@pytest.mark.parametrize("regularizer", REGULARIZERS, ids=repr)
-@pytest.mark.parametrize("point", POINTS[3:])
-def test_no_point_of_the_domain_is_nearer_than_the_projection(regularizer: Regularizer, point: np.ndarray) -> None:
-    d = regularizer.project(point)
-    nearest = np.linalg.norm(d - point)
-    for _ in range(20):
-        other = RNG.dirichlet(np.ones(len(point)))
-        for candidate in (other, 0.9 * d + 0.1 * other):
-            assert nearest <= np.linalg.norm(candidate - point) * (1 + 1e-12)
-
-
-@pytest.mark.parametrize("regularizer", REGULARIZERS, ids=repr)
-@pytest.mark.parametrize("far", [1e16, 1e100])
-def test_projection_survives_points_far_away(regularizer: Regularizer, far: float) -> None:
-    d = regularizer.project(np.array([far, -far, 0.0]))
-    assert np.isfinite(regularizer.value(d))
-    assert d[0] == d.max()
-
-
-@pytest.mark.parametrize("regularizer", REGULARIZERS, ids=repr)
-def test_projecting_leaves_the_argument_and_points_inside_alone(regularizer: Regularizer) -> None:
-    inside = RNG.dirichlet(np.ones(6))
-    given = inside.copy()
-    np.testing.assert_allclose(regularizer.project(given), inside, atol=1e-15)
-    np.testing.assert_array_equal(given, inside)
-
-
-@pytest.mark.parametrize("regularizer", REGULARIZERS, ids=repr)
-def test_fenchel_young(regularizer: Regularizer) -> None:
-    for _ in range(200):
-        d = RNG.dirichlet(np.ones(5)) * (1.0 if isinstance(regularizer, Simplex) else RNG.exponential(3.0))
-        u = RNG.normal(size=5) * RNG.exponential(10.0)
-        assert regularizer.value(d) + regularizer.conjugate(u) >= d @ u - 1e-12 * (1.0 + abs(d @ u))
-
-
-def test_fenchel_young_holds_with_equality_at_the_maximiser() -> None:
-    for _ in range(50):
-        u = RNG.normal(size=5)
-        vertex = np.eye(5)[u.argmax()]
-        assert Simplex().value(vertex) + Simplex().conjugate(u) == pytest.approx(vertex @ u, rel=1e-14)
-        priced = np.minimum(u, 0.3)
-        priced[0] = 0.3  # weight may stand where the slope equals the price
-        d = np.array([RNG.exponential(), 0.0, 0.0, 0.0, 0.0])
-        penalty = L1Penalty(0.3)
-        assert penalty.value(d) + penalty.conjugate(priced) == pytest.approx(d @ priced, rel=1e-14)
-
-
-def test_conjugate_of_the_penalty_is_infinite_above_the_price() -> None:
-    assert L1Penalty(2.0).conjugate(np.array([1.0, 2.0])) == 0.0
-    assert L1Penalty(2.0).conjugate(np.array([1.0, 2.1])) == np.inf
-
-
-@pytest.mark.parametrize("penalty", [L1Penalty(0.3), L1Penalty(40.0)], ids=repr)
-def test_gradient_agrees_with_differences(penalty: L1Penalty) -> None:
-    d = RNG.exponential(size=6)
-    for k in range(6):
-        move = 1e-6 * np.eye(6)[k]
-        slope = (penalty.value(d + move) - penalty.value(d - move)) / 2e-6
-        # rounding of the value divided by the step
-        assert penalty.gradient(d)[k] == pytest.approx(slope, rel=1e-8)
-    assert (Simplex().gradient(d) == 0.0).all()
 
 
 @pytest.mark.parametrize(
@@ -121,12 +285,6 @@ def test_scaling_makes_a_dual_point_feasible_and_no_smaller_than_needed(sigma: f
     assert Simplex().dual_scale(np.array([1e9])) == 1.0
 
 
-@pytest.mark.parametrize("sigma", [0.0, -1.0, float("nan"), float("inf")])
-def test_a_price_that_is_not_positive_is_refused(sigma: float) -> None:
-    with pytest.raises(ProblemError, match="positive"):
-        L1Penalty(sigma)
-
-
 def test_kkt_residuals_are_zero_at_an_optimum_and_positive_elsewhere() -> None:
     optimal = np.array([-3.0, -3.0, -1.0])  # gradient of J: the two steepest kernels share the weight
     assert Simplex().kkt_residual(np.array([0.4, 0.6, 0.0]), optimal) == 0.0
@@ -146,3 +304,140 @@ def test_weights_that_meet_the_threshold_of_the_simplex_are_exactly_zero() -> No
             found = Simplex().project(far)
             assert not found[m // 3 :].any()
             assert found.sum() == pytest.approx(1.0, abs=1e-14)
+
+
+# a regularizer of one's own
+
+
+class HalfSquares(CustomRegularizer):
+    """Half the squared weights."""
+
+    label = "half squares"
+
+    def value(self, weights: np.ndarray) -> float:
+        return 0.5 * float(weights @ weights)
+
+    def gradient(self, weights: np.ndarray) -> np.ndarray:
+        return weights
+
+    def conjugate(self, slopes: np.ndarray) -> float:
+        return 0.5 * float((np.maximum(slopes, 0.0) ** 2).sum())
+
+
+class Price(HalfSquares):
+    """A linear price, whose conjugate is infinite above it."""
+
+    label = "price"
+
+    def value(self, weights: np.ndarray) -> float:
+        return 2.0 * float(weights.sum())
+
+    def gradient(self, weights: np.ndarray) -> np.ndarray:
+        return np.full_like(weights, 2.0)
+
+    def conjugate(self, slopes: np.ndarray) -> float:
+        return 0.0 if slopes.max() <= 2.0 * (1 + 1e-12) else np.inf
+
+
+class WrongGradient(HalfSquares):
+    def gradient(self, weights: np.ndarray) -> np.ndarray:
+        return 2.0 * weights
+
+
+class WrongConjugate(HalfSquares):
+    def conjugate(self, slopes: np.ndarray) -> float:
+        return 1.01 * super().conjugate(slopes)
+
+
+class ConjugateOfALargerDomain(HalfSquares):
+    def project(self, weights: np.ndarray) -> np.ndarray:
+        return Simplex().project(weights)
+
+
+class NotANearestPoint(HalfSquares):
+    def project(self, weights: np.ndarray) -> np.ndarray:
+        return np.maximum(weights, 0.0) / max(np.maximum(weights, 0.0).sum(), 1e-9)
+
+
+class InfiniteInside(HalfSquares):
+    def value(self, weights: np.ndarray) -> float:
+        return super().value(weights) if weights.max() < 1.0 else np.inf
+
+
+class GradientOfAnotherSize(HalfSquares):
+    def gradient(self, weights: np.ndarray) -> np.ndarray:
+        return weights[:-1]
+
+
+class Concave(HalfSquares):
+    def value(self, weights: np.ndarray) -> float:
+        return float(np.sqrt(weights).sum())
+
+    def gradient(self, weights: np.ndarray) -> np.ndarray:
+        return 0.5 / np.sqrt(weights)
+
+    def conjugate(self, slopes: np.ndarray) -> float:
+        return float((slopes * (0.25 / slopes**2) - 0.5 / slopes).sum())
+
+
+@pytest.mark.parametrize("made", [HalfSquares(), Price()], ids=lambda made: made.label)
+@pytest.mark.parametrize("m", [1, 2, 40])
+def test_a_regularizer_that_fits_together_is_accepted(made: CustomRegularizer, m: int) -> None:
+    assert made.check(m) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "says"),
+    [
+        (WrongGradient, r"differences give the slope .*, the gradient "),
+        (WrongConjugate, r"should be d'u = .*, but it is "),
+        (ConjugateOfALargerDomain, "too large for its domain"),
+        (NotANearestPoint, "does not return the nearest point"),
+        (InfiniteInside, "at which the value is finite"),
+        (GradientOfAnotherSize, "The gradient of the half squares at"),
+        (Concave, "is too small, or it is not convex"),
+    ],
+)
+def test_a_regularizer_that_does_not_fit_is_refused_with_the_numbers(kind: type[CustomRegularizer], says: str) -> None:
+    with pytest.raises(ProblemError, match=says) as caught:
+        kind().check(3)
+    assert any(digit in str(caught.value) for digit in "0123456789")
+
+
+def test_a_regularizer_of_ones_own_has_no_closed_forms() -> None:
+    made = HalfSquares()
+    assert not made.closed_form
+    for method in (made.weights_from, made.weights_from_norms, made.block):
+        with pytest.raises(UnsupportedProblem, match="comes without"):
+            method(np.ones(3))  # type: ignore[operator]
+    assert made.kkt_residual(np.array([1.0, 0.0]), np.array([-1.0, 0.0])) == 0.0
+    assert made.kkt_residual(np.array([1.0, 1.0]), np.array([-1.0, 0.0])) > 0.1
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("lam", [1e-8, 1e-3, 1.0, 1e6])
+@pytest.mark.parametrize("norms", [(0.0, 0.0, 0.0), (1.0, 0.0, 2.0, 0.0), (1e-200, 1.0, 0.0), (1e6, 0.0, 1e-6), (0.0,)])
+def test_kernels_without_a_norm_keep_what_the_entropy_gives_them(norms: tuple[float, ...], lam: float) -> None:
+    """``lam log d - x^2 / (2 d^2)`` is the same for all weights, also for those of norms that are exactly zero."""
+    regularizer, x = Entropy(lam), np.array(norms)
+    d = regularizer.weights_from_norms(x)
+    assert (d >= 0.0).all()
+    assert d.sum() == pytest.approx(1.0, abs=1e-14)
+    assert np.isfinite(regularizer.block(x))
+    held = d > 1e-300  # others are exp of a common value that no double holds
+    pulls = 0.5 * (x[held] / d[held]) ** 2
+    slopes = lam * np.log(d[held]) - pulls
+    # rounding of the terms and of log d, whose last digit a small weight's pull doubles
+    assert np.ptp(slopes) <= 1e-11 * (pulls.max() + lam * np.abs(np.log(d[held])).max())
+    assert (d[x == 0.0] <= d[held].min() * (1.0 + 1e-12)).all()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("size", [1e25, 1e200, 1e308])
+def test_beside_very_large_norms_the_entropy_is_nothing(size: float) -> None:
+    """``sum x^2 / (2 d)`` alone is least where weights are proportional to the norms."""
+    shares = np.array([0.5, 0.25, 0.25, 1e-4, 0.0])
+    found = Entropy(1.0).weights_from_norms(size * shares)
+    np.testing.assert_allclose(found, shares / shares.sum(), rtol=1e-14)
+    near = Entropy(1.0).weights_from_norms(1e21 * shares)  # where the equations are solved still
+    np.testing.assert_allclose(near, found, rtol=1e-11)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from _stores import recorded_race
-from _waits import soon
+from _ticks import follow
 
 import mklviz as mv
 from mklviz.engine import make_solver
@@ -31,11 +29,6 @@ def explorer(store: Store, monkeypatch: pytest.MonkeyPatch) -> Explorer:
     found = Explorer()
     found.run_panel.pace.value = 0.0
     return found
-
-
-def follow(explorer: Explorer, until: Callable[[], object]) -> None:
-    """Let the dashboard tick until something holds."""
-    asyncio.run(soon(until, meanwhile=explorer.tick))
 
 
 def opened(explorer: Explorer, store: Store) -> str:

@@ -12,7 +12,6 @@ from mklviz.engine import objective_profile, solve
 from mklviz.errors import Interrupted
 from mklviz.inner.oracle import ROUNDED_SHARE, SvmOracle
 from mklviz.kernels import Gaussian, KernelBank, Polynomial
-from mklviz.kernels.storage.factored import FactoredBlock
 from mklviz.problem import EpsilonInsensitive, Hinge, L1Penalty, Problem, Regularizer, Simplex, Squared
 from mklviz.typing import Array
 
@@ -65,18 +64,6 @@ def test_entries_are_right_to_a_millionth() -> None:
         assert 0.0 < np.abs(rounded - K).max() <= 1e-6 * K.max()
         assert np.array_equal(rounded, rounded.T)
     assert not bank().combine_rounded(np.zeros(len(bank()))).any()
-
-
-@pytest.mark.parametrize("scale", [1e-50, 1.0, 1e50])
-def test_kernels_of_any_size_are_rounded_alike(scale: float) -> None:
-    """Single precision ends at 1e38 and 1e-38; rows are brought to one before."""
-    rows = np.random.default_rng(2).normal(size=(30, POINTS))
-    parts = [scale**0.5 * part for part in np.split(rows, 10)]
-    block = FactoredBlock([1e30 * parts[0], *parts[1:]])  # the first has no weight
-    K, rounded = np.empty((POINTS, POINTS)), np.empty((POINTS, POINTS))
-    block.add_combined(np.linspace(0.0, 1.0, 10), K, fresh=True)
-    block.add_combined_rounded(np.linspace(0.0, 1.0, 10), rounded, fresh=True)
-    assert 0.0 < np.abs(np.tril(rounded) - np.tril(K)).max() <= 1e-6 * K.max()
 
 
 def test_small_banks_and_those_without_large_factors_are_not_rounded() -> None:
@@ -133,23 +120,6 @@ def test_fine_gaps_are_reached(solver: str, regularizer: Regularizer, monkeypatc
         assert run.final.svm_solves <= 1.2 * reference + 2
 
 
-def test_a_coarse_run_takes_as_many_svms_as_in_double_precision(monkeypatch: pytest.MonkeyPatch) -> None:
-    counts = {}
-    for pays in (True, False):
-        monkeypatch.setattr(KernelBank, "rounding_pays", pays)
-        counts[pays] = [solve(posed(C), "level", gap=1e-3).final.svm_solves for C in (1.0, 10.0, 100.0)]
-    assert np.allclose(counts[True], counts[False], rtol=0.1, atol=1)
-
-
-@pytest.mark.parametrize("C", [1e-2, 1e5])
-def test_extreme_costs_end_where_they_do_in_double_precision(C: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    rounded = solve(posed(C), "newton", gap=1e-4, max_iter=200)
-    monkeypatch.setattr(KernelBank, "rounding_pays", False)
-    exact = solve(posed(C), "newton", gap=1e-4, max_iter=200)
-    assert (rounded.status, exact.status) == ("converged", "converged")
-    assert rounded.best.objective == pytest.approx(exact.best.objective, rel=2e-4)
-
-
 def test_regression_is_rounded_and_losses_that_factor_the_kernel_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
     counted = Counted(monkeypatch)
     X, _ = points()
@@ -163,12 +133,6 @@ def test_regression_is_rounded_and_losses_that_factor_the_kernel_are_not(monkeyp
     assert counted.rounded == trace.final.svm_solves
 
 
-def test_threads_change_nothing() -> None:
-    one, two = (solve(posed(), "level", gap=1e-3, threads=threads) for threads in (1, 2))
-    assert np.array_equal(one.weights, two.weights)
-    assert np.array_equal(one.objective, two.objective)
-
-
 def test_a_band_asks_whether_it_is_still_wanted() -> None:
     asked = []
 
@@ -180,20 +144,6 @@ def test_a_band_asks_whether_it_is_still_wanted() -> None:
     with interruptible(check), pytest.raises(Interrupted):
         bank().combine_rounded(np.full(len(bank()), 1.0))
     assert len(asked) == 3
-
-
-@pytest.mark.each_value
-@pytest.mark.parametrize("solver", ["newton", "spg", "simplemkl", "level"])
-@pytest.mark.parametrize("C", [1e3, 1e5])
-def test_a_start_that_is_solved_is_not_spoiled(solver: str, C: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    known = solve(posed(C), "newton", gap=1e-8)
-    counts = {}
-    for pays in (True, False):
-        monkeypatch.setattr(KernelBank, "rounding_pays", pays)
-        trace = solve(posed(C), solver, gap=1e-6, start=known.best_start)
-        assert trace.status == "converged"
-        counts[pays] = trace.final.svm_solves
-    assert counts[True] == counts[False]
 
 
 @pytest.mark.parametrize("C", [1e6, 1e8])
@@ -211,14 +161,6 @@ def test_who_asks_for_heights_gets_exact_ones(monkeypatch: pytest.MonkeyPatch) -
     profile = objective_profile(posed(1e6), trace[0].weights, trace.best.weights, 5)
     assert counted.rounded == before
     assert not profile.hill
-
-
-def test_a_run_goes_on_from_another_as_exactly() -> None:
-    first = solve(posed(10.0), "newton", gap=1e-2)
-    trace = solve(posed(20.0), "newton", gap=1e-3, start=first.best_start)
-    assert trace.status == "converged"
-    start = trace[0]
-    assert start.objective == pytest.approx(posed(20.0).objective(start.weights, start.dual), rel=1e-11)
 
 
 def test_the_kernel_is_not_formed_anew_at_the_same_weights(monkeypatch: pytest.MonkeyPatch) -> None:

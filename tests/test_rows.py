@@ -18,8 +18,7 @@ from mklviz.inner.oracle import SvmOracle
 from mklviz.inner.rows import RowCache
 from mklviz.kernels import Gaussian, KernelBank, Laplacian, Polynomial, ProductBank
 from mklviz.kernels.storage import rows as _rows
-from mklviz.problem import EpsilonInsensitive, Hinge, L1Penalty, Logistic, LpPenalty, Problem, Simplex
-from mklviz.recipe import DataChoice, KernelChoice, Recipe
+from mklviz.problem import EpsilonInsensitive, Hinge, Logistic, LpPenalty, Problem, Simplex
 
 FAMILIES = [Gaussian(widths=(0.5, 1.0, 3.0), on="all+each"), Polynomial(degrees=(1, 2), on="all"), Laplacian(on="each")]
 N = 90
@@ -35,11 +34,9 @@ def build(combination: str, normalize: str = "trace", n: int = N, **options: int
 @pytest.fixture
 def no_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every matrix be too large to be formed, and tiles and working sets so small that there are several."""
-    monkeypatch.setattr(_rows, "LARGEST_MATRIX", 0)
-    monkeypatch.setattr(_rows, "TILE", 1000)
-    monkeypatch.setattr(_svm_rows, "SMALLEST", 16)
-    monkeypatch.setattr(_svm_rows, "LARGEST", 32)
-    monkeypatch.setattr(_svm_rows, "FEWEST", 8)
+    smaller = {_rows: {"LARGEST_MATRIX": 0, "TILE": 1000}, _svm_rows: {"SMALLEST": 16, "LARGEST": 32, "FEWEST": 8}}
+    for module, name, value in ((module, *item) for module, found in smaller.items() for item in found.items()):
+        monkeypatch.setattr(module, name, value)
 
 
 def pair(combination: str, request: pytest.FixtureRequest, normalize: str = "trace"):
@@ -148,12 +145,6 @@ def test_the_rows_used_longest_ago_give_way():
     assert cache.computed == 6
 
 
-def test_the_cache_keeps_to_its_bytes():
-    assert RowCache.capacity(20_000, 2**30) == 2**30 // 80_000
-    assert RowCache.capacity(300, 2**30) == 300
-    assert RowCache.capacity(20_000, 1) == _svm_rows.FEWEST
-
-
 LOSSES = [Hinge(5.0), Hinge(5.0, bias=False), EpsilonInsensitive(5.0, 0.2), EpsilonInsensitive(5.0, 0.2, bias=False)]
 
 
@@ -178,21 +169,6 @@ def test_any_cache_leads_to_the_solution_of_the_matrix(loss, combination, reques
             loss.check_dual(loss.dual_from_signed(by_rows.signed, y), y)
             np.testing.assert_allclose(by_rows.scores, K @ by_rows.signed, atol=1e-11 * 5.0 * N)
             assert by_rows.value == pytest.approx(exact.value, rel=1e-6)
-
-
-@pytest.mark.usefixtures("no_matrix")
-def test_single_precision_of_the_rows_does_not_limit_the_solution():
-    """Rows are off by 1e-7, duals sum to thousands; conditions recomputed in double precision hold to 1e-9."""
-    loss, X = Hinge(1e4), blobs(N, 0.2, seed=3)[0]
-    y = targets(loss)
-    inner = inner_solver(loss, y, "rows")
-    inner.solve(ProductBank.build(X).kernel(np.ones(3)), 1e-9, False)
-    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(2))
-    f, a = y - K @ inner.signed, y * inner.signed
-    top = f[((y > 0) & (a < loss.C)) | ((y < 0) & (a > 0))].max()
-    bottom = f[((y < 0) & (a < loss.C)) | ((y > 0) & (a > 0))].min()
-    assert np.abs(a).sum() > 1e3
-    assert top - bottom <= 1e-9 + 1e-15 * np.abs(a).sum()  # and the rounding of this test
 
 
 def test_libsvm_finds_no_better_value_on_letters():
@@ -226,13 +202,6 @@ def test_rows_on_request_need_no_size_and_the_bank_says_so(families):
     assert one == pytest.approx(other, rel=1e-3)  # both are within that of the optimum
 
 
-def test_rows_on_request_are_planned_as_they_are_built():
-    X, _ = blobs(N, 0.2, seed=3)
-    m, size = KernelBank.check_size(N, X.shape[1], FAMILIES, rows=True)
-    assert m == len(KernelBank.build(X, FAMILIES, rows=True))
-    assert size < KernelBank.check_size(N, X.shape[1], FAMILIES)[1]
-
-
 @pytest.mark.parametrize(("change", "what"), [({"combination": "product"}, "sum of exact"), ({}, "row by row")])
 def test_rows_are_asked_for_by_a_recipe_and_on_the_command_line(change, what):
     from mklviz.cli.arguments import read_recipe
@@ -258,13 +227,6 @@ def test_wrapper_methods_find_by_rows_what_they_find_by_matrices(name, request):
         assert trace.gap[-1] <= 1e-3
     one, other = (trace.best.objective for trace in traces)
     assert one == pytest.approx(other, rel=1e-3)  # both are within that of the optimum
-
-
-def test_products_of_kernels_are_learned_by_rows_as_by_matrices(request):
-    dense, bank = pair("product", request)
-    y = targets(Hinge(10.0))
-    one, other = (solve(Problem(b, y, Hinge(10.0), L1Penalty(1.0)), "spg", max_iter=100) for b in (dense, bank))
-    assert one.best.objective == pytest.approx(other.best.objective, rel=1e-3)
 
 
 @pytest.mark.usefixtures("no_matrix")
@@ -298,26 +260,3 @@ def test_a_solve_by_rows_can_be_left():
     inner = inner_solver(Hinge(1.0), targets(Hinge(1.0)), "rows")
     with pytest.raises(Interrupted), interruptible(stop):
         inner.solve(build("product").kernel(np.ones(3)), 1e-6, False)
-
-
-@pytest.mark.usefixtures("no_matrix")
-def test_kernels_that_are_no_numbers_are_refused():
-    kernel = build("sum").kernel(np.where(np.arange(len(build("sum"))) == 1, np.nan, 1.0))
-    inner = inner_solver(Hinge(1.0), targets(Hinge(1.0)), "rows")
-    inner.set_dual(targets(Hinge(1.0)))
-    with pytest.raises(KernelError, match="nan"):
-        inner.solve(kernel, 1e-6, True)
-
-
-def test_recipes_and_the_command_line_pass_the_size_of_the_cache_on(no_matrix):
-    from mklviz.cli.arguments import read_recipe
-    from mklviz.cli.parser import make_parser
-
-    words = make_parser().parse_args(["run", "--data", "iris", "--positive", "setosa", "--cache-mb", "7"])
-    for combination in ("sum", "product"):
-        recipe = Recipe(
-            data=DataChoice("iris", positive="setosa"),
-            kernels=KernelChoice(combination=combination, cache_mb=read_recipe(words).kernels.cache_mb),
-        )
-        bank = recipe.prepare().problem.bank
-        assert bank.kernel(np.ones(len(bank))).cache_bytes == 7 * 2**20

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from _problems import problem
 from _waits import wait_for
-from threadpoolctl import ThreadpoolController, threadpool_info
+from threadpoolctl import threadpool_info
 
 from mklviz.context import checkpoint, interruptible, meter
 from mklviz.context.blas import one_blas_thread
@@ -19,7 +19,7 @@ from mklviz.contract import End, Iterate, Solver
 from mklviz.engine import Gap, MaxIter, Race, Run, make_solver, scheduler, solve
 from mklviz.engine.scheduler import THREAD_PREFIX, Scheduler, TimeShare
 from mklviz.engine.stop import Verdict
-from mklviz.errors import Interrupted, MklvizError, SolverError, UnsupportedProblem
+from mklviz.errors import Interrupted, SolverError, UnsupportedProblem
 from mklviz.problem import Hinge, L1Penalty, Problem
 from mklviz.record import FINAL, Trace
 
@@ -151,15 +151,6 @@ def test_steps_asked_for_in_quick_succession_add_up() -> None:
     run.cancel()
 
 
-def test_no_steps_are_no_steps() -> None:
-    run = Run(POSED, Fake(), rules=[])
-    for count in (0, -2):
-        run.step(count)
-        assert wait_for(lambda: run.status == "paused")
-    assert len(run.trace) == 0
-    run.cancel()
-
-
 @pytest.mark.parametrize(("word", "taken"), [(Run.pause, 5), (lambda run: run.step(3), 5 + 3)], ids=["pause", "step"])
 def test_pausing_and_stepping_finish_the_step_under_way_first(word: Callable[[Run], None], taken: int) -> None:
     gate = Gate(4)
@@ -184,37 +175,6 @@ def test_cancelling_leaves_a_long_step_in_its_middle() -> None:
     assert not gate.opened.is_set()
 
 
-def test_a_real_solver_is_cancelled_inside_its_svm(monkeypatch: pytest.MonkeyPatch) -> None:
-    from mklviz.inner.oracle import SvmOracle
-
-    solved = SvmOracle.solve
-    reached, go_on = threading.Event(), threading.Event()
-
-    def slow(self: SvmOracle, *args: object, **kwargs: object) -> object:
-        if self.solves == 2:
-            reached.set()
-            go_on.wait(PATIENCE)
-        return solved(self, *args, **kwargs)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(SvmOracle, "solve", slow)
-    race = Race(problem("blobs, C = 100"), ["level"], rules=[])
-    race.start()
-    assert reached.wait(PATIENCE)
-    race.cancel()
-    go_on.set()
-    assert race.wait(PATIENCE)
-    [run] = race.runs.values()
-    assert (run.status, len(run.trace)) == ("stopped", 2)
-    assert isinstance(run.trace.to_frame()["gap"].iloc[-1], float)
-
-
-def test_a_run_that_never_started_can_be_cancelled() -> None:
-    run = Run(POSED, Fake())
-    run.cancel()
-    assert run.wait(0)
-    assert (run.status, len(run.trace)) == ("stopped", 0)
-
-
 def test_a_paused_run_can_be_cancelled() -> None:
     run = Run(POSED, Fake(), rules=[])
     run.step()
@@ -222,14 +182,6 @@ def test_a_paused_run_can_be_cancelled() -> None:
     run.cancel()
     assert run.wait(0)
     assert (run.status, len(run.trace)) == ("stopped", 1)
-
-
-def test_waiting_gives_up_when_told() -> None:
-    run = Run(POSED, Fake())
-    assert run.wait(0) is False
-    assert run.wait(timeout=0.01) is False
-    run.cancel()
-    assert run.wait(0) is True
 
 
 def test_a_solver_at_its_end_says_why() -> None:
@@ -315,16 +267,6 @@ def test_a_run_does_not_outrun_its_pace() -> None:
     count, elapsed = len(run.trace), time.monotonic() - begun
     run.cancel()
     assert count <= pace * elapsed + 2  # the first step is free, one more may end while we look
-
-
-def test_a_faster_pace_leads() -> None:
-    slow, fast = Run(POSED, Fake(), rules=[], pace=20.0), Run(POSED, Fake(), rules=[], pace=400.0)
-    slow.start()
-    fast.start()
-    assert wait_for(lambda: len(slow.trace) >= 10)
-    assert len(fast.trace) > len(slow.trace)
-    slow.cancel()
-    fast.cancel()
 
 
 def test_pausing_and_speeding_up_do_not_wait_for_a_slow_pace() -> None:
@@ -436,25 +378,17 @@ def test_a_solver_that_enters_twice_has_two_keys() -> None:
     assert race.runs["pgd"].solver is plain
 
 
-def test_pace_and_seed_of_a_race_reach_its_runs() -> None:
-    race = Race(POSED, ["spg", "level"], pace=7.0, seed=5)
-    assert race.pace == 7.0
-    race.pace = 3.0
-    for run in race.runs.values():
-        assert run.pace == 3.0
-        assert run.trace.options["seed"] == 5
-
-
-def test_a_race_without_solvers_is_refused() -> None:
-    with pytest.raises(MklvizError, match="at least one solver"):
-        Race(POSED, [])
-
-
 # threads
 
 
-def test_hundreds_of_quick_runs_leave_no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def short_idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let workers without work end soon."""
     monkeypatch.setattr(scheduler, "IDLE_SECONDS", 0.05)
+
+
+@pytest.mark.usefixtures("short_idle")
+def test_hundreds_of_quick_runs_leave_no_threads() -> None:
     runs = [Run(POSED, Fake(count=3), rules=[]) for _ in range(300)]
     for run in runs:
         run.start()
@@ -466,37 +400,14 @@ def test_hundreds_of_quick_runs_leave_no_threads(monkeypatch: pytest.MonkeyPatch
     assert again.wait(PATIENCE)
 
 
-def test_paused_and_waiting_runs_need_no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scheduler, "IDLE_SECONDS", 0.05)
+@pytest.mark.usefixtures("short_idle")
+def test_paused_and_waiting_runs_need_no_threads() -> None:
     run = Run(POSED, Fake(), rules=[])
     run.step(2)
     assert wait_for(lambda: run.status == "paused" and workers() == [])
     run.step(2)
     assert wait_for(lambda: len(run.trace) == 4)
     run.cancel()
-
-
-class Meeting:
-    """A job that waits until all of its kind are at work."""
-
-    def __init__(self, barrier: threading.Barrier, met: list[int], begun: threading.Event) -> None:
-        self.barrier, self.met, self.begun = barrier, met, begun
-        self.party = TimeShare()
-
-    def turn(self) -> None:
-        self.begun.set()
-        self.met.append(self.barrier.wait(PATIENCE))
-
-
-def test_as_many_jobs_work_side_by_side_as_there_are_workers() -> None:
-    shared = Scheduler(workers=3)
-    barrier, met = threading.Barrier(3), []
-    for k in range(3):
-        begun = threading.Event()
-        shared.submit(Meeting(barrier, met, begun))
-        if k < 2:  # each is at work before the next comes
-            assert begun.wait(PATIENCE)
-    assert wait_for(lambda: len(met) == 3)
 
 
 @pytest.mark.usefixtures("no_log")
@@ -525,8 +436,8 @@ def blas_threads() -> list[int]:
     return [int(library["num_threads"]) for library in threadpool_info() if library["user_api"] == "blas"]
 
 
-def test_solves_run_on_one_blas_thread_and_limits_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scheduler, "IDLE_SECONDS", 0.05)
+@pytest.mark.usefixtures("short_idle")
+def test_solves_run_on_one_blas_thread_and_limits_come_back() -> None:
     assert wait_for(lambda: workers() == [])
     before = blas_threads()
     seen: list[int] = []
@@ -553,19 +464,6 @@ def test_overlapping_limits_may_end_in_any_order() -> None:
     assert set(blas_threads()) == {1}
     second.__exit__(None, None, None)
     assert blas_threads() == before
-
-
-def test_solves_look_for_libraries_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Looking reads the process's memory map: milliseconds, of which a small solve has few."""
-    before = blas_threads()
-    solve(POSED, Fake(), gap=None)
-    looks: list[object] = []
-    real = ThreadpoolController.__init__
-    monkeypatch.setattr(ThreadpoolController, "__init__", lambda self: (looks.append(self), real(self))[1])
-    solve(POSED, Fake(), gap=None)
-    assert looks == []
-    assert blas_threads() == before
-    assert looks  # as threadpoolctl's own question does
 
 
 def test_interruption_in_the_callers_thread_ends_as_stopped() -> None:

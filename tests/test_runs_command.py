@@ -80,25 +80,6 @@ def test_a_run_is_listed_and_shown_by_the_key_that_it_prints(store: Path, said: 
     assert told(said, "runs", "show", spg["short"])["runs"][0]["id"] == spg["id"]
 
 
-NUMBERS = [
-    *(("runs", "list", "--limit"), ("sweep", "data=heart", "--workers"), ("reproduce", "--workers")),
-    *(("run", "--threads"), ("serve", "--port"), ("serve", "--num-procs"), ("bench", "--repeats")),
-]
-
-
-@pytest.mark.parametrize("words", NUMBERS, ids=" ".join)
-def test_numbers_of_every_command_are_whole_and_in_range_and_said_so(
-    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
-) -> None:
-    for odd in ("1e23", "1" + 23 * "0", "-3", "1.5", "nan", "", "x", "\u0661", "1_0", "9" * 5000):
-        with pytest.raises(SystemExit) as ended:
-            main([*words[:-1], f"{words[-1]}={odd}"])
-        said = capsys.readouterr().err
-        assert ended.value.code == 2
-        assert "is no whole number from" in said
-        assert len(said) < 400
-
-
 def test_json_gives_all_runs_or_says_how_many_are_left_out(store: Path, said: Said) -> None:
     for number in range(61):
         open_store(store).record({"level": growing()}, RunHead(words=f"{number}"))
@@ -110,14 +91,6 @@ def test_json_gives_all_runs_or_says_how_many_are_left_out(store: Path, said: Sa
     assert said("runs", "list", "--where", "\udcff")[0] == 0
     with pytest.raises(MklvizError, match="whole number of runs"):
         open_store(store).runs(limit=10**23)
-
-
-def test_the_list_is_as_long_as_asked_for_and_sorted(store: Path, said: Said) -> None:
-    said(*SMALL, "--solvers", "spg,level,silp")
-    assert len(told(said, "runs", "list", "--limit", "2")["runs"]) == 2
-    gaps = [run["gap"] for run in told(said, "runs", "list", "--order", "gap", "--limit", "0")["runs"]]
-    assert gaps == sorted(gaps)
-    assert len(gaps) == 3
 
 
 def test_a_store_can_be_named_or_done_without(store: Path, said: Said, tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import io
 from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime
 from functools import cache
 from pathlib import Path
 from time import monotonic
@@ -18,13 +17,11 @@ from panel.io.state import set_curdoc
 
 from mklviz.engine import Race
 from mklviz.engine.reopened import ReopenedRace
-from mklviz.errors import MklvizError
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.record import Trace
 from mklviz.record.bundle import write_bundle
 from mklviz.record.store import EVERYBODY, Owner, RunHead, StoredRun, open_store, reset
-from mklviz.views.history import past_race
-from mklviz.views.history.past_race import PastRace, races_of, when
+from mklviz.views.history.past_race import PastRace, races_of
 from mklviz.views.session import race_history
 from mklviz.views.session.race_history import RaceHistory, shared_recipe
 from mklviz.views.session.session import Session
@@ -162,14 +159,6 @@ def test_a_stored_race_opens_as_if_it_had_just_ended() -> None:
     assert [run.status for run in branch.runs.values()] == ["converged"] * 3
 
 
-def test_a_race_does_not_open_on_another_problem() -> None:
-    problem = RECIPE.changed(train=0.3).prepare().problem
-    with pytest.raises(MklvizError, match="the data may have changed since"):
-        ReopenedRace(problem, raced().traces)
-    with pytest.raises(MklvizError, match="nothing to show"):
-        ReopenedRace(problem, {})
-
-
 def test_two_races_on_one_problem_open_over_each_other_and_on_two_problems_are_refused() -> None:
     keys = [recorded(raced()), recorded(raced())]
     other = recorded(raced(C=1.0))
@@ -297,42 +286,3 @@ def test_runs_are_put_together_by_their_race() -> None:
     runs = [StoredRun("b", race="r", created=2.0), StoredRun("a", race="r", created=1.0), StoredRun("c", created=3.0)]
     races = races_of(runs)
     assert {key: [run.id for run in race.runs] for key, race in races.items()} == {"r": ["a", "b"], "c": ["c"]}
-
-
-@pytest.mark.parametrize(
-    ("then", "said"),
-    [
-        ("2026-11-24 10:32", "today 10:32"),
-        ("2026-11-23 23:59", "yesterday 23:59"),
-        ("2026-11-20 08:05", "Friday 08:05"),
-        ("2026-01-02 08:05", "2 January"),
-        ("2025-01-02 08:05", "2 January 2025"),
-    ],
-)
-def test_times_are_said_as_people_say_them(then: str, said: str) -> None:
-    now = datetime.fromisoformat("2026-11-24 12:00").astimezone()
-    assert when(datetime.fromisoformat(then).timestamp(), now) == said
-
-
-def test_rows_are_sent_by_pages_and_nothing_else_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
-    _, tab = at_the_tab(0)
-    sent: list[Any] = []
-    monkeypatch.setattr(tab.list, "send", sent.append)
-    races = [PastRace(str(k), (StoredRun(str(k), race=str(k), name=f"race {k}"),)) for k in range(100)]
-    tab.list.show(races, Session().theme)
-    assert len(tab.list.first) == 40
-    for page in (2, 3, -1, "0", True):
-        tab.list.receive({"page": page})
-    tab.list.receive({"act": "open", "id": "unknown"})
-    assert [(message["page"], len(message["rows"])) for message in sent] == [(2, 20)]
-
-
-def test_lessons_are_looked_up_once_each_however_many_races_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    for lesson in ("jumping-weights", "jumping-weights", "a lesson of yore", ""):
-        recorded(raced(), lesson=lesson)
-    asked: list[str] = []
-    monkeypatch.setattr(past_race, "lesson_title", lambda name: asked.append(name) or f"About {name}")
-    monkeypatch.setattr(PastRace, "lesson", "")  # of the rows, each of which says its own
-    _, tab = at_the_tab(4)
-    assert list(tab.lesson.options) == ["all lessons", "About a lesson of yore", "About jumping-weights"]
-    assert sorted(asked) == ["a lesson of yore", "jumping-weights"]

@@ -11,15 +11,14 @@ from _formulations import (
     MULTICLASS,
     REGULARIZERS,
     N,
-    block_form,
     conic_value,
     targets_of,
     tiny_bank,
 )
 from _plugins import LOSS, Save, save
-from _problems import blobs, random_grams
+from _problems import blobs
 from _shown import html_of
-from sklearn.svm import SVC, SVR
+from sklearn.svm import SVC
 
 import mklviz as mv
 from mklviz.engine import make_solver, solve, solver_classes
@@ -43,9 +42,7 @@ from mklviz.problem import (
     Squared,
     losses,
 )
-from mklviz.problem.equivalence import one_against_all
 from mklviz.problem.losses import loss_families
-from mklviz.problem.rounding import rounding_bound
 from mklviz.solvers.level import coarse_solution, some_samples
 from mklviz.typing import Array
 
@@ -105,19 +102,6 @@ def test_inner_problems_have_the_decisions_of_repeated_samples(loss: Loss) -> No
     assert not one.dual[COUNTS == 0.0].any()
 
 
-@pytest.mark.parametrize("loss", EVERY_LOSS, ids=repr)
-def test_a_weight_of_zero_leaves_the_sample_out(loss: Loss) -> None:
-    kept = np.arange(N) % 5 != 0
-    weights = np.where(kept, UNEVEN, 0.0)
-    d = np.array([0.4, 0.3, 0.2, 0.1])
-    one = SvmOracle(weighted(loss, weights), 1e-10).solve(d)
-    few = Problem(given(TINY_GRAMS[:, kept][:, :, kept]), targets_of(loss)[kept], loss, Simplex(), weights[kept])
-    other = SvmOracle(few, 1e-10).solve(d)
-    assert one.value == pytest.approx(other.value, rel=1e-9)
-    np.testing.assert_allclose(one.scores[kept], other.scores, atol=1e-6)
-    assert not one.dual[~kept].any()
-
-
 SOME = REGULARIZERS[:1] + REGULARIZERS[1::2]  # the simplex, which some methods need, and half of the others
 POSED = [weighted(loss, UNEVEN, regularizer) for regularizer in SOME for loss in EVERY_LOSS]
 
@@ -144,19 +128,6 @@ def test_every_solver_finds_the_conic_optimum(name: str) -> None:
         assert trace.objective.min() >= optimum * (1.0 - CONIC)
         last = trace.best
         assert last.objective == pytest.approx(problem.objective(last.weights, last.dual), rel=1e-9)
-
-
-@pytest.mark.parametrize("loss", EVERY_LOSS, ids=repr)
-def test_every_loss_has_the_conic_optimum(loss: Loss) -> None:
-    problem = weighted(loss, UNEVEN, BlockL1(0.7))
-    trace = solve(problem, "closed-form", gap=1e-7, max_iter=3000)
-    assert trace.status == "converged"
-    assert trace.objective.min() == pytest.approx(conic_value(problem), rel=CONIC)
-
-
-def test_the_conic_form_knows_the_weights() -> None:
-    plain, uneven = (block_form(weighted(Hinge(2.0), w)).objective for w in (np.ones(N), UNEVEN))
-    assert str(plain) != str(uneven)
 
 
 @pytest.mark.parametrize("name", ["silp", "level", "simplemkl", "spg", "pgd", "newton", "closed-form"])
@@ -189,18 +160,6 @@ def test_one_kernel_has_the_decisions_of_libsvm(bias: float) -> None:
     found = problem.predictor(np.ones(1), SvmOracle(problem, 1e-8).solve(np.ones(1)).dual)
     wanted = SVC(kernel="precomputed", C=30.0, tol=1e-8).fit(K, y, sample_weight=weights).decision_function(K)
     np.testing.assert_allclose(found.decision_values(X), wanted, atol=1e-5)
-
-
-def test_one_kernel_has_the_values_of_libsvm_s_regression() -> None:
-    X, _ = blobs(60, 0.3, seed=4)
-    y = np.sin(3.0 * X[:, 0]) + 0.1 * X[:, 1]
-    weights = 10.0 ** np.random.default_rng(3).uniform(-2, 1, size=60)
-    bank = KernelBank.build(X, [Gaussian(widths=(1.0,), on="all")], "diagonal")
-    K = bank.combine(np.ones(1))
-    problem = Problem(bank, y, EpsilonInsensitive(2.0, 0.05), Simplex(), weights)
-    found = problem.predictor(np.ones(1), SvmOracle(problem, 1e-8).solve(np.ones(1)).dual)
-    svr = SVR(kernel="precomputed", C=2.0, epsilon=0.05, tol=1e-9).fit(K, y, sample_weight=weights)
-    np.testing.assert_allclose(found.decision_values(X), svr.predict(K), atol=1e-5)
 
 
 Z = np.random.default_rng(0).normal(size=(6, 40))
@@ -257,16 +216,6 @@ def test_the_largest_price_is_that_of_repeated_samples(loss: Loss) -> None:
     assert mv.lambda_max(one) == pytest.approx(mv.lambda_max(many), rel=2e-5)  # its own accuracy
 
 
-@pytest.mark.parametrize("loss", [Hinge(2.0), Squared(0.5), MulticlassHinge(2.0), MULTICLASS[1]], ids=repr)
-def test_a_start_from_other_weights_is_a_start(loss: Loss) -> None:
-    before = solve(weighted(loss, UNEVEN), "level", gap=1e-4).best
-    changed = np.where(np.arange(N) % 5 == 0, 0.0, UNEVEN[::-1])
-    problem = weighted(loss, changed)
-    trace = solve(problem, "level", start=before, gap=1e-6)
-    assert trace.status == "converged"
-    assert trace.objective.min() == pytest.approx(solve(problem, "level", gap=1e-6).objective.min(), rel=2e-6)
-
-
 def test_a_coarse_start_is_of_samples_with_weight() -> None:
     X, y = blobs(60, 0.2, seed=1)
     weights = np.where(np.arange(60) % 3 == 0, 0.0, 1.0 + np.arange(60) % 2)
@@ -278,17 +227,6 @@ def test_a_coarse_start_is_of_samples_with_weight() -> None:
     start = coarse_solution(problem, make_solver("level"))
     problem.loss.check_dual(start.dual, y)
     assert problem.gap(start.weights, start.dual) < 1.0
-
-
-def test_machines_of_each_class_keep_the_weights() -> None:
-    machines = one_against_all(weighted(MulticlassHinge(2.0), UNEVEN))
-    np.testing.assert_array_equal([machine.sample_weight for machine in machines], [UNEVEN] * 3)
-
-
-def test_rounding_is_measured_with_weights() -> None:
-    one = weighted(MulticlassHinge(2.0), UNEVEN)
-    dual = SvmOracle(one, 1e-6).solve(np.full(4, 0.25)).dual
-    assert 0.0 < rounding_bound(one, np.full(4, 0.25), dual) < 1e-9
 
 
 @pytest.mark.parametrize(
@@ -350,14 +288,3 @@ def test_a_loss_forgets_the_weights_of_other_samples() -> None:
     assert replace(bound, C=3.0).sample_weight is None
     assert bound == Hinge(2.0)  # they belong to the samples, not to the loss
     assert replace(weighted(Hinge(2.0), UNEVEN), loss=Hinge(3.0)).loss.sample_weight is not None
-
-
-def test_weights_do_not_depend_on_the_kernels_order() -> None:
-    grams = np.stack(random_grams(3, 20, seed=2))
-    y = np.where(np.arange(20) % 2 == 0, 1.0, -1.0)
-    weights = np.random.default_rng(0).exponential(size=20)
-    values = [
-        solve(Problem(given(some), y, Hinge(2.0), Simplex(), weights), "level", gap=1e-8).objective.min()
-        for some in (grams, grams[::-1])
-    ]
-    assert values[0] == pytest.approx(values[1], rel=1e-8)

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from _problems import problem
 
 import mklviz as mv
 from mklviz.cli.commands import main
@@ -103,12 +102,6 @@ def test_a_file_keeps_its_permissions_and_a_link_stays_a_link(tmp_path: Path) ->
     assert len(Trace.load(target)) == 3
 
 
-def test_a_new_file_has_the_permissions_of_any_new_file(tmp_path: Path) -> None:
-    (tmp_path / "plain").write_bytes(b"")
-    small_trace().save(tmp_path / "run")
-    assert (tmp_path / "run").stat().st_mode == (tmp_path / "plain").stat().st_mode
-
-
 def test_a_name_may_be_as_long_as_the_disk_allows(tmp_path: Path) -> None:
     small_trace().save(tmp_path / ("r" * 255))
     assert len(Trace.load(tmp_path / ("r" * 255))) == 3
@@ -120,17 +113,3 @@ def test_devices_and_open_files_are_written_to_as_they_are(tmp_path: Path) -> No
     file = io.BytesIO()
     small_trace().save(file)
     assert zipfile.is_zipfile(file)
-
-
-def test_a_folder_that_is_not_there_is_an_error_of_the_system(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        small_trace().save(tmp_path / "nowhere" / "run")
-    with pytest.raises(IsADirectoryError):
-        small_trace().save(tmp_path)
-
-
-def test_a_path_is_saved_to_an_open_file_too() -> None:
-    found, file = mv.path(problem("blobs, C = 1"), "level", C=[2.0, 1.0], max_iter=2), io.BytesIO()
-    found.save(file)
-    file.seek(0)
-    assert len(mv.Path.load(file)) == 2

@@ -17,7 +17,7 @@ from numba.core.compiler_lock import global_compiler_lock
 import mklviz as mv
 from mklviz.context import checkpoint
 from mklviz.contract import End, Facts, Iterate, Solver
-from mklviz.engine import MaxIter, Run, scheduler, solve
+from mklviz.engine import Run, scheduler, solve
 from mklviz.engine.scheduler import SILENT_SECONDS, Scheduler, TimeShare
 from mklviz.errors import SolverError
 from mklviz.lazy import cached_property
@@ -35,6 +35,13 @@ def spend(seconds: float, ask: Callable[[], object] = lambda: None) -> None:
     while time.monotonic() < until:
         ask()
         time.sleep(0.001)
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give up soon who is silent."""
+    for name, seconds in (("SILENT_SECONDS", 0.2), ("LOST_SECONDS", 0.6)):
+        monkeypatch.setattr(scheduler, name, seconds)
 
 
 class Job:
@@ -127,9 +134,8 @@ def test_a_job_that_waits_knows_how_many_are_ahead() -> None:
     assert shared.ahead(jobs[0]) == 0
 
 
-def test_who_never_asks_loses_its_worker_and_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scheduler, "SILENT_SECONDS", 0.2)
-    monkeypatch.setattr(scheduler, "LOST_SECONDS", 0.6)
+@pytest.mark.usefixtures("impatient")
+def test_who_never_asks_loses_its_worker_and_is_given_up() -> None:
     shared, log = Scheduler(workers=1), []
     silent, quick = Job("silent", TimeShare(), log, shared, 0.0, 1), Job("quick", TimeShare(), log, shared, 0.01, 3)
     silent.hold = silent.lost
@@ -157,15 +163,13 @@ class Compiling(Job):
         super().turn()
 
 
-@pytest.mark.parametrize("waits", [False, True])
-def test_compiling_and_waiting_for_it_are_no_silence(monkeypatch: pytest.MonkeyPatch, waits: bool) -> None:
-    monkeypatch.setattr(scheduler, "SILENT_SECONDS", 0.2)
+@pytest.mark.usefixtures("impatient")
+def test_compiling_and_waiting_for_it_are_no_silence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scheduler, "LOST_SECONDS", 1.5)
     shared, log = Scheduler(workers=1), []
     quick, silent = (Compiling(name, TimeShare(), log, shared, 0.0, 1) for name in ("quick", "silent"))
     silent.hold = silent.lost
-    held = 3.0 if waits else 0.0
-    quick.compiling = silent.compiling = 3.0 - held
+    held = quick.compiling = silent.compiling = 1.8  # each alone is longer than silence may be
     for job in (quick, silent):
         with global_compiler_lock:  # another thread's, so that a job only waits
             shared.submit(job)
@@ -203,9 +207,8 @@ def loop_for_ever() -> None:
         spend(0.01)
 
 
-def test_a_solver_that_loops_for_ever_fails_alone_and_its_thread_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scheduler, "SILENT_SECONDS", 0.2)
-    monkeypatch.setattr(scheduler, "LOST_SECONDS", 0.6)
+@pytest.mark.usefixtures("impatient")
+def test_a_solver_that_loops_for_ever_fails_alone_and_its_thread_ends() -> None:
     threads: list[threading.Thread] = []
 
     def loop() -> None:
@@ -226,14 +229,17 @@ def test_a_solver_that_loops_for_ever_fails_alone_and_its_thread_ends(monkeypatc
     assert not threads[0].is_alive()
 
 
-def test_stop_ends_a_run_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scheduler, "SILENT_SECONDS", 0.2)
-    looping = odd(loop_for_ever)
+@pytest.mark.usefixtures("impatient")
+def test_stop_ends_a_run_that_does_not_answer() -> None:
+    threads: list[threading.Thread] = []
+    looping = odd(lambda: (threads.append(threading.current_thread()), loop_for_ever()))
     looping.start()
     wait_for(lambda: not scheduler.SCHEDULER.answers(looping), "silence")
     looping.cancel()
     assert looping.wait(0.0)
     assert looping.status == "stopped"
+    threads[0].join(PATIENCE)  # or whoever waits for workers to end would wait for it
+    assert not threads[0].is_alive()
 
 
 class OwnEnd(BaseException):
@@ -274,20 +280,6 @@ def test_whatever_a_solver_raises_it_fails_alone_and_hangs_nothing(error: BaseEx
     assert (run.status, len(run.trace), run.reason) == ("failed", 1, sentence)
     assert fine.wait(PATIENCE)
     assert fine.status == "converged"
-
-
-@pytest.mark.parametrize("error", [KeyboardInterrupt(), GeneratorExit(), asyncio.CancelledError()])
-def test_advice_that_ends_whatever_it_can_fails_its_run_alone(error: BaseException) -> None:
-    class Advising(Odd):
-        then = staticmethod(first_step)
-
-        def advice(self, problem: Problem, last: Iterate) -> str:
-            raise error
-
-    run = Run(POSED, Advising(), rules=(MaxIter(1),))
-    run.start()
-    assert run.wait(PATIENCE)
-    assert run.status == "failed"
 
 
 @pytest.mark.parametrize("say", [lambda text: End(text), SolverError, ValueError])

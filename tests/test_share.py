@@ -6,12 +6,12 @@ import contextlib
 import io
 import json
 import zipfile
-from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qs
 
 import pandas as pd
 import pytest
+from _ticks import visit
 from _waits import PATIENCE, wait_for
 
 from mklviz.errors import MklvizError
@@ -48,15 +48,10 @@ def session() -> Session:
     return session
 
 
-def address(monkeypatch: pytest.MonkeyPatch, **words: str) -> None:
-    args = {name: [value.encode()] for name, value in words.items()}
-    monkeypatch.setattr(link.pn, "state", SimpleNamespace(session_args=args))
-
-
 def opened(monkeypatch: pytest.MonkeyPatch, **words: str) -> tuple[Explorer, str]:
     """Return an explorer with what the address says, and what was wrong with it."""
     explorer = Explorer()
-    address(monkeypatch, **words)
+    visit(monkeypatch, **words)
     frame = link.HideAndLock()
     wrong = [link.open_address(explorer.sidebar), explorer.address.open(), explorer.deep_link.open()]
     frame.apply(explorer.sidebar, explorer.shell.strip)
@@ -225,11 +220,3 @@ def test_the_tab_shows_link_and_program_and_hands_files_over(session: Session, m
     wait_for(lambda: len(handed) == 2, "both files", lambda: tab.tick(0.0))
     assert {file["name"] for file in handed} == {"mklviz-liver.html", "mklviz-liver.svg"}
     tab.close()
-
-
-def test_who_follows_has_no_link_to_the_set_up(session: Session) -> None:
-    followed, tab = Session(follows=True), Share()
-    followed.take(session)
-    tab.follow(followed)
-    assert not tab.link.visible
-    assert Share.supports(Session()).startswith("Press Run first")

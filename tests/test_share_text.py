@@ -29,8 +29,3 @@ def test_a_share_is_written_in_per_cent_without_powers_of_ten(share: float, text
 @pytest.mark.parametrize(("share", "text"), [(1e-6, "0.0001 %"), (1e-8, "0.000001 %"), (1e-10, "10⁻⁸ %")])
 def test_ticks_have_raised_powers_only_where_decimals_would_be_long(share: float, text: str) -> None:
     assert tick_text(share, "percent") == text
-
-
-@pytest.mark.parametrize(("value", "text"), [(1e-4, "10⁻⁴"), (2e6, "2×10⁶"), (0.01, "0.01"), (10_000.0, "10,000")])
-def test_short_ticks_have_raised_powers(value: float, text: str) -> None:
-    assert tick_text(value, "short") == text

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from types import SimpleNamespace
 from urllib.parse import parse_qs
 
 import pytest
+from _ticks import visit
 from _waits import wait_for
 
 from mklviz.datasets import load_dataset
@@ -224,26 +224,8 @@ def test_a_follower_sees_lesson_and_answer_and_guesses_for_itself(monkeypatch: p
     SHARED_RACES.close(room)
 
 
-def test_a_test_score_is_computed_once_for_all_who_look() -> None:
-    asked = []
-
-    def score(iterate: object) -> float:
-        asked.append(iterate)
-        return 0.5
-
-    leads, follows = Session(owner=EVERYBODY), Session(follows=True)
-    leads.show(RECIPE, SimpleNamespace(score=score), SimpleNamespace(traces={}, runs={}))
-    follows.take(leads)
-    assert leads.score("an iterate") == follows.score("an iterate") == 0.5
-    assert asked == ["an iterate"]
-
-
 def test_an_address_brings_scenario_recipe_pace_and_axes_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    def visit(**said: str) -> None:
-        given = {name: [value.encode()] for name, value in said.items()}
-        monkeypatch.setattr(link, "pn", SimpleNamespace(state=SimpleNamespace(session_args=given)))
-
-    visit()
+    visit(monkeypatch)
     first = Explorer()
     assert first.address.text("") == "?"  # a new page's is short
     first.sidebar.scenario.choice.value = "spg-parts"
@@ -255,7 +237,7 @@ def test_an_address_brings_scenario_recipe_pace_and_axes_back(monkeypatch: pytes
     text = first.address.text("key")
     said = {name: values[0] for name, values in parse_qs(text[1:]).items()}
     assert said["race"] == "key"
-    visit(**said)
+    visit(monkeypatch, **said)
     second = Explorer()
     assert link.open_address(second.sidebar) == ""
     second.address.open()
@@ -266,7 +248,7 @@ def test_an_address_brings_scenario_recipe_pace_and_axes_back(monkeypatch: pytes
     assert second.sidebar.scenario.lesson.guess.value == asked.value
     assert second.address.text("key") == text
     assert "guess" not in second.address.to_share("race", None, {})  # everybody has their own
-    visit(pace="nan", x="nothing", log="-", scenario="none", theme="dark", guess="9")
+    visit(monkeypatch, pace="nan", x="nothing", log="-", scenario="none", theme="dark", guess="9")
     third = Explorer()
     assert "“guess=9” in the link cannot be used." in third.address.open()
     assert link.open_address(third.sidebar) == ""

@@ -15,7 +15,6 @@ from mklviz.engine import solver_classes
 from mklviz.errors import ProblemError
 from mklviz.kernels import Gaussian, Laplacian, Linear, Polynomial
 from mklviz.problem import (
-    EpsilonInsensitive,
     Hinge,
     L1Penalty,
     LpBall,
@@ -196,13 +195,6 @@ def test_a_text_that_is_no_value_blocks_the_race_and_says_so_at_its_field(text: 
     assert sidebar.blocked == ""
 
 
-def test_a_new_seed_is_shown_and_a_loaded_scenario_brings_its_own(sidebar: Sidebar) -> None:
-    sidebar.data.new_seed.param.trigger("clicks")
-    assert sidebar.recipe.split.seed != 0
-    sidebar.scenario.restore()
-    assert sidebar.recipe.split.seed == 0
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -355,37 +347,7 @@ def test_a_parameter_out_of_bounds_is_refused_in_the_words_of_the_regularizer(si
     assert sidebar.blocked == field.box.helper_text
 
 
-def test_numbers_to_predict_need_a_loss_for_numbers() -> None:
-    sidebar = used_sidebar()
-    sidebar.load(replace(Recipe(), solvers=(SolverChoice("spg"),)))
-    sidebar.data.choice.value = "diabetes"
-    assert "Diabetes progression has numbers to predict, and the hinge loss tells two classes apart" in sidebar.blocked
-    assert sidebar.problem.misfit.visible
-    sidebar.problem.loss.value = "squared"
-    assert sidebar.blocked == ""
-    assert not sidebar.problem.misfit.visible
-
-
-def test_solvers_that_cannot_follow_the_loss_are_not_offered() -> None:
-    sidebar = used_sidebar()
-    sidebar.load(replace(Recipe(), solvers=(SolverChoice("spg"),)))
-    sidebar.problem.loss.value = "logistic"
-    assert sidebar.solvers.chips["newton"].disabled
-    assert "needs the hinge loss, not the logistic loss" in sidebar.solvers.chips["newton"].description
-    assert not sidebar.solvers.chips["level"].disabled
-
-
-def test_the_order_of_solvers_does_not_count_as_a_change() -> None:
-    plain = Recipe(problem=ProblemChoice(EpsilonInsensitive(100.0)))
-    assert plain.same_race(plain.changed(loss=EpsilonInsensitive(100.0, epsilon=0.1), solvers=plain.solvers[::-1]))
-    assert not plain.same_race(plain.changed(loss=EpsilonInsensitive(100.0, epsilon=0.2)))
-
-
 # -- kernels
-
-
-def test_the_size_of_the_bank_is_told_before_it_is_built(sidebar: Sidebar) -> None:
-    assert "442 kernels · 175 points · about" in sidebar.kernels.size.object
 
 
 def test_a_bank_that_is_too_large_blocks_the_race_with_the_banks_own_sentence(sidebar: Sidebar) -> None:
@@ -507,28 +469,6 @@ def test_more_than_two_classes_need_a_loss_for_them_or_one_class_against_the_res
     sidebar.data.choice.value = "ionosphere"  # whose classes are two already
     assert sidebar.recipe.data.positive is None
     assert not sidebar.data.positive.visible
-
-
-def test_one_class_against_the_rest_is_read_back_from_the_controls(sidebar: Sidebar) -> None:
-    recipe = sidebar.recipe.changed(source="wine", positive="cultivar 2")
-    sidebar.load(recipe)
-    assert sidebar.recipe == recipe
-    sidebar.load(recipe.changed(positive=None))
-    assert sidebar.recipe.data.positive is None
-
-
-def test_an_uploaded_table_of_three_classes_offers_them(sidebar: Sidebar) -> None:
-    upload(sidebar, b"a,class\n1,one\n2,two\n3,three\n", "three.csv")
-    assert sidebar.data.task == "multiclass"
-    assert list(sidebar.data.positive.options.values()) == ["", "one", "three", "two"]
-    assert "three has more than two classes" in sidebar.blocked
-
-
-def test_an_uploaded_table_of_numbers_to_predict_becomes_the_data(sidebar: Sidebar) -> None:
-    rows = b"".join(b"%d,%d,%.2f\n" % (i, i * i % 7, 0.37 * i) for i in range(40))
-    upload(sidebar, b"a,b,target\n" + rows, "numbers.csv")
-    assert sidebar.data.task == "regression"
-    assert "numbers has numbers to predict" in sidebar.blocked
 
 
 def test_an_uploaded_table_becomes_the_data(sidebar: Sidebar) -> None:

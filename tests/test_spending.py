@@ -14,13 +14,13 @@ from _problems import FORMULATIONS, blobs, formulate, problem
 from _shown import html_of
 from numba.core.compiler_lock import global_compiler_lock
 
-from mklviz.context import PARTS, meter, metered, spending
+from mklviz.context import meter, metered, spending
 from mklviz.context.meter import Meter
 from mklviz.contract import Iterate, Solver
-from mklviz.engine import Race, Run, make_solver, path, solve, solver_classes
+from mklviz.engine import Run, make_solver, solve, solver_classes
 from mklviz.errors import Interrupted
 from mklviz.kernels import Bank, Gaussian, KernelBank, NystromBank, ProductBank
-from mklviz.problem import L1Penalty, Problem
+from mklviz.problem import Problem
 from mklviz.record import Trace
 
 TINY = problem("one kernel")
@@ -156,11 +156,6 @@ def test_without_a_run_nothing_is_counted(clock: Clock) -> None:
     assert clock.now == 0.0
 
 
-def test_a_part_nobody_knows_is_refused() -> None:
-    with pytest.raises(ValueError, match="'cooking' is none of the parts svm, gradient"):
-        spending("cooking")
-
-
 # banks and solvers
 
 POINTS = blobs(12)[0]
@@ -185,23 +180,6 @@ def test_every_bank_tells_its_parts(name: str, clock: Clock) -> None:
     assert found.seconds["svm"] == found.seconds["subproblem"] == 0
 
 
-def test_rows_are_combined_within_an_svm(clock: Clock) -> None:
-    labels = np.where(np.arange(12) % 2, 1.0, -1.0)
-    bank = BANKS["product"]()
-    assert isinstance(bank, ProductBank)
-    bank.access = "rows"
-    clock.tick = 1.0
-    trace = solve(Problem(bank, labels, regularizer=L1Penalty(1.0)), "spg", max_iter=2)
-    kernel, seen = bank.kernel(np.ones(len(bank))), trace.split_at(0)
-    assert seen["svm"] > 0
-    assert seen["combine"] > 0
-    found = Meter()
-    found.start()
-    with metered(found):
-        kernel.rows(np.arange(3))
-    assert found.seconds["combine"] > 0
-
-
 OWN_STEPS = {"smo-mkl", "spicymkl", "ufo", "obscure", "ogaprox"}  # they solve no SVM: their own step is all there is
 
 
@@ -223,32 +201,7 @@ def test_every_solver_tells_its_parts(name: str, clock: Clock) -> None:
     np.testing.assert_array_equal(sum(trace.split.values()), trace.seconds)
 
 
-def test_the_parts_of_a_real_run_add_up() -> None:
-    trace = solve(problem("blobs, C = 100"), "level", gap=1e-3)
-    # the sums are taken in another order: rounding is all that may differ
-    np.testing.assert_allclose(sum(trace.split.values()), trace.seconds, rtol=1e-12)
-    assert sum(trace.shares.values()) == pytest.approx(1.0)
-
-
-def test_races_and_paths_carry_the_split() -> None:
-    posed = problem("blobs, C = 1")
-    race = Race(posed, ["level", "spg"])
-    race.start()
-    race.wait()
-    assert all(set(trace.shares) == set(PARTS) for trace in race.traces.values())
-    found = path(posed, "level", C=[1.0, 0.5])
-    assert set(found.split) == set(PARTS)
-    np.testing.assert_allclose(sum(found.split.values()), found.seconds, rtol=1e-12)
-
-
 # traces
-
-
-def test_frames_have_a_column_for_each_part(clock: Clock) -> None:
-    trace = solve(TINY, Busy(spending("svm")(lambda: spend(clock, 3.0))), max_iter=1)
-    frame = trace.to_frame()
-    assert frame["svm_seconds"].tolist() == [3.0, 6.0]
-    assert frame["combine_seconds"].tolist() == [0.0, 0.0]
 
 
 def test_the_split_survives_a_file(tmp_path: Path) -> None:
@@ -273,11 +226,6 @@ def test_a_file_from_before_has_seconds_but_no_split(tmp_path: Path) -> None:
     assert loaded.split == loaded.shares == loaded.split_at(0) == {}
     assert "svm_seconds" not in loaded.to_frame()
     assert "time spent on" not in html_of(loaded)
-
-
-def test_an_empty_trace_has_no_shares() -> None:
-    assert Trace().shares == {}
-    assert {part: len(seconds) for part, seconds in Trace().split.items()} == dict.fromkeys(PARTS, 0)
 
 
 def test_notebooks_show_the_shares_largest_first(clock: Clock) -> None:

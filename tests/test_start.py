@@ -17,14 +17,13 @@ import pytest
 
 import mklviz.views
 from mklviz.bench.screen import opened
-from mklviz.record.bundle import recorded_evidence, recording
+from mklviz.record.bundle import recording
 from mklviz.reproduce.claims import all_claims, load_claim
 from mklviz.scenarios import DEFAULT, load_scenario
 from mklviz.views.explorer import cold_start
 from mklviz.views.explorer.navigation import CLAIMS, EXPLORE, LESSONS, RUNS, SECTIONS, START
 from mklviz.views.host.solved_paths import problem_data
 from mklviz.views.lessons.pictures import kernel_titles
-from mklviz.views.lessons.triangle import triangle_svg
 from mklviz.views.links import link
 from mklviz.views.start import front_page
 from mklviz.views.start.front import RECORDED, front_html, lessons
@@ -137,15 +136,6 @@ def test_runs_stand_alone_and_the_tab_that_was_open_comes_back() -> None:
     front.close()
 
 
-def test_keys_of_the_race_do_nothing_where_it_is_not_seen() -> None:
-    front = FrontPage(EXPLORE)
-    front.page()
-    front.navigation.receive({"section": LESSONS})
-    front.frame.session.press(" ")
-    assert front.explorer.launch is None  # type: ignore[union-attr]
-    front.close()
-
-
 def test_every_claim_is_a_line_that_leads_to_its_picture_and_its_race() -> None:
     html = front_html(CLAIMS)
     assert re.findall(r'data-claim="(.*?)"', html) == [*all_claims()]
@@ -235,14 +225,6 @@ def test_the_script_draws_the_recorded_steps_and_the_best_of_them() -> None:
     best = min(traces.values(), key=lambda trace: trace.best.objective).best
     assert np.allclose(data["best"], best.weights, atol=1e-4)
     assert data["kernels"] == ["chest pain", "vessels", "thal"] == list(kernel_titles(traces))
-
-
-def test_the_shades_are_those_of_the_problem_that_was_recorded() -> None:
-    titles, heights = kernel_titles(recording(RECORDED)), recorded_evidence(RECORDED)["ground"]["objective"]
-    assert triangle_svg(titles, heights).count('class="shade"') > 6
-    best = min(trace.best.objective for trace in recording(RECORDED).values())
-    assert best * (1 - 1e-4) < np.min(heights) < best * (1 + 1e-2)  # a node lies near the star
-    assert 'class="shade"' not in triangle_svg(titles, ())
 
 
 # the start is dragged

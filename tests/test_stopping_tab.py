@@ -12,9 +12,7 @@ from _waits import wait_for
 from test_tabs import Prepared, raced
 
 from mklviz.analysis.stopping import DIGITS, RULES, judge, threshold_text
-from mklviz.context import interruptible
-from mklviz.engine import Gap, Race, WeightChange, replay
-from mklviz.errors import Interrupted
+from mklviz.engine import Race, WeightChange, replay
 from mklviz.recipe import Recipe
 from mklviz.views.look.palette import DARK
 from mklviz.views.session.session import Session
@@ -139,28 +137,3 @@ def test_a_threshold_that_no_run_reaches_can_be_moved_to_another() -> None:
         assert found.verdict is None
     assert (first, "silp") == (first, "silp")
     assert (first, "silp") != (second, "silp")
-
-
-def test_another_threshold_looks_at_what_was_measured_before_and_another_rule_does_not() -> None:
-    first = judge(race().traces, WeightChange(0.1), None)
-    second = judge(race().traces, WeightChange(0.02), None, before=first)
-    assert second.measures is first.measures
-    for key, trace in race().traces.items():
-        assert second.replays[key].step == replay(trace, WeightChange(0.02), race().traces.values()).step
-    other = judge(race().traces, Gap(0.02), None, before=second)
-    assert other.measures is not second.measures
-    assert other.measures["level"] == pytest.approx(race().traces["level"].gap)
-
-
-def test_a_replay_that_nobody_waits_for_any_more_ends_within_a_run() -> None:
-    asked = 0
-
-    def check() -> None:
-        nonlocal asked
-        asked += 1
-        if asked > 5:
-            raise Interrupted
-
-    with pytest.raises(Interrupted), interruptible(check):
-        judge(race().traces, WeightChange(1e-6), None)
-    assert asked == 6  # of some 30 steps of the first run

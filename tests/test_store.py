@@ -19,7 +19,7 @@ from mklviz.contract import End, Facts, Iterate
 from mklviz.errors import MklvizError
 from mklviz.record import Trace
 from mklviz.record.run_facts import Verdict
-from mklviz.record.store import Owner, RunHead, Store, open_store, reset
+from mklviz.record.store import RunHead, Store, open_store, reset
 
 
 def same(one: Trace, other: Trace) -> bool:
@@ -157,17 +157,6 @@ def test_a_torn_frame_costs_its_steps_and_no_others(store: Store, harm: str) -> 
     assert "10 steps of it are damaged" in trace.reason
 
 
-def test_a_frame_that_is_torn_at_the_end_costs_only_itself(store: Store, caplog: pytest.LogCaptureFixture) -> None:
-    run_id = unfinished(store.folder, growing(steps=30), seen=0.0, frames=3)
-    last = store.folder / "runs" / run_id / "00000020.frame"
-    last.write_bytes(last.read_bytes()[:-100])
-    assert [iterate.svm_solves for iterate in store.trace(run_id)] == [*range(20)]
-    assert store.runs()[0].steps == 9 + 10
-    warned = [record for record in caplog.records if "00000020.frame" in record.getMessage()]
-    assert warned
-    assert [record.exc_info for record in warned] == [None] * len(warned)  # a sentence, without a traceback
-
-
 def test_of_a_million_kernels_the_heaviest_keep_their_names(store: Store) -> None:
     m = 30_000
     trace = Trace("level", "Level", kernel_names=tuple(f"gauss {k}" for k in range(m)))
@@ -275,13 +264,6 @@ def test_the_oldest_unpinned_runs_go_at_the_size_limit(store: Store) -> None:
     live.finish()
 
 
-def test_the_members_of_a_sweep_are_found_by_their_keys(store: Store) -> None:
-    for member, status in (("a", "converged"), ("b", "limit"), ("c", "failed"), ("d", "stopped")):
-        recorded(store, RunHead(sweep="s", member=member), status=status)
-    assert len(store.runs("sweep:s")) == 4
-    assert [run.status for run in store.runs("member:c")] == ["failed"]
-
-
 def test_the_revision_grows_when_something_has_changed_and_only_then(store: Store) -> None:
     race = recorded(store)
     store.runs()
@@ -291,13 +273,6 @@ def test_the_revision_grows_when_something_has_changed_and_only_then(store: Stor
     store.describe(race, name="x")
     store.runs()
     assert store.revision > before
-
-
-def test_a_session_sees_its_own_runs(store: Store) -> None:
-    recorded(store, RunHead(owner="one"))
-    recorded(store, RunHead(owner="other"))
-    assert len(store.of(Owner("one")).runs()) == 1
-    assert len(store.runs()) == 2
 
 
 def test_a_store_that_is_switched_off_keeps_nothing_and_says_so() -> None:
@@ -310,13 +285,6 @@ def test_a_store_that_is_switched_off_keeps_nothing_and_says_so() -> None:
     assert (recording.ids, store.runs(), store.size) == ({}, [], 0)
     assert not Path("none").exists()
     reset()
-
-
-def test_a_switch_leaves_out_new_races_alone(store: Store) -> None:
-    recorded(store)
-    store.enabled = False
-    assert store.record({"level": growing()}, RunHead()).ids == {}
-    assert len(store.runs()) == 1
 
 
 def test_the_environment_says_where_the_store_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,18 +70,6 @@ def test_a_race_that_has_ended_in_memory_alone_says_so_and_is_exported(store: St
     store.folder.unlink()
 
 
-def test_a_run_whose_folder_was_lost_is_written_anew_from_memory(store: Store) -> None:
-    trace = growing()
-    recording = store.record({"level": trace}, RunHead())
-    recording.finish()
-    folder = store.folder / "runs" / recording.ids["level"]
-    folder.rename(store.folder / "lost")
-    growing(trace)
-    trace.finish(Verdict("converged", "It has ended."))
-    recording.finish()
-    assert len(anew(store).trace(recording.ids["level"])) == len(trace)
-
-
 def test_a_folder_that_cannot_be_made_is_said_and_runs_are_known_while_they_go_on(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     reset()

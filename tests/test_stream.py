@@ -11,13 +11,11 @@ import pytest
 from bokeh.core.json_encoder import serialize_json
 from bokeh.document import Document
 from bokeh.document.events import DocumentPatchedEvent
-from bokeh.models import ColumnDataSource
 from bokeh.protocol.messages.patch_doc import patch_doc
 
 from mklviz.contract import Facts, Iterate
 from mklviz.record import Trace
 from mklviz.record.run_facts import Verdict
-from mklviz.record.summary import Reference
 from mklviz.views.chart.columns import COLUMNS, MOST_POINTS, KernelSlots, Thinning, race_slots, recent_weights
 from mklviz.views.race import readings as run_feed
 from mklviz.views.race.readings import RunFeed
@@ -118,18 +116,6 @@ def test_later_pushes_add_each_step_once_and_say_when_there_is_nothing_new() -> 
     assert steps_drawn(feed) == list(range(18))
 
 
-def test_increments_travel_as_short_python_lists(monkeypatch: pytest.MonkeyPatch) -> None:
-    trace = Trace()
-    feed = feed_of(trace)
-    feed.push("running")
-    sent: list[dict[str, list[float]]] = []
-    monkeypatch.setattr(ColumnDataSource, "stream", lambda source, rows: sent.append(rows))
-    grow(trace, 3)
-    feed.push("running")
-    assert [{type(column) for column in rows.values()} for rows in sent] == [{list}]
-    assert {type(number) for column in sent[0].values() for number in column} == {float}
-
-
 @pytest.mark.parametrize("log_x", [False, True])
 def test_a_line_never_has_more_points_than_allowed_and_ends_at_the_last_iterate(log_x: bool) -> None:
     trace = Trace()
@@ -185,17 +171,6 @@ def test_points_on_a_logarithmic_axis_are_log_spaced() -> None:
     assert max(per_decade) <= 1.2 * min(per_decade)
 
 
-def test_restarting_sends_everything_again() -> None:
-    trace = Trace()
-    feed = feed_of(trace)
-    grow(trace, 20)
-    feed.push("running")
-    feed.source.data = {column: [] for column in COLUMNS}  # what a browser that missed it all has
-    feed.restart()
-    assert feed.push("paused")
-    assert steps_drawn(feed) == list(range(20))
-
-
 def test_numbers_no_canvas_can_draw_leave_a_hole() -> None:
     trace = Trace()
     for t, objective in enumerate([1.0, 1e13, math.inf, math.nan, -1e300, 2.0]):
@@ -205,28 +180,6 @@ def test_numbers_no_canvas_can_draw_leave_a_hole() -> None:
     drawn = feed.source.data["objective"]
     assert [drawn[0], drawn[-1]] == [1.0, 2.0]
     assert all(math.isnan(number) for number in drawn[1:-1])
-
-
-def test_the_svm_tolerance_varies_only_if_it_does() -> None:
-    trace = Trace()
-    grow(trace, 5)
-    feed = feed_of(trace)
-    feed.push("running")
-    assert not feed.tolerance_varies
-    finer = iterate(5)
-    trace.append(Iterate(finer.weights, finer.dual, 1.0, 1.0, 1.0, 1, Facts(svm_tolerance=1e-6)), 3.0)
-    feed.push("running")
-    assert feed.tolerance_varies
-
-
-def test_facts_that_are_missing_are_drawn_as_holes() -> None:
-    trace = Trace()
-    plain = iterate(0)
-    trace.append(Iterate(plain.weights, plain.dual, 1.0, math.nan, math.nan, 1), 0.0)
-    feed = feed_of(trace)
-    feed.push("running")
-    assert all(math.isnan(feed.source.data[column][0]) for column in ("tolerance", "gap", "step"))
-    assert not feed.tolerance_varies
 
 
 def test_the_motion_on_screen_is_that_of_the_trace(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -335,19 +288,3 @@ def test_the_weights_axis_reaches_to_the_largest_weight_there_ever_was(steps: in
     feed.restart()
     feed.push("converged")
     assert set(feed.source.data["top"]) == {0.9}
-
-
-def test_objectives_stand_above_a_bound_also_where_another_is_found_later() -> None:
-    trace = Trace()
-    grow(trace, 2 * MOST_POINTS)
-    feed = feed_of(trace)
-    feed.push("running")
-    assert not any(math.isfinite(value) for value in feed.source.data["above"])
-    for bound in (9.0, 9.5):
-        feed.refer(Reference(bound, 10.0))
-        drawn = (np.array(feed.source.data["objective"]) - bound) / 10.0
-        assert list(feed.source.data["above"]) == pytest.approx(drawn.tolist())
-    grow(trace, 4)
-    feed.push("running")
-    drawn = (np.array(feed.source.data["objective"]) - 9.5) / 10.0
-    assert list(feed.source.data["above"]) == pytest.approx(drawn.tolist())

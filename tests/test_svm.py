@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 
 from mklviz.context import interruptible
 from mklviz.datasets import load_dataset
-from mklviz.errors import Interrupted, KernelError, ProblemError
+from mklviz.errors import Interrupted
 from mklviz.inner import svm as _svm
 from mklviz.inner import svm_newton, svm_state, svm_steps
 from mklviz.inner.svm import InnerSvm
@@ -77,6 +77,7 @@ def value_of(svm, K):
     return svm.y @ svm.b - 0.5 * svm.b @ K @ svm.b
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize("n", [60, 300])
 @pytest.mark.parametrize("C", [1.0, 100.0])
@@ -93,6 +94,7 @@ def test_optimality_conditions_hold_to_the_tolerance(name, n, C):
         assert result.value == pytest.approx(value_of(svm, K), rel=1e-10)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize("n", [60, 300])
 def test_value_and_decisions_agree_with_libsvm(name, n):
@@ -140,28 +142,6 @@ def test_compaction_leaves_the_optimum_where_it_is(name, monkeypatch):
     np.testing.assert_allclose(svm.f, y - K @ svm.b, atol=1e-9 * (1.0 + np.abs(K).max()))
 
 
-def test_kernels_may_change_between_warm_solves():
-    X, y = points(400)
-    svm = InnerSvm(y, 100.0)
-    for share in np.linspace(0.0, 1.0, 6):
-        K = (1.0 - share) * gaussian(X, 0.5) + share * gaussian(X, 0.02)
-        warm = svm.solve(K, 1e-8)
-        cold = InnerSvm(y, 100.0).solve(K, 1e-8)
-        assert warm.value == pytest.approx(cold.value, rel=1e-9)
-        np.testing.assert_allclose(svm.f, y - K @ svm.b, atol=1e-9)
-
-
-def test_scores_of_the_start_may_be_handed_in():
-    X, y = points(150)
-    first, second = gaussian(X, 0.1), gaussian(X, 0.12)
-    plain, given = InnerSvm(y, 10.0), InnerSvm(y, 10.0)
-    plain.solve(first, 1e-6)
-    given.solve(first, 1e-6)
-    expected = plain.solve(second, 1e-9)
-    result = given.solve(second, 1e-9, scores=second @ given.b)
-    assert result.value == pytest.approx(expected.value, rel=1e-10)
-
-
 def test_rounding_is_reached_in_about_one_newton_step_more():
     X, y = points(300)
     K = gaussian(X, 0.1) / 300
@@ -173,6 +153,7 @@ def test_rounding_is_reached_in_about_one_newton_step_more():
     assert fine.smo_steps <= rough.smo_steps + 2 * 300
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("C", [1e-8, 1.0, 1e8])
 @pytest.mark.parametrize("tol", [1e-3, 1e-12, 0.0])
 @pytest.mark.parametrize("name", KERNELS)
@@ -207,45 +188,6 @@ def test_two_points_have_the_solution_known_by_hand(K, C, expected):
     assert result.bias == pytest.approx(0.0, abs=1e-12)
 
 
-def test_a_zero_kernel_puts_the_smaller_class_at_C():
-    y = np.array([1.0, 1.0, -1.0, 1.0, -1.0])
-    svm = InnerSvm(y, 3.0)
-    result = svm.solve(np.zeros((5, 5)), 1e-9)
-    assert result.value == pytest.approx(12.0)
-    np.testing.assert_array_equal(svm.b[y < 0], -3.0)
-
-
-def test_swapping_the_labels_negates_the_solution():
-    X, y = points(300)
-    K = gaussian(X, 0.1)
-    one, other = InnerSvm(y, 10.0), InnerSvm(-y, 10.0)
-    a, b = one.solve(K, 1e-10), other.solve(K, 1e-10)
-    assert a.value == pytest.approx(b.value, rel=1e-11)
-    # strictly concave here: the smallest eigenvalue of K is about 1e-4, so b is known to about 1e-10 / 1e-4
-    np.testing.assert_allclose(one.b, -other.b, atol=1e-5)
-    assert a.bias == pytest.approx(-b.bias, abs=1e-8)
-
-
-def test_permuting_the_points_permutes_the_solution():
-    X, y = points(300)
-    order = np.random.default_rng(3).permutation(300)
-    K = gaussian(X, 0.3)
-    one, other = InnerSvm(y, 10.0), InnerSvm(y[order], 10.0)
-    one.solve(K, 1e-10)
-    other.solve(np.ascontiguousarray(K[np.ix_(order, order)]), 1e-10)
-    np.testing.assert_allclose(one.b[order], other.b, atol=1e-6)  # strictly concave, as above
-
-
-def test_the_same_input_gives_the_same_output_bit_for_bit():
-    X, y = points(600)
-    K = gaussian(X, 0.05)
-    one, other = InnerSvm(y, 100.0), InnerSvm(y, 100.0)
-    for tol in (1e-3, 1e-10):
-        assert one.solve(K, tol) == other.solve(K, tol)
-        np.testing.assert_array_equal(one.b, other.b)
-        np.testing.assert_array_equal(one.f, other.f)
-
-
 @pytest.mark.parametrize("calls", [1, 2, 3])
 def test_an_interrupted_solve_leaves_a_start_to_go_on_from(calls):
     X, y = points(700)
@@ -265,58 +207,12 @@ def test_an_interrupted_solve_leaves_a_start_to_go_on_from(calls):
     assert result.value == pytest.approx(InnerSvm(y, 100.0).solve(K, 1e-6).value, rel=1e-8)
 
 
-def test_a_solve_asks_the_checkpoint_before_its_steps_add_up():
-    X, y = points(700)
-    calls = []
-    with interruptible(lambda: calls.append(1)):
-        result = InnerSvm(y, 1000.0).solve(gaussian(X, 0.02), 1e-6)
-    assert len(calls) >= result.smo_steps * 700 // 30_000_000
-    assert calls
-
-
 def test_the_start_is_scaled_into_the_box_and_to_sum_zero():
     svm = InnerSvm(np.array([1.0, 1.0, -1.0]), 2.0)
     svm.set_dual(np.array([1.0, 5.0, -0.5]))
     np.testing.assert_allclose(svm.b, [1.0 / 6.0, 2.0 / 6.0, -0.5])
     svm.b = np.array([-1.0, np.nan, -2.0])
     np.testing.assert_array_equal(svm.b, 0.0)
-
-
-@pytest.mark.parametrize(
-    ("y", "C", "words"),
-    [
-        (np.ones(4), 1.0, "both classes"),
-        (np.array([]), 1.0, "both classes"),
-        (np.array([1.0, 0.0]), 1.0, r"\+1 and -1"),
-        (np.array([1.0, -1.0]), 0.0, "C is 0"),
-        (np.array([1.0, -1.0]), np.nan, "C is nan"),
-    ],
-)
-def test_a_problem_that_cannot_be_posed_is_refused_in_a_sentence(y, C, words):
-    with pytest.raises(ProblemError, match=words):
-        InnerSvm(y, C)
-
-
-def test_a_kernel_that_cannot_be_used_is_refused_in_a_sentence():
-    svm = InnerSvm(np.array([1.0, -1.0]), 1.0)
-    with pytest.raises(KernelError, match="shape"):
-        svm.solve(np.eye(3), 1e-3)
-    with pytest.raises(KernelError, match="nan"):
-        svm.solve(np.full((2, 2), np.nan), 1e-3)
-    assert svm.solve(np.eye(2), 1e-3).value == pytest.approx(1.0)
-    with pytest.raises(ProblemError, match="shape"):
-        svm.set_dual(np.zeros(3))
-
-
-def test_the_cholesky_factor_agrees_with_lapack():
-    X, _ = points(50)
-    for size in (1, 4, 7, 50):
-        K = gaussian(X[:size], 1.0)
-        S = np.zeros((8, size))
-        S[svm_state.DIAG] = 1.0
-        A = svm_newton._free_system(K, S, np.arange(size))
-        svm_newton._factor(A)
-        np.testing.assert_allclose(np.tril(A)[:size, :size], np.linalg.cholesky(K), atol=1e-9)  # ridge 1e-11
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -405,16 +301,6 @@ def test_compiled_functions_are_cached_and_release_the_interpreter(file):
         assert "nogil=True" in marks, f"{file.name}: {function.name}"
         assert "parallel=True" not in marks, f"{file.name}: {function.name}"
     assert "jitclass" not in imported_names(tree)
-
-
-@pytest.mark.parametrize("upper", [True, False])
-def test_a_variable_that_rounding_keeps_off_its_bound_is_put_on_it(upper):
-    state = np.zeros((9, 2))
-    state[svm_state.HI] = 1.0
-    state[svm_state.B] = (1.0 - 1e-15, 0.5) if upper else (0.5, 1e-15)
-    assert svm_steps._snapped(state, 0, 1, 1e-14)
-    assert state[svm_state.B].tolist() == ([1.0, 0.5] if upper else [0.5, 0.0])
-    assert not svm_steps._snapped(state, 0, 1, 1e-14)  # both are where they belong
 
 
 def raw(name):
@@ -516,3 +402,13 @@ def test_a_hard_kernel_may_be_interrupted(calls, monkeypatch):
             svm.solve(K, 1e-2)
     assert_feasible(svm)
     assert svm.solve(K, 1e-2).violation <= 1e-2
+
+
+@pytest.mark.parametrize("upper", [True, False])
+def test_a_variable_that_rounding_keeps_off_its_bound_is_put_on_it(upper):
+    state = np.zeros((9, 2))
+    state[svm_state.HI] = 1.0
+    state[svm_state.B] = (1.0 - 1e-15, 0.5) if upper else (0.5, 1e-15)
+    assert svm_steps._snapped(state, 0, 1, 1e-14)
+    assert state[svm_state.B].tolist() == ([1.0, 0.5] if upper else [0.5, 0.0])
+    assert not svm_steps._snapped(state, 0, 1, 1e-14)  # both are where they belong

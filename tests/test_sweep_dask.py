@@ -57,26 +57,6 @@ def test_a_cluster_solves_every_member_and_its_runs_are_kept_here(client: Any, t
     wait_for(lambda: not client.futures, "released results")
 
 
-def test_a_path_stays_with_the_worker_that_began_it(client: Any) -> None:
-    sweep = Sweep.from_words("data=heart; kernels=gauss:1,2@all+each; C=100,50,10; solvers=level; path=C")
-    run = SweepRun(sweep, None, DaskCluster(client))
-    run.start()
-    assert run.wait(PATIENCE)
-    path = mv.path(sweep.recipe.prepare().problem, "level", C=[100, 50, 10])
-    assert run.table().frame.objective.tolist() == path.objective.tolist()
-
-
-def test_a_worker_killed_in_mid_run_is_a_run_cut_off_and_a_retry(client: Any, tmp_path: Path) -> None:
-    store = open_store(tmp_path / "store")
-    run = SweepRun(Sweep.from_words(LONG), store, DaskCluster(client))
-    run.start()
-    wait_for(lambda: [each for each in store.runs("status:running") if each.steps], "steps that come back")
-    os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
-    assert run.wait(PATIENCE)
-    assert run.error is None
-    assert run.table().frame.status.tolist() == ["limit"] * 3
-
-
 def test_a_sweep_on_a_cluster_ends_at_once_when_asked(client: Any, tmp_path: Path) -> None:
     run = SweepRun(
         Sweep.from_words(LONG.replace("seconds=2", "seconds=600")), open_store(tmp_path / "store"), DaskCluster(client)

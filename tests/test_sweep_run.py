@@ -25,10 +25,9 @@ from mklviz.errors import MklvizError, SolverError
 from mklviz.record.store import Owner, Store, open_store, reset
 from mklviz.record.store.folder import BEGUN, FREE, HELD, LOCKS, Claims
 from mklviz.sweeps import Member, Processes, Shard, Sweep, SweepRun, SweepTable
-from mklviz.sweeps.engine import SweepCommand, Work
+from mklviz.sweeps.engine import Work
 from mklviz.sweeps.following import duration_text
 from mklviz.sweeps.member import MemberOutcome
-from mklviz.sweeps.solving import mean_fit_seconds
 
 QUICK = "data=heart,vote; split=0,1; solvers=level,newton; kernels=gauss:1,2@all"
 LONG = "data=sonar; split=0...3; solvers=silp; gap=none; max-iter=none; max-seconds=600"
@@ -86,6 +85,11 @@ def test_processes_solve_every_member_and_nothing_finished_is_solved_again(store
     assert frame.machine.nunique() == 1
     assert SweepTable.of(store, sweep).frame.equals(frame)
     assert {each.owner for each in store.runs()} == {"somebody"}
+    for member, row in zip(sweep.members[:2], frame.itertuples(), strict=False):
+        trace = store.trace(row.run)
+        assert trace.objective.tolist() == mv.solve(member.recipe.prepare().problem, member.solver).objective.tolist()
+        assert trace.best.objective == row.objective
+    assert len({each.race for each in store.runs()}) == 4
     again = Here()
     assert ended(SweepRun(sweep, store, again)).progress.skipped == 8
     assert again.solved == []
@@ -94,21 +98,16 @@ def test_processes_solve_every_member_and_nothing_finished_is_solved_again(store
     assert len(wider.solved) == 4
 
 
-def test_a_members_run_is_in_the_store_with_all_its_steps(store: Store) -> None:
-    sweep = Sweep.from_words("data=heart; solvers=level,newton; kernels=gauss:1,2@all")
-    frame = ended(SweepRun(sweep, store, workers=1)).table().frame
-    problem = sweep.recipe.prepare().problem
-    for solver, run, objective in zip(frame.solver, frame.run, frame.objective, strict=True):
-        trace = store.trace(run)
-        assert trace.objective.tolist() == mv.solve(problem, solver).objective.tolist()
-        assert trace.best.objective == objective
-    assert set(store.traces(sweep.members[0].race)) == {"level", "newton"}
-
-
-def test_a_path_is_solved_with_warm_starts_and_goes_on_where_it_was_ended(tmp_path: Path, store: Store) -> None:
+def test_a_path_is_solved_with_warm_starts_and_goes_on_where_it_was_ended(store: Store) -> None:
     words = "data=heart; kernels=gauss:1,2@all+each; C=100,50,10; solvers=level,newton; gap=1e-4; path=C"
     sweep = Sweep.from_words(words)
-    table = ended(SweepRun(sweep, store, workers=2)).table()
+    first = ended(SweepRun(Sweep.from_words(words.replace("100,50,10", "100,50")), store, workers=2)).table()
+    assert (
+        len({(member.path, outcome.results["fit_seconds"]) for member, outcome in first}) == 2
+    )  # a unit for each path
+    run = ended(SweepRun(sweep, store, workers=1))
+    assert run.progress.skipped == 4
+    table = run.table()
     problem = sweep.recipe.prepare().problem
     for solver, rows in table.frame.groupby("solver"):
         path = mv.path(problem, str(solver), gap=1e-4, C=[100, 50, 10])
@@ -116,13 +115,6 @@ def test_a_path_is_solved_with_warm_starts_and_goes_on_where_it_was_ended(tmp_pa
         traces = [store.trace(run) for run in rows.run]
         for before, after in pairwise(traces):
             np.testing.assert_allclose(after[0].weights, before.best.weights, rtol=1e-12)
-    fits = {(member.path, outcome.results["fit_seconds"]) for member, outcome in table}
-    assert len(fits) == 2  # one unit for the whole path
-    begun = open_store(tmp_path / "begun")
-    ended(SweepRun(Sweep.from_words(words.replace("100,50,10", "100,50")), begun, workers=1))
-    run = ended(SweepRun(sweep, begun, workers=1))
-    assert run.progress.skipped == 4
-    assert run.table().frame.objective.tolist() == pytest.approx(table.frame.objective.tolist(), rel=1e-4)
 
 
 def test_a_killed_worker_costs_its_run_alone(store: Store) -> None:
@@ -200,7 +192,7 @@ def test_what_cannot_be_solved_is_a_row_with_its_reason_and_is_repeated_only_whe
 def test_shares_solved_apart_and_merged_from_copied_folders_are_the_whole_sweep(tmp_path: Path) -> None:
     sweep, whole = Sweep.from_words(QUICK), open_store(tmp_path / "whole")
     for k in (1, 2):
-        ended(SweepRun(sweep, open_store(tmp_path / str(k)), Shard(f"{k}/2", Processes(1))))
+        ended(SweepRun(sweep, open_store(tmp_path / str(k)), Shard(f"{k}/2", Recorded())))
     reset()
     for k in (1, 2):
         shutil.copytree(tmp_path / str(k), tmp_path / f"copy-{k}")
@@ -213,12 +205,6 @@ def test_shares_solved_apart_and_merged_from_copied_folders_are_the_whole_sweep(
     reset()
 
 
-def test_without_a_store_the_table_has_the_results(tmp_path: Path) -> None:
-    table = mv.sweep("data=heart; kernels=gauss:1,2@all", store="none", workers=1, solvers=["level", "newton"])
-    assert table.frame.status.tolist() == ["converged"] * 2
-    assert table.frame.run.tolist() == ["", ""]
-
-
 def test_without_distributed_a_sweep_is_solved_in_this_process_and_says_so(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], store: Store
 ) -> None:
@@ -227,6 +213,8 @@ def test_without_distributed_a_sweep_is_solved_in_this_process_and_says_so(
     assert table.frame.status.tolist() == ["converged"] * 2
     assert SweepTable.of(store, table.sweep).frame.equals(table.frame)
     assert "distributed is not installed" in capsys.readouterr().err
+    alone = mv.sweep("data=heart; kernels=gauss:1,2@all", store="none", solvers=["level", "newton"])
+    assert (alone.frame.status.tolist(), alone.frame.run.tolist()) == (["converged"] * 2, ["", ""])
 
 
 def processes_of(session: str) -> list[int]:
@@ -308,18 +296,6 @@ def test_the_time_that_is_left_is_guessed_from_what_the_solvers_took() -> None:
 def test_workers_are_counted(workers: object) -> None:
     with pytest.raises(MklvizError, match="whole number"):
         Processes(workers)  # type: ignore[arg-type]
-
-
-def test_nothing_else_can_be_asked_after_the_end() -> None:
-    command, heard = SweepCommand(), list[str]()
-    command.say("cancel")
-    command.on_cancel(lambda: heard.append("cancel"))
-    command.say("go on")
-    assert (command.word, heard) == ("cancel", ["cancel"])
-
-
-def test_one_fit_of_the_mean_kernel_takes_a_time() -> None:
-    assert 0.0 < mean_fit_seconds(Sweep.from_words("data=heart; kernels=gauss:1,2@all").recipe.prepare().problem) < 60.0
 
 
 def test_processes_that_are_kept_serve_the_next_sweep_and_end_with_the_last(store: Store) -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from mklviz.errors import MklvizError
 from mklviz.recipe import Recipe
-from mklviz.record.store import Store
 from mklviz.sweeps import Member, MemberOutcome, Shard, Sweep, SweepTable
 from mklviz.sweeps.definition import alternatives
 from mklviz.sweeps.engine import MemberQueue
@@ -121,11 +120,6 @@ def test_a_member_of_a_path_is_known_by_what_comes_before_it() -> None:
     assert last.race not in {member.race for member in alone}
 
 
-def test_members_on_the_same_problem_make_a_race() -> None:
-    members = Sweep.from_words("data=sonar; split=0,1; solvers=silp,level").members
-    assert [member.race == members[0].race for member in members] == [True, True, False, False]
-
-
 def test_shards_are_the_same_every_time_and_together_the_sweep() -> None:
     members = Sweep.from_words(WORDS).members
     shares = [Shard(f"{k}/7").share(members) for k in range(1, 8)]
@@ -135,11 +129,6 @@ def test_shards_are_the_same_every_time_and_together_the_sweep() -> None:
     for share in shares:  # kernels are built in one of them only
         others = {member.recipe.bank_key for other in shares if other is not share for member in other}
         assert others.isdisjoint(member.recipe.bank_key for member in share)
-
-
-def test_more_shards_than_kernel_banks_divide_single_members() -> None:
-    members = Sweep.from_words("data=sonar; solvers=silp,level,newton,spg").members
-    assert [len(Shard(f"{k}/4").share(members)) for k in range(1, 5)] == [1, 1, 1, 1]
 
 
 def test_more_shards_than_kernel_banks_leave_paths_whole() -> None:
@@ -280,7 +269,3 @@ def test_tables_are_written_as_csv_and_parquet(tmp_path: Path) -> None:
         assert read(file)["fits"].tolist() == [4.0]
     with pytest.raises(MklvizError, match=r"\.csv or \.parquet"):
         table.save(tmp_path / "a.txt")
-
-
-def test_an_empty_store_knows_nothing(tmp_path: Path) -> None:
-    assert len(SweepTable.of(Store(tmp_path / "store"), Sweep.from_words("data=sonar"))) == 0

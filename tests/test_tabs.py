@@ -6,18 +6,16 @@ import asyncio
 import math
 import re
 import time
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from _problems import problem
-from _ticks import tick
-from _waits import PATIENCE, wait_for
+from _ticks import Prepared
+from _waits import wait_for
 
 from mklviz.datasets import load_dataset
-from mklviz.engine import MaxIter, Race, make_solver
-from mklviz.engine.reopened import ReopenedRace
+from mklviz.engine import MaxIter, Race
 from mklviz.kernels import paper_bank
 from mklviz.problem import Problem
 from mklviz.recipe import Recipe
@@ -25,27 +23,11 @@ from mklviz.record import Trace
 from mklviz.views.explorer import shell as shells
 from mklviz.views.explorer.shell import Shell
 from mklviz.views.look.palette import DARK, LIGHT
-from mklviz.views.look.styles import run_styles
-from mklviz.views.race.cursor_bar import FRAMES, CursorBar
-from mklviz.views.race.race_view import RaceView
-from mklviz.views.race.results import result_rows, result_table
+from mklviz.views.race.cursor_bar import FRAMES
 from mklviz.views.session.session import Session
 from mklviz.views.tabs import Tab, tab_classes
 from mklviz.views.tabs.race import RaceTab
 from mklviz.views.tabs.timeline import Timeline
-
-
-class Prepared:
-    """A problem without test samples worth mentioning."""
-
-    class test:
-        task = "classification"
-
-    score_label = "test accuracy"
-
-    @staticmethod
-    def score(iterate: object) -> float:
-        return 1.0
 
 
 def raced(*solvers: str, steps: int = 8) -> Race:
@@ -215,55 +197,6 @@ def test_the_table_at_an_earlier_step_has_what_was_moved_and_scored_until_there(
         assert f">{100 * until.motion.share_in_vain:.0f} %<" in row
         assert f">{100 * until.best.objective / 1e6:,.1f} %<" in row
     assert "–" not in table
-
-
-def test_cards_of_a_race_go_with_it_where_the_next_one_has_none() -> None:
-    race = raced()
-    session, tab = shown(race), RaceTab()
-    tab.follow(session)
-    wait_for(lambda: tab.path.root.visible, "the cards", lambda: tab.tick(time.monotonic()))
-    session.reopen(ReopenedRace(None, race.traces, missing="Its data are not here."))
-    tab.follow(session)
-    assert not tab.path.root.visible
-
-
-def test_the_table_of_a_saved_and_loaded_race_is_that_of_the_live_one(tmp_path: Path) -> None:
-    race = Race(problem("blobs, C = 1"), ["level", make_solver("pgd", spectral=True), "pgd"], rules=(MaxIter(8),))
-    race.start()
-    assert race.wait(PATIENCE)
-    view = RaceView()
-    view.show(race)
-    tick(view)
-    loaded = {}
-    for key, trace in race.traces.items():
-        trace.save(tmp_path / key)
-        loaded[key] = Trace.load(tmp_path / key)
-    motions = {key: trace.motion for key, trace in loaded.items()}
-    rows = result_rows(loaded, run_styles(loaded, LIGHT), motions)
-    assert result_table(rows) in view.page.table.object
-    view.cursor = 2
-    assert result_table(result_rows(loaded, run_styles(loaded, LIGHT), motions, cursor=2)) in view.page.table.object
-
-
-def test_a_cursor_beyond_the_end_of_a_run_stands_at_its_end() -> None:
-    race = raced("level", steps=3)
-    session, tab = at_the_timeline(race)
-    session.cursor = 90
-    tab.follow(session)
-    assert list(tab.view.charts.marks.source.data["iteration"]) == [3.0]
-    assert "not converged" in tab.view.page.table.object
-
-
-def test_the_slider_grows_with_the_race() -> None:
-    race = Race(problem("blobs, C = 1"), ("level",), rules=(MaxIter(4),))
-    session, bar = shown(race), CursorBar()
-    bar.follow(session, {})
-    assert bar.slider.end == 1
-    race.start()
-    race.wait()
-    bar.tick(0.0)
-    assert (bar.slider.end, bar.slider.value) == (session.last_step, session.last_step)
-    assert session.last_step == 4
 
 
 def test_the_timeline_goes_back_and_on_and_to_the_end_and_says_what_each_solver_did() -> None:

@@ -95,21 +95,6 @@ def test_while_it_works_it_says_how_far_it_is_and_then_why_it_has_no_answer() ->
     assert (work.key, work.status) == (None, "")
 
 
-def test_work_may_say_in_sentences_of_its_own_what_it_does() -> None:
-    enough = threading.Event()
-
-    def compute(report: ProgressReport) -> int:
-        report(0.25, "The first quarter is done.")
-        enough.wait(PATIENCE)
-        return 1
-
-    work = begun(compute, "{} of it.")
-    wait_for(lambda: work.status == "The first quarter is done.")
-    assert work.fraction == 0.25
-    enough.set()
-    assert ended(work).status == ""
-
-
 def test_every_checkpoint_of_what_is_computed_asks_whether_somebody_waits() -> None:
     computing, given_up = threading.Event(), threading.Event()
 
@@ -212,22 +197,6 @@ def test_while_the_loop_answers_the_work_waits() -> None:
         return meanwhile
 
     assert asyncio.run(page()) <= 1  # the step under way
-
-
-@pytest.mark.usefixtures("every_step")
-def test_work_outlives_the_loop_and_needs_none() -> None:
-    counting, other = Counting(), Counting()
-
-    async def page() -> Task[int]:
-        work = begun(counting)
-        await soon(lambda: counting.steps > 0)
-        return work
-
-    works = [asyncio.run(page()), begun(other)]
-    for work, steps in zip(works, (counting, other), strict=True):
-        steps.goes_on()
-        work.cancel()
-        assert ended(work).fault == "Stopped by hand."
 
 
 @pytest.mark.usefixtures("every_step")

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
-from types import SimpleNamespace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from _waits import PATIENCE
 
 from mklviz.cli.commands import main
-from mklviz.context import interruptible, uninterrupted
 from mklviz.context import meter as progress_module
+from mklviz.context import uninterrupted
 from mklviz.context.meter import Meter, Progress
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import Race, Run, solve
 from mklviz.engine.registry import make_solver
 from mklviz.engine.task import Helpers, watch
 from mklviz.errors import Interrupted, MklvizError
-from mklviz.inner.rows import RowCache
 from mklviz.kernels import Gaussian, KernelBank
 from mklviz.kernels.storage import streamed as _streamed
 from mklviz.problem import Hinge, LpBall, Problem, Simplex
@@ -44,8 +46,8 @@ def streamed(regularizer: LpBall | Simplex, subsets: int = 30) -> Problem:
 def test_traces_are_the_same_bit_for_bit(
     solver: str, regularizer: LpBall | Simplex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_streamed, "PIECE", 1)
-    monkeypatch.setattr(_streamed, "FEWEST", 1)
+    for name in ("PIECE", "FEWEST"):
+        monkeypatch.setattr(_streamed, name, 1)
     problem = streamed(regularizer)
     one, three = (solve(problem, solver, gap=1e-3, max_iter=12, threads=threads) for threads in (1, 3))
     assert len(one) > 3
@@ -101,36 +103,6 @@ def test_an_error_in_any_piece_ends_all_and_is_raised(broken: int) -> None:
     met = threading.Barrier(2, timeout=PATIENCE)
     helpers.spread(lambda _: met.wait(), 2)  # takes every thread
     assert len(done) == after  # nobody goes on behind the caller's back
-
-
-def test_a_cancelled_run_ends_in_the_middle_of_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    reached, asked = threading.Event(), threading.Event()
-    add = _streamed.sum_forms
-
-    def slowly(*arguments: object) -> None:
-        reached.set()
-        assert asked.wait(PATIENCE)
-        add(*arguments)
-
-    monkeypatch.setattr(_streamed, "sum_forms", slowly)
-    monkeypatch.setattr(_streamed, "PIECE", 1)
-    monkeypatch.setattr(_streamed, "FEWEST", 1)
-    run = Run(streamed(LpBall(2.0)), make_solver("closed-form"), threads=2)
-    run.start()
-    assert reached.wait(PATIENCE)
-    run.cancel()
-    asked.set()
-    assert run.wait(PATIENCE)
-    assert run.status == "stopped"
-    assert len(run.trace) == 0
-
-
-def test_interrupted_threads_say_so() -> None:
-    def piece(k: int) -> None:
-        raise Interrupted("enough")
-
-    with pytest.raises(Interrupted):
-        Helpers(3, Meter()).spread(piece, 5)
 
 
 def test_foreign_code_is_watched_from_beside() -> None:
@@ -208,25 +180,6 @@ def test_a_long_step_says_what_it_is_doing_and_how_far(monkeypatch: pytest.Monke
     assert progress.text == ""
 
 
-def test_an_svm_whose_kernel_is_known_by_rows_says_how_far_it_is() -> None:
-    told: list[tuple[str, float]] = []
-    kernel = SimpleNamespace(rows=lambda which: np.ones((len(which), 200), np.float32))
-    cache = RowCache(kernel, np.empty((200, 200), np.float32))  # type: ignore[arg-type]
-    with interruptible(lambda: None, lambda *what: told.append(what)):
-        cache.fetch(np.arange(150))
-    assert [fraction for _, fraction in told] == [0.32, 0.64, 0.75]
-    assert {doing for doing, _ in told} == {"training an SVM on 200 samples"}
-
-
-def test_who_compiles_says_how_many_functions_are_done_and_how_long_the_rest_may_take() -> None:
-    counter = progress_module.CompileCounter()
-    assert Meter().compiling == ""
-    counter.since, counter.count = time.monotonic() - 20.0, 40
-    assert counter.words == "compiling the solvers, 40 of about 100 functions, about 30 s"
-    counter.count = 120
-    assert counter.words == "compiling the solvers, some seconds more"
-
-
 def test_a_run_shows_its_progress_while_it_computes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress_module, "PATIENCE", 0.0)
     run = Run(streamed(LpBall(2.0)), make_solver("closed-form"))
@@ -258,3 +211,36 @@ def test_the_page_offers_threads_to_a_solver_that_runs_alone(monkeypatch: pytest
     panel.offer_threads(2)
     assert not panel.threads.visible
     assert panel.threads.value == 1
+
+
+SCRIPT = """
+import os, sys
+import mklviz as mv
+from mklviz.engine import Race, MaxIter
+
+train, _ = mv.load_dataset("two_moons").split(train=0.5, seed=0)
+problem = mv.Problem(mv.paper_bank(train.X), train.y, mv.Hinge(C=10.0), mv.Simplex())
+race = Race(problem, ["level", "spg"], [MaxIter(10**6)], pace=50.0)
+race.start()
+while not all(len(trace) > 2 for trace in race.traces.values()):
+    race.wait(0.01)
+child = os.fork()
+own = Race(problem, ["level", "spg"], [MaxIter(20)])
+own.start()
+ended = own.wait(180.0) and all(run.status in ("limit", "rule", "converged") for run in own.runs.values())
+if child == 0:
+    os._exit(0 if ended else 1)
+code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+goes_on = not race.finished
+race.cancel()
+race.wait(180.0)
+sys.exit(code or not ended or not goes_on)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="This system does not fork.")
+def test_a_race_runs_in_a_process_forked_from_one_that_races() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT], cwd=Path(__file__).parents[1], capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr

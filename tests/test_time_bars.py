@@ -37,17 +37,6 @@ def test_the_bars_of_a_race_are_as_long_as_its_runs_took() -> None:
         assert sum(bars.spent[key]) == pytest.approx(trace.last_seconds, abs=1e-4)  # each is rounded to 1e-5
 
 
-def test_nothing_is_sent_where_nothing_changed() -> None:
-    race = raced("level")
-    bars, sent = TimeBars(), []
-    bars.param.watch(lambda *events: sent.extend(event.name for event in events), ["items", "spent", "hidden"])
-    for _ in range(3):
-        bars.follow(race.traces, run_styles(race.traces, LIGHT), hidden=())
-    assert sorted(sent) == ["items", "spent"]
-    bars.follow(race.traces, run_styles(race.traces, DARK), hidden=())
-    assert sorted(sent) == ["items", "items", "spent"]  # other colours of the lines
-
-
 def test_a_run_without_a_step_and_one_that_nobody_measured_are_told_apart() -> None:
     race = Race(problem("blobs, C = 1"), ["level", "spg"])
     race.runs["spg"].trace.append(Iterate(np.ones(20), np.zeros(40), 2.0, 1.0, 0.0, 0), 3.0)  # as from an old file

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 from _problems import dense, problem
 
-import mklviz as mv
 from mklviz.contract import Array
-from mklviz.engine import make_solver, replay, solve
+from mklviz.engine import make_solver, solve
 from mklviz.inner.oracle import dense_kernels
 from mklviz.problem import Hinge, Problem, Simplex
 from mklviz.record.archive import Arrays, read_header, write_archive
@@ -143,17 +142,3 @@ def test_files_say_that_the_last_iterate_is_the_solution_and_those_from_before_a
     assert read(descends=False).best_index == 1
     assert read(descends=True).best_index == 0
     assert [read(solver=name).best_index for name in ("alignf", "easymkl", "smkl", "silp")] == [1, 1, 1, 0]
-
-
-def test_a_copy_without_steps_and_a_rule_that_is_replayed_know_it_too() -> None:
-    trace = worse_than_its_start()
-    assert not trace.without_steps().descends
-    found = replay(trace, mv.Gap(1e9))
-    assert (found.step, found.best.step) == (1, 1)
-
-
-def test_an_estimator_has_the_weights_that_alignf_chose() -> None:
-    data = mv.load_dataset("wdbc").split(train=0.3, seed=0)[0]
-    model = mv.MKLClassifier("gauss:0.5,1,2,4,8 linear", solver="alignf").fit(data.X, data.y)
-    np.testing.assert_array_equal(model.weights_, model.trace_.final.weights)
-    assert np.ptp(model.weights_) > 0.1

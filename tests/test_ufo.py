@@ -11,25 +11,21 @@ import numpy as np
 import pytest
 from _conic import _root
 from _formulations import conic_value
-from _problems import blobs, dense, random_grams
+from _problems import blobs, dense
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 import mklviz as mv
-from mklviz.context import interruptible
 from mklviz.contract import Iterate, Solver
-from mklviz.engine import available_solvers, make_solver, solve
-from mklviz.errors import Interrupted, UnsupportedProblem
+from mklviz.engine import make_solver, solve
 from mklviz.kernels import Gaussian, KernelBank, Polynomial
 from mklviz.problem import (
-    EpsilonInsensitive,
     GroupSquaredPlusL1,
     Hinge,
     Logistic,
     Loss,
     MulticlassHinge,
     Problem,
-    Simplex,
 )
 from mklviz.solvers import _ufo as steps
 
@@ -195,51 +191,6 @@ def test_both_bounds_meet_at_the_conic_optimum(
     assert last.objective >= optimum * (1 - 2e-5)
 
 
-@pytest.mark.parametrize(("solver", "loss", "lam", "alpha", "count"), CASES)
-@pytest.mark.parametrize("C", [1.0 / N, 3.0])
-def test_every_iterate_is_the_problems_own_score(
-    solver: str, loss: type[Loss], lam: float, alpha: float, count: int, C: float
-) -> None:
-    small = mean_problem(loss, lam, alpha, count)
-    posed = Problem(small.bank, small.y, loss(C, bias=False), small.regularizer)
-    made = make_solver(solver)
-    found = first(made, posed, 12)
-    for iterate in found:
-        assert iterate.weights.min() >= 0.0
-        assert iterate.objective == pytest.approx(posed.objective(iterate.weights, iterate.dual), rel=1e-9)
-        bound = posed.lower_bound(iterate.dual)  # refuses dual variables outside their box
-        assert iterate.lower_bound == pytest.approx(bound, rel=1e-9, abs=1e-9 * posed.n * C)
-        assert iterate.gap >= -1e-12  # rounding
-        assert iterate.svm_solves == 0
-    for before, after in itertools.pairwise([None, *found]):
-        assert made.narrate(before, after).endswith(".")
-    np.testing.assert_array_equal(found[0].weights, np.full(posed.m, found[0].weights[0]))
-
-
-def test_prices_are_per_sample_and_c() -> None:
-    """C and both prices times ten are the same problem, ten times as dear."""
-    posed = mean_problem(Hinge, 0.1, 0.05)
-    dear = Problem(posed.bank, posed.y, Hinge(10.0 / N, bias=False), GroupSquaredPlusL1(1.0, 0.5))
-    one, ten = (first(make_solver("ufo"), asked, 20)[-1] for asked in (posed, dear))
-    assert ten.objective == pytest.approx(10.0 * one.objective, rel=1e-9)
-    np.testing.assert_allclose(ten.dual, 10.0 * one.dual, rtol=1e-9)
-
-
-@pytest.mark.parametrize("loss", [Hinge, Logistic])
-def test_the_objective_pays_for_the_sum_of_norms(loss: type[Loss]) -> None:
-    """lam/2 ||w||_{2,p}^2 + alpha ||w||_{2,1} + C sum of losses; the original's curve leaves out the second term."""
-    lam, alpha = 0.05, 0.1
-    posed = mean_problem(loss, lam, alpha)
-    last = first(make_solver("ufo"), posed, 10)[-1]
-    signed, p = last.dual * posed.y, 2.0 * np.log(6) / (2.0 * np.log(6) - 1.0)
-    norms = last.weights * np.sqrt(np.einsum("i,kij,j->k", signed, dense(posed.bank), signed))
-    margins = posed.y * (np.tensordot(last.weights, dense(posed.bank), 1) @ signed)
-    losses = np.maximum(1.0 - margins, 0.0) if loss is Hinge else np.logaddexp(0.0, -margins)
-    shown_by_the_original = 0.5 * lam * (norms**p).sum() ** (2.0 / p) + losses.mean()
-    assert last.objective == pytest.approx(shown_by_the_original + alpha * norms.sum(), rel=1e-10)
-    assert alpha * norms.sum() > 0.05 * last.objective
-
-
 # several classes
 
 
@@ -296,20 +247,6 @@ def test_with_several_classes_both_bounds_meet_at_the_conic_optimum(alpha: float
 # sparsity
 
 
-def test_a_larger_alpha_leaves_fewer_kernels_exactly() -> None:
-    X, y = blobs(40, 0.1, features=6, seed=3)
-    bank = KernelBank.build(X, [Gaussian(on="each"), Polynomial(on="each")], normalize="diagonal")
-    kept = []
-    for alpha in (0.0, 0.05, 0.15, 0.3):
-        posed = Problem(bank, y, Hinge(1.0 / 40, bias=False), GroupSquaredPlusL1(0.01, alpha))
-        last = first(make_solver("ufo"), posed, 50)[-1]
-        kept.append(int((last.weights > 0.0).sum()))
-        assert last.facts.zero_kernels == len(bank) - kept[-1]
-    assert kept[0] == len(bank)
-    assert kept == sorted(kept, reverse=True)
-    assert 0 < kept[-1] < kept[1] < kept[0]
-
-
 @pytest.mark.parametrize("loss", [Hinge, Logistic])
 def test_too_large_an_alpha_leaves_the_zero_function(loss: type[Loss]) -> None:
     """Every sample is then as wrong as ever, and for the hinge loss the bounds agree at once."""
@@ -318,28 +255,6 @@ def test_too_large_an_alpha_leaves_the_zero_function(loss: type[Loss]) -> None:
     assert not trace.final.weights.any()
     assert trace.final.objective == pytest.approx(1.0 if loss is Hinge else np.log(2.0))
     assert trace.status == "converged"
-
-
-@pytest.mark.parametrize("solver", ["ufo", "obscure"])
-@pytest.mark.parametrize("C", [1e-6, 1e6])
-def test_kernels_of_all_sizes_leave_no_nan(solver: str, C: float) -> None:
-    grams = random_grams(4, N)
-    mixed = KernelBank.from_grams([1e-8 * grams[0], grams[1], 1e6 * grams[2], np.zeros((N, N))])
-    _, y = blobs(N)
-    found = first(make_solver(solver), Problem(mixed, y, Hinge(C, bias=False), GroupSquaredPlusL1(1.0, 0.0)), 20)
-    for iterate in found:
-        assert np.isfinite(iterate.weights).all()
-        assert np.isfinite([iterate.objective, iterate.lower_bound]).all()
-        assert iterate.gap >= -1e-12  # rounding
-
-
-@pytest.mark.parametrize("solver", ["ufo", "obscure"])
-def test_a_bank_of_zeros_is_learned_at_once(solver: str) -> None:
-    _, y = blobs(N)
-    posed = Problem(KernelBank.from_grams(np.zeros((3, N, N))), y, Hinge(1.0, bias=False), GroupSquaredPlusL1(1.0))
-    last = first(make_solver(solver), posed, 8)[-1]
-    assert last.objective == pytest.approx(N)
-    assert np.isfinite(last.weights).all()
 
 
 # OBSCURE beside UFO-MKL
@@ -363,14 +278,6 @@ def test_at_the_papers_setting_the_solution_is_an_epoch_and_not_the_zero_functio
     np.testing.assert_array_equal(model.predict(test.X), found)
 
 
-def test_obscure_leads_first() -> None:
-    """Its radius keeps it from the large first steps that UFO-MKL takes where lam is small (paper, figure 2)."""
-    posed = mean_problem(Hinge, 1e-3, 0.0)
-    ufo, obscure = (first(make_solver(name), posed, 3) for name in ("ufo", "obscure"))
-    assert obscure[1].objective < ufo[1].objective
-    assert obscure[3].objective < ufo[3].objective
-
-
 def test_the_first_stage_ends_with_the_epochs_it_has() -> None:
     posed = mean_problem(Hinge, 0.01, 0.0)
     stages = [iterate.facts.stage for iterate in first(make_solver("obscure", first_epochs=3), posed, 5)]
@@ -382,51 +289,3 @@ def test_the_first_stage_ends_with_the_epochs_it_has() -> None:
 
 
 # contract
-
-
-@pytest.mark.parametrize("solver", ["ufo", "obscure"])
-def test_same_seed_same_epochs_and_another_seed_others(solver: str) -> None:
-    posed = mean_problem(Hinge, 0.1, 0.0)
-    one, again, other = (first(make_solver(solver, seed=seed), posed, 5)[-1] for seed in (3, 3, 4))
-    np.testing.assert_array_equal(one.weights, again.weights)
-    np.testing.assert_array_equal(one.dual, again.dual)
-    assert (one.dual != other.dual).any()
-
-
-@pytest.mark.parametrize("solver", ["ufo", "obscure"])
-def test_an_epoch_can_be_cancelled_between_its_pieces(solver: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    posed = mean_problem(Hinge, 0.1, 0.0)
-    whole = first(make_solver(solver), posed, 8)[-1]
-    monkeypatch.setattr("mklviz.solvers._ufo._CHUNK", 1)
-    np.testing.assert_allclose(first(make_solver(solver), posed, 8)[-1].dual, whole.dual, rtol=1e-9)
-    made, calls = make_solver(solver), itertools.count()
-
-    def checkpoint() -> None:
-        if next(calls) > N // 2:
-            raise Interrupted
-
-    with pytest.raises(Interrupted), interruptible(checkpoint):
-        first(made, posed, 1)
-
-
-def test_other_problems_are_refused_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    posed = mean_problem(Hinge, 0.1, 0.05)
-    bank, y, regularizer = posed.bank, posed.y, posed.regularizer
-    refusals = [
-        (Problem(bank, y, Hinge(1.0), regularizer), "UFO-MKL learns without a bias: set bias=False."),
-        (
-            Problem(bank, y, EpsilonInsensitive(1.0, bias=False), regularizer),
-            "UFO-MKL is written for the hinge, the logistic and the multiclass hinge loss, not for the",
-        ),
-        (Problem(bank, y, Hinge(1.0, bias=False), Simplex()), "UFO-MKL minimises the squared group norm"),
-    ]
-    for asked, reason in refusals:
-        assert make_solver("ufo").refusal(asked).startswith(reason)
-        with pytest.raises(UnsupportedProblem, match=r"^UFO-MKL"):
-            next(make_solver("ufo").iterates(asked))
-    assert make_solver("obscure").refusal(posed) == "OBSCURE has no block ℓ₁-norm: set alpha=0, or use UFO-MKL."
-    smooth = mean_problem(Logistic, 0.1, 0.0)
-    assert "hinge loss, not for the logistic" in make_solver("obscure").refusal(smooth)
-    assert "ufo" in available_solvers(posed)
-    monkeypatch.setattr("mklviz.inner.oracle.DENSE_LIMIT", 1000)
-    assert "GB" in make_solver("ufo").refusal(posed)

@@ -15,7 +15,6 @@ from mklviz.engine import Run, make_solver, solve, solver_classes
 from mklviz.errors import ProblemError, SolverError
 from mklviz.inner.warm import start_duals, start_weights
 from mklviz.problem import (
-    Hinge,
     L1Penalty,
     Loss,
     Problem,
@@ -73,14 +72,6 @@ def test_a_warm_run_is_certified_and_ends_where_a_cold_one_does(solver: str, kin
         assert warm.status == "converged"
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_the_same_start_gives_the_same_run(solver: str) -> None:
-    start = solve(posed(FIRST[solver]), solver, gap=1e-2).final
-    one, other = (solve(posed(FIRST[solver], 25.0), solver, gap=1e-3, max_iter=30, start=start) for _ in range(2))
-    np.testing.assert_array_equal(one.weights, other.weights)
-    np.testing.assert_array_equal(one.dual, other.dual)
-
-
 @pytest.mark.each_value
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("nothing", ["weights", "dual variables", "either"])
@@ -90,30 +81,6 @@ def test_a_start_without_weights_or_dual_variables_is_no_obstacle(solver: str, n
     weights = usual.weights if nothing == "dual variables" else np.zeros(m)
     dual = usual.dual if nothing == "weights" else np.zeros(n)
     assert solve(posed(FIRST[solver]), solver, gap=1e-2, start=iterate(weights, dual)).status == "converged"
-
-
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_a_kernel_without_weight_at_the_start_can_come_back(solver: str) -> None:
-    usual = solve(posed(FIRST[solver]), solver, gap=1e-3, max_iter=3000).final
-    alone = np.zeros(len(BANK))
-    alone[usual.weights.argmin()] = 1.0  # the worst kernel has all the weight
-    found = solve(posed(FIRST[solver]), solver, gap=1e-2, max_iter=3000, start=iterate(alone, usual.dual))
-    assert found.status == "converged"
-
-
-ONE_KERNEL = [
-    (solver, name)
-    for name in ("one kernel", "linear penalty, one kernel")
-    for solver in SOLVERS
-    if not make_solver(solver).refusal(problem(name))
-]
-
-
-@pytest.mark.parametrize(("solver", "name"), ONE_KERNEL)
-def test_one_kernel_can_start_warm(solver: str, name: str) -> None:
-    start = solve(problem(name), solver, gap=1e-3).best_start
-    other = replace(problem(name), loss=Hinge(33.0))
-    assert solve(other, solver, gap=1e-3, start=start).status == "converged"
 
 
 @pytest.mark.parametrize("solver", sorted(STOCHASTIC))

@@ -150,16 +150,6 @@ def test_in_the_plane_the_boundary_of_the_mix_is_drawn_over_that_of_the_best_sol
     tab.close()
 
 
-def test_where_samples_are_not_in_the_plane_no_boundary_is_drawn() -> None:
-    session, tab = opened(few(3))
-    tab.follow(session)
-    mixed(tab, [0.5, 0.3, 0.2])
-    assert not tab.boundaries.root.visible
-    assert tab.mix is not None
-    assert not tab.mix.boundary
-    tab.close()
-
-
 def test_there_is_nothing_to_mix_before_a_race() -> None:
     assert "Press Run first" in YourMix.supports(Session())
     session, _ = opened(few(3))

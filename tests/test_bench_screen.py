@@ -1,11 +1,15 @@
-"""The benchmark of the page compares like with like: what a server does for a visitor, beside a bare page."""
+"""The benchmark of the page: beside a bare page, and for a crowd of visitors without a browser."""
 
 from __future__ import annotations
+
+import asyncio
+import os
 
 import pytest
 
 from mklviz.bench import screen
 from mklviz.bench._suite import Bench
+from mklviz.bench._visitors import Crowd, Server, crowd, left_alone, on_a_server, to_open
 from mklviz.bench.screen import Size, bare_page, chromium, opened, page_rows
 
 
@@ -31,3 +35,22 @@ def test_without_a_browser_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(screen.shutil, "which", lambda name: None)
     with pytest.raises(FileNotFoundError, match="No browser: neither MKLVIZ_CHROMIUM nor"), chromium():
         pass
+
+
+@pytest.mark.full
+def test_visitors_who_come_at_once_all_see_their_races_end() -> None:
+    async def measure(server: Server) -> tuple[Crowd, float, tuple[float, float]]:
+        came = await crowd(server, 3)
+        return came, await to_open(server, "?page=runs", 0.5), await left_alone(server, "?page=start", 2, 0.5, 0.5)
+
+    came, opening, (idle, closed) = on_a_server(1, measure)
+    assert len(came.pages) == len(came.races) == 3
+    assert all(0.0 < page < race for page, race in zip(came.pages, came.races, strict=True))
+    assert came.stall > 0.0
+    cores = os.cpu_count() or 1
+    assert 0.0 < came.cpu < cores * (max(came.races) + 60.0)
+    assert opening > 0.0
+    assert 0.0 <= idle <= cores
+    assert 0.0 <= closed <= cores
+    with pytest.raises(RuntimeError):
+        asyncio.get_running_loop()  # nothing is left running
