@@ -169,7 +169,7 @@ def test_a_click_on_the_start_moves_nothing_and_what_was_undone_draws_nothing_an
 
 
 def words(page: Any) -> list[str]:
-    return page.locator(".curve .panel p").all_inner_texts()
+    return [said.replace("\xa0", " ") for said in page.locator(".curve .panel p").all_inner_texts()]
 
 
 def test_the_first_lesson_takes_the_steps_of_the_papers_example_from_wherever_it_begins(chromium: Any) -> None:  # noqa: F811
@@ -185,17 +185,18 @@ def test_the_first_lesson_takes_the_steps_of_the_papers_example_from_wherever_it
     page.get_by_role("button", name="Back").click()
     handle, before = page.get_by_role("slider", name="Start of both").last, words(page)
     handle.press("Shift+ArrowRight")
-    page.wait_for_function("(before) => document.querySelector('.level p').textContent !== before", arg=before[1])
+    wait_for(lambda: words(page)[1] != before[1], "the run from there", events_of(page))
     assert handle.get_attribute("aria-valuetext") == "x = −2.2"
     knob, before = page.locator(".panel.silp .knob").bounding_box(), words(page)
     page.mouse.move(knob["x"] + 11, knob["y"] + 11)
     page.mouse.down()
     page.mouse.move(knob["x"] - 2000, knob["y"])  # no farther than the curve
     page.mouse.up()
-    page.wait_for_function("(before) => document.querySelector('.level p').textContent !== before", arg=before[1])
+    wait_for(lambda: words(page)[1] != before[1], "the run from there", events_of(page))
     assert handle.get_attribute("aria-valuetext") == "x = −4"
     page.get_by_role("slider", name="λ of Level").press("Home")
-    page.wait_for_function("() => document.querySelector('.level p').textContent.includes(' 5 %')")
+    wait_for(lambda: " 0 %" in words(page)[1], "the run with that λ", events_of(page))
+    assert words(page)[1].endswith("below it: x = 4.")  # as SILP
     for name in ("kink", "flat", "wall", "data"):
         page.locator(f"[data-curve={name}]").click()
         page.locator(f".page.curve[data-drawn={name}]").wait_for()

@@ -23,11 +23,19 @@ from mklviz.views.host.beside import beside
 from mklviz.views.host.solved_paths import problem_data
 from mklviz.views.look.palette import Theme
 
-__all__ = ["CURVE_IN_SHORT", "CURVE_SCRIPT", "CURVE_STYLE", "CURVE_TITLE", "curve_thumbnail", "two_kernels"]
+__all__ = [
+    "CURVE_FIGURE",
+    "CURVE_IN_SHORT",
+    "CURVE_SCRIPT",
+    "CURVE_STYLE",
+    "CURVE_TITLE",
+    "curve_thumbnail",
+    "two_kernels",
+]
 
 CURVE_TITLE = "Where does the next step go?"
 CURVE_IN_SHORT = "One curve, its cuts, a bound and a level."
-CURVE_SCRIPT, CURVE_STYLE = beside(__file__, "one_curve.js"), beside(__file__, "one_curve.css")
+CURVE_FIGURE, CURVE_SCRIPT, CURVE_STYLE = (beside(__file__, f"one_curve.{kind}") for kind in ("html", "js", "css"))
 """The script stands behind that of the triangle."""
 _FEATURES = {1: "sex", 2: "chest pain"}  # of Heart, with few values: a page carries their kernels in 2 kB
 

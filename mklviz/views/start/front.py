@@ -27,6 +27,7 @@ from mklviz.views.geometry.map_chart import LOW_AND_HIGH
 from mklviz.views.host.beside import beside
 from mklviz.views.host.solved_paths import SOLVER
 from mklviz.views.lessons.one_curve import (
+    CURVE_FIGURE,
     CURVE_IN_SHORT,
     CURVE_SCRIPT,
     CURVE_STYLE,
@@ -49,13 +50,6 @@ OF_TEXT = 4.5  # contrast
 PLAIN = " =:/;,.()-+'"  # signs that an address within CSS may have as they are
 _PAGE = Template(beside(__file__, "front.html"))
 _CSS, _SCRIPT = (beside(__file__, name) for name in ("front.css", "front.js"))
-_CURVES = {
-    "square": "x²",
-    "kink": "a kink",
-    "flat": "a flat one",
-    "wall": "a steep wall",
-    "data": "two kernels of Heart",
-}
 _LOOKS = {"chest pain": "the kind of chest pain", "vessels": "the vessels seen by X-ray", "thal": "a thallium scan"}
 _KERNEL = (
     "A <b>kernel</b> says how alike two samples are. Here are three, for {samples} patients: one looks at {first}, one"
@@ -87,10 +81,12 @@ def front_html(section: str) -> str:
         **_sentences(traces, titles),
         first=first.name,
         first_title=escape(first.title),
-        **{"curve_title": CURVE_TITLE, "curve_address": address_of(CURVE), "curve_section": CURVE},
-        curves="".join(
-            f'<button type="button" data-curve="{name}">{words}</button>' for name, words in _CURVES.items()
-        ),
+        **{
+            "curve": CURVE_FIGURE,
+            "curve_title": CURVE_TITLE,
+            "curve_address": address_of(CURVE),
+            "curve_section": CURVE,
+        },
         thumbnails=_first_card() + "".join(_card(number, lesson) for number, lesson in enumerate(lessons(), 2)),
         lessons=_groups(),
         claims=_claims(),
