@@ -301,7 +301,7 @@ def test_it_fits_its_screen(chromium: Any, server: Server, scheme: str, width: i
         assert link["x"] >= 0
         assert link["x"] + link["width"] <= width
     if words:
-        ways = [way.bounding_box() for way in page.locator("#mklviz-front .way").all()]
+        ways = [way.bounding_box() for way in page.locator("#mklviz-front .start .way").all()]
         assert [way["y"] + way["height"] < 720 for way in ways] == [True] * 3
         sizes = "[...document.querySelectorAll('#mklviz-front .start :is(p, h2, .said, .hint, b, button)')]"
         assert page.evaluate(f"Math.min(...{sizes}.map((node) => parseFloat(getComputedStyle(node).fontSize)))") >= 20
@@ -310,6 +310,9 @@ def test_it_fits_its_screen(chromium: Any, server: Server, scheme: str, width: i
         assert page.evaluate(f"Math.min(...{drawn}.map((node) => {seen}))") >= 20
     assert serious(page) == []
     turn(page, "Lessons")
+    assert serious(page) == []
+    page.locator("section.all li a").first.click()
+    page.locator(".page.curve[data-drawn]").wait_for()
     assert serious(page) == []
     context.close()
 

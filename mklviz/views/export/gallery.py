@@ -38,7 +38,7 @@ from mklviz.views.lessons.one_curve import (
 )
 from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.lessons.pictures import PICTURES, small_picture, thumbnail
-from mklviz.views.lessons.triangle import TRIANGLE_SCRIPT, Heights
+from mklviz.views.lessons.triangle import TRIANGLE_SCRIPT, TRIANGLE_STYLE, Heights
 from mklviz.views.look.palette import DARK, LIGHT, Theme
 from mklviz.views.look.styles import run_styles, verdict_html
 
@@ -98,7 +98,8 @@ playCurve(document.querySelector(".curve"), JSON.parse(told("#data")), told(".so
 def _first_lesson() -> GalleryPage:
     """Return the lesson of one curve, which has no race."""
     runs = recording("three-kernels")
-    style = page_colours({key: runs[key] for key in ("silp", "level")}) + PICTURE_COLOURS + CURVE_STYLE + _CURVE
+    colours = page_colours({key: runs[key] for key in ("silp", "level")})
+    style = colours + PICTURE_COLOURS + TRIANGLE_STYLE + CURVE_STYLE + _CURVE
     solver = f'<script type="text/plain" class="solver">{SOLVER}</script>'
     lead = f'{_BACK}<section class="curve">{CURVE_FIGURE}</section>{solver}'
     script = TRIANGLE_SCRIPT + CURVE_SCRIPT + _STEPS

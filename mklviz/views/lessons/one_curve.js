@@ -144,7 +144,7 @@ const playCurve = (page, { problem, names }, solver) => {
   const said = (key, path, t) => {
     const here = path[t], next = path[t + 1], goes = next && where(next.share).replaceAll(" ", "\u00a0")
     if (!next) return `Step ${t}: done. Nowhere is the curve more than ${told(here.best - here.bound)} below ${told(here.best)}, the best found.`
-    if (key === "level") return `Step ${t}: the level lies ${number(100 * state.lambda, 0)} % of the way from the bound to the best. Level goes to the nearest point where its cuts are below it: ${goes}.`
+    if (key === "level") return `Step ${t}: the level is ${number(100 * state.lambda, 0)} % of the way from bound to best. Level goes to the nearest point below it: ${goes}.`
     const before = t ? `the cuts promised ${told(path[t - 1].bound)} here, but the curve is at ${told(here.height)}.` : "the tangent at the start is the first cut."
     return `Step ${t}: ${before} SILP goes where its cuts are lowest: ${goes}.`
   }
