@@ -35,7 +35,7 @@ export function render({ model, el }) {
     front.dispatchEvent(new CustomEvent("mklviz-section"))
   }
   const turn = (section, words = {}) => {
-    const before = words.scenario || words.claim ? "start" : section  // what an address without words opens
+    const before = words.scenario || words.claim || section === "curve" ? "start" : section  // what an address without words opens
     document.cookie = `mklviz-page=${before}; path=/; max-age=31536000; samesite=lax`
     if (STANDING.includes(section)) {
       show(section)
