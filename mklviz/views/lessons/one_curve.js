@@ -201,7 +201,7 @@ const playCurve = (page, { problem, names }, solver) => {
   const lambda = find(".lambda"), choices = [...page.querySelectorAll("[data-curve]")]
   const choose = (name) => {
     for (const choice of choices) choice.setAttribute("aria-pressed", choice.dataset.curve === name)
-    find(".of").textContent = name === "data" ? `x: the weight of ${names[1]}, beside ${names[0]}. The curve: the objective of the SVM.` : ""
+    find(".of").textContent = name === "data" ? `x is the weight of the kernel on ${names[1]}, 1 − x of that on ${names[0]}. The curve is the objective of the SVM.` : ""
     state.name = name
     step = goal = 0
     begin(state.start)
