@@ -88,6 +88,10 @@ def lesson(page: Any) -> None:
     page.get_by_role("button", name="Run lesson").wait_for()
 
 
+def curve(page: Any) -> None:
+    page.locator(".page.curve[data-drawn=square]").wait_for()
+
+
 def tabs(page: Any) -> None:
     page.get_by_role("tab", name="Geometry").wait_for()
 
@@ -97,7 +101,7 @@ def runs(page: Any) -> None:
 
 
 WAYS = [
-    ("#mklviz-front .way.first", lesson),
+    ("#mklviz-front .way.first", curve),
     ("#mklviz-front .small li:nth-child(3) a", lesson),
     ("#mklviz-front .small li:nth-child(6) a", lesson),
     ("#mklviz-front .way:has-text('Race on real data')", tabs),

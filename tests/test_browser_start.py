@@ -13,6 +13,9 @@ import pytest
 from _browser import Server, chromium, events_of, server  # noqa: F401
 from _waits import wait_for, wait_until_still
 
+from mklviz.views.explorer.navigation import CURVE
+from mklviz.views.start.front import front_html
+
 LINES = "[...document.querySelectorAll('#mklviz-front .paths .line')].map((line) => line.getAttribute('d'))"
 pytestmark = pytest.mark.browser
 
@@ -88,7 +91,7 @@ def test_the_links_lead_to_everything_and_back_and_the_race_stays(page: Any, ser
     page.get_by_role("button", name="Run").wait_for()
     wait_for(lambda: shown(page) == "explore", "the dashboard", events_of(page))
     turn(page, "Lessons")
-    page.locator("section.all li a").nth(1).click()
+    page.locator("section.all li a").nth(2).click()
     wait_for(lambda: shown(page) == "explore", "the lesson", events_of(page))
     menu = page.get_by_role("combobox", name="Scenario", include_hidden=True)  # a lesson folds the controls away
     chosen = menu.locator("option:checked")
@@ -103,7 +106,7 @@ def test_the_links_lead_to_everything_and_back_and_the_race_stays(page: Any, ser
     loaded(page)
     assert shown(page) == "explore"
     turn(page, "Lessons")
-    page.locator("section.all li a").nth(1).click()
+    page.locator("section.all li a").nth(2).click()
     wait_for(lambda: shown(page) == "explore", "the lesson", events_of(page))
     page.goto(f"http://127.0.0.1:{server.port}/explorer")  # after a lesson, at the start
     loaded(page)
@@ -163,6 +166,44 @@ def test_a_click_on_the_start_moves_nothing_and_what_was_undone_draws_nothing_an
     page.get_by_role("slider", name="Start of the solvers").press("ArrowUp")
     page.wait_for_function("window.late")
     assert page.evaluate(LINES) == recorded
+
+
+def words(page: Any) -> list[str]:
+    return [said.replace("\xa0", " ") for said in page.locator(".curve .panel p").all_inner_texts()]
+
+
+def test_the_first_lesson_takes_the_steps_of_the_papers_example_from_wherever_it_begins(chromium: Any) -> None:  # noqa: F811
+    page = chromium.browser.new_page(reduced_motion="reduce")
+    page.set_content(f'<div id="loader"></div>{front_html(CURVE)}')  # without a server
+    page.locator(".page.curve[data-drawn=square]").wait_for()
+    assert [said[said.rindex("x = ") :] for said in words(page)] == ["x = 4.", "x = −2.3."]
+    assert "level 4.8" in page.locator(".panel.level svg").text_content()
+    page.keyboard.press("ArrowRight")
+    assert words(page)[0].endswith(
+        "promised −33 here, but the curve is at 16. SILP goes where its cuts are lowest: x = 0.5."
+    )
+    page.get_by_role("button", name="Back").click()
+    handle, before = page.get_by_role("slider", name="Start of both").last, words(page)
+    handle.press("Shift+ArrowRight")
+    wait_for(lambda: words(page)[1] != before[1], "the run from there", events_of(page))
+    assert handle.get_attribute("aria-valuetext") == "x = −2.2"
+    knob, before = page.locator(".panel.silp .knob").bounding_box(), words(page)
+    page.mouse.move(knob["x"] + 11, knob["y"] + 11)
+    page.mouse.down()
+    page.mouse.move(knob["x"] - 2000, knob["y"])  # no farther than the curve
+    page.mouse.up()
+    wait_for(lambda: words(page)[1] != before[1], "the run from there", events_of(page))
+    assert handle.get_attribute("aria-valuetext") == "x = −4"
+    page.get_by_role("slider", name="λ of Level").press("Home")
+    wait_for(lambda: " 0 %" in words(page)[1], "the run with that λ", events_of(page))
+    assert words(page)[1].endswith("below it: x = 4.")  # as SILP
+    for name in ("kink", "flat", "wall", "data"):
+        page.locator(f"[data-curve={name}]").click()
+        page.locator(f".page.curve[data-drawn={name}]").wait_for()
+        page.locator("h2").first.evaluate("() => document.activeElement.blur()")
+        page.keyboard.press("End")
+        assert all("done. Nowhere is the curve more than" in said for said in words(page)), name
+    page.close()
 
 
 PAINTED = "document.querySelector('.handle .knob') && performance.getEntriesByName('first-contentful-paint').length"
@@ -260,7 +301,7 @@ def test_it_fits_its_screen(chromium: Any, server: Server, scheme: str, width: i
         assert link["x"] >= 0
         assert link["x"] + link["width"] <= width
     if words:
-        ways = [way.bounding_box() for way in page.locator("#mklviz-front .way").all()]
+        ways = [way.bounding_box() for way in page.locator("#mklviz-front .start .way").all()]
         assert [way["y"] + way["height"] < 720 for way in ways] == [True] * 3
         sizes = "[...document.querySelectorAll('#mklviz-front .start :is(p, h2, .said, .hint, b, button)')]"
         assert page.evaluate(f"Math.min(...{sizes}.map((node) => parseFloat(getComputedStyle(node).fontSize)))") >= 20
@@ -269,6 +310,9 @@ def test_it_fits_its_screen(chromium: Any, server: Server, scheme: str, width: i
         assert page.evaluate(f"Math.min(...{drawn}.map((node) => {seen}))") >= 20
     assert serious(page) == []
     turn(page, "Lessons")
+    assert serious(page) == []
+    page.locator("section.all li a").first.click()
+    page.locator(".page.curve[data-drawn]").wait_for()
     assert serious(page) == []
     context.close()
 

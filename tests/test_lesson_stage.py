@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from functools import cache
 from time import monotonic
 
@@ -14,7 +15,7 @@ from mklviz.recipe.prepared import Prepared
 from mklviz.reproduce.recorded import answers_by_paper
 from mklviz.scenarios import Answer, scenarios
 from mklviz.views.explorer.explorer import Explorer
-from mklviz.views.lessons.pictures import recorded_picture
+from mklviz.views.lessons.pictures import picture_of, recorded_picture, recorded_runs
 from mklviz.views.lessons.score import LessonScore
 from mklviz.views.lessons.stage import PictureView
 from mklviz.views.look.palette import LIGHT
@@ -129,6 +130,15 @@ def test_charts_of_a_picture_are_high_enough_and_end_on_the_screen_of_a_laptop(n
     heights = {figure.chart.name: figure.plot.height for figure in view.figures}
     assert min(heights.values()) >= 185  # 120 pixels of them within the axes
     assert sum(heights[row[0].name] + 30 for row in picture.rows) <= 440  # each with its title
+
+
+def test_a_chart_that_only_the_result_fills_says_so_until_then() -> None:
+    runs, view = recorded_runs(NAME, LIGHT), PictureView()
+    assert runs is not None
+    for evidence, empty in ((runs.evidence, False), ({}, True)):
+        view.show(picture_of(scenarios()[NAME], replace(runs, evidence=evidence)), LIGHT)
+        solves, valley = (str(figure.object) for figure in view.headings)
+        assert ("Appears when" in solves, "Appears when" in valley) == (False, empty)
 
 
 def test_a_scenario_without_a_question_has_no_stage(explorer: Explorer) -> None:

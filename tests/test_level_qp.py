@@ -233,3 +233,16 @@ def test_a_larger_lambda_takes_shorter_steps() -> None:
 
     lengths = [travelled(lam) for lam in (0.0, 0.5, 0.9, 0.99)]
     assert lengths == sorted(lengths, reverse=True)
+
+
+def test_of_a_parabola_silp_tries_the_end_and_level_a_near_point() -> None:
+    """Minimize x^2 on [-4, 4] from -3, a cut being its values at both ends. Level paper, section 3.1."""
+    ends, start = np.array([-4.0, 4.0]), np.array([7.0, 1.0]) / 8.0
+    model = CuttingPlaneModel(2)
+    model.add(9.0 - 6.0 * (ends + 3.0))
+    theta, d, _ = model.minimize()
+    assert (theta, float(ends @ d)) == (-33.0, 4.0)
+    level = 0.9 * 9.0 + 0.1 * theta
+    near = project_to_level_set(start, model.cuts, level)
+    assert level == pytest.approx(4.8)
+    assert float(ends @ near.weights) == pytest.approx(-2.3)

@@ -21,8 +21,9 @@ from mklviz.record.bundle import recording
 from mklviz.reproduce.claims import all_claims, load_claim
 from mklviz.scenarios import DEFAULT, load_scenario
 from mklviz.views.explorer import cold_start
-from mklviz.views.explorer.navigation import CLAIMS, EXPLORE, LESSONS, RUNS, SECTIONS, START
+from mklviz.views.explorer.navigation import CLAIMS, CURVE, EXPLORE, LESSONS, RUNS, SECTIONS, START
 from mklviz.views.host.solved_paths import problem_data
+from mklviz.views.lessons.one_curve import CURVE_IN_SHORT, CURVE_TITLE
 from mklviz.views.lessons.pictures import kernel_titles
 from mklviz.views.links import link
 from mklviz.views.start import front_page
@@ -42,6 +43,7 @@ def visit(monkeypatch: pytest.MonkeyPatch, cookie: str = "", **words: str) -> No
     [
         ({}, START),
         ({"page": "lessons"}, LESSONS),
+        ({"page": "curve"}, CURVE),
         ({"page": "nowhere"}, START),
         ({"recipe": "data=heart"}, EXPLORE),
         ({"scenario": "spg-parts"}, EXPLORE),
@@ -184,11 +186,16 @@ def test_a_table_of_ones_own_is_asked_for_where_files_are_opened() -> None:
 # what stands in the HTML
 
 
-@pytest.mark.parametrize("section", SECTIONS)
+@pytest.mark.parametrize("section", [*SECTIONS, CURVE])
 def test_the_html_leads_to_all_sections_and_to_every_lesson_in_order(section: str) -> None:
     html = front_html(section)
     assert f'data-open="{section}"' in html
     assert re.findall(r"<nav.*?</nav>", html)[0].count("href=") == len(SECTIONS)
+    assert (
+        html.count(f'<a href="?page={CURVE}"')
+        + html.count(f'href="?page={CURVE}" data-page="{CURVE}">▸ Start lesson 1')
+        == 3
+    )
     names = [lesson.name for lesson in lessons()]
     assert re.findall(r'<li><a href="\?scenario=([\w-]+)&amp;lesson=on"', html) == names * 2
     assert all(load_scenario(name).question is not None for name in names)
@@ -200,7 +207,8 @@ def test_the_card_of_each_lesson_says_what_it_teaches(shown: str) -> None:
     lists = re.findall(rf'<ol class="lessons {shown}">(.*?)</ol>', front_html(START))
     said = re.findall(r"<b>(\d+) ([^<]*)</b><span>([^<]+)</span>", "".join(lists))
     assert [unescape(f"{title}: {words}") for _, title, words in said] == [
-        f"{lesson.title}: {lesson.in_short}" for lesson in lessons()
+        f"{CURVE_TITLE}: {CURVE_IN_SHORT}",
+        *(f"{lesson.title}: {lesson.in_short}" for lesson in lessons()),
     ]
     assert [int(number) for number, *_ in said] == list(range(1, len(said) + 1))
 

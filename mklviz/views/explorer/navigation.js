@@ -1,6 +1,6 @@
 // Turns the page between what stands in its HTML, Start, Lessons and Claims, and what the server builds. A link that is
 // opened in another tab or window, or before the page is loaded, is an ordinary link.
-const STANDING = ["start", "lessons", "claims"]
+const STANDING = ["start", "lessons", "curve", "claims"]
 const WORDS = ["scenario", "claim", "own"]
 
 export function render({ model, el }) {
@@ -21,7 +21,7 @@ export function render({ model, el }) {
 
   const mark = (section) => {
     for (const [name, link] of Object.entries(links)) {
-      name === section ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current")
+      name === (section === "curve" ? "lessons" : section) ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current")
     }
   }
   let asked = model.answered, byKey = false
@@ -35,7 +35,7 @@ export function render({ model, el }) {
     front.dispatchEvent(new CustomEvent("mklviz-section"))
   }
   const turn = (section, words = {}) => {
-    const before = words.scenario || words.claim ? "start" : section  // what an address without words opens
+    const before = words.scenario || words.claim || section === "curve" ? "start" : section  // what an address without words opens
     document.cookie = `mklviz-page=${before}; path=/; max-age=31536000; samesite=lax`
     if (STANDING.includes(section)) {
       show(section)
@@ -57,7 +57,7 @@ export function render({ model, el }) {
   const back = () => {
     const words = new URLSearchParams(location.search)
     const section = words.get("page") ?? (words.has("scenario") || words.has("claim") ? "explore" : "start")
-    if (section in links) turn(section)
+    if (section in links || STANDING.includes(section)) turn(section)
   }
   const painted = () => {
     if (!front) return

@@ -1,7 +1,7 @@
 """The row of links that leads a page: Start, Lessons, Claims, Explore and Runs.
 
-Start, Lessons and Claims stand in the HTML of the page, so the browser turns to them by itself and tells the server.
-Explore and Runs are built by the server when they are first asked for.
+Start, Lessons, the first lesson and Claims stand in the HTML of the page, so the browser turns to them by itself and
+tells the server. Explore and Runs are built by the server when they are first asked for.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from mklviz.views.host.components import ScriptedComponent
 from mklviz.views.host.workarounds import with_page_locked
 from mklviz.views.links.link import PAGE
 
-__all__ = ["CLAIMS", "EXPLORE", "LESSONS", "RUNS", "SECTIONS", "START", "Navigation", "address_of"]
+__all__ = ["CLAIMS", "CURVE", "EXPLORE", "LESSONS", "RUNS", "SECTIONS", "START", "Navigation", "address_of"]
 
-START, LESSONS, CLAIMS, EXPLORE, RUNS = "start", "lessons", "claims", "explore", "runs"
+START, LESSONS, CURVE, CLAIMS, EXPLORE, RUNS = "start", "lessons", "curve", "claims", "explore", "runs"
 SECTIONS = {START: "Start", LESSONS: "Lessons", CLAIMS: "Claims", EXPLORE: "Explore", RUNS: "Runs"}
 """What the links say, by the names that stand in addresses."""
 
@@ -37,7 +37,7 @@ class Navigation(ScriptedComponent):
     `claim` that of a paper's claim, `own` is set where a table of one's own is to be opened.
     """
 
-    section = param.Selector(default=START, objects=list(SECTIONS))
+    section = param.Selector(default=START, objects=[*SECTIONS, CURVE])
     answered = param.Integer(default=0, doc="The last turn asked for that stands on the page")
     rows = param.List(default=[[name, title, address_of(name)] for name, title in SECTIONS.items()])
     dark = param.Boolean(default=False)
@@ -55,7 +55,7 @@ class Navigation(ScriptedComponent):
     def receive(self, message: Any) -> None:
         """Turn to the section asked for; what is no section is not answered."""
         section = message.get("section") if isinstance(message, dict) else None
-        if isinstance(section, str) and section in SECTIONS:
+        if isinstance(section, str) and section in self.param.section.objects:
             words = {name: str(message[name]) for name in ("scenario", "claim", "own") if message.get(name)}
             try:
                 self._turn(section, words)

@@ -24,11 +24,21 @@ from mklviz.reproduce.verdicts import DOES_NOT
 from mklviz.scenarios import GROUPS, Question, load_scenario, scenarios
 from mklviz.views.chart.svg import svg_address
 from mklviz.views.export.lab_page import lab_page, lab_title
-from mklviz.views.export.page import data_title, page_colours, race_page
+from mklviz.views.export.page import PICTURE_COLOURS, data_title, page, page_colours, race_page
 from mklviz.views.host.beside import beside
+from mklviz.views.host.solved_paths import SOLVER
+from mklviz.views.lessons.one_curve import (
+    CURVE_FIGURE,
+    CURVE_IN_SHORT,
+    CURVE_SCRIPT,
+    CURVE_STYLE,
+    CURVE_TITLE,
+    curve_thumbnail,
+    two_kernels,
+)
 from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.lessons.pictures import PICTURES, small_picture, thumbnail
-from mklviz.views.lessons.triangle import Heights
+from mklviz.views.lessons.triangle import TRIANGLE_SCRIPT, TRIANGLE_STYLE, Heights
 from mklviz.views.look.palette import DARK, LIGHT, Theme
 from mklviz.views.look.styles import run_styles, verdict_html
 
@@ -73,8 +83,28 @@ def save_gallery(folder: str | Path, store: Store | str | Path | None = None) ->
 
 def gallery_pages(store: Store | str | Path | None = None) -> dict[str, str]:
     """Return the pages of the gallery by the names of their files."""
-    pages = [*_laboratories(store), *_lessons(), *_claims()]
+    pages = [*_laboratories(store), _first_lesson(), *_lessons(), *_claims()]
     return {INDEX: _index(pages), **{f"{page.name}.html": page.html for page in pages}}
+
+
+_CURVE = """.curve { --run-silp: var(--run-0); --word-silp: var(--run-0); }
+.curve { --run-level: var(--run-1); --word-level: var(--run-1); }"""
+_STEPS = """
+const told = (name) => document.querySelector(name).textContent
+playCurve(document.querySelector(".curve"), JSON.parse(told("#data")), told(".solver"))
+"""
+
+
+def _first_lesson() -> GalleryPage:
+    """Return the lesson of one curve, which has no race."""
+    runs = recording("three-kernels")
+    colours = page_colours({key: runs[key] for key in ("silp", "level")})
+    style = colours + PICTURE_COLOURS + TRIANGLE_STYLE + CURVE_STYLE + _CURVE
+    solver = f'<script type="text/plain" class="solver">{SOLVER}</script>'
+    lead = f'{_BACK}<section class="curve">{CURVE_FIGURE}</section>{solver}'
+    script = TRIANGLE_SCRIPT + CURVE_SCRIPT + _STEPS
+    html = page(CURVE_TITLE, f"{CURVE_TITLE}: SILP and Level", "", two_kernels(), style, script, lead)
+    return GalleryPage("one-curve", GROUPS[0], CURVE_TITLE, CURVE_IN_SHORT, curve_thumbnail, html)
 
 
 def _lessons() -> Iterator[GalleryPage]:

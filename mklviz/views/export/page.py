@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from mklviz.views.session.session import Session
 
 __all__ = [
-    *("KINDS", "colours", "data_title", "figures_script", "figures_style", "page", "page_colours", "race_page"),
-    *("save_html",),
+    *("KINDS", "PICTURE_COLOURS", "colours", "data_title", "figures_script", "figures_style", "page"),
+    *("page_colours", "race_page", "save_html"),
 ]
 
 _SHOWS = """
@@ -51,14 +51,15 @@ _PLAYS = """
 const told = (name) => document.querySelector(`script.${name}`).textContent
 playTriangle(document.querySelector(".map"), JSON.parse(told("triangle")), told("solver"))
 """
-_TRIANGLE_COLOURS = (
-    ".map { flex-basis: 100%; --mk-small: 13px; --mk-words: 14px; --mk-label: 15px; --mk-font: var(--font);"
+PICTURE_COLOURS = (
+    ":is(.map, .curve) { flex-basis: 100%; --mk-head: 16px; --mk-small: 13px; --mk-words: 14px; --mk-label: 15px;"
+    " --mk-font: var(--font);"
     + "".join(f" --mk-{name}: var(--{name});" for name in ("card", "border", "text", "muted", "axis", "accent"))
     + "".join(
         f" --mk-{name}: light-dark({LOW_AND_HIGH[False][k]}, {LOW_AND_HIGH[True][k]});"
         for k, name in enumerate(("low", "high"))
     )
-    + " } @media (max-width: 599px) { .map { --mk-label: 22px; } }"
+    + " } @media (max-width: 599px) { :is(.map, .curve) { --mk-label: 22px; } }"
 )
 MOST_TOLD = 700_000  # characters of a problem: the page stays below a megabyte
 _MORE = "Enable JavaScript to see the figures: a script in this file draws them, and loads nothing."
@@ -110,7 +111,7 @@ def race_page(
     if triangle := _triangle(shown.traces, problem, heights):
         lead, style, shows = (
             lead + triangle,
-            style + _TRIANGLE_COLOURS + TRIANGLE_STYLE,
+            style + PICTURE_COLOURS + TRIANGLE_STYLE,
             TRIANGLE_SCRIPT + _PLAYS + shows,
         )
     return page(title, f"{title}: {names}", shown.problem, data, style, shows, lead)

@@ -216,7 +216,7 @@ class Oracle {
     this.objective = Math.min(this.objective, point.primal)
     this.bound = Math.max(this.bound, bound)
     const gap = (this.objective - this.bound) / Math.max(Math.abs(this.objective), Number.MIN_VALUE)
-    return { weights: [...point.weights], objective: point.primal, bound, gap, solves: this.solves }
+    return { weights: [...point.weights], objective: point.primal, cut: point.cut, bound, gap, solves: this.solves }
   }
 }
 
@@ -460,7 +460,7 @@ function* level(oracle, start) {
     yield oracle.step(point)
     if (upper - lower <= ROUNDING * Math.abs(upper)) return yield oracle.step(point)
     let weights = null
-    for (let lambda = LAMBDA; weights === null && 1 - lambda > 1e-9; lambda = 0.5 * (1 + lambda)) {
+    for (let lambda = oracle.lambda ?? LAMBDA; weights === null && 1 - lambda > 1e-9; lambda = 0.5 * (1 + lambda)) {
       weights = projected(point.weights, model.cuts, lambda * upper + (1 - lambda) * lower)
     }
     if (weights === null || size(minus(weights, point.weights)) === 0) {

@@ -7,7 +7,43 @@ const nearestMix = (shares) => {  // the nearest shares that sum to one, none of
   })
   return shares.map((value) => Math.max(value - shift, 0))
 }
-// Returns what takes a start, and words that come back with its paths to `drawn`, before the next picture.
+// The text of a worker that solves a problem: the solvers, the `problem` and what answers each message.
+const solvingText = (solver, { kernels, y, C }, answer) => {  // no module: browsers load none from a page on the disk
+  const whole = (n, { of, values }) => {
+    const packed = new Float64Array(Uint8Array.from(atob(values), (sign) => sign.charCodeAt(0)).buffer)
+    const entry = (i, j) => packed[i < j ? j * (j + 1) / 2 + i : i * (i + 1) / 2 + j]
+    return Float64Array.from({ length: n * n }, (_, at) => entry(of[Math.floor(at / n)], of[at % n]))
+  }
+  return `${solver.replace(/^export /m, "")}
+    const whole = ${whole}, packed = ${JSON.stringify({ kernels, y, C })}
+    const problem = { ...packed, kernels: packed.kernels.map((kernel) => whole(packed.y.length, kernel)) }
+    onmessage = ${answer}`
+}
+// Returns what asks a worker of this text, the newest message next; answers come to `drawn` before the next picture.
+const newestFirst = (text, drawn) => {
+  let worker = null, solving = false, newest = null, latest = null
+  const next = () => {
+    if (solving || newest === null) return
+    solving = true
+    worker ??= begun()
+    worker.postMessage(newest)
+    newest = null
+  }
+  const begun = () => {
+    const made = new Worker(URL.createObjectURL(new Blob([text], { type: "text/javascript" })))
+    made.onmessage = ({ data }) => {
+      solving = false
+      next()
+      if (latest === null) requestAnimationFrame(() => { drawn(latest); latest = null })
+      latest = data
+    }
+    return made
+  }
+  const ask = (message) => { newest = message; next() }
+  ask.end = () => worker?.terminate()
+  return ask
+}
+// Returns what takes a start, and words that come back with its paths to `drawn`.
 const solvedPaths = ({ solver, problem, runs }, drawn) => {
   const answer = ({ data: { start, about } }) => {  // within the worker
     const GAP = 1e-3, MOST = 60, LONGEST = 100, found = {}  // a smaller gap moves no path by a pixel
@@ -20,36 +56,10 @@ const solvedPaths = ({ solver, problem, runs }, drawn) => {
     }
     postMessage({ start, about, found })
   }
-  // no module: browsers load none from a page on the disk
-  const source = `${solver.replace(/^export /m, "")}
-    const { kernels, y, C } = ${JSON.stringify(problem)}, n = y.length, runs = ${JSON.stringify(runs)}
-    const whole = ({ of, values }) => {
-      const packed = new Float64Array(Uint8Array.from(atob(values), (sign) => sign.charCodeAt(0)).buffer)
-      const entry = (i, j) => packed[i < j ? j * (j + 1) / 2 + i : i * (i + 1) / 2 + j]
-      return Float64Array.from({ length: n * n }, (_, at) => entry(of[Math.floor(at / n)], of[at % n]))
-    }
-    const problem = { kernels: kernels.map(whole), y, C }
-    onmessage = ${answer}`
-  let worker = null, solving = false, newest = null, latest = null
-  const next = () => {
-    if (solving || newest === null) return
-    solving = true
-    worker ??= begun()
-    worker.postMessage(newest)
-    newest = null
-  }
-  const begun = () => {
-    const made = new Worker(URL.createObjectURL(new Blob([source], { type: "text/javascript" })))
-    made.onmessage = ({ data }) => {
-      solving = false
-      next()
-      if (latest === null) requestAnimationFrame(() => { drawn(latest); latest = null })
-      latest = data
-    }
-    return made
-  }
-  const ask = (start, about) => { newest = { start, about }; next() }
-  ask.end = () => worker?.terminate()
+  const told = `${solver}\nconst runs = ${JSON.stringify(runs)}`
+  const newest = newestFirst(solvingText(told, problem, answer), drawn)
+  const ask = (start, about) => newest({ start, about })
+  ask.end = newest.end
   return ask
 }
 const movedWeight = (path) => path.slice(1).reduce((total, { weights }, t) =>

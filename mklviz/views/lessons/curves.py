@@ -187,9 +187,10 @@ def accuracy(runs: LessonRuns) -> Picture:
         "room": {"step": steps[:1], "share": [max(shares) + ABOVE * (max(shares) - min(shares)) for _ in steps[:1]]},
     }
     names = [Named("best", "share", f"best: step {steps[t]}", theme.text) for t in best]
-    line = LineMark("fall", "step", "objective", theme.kernels[0], width=2.4 * theme.scale)
+    colour = theme.accent if trace is None else runs.styles["level"].colour
+    line = LineMark("fall", "step", "objective", colour, width=2.4 * theme.scale)
     right = [
-        LineMark("accuracy", "step", "share", theme.kernels[2], width=2.4 * theme.scale),
+        LineMark("accuracy", "step", "share", colour, width=2.4 * theme.scale),
         PointMark("best", "step", "share", theme.card, theme.text, "star", 20.0 * theme.scale),
         RuleMark("best", y="share", colour=theme.muted, dash="dashed", width=1.0),
         LineMark("room", "step", "share"),

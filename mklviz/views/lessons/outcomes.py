@@ -64,7 +64,7 @@ def sparse_or_dense(runs: LessonRuns) -> Picture:
     best = best_of(runs.traces.values()).best.weights
     simplex = runs.evidence.get("largest first", {}).get("simplex", [])
     theme = runs.theme
-    kinds = [("simplex", np.array(simplex), theme.kernels[1]), ("p = 4/3", np.sort(best)[::-1], theme.kernels[0])]
+    kinds = [("simplex", np.array(simplex), theme.muted), ("p = 4/3", np.sort(best)[::-1], theme.accent)]
     ranked = {name: _ranked(weights) for name, weights, _ in kinds}
     bars = [
         NamedBar(name, float(len(ranked[name]["rank"])), f"{len(ranked[name]['rank']):,}", c) for name, _, c in kinds

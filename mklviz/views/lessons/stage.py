@@ -41,6 +41,7 @@ __all__ = ["LessonStage", "PictureView", "emptied"]
 EVERY = 0.25  # seconds between pictures of a race that goes on
 CHANGED = "You changed this lesson's set-up, so its question waits."
 GUESS = "Guess: a recorded race plays here at once, and Run lesson brings your own."
+COMES = "Appears when the race has ended"
 LATER = "This picture is computed from the result: it appears when the race has ended."
 SEEN = {  # which race is drawn, and what that means
     "recorded": "A recording of this lesson's race. Run lesson replaces it by a race of your own.",
@@ -168,7 +169,7 @@ class LessonStage(cards.Rooted):
             guess = "" if before is None or self.changed.visible else GUESS
             return self.picture.show(nothing, theme, self.progress or guess)
         picture = gap(runs) if self._foreign and seen == "live" else picture_of(scenario, runs)
-        later = "" if any(map(len, chain(*(table.values() for table in picture.tables.values())))) else LATER
+        later = "" if _filled(picture.tables) else LATER
         return self.picture.show(picture, theme, later, seen, self.progress)
 
     def _runs(self) -> LessonRuns:
@@ -205,6 +206,7 @@ class PictureView(cards.Rooted):
     def __init__(self) -> None:
         super().__init__()
         self.figures: list[ChartFigure] = []
+        self.headings: list[Any] = []
         self._theme: Theme | None = None
         self.handle = DragHandle(label="Start of the paths", hint="Drag the start")
         self.head, self.cover, self._kernels = cards.html(), cards.html(styles=_OVER), cards.html()
@@ -233,6 +235,8 @@ class PictureView(cards.Rooted):
             with self.sync.frames.in_order():
                 for figure in self.figures:
                     figure.show(_own(figure.chart, picture.tables))
+        for figure, heading in zip(self.figures, self.headings, strict=True):
+            heading.object = _heading(figure.chart, bool(waiting) or _filled(_own(figure.chart, picture.tables)))
         self._offer_start(picture)
         self.head.object = _header(seen, progress) + (cards.legend(picture.legend) if picture.legend else "")
         named = kernel_legend(picture.kernels, theme)
@@ -261,16 +265,14 @@ class PictureView(cards.Rooted):
             figure.plot.stylesheets = [_LOWER] if len(picture.rows) == 1 else []
         if self.figures:
             self.handle.lie(self.figures[0].plot.id)
-        drawn = iter(self.figures)
-        rows = [[self._drawn(next(drawn), high) for _ in row] for row in picture.rows]
+        self.headings = [cards.html(visible=bool(figure.chart.title)) for figure in self.figures]
+        drawn = zip(self.figures, self.headings, strict=True)
+        rows = [[self._drawn(*next(drawn), high) for _ in row] for row in picture.rows]
         self._rows.objects = [cards.grid(*row, columns=_ACROSS) for row in rows]
 
-    def _drawn(self, figure: ChartFigure, high: int) -> pn.Column:
-        chart = figure.chart
+    def _drawn(self, figure: ChartFigure, heading: Any, high: int) -> pn.Column:
         pane = PlotPane(figure.plot, sizing_mode="stretch_width", margin=0, height=high)
-        note = f'<span class="why">{escape(chart.note)}</span>' if chart.note else ""
-        heading = cards.html(cards.title(chart.title, beside=note), visible=bool(chart.title))
-        over = [self.handle] if chart.equal_units else []
+        over = [self.handle] if figure.chart.equal_units else []
         return pn.Column(heading, pane, *over, sizing_mode="stretch_width", margin=0)
 
 
@@ -280,6 +282,16 @@ def _header(seen: str, progress: str) -> str:
     word = f'<b class="pill {look}" title="{SEEN[seen]}">{seen}</b> ' if seen else "&nbsp;"
     sentence = f'<span style="display: var(--mk-detail, inline)">{SEEN.get(seen, "")}</span>'
     return f'<span class="why">{word}{escape(progress) or sentence}</span> '
+
+
+def _heading(chart: Chart, filled: bool) -> str:
+    """Return the title of a chart as HTML, with its note, or why nothing is drawn."""
+    note = chart.note if filled else COMES
+    return cards.title(chart.title, beside=f'<span class="why">{escape(note)}</span>' if note else "")
+
+
+def _filled(tables: Tables) -> bool:
+    return any(map(len, chain(*(table.values() for table in tables.values()))))
 
 
 def _own(chart: Chart, tables: Tables) -> Tables:

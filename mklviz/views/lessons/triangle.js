@@ -1,16 +1,51 @@
+// What pictures in SVG are made of, and a handle in one.
+const svgPart = (tag, properties = {}, parent = null) => {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", tag)
+  for (const [name, value] of Object.entries(properties)) node.setAttribute(name, value)
+  parent?.append(node)
+  return node
+}
+const svgLine = (points) => points.map(([x, y], k) => `${k ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("")
+// A handle that mouse, finger and arrow keys move. `begin`: before each drag; `to`: where the pointer is; `by`: along and up.
+const svgHandle = (svg, label, { begin, to, by }) => {
+  const KEY = 0.02, TOWARDS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }
+  const handle = svgPart("g", { class: "handle", role: "slider", tabindex: 0, "aria-label": label, "aria-valuemin": 0, "aria-valuemax": 100 }, svg)
+  svgPart("circle", { class: "knob", r: 9 }, handle)
+  const words = svgPart("text", { x: 17, y: 5 }, handle)
+  words.textContent = "drag the start"
+  const reach = document.createElement("div")  // on top, as touch-action does nothing on what is not HTML
+  reach.className = "reach"
+  svgPart("foreignObject", { x: -32, y: -32, width: 64, height: 64 }, handle).append(reach)
+  let held = null, dragged = false  // where the pointer was pressed
+  handle.addEventListener("pointerdown", (event) => {
+    event.preventDefault()
+    handle.focus()
+    handle.setPointerCapture(event.pointerId)
+    held = { x: event.clientX, y: event.clientY }
+  })
+  handle.addEventListener("pointermove", (event) => {
+    if (held === null || (!dragged && event.clientX === held.x && event.clientY === held.y)) return
+    if (!dragged) begin()  // a click alone moves nothing
+    dragged = true
+    to(new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse()))
+  })
+  for (const name of ["pointerup", "pointercancel"]) handle.addEventListener(name, () => { held = null; dragged = false })
+  handle.addEventListener("keydown", (event) => {
+    const towards = TOWARDS[event.key]
+    if (!towards) return
+    event.preventDefault()
+    event.stopPropagation()
+    if (!event.repeat) begin()
+    by(...towards.map((way) => KEY * (event.shiftKey ? 5 : 1) * way))
+  })
+  return { handle, words }
+}
 // The triangle of three kernels in a figure: plays recorded paths, and draws those from another start.
 const playTriangle = (figure, data, solver) => {
   const find = (name) => figure.querySelector(name)
   const { left, foot, side, runs } = data
-  const STEPS_A_SECOND = 2, KEY = 0.02, STILL = matchMedia("(prefers-reduced-motion: reduce)")
-  const made = (tag, properties = {}, parent = null) => {
-    const node = document.createElementNS("http://www.w3.org/2000/svg", tag)
-    for (const [name, value] of Object.entries(properties)) node.setAttribute(name, value)
-    parent?.append(node)
-    return node
-  }
+  const STEPS_A_SECOND = 2, STILL = matchMedia("(prefers-reduced-motion: reduce)")
   const at = ([, second, third]) => [left + side * (second + third / 2), foot - side * Math.sqrt(0.75) * third]
-  const line = (points) => points.map(([x, y], k) => `${k ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("")
   const percent = (share) => `${Math.round(100 * share)} %`
   const STAR = "M0-11l2.6 7.1 7.6.3-6 4.6 2.1 7.3L0 4.1l-6.3 4.2 2.1-7.3-6-4.6 7.6-.3z"
 
@@ -19,10 +54,10 @@ const playTriangle = (figure, data, solver) => {
   const layer = find(".paths"), ghosts = find(".ghosts")
   const drawn = runs.map(({ key, dash, colour: hue }) => {
     const colour = `stroke: ${hue}`
-    return { key, seam: made("path", { class: "seam" }, layer), line: made("path", { class: "line", style: colour, "stroke-dasharray": dash }, layer),
-      dots: made("g", { style: colour }, layer), head: made("circle", { class: "running", r: 6, style: `fill: ${hue}` }, layer) }
+    return { key, seam: svgPart("path", { class: "seam" }, layer), line: svgPart("path", { class: "line", style: colour, "stroke-dasharray": dash }, layer),
+      dots: svgPart("g", { style: colour }, layer), head: svgPart("circle", { class: "running", r: 6, style: `fill: ${hue}` }, layer) }
   })
-  const best = made("path", { class: "best", d: STAR }, layer)
+  const best = svgPart("path", { class: "best", d: STAR }, layer)
   let paths = data.paths, recorded = true
   const longest = () => Math.max(...Object.values(paths).map((path) => path.length - 1))
   const until = (points, step) => {
@@ -32,10 +67,10 @@ const playTriangle = (figure, data, solver) => {
   }
   const draw = (step) => {
     for (const run of drawn) {
-      const points = (paths[run.key] ?? []).map(at), shown = until(points, step), d = line(shown)
+      const points = (paths[run.key] ?? []).map(at), shown = until(points, step), d = svgLine(shown)
       run.seam.setAttribute("d", d)
       run.line.setAttribute("d", d)
-      run.dots.replaceChildren(...points.slice(1, Math.floor(step) + 1).map(([cx, cy]) => made("circle", { class: "dot", r: 4, cx, cy })))
+      run.dots.replaceChildren(...points.slice(1, Math.floor(step) + 1).map(([cx, cy]) => svgPart("circle", { class: "dot", r: 4, cx, cy })))
       const end = shown.at(-1), runs_on = end !== undefined && step < points.length - 1
       run.head.style.display = runs_on ? "" : "none"
       if (runs_on) { run.head.setAttribute("cx", end[0]); run.head.setAttribute("cy", end[1]) }
@@ -78,14 +113,14 @@ const playTriangle = (figure, data, solver) => {
   const clear = find(".clear"), undo = find(".undo"), hint = find(".hint")
   const middle = [1 / 3, 1 / 3, 1 / 3]
   let begins = middle, former = [], turn = 0  // turned by undoing: answers to what was asked before come too late
-  const handle = made("g", { class: "handle", role: "slider", tabindex: 0, "aria-label": "Start of the solvers: arrow keys move it",
-    "aria-valuemin": 0, "aria-valuemax": 100 }, layer.ownerSVGElement)
-  made("circle", { class: "knob", r: 9 }, handle)
-  const words = made("text", { x: 17, y: 5 }, handle)
-  words.textContent = "drag the start"
-  const reach = document.createElement("div")  // on top, as touch-action does nothing on what is not HTML
-  reach.className = "reach"
-  made("foreignObject", { x: -32, y: -32, width: 64, height: 64 }, handle).append(reach)
+  const { handle, words } = svgHandle(layer.ownerSVGElement, "Start of the solvers: arrow keys move it", {
+    begin: () => keep(),
+    to: ({ x, y }) => {
+      const third = (foot - y) / (side * Math.sqrt(0.75)), second = (x - left) / side - third / 2
+      move(nearestMix([1 - second - third, second, third]))
+    },
+    by: (along, up) => move(nearestMix([-along - up / 2, along - up / 2, up].map((change, k) => begins[k] + change))),
+  })
   const place = () => {
     handle.setAttribute("transform", `translate(${at(begins)})`)
     handle.setAttribute("aria-valuenow", Math.round(100 * begins[2]))
@@ -98,7 +133,7 @@ const playTriangle = (figure, data, solver) => {
   }
   const keep = () => {  // the paths so far stay as ghosts, once for each drag
     former.push({ begins, paths, recorded, hint: hint.textContent })
-    for (const { key, colour } of runs) made("path", { d: line((paths[key] ?? []).map(at)), style: `stroke: ${colour}`, "stroke-width": 2 }, ghosts)
+    for (const { key, colour } of runs) svgPart("path", { d: svgLine((paths[key] ?? []).map(at)), style: `stroke: ${colour}`, "stroke-width": 2 }, ghosts)
     tidy()
   }
   const move = (shares) => {
@@ -107,34 +142,6 @@ const playTriangle = (figure, data, solver) => {
     if (playing) stop()
     solve(begins, turn)
   }
-  const under = (event) => {
-    const svg = handle.ownerSVGElement, point = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse())
-    const third = (foot - point.y) / (side * Math.sqrt(0.75)), second = (point.x - left) / side - third / 2
-    return nearestMix([1 - second - third, second, third])
-  }
-  let held = null, dragged = false  // where the pointer was pressed
-  handle.addEventListener("pointerdown", (event) => {
-    event.preventDefault()
-    handle.focus()
-    handle.setPointerCapture(event.pointerId)
-    held = { x: event.clientX, y: event.clientY }
-  })
-  handle.addEventListener("pointermove", (event) => {
-    if (held === null || (!dragged && event.clientX === held.x && event.clientY === held.y)) return
-    if (!dragged) keep()  // a click alone moves nothing
-    dragged = true
-    move(under(event))
-  })
-  for (const name of ["pointerup", "pointercancel"]) handle.addEventListener(name, () => { held = null; dragged = false })
-  const TOWARDS = { ArrowLeft: [1, -1, 0], ArrowRight: [-1, 1, 0], ArrowUp: [-0.5, -0.5, 1], ArrowDown: [0.5, 0.5, -1] }
-  handle.addEventListener("keydown", (event) => {
-    const towards = TOWARDS[event.key]
-    if (!towards) return
-    event.preventDefault()
-    event.stopPropagation()
-    if (!event.repeat) keep()
-    move(nearestMix(begins.map((share, k) => share + KEY * (event.shiftKey ? 5 : 1) * towards[k])))
-  })
   undo.addEventListener("click", () => {
     const before = former.pop()
     for (const _ of runs) ghosts.lastElementChild?.remove()

@@ -1,7 +1,12 @@
 // Plays the recorded paths as soon as the HTML is there. Says at once what a click will open.
 {
 const front = document.getElementById("mklviz-front"), find = (name) => front.querySelector(name)
-playTriangle(find(".map"), JSON.parse(find(".data").textContent), find(".solver").textContent)
+const data = JSON.parse(find(".data").textContent), solver = find(".solver").textContent
+playTriangle(find(".map"), data, solver)
+let drawn = false  // the curve of the first lesson, once it is seen
+const seen = () => { if (!drawn && front.dataset.open === "curve") { drawn = true; playCurve(find(".page.curve"), data.pair, solver) } }
+front.addEventListener("mklviz-section", seen)
+seen()
 
 // -- what is coming
 

@@ -22,10 +22,19 @@ from mklviz.reproduce import ClaimAnswer
 from mklviz.reproduce.recorded import answers_by_paper
 from mklviz.reproduce.verdicts import VERDICTS
 from mklviz.scenarios import Scenario, load_scenario, scenarios
-from mklviz.views.explorer.navigation import SECTIONS, address_of
+from mklviz.views.explorer.navigation import CURVE, LESSONS, SECTIONS, address_of
 from mklviz.views.geometry.map_chart import LOW_AND_HIGH
 from mklviz.views.host.beside import beside
 from mklviz.views.host.solved_paths import SOLVER
+from mklviz.views.lessons.one_curve import (
+    CURVE_FIGURE,
+    CURVE_IN_SHORT,
+    CURVE_SCRIPT,
+    CURVE_STYLE,
+    CURVE_TITLE,
+    curve_thumbnail,
+    two_kernels,
+)
 from mklviz.views.lessons.pictures import kernel_titles, thumbnail
 from mklviz.views.lessons.triangle import TRIANGLE_SCRIPT, TRIANGLE_STYLE, triangle_data, triangle_figure
 from mklviz.views.links.link import LESSON, ON
@@ -66,20 +75,27 @@ def front_html(section: str) -> str:
     return _PAGE.substitute(
         section=section,
         tokens=_tokens(),
-        css=_CSS + TRIANGLE_STYLE,
+        css=_CSS + TRIANGLE_STYLE + CURVE_STYLE,
         links=_links(section),
         **_triangle(traces),
         **_sentences(traces, titles),
         first=first.name,
         first_title=escape(first.title),
-        thumbnails="".join(_card(number, lesson) for number, lesson in enumerate(lessons(), 1)),
+        **{
+            "curve": CURVE_FIGURE,
+            "curve_title": CURVE_TITLE,
+            "curve_address": address_of(CURVE),
+            "curve_section": CURVE,
+        },
+        thumbnails=_first_card() + "".join(_card(number, lesson) for number, lesson in enumerate(lessons(), 2)),
         lessons=_groups(),
         claims=_claims(),
-        script=f"{{\n{TRIANGLE_SCRIPT}{_SCRIPT}}}",
+        script=f"{{\n{TRIANGLE_SCRIPT}{CURVE_SCRIPT}{_SCRIPT}}}",
     )
 
 
 def _links(section: str) -> str:
+    section = LESSONS if section == CURVE else section
     return "".join(
         f'<a href="{address_of(name)}" data-page="{name}"{" aria-current=page" if name == section else ""}>{title}</a>'
         for name, title in SECTIONS.items()
@@ -113,6 +129,11 @@ def _way(key: str, trace: Trace) -> str:
     return f'<b style="color: var(--word-{key})">{escape(trace.label)}</b> moved {much} in {len(trace) - 1} steps'
 
 
+def _first_card() -> str:
+    words = f"<b>1 {CURVE_TITLE}</b><span>{CURVE_IN_SHORT}</span>"
+    return f'<li><a href="{address_of(CURVE)}" data-page="{CURVE}" style="--picture: var(--lesson-1)">{words}</a></li>'
+
+
 def _card(number: int, lesson: Scenario) -> str:
     """Return a lesson as a small picture with its title and what it teaches."""
     words = f"<b>{number} {escape(lesson.title)}</b><span>{escape(lesson.in_short)}</span>"
@@ -122,9 +143,10 @@ def _card(number: int, lesson: Scenario) -> str:
 
 def _groups() -> str:
     """Return all lessons under the headings under which they are taught, with what each teaches."""
-    parts = []
-    for group, members in groupby(enumerate(lessons(), 1), key=lambda entry: entry[1].group):
-        cards = "".join(_card(number, lesson) for number, lesson in members)
+    parts: list[str] = []
+    for group, members in groupby(enumerate(lessons(), 2), key=lambda entry: entry[1].group):
+        cards = "" if parts else _first_card()
+        cards += "".join(_card(number, lesson) for number, lesson in members)
         parts.append(f'<h3>{escape(group)}</h3><ol class="lessons large">{cards}</ol>')
     return "".join(parts)
 
@@ -135,6 +157,7 @@ def _triangle(traces: Mapping[str, Trace]) -> dict[str, str]:
     styles = {key: replace(s, colour=f"var(--run-{key})") for key, s in run_styles(traces, LIGHT).items()}
     said = f"recorded on {recipe.data.source.title()} data"
     data = triangle_data(traces, styles, recipe.prepare().problem, said)
+    data["pair"] = two_kernels()
     figure = triangle_figure(traces, styles, ground.get("objective", ()))
     return {"triangle": figure, "data": json.dumps(data).replace("<", "\\u003c"), "solver": SOLVER}
 
@@ -154,7 +177,8 @@ def _variables(theme: Theme) -> str:
     low, high = LOW_AND_HIGH[theme.dark]
     colours = {f"mk-{name}": getattr(theme, name) for name in names} | {"mk-low": low, "mk-high": high}
     styles = run_styles(recording(RECORDED), theme)
-    colours |= {f"lesson-{k}": _address(thumbnail(lesson.name, theme)) for k, lesson in enumerate(lessons(), 1)}
+    small = [curve_thumbnail(theme), *(thumbnail(lesson.name, theme) for lesson in lessons())]
+    colours |= {f"lesson-{k}": _address(picture) for k, picture in enumerate(small, 1)}
     colours |= {f"run-{key}": style.colour for key, style in styles.items()}
     colours |= {f"word-{key}": readable(style.colour, theme.page, OF_TEXT) for key, style in styles.items()}
     scheme = f"color-scheme: {'dark' if theme.dark else 'light'};{word_variables(theme)}"

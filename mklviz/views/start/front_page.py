@@ -17,7 +17,7 @@ from mklviz.record.bundle import read_bundle
 from mklviz.scenarios import scenarios
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.explorer.follower import Follower
-from mklviz.views.explorer.navigation import EXPLORE, RUNS, SECTIONS, START, Navigation
+from mklviz.views.explorer.navigation import CURVE, EXPLORE, RUNS, SECTIONS, START, Navigation
 from mklviz.views.explorer.page import Frame, build_page
 from mklviz.views.form.inputs import follow
 from mklviz.views.host.page_session import follow_session
@@ -173,4 +173,4 @@ def wanted_section() -> str:
     """Return what the address of the page asks for, else what this browser had open last, else the start."""
     before = str((pn.state.cookies or {}).get(BEFORE, ""))
     wanted = query_value(PAGE) or (EXPLORE if names_a_race() else before)
-    return wanted if wanted in SECTIONS else START
+    return wanted if wanted in (*SECTIONS, CURVE) else START
