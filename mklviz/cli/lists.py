@@ -33,6 +33,23 @@ def _claims() -> dict[str, Any]:
     return {"claims": [{key: getattr(claim, key) for key in keys} for claim in all_claims().values()]}
 
 
+def _statements() -> dict[str, Any]:
+    from mklviz.reproduce.statements import how_many_text, stated_answers
+
+    entries = [
+        {
+            "paper": each.paper,
+            "place": each.statement.place,
+            "sentence": each.statement.sentence,
+            "verdict": each.verdict,
+            "claims": each.names,
+            "obstacle": each.obstacle,
+        }
+        for each in stated_answers()
+    ]
+    return {"statements": entries, "summary": how_many_text()}
+
+
 def _datasets() -> dict[str, Any]:
     from mklviz.datasets import describe_datasets
 
@@ -108,6 +125,17 @@ def _claim_lines(document: dict[str, Any]) -> None:
         print(_filled(text, f"{entry['name']:<{width}}", width))
 
 
+def _statement_lines(document: dict[str, Any]) -> None:
+    for entry in document["statements"]:
+        print(_filled(f"{entry['paper']}, {entry['place']}: {entry['sentence']}", "", 4))
+        print(f"    {entry['verdict']}")
+        if entry["claims"]:
+            print(_filled(f"mklviz reproduce {' '.join(entry['claims'])}", "    ", 6))
+        if entry["obstacle"]:
+            print(_filled(entry["obstacle"], "    ", 4))
+    print(f"{document['summary']}.")
+
+
 def _dataset_lines(document: dict[str, Any]) -> None:
     for info in document["datasets"]:
         size = f"{info['n_samples']:>7,} x {info['n_features']:<4}"
@@ -144,11 +172,13 @@ def _scenario_lines(document: dict[str, Any]) -> None:
 
 
 def _filled(text: str, begin: str, indent: int) -> str:
-    return textwrap.fill(begin + text, 110, subsequent_indent=" " * indent, replace_whitespace=False)
+    space = " " * indent
+    return textwrap.fill(begin + text, 110, subsequent_indent=space, replace_whitespace=False, break_on_hyphens=False)
 
 
 LISTS: dict[str, tuple[Callable[[], dict[str, Any]], Callable[[dict[str, Any]], None]]] = {
     "claims": (_claims, _claim_lines),
+    "statements": (_statements, _statement_lines),  # as claims --all
     "datasets": (_datasets, _dataset_lines),
     "losses": (_losses, _family_lines),
     "regularizers": (_regularizers, _family_lines),

@@ -7,7 +7,18 @@ told: it is 100 here, and 10 for products, whose kernels have a diagonal of one.
 
 from functools import partial
 
-from mklviz.reproduce import Alike, AtLeast, GrowthExponent, MoreThan, PaperClaim, Ratio, Within
+from mklviz.reproduce import (
+    Alike,
+    AtLeast,
+    GrowthExponent,
+    Mean,
+    MeanDifference,
+    MoreThan,
+    PaperClaim,
+    Quotient,
+    Ratio,
+    Within,
+)
 
 spg_claim = partial(
     PaperClaim,
@@ -335,4 +346,139 @@ _TABLE_9 = (
 )
 
 
-CLAIMS = (*_FIGURE_1, *_FIGURE_2, *_TABLE_11, *_TABLE_2, *_TABLE_4, *_TABLE_5, *_TABLE_7, *_TABLE_9)
+# Tables 3, 6, 8 and 10: large data, on the scale of one machine.
+def _large(table: int, data: str, setup: str, sentence: str, published: float, note: str) -> PaperClaim:
+    return spg_claim(
+        name=f"spg-table-{table}",
+        place=f"Table {table}, {data.title()}",
+        sentence=sentence,
+        setup=setup,
+        quick="split=0,1; train=0.02",
+        paper_rule=PRODUCT_RULE if "product" in setup else "",
+        certified_rule="" if "product" in setup else RULE,
+        quantity=Ratio("time", "pgd", "spg"),
+        decided_by=AtLeast(0.5),
+        published={data: published},
+        variations=NEW_C,
+        note=note,
+    )
+
+
+_ADULT_NOTE = "Adult-9 has 32,561 people in the paper; here it is a fifth of them, in the quick set 651."
+_LETTER = "data=letter; split=0...4; train=0.1; combination=product; C=10; solvers=pgd,spg"
+_LETTER_NOTE = "The paper has all 20,000 letters; here it is a tenth of them, in the quick set 400."
+_LARGE = (
+    _large(3, "adult", _SETUP_TABLE_11, "On Adult-9 SPG is 7 times faster than PGD.", 31.77 / 4.42, _ADULT_NOTE),
+    _large(
+        6,
+        "adult",
+        _SETUP_TABLE_11.replace("lp-penalty:p=1.33", "l1-penalty"),
+        "With the l1 norm, on Adult-9 SPG is 8 times faster than PGD.",
+        35.84 / 4.55,
+        _ADULT_NOTE,
+    ),
+    _large(
+        8,
+        "letter",
+        f"{_LETTER}; regularizer=lp-penalty:p=1.33",
+        "On products for Letter SPG is 29 times faster than PGD.",
+        18.89 / 0.66,
+        _LETTER_NOTE,
+    ),
+    _large(
+        10,
+        "letter",
+        f"{_LETTER}; regularizer=l1-penalty",
+        "With the l1 norm, on products for Letter SPG is 28 times faster than PGD.",
+        18.66 / 0.67,
+        _LETTER_NOTE,
+    ),
+    spg_claim(
+        name="spg-table-3-others",
+        place="Tables 3, 6, 8 and 10",
+        sentence="On six other sets and on a million kernels of Sonar PGD is slower or fails.",
+        untestable="Cod-RNA, KDDCup04, Real-Sim, Poker, Web and RCV1 are not shipped, and a million kernels take"
+        " minutes a run: spg-figure-2-kernels has up to 30,000.",
+    ),
+)
+
+
+# What sections 4 and 5 say without a table.
+_HESSIAN = "newton:safeguard=false"
+
+
+def _covertype(name: str, sentence: str, measure: str, published: float) -> PaperClaim:
+    return spg_claim(
+        name=f"spg-text-covertype-{name}",
+        place="Section 5.1, Covertype",
+        sentence=sentence,
+        setup="data=covertype_like; split=0...4; train=0.005; C=100; kernels=gauss:1,2,4,8,16@all;"
+        " regularizer=lp-penalty:p=1.33; solvers=spg",
+        quick="split=0; train=0.001",
+        certified_rule=RULE,
+        quantity=Mean(measure, "spg"),
+        decided_by=Alike(published / 2, of_published=True),
+        published={"covertype_like": published},
+        note="Synthetic data in Covertype's shape, of which 2,905 samples are learned from, in the quick set 581; the"
+        " paper takes all 581,012. A fit is an SVM with the mean kernel, that kernel included.",
+    )
+
+
+def _hessian(name: str, sentence: str, slower: str, faster: str, threshold: float) -> PaperClaim:
+    return spg_claim(
+        name=f"spg-text-hessian-{name}",
+        place="Section 5.2",
+        sentence=sentence,
+        setup=f"data=wpbc,breast,australian,ionosphere,sonar; {FOLDS}; C=100; solvers=simplemkl {_HESSIAN} spg",
+        quick="data=wpbc; split=0,1",
+        certified_rule=RULE,
+        quantity=Ratio("time", slower, faster),
+        decided_by=MoreThan(threshold),
+        variations=NEW_C,
+        note="HessianMKL is written here as its authors describe it; the program over all kernels is most of its time.",
+    )
+
+
+_TEXTS = (
+    _hessian("simplemkl", "HessianMKL improves over SimpleMKL on small data.", "simplemkl", _HESSIAN, 1.0),
+    _hessian("spg", "HessianMKL is still much worse than SPG.", _HESSIAN, "spg", 2.0),
+    _covertype("svms", "SPG converges on Covertype with 26 SVMs.", "svm_solves", 26.0),
+    _covertype("time", "They take 64 hours, and the first of them alone 44.", "fits", 64.46 / 44.0),
+    spg_claim(
+        name="spg-text-projected-gradient",
+        place="Section 4",
+        sentence="On large data the norm of the projected gradient becomes small while the gap is large.",
+        setup=_SETUP_TABLE_11.replace(f"pgd {_N_AND_S} spg", "spg"),
+        quick="split=0,1; train=0.02",
+        paper_rule=PRODUCT_RULE,
+        certified_rule="",
+        quantity=Mean("gap", "spg"),
+        decided_by=MoreThan(1e-3),
+        note=f"A gap is large that exceeds the 1e-3 at which the paper's program ends. {_ADULT_NOTE}",
+    ),
+    spg_claim(
+        name="spg-text-one-svm",
+        place="Section 5.3",
+        sentence="On products SPG generally solves a single SVM an iteration.",
+        setup=f"{PRODUCT}; regularizer=lp-penalty:p=1.33",
+        quick="data=liver,wpbc; split=0,1",
+        paper_rule=PRODUCT_RULE,
+        certified_rule="",
+        quantity=Quotient("svm_solves", "steps", "spg"),
+        decided_by=Within(1.0, 1.5),
+    ),
+    spg_claim(
+        name="spg-text-same-accuracy",
+        place="Section 5",
+        sentence="Though products are not convex, SPG and PGD return very similar solutions.",
+        setup=f"{PRODUCT}; regularizer=lp-penalty:p=1.33",
+        quick="data=liver,wpbc; split=0,1",
+        paper_rule=PRODUCT_RULE,
+        certified_rule="",
+        quantity=MeanDifference("score", "pgd", "spg"),
+        decided_by=Alike(1.0),
+    ),
+)
+
+
+CLAIMS = (*_FIGURE_1, *_FIGURE_2, *_TABLE_11, *_TABLE_2, *_TABLE_4, *_TABLE_5, *_TABLE_7, *_TABLE_9, *_LARGE, *_TEXTS)
