@@ -289,10 +289,7 @@ def statement_list() -> str:
     """Return what came of every statement of the five papers: a table for each paper."""
     parts = [f"{how_many_text()}."]
     for paper, stated in groupby(stated_answers(), lambda each: each.paper):
-        rows = [
-            (each.statement.place, each.statement.sentence, each.verdict, _tested_by(each.names, each.obstacle))
-            for each in stated
-        ]
+        rows = [(each.place, each.sentence, each.verdict, _tested_by(each.names, each.obstacle)) for each in stated]
         parts += [f"## {paper}", _table(("where", "what it says", "verdict", "tested by, or why not"), rows)]
     return "\n\n".join(parts)
 

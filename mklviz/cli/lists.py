@@ -39,8 +39,8 @@ def _statements() -> dict[str, Any]:
     entries = [
         {
             "paper": each.paper,
-            "place": each.statement.place,
-            "sentence": each.statement.sentence,
+            "place": each.place,
+            "sentence": each.sentence,
             "verdict": each.verdict,
             "claims": each.names,
             "obstacle": each.obstacle,
