@@ -55,7 +55,10 @@ _READY = beside(__file__, "page_ready.js")
 
 _log = logging.getLogger(__name__)
 _LOGGERS = ("bokeh.server.views.ws", "bokeh.server.protocol_handler", "asyncio", "tornado.application")
-_HARMLESS = ("Failed sending message as connection was closed", "WebSocketClosedError", "Stream is closed")
+_HARMLESS = (
+    *("Failed sending message as connection was closed", "WebSocketClosedError", "Stream is closed"),
+    "error: AssertionError()",  # a connection that has let go of its session when its last message is read
+)
 
 
 def configure() -> None:
@@ -80,10 +83,11 @@ def _is_of_no_closed_tab(record: logging.LogRecord) -> bool:
 
 
 def _report(error: Exception) -> None:
-    """Log an unexpected error, and tell the user that there was one."""
+    """Log an unexpected error, and tell the user that there was one, unless the page tells of as many as it shows."""
     _log.error("An unexpected error", exc_info=error)
-    if pn.state.notifications is not None:
-        pn.state.notifications.error(f"Something went wrong ({type(error).__name__}); the server's log says more.")
+    area = pn.state.notifications
+    if area is not None and len(area.notifications) < area.max_notifications:  # each one sends all of them anew
+        area.error(f"Something went wrong ({type(error).__name__}); the server's log says more.")
 
 
 def _release_notifications(context: Any) -> None:
