@@ -172,7 +172,7 @@ def _claims() -> str:
     papers = answers_by_paper()
     lists = ((paper, "".join(map(_line, answers))) for paper, answers in papers.items())
     listed = "".join(f'<h3>{escape(paper)}</h3><ul class="claims">{lines}</ul>' for paper, lines in lists)
-    stated = f"<p>{how_many_text()}; <code>mklviz claims --all</code> lists them.</p>"
+    stated = f"<p>{how_many_text()}: <code>mklviz claims --all</code></p>"
     return _counts(chain(*papers.values())) + stated + listed
 
 
