@@ -17,12 +17,12 @@ Entry = dict[str, Any]
 
 def gathered(name: str) -> dict[str, Any]:
     """Return the list of that name as values."""
-    return LISTS[name][0]()
+    return _GATHERED[name][0]()
 
 
 def show(name: str) -> None:
     """Print the list of that name."""
-    gather, lines = LISTS[name]
+    gather, lines = _GATHERED[name]
     lines(gather())
 
 
@@ -178,10 +178,10 @@ def _filled(text: str, begin: str, indent: int) -> str:
 
 LISTS: dict[str, tuple[Callable[[], dict[str, Any]], Callable[[dict[str, Any]], None]]] = {
     "claims": (_claims, _claim_lines),
-    "statements": (_statements, _statement_lines),  # as claims --all
     "datasets": (_datasets, _dataset_lines),
     "losses": (_losses, _family_lines),
     "regularizers": (_regularizers, _family_lines),
     "solvers": (_solvers, _solver_lines),
     "scenarios": (_scenarios, _scenario_lines),
 }
+_GATHERED = {**LISTS, "statements": (_statements, _statement_lines)}  # which claims --all shows
