@@ -70,6 +70,7 @@ SVM_PRECISION = 1e-8  # violation of these SVMs, beside the labels' 1
 ENOUGH = 1e-2  # of all that phi has come down; a step that promises less is left out
 KEPT_PROMISE = 0.1  # share of the promised decrease that a step must bring
 DAMPING = 1e-8, 1e-3  # least, and after a step that led nowhere, relative to the mean of H's diagonal
+PLAIN_RIDGE = 1e-9  # on K_d, relative to the mean of its diagonal, where H stands alone
 FARTHEST = 10.0  # growth of a weight in one step where a price leaves it open, in units of the largest
 
 
@@ -292,7 +293,7 @@ class _DualMaximum:
     """phi, the maximum of the model over z as a function of the weights, in the units of a program."""
 
     def __init__(self, program: _Program) -> None:
-        self.fixed_sum, n = bool(program.t), len(program.linear)
+        n = len(program.linear)
         self._program, self._metric = program, scaled_copy(program.metric, np.full(n, program.size**-0.5), RIDGE)
         self._start = _Peak(np.zeros(0), 0.0, np.zeros(n), np.zeros(n))
 
@@ -315,31 +316,53 @@ class _DualMaximum:
         return np.flatnonzero((peak.z > self._program.lower) & (peak.z < self._program.upper))
 
     def curvature(self, peak: _Peak) -> Array:
-        """Return H = V_F Q V_F', with Q the inverse of the metric on sum zero over the free points F."""
-        free, q = self.free(peak), len(self._program.rows)
-        if len(free) < 2:
-            return np.zeros((q, q))
-        factor, _ = cholesky(self._metric[np.ix_(free, free)])
-        sides = np.vstack([self._program.rows[:, free], np.ones(len(free))]).T
-        solved = solve_triangular(factor, sides, lower=True, check_finite=False)
-        H = solved.T @ solved
-        return np.asarray(H[:-1, :-1] - np.outer(H[:-1, -1], H[-1, :-1]) / H[-1, -1])
+        """Return H at the points that are free."""
+        return _curvature(self._metric, self._program.rows, self.free(peak))
 
-    def moved(self, peak: _Peak, slopes: Array, H: Array, damping: float) -> Array | None:
-        """Return the weights that minimise the quadratic with these slopes and H, damped; None where daqp fails."""
-        q, here = len(slopes), peak.weights
-        size = float(np.trace(H)) / q or float(np.abs(slopes).max()) or 1.0
-        damped = H / size + damping * np.eye(q)
-        rows, sums = np.ones((int(self.fixed_sum), q)), np.zeros(int(self.fixed_sum))
-        room = INFINITE if self.fixed_sum else FARTHEST * max(float(here.max()), 1.0)
-        upper, lower = np.append(np.full(q, room), sums), np.append(-here, sums)
-        marks = np.append(np.where(here > 0.0, 0, LOWER), EQUALITY + sums).astype(np.int32)
-        solution = _solved(damped, slopes / size, rows, upper, lower, marks)
-        if solution is None:
-            return None
-        weights = here + solution[0]
-        weights[weights < AT_BOUND] = 0.0
-        return np.asarray(weights / weights.sum() if self.fixed_sum else weights)
+
+def _curvature(metric: Array, rows: Array, free: Indices) -> Array:
+    """Return H = V_F Q V_F', with Q the inverse of the metric on sum zero over the free points F."""
+    q = len(rows)
+    if len(free) < 2:
+        return np.zeros((q, q))
+    factor, _ = cholesky(metric[np.ix_(free, free)])
+    sides = np.vstack([rows[:, free], np.ones(len(free))]).T
+    solved = solve_triangular(factor, sides, lower=True, check_finite=False)
+    H = solved.T @ solved
+    return np.asarray(H[:-1, :-1] - np.outer(H[:-1, -1], H[-1, :-1]) / H[-1, -1])
+
+
+def _moved(here: Array, slopes: Array, H: Array, damping: float, fixed_sum: bool) -> Array | None:
+    """Return the weights that minimise the quadratic with these slopes and H, damped; None where daqp fails."""
+    q = len(slopes)
+    size = float(np.trace(H)) / q or float(np.abs(slopes).max()) or 1.0
+    damped = H / size + damping * np.eye(q)
+    rows, sums = np.ones((int(fixed_sum), q)), np.zeros(int(fixed_sum))
+    room = INFINITE if fixed_sum else FARTHEST * max(float(here.max()), 1.0)
+    upper, lower = np.append(np.full(q, room), sums), np.append(-here, sums)
+    marks = np.append(np.where(here > 0.0, 0, LOWER), EQUALITY + sums).astype(np.int32)
+    solution = _solved(damped, slopes / size, rows, upper, lower, marks)
+    if solution is None:
+        return None
+    weights = here + solution[0]
+    weights[weights < AT_BOUND] = 0.0
+    return np.asarray(weights / weights.sum() if fixed_sum else weights)
+
+
+@spending("subproblem")
+def plain_target(
+    kernel: Array, products: Array, slopes: Array, free: Indices, weights: Array, fixed_sum: bool
+) -> Array | None:
+    """Return where HessianMKL goes: the least point over all kernels of the quadratic with the Hessian at d0.
+
+    `kernel` (n, n): K_d0; `products`, `slopes`: as in `minimise_model`, of all kernels; `free`: the points F.
+    """
+    ridge = np.eye(len(kernel)) * (PLAIN_RIDGE * float(np.trace(kernel)) / len(kernel))
+    try:
+        H = _curvature(kernel + ridge, products, free)
+    except np.linalg.LinAlgError:
+        return None
+    return _moved(weights, slopes, H, DAMPING[0], fixed_sum)
 
 
 def _solve_by_svms(program: _Program, weights: Array) -> _Solution:
@@ -349,7 +372,7 @@ def _solve_by_svms(program: _Program, weights: Array) -> _Solution:
     slopes, H, damping, rounds = phi.slopes(here), phi.curvature(here), DAMPING[0], 0
     while rounds < MOST_ROUNDS_OF_SVMS:
         rounds += 1
-        target = phi.moved(here, slopes, H, damping)
+        target = _moved(here.weights, slopes, H, damping, bool(program.t))
         if target is None:
             break
         move = target - here.weights

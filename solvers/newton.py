@@ -33,7 +33,7 @@ from mklviz.inner.averaging import Proof, SvmPoint
 from mklviz.inner.oracle import SvmOracle, needs_hinge, needs_matrix, refuse
 from mklviz.numbers import counted, share_text
 from mklviz.problem import Problem
-from mklviz.solvers._newton_model import NewtonPoint, minimise_model, working_kernels
+from mklviz.solvers._newton_model import NewtonPoint, minimise_model, plain_target, working_kernels
 from mklviz.solvers._spectral import Search, Units, Valued, interpolate, search_segment
 from mklviz.solvers._words import objective_change, start_sentence
 
@@ -83,6 +83,13 @@ class Newton(Solver):
         doc="Violation of the SVM's optimality conditions allowed; the model needs accurate dual variables.",
     )
 
+    safeguard = param.Boolean(
+        default=True,
+        label="Safeguard",
+        doc="Without it this is HessianMKL as its authors describe it: a quadratic program over all kernels with the"
+        " Hessian at the free points, and a line search; no bounds of points, no dual or gradient steps.",
+    )
+
     def supports(self, problem: Problem) -> str:
         """Return "" for the hinge loss on the simplex or with a price per unit of weight."""
         if not (problem.regularizer.on_simplex or problem.regularizer.linear):
@@ -94,7 +101,8 @@ class Newton(Solver):
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the start, then one iterate per step."""
         refuse(self.refusal(problem))
-        descent = _NewtonDescent(problem, SvmOracle(problem, self.svm_tolerance, rounding=True), start)
+        oracle = SvmOracle(problem, self.svm_tolerance, rounding=True)
+        descent = (_NewtonDescent if self.safeguard else _HessianDescent)(problem, oracle, start)
         yield descent.iterate(_Move("start"))
         for count in itertools.count(1):
             first, second = descent.newton_step, descent.gradient_step
@@ -286,3 +294,28 @@ class _NewtonDescent:
         )
         share = search.share if search is not None and search.accepted is not None else 0.0
         return self.oracle.iterate(point, share, facts, end)
+
+
+class _HessianDescent(_NewtonDescent):
+    """HessianMKL: Newton steps alone, each the least point of a quadratic over all kernels."""
+
+    def newton_step(self) -> _Move | None:
+        """Move towards the least point of the quadratic; None where that leads nowhere."""
+        here, problem = self.solved, self.problem
+        free = np.flatnonzero((here.point.dual > 0.0) & (here.point.dual < problem.loss.cost))
+        products = problem.bank.products(here.point.signed, np.arange(problem.m))
+        simplex = problem.regularizer.on_simplex
+        target = plain_target(self.kernel, products, here.gradient, free, here.weights, simplex)
+        promised = 0.0 if target is None else -float(here.gradient @ (target - here.weights))
+        if target is None or promised <= 0.0:
+            return None
+        search = self._search(here, target, LEAST_GRADIENT_SHARE, None)
+        if search.accepted is None:
+            return None
+        self._go_to(search.accepted)
+        self.proved = search.accepted.point
+        return _Move("Newton", search, promised, problem.m, len(free))
+
+    def gradient_step(self) -> _Move | None:
+        """Take none: nothing safeguards these steps."""
+        return None

@@ -19,7 +19,7 @@ from mklviz.inner.oracle import SvmOracle
 from mklviz.kernels import KernelBank, paper_bank
 from mklviz.problem import Hinge, Problem, Regularizer, Simplex
 from mklviz.solvers._newton_model import NewtonPoint, _Program, minimise_model, working_kernels
-from mklviz.solvers.newton import Newton
+from mklviz.solvers.newton import Newton, NewtonFacts
 
 
 def random_problem(seed: int, regularizer: Regularizer, m: int = 8, n: int = 24) -> Problem:
@@ -64,6 +64,14 @@ def test_every_small_problem_takes_few_svms(name: str) -> None:
     trace = solve(problem(name), "newton", gap=1e-6, max_iter=100)
     assert trace.status == "converged"
     assert trace.final.svm_solves <= 40
+
+
+def test_hessian_mkl_comes_to_the_same_optimum_by_newton_steps_alone() -> None:
+    posed = paper_problem("ionosphere")
+    plain = solve(posed, Newton(safeguard=False), gap=1e-4, max_iter=50)
+    assert plain.status == "converged"
+    assert {NewtonFacts.of(iterate).move for iterate in plain} == {"start", "Newton"}
+    assert plain.best.objective == pytest.approx(solve(posed, "newton", gap=1e-4).best.objective, rel=2e-4)
 
 
 def test_the_last_steps_converge_faster_than_any_linear_rate() -> None:

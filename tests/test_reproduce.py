@@ -39,6 +39,7 @@ from mklviz.reproduce.answering import ClaimAnswer, ClaimRow, verdict_of
 from mklviz.reproduce.claims import all_claims, load_claim
 from mklviz.reproduce.estimates import ALL_DATA
 from mklviz.reproduce.recorded import recorded_answers
+from mklviz.reproduce.statements import how_many_text, stated_answers
 from mklviz.reproduce.texts import contrary_text, measured_text, row_texts
 from mklviz.reproduce.verdicts import DOES_NOT, PARTLY, REPRODUCES, UNKNOWN, UNTESTABLE
 from mklviz.sweeps import Sweep
@@ -287,6 +288,17 @@ def test_every_claim_names_runs_that_can_be_made_and_its_quick_set_is_small() ->
     assert len({member.key for sweep in quick for member in sweep.members}) < 600
 
 
+def test_every_statement_of_the_papers_has_claims_or_an_obstacle_and_every_claim_a_statement() -> None:
+    every = [*stated_answers()]
+    assert all(each.names or each.obstacle for each in every)
+    assert all(each.answers or each.stated_obstacle for each in every)
+    stated = {answer.claim.name for each in every for answer in each.answers}
+    theirs = {name for name in all_claims() if not name.startswith("smkl-")}
+    assert stated == theirs
+    tested = sum(each.verdict != UNTESTABLE for each in every)
+    assert how_many_text() == f"{tested} of {len(every)} statements of the five papers are tested"
+
+
 def test_a_claim_that_says_too_little_is_refused() -> None:
     with pytest.raises(ProblemError, match="needs a setup"):
         replace(TINY, quantity=None)
@@ -326,6 +338,11 @@ def test_the_command_line_answers_from_stored_runs_and_names_what_there_is(
     assert (entry["verdict"], entry["missing"]) == (UNKNOWN, 960)
     assert main(["reproduce", "level-table-2-slip"]) == 2
     assert "level-table-2-silp" in capsys.readouterr().err
+    assert main(["claims", "--all"]) == 0
+    said = capsys.readouterr().out
+    assert "Theorem 3" in said
+    assert "It is proved in the paper" in said
+    assert said.rstrip().endswith(f"{how_many_text()}.")
     assert main(["claims"]) == 0
     assert "Level saves 91.9 %" in capsys.readouterr().out
 

@@ -28,6 +28,7 @@ from mklviz.sweeps import Member, Processes, Shard, Sweep, SweepRun, SweepTable
 from mklviz.sweeps.engine import Work
 from mklviz.sweeps.following import duration_text
 from mklviz.sweeps.member import MemberOutcome
+from mklviz.sweeps.solving import _scored
 
 QUICK = "data=heart,vote; split=0,1; solvers=level,newton; kernels=gauss:1,2@all"
 LONG = "data=sonar; split=0...3; solvers=silp; gap=none; max-iter=none; max-seconds=600"
@@ -71,6 +72,17 @@ def ended(run: SweepRun) -> SweepRun:
     run.start()
     assert run.wait(PATIENCE)
     return run
+
+
+def test_a_large_test_part_is_scored_on_some_of_its_samples_evenly_spaced() -> None:
+    prepared = mv.Recipe().changed(source="letter", train=0.01).prepare()
+    some = _scored(prepared)
+    assert some.test.n_samples == len(some.cross) == 4950
+    assert np.array_equal(some.test.y, prepared.test.y[::4])
+    best = mv.solve(prepared.problem, "level", gap=0.1).best
+    assert some.score(best) == pytest.approx(prepared.score(best), abs=0.02)
+    small = mv.Recipe().changed(source="heart").prepare()
+    assert _scored(small) is small
 
 
 def test_processes_solve_every_member_and_nothing_finished_is_solved_again(store: Store) -> None:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from mklviz.numbers import counted
 from mklviz.problem import Loss, Regularizer, loss_families, regularizer_families
 from mklviz.reproduce import ClaimAnswer
 from mklviz.reproduce.recorded import answers_by_paper, recorded_answers
+from mklviz.reproduce.statements import how_many_text, stated_answers
 from mklviz.reproduce.texts import COLUMNS, contrary_text, measured_text, race_text, row_texts, splits_text
 from mklviz.scenarios import scenarios
 
@@ -283,6 +285,19 @@ def _claim(answer: ClaimAnswer) -> str:
     return "\n\n".join([*paragraphs, f"`mklviz reproduce {claim.name}`; `?claim={claim.name}`. {race_text(claim)}"])
 
 
+def statement_list() -> str:
+    """Return what came of every statement of the five papers: a table for each paper."""
+    parts = [f"{how_many_text()}."]
+    for paper, stated in groupby(stated_answers(), lambda each: each.paper):
+        rows = [(each.place, each.sentence, each.verdict, _tested_by(each.names, each.obstacle)) for each in stated]
+        parts += [f"## {paper}", _table(("where", "what it says", "verdict", "tested by, or why not"), rows)]
+    return "\n\n".join(parts)
+
+
+def _tested_by(names: list[str], obstacle: str) -> str:
+    return " ".join(filter(None, [*(f"[{name}](claims.md#{name})" for name in names), obstacle]))
+
+
 MADE: dict[str, Callable[..., str]] = {
     "solver": solver,
     "solvers": solvers,
@@ -297,5 +312,6 @@ MADE: dict[str, Callable[..., str]] = {
     "citation": citation,
     "glossary": glossary_list,
     "claims": claim_list,
+    "statements": statement_list,
 }
 """By the name that pages write."""

@@ -39,7 +39,7 @@ HOME = {  # the pages in their order
     "How to": [f"howto/{page}" for page in HOWTO.split()],
     "Mathematics": ("mathematics", "losses", "regularizers", "kernels", "Solvers <solvers/index>"),
     "Runs": ("runs", "sweeps", "commands"),
-    "To see": ("gallery", "plot", "claims", "learning_kernels", "comparison"),
+    "To see": ("gallery", "plot", "claims", "statements", "learning_kernels", "comparison"),
     "Developing": (
         "contributing",
         *(f"developing/{page}" for page in ("map", "extensions", "charts", "defences", "tests", "tried", "releases")),

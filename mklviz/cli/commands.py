@@ -262,10 +262,11 @@ def _list(arguments: argparse.Namespace) -> int:
     from mklviz.cli.documents import print_document
     from mklviz.cli.lists import gathered, show
 
+    name = "statements" if getattr(arguments, "all", False) else arguments.command
     if arguments.json:
-        print_document(gathered(arguments.command))
+        print_document(gathered(name))
     else:
-        show(arguments.command)
+        show(name)
     return 0
 
 

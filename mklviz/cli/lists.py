@@ -17,12 +17,12 @@ Entry = dict[str, Any]
 
 def gathered(name: str) -> dict[str, Any]:
     """Return the list of that name as values."""
-    return LISTS[name][0]()
+    return _GATHERED[name][0]()
 
 
 def show(name: str) -> None:
     """Print the list of that name."""
-    gather, lines = LISTS[name]
+    gather, lines = _GATHERED[name]
     lines(gather())
 
 
@@ -31,6 +31,23 @@ def _claims() -> dict[str, Any]:
 
     keys = ("name", "paper", "place", "sentence", "untestable")
     return {"claims": [{key: getattr(claim, key) for key in keys} for claim in all_claims().values()]}
+
+
+def _statements() -> dict[str, Any]:
+    from mklviz.reproduce.statements import how_many_text, stated_answers
+
+    entries = [
+        {
+            "paper": each.paper,
+            "place": each.place,
+            "sentence": each.sentence,
+            "verdict": each.verdict,
+            "claims": each.names,
+            "obstacle": each.obstacle,
+        }
+        for each in stated_answers()
+    ]
+    return {"statements": entries, "summary": how_many_text()}
 
 
 def _datasets() -> dict[str, Any]:
@@ -108,6 +125,17 @@ def _claim_lines(document: dict[str, Any]) -> None:
         print(_filled(text, f"{entry['name']:<{width}}", width))
 
 
+def _statement_lines(document: dict[str, Any]) -> None:
+    for entry in document["statements"]:
+        print(_filled(f"{entry['paper']}, {entry['place']}: {entry['sentence']}", "", 4))
+        print(f"    {entry['verdict']}")
+        if entry["claims"]:
+            print(_filled(f"mklviz reproduce {' '.join(entry['claims'])}", "    ", 6))
+        if entry["obstacle"]:
+            print(_filled(entry["obstacle"], "    ", 4))
+    print(f"{document['summary']}.")
+
+
 def _dataset_lines(document: dict[str, Any]) -> None:
     for info in document["datasets"]:
         size = f"{info['n_samples']:>7,} x {info['n_features']:<4}"
@@ -144,7 +172,8 @@ def _scenario_lines(document: dict[str, Any]) -> None:
 
 
 def _filled(text: str, begin: str, indent: int) -> str:
-    return textwrap.fill(begin + text, 110, subsequent_indent=" " * indent, replace_whitespace=False)
+    space = " " * indent
+    return textwrap.fill(begin + text, 110, subsequent_indent=space, replace_whitespace=False, break_on_hyphens=False)
 
 
 LISTS: dict[str, tuple[Callable[[], dict[str, Any]], Callable[[dict[str, Any]], None]]] = {
@@ -155,3 +184,4 @@ LISTS: dict[str, tuple[Callable[[], dict[str, Any]], Callable[[dict[str, Any]], 
     "solvers": (_solvers, _solver_lines),
     "scenarios": (_scenarios, _scenario_lines),
 }
+_GATHERED = {**LISTS, "statements": (_statements, _statement_lines)}  # which claims --all shows

@@ -208,7 +208,11 @@ def make_parser() -> argparse.ArgumentParser:
     completion = _command(added, "completion", completion_help, COMPLETION_EXAMPLES)
     completion.add_argument("shell", choices=SHELLS, metavar="|".join(SHELLS), help="the shell")
     for name, text in LISTS.items():
-        _add_json(_command(added, name, text, f"examples:\n  mklviz {name}\n  mklviz {name} --json\n"))
+        command = _command(added, name, text, f"examples:\n  mklviz {name}\n  mklviz {name} --json\n")
+        _add_json(command)
+        if name == "claims":
+            stated_help = "every table, figure, theorem and section of the five papers, with its verdict or obstacle"
+            command.add_argument("--all", action="store_true", help=stated_help)
     return parser
 
 

@@ -10,7 +10,16 @@ for answer in reproduce([load_claim("level-table-2-silp")], open_store(), quick=
 from mklviz.reproduce.answering import ClaimAnswer, ClaimRow, answer_stored, reproduce
 from mklviz.reproduce.claim import PaperClaim
 from mklviz.reproduce.estimates import BetweenSettings, Estimate, Mean, MeanDifference, Quantity, Ratio
-from mklviz.reproduce.quantities import FirstOverRest, GrowthExponent, PathExponent, RatioAcross, WholePath
+from mklviz.reproduce.quantities import (
+    DigitsPerStep,
+    FirstOverRest,
+    GrowthExponent,
+    PathExponent,
+    PrecisionExponent,
+    Quotient,
+    RatioAcross,
+    WholePath,
+)
 from mklviz.reproduce.verdicts import Alike, AtLeast, MoreThan, VerdictRule, Within
 
 __all__ = [
@@ -19,6 +28,7 @@ __all__ = [
     "BetweenSettings",
     "ClaimAnswer",
     "ClaimRow",
+    "DigitsPerStep",
     "Estimate",
     "FirstOverRest",
     "GrowthExponent",
@@ -27,7 +37,9 @@ __all__ = [
     "MoreThan",
     "PaperClaim",
     "PathExponent",
+    "PrecisionExponent",
     "Quantity",
+    "Quotient",
     "Ratio",
     "RatioAcross",
     "VerdictRule",

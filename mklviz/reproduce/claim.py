@@ -107,8 +107,8 @@ class PaperClaim:
     @property
     def race(self) -> Recipe:
         """What shows it: the first data set of the quick set on its first split, until the first rule stops it."""
-        sweep = self.sweep(self.rules[0], quick=True)
-        return replace(sweep.members[0].recipe, solvers=sweep.recipe.solvers)
+        first = self.sweep(self.rules[0], quick=True).members[0].recipe
+        return replace(first, solvers=self.sweep(self.rules[0]).recipe.solvers)
 
 
 def _merged(*parts: str) -> str:

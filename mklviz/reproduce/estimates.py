@@ -196,7 +196,9 @@ def called(solver: str) -> str:
 
 def measure_label(measure: str) -> str:
     """Return what a measure is called, in words."""
-    return {TIME: "CPU time", "score": "test score in per cent"}.get(measure) or MEASURES[measure].label
+    return {TIME: "CPU time", "score": "test score in per cent", "gap": "relative gap at the end"}.get(
+        measure
+    ) or MEASURES[measure].label
 
 
 def _paired(frame: pd.DataFrame, measure: str, first: str, second: str) -> dict[str, Estimate]:

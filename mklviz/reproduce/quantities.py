@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mklviz.reproduce.estimates import TIME, Estimate, OneMeasure, Quantity, Ratio, called, measure_label
+from mklviz.reproduce.estimates import TIME, Estimate, Mean, OneMeasure, Quantity, Ratio, called, measure_label
 from mklviz.sweeps.statistics import MEASURES, Outcomes, growths
 from mklviz.sweeps.statistics.curves import Along
 from mklviz.sweeps.statistics.intervals import Resampling
@@ -84,6 +84,65 @@ class GrowthExponent(OneMeasure):
 
     def text(self, value: float) -> str:
         return f"{value:.2f}"
+
+
+@dataclass(frozen=True)
+class PrecisionExponent(OneMeasure):
+    """The exponent b of cost ~ gap^-b, over the runs of one solver to the several gaps that a sweep lists."""
+
+    solver: str
+
+    @property
+    def label(self) -> str:
+        return f"exponent of the {measure_label(self.measure)} of {called(self.solver)} in 1/gap"
+
+    def estimates(self, frame: pd.DataFrame) -> dict[str, Estimate]:
+        along = frame.assign(samples=1.0 / frame["gap (set)"])
+        return GrowthExponent(self.measure, self.solver, "samples").estimates(along)
+
+    def text(self, value: float) -> str:
+        return f"{value:.2f}"
+
+
+@dataclass(frozen=True)
+class DigitsPerStep(OneMeasure):
+    """How many times the digits that a step wins late are those that it wins early: a geometric mean over splits.
+
+    The sweep lists three gaps. Above 1 the method converges faster than linearly. `measure`: "steps".
+    """
+
+    even = 1.0
+
+    solver: str
+
+    @property
+    def label(self) -> str:
+        return f"digits of the gap that a step of {called(self.solver)} wins: late as a multiple of early"
+
+    def estimates(self, frame: pd.DataFrame) -> dict[str, Estimate]:
+        own = frame[frame["solver"] == self.solver].sort_values("gap (set)", ascending=False)
+        won = own.assign(gap=-np.log10(own["gap"])).groupby(["data", "split"], sort=False)[["gap", self.measure]].diff()
+        _, early, late = (f"{gap:g}" for gap in own["gap (set)"].unique())
+        named = own.assign(solver=[f"{gap:g}" for gap in own["gap (set)"]]).drop(columns="gap (set)")
+        return Ratio(self.measure, late, early).estimates(
+            named.assign(**{self.measure: won["gap"] / won[self.measure]})
+        )
+
+
+@dataclass(frozen=True)
+class Quotient(OneMeasure):
+    """The mean over splits of one measure of a solver divided by another of the same run."""
+
+    by: str
+    solver: str
+
+    @property
+    def label(self) -> str:
+        return f"{measure_label(self.measure)} of {called(self.solver)} for each of its {measure_label(self.by)}"
+
+    def estimates(self, frame: pd.DataFrame) -> dict[str, Estimate]:
+        divided = {self.measure: frame[self.measure] / frame[self.by]}
+        return Mean(self.measure, self.solver).estimates(frame.assign(**divided))
 
 
 # Paths of C as quantities of claims: what their runs took together, and how their cost depends on C.

@@ -56,7 +56,8 @@ def contrary_text(answer: ClaimAnswer) -> str:
 
 def splits_text(answer: ClaimAnswer) -> str:
     """Return of how many splits the numbers are: "20 splits", or "up to 10 splits" where runs are missing."""
-    return f"{'up to ' if answer.missing else ''}{counted(answer.splits, 'split')}"
+    quick = " of the quick set" if answer.quick else ""
+    return f"{'up to ' if answer.missing else ''}{counted(answer.splits, 'split')}{quick}"
 
 
 def _number(claim: PaperClaim, value: float) -> str:

@@ -23,7 +23,7 @@ simplemkl_claim = partial(
     PaperClaim,
     paper="Rakotomamonjy, Bach, Canu, Grandvalet, More efficiency in multiple kernel learning, ICML 2007",
     setup=SETUP,
-    quick="data=liver,pima; split=0...4",
+    quick="data=liver,pima; split=0,1",
     paper_rule="gap=none; weight-change=0.01; max-iter=500",
 )
 
@@ -45,7 +45,7 @@ _path_claim = partial(
         f"data=liver,pima,australian,ionosphere,sonar; split=0...4; solvers=silp,{OURS};"
         f" C={','.join(f'{value:.4g}' for value in _VALUES)}; path=C"
     ),
-    quick="data=liver; C=100,50,0.1",
+    quick="data=liver; split=0,1; C=100,50,0.1",
 )
 _SHORT = " The quick set has three values of C."
 _AT_ONCE = (

@@ -19,7 +19,7 @@ _claim = partial(
         f" regularizer=simplex-ridge:lam=1000; solvers={_SMKL}"
     ),
     beside="regularizer=simplex; solvers=spg,easymkl",
-    quick="data=heart,liver; split=0...4",
+    quick="data=heart,liver; split=0,1",
     paper_rule="gap=1e-3; max-iter=50",
     certified_rule="",
     decided_by=MoreThan(0.0),

@@ -20,6 +20,7 @@ from mklviz.record import Trace
 from mklviz.record.bundle import recorded_evidence, recording
 from mklviz.reproduce import ClaimAnswer
 from mklviz.reproduce.recorded import answers_by_paper
+from mklviz.reproduce.statements import how_many_text
 from mklviz.reproduce.verdicts import VERDICTS
 from mklviz.scenarios import Scenario, load_scenario, scenarios
 from mklviz.views.explorer.navigation import CURVE, LESSONS, SECTIONS, address_of
@@ -195,7 +196,8 @@ def _claims() -> str:
     papers = answers_by_paper()
     lists = ((paper, "".join(map(_line, answers))) for paper, answers in papers.items())
     listed = "".join(f'<h3>{escape(paper)}</h3><ul class="claims">{lines}</ul>' for paper, lines in lists)
-    return _counts(chain(*papers.values())) + listed
+    stated = f"<p>{how_many_text()}: <code>mklviz claims --all</code></p>"
+    return _counts(chain(*papers.values())) + stated + listed
 
 
 def _counts(answers: Iterable[ClaimAnswer]) -> str:
