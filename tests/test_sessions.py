@@ -8,11 +8,10 @@ import urllib.request
 from collections.abc import Iterator
 
 import pytest
+from _visits import Served, Visit, survivors
 from _waits import wait_for
 from bokeh.events import DocumentReady
-from measure.sessions import survivors
 
-from mklviz.bench._served import Served, Visit
 from mklviz.engine import Race
 from mklviz.engine.scheduler import THREAD_PREFIX, Scheduler
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 import time
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import panel as pn
@@ -24,22 +25,14 @@ class Served:
     """The dashboard on a server in this process.
 
     `build`: returns the explorer of one session; `lifetime`, `check`: milliseconds that a session without a connection
-    is kept, and between looks for such sessions; `others`: pages at other addresses: what returns each, by the name it
-    has in the address; `explorers`, `documents`: those of all sessions so far, as far as they are alive.
+    is kept, and between looks for such sessions; `explorers`, `documents`: those of all sessions that are alive.
     """
 
-    def __init__(
-        self,
-        build: Callable[[], Explorer] = Explorer,
-        lifetime: int = 8000,
-        check: int = 2000,
-        others: Mapping[str, Callable[[], Any]] | None = None,
-    ) -> None:
+    def __init__(self, build: Callable[[], Explorer], lifetime: int = 8000, check: int = 2000) -> None:
         self.explorers: weakref.WeakSet[Explorer] = weakref.WeakSet()
         self.documents: weakref.WeakSet[Any] = weakref.WeakSet()
         self._by_session: weakref.WeakValueDictionary[str, Explorer] = weakref.WeakValueDictionary()
         self._build = build
-        self._pages = {"explorer": self._page, **(others or {})}
         self._settings = {"unused_session_lifetime_milliseconds": lifetime, "check_unused_sessions_milliseconds": check}
         self.visitors = IOLoop()  # one for all: Bokeh would leave one a visit behind
         self._ready = threading.Event()
@@ -50,7 +43,7 @@ class Served:
     def _serve(self) -> None:
         asyncio.set_event_loop(asyncio.new_event_loop())
         self.loop = IOLoop.current()
-        self._server = get_server(self._pages, port=0, loop=self.loop, start=False, **self._settings)
+        self._server = get_server({"explorer": self._page}, port=0, loop=self.loop, start=False, **self._settings)
         self._server.start()
         self.port: int = self._server.port
         self._ready.set()
@@ -142,3 +135,14 @@ class Visit:
     def close(self) -> None:
         """Close the connection, as a closed tab does."""
         self._client.close()
+
+
+def survivors(served: Served) -> dict[str, int]:
+    """Wait until all sessions are over, and count what is left of them."""
+    deadline = time.monotonic() + 60.0
+    while True:
+        gc.collect()
+        left = {"sessions": served.sessions, "explorers": len(served.explorers), "documents": len(served.documents)}
+        if not any(left.values()) or time.monotonic() > deadline:
+            return left
+        time.sleep(0.2)
