@@ -37,5 +37,5 @@ __all__ = [
 
 
 def regularizer_families() -> dict[str, type[Regularizer]]:
-    """Return every regularizer found in this folder and in installed packages, by name."""
+    """Return every regularizer in this folder and in installed packages, by name."""
     return named(sys.modules[__name__], Regularizer)  # type: ignore[type-abstract]
