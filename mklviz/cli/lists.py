@@ -10,20 +10,7 @@ import textwrap
 from collections.abc import Callable, Mapping
 from typing import Any
 
-__all__ = ["LISTS", "gathered", "show"]
-
 Entry = dict[str, Any]
-
-
-def gathered(name: str) -> dict[str, Any]:
-    """Return the list of that name as values."""
-    return LISTS[name][0]()
-
-
-def show(name: str) -> None:
-    """Print the list of that name."""
-    gather, lines = LISTS[name]
-    lines(gather())
 
 
 def _claims() -> dict[str, Any]:

@@ -52,7 +52,7 @@ class SweepRun:
     ----------
     sweep : Sweep
     store : Store, optional
-        Where the runs are kept, and found again, as its owner has them; without it they are in the table alone.
+        Where the runs are kept, and looked for, as its owner has them; without it they are in the table alone.
     engine : Engine, optional
         What solves the members: `Processes` by default, a `Shard` of several, or a `DaskCluster`.
     workers : int, optional
