@@ -225,7 +225,7 @@ def _bars(
 
 
 def _gap(trace: mv.Trace, solves: int, colour: str, seconds: float, theme: Theme) -> Iterator[str]:
-    """Draw the run's gap on a log scale, uncovered from left to right as it was found."""
+    """Draw the run's gap on a log scale, uncovered from left to right."""
     left, right = MARGIN, WIDTH - 12.0
     low, high = math.log10(0.008), 1.0
 

@@ -19,8 +19,6 @@ from mklviz.record.trace import Trace
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["COLUMNS", "KeptRun", "run_named", "runs", "short_id", "texts_of"]
-
 COLUMNS = ("run", "when", "solver", "race", "status", "steps", "SVM solves", "CPU s", "gap", "score")
 WORDS = 5  # columns of words, which come first
 _IN_FRAMES = (
@@ -38,15 +36,12 @@ class KeptRun(StoredRun):
 
     @property
     def trace(self) -> Trace:
-        """Its steps, read anew each time; those of a run that goes on in this process still grow.
-
-        Raises `MklvizError` if nothing of the run can be read.
-        """
+        """Its steps, read anew each time; those of a run that goes on in this process still grow."""
         return (self.store or open_store()).trace(self.id)
 
 
 class StoredRuns(Sequence[KeptRun]):
-    """Runs of a store, in the order asked for: a sequence, and a table of what they found.
+    """Runs of a store, in the order asked for: a sequence, and a table of their results.
 
     Each has the fields of a stored run, such as `solver`, `status`, `gap`, `svm_solves`, `words` and `results`, and
     reads its steps as `trace`.
@@ -79,7 +74,7 @@ class StoredRuns(Sequence[KeptRun]):
         return {run.id: run.trace for run in self._runs}
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a run: its key, what it solved, how it ended, and what it found."""
+        """Return one row a run: its key, what it solved, how it ended, and its result."""
         import pandas as pd
 
         rows = [{name: getattr(run, name) for name in _IN_FRAMES} | _also(run) for run in self._runs]
@@ -159,10 +154,7 @@ def texts_of(run: StoredRun) -> tuple[str, ...]:
 
 
 def run_named(store: Store, text: str, deleted: bool = False) -> list[StoredRun]:
-    """Return the run with that key, or all runs of the race with that key; the beginning or the random part is enough.
-
-    Raises `MklvizError` if there is none, or several that it may mean.
-    """
+    """Return the run with that key, or all runs of the race with that key; its beginning or random part will do."""
     known = store.runs(deleted=deleted)
     exact = [run for run in known if text in (run.id, run.race)]
     wanted = text.lower()

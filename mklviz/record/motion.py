@@ -27,8 +27,6 @@ import numpy as np
 
 from mklviz.contract import Array, Iterate
 
-__all__ = ["RULE", "SHORTEST", "Motion", "MotionTracker"]
-
 SHORTEST = 8  # steps that are judged: a few long ones, such as Newton's, may lead straight to where others wander
 LATE, LATE_BACK, BACK = 1.0, 0.5, 0.4
 LAST, TREMOR = 0.7, 0.02
@@ -46,9 +44,8 @@ class Motion:
     """How the weights of a run have moved; 1 is all the weight, moved once from some kernels to others."""
 
     steps: int = 0
-    # `moved`, `net`: length of the path, and of the line from its start to its end
-    moved: float = 0.0
-    net: float = 0.0
+    moved: float = 0.0  # length of the path
+    net: float = 0.0  # and of the line from its start to its end
     late: float = 0.0  # movement in vain after the first fifth of the steps
     last: float = 0.0  # movement in vain in the last third of the steps
     back: float = 0.0  # share of the movement that the very next step takes back
