@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 from mklviz.errors import MklvizError
 from mklviz.html import table
@@ -77,18 +77,17 @@ class StoredRuns(Sequence[KeptRun]):
         """Return one row a run: its key, what it solved, how it ended, and its result."""
         import pandas as pd
 
-        rows = [{name: getattr(run, name) for name in _IN_FRAMES} | _also(run) for run in self._runs]
+        rows = [
+            {
+                **{name: getattr(run, name) for name in _IN_FRAMES},
+                "created": datetime.fromtimestamp(run.created).astimezone(),
+                "machine": run.machine.id,
+                "tags": ", ".join(run.tags),
+                **{name: run.results.get(name) for name in ("score", "score_label")},
+            }
+            for run in self._runs
+        ]
         return pd.DataFrame(rows, columns=[*_IN_FRAMES, "created", "machine", "tags", "score", "score_label"])
-
-
-def _also(run: StoredRun) -> dict[str, Any]:
-    return {
-        "created": datetime.fromtimestamp(run.created).astimezone(),
-        "machine": run.machine.id,
-        "tags": ", ".join(run.tags),
-        "score": run.results.get("score"),
-        "score_label": run.results.get("score_label"),
-    }
 
 
 def runs(

@@ -131,16 +131,11 @@ class MotionTracker:
     def _measure(self, path: Sequence[Iterate], steps: int, end: Array) -> Motion:
         """Return the motion of the first `steps` steps, which lead to the scaled weights `end`."""
         moved, back = self._moved[steps], self._back[steps]
-        parts = _begin_of_late(steps), _begin_of_last(steps)
+        parts = steps // 5, _begin_of_last(steps)
         self._begins = {at: self._begins[at] if at in self._begins else _scaled(path[at].weights) for at in parts}
         late, last = (max(0.0, moved - self._moved[at] - _distance(end, self._begins[at])) for at in parts)
         net = min(_distance(end, self._first), moved)  # rounding may make the line longer than its parts
         return Motion(steps, moved, net, late, last, back / moved if moved > 0.0 else 0.0)
-
-
-def _begin_of_late(steps: int) -> int:
-    """Return where the first fifth of the steps ends."""
-    return steps // 5
 
 
 def _begin_of_last(steps: int) -> int:
