@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
-import time
 import weakref
 from collections.abc import Callable
 from typing import Any
 
 import panel as pn
+from _waits import wait_for
 from bokeh.client.session import ClientSession
 from bokeh.events import DocumentReady
 from bokeh.util.token import generate_session_id
@@ -60,9 +60,7 @@ class Served:
     def settle(self) -> None:
         """Receive the first visitor, who is not counted: a clock of Panel's keeps the first session of a process."""
         Visit(self).close()
-        deadline = time.monotonic() + 60.0
-        while self.sessions and time.monotonic() < deadline:
-            time.sleep(0.1)
+        wait_for(lambda: not self.sessions)
         self.explorers.clear()
         self.documents.clear()
 
@@ -137,12 +135,9 @@ class Visit:
         self._client.close()
 
 
-def survivors(served: Served) -> dict[str, int]:
-    """Wait until all sessions are over, and count what is left of them."""
-    deadline = time.monotonic() + 60.0
-    while True:
-        gc.collect()
-        left = {"sessions": served.sessions, "explorers": len(served.explorers), "documents": len(served.documents)}
-        if not any(left.values()) or time.monotonic() > deadline:
-            return left
-        time.sleep(0.2)
+def is_forgotten(served: Served) -> bool:
+    """Return whether nothing is left of all sessions."""
+    if served.sessions:
+        return False
+    gc.collect()
+    return not (served.explorers or served.documents)

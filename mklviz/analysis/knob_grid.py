@@ -19,7 +19,7 @@ from mklviz.engine.grid import changed, parameters
 from mklviz.errors import MklvizError, SolverError
 from mklviz.lazy import cached_property
 from mklviz.numbers import is_number
-from mklviz.problem.regularizers.lp_ball import unit_ball
+from mklviz.problem.regularizers import unit_ball
 from mklviz.recipe import Recipe
 from mklviz.recipe.choices import SolverChoice
 from mklviz.recipe.words import WORDS

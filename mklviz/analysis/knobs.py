@@ -17,7 +17,7 @@ from mklviz.engine.task import ProgressReport
 from mklviz.errors import Interrupted, MklvizError, SolverError
 from mklviz.numbers import counted, share_text
 from mklviz.problem import Problem
-from mklviz.problem.regularizers.lp_ball import unit_ball
+from mklviz.problem.regularizers import unit_ball
 from mklviz.record import SOLVED, Trace
 from mklviz.record.run_facts import Verdict
 

@@ -29,7 +29,7 @@ from mklviz.learn.classifier import CLASS_WEIGHT, MKLClassifier
 from mklviz.learn.regressor import MKLRegressor
 from mklviz.numbers import is_whole
 from mklviz.problem import Loss, Problem, Regularizer
-from mklviz.problem.regularizers.lp_ball import unit_ball
+from mklviz.problem.regularizers import unit_ball
 from mklviz.record import Trace
 from mklviz.typing import Array, Indices
 

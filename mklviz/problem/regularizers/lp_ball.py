@@ -16,14 +16,8 @@ import numpy as np
 from mklviz.errors import ProblemError
 from mklviz.numbers import is_number
 from mklviz.problem.regularizers._projections import onto_lp_ball
-from mklviz.problem.regularizers._regularizer import Constraint, Regularizer, nonnegative, norm
-from mklviz.problem.regularizers.simplex import Simplex
+from mklviz.problem.regularizers._regularizer import Constraint, nonnegative, norm
 from mklviz.typing import Array
-
-
-def unit_ball(p: float) -> Regularizer:
-    """Return the constraint on the lp norm of the weights, for p = 1 the simplex."""
-    return Simplex() if p == 1.0 else LpBall(p)
 
 
 @dataclass(frozen=True)

@@ -141,7 +141,7 @@ def growths(outcomes: Outcomes, along: Along = "samples", replicates: int = REPL
         slope, at = lines[:, 0], lines[:, 1:]
         (low, *band_low), (high, *band_high) = (ends.tolist() for ends in drawn.interval(lines[1:]))
         points = size[solved], outcomes.values[solved, column]
-        curve = map(np.exp, (fit.at, at[0], band_low, band_high))
+        curve = np.exp(fit.at), np.exp(at[0]), np.exp(band_low), np.exp(band_high)
         missed = int((known & ~solved).sum())
         curves.append(Growth(solver, float(slope[0]), low, high, *points, *curve, within, missed))
     return curves
