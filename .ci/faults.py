@@ -234,13 +234,13 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def merged_twice(folder: Path) -> None:
-    """Merge two stores into each other, twice: both have the same content, and what was last said wins."""
+    """Merge two stores into each other, twice: both have the same content, and the newest words win."""
     one, other = folder / "one", folder / "other"
     filled(one, 3)
     store = open_store(other)
     store.merge(one)
     (first, *_) = store.runs()
-    store.describe(first.race, name="said later", tags=["kept"])
+    store.describe(first.race, name="named later", tags=["kept"])
     reset()
     filled(other, 2)
     before: list[dict[str, bytes]] = []

@@ -127,7 +127,7 @@ class Iterate:
     def gap(self) -> float:
         """Relative certified duality gap of this step's own weights and dual variables.
 
-        A run's gap, of the best bounds it has found, is the trace's.
+        A run's gap, of its best bounds so far, is the trace's.
         """
         own = self.lower_bound if self.dual_bound is None else self.dual_bound
         return relative_gap(self.objective, own)

@@ -10,8 +10,6 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["ADDRESS", "LIMITS", "NO_STORE", "PROCESSES", "STORE", "Limits", "machine_memory", "served_by"]
-
 PROCESSES = "MKLVIZ_PROCESSES"  # in the environment of each: how many processes serve the dashboard together
 ADDRESS = "MKLVIZ_ADDRESS"  # in the environment of each: where others than this machine find the dashboard
 STORE = "MKLVIZ_STORE"  # in the environment: the folder in which runs are kept
@@ -33,6 +31,11 @@ def machine_memory() -> int:
     except (OSError, ValueError):  # no container, or one without a bound
         allowed = memory
     return max(min(memory, allowed), 256 * _MB)
+
+
+def usable_cores() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def served_by() -> int:

@@ -6,7 +6,7 @@
 makes the module a file of the folder in all but place. The groups are mklviz.solvers, .kernels, .losses, .regularizers,
 .datasets, .scenarios, .claims and .tabs. What cannot be used is left out, with a sentence on it; the rest works.
 
-Data sets are found by this as well, so it stands on the standard library alone.
+Data sets use it as well, so it stands on the standard library alone.
 """
 
 from __future__ import annotations
@@ -22,11 +22,6 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import TypeVar
-
-__all__ = [
-    *("classes", "classes_in", "left_out", "module_called", "modules_with", "named", "names", "unfit"),
-    *("what_is_wrong",),
-]
 
 T = TypeVar("T")
 
@@ -58,10 +53,7 @@ def left_out() -> tuple[str, ...]:
 
 
 def names(package: str) -> list[str]:
-    """Return the names of the plug-ins of a package, such as "mklviz.problem.losses", without importing anything.
-
-    They are those of their files, with dashes, and of their entry points.
-    """
+    """Return the names of a package's plug-ins, by files and entry points, without importing any."""
     return [source.name.replace("_", "-") for source in _sources(package)]
 
 

@@ -100,6 +100,11 @@ class ProgressLine:
         if self.in_place:
             print(file=self._stream, flush=True)
 
+    def leave(self, text: str) -> None:
+        """Say how it ended on as many lines as that takes."""
+        start = "\r\x1b[2K" if self.in_place else ""
+        print(f"{start}{text}", file=self._stream, flush=True)
+
     def _draw(self, text: str) -> None:
         self.drawn = True
         start, width = ("\r\x1b[2K", shutil.get_terminal_size().columns - 1) if self.in_place else ("", None)

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from measure.sweeps import QUICK, WHOLE
 
 from mklviz.cli import main
 from mklviz.record.store import open_store, reset
@@ -96,8 +95,3 @@ def test_a_store_and_none_are_not_asked_for_at_once(capsys: pytest.CaptureFixtur
     with pytest.raises(SystemExit):
         main(["sweep", WORDS, "--no-store", "--store", "here"])
     assert "not allowed with argument" in capsys.readouterr().err
-
-
-def test_the_sweeps_that_are_measured_are_as_large_as_they_say() -> None:
-    assert len(Sweep.from_words(WHOLE)) == 12 * 20 * 8 == 1920
-    assert len(Sweep.from_words(QUICK)) == 64

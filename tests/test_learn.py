@@ -343,7 +343,7 @@ def test_verbose_fits_say_how_they_ended(capsys: pytest.CaptureFixture[str], mon
     chosen, _ = capsys.readouterr().out.splitlines()
     assert re.fullmatch(r"MKLClassifierCV: C = 10?, the best of 2 by a mean score of 0\.\d+", chosen)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
-    monkeypatch.setattr("mklviz.learn._progress.REFRESH_SECONDS", 0.0)
+    monkeypatch.setattr("mklviz.streams.REFRESH_SECONDS", 0.0)
     mv.MKLClassifier(WORDS, verbose=1).fit(*data())
     lines = capsys.readouterr().out.split("\r")
     assert any("kernels are built" in line for line in lines)

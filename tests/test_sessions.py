@@ -8,11 +8,10 @@ import urllib.request
 from collections.abc import Iterator
 
 import pytest
+from _visits import Served, Visit, is_forgotten
 from _waits import wait_for
 from bokeh.events import DocumentReady
-from measure.sessions import survivors
 
-from mklviz.bench._served import Served, Visit
 from mklviz.engine import Race
 from mklviz.engine.scheduler import THREAD_PREFIX, Scheduler
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
@@ -144,7 +143,7 @@ def test_sessions_leave_nothing_behind(others: set[threading.Thread]) -> None:
                 visit.do("run")
             visit.close()
         del visit
-        assert survivors(server) == {"sessions": 0, "explorers": 0, "documents": 0}
+        wait_for(lambda: is_forgotten(server))
         wait_for(lambda: not workers() - others)
     finally:
         server.close()

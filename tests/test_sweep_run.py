@@ -144,7 +144,6 @@ def test_a_killed_worker_costs_its_run_alone(store: Store) -> None:
 
 @pytest.mark.full
 def test_with_workers_killed_again_and_again_all_finish_and_nothing_finished_is_repeated(store: Store) -> None:
-    """`python .ci/measure sweeps` does so for hours, with a kill every 20 seconds."""
     sweep, engine, killed = Sweep.from_words(LONG.replace("600", "1.5")), Processes(1), 0
     run = SweepRun(sweep, store, engine)
     run.start()

@@ -10,7 +10,6 @@ import importlib
 import inspect
 import io
 import re
-import sqlite3
 import sys
 import tracemalloc
 import zipfile
@@ -24,7 +23,6 @@ from bokeh.core.has_props import HasProps
 from bokeh.server import session
 from numba import njit
 
-from mklviz.record.store import index_file
 from mklviz.views.host import workarounds
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -77,12 +75,6 @@ def test_python_unpacks_all_of_a_bzip2_member_at_once() -> None:
     finally:
         tracemalloc.stop()
     assert most > 5_000_000, gone("zipfile (ArchiveMember of mklviz/unpacking.py)")
-
-
-def test_a_journal_is_chosen_by_the_release_of_sqlite_that_mended_its_write_ahead_log() -> None:
-    assert index_file.WAL_SINCE == (3, 51, 3)
-    oldest = (3, 37, 0)  # of SQLite in Python 3.11 as python.org builds it
-    assert oldest < index_file.WAL_SINCE <= max(sqlite3.sqlite_version_info, index_file.WAL_SINCE)
 
 
 # -- numba

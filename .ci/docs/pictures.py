@@ -22,6 +22,7 @@ from mklviz.views.look.palette import DARK, LIGHT, Theme, readable
 
 Drawn = Callable[..., str]  # by a theme
 MOST = 200  # steps
+_THREE = ["silp", "level", "spg"]
 CLAIM_WIDTH = 640  # pixels
 PICTURE = re.compile(r"!\[([^\]]*)\]\(([\w./-]+)\.(svg|png)\)")
 THEMES = {"": LIGHT, "-dark": DARK}
@@ -64,31 +65,11 @@ def example(solver: str) -> tuple[str, mv.Trace]:
     raise LookupError(f"No example of the documentation is a problem that {solver} can follow: add one to _examples.")
 
 
-def _race(problem: mv.Problem, solvers: list[str], x: str = "svm_solves", most: int = MOST) -> Drawn:
-    race = Race(problem, solvers, standard_rules(1e-2, most))
+def _race(problem: mv.Problem, solvers: list[str], x: str = "svm_solves") -> Drawn:
+    race = Race(problem, solvers, standard_rules(1e-2, MOST))
     race.start()
     race.wait()
     return partial(race_still, race, 1e-2, x)
-
-
-def _oscillation() -> Drawn:
-    return _race(_problem("ionosphere", mv.Hinge(C=100.0), mv.Simplex()), ["silp", "level", "spg"])
-
-
-def _vote() -> Drawn:
-    return _race(_problem("vote", mv.Hinge(C=100.0), mv.Simplex()), ["silp", "level", "spg"])
-
-
-def _norms() -> Drawn:
-    return _race(
-        _problem("heart", mv.Hinge(C=10.0), mv.LpPenalty(p=4 / 3)), ["closed-form", "spg", "smo-mkl"], "seconds"
-    )
-
-
-def _blocks() -> Drawn:
-    return _race(
-        _problem("heart", mv.Logistic(C=1.0), mv.BlockL1(lam=1.0)), ["spicymkl", "closed-form", "spg"], "seconds"
-    )
 
 
 def _classes() -> Drawn:
@@ -108,10 +89,14 @@ def _claim(answer: ClaimAnswer, theme: Theme) -> str:
 
 
 GALLERY: dict[str, Callable[[], Drawn]] = {
-    "silp-level-spg": _oscillation,
-    "vote": _vote,
-    "norms": _norms,
-    "blocks": _blocks,
+    "silp-level-spg": lambda: _race(_problem("ionosphere", mv.Hinge(C=100.0), mv.Simplex()), _THREE),
+    "vote": lambda: _race(_problem("vote", mv.Hinge(C=100.0), mv.Simplex()), _THREE),
+    "norms": lambda: _race(
+        _problem("heart", mv.Hinge(C=10.0), mv.LpPenalty(p=4 / 3)), ["closed-form", "spg", "smo-mkl"], "seconds"
+    ),
+    "blocks": lambda: _race(
+        _problem("heart", mv.Logistic(C=1.0), mv.BlockL1(lam=1.0)), ["spicymkl", "closed-form", "spg"], "seconds"
+    ),
     "classes": _classes,
     "path": _path,
 }
@@ -225,7 +210,7 @@ def _bars(
 
 
 def _gap(trace: mv.Trace, solves: int, colour: str, seconds: float, theme: Theme) -> Iterator[str]:
-    """Draw the run's gap on a log scale, uncovered from left to right as it was found."""
+    """Draw the run's gap on a log scale, uncovered from left to right."""
     left, right = MARGIN, WIDTH - 12.0
     low, high = math.log10(0.008), 1.0
 

@@ -8,25 +8,20 @@ They go to FOLDER, or to their places in the repository. Needs Chromium or Chrom
 from __future__ import annotations
 
 import io
-import os
-import shutil
-import socket
-import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from pictures import THEMES, animated, recorded
 from PIL import Image
-from playwright.sync_api import Error, sync_playwright
+from playwright.sync_api import Error
 
+from mklviz.bench._visitors import Server
+from mklviz.bench.screen import chromium
 from mklviz.engine.warmup import BEGINS
 
 ROOT = Path(__file__).resolve().parents[2]
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
 SIZE = {"width": 1440, "height": 1000}
 PATIENCE = 300.0  # seconds, where everything may have to be compiled first
 COLOURED = """(colour) => {
@@ -43,45 +38,27 @@ def main(folder: str = "") -> None:
     traces = recorded()
     for ending, theme in THEMES.items():
         docs.joinpath(f"silp-level{ending}.svg").write_text(animated(traces, theme), encoding="utf-8")
-    with _served() as address, _browser() as browser:
-        page = browser.new_page(viewport=SIZE)
-        _open(page, address)
-        page.locator("button:visible").filter(has_text="Run").first.click(timeout=1e3 * PATIENCE)
-        page.get_by_role("status").filter(has_text="finished.").wait_for(timeout=1e3 * PATIENCE)
-        page.get_by_text(BEGINS).wait_for(state="hidden", timeout=1e3 * PATIENCE)
-        _take(page, docs, "screenshot")
-        page.get_by_role("tab", name="Geometry").click()
-        page.get_by_text("Paths of the kernel weights").wait_for(timeout=1e3 * PATIENCE)
-        page.wait_for_timeout(3000)  # the map is being computed then
-        page.get_by_text("Stop refining").wait_for(state="hidden", timeout=1e3 * PATIENCE)
-        _take(page, docs, "geometry")
-
-
-@contextmanager
-def _served() -> Iterator[str]:
-    """Serve the dashboard and give its address."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    words = [sys.executable, "-m", "mklviz", "serve", "--no-show", "--port", str(port)]
-    server = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    server = Server()
     try:
-        yield f"http://localhost:{port}/explorer?page=explore"
+        with chromium() as browser:
+            _take_all(browser.new_page(viewport=SIZE), server.port, docs)
+    except FileNotFoundError as error:
+        sys.exit(str(error))
     finally:
-        server.terminate()
-        server.wait()
+        server.end()
 
 
-@contextmanager
-def _browser() -> Iterator[Any]:
-    names = ("chromium", "chromium-browser", "google-chrome")
-    path = os.environ.get("MKLVIZ_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
-    if path is None:
-        sys.exit("There is no Chromium or Chrome on the path: install one, or name it in MKLVIZ_CHROMIUM.")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield browser
-        browser.close()
+def _take_all(page: Any, port: int, docs: Path) -> None:
+    _open(page, f"http://localhost:{port}/explorer?page=explore")
+    page.locator("button:visible").filter(has_text="Run").first.click(timeout=1e3 * PATIENCE)
+    page.get_by_role("status").filter(has_text="finished.").wait_for(timeout=1e3 * PATIENCE)
+    page.get_by_text(BEGINS).wait_for(state="hidden", timeout=1e3 * PATIENCE)
+    _take(page, docs, "screenshot")
+    page.get_by_role("tab", name="Geometry").click()
+    page.get_by_text("Paths of the kernel weights").wait_for(timeout=1e3 * PATIENCE)
+    page.wait_for_timeout(3000)  # the map is being computed then
+    page.get_by_text("Stop refining").wait_for(state="hidden", timeout=1e3 * PATIENCE)
+    _take(page, docs, "geometry")
 
 
 def _open(page: Any, address: str) -> None:

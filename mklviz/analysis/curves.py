@@ -11,8 +11,6 @@ import numpy as np
 from mklviz.record import Trace
 from mklviz.typing import Array
 
-__all__ = ["Bar", "RunCurve", "best_of", "heaviest_bars", "thinned"]
-
 MOST_POINTS = 400  # of a curve
 HEAVIEST = 10  # kernels drawn
 

@@ -1,6 +1,6 @@
 """What a solution decides: f over points in the plane, its support vectors, and how right it is on held-out samples.
 
-ROC    the share of class +1 found against the share of class -1 mistaken for it, over all thresholds of f
+ROC    the share of class +1 recognized against the share of class -1 mistaken for it, over all thresholds of f
 AUC    the area below it: the chance that f puts a sample of class +1 above one of class -1
 """
 
@@ -22,11 +22,6 @@ from mklviz.recipe.prepared import Prepared
 from mklviz.record import Trace
 from mklviz.typing import Array, Flags, Indices
 
-__all__ = [
-    *("MOST_POINTS", "HeldOutVerdict", "Lines", "Roc", "Surface", "confusion", "judge", "level_lines", "mesh_over"),
-    *("plane_of", "roc", "solution_of", "surface", "values_over"),
-]
-
 ACROSS = 80  # meshes
 MARGIN = 0.08  # beyond the points, on each side
 MOST_POINTS = 1_000  # drawn, of a cloud or a curve
@@ -38,9 +33,8 @@ TOLERANCE = 1e-3  # tolerance of the SVM at weights without dual variables
 class Surface:
     """f over the plane."""
 
-    # `x`, `y` (columns,) and (rows,): the middle of each field
-    x: Array
-    y: Array
+    x: Array  # (columns,): the middle of each field
+    y: Array  # (rows,)
     values: Array  # (rows, columns): f; with several classes, the one that is chosen
     points: Array  # (p, 2)
     targets: Array  # (p,)
@@ -49,10 +43,7 @@ class Surface:
 
 
 def plane_of(problem: Problem, X: Any = None) -> Array:
-    """Return the samples of a problem in the plane, (n, 2).
-
-    Raises `ProblemError` if they are unknown or do not have two features.
-    """
+    """Return the samples of a problem in the plane, (n, 2)."""
     points = getattr(problem.bank, "points", None) if X is None else np.asarray(X, dtype=np.float64)
     if points is None or points.ndim != 2 or points.shape[1] != 2:
         had = "are not known" if points is None else f"have {points.shape[-1]} features"
@@ -63,10 +54,7 @@ def plane_of(problem: Problem, X: Any = None) -> Array:
 
 
 def solution_of(problem: Problem, solution: Any) -> tuple[Array, Array]:
-    """Return weights (m,) and dual variables of a run's solution, of an iterate, or of weights given alone.
-
-    Raises `ProblemError` if it is none of these, or belongs to another problem.
-    """
+    """Return weights (m,) and dual variables of a run's solution, of an iterate, or of weights given alone."""
     solution = solution.best if isinstance(solution, Trace) else solution
     if isinstance(solution, Iterate):
         return solution.weights, solution.dual
@@ -134,8 +122,7 @@ class HeldOutVerdict:
     classes: tuple[str, ...] = ()  # empty for regression
     confused: Array | None = None  # (c, c): how many samples of each class (rows) were taken for each class (columns)
     roc: Roc | None = None  # for two classes, where both are among the samples
-    # `true`, `predicted` (p,): for regression, some of the values
-    true: Array | None = None
+    true: Array | None = None  # (p,): for regression, some of the values
     predicted: Array | None = None
 
 

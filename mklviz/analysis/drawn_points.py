@@ -30,11 +30,6 @@ from mklviz.recipe.prepared import Prepared, build_bank
 from mklviz.record import Trace
 from mklviz.typing import Array
 
-__all__ = [
-    *("COARSE", "FILE", "FINE", "MOST_LEARNED", "MOST_POINTS", "Field", "Fineness", "Points", "as_file", "learned"),
-    *("points_of", "read_points"),
-]
-
 FILE = "Drawn points.csv"
 MOST_POINTS = 500
 FEWEST = 2  # of each class: one to learn from, one to be asked about
@@ -83,9 +78,8 @@ class Field:
     """The learned function, over a part of the plane."""
 
     values: Array  # (rows, columns): f, or the number of the class chosen where there are more than two
-    # `boundary`, `margins`: where f is 0, and where it is -1 or 1; none of more than two classes
-    boundary: Lines
-    margins: Lines
+    boundary: Lines  # where f is 0; none of more than two classes
+    margins: Lines  # where it is -1 or 1
     weights: Mapping[str, float]  # of the kernels in use, by name, the heaviest first
     sentence: str  # how it was learned, in a sentence
 
@@ -100,10 +94,7 @@ def points_of(prepared: Prepared) -> Points:
 
 
 def read_points(columns: Mapping[str, Any], classes: Sequence[str]) -> Points:
-    """Return the points that a page has sent.
-
-    Raises `ProblemError` with a sentence, if they are no points, too many, or too few of a class.
-    """
+    """Return the points that a page has sent."""
     x, y, labels = (list(columns.get(name, ())) for name in ("x", "y", "label"))
     if len(x) != len(y) or len(y) != len(labels) or not set(labels) <= set(classes):
         raise ProblemError("The change could not be understood: try it again.")
@@ -157,11 +148,7 @@ def learned(
     fineness: Fineness,
     report: Callable[[float], None],
 ) -> Field:
-    """Learn from all points of a file, with kernels, loss and regularizer of `recipe`, and ask about a window.
-
-    `classes`: in the order of the colours; `corners` two (2,); `report`: takes the fraction done, and may raise to
-    stop.
-    """
+    """Learn from a file's points with kernels, loss and regularizer of `recipe`, and ask about a window (2, 2)."""
     done = 0.0
 
     def report_share(fraction: float) -> None:

@@ -23,11 +23,6 @@ from mklviz.kernels import Bank
 from mklviz.problem import Problem
 from mklviz.typing import Array, Indices
 
-__all__ = [
-    *("MOST_PAIRED", "MOST_SAMPLES", "Alignments", "OrderedGram", "align", "gram_on", "ordered_gram", "rivals"),
-    *("sampled", "shrunk", "why_no_alignment"),
-]
-
 MOST_SAMPLES = 600  # of a Gram matrix that is drawn
 MOST_PAIRED = 300  # by which kernels are compared
 MOST_WHOLE = 4_000  # samples of a bank that can only form the whole matrix
@@ -50,10 +45,7 @@ def sampled(n: int, most: int) -> Indices:
 
 
 def gram_on(bank: Bank, weights: Array, samples: Indices) -> Array:
-    """Return ``K_d`` on `samples` (s,), as an (s, s) array, without forming more of it than must be.
-
-    Raises `ProblemError` if the bank can only form the whole matrix, and that is too large.
-    """
+    """Return ``K_d`` on `samples` (s,), as an (s, s) array, without forming more of it than must be."""
     checkpoint()
     if bank.access == "rows":
         rows = bank.kernel(weights).only(samples).rows(np.arange(len(samples)))  # type: ignore[attr-defined]
@@ -99,12 +91,7 @@ def align(
     report: Callable[[float], None] = lambda fraction: None,
     ahead: int = 0,
 ) -> Alignments:
-    """Compare `kernels` of a bank on at most 300 samples; `report` takes the fraction done.
-
-    The first `ahead` of them stay ahead of the others.
-
-    Raises `ProblemError` if they cannot be compared.
-    """
+    """Compare `kernels` on at most 300 samples, the first `ahead` ahead; `report` takes the fraction done."""
     if reason := why_no_alignment(bank):
         raise ProblemError(reason)
     samples = sampled(bank.n_samples, MOST_PAIRED)
@@ -135,11 +122,7 @@ def _together(values: Array) -> Indices:
 
 
 def rivals(problem: Problem, iterate: Iterate) -> Indices:
-    """Return the heaviest kernels and those that come closest to them: the ones of the largest beta'K_k beta.
-
-    At the optimum over the simplex no kernel has more than those with weight have, and one that has as much could
-    take their place.
-    """
+    """Return the heaviest kernels, and those of the largest beta'K_k beta, which could take their place."""
     used = heaviest(iterate.weights, MOST_KERNELS)
     most = min(MOST_KERNELS, max(2 * len(used), FEWEST_SHOWN))
     if problem.m > MOST_SUMMED or len(used) >= most or not problem.bank.convex:
@@ -157,9 +140,8 @@ class OrderedGram:
     values: Array  # (s, s)
     edges: tuple[float, ...]  # where classes end, from 0 to the number of samples
     classes: tuple[str, ...]  # empty where the samples are in order of their targets, or in the given order
-    # `samples`, `total`: how many are drawn, of how many
-    samples: int
-    total: int
+    samples: int  # so many are drawn
+    total: int  # of so many
 
 
 def ordered_gram(

@@ -17,8 +17,6 @@ from mklviz.kernels import Bank
 from mklviz.kernels.evaluation.specs import KernelSpec
 from mklviz.typing import Array, Indices
 
-__all__ = ["MOST_KERNELS", "Bars", "Grid", "by_family", "by_feature", "by_kernel", "described", "distinct", "heaviest"]
-
 MOST_KERNELS = 50  # shown one by one
 MOST_SUMMED = 20_000  # looked at for sums
 MOST_ROWS = 30  # subsets of features
@@ -39,9 +37,8 @@ class Bars:
 class Grid:
     """One number for each row and column, nan where there is no such kernel."""
 
-    # `rows`, `columns`: subsets of features, and kernels on them
-    rows: tuple[str, ...]
-    columns: tuple[str, ...]
+    rows: tuple[str, ...]  # subsets of features
+    columns: tuple[str, ...]  # kernels on them
     values: Array  # (rows, columns)
     share: float  # how much of all weight they have
 
@@ -77,10 +74,7 @@ def by_kernel(weights: Array, names: Sequence[str], most: int = MOST_KERNELS) ->
 
 
 def by_family(weights: Array, bank: Bank) -> Bars:
-    """Return the weight of each kernel family, with how many of its kernels are in use.
-
-    Raises `ProblemError` if the kernels come from no families.
-    """
+    """Return the weight of each kernel family, with how many of its kernels are in use."""
     specs, chosen = _of_families(bank), heaviest(weights, MOST_SUMMED)
     sums: dict[str, float] = (
         {} if len(specs) > MOST_SUMMED else {spec.family.label: 0.0 for spec in specs if spec.family}
@@ -97,12 +91,7 @@ def by_family(weights: Array, bank: Bank) -> Bars:
 
 
 def by_feature(weights: Array, bank: Bank) -> Grid:
-    """Return the weights by subset of features and by kernel on it, such as a Gaussian of one width.
-
-    The rows are the heaviest subsets, all features first; the columns every kernel there is on some subset.
-
-    Raises `ProblemError` if the kernels come from no families.
-    """
+    """Return the weights by subset of features, the heaviest ones and all features first, and by kernel on it."""
     specs, chosen = _of_families(bank), heaviest(weights, MOST_SUMMED)
     cells: dict[tuple[str, str], float] = {}
     totals: dict[str, float] = {}

@@ -14,11 +14,12 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from mklviz.analysis.knobs import KNOBS, Knob, with_power
+from mklviz.analysis.knobs import KNOBS, Knob
 from mklviz.engine.grid import changed, parameters
 from mklviz.errors import MklvizError, SolverError
 from mklviz.lazy import cached_property
 from mklviz.numbers import is_number
+from mklviz.problem.regularizers import unit_ball
 from mklviz.recipe import Recipe
 from mklviz.recipe.choices import SolverChoice
 from mklviz.recipe.words import WORDS
@@ -26,8 +27,6 @@ from mklviz.record import Trace
 from mklviz.record.store import Store, open_store
 from mklviz.sweeps import Member, Sweep, SweepRun
 from mklviz.sweeps.following import follow
-
-__all__ = ["LabGrid", "LabKnob", "solve_grid", "usual_solvers"]
 
 MOST_RUNS = 250  # whose curves one page has room for
 TOLERANCE, POWER = "tol", "p"
@@ -37,10 +36,7 @@ _KNOWN: Mapping[str, Knob] = {knob.name: knob for knob in KNOBS if knob.values}
 
 @dataclass(frozen=True)
 class LabKnob:
-    """A knob with the values at its positions; without any, those of the tab Knobs.
-
-    Raises `MklvizError` if it has fewer than two.
-    """
+    """A knob with the values at its positions; without any, those of the tab Knobs."""
 
     name: str
     values: Sequence[Any] = ()
@@ -84,8 +80,8 @@ class LabKnob:
             return _with_option(recipe, "svm_tolerance", value, able)
         problem = recipe.problem
         own = parameters(problem).get(POWER, 1.0)
-        if self.name == POWER and problem.regularizer == with_power(max(own, 1.0)):
-            return recipe.changed(regularizer=with_power(value))
+        if self.name == POWER and problem.regularizer == unit_ball(max(own, 1.0)):
+            return recipe.changed(regularizer=unit_ball(value))
         return recipe.changed(**changed(problem, self.name, value))
 
     def current(self, recipe: Recipe) -> int:
@@ -108,10 +104,7 @@ def usual_solvers(knobs: Iterable[LabKnob]) -> tuple[SolverChoice, ...]:
 
 @dataclass(frozen=True)
 class LabGrid:
-    """A recipe and one or two knobs.
-
-    Raises `MklvizError` if a knob does not fit the recipe, or if there are more runs than a page has room for.
-    """
+    """A recipe and one or two knobs."""
 
     recipe: Recipe
     knobs: tuple[LabKnob, ...]
@@ -155,10 +148,7 @@ class LabGrid:
 
 
 def solve_grid(grid: LabGrid, store: Store | str | Path | None = None) -> list[dict[str, Trace]]:
-    """Solve what the store does not know, saying how far it is, and return the traces at every position.
-
-    Raises `KeyboardInterrupt` on Ctrl-C, when what has finished is in the store, and `SolverError` if a run fails.
-    """
+    """Solve what the store does not know, saying how far it is, and return the traces at every position."""
     with _kept(store if isinstance(store, Store) else open_store(store)) as kept:
         run = SweepRun(grid.sweep, kept, retry=True)
         follow(run)

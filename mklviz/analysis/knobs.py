@@ -16,13 +16,10 @@ from mklviz.engine import Gap, MaxIter, MaxSeconds, Race, make_solver, why_not, 
 from mklviz.engine.task import ProgressReport
 from mklviz.errors import Interrupted, MklvizError, SolverError
 from mklviz.numbers import counted, share_text
-from mklviz.problem import LpBall, Problem, Regularizer, Simplex
+from mklviz.problem import Problem
+from mklviz.problem.regularizers import unit_ball
 from mklviz.record import SOLVED, Trace
 from mklviz.record.run_facts import Verdict
-
-__all__ = [
-    *("GOAL", "KNOBS", "Knob", "MaxSolves", "Turn", "bars", "lines", "outcome", "solve_at", "too_large", "with_power")
-]
 
 GOAL = 1e-2  # gap that is solved to
 MOST_SOLVES, MOST_STEPS = 500, 300  # of one solve; line searches take many SVMs in a step
@@ -88,11 +85,6 @@ def _nearest(values: Sequence[float], wanted: float) -> int:
     return int(np.argmin(np.abs(np.log(np.maximum(values, 1e-12)) - np.log(max(wanted, 1e-12)))))
 
 
-def with_power(p: float) -> Regularizer:
-    """Return the constraint on the lp norm of the weights."""
-    return Simplex() if p == 1.0 else LpBall(p)
-
-
 KNOBS = (
     Knob(
         "level.lam",
@@ -150,7 +142,7 @@ KNOBS = (
         tuple(f"{p:g}" for p in POWERS),
         lambda position: make_solver("spg"),
         lambda problem: _nearest(POWERS, getattr(problem.regularizer, "p", 1.0)),
-        problem=lambda problem, position: replace(problem, regularizer=with_power(POWERS[position])),
+        problem=lambda problem, position: replace(problem, regularizer=unit_ball(POWERS[position])),
         values=POWERS,
     ),
 )
@@ -184,10 +176,7 @@ def too_large(problem: Problem) -> str:
 def solve_at(
     problem: Problem, knob: Knob, position: int, rival: str, seconds: float, coarse: bool, report: ProgressReport
 ) -> tuple[Turn, Trace | None]:
-    """Return the result for a position, and for the rival if one is named; the solves take turns with all others.
-
-    A `coarse` one is given up after some tenths of a second, as soon as it has taken a step.
-    """
+    """Return the result for a position, and the rival's; a `coarse` solve is given up after some tenths of a second."""
     rules = (Gap(GOAL), MaxSolves(MOST_SOLVES), MaxIter(MOST_STEPS), MaxSeconds(seconds))
     solvers = [knob.solver(position), *([make_solver(rival)] if rival else [])]
     race = Race(knob.problem(problem, position), solvers, rules)

@@ -20,8 +20,6 @@ from mklviz.inner.oracle import FINEST, SvmOracle, needs_known_loss
 from mklviz.problem import Problem
 from mklviz.typing import Array
 
-__all__ = ["Landscape", "Survey", "no_heights"]
-
 TOLERANCE = 1e-2  # of the first inner problem
 RESOLUTION = 1e-5  # of the range of heights, by which one may be off: bends of a 65th of a curve are larger
 FLAT = 1e-3  # of a height, below which no range is drawn larger

@@ -28,11 +28,6 @@ from mklviz.problem.proving import relative_gap
 from mklviz.record import Trace
 from mklviz.typing import Array, Indices
 
-__all__ = [
-    *("MOST_BARS", "YOURS", "DraggedPaths", "Mix", "Mixer", "PathsFrom", "above", "mix_lines", "mixed_kernels"),
-    *("paths_from", "standing", "why_no_start"),
-]
-
 STEPS = 60  # of a solver
 CUT = ("limit", "stopped")  # the ends of paths that would have gone on
 GOAL = 1e-3  # gap, beyond which no path moves by a pixel
@@ -155,7 +150,7 @@ class Mixer:
 
 
 def mixed_kernels(traces: Mapping[str, Trace]) -> Indices:
-    """Return the kernels to mix: all of a few, the heaviest that any solver found of many, in the order of the bank."""
+    """Return the kernels to mix: all of a few, the heaviest in any run of many, in the order of the bank."""
     largest = np.max([trace.best.weights for trace in traces.values() if len(trace)], axis=0)
     return np.sort(np.argsort(-largest, kind="stable")[:MOST_BARS])
 

@@ -22,17 +22,9 @@ from mklviz.engine import Race
 from mklviz.problem import Problem
 from mklviz.record import Trace
 
-__all__ = [
-    *("Cuts", "Place", "SegmentStep", "StepFacts", "cuts_known", "edge", "envelope", "facts_of", "keeps_cuts"),
-    *("level_interval", "level_polygon", "lowest", "step_of"),
-]
-
 
 class Cuts:
-    """The values of cuts at the corners of a slice.
-
-    `problem`: whose kernels are added, with weights on the simplex; `corners` (k, m).
-    """
+    """The values of cuts at the corners (k, m) of a slice, for a `problem` with weights on the simplex."""
 
     def __init__(self, problem: Problem, corners: Array) -> None:
         self._problem, self._corners = problem, corners
@@ -133,9 +125,7 @@ class StepFacts:
     level: float | None  # no cut exceeds it at the weights the step led to
     reference: float | None  # what the objective of the next trial is compared with
     share: float | None  # share of the full move that was taken, the first trial having been the whole of it
-    # what the line search tried: where along the move that was made, 0 where it began and 1 where it ended, and the
-    # value there; empty where that is not known
-    trials: tuple[tuple[float, float], ...]
+    trials: tuple[tuple[float, float], ...]  # of the line search: where along the move, from 0 to 1, and the value
 
 
 def facts_of(iterate: Iterate) -> StepFacts:
@@ -180,10 +170,8 @@ class SegmentStep:
     line: float | None = None  # the level or the threshold
     level_set: tuple[float, float] | None = None  # shares between which no cut exceeds the level
     arrow: tuple[Place, Place] | None = None
-    # `refused`, `passed`: trials that were not low enough, and those that were, with the value that the solver found
-    # there; the one that was taken is the last of them
-    refused: list[Place] = field(default_factory=list)
-    passed: list[Place] = field(default_factory=list)
+    refused: list[Place] = field(default_factory=list)  # trials that were not low enough, with the solver's value
+    passed: list[Place] = field(default_factory=list)  # those that were; the last of them was taken
 
 
 def step_of(steps: Sequence[Iterate], map_: Slice, cuts: Sequence[Array], height: Height) -> SegmentStep:

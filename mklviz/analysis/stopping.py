@@ -27,8 +27,6 @@ from mklviz.recipe.parsing import show_number, show_percent
 from mklviz.record import Trace
 from mklviz.record.summary import Reference
 
-__all__ = ["DIGITS", "RULES", "Judgement", "Rule", "judge", "threshold_text"]
-
 DIGITS = (*(float(f"{digit}e{power}") for power in range(-6, 0) for digit in (1, 2, 5)), 1.0)  # thresholds offered
 
 
@@ -100,10 +98,7 @@ def threshold_text(rule: Rule, value: float) -> str:
 
 @dataclass(frozen=True, eq=False)  # arrays are not simply equal or not
 class Judgement:
-    """A rule on all runs of a race.
-
-    Distances are above the best bound of all runs, or above the least objective where there is no bound.
-    """
+    """A rule on all runs of a race; distances are above the best bound of all, or else above the least objective."""
 
     traces: Mapping[str, Trace]
     rule: Measured

@@ -12,17 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, product
+from typing import ClassVar
 
 import numpy as np
 
 from mklviz.contract import ACTIVE_WEIGHT
 from mklviz.problem import Simplex
 from mklviz.typing import Array
-
-__all__ = [
-    *("STAGES", "Key", "MapPoint", "Mesh", "Plane", "Slice", "WeightMap"),
-    *("point_of", "principal_plane", "slice_through"),
-]
 
 Key = tuple[int, ...]
 Mesh = tuple[Array, Array, Array]  # x, y and the height, each (rows, columns)
@@ -63,79 +59,23 @@ def point_of(
     return MapPoint(float(x), float(y), title, f"{objective:,.6g}", kernels)
 
 
-class WeightMap:
-    """What all maps share; the nodes are known by whole numbers, so that no height is computed twice."""
-
-    @property
-    def directions(self) -> Array | None:
-        """The orthonormal directions (2, m) that it follows; None for a slice."""
-        return None
-
-    @property
-    def vertices(self) -> Array | None:
-        """The weights (k, m) that it lies between, with cuts that are straight; None for a plane."""
-        return None
-
-    @property
-    def window(self) -> tuple[Array, Array] | None:
-        """The lower and the upper corner (2,) of what is drawn; None where it is always the same."""
-        return None
-
-    @property
-    def flat(self) -> tuple[Array, Array, Array, Array] | None:
-        """A, a, B and b: weights d are drawn at A d + a, and B x + b is at a place x; None where no such are known."""
-        return None
-
-    @property
-    def seen(self) -> str:
-        """What the map is, in a sentence."""
-        raise NotImplementedError
-
-    @property
-    def shaded(self) -> str:
-        """What the shade is, in a sentence."""
-        raise NotImplementedError
-
-    def words(self, posed: bool) -> str:
-        """Return what the map shows; there is no shade and no start to drag where the problem is not `posed`."""
-        return " ".join((self.seen, self.shaded, _STAR, _START) if posed else (self.seen, _STAR))
-
-    def position(self, weights: Array) -> Array:
-        """Return the position of weights (m,) on the map, (2,)."""
-        raise NotImplementedError
-
-    def weights_at(self, key: Key) -> Array:
-        """Return the weights (m,) of a node."""
-        raise NotImplementedError
-
-    def weights_near(self, x: float, y: float) -> Array:
-        """Return the allowed weights (m,) nearest to a point of the map."""
-        raise NotImplementedError
-
-    def drawn_at(self, key: Key) -> tuple[float, float]:
-        """Return where a node is drawn."""
-        raise NotImplementedError
-
-    def nodes(self, stage: int) -> list[Key]:
-        """Return the nodes of a stage, each beside the one before."""
-        raise NotImplementedError
-
-    def mesh(self, stage: int, height: Callable[[Key], float]) -> Mesh:
-        """Return the map of a stage; `height` knows every node of it."""
-        raise NotImplementedError
+# What maps share: nodes are known by whole numbers, so that no height is computed twice, each beside the one before.
+# `directions` (2, m) are those that a plane follows, `vertices` (k, m) the weights that a slice lies between, `window`
+# the corners of what is drawn, where it changes, and `flat`, where known, A, a, B and b: weights d are drawn at
+# A d + a, and B x + b is at a place x.
 
 
 @dataclass(frozen=True)
-class Plane(WeightMap):
+class Plane:
     """The plane of two directions, between `low` and `high`."""
 
     origin: Array  # (m,)
     axes: Array  # (2, m): orthonormal
     explained: float  # share of the squared distances from the origin that lies in the plane
-    # `low`, `high` (2,)
-    low: Array
+    low: Array  # (2,)
     high: Array
     project: Callable[[Array], Array]  # takes weights to the nearest that are allowed
+    vertices: ClassVar[None] = None
 
     @property
     def directions(self) -> Array:
@@ -153,9 +93,9 @@ class Plane(WeightMap):
     def seen(self) -> str:
         return _PLANE.format(share=_percent(self.explained))
 
-    @property
-    def shaded(self) -> str:
-        return "The shade is the objective at the nearest feasible weights."
+    def words(self, posed: bool) -> str:
+        """Return what the map shows; there is no shade and no start to drag where the problem is not `posed`."""
+        return _words(self.seen, "The shade is the objective at the nearest feasible weights.", posed)
 
     def position(self, weights: Array) -> Array:
         """Return the coordinates along the two axes."""
@@ -202,11 +142,13 @@ class Plane(WeightMap):
 
 
 @dataclass(frozen=True)
-class Slice(WeightMap):
+class Slice:
     """All ways in which two or three kernels can share a weight, the others' being fixed."""
 
     kernels: tuple[int, ...]
     corners: Array  # (k, m): the weights where one of them has all of it
+    directions: ClassVar[None] = None
+    window: ClassVar[None] = None
 
     @property
     def vertices(self) -> Array:
@@ -219,9 +161,9 @@ class Slice(WeightMap):
         shares = np.linalg.inv(np.vstack([CORNERS.T, np.ones(3)]))
         return CORNERS.T @ self.corners, np.zeros(2), self.corners.T @ shares[:, :2], self.corners.T @ shares[:, 2]
 
-    @property
-    def shaded(self) -> str:
-        return "The shade is the objective there."
+    def words(self, posed: bool) -> str:
+        """Return what the map shows, like a plane."""
+        return _words(self.seen, "The shade is the objective there.", posed)
 
     @property
     def seen(self) -> str:
@@ -294,15 +236,19 @@ class Slice(WeightMap):
         return x, y, z
 
 
+WeightMap = Plane | Slice
+
+
+def _words(seen: str, shaded: str, posed: bool) -> str:
+    return " ".join((seen, shaded, _STAR, _START) if posed else (seen, _STAR))
+
+
 def _percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
 def slice_through(weights: Array, kernels: Sequence[int]) -> Slice:
-    """Return the slice where two or three `kernels` share their part of `weights` (m,), or all if it is zero.
-
-    Where there are no others, they share all, whatever the `weights`.
-    """
+    """Return the slice where two or three `kernels` share their part of `weights` (m,), or all if that is zero."""
     indices = tuple(kernels)
     rest = weights.copy()
     rest[list(indices)] = 0.0
@@ -317,10 +263,7 @@ def slice_through(weights: Array, kernels: Sequence[int]) -> Slice:
 def principal_plane(
     weights: Array, origin: Array, project: Callable[[Array], Array], before: Array | None = None
 ) -> Plane:
-    """Return the plane through `origin` that comes closest to all of `weights` (T, m).
-
-    It is rotated to match an earlier plane along the directions `before` (2, m).
-    """
+    """Return the plane through `origin` nearest to `weights` (T, m), turned to match one along `before` (2, m)."""
     offsets = weights - origin
     values, vectors = np.linalg.eigh(offsets @ offsets.T)  # of T weights, as kernels may be many
     squares = np.maximum(values[::-1], 0.0)

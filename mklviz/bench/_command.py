@@ -24,7 +24,6 @@ def run_suites(
 
     `names`: suites; all by default; `quick`: fewer and smaller cases; `repeats`: rounds of every comparison; each suite
     has its own number by default; `json`, `plot`: where to write the numbers, and a picture of them (.html or .svg).
-    Raises `MklvizError` if there is no such suite, or a file cannot be written there.
     """
     _check_files(json, plot)
     suites = load_suites(names)

@@ -46,10 +46,7 @@ def _ratios(name: str, about: str, rows: Sequence[Row], tables: dict[str, Table]
     measured = [(k, row) for k, row in zip(up, rows, strict=True) if not math.isnan(row.ratio)]
     goals = [(k, row.goal) for k, row in zip(up, rows, strict=True) if row.goal is not None]
     tables[f"{name}/dots"] = {"x": [row.ratio for _, row in measured], "y": [k for k, _ in measured]}
-    tables[f"{name}/spans"] = {
-        "x": [[row.least, row.most] for _, row in measured],
-        "y": [[k, k] for k, _ in measured],
-    }
+    tables[f"{name}/spans"] = {"x": [[row.least, row.most] for _, row in measured], "y": [[k, k] for k, _ in measured]}
     tables[f"{name}/goals"] = {"x": [goal for _, goal in goals], "y": [k for k, _ in goals]}
     tables[f"{name}/even"] = {"x": [1.0, 1.0], "y": [-0.6, len(rows) - 0.4]}
     tables[f"{name}/words"] = {

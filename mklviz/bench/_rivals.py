@@ -88,10 +88,7 @@ def smkl_weights(bank: KernelBank, signs: Array) -> Array:
 
 
 class FixedWeights:
-    """SVC on the sum, its C chosen by cross-validation on the training part.
-
-    `weigh`: what gives weights to the bank, from the labels -1 and +1.
-    """
+    """SVC on the sum by weights that `weigh` makes of a bank and labels -1 and +1, its C chosen by cross-validation."""
 
     def __init__(self, kernels: str, weigh: Weights, Cs: Sequence[float], cv: Any) -> None:
         self.kernels, self.weigh, self.Cs, self.cv = kernels, weigh, Cs, cv

@@ -41,18 +41,13 @@ class Row:
     """One ratio."""
 
     name: str  # what was computed, such as "sonar, mean kernel"; rows of one name belong together
-    # `ours`, `other`: the two that were timed
-    ours: str
+    ours: str  # the two that were timed
     other: str
-    # `n`, `m`: samples and kernels; 0 where there are none
-    n: int
+    n: int  # samples and kernels; 0 where there are none
     m: int
-    # `ours_ms`, `other_ms`: milliseconds of CPU, medians over the rounds
-    ours_ms: float
+    ours_ms: float  # milliseconds of CPU, medians over the rounds
     other_ms: float
-    # `ratio`, `least`, `most`: time of the other over ours: median and extremes over the rounds; nan where it could not
-    # be measured
-    ratio: float
+    ratio: float  # time of the other over ours, median over the rounds, and extremes; nan where it was not measured
     least: float
     most: float
     goal: float | None = None  # ratio to reach
@@ -76,17 +71,16 @@ class Row:
         return cls(name, ours[0], other[0], n, m, ours_ms, other_ms, *spread, goal, note)
 
     @classmethod
-    def missing(cls, name: str, ours: str, other: str, reason: str, n: int = 0, m: int = 0) -> Row:
+    def missing(cls, name: str, ours: str, other: str, reason: str, n: int = 0) -> Row:
         """Return the row of a ratio that could not be measured."""
-        nan = math.nan
-        return cls(name, ours, other, n, m, nan, nan, nan, nan, nan, note=reason)
+        return cls(name, ours, other, n, 0, *[math.nan] * 5, note=reason)
 
     @classmethod
-    def median(cls, name: str, rows: Sequence[Row], goal: float | None = None, note: str = "") -> Row:
+    def median(cls, name: str, rows: Sequence[Row]) -> Row:
         """Return the medians of rows that compare the same two; the extremes are those of their ratios."""
         ratios, ours, other = np.array([(row.ratio, row.ours_ms, row.other_ms) for row in rows]).T
-        numbers = (float(np.median(ours)), float(np.median(other)), float(np.median(ratios)))
-        return cls(name, rows[0].ours, rows[0].other, 0, 0, *numbers, ratios.min(), ratios.max(), goal, note)
+        medians = map(float, (np.median(ours), np.median(other), np.median(ratios)))
+        return cls(name, rows[0].ours, rows[0].other, 0, 0, *medians, ratios.min(), ratios.max())
 
     @property
     def met(self) -> bool | None:
@@ -100,13 +94,10 @@ class Bench:
 
     quick: bool = False  # fewer and smaller cases
     repeats: int | None = None  # rounds; each suite's own number by default
-    say: Callable[[str], None] = lambda words: None  # told, in a few words, what is being measured
+    say: Callable[[str], None] = lambda words: None  # takes, in a few words, what is being measured
 
     def alternate(self, things: Mapping[str, Callable[[], object]], rounds: int = 7) -> dict[str, Array]:
-        """Return the CPU seconds per run of everything in `things`, (rounds,) each, run in turn.
-
-        Each runs once before the clock starts, so that compiled code is loaded.
-        """
+        """Return the CPU seconds per run of all `things`, (rounds,) each, run in turn after one run each."""
         rounds = self.repeats or (min(rounds, 3) if self.quick else rounds)
         runs = {name: _runs(run) for name, run in things.items()}
         seconds = {name: np.empty(rounds) for name in things}
@@ -150,11 +141,7 @@ def rival(name: str) -> tuple[ModuleType | None, str]:
 
 
 def load_suites(names: Sequence[str] = ()) -> dict[str, Suite]:
-    """Return the suites of these names, all of them by default.
-
-    Raises `UnknownName` with the names there are. Raises `MissingPackage` if a suite is asked for by its name, and the
-    screen that it measures is not installed.
-    """
+    """Return the suites of these names, all of them by default."""
     known = _suite_names()
     unknown = [name for name in names if name not in known]
     if unknown:
@@ -176,7 +163,7 @@ def _loaded(name: str, asked: bool) -> Suite | None:
 
 
 def _suite_names() -> list[str]:
-    """Return the files with a `SUITE`, found by their text: importing all would load the screen for two of them."""
+    """Return the files with a `SUITE` in their text: importing all would load the screen for two of them."""
     files = sorted(Path(__file__).parent.glob("[!_]*.py"))
     return [file.stem for file in files if "\nSUITE = Suite(" in file.read_text(encoding="utf-8")]
 
@@ -234,8 +221,8 @@ def summary(results: Sequence[Row]) -> str:
     goals = [one for one in results if one.met is not None]
     reached = sum(bool(one.met) for one in goals)
     missing = sum(math.isnan(one.ratio) for one in results)
-    said = f"{reached} of {len(goals)} goals reached" if goals else "no goals"
-    return said + (f", {missing} rows not measured" if missing else "")
+    text = f"{reached} of {len(goals)} goals reached" if goals else "no goals"
+    return text + (f", {missing} rows not measured" if missing else "")
 
 
 def machine() -> dict[str, Any]:
@@ -257,10 +244,7 @@ def machine() -> dict[str, Any]:
 def write_json(path: Path, suites: Mapping[str, tuple[Suite, Sequence[Row]]], complete: bool) -> None:
     """Write everything measured; null stands for what is not a number."""
     plain = {
-        name: {
-            "title": suite.title,
-            "ratios": [_plain(one) for one in results],
-        }
+        name: {"title": suite.title, "ratios": [_plain(one) for one in results]}
         for name, (suite, results) in suites.items()
     }
     document = {"format": FORMAT, "complete": complete, **machine(), "suites": plain}

@@ -209,10 +209,7 @@ def _memory(pid: int) -> float:
 
 
 class Watch:
-    """Asks the server for something small again and again, and keeps the longest wait.
-
-    It does so in a process of its own: in that of the visitors it would wait for them as well.
-    """
+    """Asks the server for something small again and again, in a process of its own, and keeps the longest wait."""
 
     def __init__(self, server: Server) -> None:
         context = multiprocessing.get_context("spawn")
@@ -245,9 +242,8 @@ def _look(port: int, pid: int, ready: Event, over: Event, worst: Any) -> None:
 class Crowd:
     """What visitors cost who all came at once and pressed Run."""
 
-    # `pages`, `races`: seconds until each had its page, and until its race had ended
-    pages: list[float]
-    races: list[float]
+    pages: list[float]  # seconds until each had its page
+    races: list[float]  # and until its race had ended
     stall: float  # the longest that the event loop left a small request waiting, in seconds
     cpu: float  # seconds that the server spent
     megabytes: float  # that it grew by for each visitor

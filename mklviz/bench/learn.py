@@ -7,7 +7,7 @@
   with the labels; C by a grid search.
 - *Best kernel*: an SVC on the one of these kernels that is right most often at C = 1; C by a grid search.
 - *LP-beta*: an SVC for each of these kernels, and weights of their decisions by a linear program.
-- *MKLpy's EasyMKL*, *MKLpy's AverageMKL*: the same SVC, with weights found by that package, where it is installed.
+- *MKLpy's EasyMKL*, *MKLpy's AverageMKL*: the same SVC, with weights of that package, where it is installed.
 - *SMKL*: an SVC on the five kernels at most that SMKL chooses, with their weights; C by a grid search.
 - *xRFM*: trees of recursive feature machines, by their authors' package, where it is installed.
 - *SVC, grid*: one Gaussian kernel, C and its width chosen by a grid search; it is the plain product of Gaussians of one

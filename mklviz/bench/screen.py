@@ -11,11 +11,12 @@ Chromium draws in software where there is no GPU, so its numbers hold for this m
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -28,18 +29,19 @@ import panel_material_ui as pmui
 from bokeh.core.json_encoder import serialize_json
 from bokeh.document import Document
 from bokeh.plotting import figure
+from panel.io.server import get_server
 from panel.models.esm import ReactiveESM
+from tornado.ioloop import IOLoop
 
-from mklviz.bench._served import Served
 from mklviz.bench._suite import Bench, Row, Suite
 from mklviz.bench._visitors import Server, crowd, left_alone, on_a_server, to_open
-from mklviz.engine.scheduler import THREAD_PREFIX
 from mklviz.engine.warmup import WARMUP
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.explorer.navigation import START
+from mklviz.views.host.panel_setup import configure
 from mklviz.views.start.front_page import FrontPage
 
-INPUTS = 12
+INPUTS, SERVES = 12, "served"
 SETTLED = 700  # milliseconds after a page can be used, in which it still draws
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking")
 GOAL = 0.25  # the server may work four times as long as for the bare page
@@ -71,6 +73,11 @@ def bare_page() -> pmui.Page:
 def dashboard() -> pmui.Page:
     """Return the page of one visitor."""
     return Explorer().page()
+
+
+def _configured() -> pmui.Page:
+    configure()
+    return dashboard()
 
 
 def start_page() -> pmui.Page:
@@ -154,10 +161,7 @@ def page_rows(bench: Bench) -> Iterator[Row]:
 
 @contextmanager
 def chromium() -> Iterator[Any]:
-    """Open a browser.
-
-    Raises `FileNotFoundError` with a sentence, where there is none.
-    """
+    """Open a browser."""
     names = ("chromium", "chromium-browser", "google-chrome")
     executable = os.environ.get("MKLVIZ_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
     if executable is None:
@@ -172,12 +176,32 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
-def open_pages(browser: Any, served: Served, rounds: int) -> dict[str, np.ndarray[Any, Any]]:
+@contextmanager
+def served(pages: Mapping[str, Callable[[], Any]]) -> Iterator[str]:
+    """Serve pages from a thread of this process, and give the address above them."""
+    ready, servers = threading.Event(), list[Any]()
+
+    def serve() -> None:
+        asyncio.set_event_loop(asyncio.new_event_loop())
+        servers.append(get_server({**pages}, port=0, loop=IOLoop.current()))
+        servers[0].start()
+        ready.set()
+        IOLoop.current().start()
+
+    thread = threading.Thread(target=serve, name=SERVES, daemon=True)
+    thread.start()
+    ready.wait()
+    yield f"http://localhost:{servers[0].port}"
+    servers[0].io_loop.add_callback(servers[0].io_loop.stop)
+    thread.join()
+
+
+def open_pages(browser: Any, address: str, rounds: int) -> dict[str, np.ndarray[Any, Any]]:
     """Open both pages in turn, (rounds, 2) each: CPU seconds of the page, and seconds until it can be used."""
     visits_of: dict[str, list[tuple[float, float]]] = {"explorer": [], "bare": []}
     for _ in range(rounds):
         for name, visits in visits_of.items():
-            visits.append(_visit(browser, f"http://localhost:{served.port}/{name}"))
+            visits.append(_visit(browser, f"{address}/{name}"))
     return {name: np.array(visits) for name, visits in visits_of.items()}
 
 
@@ -200,25 +224,19 @@ def _visit(browser: Any, address: str) -> tuple[float, float]:
     return spent["TaskDuration"], usable
 
 
-def thread_seconds(solvers: bool) -> float:
-    """Return the CPU seconds of the living solver threads of this process, or of the thread that serves (Linux)."""
-    chosen = [t for t in threading.enumerate() if t.name.startswith(THREAD_PREFIX if solvers else "served")]
-    ticks = 0
-    for thread in chosen:
-        stat = Path(f"/proc/self/task/{thread.native_id}/stat").read_text().rsplit(")", 1)[1].split()
-        ticks += int(stat[11]) + int(stat[12])
-    return ticks / os.sysconf("SC_CLK_TCK")
+def server_seconds() -> float:
+    """Return the CPU seconds of the thread that serves (Linux)."""
+    (thread,) = (thread for thread in threading.enumerate() if thread.name == SERVES)
+    stat = Path(f"/proc/self/task/{thread.native_id}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK")
 
 
-@contextmanager
-def page_of(served: Served) -> Iterator[Any]:
-    """Open the dashboard in Chromium."""
-    with chromium() as browser:
-        page = browser.new_page(viewport={"width": 1280, "height": 900})
-        page.set_default_timeout(120_000)
-        page.goto(f"http://localhost:{served.port}/explorer")
-        page.locator("#loader").wait_for(state="hidden")
-        yield page
+def _page_at(browser: Any, address: str) -> Any:
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(120_000)
+    page.goto(address)
+    page.locator("#loader").wait_for(state="hidden")
+    return page
 
 
 def button(page: Any, text: str) -> Any:
@@ -233,22 +251,18 @@ def compare(bench: Bench) -> Iterator[Row]:
     WARMUP.wait(600.0)
     yield from page_rows(bench)
     rounds = bench.repeats or (2 if bench.quick else 4)
-    served = Served(others={"bare": bare_page})
     try:
-        with chromium() as browser:
+        with chromium() as browser, served({"explorer": _configured, "bare": bare_page}) as address:
             bench.say("pages in the browser")
-            visits = open_pages(browser, served, rounds)
-        ours, bare = visits["explorer"], visits["bare"]
-        yield Row.of("browser, CPU to open", ("dashboard", ours[:, 0]), ("bare page", bare[:, 0]))
-        yield Row.of("usable after a cold load", ("dashboard", ours[:, 1]), ("bare page", bare[:, 1]))
-        bench.say("races in the browser")
-        with page_of(served) as page:
-            for name, seconds in _first_points(page, rounds).items():
+            visits = open_pages(browser, address, rounds)
+            ours, bare = visits["explorer"], visits["bare"]
+            yield Row.of("browser, CPU to open", ("dashboard", ours[:, 0]), ("bare page", bare[:, 0]))
+            yield Row.of("usable after a cold load", ("dashboard", ours[:, 1]), ("bare page", bare[:, 1]))
+            bench.say("races in the browser")
+            for name, seconds in _first_points(_page_at(browser, f"{address}/explorer"), rounds).items():
                 yield Row.of(name, ("dashboard", seconds), ("bare page, to open", bare[:, 1]))
     except FileNotFoundError as error:
         yield Row.missing("browser", "dashboard", "bare page", str(error))
-    finally:
-        served.close()
 
 
 def _first_points(page: Any, rounds: int) -> dict[str, Any]:
@@ -258,9 +272,9 @@ def _first_points(page: Any, rounds: int) -> dict[str, Any]:
     for _ in range(rounds):
         seconds_of[names[0]].append(page.evaluate(PRESS, button(page, "Run")) / 1e3)
         _until_finished(page)
-        begun = thread_seconds(solvers=False)
+        begun = server_seconds()
         seconds_of[names[1]].append(page.evaluate(PRESS, button(page, "Run")) / 1e3)
-        seconds_of[names[2]].append(thread_seconds(solvers=False) - begun)
+        seconds_of[names[2]].append(server_seconds() - begun)
         _until_finished(page)
         button(page, "Reset").click()
         page.wait_for_timeout(1000)

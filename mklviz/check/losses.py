@@ -16,8 +16,6 @@ from mklviz.problem import Loss, Problem, Simplex
 from mklviz.record import SOLVED
 from mklviz.typing import Array
 
-__all__ = ["LOSS_PROMISES"]
-
 C = 7.0
 TRIALS = 100
 STEP = 1e-6  # of differences

@@ -46,11 +46,6 @@ from mklviz.problem import (
 from mklviz.problem.proving import relative_gap
 from mklviz.typing import Array
 
-__all__ = [
-    *("CheckResult", "Plugin", "checked", "ends_without_nan", "exact_bound", "exact_form", "found_in"),
-    *("proves_what_it_says", "turns_with_the_kernels"),
-]
-
 GOAL = 1e-3
 SAMPLES = 12
 STEPS = 60
@@ -69,10 +64,7 @@ def exact_form(gram: Array, v: Array) -> Fraction:
 
 
 def exact_bound(problem: Problem, grams: Sequence[Array], dual: Array) -> float:
-    """Return the lower bound that dual variables prove with a linear price, s(a) being exact.
-
-    Where a form is negative, the stored kernel is none along the dual variables, and its size counts.
-    """
+    """Return the lower bound that dual variables prove with a linear price; of a negative form the size counts."""
     signed = problem.loss.signed(dual, problem.y)
     largest = max(abs(exact_form(gram, signed)) for gram in grams)
     price = 2.0 * float(problem.regularizer.gradient(np.zeros(problem.m))[0])
@@ -127,10 +119,7 @@ def ends_without_nan(solver: Solver, problem: Problem) -> None:
 
 
 def turns_with_the_kernels(kind: type[Solver], grams: np.ndarray, posed: Problem) -> None:
-    """Require that kernels in another order get the same weights in that order.
-
-    `grams` (3, n, n): the kernel matrices of `posed`.
-    """
+    """Require that kernels in another order than in `grams` (3, n, n) get the same weights in that order."""
     order = np.array([2, 0, 1])
     permuted = Problem(KernelBank.from_grams(grams[order]), posed.y, posed.loss, posed.regularizer)
     straight, turned = (solve(each, kind(), gap=1e-6, max_iter=1000) for each in (posed, permuted))
@@ -196,10 +185,7 @@ _BASES: dict[str, tuple[type[Any], tuple[Promise, ...], Callable[[], dict[str, A
 
 
 def found_in(where: str) -> list[Plugin]:
-    """Return the plug-ins that a file, such as my_solver.py, or a module, such as my_package.idle, defines.
-
-    Raises `ContractError` if it cannot be imported, or defines none.
-    """
+    """Return the plug-ins that a file, such as my_solver.py, or a module, such as my_package.idle, defines."""
     module = _loaded(where)
     every = [Plugin(kind, made) for kind, (base, _, _) in _BASES.items() for made in classes_in(module, base)]
     named = [plugin for plugin in every if getattr(plugin.made, "name_", "")] or every  # others are shared parts

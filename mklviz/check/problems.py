@@ -36,11 +36,6 @@ from mklviz.problem import (
 )
 from mklviz.typing import Array
 
-__all__ = [
-    *("FORMULATIONS", "LOSSES", "REGULARIZERS", "blobs", "formulate", "hard_inputs", "near", "random_grams"),
-    *("require", "said_of_itself", "small_bank"),
-]
-
 
 def require(holds: Any, sentence: str) -> None:
     """Raise `ContractError` with the sentence unless `holds` is true."""
@@ -159,10 +154,7 @@ FORMULATIONS: dict[str, tuple[Callable[[float], Loss], Regularizer]] = {
 
 
 def formulate(kind: str, bank: KernelBank, labels: Array, C: float) -> Problem:
-    """Return a problem of one of the `FORMULATIONS`.
-
-    Losses for regression get labels that waver; for those with several classes every third sample forms one.
-    """
+    """Return a problem of one of the `FORMULATIONS`, its labels made numbers that waver or three classes as need be."""
     loss, regularizer = FORMULATIONS[kind][0](C), FORMULATIONS[kind][1]
     if loss.multiclass:
         _, codes = np.unique(np.where(np.arange(len(labels)) % 3 == 2, 0.0, labels), return_inverse=True)

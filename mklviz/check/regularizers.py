@@ -16,8 +16,6 @@ from mklviz.problem import Hinge, Problem, Regularizer
 from mklviz.record import SOLVED
 from mklviz.typing import Array
 
-__all__ = ["KERNEL_PROMISES", "REGULARIZER_PROMISES"]
-
 TRIALS = 30
 
 

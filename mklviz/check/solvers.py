@@ -25,12 +25,6 @@ from mklviz.errors import ContractError, Interrupted, MklvizError, UnsupportedPr
 from mklviz.problem import Problem
 from mklviz.typing import Array
 
-__all__ = [
-    *("SOLVER_PROMISES", "STEPS", "can_be_left", "certified", "explained", "generators_do_not_meet"),
-    *("iterates_stay", "narrated", "observers_may_write", "options_are_explained", "refuses_in_a_sentence"),
-    *("seeds_are_kept", "starts_and_counts", "steps", "taken"),
-]
-
 STEPS = 40
 FEW = 15  # where every step is taken twice
 
@@ -77,10 +71,7 @@ def bracket(name: str) -> tuple[float, float]:
 
 
 def certified(problem: Problem, iterates: Sequence[Iterate], least: float, most: float) -> None:
-    """Require weights and dual variables to be feasible, and all bounds to be the problem's own.
-
-    `least`, `most`: bounds of the optimum that are known otherwise.
-    """
+    """Require feasible weights and dual variables, and bounds that are the problem's and fit `least` and `most`."""
     for number, iterate in enumerate(iterates):
         try:
             _certified(problem, iterate, least, most)

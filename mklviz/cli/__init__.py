@@ -1,4 +1,4 @@
-"""The command line: one command per module, found by `mklviz --help`."""
+"""The command line: one command per module, listed by `mklviz --help`."""
 
 from mklviz.cli.commands import main
 

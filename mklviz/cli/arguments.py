@@ -20,18 +20,7 @@ if TYPE_CHECKING:
     from mklviz.recipe import Recipe, SolverChoice
     from mklviz.record import Trace
     from mklviz.record.store import Store
-
-__all__ = [
-    "BAD_INPUT",
-    "EXIT_CODES",
-    "FAILED",
-    "INTERRUPTED",
-    "MADE_BY",
-    "SHORT_OF_GAP",
-    "code_of",
-    "folder_of",
-    "store_of",
-]
+    from mklviz.sweeps import MemberOutcome
 
 DATA_HELP = (
     "data set (see: mklviz datasets), or a file: a table (CSV, Excel, Parquet, ARFF), LIBSVM text, arrays of NumPy or"
@@ -77,7 +66,7 @@ OF_THE_TABLE = {
     "thousands": ("SIGN", "what stands between thousands"),
     "sheet": ("NAME", "sheet of a workbook"),
 }
-"""How the table in a file is read, and what `--help` says of it; what is not said is found out."""
+"""How the table in a file is read, and what `--help` says of it; the rest is guessed from its cells."""
 
 OF_THE_FILE = ("data", *(name.replace("_", "-") for name in OF_THE_TABLE))  # what has been read when the recipe begins
 LOSS_HELP = (
@@ -102,15 +91,12 @@ def whole(least: int, most: int) -> Callable[[str], int]:
 
 
 def read_own_data(arguments: argparse.Namespace) -> Dataset | None:
-    """Return the data in the file that --data names, its table read as the command line says; None for a name.
-
-    What was done to the table is printed.
-    """
+    """Return the data in the file that --data names, None for a name; what was done to the table is printed."""
     from mklviz.recipe.recipe import own_data
     from mklviz.recipe.words import read_table_option
 
-    said = {name: getattr(arguments, name) for name in OF_THE_TABLE if getattr(arguments, name, None) is not None}
-    data = own_data(arguments.data or "", **{name: read_table_option(name, word) for name, word in said.items()})
+    options = {name: getattr(arguments, name) for name in OF_THE_TABLE if getattr(arguments, name, None) is not None}
+    data = own_data(arguments.data or "", **{name: read_table_option(name, word) for name, word in options.items()})
     tell_notes([] if data is None else [data])
     return data
 
@@ -122,10 +108,7 @@ def tell_notes(data: Iterable[Dataset]) -> None:
 
 
 def read_recipe(arguments: argparse.Namespace) -> Recipe:
-    """Return the scenario's recipe, or the default one, changed as the command line says.
-
-    `arguments`: with a text for each flag given; where --data names a file, its data go with the recipe.
-    """
+    """Return the scenario's recipe, or the default one, changed as the command line says, with data of one's own."""
     from mklviz.recipe import Recipe
     from mklviz.recipe.words import WORDS
     from mklviz.scenarios import load_scenario
@@ -188,9 +171,9 @@ exit codes:
 """
 
 
-def code_of(traces: Iterable[Trace], recipe: Recipe, complete: bool) -> int:
+def code_of(runs: Iterable[Trace | MemberOutcome], recipe: Recipe, complete: bool) -> int:
     """Return the exit code of runs that have ended; `complete` says whether they were not interrupted."""
-    ends = {trace.status for trace in traces}
+    ends = {run.status for run in runs}
     if not complete:
         return INTERRUPTED
     if "failed" in ends:

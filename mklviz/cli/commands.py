@@ -33,14 +33,9 @@ if TYPE_CHECKING:
     from mklviz.analysis.knob_grid import LabKnob
     from mklviz.check.plugin import Plugin
 
-__all__ = ["main"]
-
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code.
-
-    `words`: the arguments; those of the process by default.
-    """
+    """Run the command line with these arguments, or those of the process, and return its exit code."""
     prepare_streams()
     arguments = make_parser().parse_args(words)
     if words is None and arguments.command == "serve":  # this process is the server's alone
@@ -78,10 +73,7 @@ def _data_error() -> type[Exception]:
 
 @contextmanager
 def ended_as_by_ctrl_c() -> Iterator[None]:
-    """Treat a polite request to end like Ctrl-C: keep a run's results so far.
-
-    A server answers the signal by itself.
-    """
+    """Treat a polite request to end like Ctrl-C, which keeps results; a server answers the signal by itself."""
     if threading.current_thread() is not threading.main_thread():  # where Python allows no handler
         yield
         return
@@ -92,10 +84,19 @@ def ended_as_by_ctrl_c() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _serve(arguments: argparse.Namespace) -> int:
-    from mklviz.views.host.environment import need_screen
+def _on_screen(command: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
+    """Return a command that says at first where the screen's packages are missing."""
 
-    need_screen()  # before its packages are looked for
+    def call(arguments: argparse.Namespace) -> int:
+        from mklviz.views.host.environment import need_screen
+
+        need_screen()
+        return command(arguments)
+
+    return call
+
+
+def _serve(arguments: argparse.Namespace) -> int:
     from mklviz.server.front import processes_for, serve
 
     if folder := folder_of(arguments):  # its processes and its pages read it there
@@ -131,9 +132,6 @@ def _command(module: str, function: str, **options: Any) -> Callable[[argparse.N
 
 
 def _desktop(arguments: argparse.Namespace) -> int:
-    from mklviz.views.host.environment import need_screen
-
-    need_screen()
     from mklviz.server.desktop import open_desktop
 
     if folder := folder_of(arguments):
@@ -143,9 +141,6 @@ def _desktop(arguments: argparse.Namespace) -> int:
 
 
 def _lab(arguments: argparse.Namespace) -> int:
-    from mklviz.views.host.environment import need_screen
-
-    need_screen()
     from mklviz.analysis.knob_grid import LabGrid, usual_solvers
     from mklviz.cli.arguments import check_output, read_recipe
     from mklviz.numbers import counted
@@ -176,9 +171,6 @@ def _read_knob(text: str) -> LabKnob:
 
 
 def _gallery(arguments: argparse.Namespace) -> int:
-    from mklviz.views.host.environment import need_screen
-
-    need_screen()
     from mklviz.views.export.gallery import save_gallery
 
     files = save_gallery(arguments.folder, folder_of(arguments) or None)
@@ -260,26 +252,24 @@ def _completion(arguments: argparse.Namespace) -> int:
 
 def _list(arguments: argparse.Namespace) -> int:
     from mklviz.cli.documents import print_document
-    from mklviz.cli.lists import gathered, show
+    from mklviz.cli.lists import LISTS
 
     name = "statements" if getattr(arguments, "all", False) else arguments.command
-    if arguments.json:
-        print_document(gathered(name))
-    else:
-        show(name)
+    gather, show = LISTS[name]
+    (print_document if arguments.json else show)(gather())
     return 0
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
-    "serve": _serve,
-    "desktop": _desktop,
+    "serve": _on_screen(_serve),
+    "desktop": _on_screen(_desktop),
     "run": _command("race", "solve_race", one=True),
     "race": _command("race", "solve_race"),
     "path": _command("path", "solve_path"),
     "fit": _command("model", "fit"),
     "predict": _command("model", "predict"),
-    "lab": _lab,
-    "gallery": _gallery,
+    "lab": _on_screen(_lab),
+    "gallery": _on_screen(_gallery),
     "sweep": _command("sweep", "solve_sweep"),
     "reproduce": _command("reproduce", "answer_claims"),
     "runs": _command("runs", "act"),

@@ -14,8 +14,6 @@ from pathlib import Path
 
 from mklviz.plugins import names
 
-__all__ = ["SHELLS", "script"]
-
 _NAMED = {
     "data": "mklviz.datasets",
     "loss": "mklviz.problem.losses",

@@ -23,8 +23,6 @@ if TYPE_CHECKING:  # a list of data sets needs none of it
     from mklviz.recipe.prepared import Prepared
     from mklviz.record import Trace
 
-__all__ = ["path_document", "print_document", "race_document"]
-
 
 def print_document(document: Mapping[str, Any]) -> None:
     """Write the document to the output, under the version that wrote it."""
@@ -35,10 +33,7 @@ def print_document(document: Mapping[str, Any]) -> None:
 
 
 def race_document(race: Race, recipe: Recipe, prepared: Prepared, complete: bool) -> dict[str, Any]:
-    """Return what `mklviz run --json` and `mklviz race --json` print.
-
-    `race`: one that has ended; `complete`: whether it was left to end by itself.
-    """
+    """Return what `mklviz run --json` prints of a race that has ended, `complete` unless it was interrupted."""
     from mklviz.record.summary import label
 
     runs = [

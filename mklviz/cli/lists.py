@@ -10,20 +10,7 @@ import textwrap
 from collections.abc import Callable, Mapping
 from typing import Any
 
-__all__ = ["LISTS", "gathered", "show"]
-
 Entry = dict[str, Any]
-
-
-def gathered(name: str) -> dict[str, Any]:
-    """Return the list of that name as values."""
-    return _GATHERED[name][0]()
-
-
-def show(name: str) -> None:
-    """Print the list of that name."""
-    gather, lines = _GATHERED[name]
-    lines(gather())
 
 
 def _claims() -> dict[str, Any]:
@@ -183,5 +170,5 @@ LISTS: dict[str, tuple[Callable[[], dict[str, Any]], Callable[[dict[str, Any]], 
     "regularizers": (_regularizers, _family_lines),
     "solvers": (_solvers, _solver_lines),
     "scenarios": (_scenarios, _scenario_lines),
+    "statements": (_statements, _statement_lines),  # which claims --all shows
 }
-_GATHERED = {**LISTS, "statements": (_statements, _statement_lines)}  # which claims --all shows

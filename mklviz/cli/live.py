@@ -25,8 +25,6 @@ from mklviz.record.run_facts import number, shares_text
 from mklviz.record.summary import COLUMNS, label, summarize
 from mklviz.streams import PLAIN_SECONDS, ProgressLine, redraws
 
-__all__ = ["Building", "aligned", "asked_to_stop", "result_table", "score_text", "warm_up", "watch"]
-
 REFRESH_SECONDS = 0.2
 PATIENCE_SECONDS = 2.0  # before a word of explanation
 COMPILING = "mklviz: compiling the solvers; this happens once after an installation."
@@ -46,10 +44,7 @@ def warm_up(problem: Problem, solvers: Sequence[Solver]) -> None:
 
 
 def watch(race: Race, keep_up: Callable[[Race], None]) -> bool:
-    """Start `race`, show its progress on the error stream, and return whether it was left to end by itself.
-
-    `keep_up` is called now and then meanwhile. Ctrl-C stops the runs; what they found so far stays in their traces.
-    """
+    """Start `race`, show its progress, call `keep_up` now and then, and return whether no Ctrl-C has ended it."""
     show = _InPlace(sys.stderr) if redraws(sys.stderr) else _StatusLines(sys.stderr)
     try:
         with asked_to_stop() as asked:
@@ -70,10 +65,7 @@ def watch(race: Race, keep_up: Callable[[Race], None]) -> bool:
 
 @contextmanager
 def asked_to_stop() -> Iterator[threading.Event]:
-    """Note the first Ctrl-C, or polite request to end, without raising it, which could leave a lock held.
-
-    The second one is raised as usual.
-    """
+    """Note the first Ctrl-C, or request to end, without raising it, which could leave a lock held."""
     asked = threading.Event()
     if threading.current_thread() is not threading.main_thread():  # where Python allows no handler
         yield asked

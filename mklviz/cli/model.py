@@ -16,8 +16,6 @@ from mklviz.recipe.parsing import fraction, number, switch, whole
 from mklviz.record.archive import replacing
 from mklviz.record.summary import write_csv
 
-__all__ = ["fit", "predict"]
-
 # the estimator's name of each number, and what reads it
 _NUMBERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "C": ("C", lambda text: number(text, "C")),
@@ -46,8 +44,9 @@ def fit(arguments: argparse.Namespace) -> int:
     print(f"{estimator.trace_.label}: {estimator.trace_.reason}")
     print(f"{used:,} of {counted(len(estimator.weights_), 'kernel')} have weight; {arguments.out} has the model.")
     if arguments.test:
-        _, found = _predicted(model, arguments.test)
-        print(f"{arguments.test}: {found.score(_) or f'there is no column {target} to compare with'}")
+        table, predictions = _predicted(model, arguments.test)
+        score = predictions.score(table) or f"there is no column {target} to compare with"
+        print(f"{arguments.test}: {score}")
     return 0
 
 
@@ -55,21 +54,21 @@ def predict(arguments: argparse.Namespace) -> int:
     """Write a table with what a model says of its rows; return the exit code."""
     if arguments.out:
         check_output(arguments.out, "--out", ".csv")
-    table, found = _predicted(load_model(*read_source(arguments.model)), arguments.data)
+    table, predictions = _predicted(load_model(*read_source(arguments.model)), arguments.data)
     if arguments.out:
         with replacing(arguments.out) as file:
-            write_csv(found.beside(table), file)
+            write_csv(predictions.beside(table), file)
     else:
-        write_csv(found.beside(table), sys.stdout.buffer)
-    said = "; ".join(filter(None, (counted(len(table.frame), "row"), found.score(table))))
-    print(f"{arguments.out}: {said}" if arguments.out else said, file=sys.stdout if arguments.out else sys.stderr)
+        write_csv(predictions.beside(table), sys.stdout.buffer)
+    summary = "; ".join(filter(None, (counted(len(table.frame), "row"), predictions.score(table))))
+    print(f"{arguments.out}: {summary}" if arguments.out else summary, file=sys.stdout if arguments.out else sys.stderr)
     return 0
 
 
 def _predicted(model: Any, file: str) -> tuple[Any, Any]:
-    """Return a table and what a model says of its rows; notes on it are said."""
+    """Return a table and what a model says of its rows; notes on it are printed."""
     table = columns_of(model).table(*read_source(file))
-    found = predicted(model, table)
-    for note in found.notes:
+    predictions = predicted(model, table)
+    for note in predictions.notes:
         print(f"mklviz: {one_line(note)}", file=sys.stderr)
-    return table, found
+    return table, predictions

@@ -26,8 +26,6 @@ from mklviz.cli.runs_parser import RUNS_EXAMPLES, add_runs, add_store
 from mklviz.plugins import names
 from mklviz.quoting import one_line
 
-__all__ = ["LISTS", "make_parser"]
-
 LISTS = {
     "claims": "list the papers' claims that mklviz reproduce answers",
     "datasets": "list the data sets",
@@ -82,7 +80,7 @@ examples:
   mklviz predict model.skops new.csv --out predictions.csv
   mklviz fit mine.csv --loss logistic --test other.csv                  with the probability of each class
   mklviz fit prices.xlsx --target price --kernels "gauss:1,2,4@each linear" --C 10
-A table of new samples that has the target, too, is also told how many predictions are right.
+Where a table of new samples has the target, too, it is printed how many predictions are right.
 """
 LAB_EXAMPLES = """\
 examples:
@@ -126,7 +124,7 @@ BENCH_EXAMPLES = """\
 examples:
   mklviz bench                                     everything, some minutes; Ctrl-C keeps what was measured
   mklviz bench svm --quick
-  mklviz bench learn --json found.json --plot found.html
+  mklviz bench learn --json numbers.json --plot numbers.html
   mklviz bench screen --repeats 5
 Some rivals are installed by: pip install mklviz[bench]
 """
@@ -232,12 +230,7 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     add("--port", type=whole(1, 65_535), default=5006, help="port to listen on (default: 5006)")
     add("--classroom", action="store_true", help="let everybody on the network in who has the code, and print the link")
     add("--address", help="address to listen on, such as 0.0.0.0 for all (default: this machine only)")
-    add(
-        "--prefix",
-        default="",
-        metavar="PATH",
-        help="of all addresses, such as /lab/mkl, as a proxy keeps it",
-    )
+    add("--prefix", default="", metavar="PATH", help="of all addresses, such as /lab/mkl, as a proxy keeps it")
     add("--no-show", action="store_true", help="do not open a browser")
     add(
         "--dask",
@@ -414,8 +407,8 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
 
 def _add_table(what: Callable[..., object]) -> None:
     """Add how a table is read."""
-    for name, (shown, said) in OF_THE_TABLE.items():
-        what(f"--{name.replace('_', '-')}", metavar=shown, help=said)
+    for name, (shown, text) in OF_THE_TABLE.items():
+        what(f"--{name.replace('_', '-')}", metavar=shown, help=text)
 
 
 def _add_model(what: Callable[..., object], kernels: str, C: str) -> None:

@@ -25,16 +25,11 @@ from mklviz.record.archive import replacing
 from mklviz.record.summary import write_csv
 from mklviz.streams import ProgressLine
 
-__all__ = ["read_vary", "solve_path"]
-
 MOST_VALUES = 10_000
 
 
 def read_vary(text: str, flag: str = "--vary") -> tuple[str, Array | None]:
-    """Return the parameter and the values of ``C=1000:0.01:100`` or ``C=100,10,1``, None for ``C`` alone.
-
-    Raises `MklvizError` if the text is none of these.
-    """
+    """Return the parameter and the values of ``C=1000:0.01:100`` or ``C=100,10,1``, None for ``C`` alone."""
     name, _, listed = (part.strip() for part in text.partition("="))
     if not listed:
         return name, None
@@ -85,7 +80,7 @@ def solve_path(arguments: argparse.Namespace) -> int:
     settings: dict[str, Any] = {key: getattr(recipe.stop, key) for key in ("gap", "max_iter", "max_seconds")}
     try:
         path(prepared.problem, solver, warm=not arguments.cold, progress=show, **{**settings, name: values})
-    except KeyboardInterrupt:  # what was found so far is kept
+    except KeyboardInterrupt:  # what is solved so far is kept
         show.stopped = True
     except SolverError as error:
         show.path = error.found

@@ -26,8 +26,6 @@ from mklviz.record.history import short_id
 from mklviz.record.summary import require_parquet, write_parquet, write_table
 from mklviz.views.host.environment import need_screen
 
-__all__ = ["Outputs", "solve_race", "tell_race"]
-
 EVERY_SECONDS = 30.0
 SHARE = 0.05  # largest share of the time that goes into writing before the end; but once a minute in any case
 AT_LEAST_SECONDS = 60.0
@@ -37,8 +35,7 @@ class Outputs:
     """Tables of all steps, the recorded runs, a page and a picture: where one cannot be written, the others still are.
 
     `runs`: one run as that file, several as a zip archive of that name; `page`: an HTML file that shows the race
-    without a server; `parquet`: a Parquet file with the same table as the CSV file. Raises `MklvizError` if there is no
-    such folder, what draws is not installed, or nothing that writes Parquet.
+    without a server; `parquet`: a Parquet file with the same table as the CSV file.
     """
 
     def __init__(
@@ -146,10 +143,7 @@ STORE_SECONDS = 20.0  # to wait for scores and the disk at the end
 
 
 def solve_race(arguments: argparse.Namespace, one: bool = False) -> int:
-    """Run the race that the command line asks for, print and write the results; return the exit code.
-
-    `one`: whether the recommended solver runs alone where no solver is named.
-    """
+    """Run a race, print and write the results, return the exit code; `one`: the recommended solver by default."""
     outputs = Outputs(arguments.csv, arguments.save, arguments.html, arguments.svg, arguments.parquet)
     recipe = read_recipe(arguments)
     named = arguments.solvers or arguments.solver_option or arguments.scenario

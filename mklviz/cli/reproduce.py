@@ -16,8 +16,6 @@ from mklviz.reproduce.claims import all_claims, load_claim
 from mklviz.reproduce.recorded import answers_document
 from mklviz.reproduce.texts import COLUMNS, NONE, contrary_text, measured_text, row_texts, splits_text
 
-__all__ = ["answer_claims"]
-
 _INDENT = "  "
 
 

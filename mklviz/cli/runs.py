@@ -25,20 +25,18 @@ from mklviz.record.run_facts import number
 from mklviz.record.store import Store, StoredRun
 from mklviz.record.store.upkeep import ASIDE
 
-__all__ = ["ACTIONS", "act"]
-
 _MB = 10**6
 
 
 def act(arguments: argparse.Namespace) -> int:
-    """Do what the command line asks of the store, once it is said what is wrong with that; return the exit code."""
+    """Print what is wrong with the store, do what the command line asks of it, and return the exit code."""
     store = store_of(arguments)
     if store.trouble:
         print(f"mklviz: {one_line(store.trouble)}", file=sys.stderr)
     return ACTIONS[arguments.action](store, arguments)
 
 
-def _told(run: StoredRun) -> dict[str, Any]:
+def _described(run: StoredRun) -> dict[str, Any]:
     """Return what a document says of a run."""
     recipe = None
     with suppress(ValueError, RecursionError):  # a file of others may state what is no recipe, or none
@@ -52,7 +50,7 @@ def _list(store: Store, arguments: argparse.Namespace) -> int:
     listed = every[: (usual if arguments.limit is None else arguments.limit) or None]
     left_out = len(every) - len(listed)
     if arguments.json:
-        print_document({"store": str(store.folder), "runs": [_told(run) for run in listed], "left_out": left_out})
+        print_document({"store": str(store.folder), "runs": [_described(run) for run in listed], "left_out": left_out})
         return 0
     if not listed:
         print("No runs are kept that fit." if arguments.words else f"No runs are kept in {store.folder} yet.")
@@ -66,7 +64,7 @@ def _list(store: Store, arguments: argparse.Namespace) -> int:
 def _show(store: Store, arguments: argparse.Namespace) -> int:
     chosen = [run for key in arguments.keys for run in run_named(store, key)]
     if arguments.json:
-        print_document({"runs": [_told(run) for run in chosen]})
+        print_document({"runs": [_described(run) for run in chosen]})
         return 0
     print("\n\n".join("\n".join(_lines(run)) for run in chosen))
     return 0

@@ -9,8 +9,6 @@ from typing import Any
 
 from mklviz.cli.arguments import OF_THE_TABLE, whole
 
-__all__ = ["LISTED", "RUNS_EXAMPLES", "add_runs", "add_store"]
-
 LISTED = 50  # runs in a table
 
 RUNS_EXAMPLES = """\

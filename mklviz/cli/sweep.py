@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from mklviz.cli.arguments import BAD_INPUT, FAILED, INTERRUPTED, SHORT_OF_GAP, check_output, store_of, tell_notes
+from mklviz.cli.arguments import BAD_INPUT, check_output, code_of, store_of, tell_notes
 from mklviz.cli.documents import print_document
 from mklviz.cli.live import aligned, asked_to_stop
 from mklviz.errors import MklvizError
@@ -20,8 +20,6 @@ from mklviz.record.summary import require_parquet
 from mklviz.sweeps import DaskCluster, Engine, Processes, Shard, Sweep, SweepRun, SweepTable
 from mklviz.sweeps.following import follow, sweep_of, tell_not_kept
 from mklviz.sweeps.table import machines_text, summary_rows
-
-__all__ = ["solve_sweep"]
 
 
 def solve_sweep(arguments: argparse.Namespace) -> int:
@@ -51,7 +49,7 @@ def solve_sweep(arguments: argparse.Namespace) -> int:
     written = _written(table, arguments) and not run.not_kept  # also of a sweep that was ended, or in which runs failed
     sys.stdout.flush()
     tell_not_kept(run)
-    return _code(table, complete) or (0 if written else BAD_INPUT)
+    return code_of(table.outcomes.values(), sweep.recipe, complete) or (0 if written else BAD_INPUT)
 
 
 def _engine(arguments: argparse.Namespace) -> Engine:
@@ -116,15 +114,6 @@ _ENDS = {
     "rule": "ended by another rule, which proves no gap.",
     "failed": "failed (--retry tries them again):",
 }
-
-
-def _code(table: SweepTable, complete: bool) -> int:
-    ends = {outcome.status for _, outcome in table}
-    if not complete:
-        return INTERRUPTED
-    if "failed" in ends:
-        return FAILED
-    return SHORT_OF_GAP if "limit" in ends and table.sweep.recipe.goal is not None else 0
 
 
 def _written(table: SweepTable, arguments: argparse.Namespace) -> bool:

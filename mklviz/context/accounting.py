@@ -14,8 +14,6 @@ from contextvars import ContextVar
 from functools import wraps
 from typing import ParamSpec, Protocol, TypeVar
 
-__all__ = ["FINEST", "PARTS", "metered", "resolution", "resolving", "spending", "spent"]
-
 PARTS = {
     "svm": "the inner problem at fixed weights: a support vector machine, or what the loss asks for instead",
     "gradient": "the quadratic forms of all kernels, and single kernels times a vector",

@@ -17,8 +17,6 @@ from typing import Any
 import scipy.linalg  # noqa: F401  brings a BLAS of its own, which must be there before libraries are looked for
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["one_blas_thread"]
-
 _lock = threading.Lock()
 _holders = 0
 _limits: Any = None  # what restores the limits of before

@@ -13,8 +13,6 @@ from contextvars import ContextVar
 from itertools import count
 from typing import Any, NamedTuple, TypeVar
 
-__all__ = ["checkpoint", "in_pieces", "interruptible", "report", "uninterrupted"]
-
 Piece = Callable[[int], None]
 T = TypeVar("T")
 
@@ -23,7 +21,7 @@ def _always_wanted() -> None:
     """What holds by default."""
 
 
-def _report_to_nobody(doing: str, fraction: float) -> None:
+def _no_report(doing: str, fraction: float) -> None:
     """What holds by default."""
 
 
@@ -40,7 +38,7 @@ class _Caller(NamedTuple):
     """What decides whether a result is still wanted."""
 
     check: Callable[[], None] = _always_wanted
-    report: Callable[[str, float], None] = _report_to_nobody
+    report: Callable[[str, float], None] = _no_report
     spread: Callable[[Piece, int], None] = _one_by_one
     watch: Callable[[Callable[[], Any]], Any] = _at_once
 
@@ -59,10 +57,7 @@ def report(doing: str, fraction: float) -> None:
 
 
 def uninterrupted(work: Callable[[], T]) -> T:
-    """Return ``work()``, for long foreign code that cannot call `checkpoint`: a watching thread asks in its stead.
-
-    No caller waits for unwanted work to end, so it must not write what others read.
-    """
+    """Return ``work()``, of foreign code that cannot call `checkpoint`, and must write nothing that others read."""
     result: T = _CALLER.get().watch(work)
     return result
 
@@ -88,16 +83,15 @@ def in_pieces(piece: Piece, pieces: int, doing: str) -> None:
 @contextmanager
 def interruptible(
     check: Callable[[], None],
-    report: Callable[[str, float], None] = _report_to_nobody,
+    report: Callable[[str, float], None] = _no_report,
     spread: Callable[[Piece, int], None] | None = None,
     watch: Callable[[Callable[[], Any]], Any] | None = None,
 ) -> Iterator[None]:
     """Supervise what is computed within.
 
-    `check`: asked now and then; raises `Interrupted` to cancel. Settings around this stay in force; `report`:
-    told now and then what is being done and which fraction of it is; `spread`: ``spread(piece, pieces)`` calls
-    ``piece(k)`` for every k below `pieces`; one after the other by default; `watch`: ``watch(work)`` returns
-    ``work()``, or raises what `check` raises meanwhile; by default it just calls it.
+    `check`: called now and then, raises `Interrupted` to cancel, besides those around this; `report`: gets what is
+    being done, and which fraction of it is; `spread`: calls ``piece(k)`` for every k below `pieces`; `watch`: returns
+    ``work()``, or raises what `check` raises meanwhile.
     """
     around = _CALLER.get().check
 

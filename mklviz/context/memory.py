@@ -21,17 +21,11 @@ from functools import cache
 from mklviz.errors import BankTooLarge, MemoryTaken
 from mklviz.limits import LIMITS
 
-__all__ = ["LEDGER", "Ledger", "begin_anew", "give_back", "in_words"]
-
 ADVICE = "use fewer samples, kernels or solvers"
 
 
 class Ledger:
-    """Counts bytes.
-
-    `total`: bytes that all who ask may hold together; `spare`: each drops something that is only kept for reuse, and
-    returns whether there was any.
-    """
+    """Counts the bytes held, of a `total` for all; each of `spare` drops something kept for reuse, if there is any."""
 
     def __init__(self, total: int = LIMITS.memory_bytes) -> None:
         self.total = total
@@ -57,11 +51,7 @@ class Ledger:
 
     @contextmanager
     def room(self, size: int, what: str, advice: str = ADVICE, held: int = 0, more: int = 0) -> Iterator[None]:
-        """Hold `size` bytes while something is made, which is charged before they are given back.
-
-        `what`: what asks, such as "this race"; `held`, `more`: bytes that it holds already, and asks for afterwards.
-        Raises `BankTooLarge`, with a sentence, if all are more than `total`, `MemoryTaken` if others have taken these.
-        """
+        """Hold `size` bytes for `what`, which holds `held` and will ask for `more`, until they are charged."""
         needs = held + size + more
         if needs > self.total:
             raise BankTooLarge(
@@ -81,7 +71,7 @@ class Ledger:
                 self._held -= size
 
     def _make_room(self, size: int) -> bool:
-        """Take so many bytes; where they are not free, drop what is only kept, and then what nobody can reach."""
+        """Take so many bytes; where they are not free, drop what is only kept, and then what nothing refers to."""
         collected = False
         while not self._take(size):
             if not any(drop() for drop in self.spare):
@@ -132,10 +122,7 @@ def give_back() -> None:
 
 
 def begin_anew() -> None:
-    """Start this very process once more, with an allocator that hands memory back, where there is one.
-
-    An allocator that was chosen stays. To be called before anything is loaded or opened.
-    """
+    """Start this process once more before it has loaded anything, with an allocator that hands memory back."""
     if _trim() is not None and sys.executable and ALLOCATOR not in os.environ:
         os.environ[ALLOCATOR] = "malloc"
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])

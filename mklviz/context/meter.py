@@ -15,8 +15,6 @@ from numba.core import event
 
 from mklviz.context import PARTS
 
-__all__ = ["LEAST_LEFT", "CompileCounter", "Meter", "Progress", "compiled_at", "cpu_time"]
-
 
 class _Compiling(threading.local):
     """CPU seconds that a thread has spent under numba's compiler lock, which may be taken again while it is held."""
@@ -81,10 +79,7 @@ def cpu_time() -> float:
 
 
 class Meter:
-    """A clock that knows what it is counting for.
-
-    `seconds`: CPU seconds by part.
-    """
+    """A clock that knows what it is counting for: `seconds` of CPU by part."""
 
     def __init__(self) -> None:
         self.seconds = dict.fromkeys(PARTS, 0.0)

@@ -24,9 +24,9 @@ from mklviz.kernels.interface import Approximate
 from mklviz.lazy import cached_property
 from mklviz.numbers import counted, is_whole
 from mklviz.problem import Problem
+from mklviz.record import FINAL, Trace
 from mklviz.record.run_facts import Origin
 from mklviz.record.summary import COLUMNS, label, summarize
-from mklviz.record.trace import FINAL, Trace
 
 # Going on from a recorded step with another solver: the weights and dual variables of one run, the method of another.
 # The SVM at those weights is solved already, so that solving it once more is not counted: a branch begins with the SVM

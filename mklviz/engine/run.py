@@ -27,8 +27,8 @@ from mklviz.kernels import size_remark
 from mklviz.numbers import is_number
 from mklviz.problem import Problem
 from mklviz.quoting import said_by
+from mklviz.record import FINAL, Trace
 from mklviz.record.run_facts import Origin, Verdict, versions_in_use
-from mklviz.record.trace import FINAL, Trace
 
 _log = logging.getLogger(__name__)
 LOOK_SECONDS = 0.05  # seconds between two checks whether a held run may begin

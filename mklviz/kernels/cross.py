@@ -19,10 +19,7 @@ BLOCK = 2**20  # entries of the cross kernel formed at a time, 8 MB; a few such 
 
 
 class Cross(ABC):
-    """Kernels between new points and samples of a bank, added or multiplied, computed when asked for.
-
-    `new`: the new points, or what a bank without points takes in their place.
-    """
+    """Kernels between points `new` and samples of a bank, added or multiplied, computed when asked for."""
 
     def __init__(self, new: Array) -> None:
         if not np.isfinite(new).all():
@@ -37,10 +34,7 @@ class Cross(ABC):
         """Return ``K_d(new, samples)`` for the new points from `start` to `stop`, (stop - start, n)."""
 
     def apply(self, weights: Array, signed: Array) -> Array:
-        """Return ``K_d(new, samples) signed``, block by block of new points.
-
-        `weights` (m,); `signed` (n,) or (n, c).
-        """
+        """Return ``K_d(new, samples) signed``, like signed (n,) or (n, c), block by block of new points."""
         out = np.zeros((len(self), *signed.shape[1:]))
         rows = max(1, BLOCK // max(1, len(signed)))
         for start in range(0, len(self), rows):

@@ -277,7 +277,7 @@ class NystromBank:
 
     @cached_property
     def _largest(self) -> Array:
-        """The largest entry of each kernel's diagonal, (m,), found in one pass."""
+        """The largest entry of each kernel's diagonal, (m,), from one pass."""
         largest = np.zeros(len(self))
         for start in range(0, len(self._rows), BLOCK):
             checkpoint()

@@ -137,7 +137,7 @@ class ParametricBank:
 
         def compute(k: int) -> None:
             some = rows[k]
-            combined[some, : some.stop] = self._values(self._points[some], self._points[: some.stop], weights)
+            combined[some, : some.stop] = _values(self.kernel, self._points[some], self._points[: some.stop], weights)
 
         in_pieces(compute, len(rows), "computing the kernel")
         mirror(combined)
@@ -147,9 +147,6 @@ class ParametricBank:
     def apply(self, weights: Array, v: Array) -> Array:
         """Return ``K_d v``, like v (n,) or (n, c); only samples with v_i != 0 cost anything."""
         return _times(self.kernel, self._points, self._points, weights, v)
-
-    def _values(self, left: Array, right: Array, weights: Array) -> Array:
-        return _values(self.kernel, left, right, weights)
 
     @spending("gradient")
     def slopes(self, weights: Array, signed: Array, kernel: Array | None = None) -> Array:
@@ -226,10 +223,7 @@ class ParametricCross(Cross):
         return every
 
     def combine(self, weights: Array, start: int = 0, stop: int | None = None) -> Array:
-        """Return ``K_d(new, samples)`` for the new points from `start` to `stop`.
-
-        `weights` (m,): one per parameter of the part.
-        """
+        """Return ``K_d(new, samples)`` for the new points from `start` to `stop`."""
         part, every = self.part, self._all(weights)
         new = self.new[start : len(self) if stop is None else stop]
         out = np.empty((len(new), len(part.points)))

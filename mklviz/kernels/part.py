@@ -22,18 +22,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class KernelPart:
-    """Some kernels of a bank between any point and some of its samples: the rest of a bank after learning.
-
-    It holds the samples it needs and no Gram matrix.
-    """
+    """Some kernels of a bank between any point and some of its samples, without Gram matrices."""
 
     kernels: Sequence[KernelSpec]
     scales: tuple[Array, ...]  # each kernel's normalization at each sample
     points: Array | None  # (n_part, d): none for a bank of Gram matrices
     normalize: str
-    # `which`, `samples`: the kernels' and the samples' places in the bank
-    which: Indices
-    samples: Indices
+    which: Indices  # the kernels' places in the bank
+    samples: Indices  # the samples'
     bank_shape: tuple[int, int]  # number of kernels and of samples of the bank
     # for each block of kernels that is computed on the fly: their places in this part, their numbers in the block, and
     # the block
@@ -50,10 +46,7 @@ class KernelPart:
 
 
 class CrossBank(Cross):
-    """The kernels of a sum between new points and samples of a bank.
-
-    `new`: the new points, or their kernel values for a bank of Gram matrices.
-    """
+    """The kernels of a sum between `new` points, or their kernel values, and samples of a bank."""
 
     def __init__(self, part: KernelPart, new: Array) -> None:
         super().__init__(new)
@@ -85,10 +78,7 @@ class CrossBank(Cross):
         return part.given is not None or shape_of_bank == part.bank_shape
 
     def combine(self, weights: Array, start: int = 0, stop: int | None = None) -> Array:
-        """Return ``sum_k weights_k K_k(new, samples)`` for the new points from `start` to `stop`, all by default.
-
-        `weights` (m,): one weight per kernel of the part; only kernels with weight are computed.
-        """
+        """Return ``sum_k weights_k K_k(new, samples)``, of kernels with weight alone, for points `start` to `stop`."""
         part, stop = self.part, len(self) if stop is None else stop
         total = np.zeros((stop - start, len(part.samples)))
         if not total.size:

@@ -254,10 +254,7 @@ class ProductCross(Cross):
         part.distances.check(new)
 
     def combine(self, weights: Array, start: int = 0, stop: int | None = None) -> Array:
-        """Return ``exp(-sum_k weights_k D_k(new, samples))`` for the new points from `start` to `stop`.
-
-        `weights` (m,): one weight per kernel of the part.
-        """
+        """Return ``exp(-sum_k weights_k D_k(new, samples))`` for the new points from `start` to `stop`."""
         return _kernel_of(self.part.distances.combine(self.new, weights, start, len(self) if stop is None else stop))
 
 

@@ -84,10 +84,7 @@ def _kernels_of(columns: Sequence[str] | None, n: int) -> list[str] | None:
 
 
 def kernel_values(X: Array, n: int) -> Array:
-    """Return kernel values between new points and n samples, (m, n_new, n), from an array as scikit-learn slices it.
-
-    Raises `KernelError` if it is neither (n_new, n, m) nor (n_new, m n).
-    """
+    """Return kernel values between new points and n samples, (m, n_new, n), from an array as scikit-learn slices it."""
     if X.ndim == 3 and X.shape[1] == n:
         return np.ascontiguousarray(X.transpose(2, 0, 1))
     if X.ndim == 2 and X.shape[1] % n == 0:

@@ -98,11 +98,7 @@ ATTRIBUTES = """weights_ : (m,) array
 
 
 def _blind(problem: Problem, best: Iterate, matrices: bool) -> tuple[str, ...]:
-    """Return a warning for a learned kernel that is almost the identity, by n times its squares over its trace's.
-
-    That ratio is one for the identity, and n for a kernel to which all samples are alike. `matrices` says whether the
-    kernels are given as matrices.
-    """
+    """Return a warning for a learned kernel that is almost the identity, by its squares over its trace's."""
     if problem.bank.access != "matrix" or not best.weights.any():
         return ()
     K = problem.bank.combine(best.weights)

@@ -79,7 +79,7 @@ def to_plain(function: Function) -> dict[str, Any] | Function:
         "which": part.which,
         "samples": part.samples,
         "shape": list(map(int, part.bank_shape)),
-        "repairs": [] if part.given is None else list(map(_repair_to_plain, part.given.repairs)),
+        "repairs": [] if part.given is None else [repair and dict(vars(repair)) for repair in part.given.repairs],
     }
 
 
@@ -99,10 +99,6 @@ def from_plain(plain: Mapping[str, Any] | Function) -> Function:
     given = _given((m, n), plain.get("repairs", ()))
     part = KernelPart(specs, scales, plain["points"], plain["normalize"], plain["which"], samples, (m, n), (), given)
     return Function(part, plain["weights"], plain["signed"], plain["bias"])
-
-
-def _repair_to_plain(repair: Repair | None) -> dict[str, Any] | None:
-    return None if repair is None else {"vectors": repair.vectors, "factor": repair.factor}
 
 
 def _given(shape: tuple[int, int], repairs: Sequence[Mapping[str, Any] | None]) -> Given | None:

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import sys
-import time
 import warnings
 from types import FrameType
 
 from mklviz.numbers import share_text
 from mklviz.record import Trace
-from mklviz.streams import redraws
-
-REFRESH_SECONDS = 0.1
-_WIDTH = 79
+from mklviz.streams import ProgressLine
 
 
 class Report:
@@ -20,36 +16,28 @@ class Report:
 
     def __init__(self, who: str, verbose: int) -> None:
         self._who, self._silent = who, not verbose
-        self._last = 0.0
-        self._redraws = redraws(sys.stdout)
+        self._line = ProgressLine(stream=sys.stdout)
 
     def building(self, fraction: float) -> None:
         """Say which share of the kernels is built."""
-        self._redraw(f"{100 * fraction:.0f} % of the kernels are built")
+        self.at(f"{100 * fraction:.0f} % of the kernels are built")
 
     def solving(self, trace: Trace) -> None:
         """Say where a solver stands."""
         step = len(trace) - 1
         gap = trace.gap_at(step)
         known = f", gap {share_text(gap)}" if gap == gap else ""
-        self._redraw(f"{trace.label}, step {step:,}{known}, {trace.best.active:,} kernels in use")
+        self.at(f"{trace.label}, step {step:,}{known}, {trace.best.active:,} kernels in use")
 
     def at(self, words: str) -> None:
-        """Say where a search stands."""
-        self._redraw(words)
+        """Say where a fit stands."""
+        if self._line.in_place and not self._silent:
+            self._line.update(lambda: f"{self._who}: {words}")
 
     def ended(self, words: str) -> None:
         """Say how it ended, for good."""
         if not self._silent:
-            begin = "\r" if self._redraws else ""
-            print(f"{begin}{f'{self._who}: {words}':<{_WIDTH if self._redraws else 0}}", flush=True)
-
-    def _redraw(self, words: str) -> None:
-        now = time.monotonic()
-        if self._silent or not self._redraws or now - self._last < REFRESH_SECONDS:
-            return
-        self._last = now
-        print(f"\r{f'{self._who}: {words}'[:_WIDTH]:<{_WIDTH}}", end="", flush=True)
+            self._line.leave(f"{self._who}: {words}")
 
 
 _BETWEEN = {"mklviz", "sklearn", "joblib"}

@@ -28,7 +28,8 @@ from mklviz.learn._progress import Report
 from mklviz.learn.classifier import CLASS_WEIGHT, MKLClassifier
 from mklviz.learn.regressor import MKLRegressor
 from mklviz.numbers import is_whole
-from mklviz.problem import Loss, LpBall, Problem, Regularizer, Simplex
+from mklviz.problem import Loss, Problem, Regularizer
+from mklviz.problem.regularizers import unit_ball
 from mklviz.record import Trace
 from mklviz.typing import Array, Indices
 
@@ -113,7 +114,7 @@ class _CrossValidated(MKLEstimator):
         self._choose(grid, results)
         chosen = ", ".join(f"{name} = {value:g}" for name, value in self.best_params_.items())
         report.ended(f"{chosen}, the best of {len(grid)} by a mean score of {self.best_score_:.4g}")
-        regularizer = self._regularizer() if self.p_ is None else priced(self.p_)
+        regularizer = self._regularizer() if self.p_ is None else unit_ball(self.p_)
         self._learn(X, targets, self._posed_loss(self.C_), regularizer, self._weighed(targets, weights))
         return self
 
@@ -360,15 +361,10 @@ def _solved(
     ps, Cs = list(dict.fromkeys(p for p, _ in grid)), list(dict.fromkeys(C for _, C in grid))
     along_p = len(Cs) == 1 and len(ps) > 1 and ps[0] != 1.0
     for p in ps[:1] if along_p else ps:
-        regularizer = one._regularizer() if p is None else priced(p)
+        regularizer = one._regularizer() if p is None else unit_ball(p)
         problem = Problem(bank, targets, one._posed_loss(Cs[0]), regularizer, weights)
         solver = one._solver(problem, one._seed())
         name = "p" if along_p else "C"
         varied: dict[str, Any] = {name: ps if along_p else Cs}
         for value, trace in path(problem, solver, gap=one.tol, max_iter=one.max_iter, **varied):
             yield with_parameter(problem, name, value), trace
-
-
-def priced(p: float) -> Regularizer:
-    """Return the ball of the lp norm, for p = 1 the simplex."""
-    return Simplex() if p == 1.0 else LpBall(p)

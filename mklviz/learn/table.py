@@ -18,8 +18,6 @@ from mklviz.quoting import listed
 from mklviz.recipe.new_samples import Columns, Predictions
 from mklviz.typing import Array
 
-__all__ = ["TableFeatures", "columns_of", "estimator_of", "load_model", "model_bytes", "model_of", "predicted"]
-
 _OWN = (MKLClassifier, MKLRegressor)
 
 
@@ -51,8 +49,8 @@ class TableFeatures(TransformerMixin, BaseEstimator):
 def model_of(data: Dataset, standardize: bool = True, **options: Any) -> Any:
     """Return the pipeline fitted to a data set: `MKLClassifier` or, for numbers, `MKLRegressor`, with options."""
     columns = Columns.of(data)
-    said = columns.options
-    written = {"na": list(said.na), "decimal": said.decimal, "thousands": said.thousands}
+    read = columns.options
+    written = {"na": list(read.na), "decimal": read.decimal, "thousands": read.thousands}
     features = TableFeatures(list(columns.names), columns.fill, columns.target, written)
     steps = [features, StandardScaler()] if standardize else [features]
     if data.task == "regression":

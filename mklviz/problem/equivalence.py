@@ -31,9 +31,8 @@ class Equivalent:
     """Another problem with the same solution."""
 
     problem: Problem
-    # `weights`, `dual` (m,) and (n,): its optimal kernel weights and dual variables, as optimal as those given were
-    weights: Array
-    dual: Array
+    weights: Array  # (m,): its optimal kernel weights, as optimal as those given were
+    dual: Array  # (n,): its dual variables
     sentence: str  # what it is, in words
 
 
@@ -83,10 +82,7 @@ def equivalents(problem: Problem, weights: Array, dual: Array) -> tuple[Equivale
 
 
 def _others(q: float, slope: float, size: float) -> list[Regularizer]:
-    """Return the formulations that charge a function of ||x||_q, at the prices where g'(N) is `slope`.
-
-    Constraints come first.
-    """
+    """Return the formulations of a function of ||x||_q where g'(N) is `slope`, constraints first."""
     families = sorted(regularizer_families().values(), key=lambda kind: kind.unbounded)
     others = (kind.at_norm_slope(q, slope, size) for kind in families)
     return [regularizer for regularizer in others if regularizer is not None]

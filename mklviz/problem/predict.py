@@ -61,7 +61,7 @@ class Predictor:
             k = int(d.argmin())
             raise ProblemError(
                 f"The weight of a {weighted_noun(bank)} must not be below zero, but number {k} is {d[k]:g}: give"
-                " weights that a solver found, such as trace.best.weights."
+                " weights of a solver, such as trace.best.weights."
             )
         signed = loss.signed(a, y)
         used = signed != 0.0

@@ -5,7 +5,7 @@
 No s_k may come out too small: D would come out too high, with a price per unit of weight without bound, as beta is
 scaled until s_k <= 2 price. An s_k cancels where beta is large and nearly orthogonal to the range of K_k. So:
 
-1. Each s_k is known to an error e_k, found from norms at hand. As long as D(s + e) is no more below D(s) than the share
+1. Each s_k is known to an error e_k, from norms at hand. As long as D(s + e) is no more below D(s) than the share
    of D that `mklviz.context.accounting` leaves to rounding, all is well, and D(s) is returned as it is.
 2. Otherwise the s_k that matter, those of largest s_k + e_k, are computed anew with compensated products.
 3. Entries of a stored kernel are known to eps of their size. Where s_k is below u_k = eps |beta|'|K_k||beta|, or
@@ -137,7 +137,7 @@ def _compensated(problem: Posed, dual: Array, s: Array, error: Array) -> Proved:
 
 
 def _holds(problem: Posed, dual: Array, s: Array, share: float, bound: float) -> bool:
-    """Return whether larger forms `s` prove as much as `bound`, found at `share`, to the resolution asked for."""
+    """Return whether larger forms `s` prove as much as `bound`, which holds at `share`, to the resolution asked for."""
     least = _value(problem, dual, s, min(share, problem.regularizer.dual_scale(s)))
     return bound - least <= resolution() * abs(bound)
 
@@ -156,9 +156,6 @@ def _best(problem: Posed, dual: Array, s: Array) -> tuple[float, float]:
         return largest, bound
     # a bound's error is the square of the share's, times the power of a steep conjugate
     result = optimize.minimize_scalar(
-        lambda share: -_value(problem, dual, s, share),
-        bounds=(0.0, largest),
-        method="bounded",
-        options={"xatol": 1e-9},
+        lambda share: -_value(problem, dual, s, share), bounds=(0.0, largest), method="bounded", options={"xatol": 1e-9}
     )
     return (largest, bound) if bound >= -float(result.fun) else (float(result.x), -float(result.fun))

@@ -23,10 +23,7 @@ from mklviz.typing import Array
 
 
 def rounding_bound(problem: Problem, weights: Array, dual: Array, proving: Array | None = None) -> float:
-    """Return how far rounding may move the objective at weights (m,) and dual variables, and what `proving` proves.
-
-    `proving`: like `dual`, which it is by default.
-    """
+    """Return how far rounding may move the objective at weights and `dual`, and what `proving`, or `dual`, proves."""
     loss, y = problem.loss, problem.y
     unit = _unit(problem, weights)
     spread = _spread(problem.bank, weights)

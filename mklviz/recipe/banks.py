@@ -24,8 +24,6 @@ from mklviz.recipe.choices import KernelChoice
 from mklviz.recipe.prepared import Built, families_of_distances
 from mklviz.recipe.recipe import Recipe
 
-__all__ = ["BANKS", "BankStore", "RaceSize", "built_bytes", "data_bytes", "solver_bytes"]
-
 
 @dataclass(frozen=True)
 class RaceSize:
@@ -83,7 +81,7 @@ def data_bytes(data: Dataset) -> int:
 # -- banks
 #
 # A second request for a bank waits while it is being built. What is kept is read-only, bounded in memory, and knows
-# nobody's names. Banks in use count in the ledger of memory until they are unused, and those that are only kept make
+# no names. Banks in use count in the ledger of memory until they are unused, and those that are only kept make
 # room first.
 
 Progress = Callable[[float], None]
@@ -124,10 +122,7 @@ class _Build:
 
 
 class BankStore:
-    """The banks used last, with their data: at most `max_bytes` of kernels in at most `max_count` banks.
-
-    No more than `at_once` are built at the same time; others wait for their turn.
-    """
+    """The banks used last, within `max_count` and `max_bytes`; at most `at_once` are built at the same time."""
 
     def __init__(
         self,
@@ -180,12 +175,10 @@ class BankStore:
         tell: Callable[[bool], None] = lambda begun: None,
         room: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> Built:
-        """Return the bank kept under `key`, or build it once for all who ask for it meanwhile.
+        """Return the bank kept under `key`, or build it once, in another thread, for all who ask for it meanwhile.
 
-        `build`: ``build(progress)`` returns the bank with its data; called in another thread; `report`: called
-        repeatedly with the fraction done; raises when the caller no longer waits; `tell`: called as often, with whether
-        the build has begun or waits for its turn; `room`: holds memory for it, asked by the first of those who ask for
-        the bank, or raises. Raises `Exception`: whatever `build` raised, to all who waited for it.
+        `report`: called with the fraction done, raises when the caller no longer waits; `tell`: called with whether the
+        build has begun; `room`: holds memory for it, or raises.
         """
         with self._lock:
             known = self.find(key)

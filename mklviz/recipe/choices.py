@@ -26,11 +26,6 @@ from mklviz.numbers import is_number, is_switch, is_whole
 from mklviz.problem import Hinge, Loss, Regularizer, Simplex
 from mklviz.quoting import MOST_NAME, one_line
 
-__all__ = [
-    *("COMBINATIONS", "OWN", "TABLE_OPTIONS", "DataChoice", "KernelChoice", "ProblemChoice", "RecipeParts"),
-    *("SolverChoice", "Split", "StopChoice", "anonymous", "digest", "signed"),
-]
-
 OWN = "sha256:"
 _NAMES = ("name", "title", "source", "licence", "doi", "citation")
 

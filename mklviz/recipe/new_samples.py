@@ -22,15 +22,13 @@ from mklviz.typing import Array
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Columns", "Predictions", "predicted_by"]
-
 
 @dataclass(frozen=True)
 class Columns:
     """What a model knows of the columns of its table.
 
     `names`: its features; `fill`: what stands for each of them where a value is missing; `target`: the column that is
-    predicted; `options`: how cells are read, where a person said it.
+    predicted; `options`: how cells are read, as far as a person chose.
     """
 
     names: tuple[str, ...]
@@ -46,9 +44,9 @@ class Columns:
                 f"{data.title} holds kernels without features, of which a table of new samples has none: in Python,"
                 ' MKLClassifier("precomputed") predicts from the kernel values of new samples.'
             )
-        said = TableOptions() if data.table is None else data.table.options
-        written = TableOptions(na=said.na, decimal=said.decimal, thousands=said.thousands)
-        return cls(data.feature_names, np.median(data.X, axis=0), said.target or "target", written)
+        options = TableOptions() if data.table is None else data.table.options
+        written = TableOptions(na=options.na, decimal=options.decimal, thousands=options.thousands)
+        return cls(data.feature_names, np.median(data.X, axis=0), options.target or "target", written)
 
     def table(self, content: bytes, filename: str) -> NewTable:
         """Return the table in the bytes of a file."""
@@ -76,7 +74,7 @@ class Predictions:
     values: Sequence[Any] | Array
     probabilities: dict[str, Array] = field(default_factory=dict)
     notes: Sequence[str] = ()
-    rest: str = ""  # the name of all classes but one, where that one is told from them
+    rest: str = ""  # the name of all classes but one, where that one is separated from them
 
     def beside(self, table: NewTable) -> pd.DataFrame:
         """Return the table with what was predicted in columns of its own."""
@@ -89,19 +87,19 @@ class Predictions:
     def score(self, table: NewTable) -> str:
         """Say how right the predictions are where the table has the target; "" where it has not."""
         texts = table.texts(self.target)
-        told = [k for k, text in enumerate(texts) if text]
-        if not told:
+        known = [k for k, text in enumerate(texts) if text]
+        if not known:
             return ""
         values = np.asarray(self.values)
         if values.dtype.kind != "f":
             named = {*values.tolist()} - {self.rest}
             truth = [text if text in named else self.rest or text for text in texts]
-            right = sum(_alike(truth[k], values[k]) for k in told)
-            return f"accuracy {100 * right / len(told):.1f} %: {right:,} of {counted(len(told), 'row')} right"
+            right = sum(_alike(truth[k], values[k]) for k in known)
+            return f"accuracy {100 * right / len(known):.1f} %: {right:,} of {counted(len(known), 'row')} right"
         numbers = table.features([self.target])[0][:, 0]
-        told = np.flatnonzero(np.isfinite(numbers)).tolist()
-        numbers, values, rows = numbers[told], values[told], counted(len(told), "row")
-        spread = float(((numbers - numbers.mean()) ** 2).sum()) if len(told) else 0.0
+        known = np.flatnonzero(np.isfinite(numbers)).tolist()
+        numbers, values, rows = numbers[known], values[known], counted(len(known), "row")
+        spread = float(((numbers - numbers.mean()) ** 2).sum()) if len(known) else 0.0
         return f"R² {1.0 - float(((numbers - values) ** 2).sum()) / spread:.4f} on {rows}" if spread > 0.0 else ""
 
 

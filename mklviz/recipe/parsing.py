@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -16,12 +16,6 @@ import numpy as np
 
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.numbers import is_number
-
-__all__ = [
-    *("bounded", "fraction", "literal", "number", "numbers", "optional", "percent", "pieces", "positive"),
-    *("quoted", "show_number", "show_percent", "show_values", "switch", "tight", "unquoted", "values", "whole"),
-    *("write_values", "written"),
-]
 
 T = TypeVar("T")
 MOST_VALUES = 100
@@ -256,6 +250,13 @@ def literal(text: str) -> Any:
     except ProblemError:
         return word
     return int(value) if "^" in word and value == round(value) else value
+
+
+def registered(thing: Any, families: Mapping[str, Any], what: str) -> str:
+    """Return the name of a loss or the like, or raise `MklvizError` if it is a person's own and has none."""
+    if families.get(thing.name_) is not type(thing):
+        raise MklvizError(f"A {what} of your own, {type(thing).__name__}, has no name that others could read.")
+    return str(thing.name_)
 
 
 def written(value: Any) -> str:

@@ -24,8 +24,6 @@ from mklviz.recipe.choices import anonymous, signed
 from mklviz.recipe.prepared import Built, Prepared
 from mklviz.recipe.recipe import Recipe
 
-__all__ = ["Preparation"]
-
 BUILDING = "Building the kernels."
 WAITING = "Waiting for the kernels of others, who came before."
 GIVING_WAY = "There is no memory for both races: the one shown gives way to this one."
@@ -33,18 +31,10 @@ PAUSES = (0.25, 0.5, 1.0, 2.0)  # seconds that those who show a race have to giv
 
 
 class Preparation:
-    """One problem being prepared from a recipe.
-
-    `fraction` is how much is done, and `stage` says in a sentence what is being done. Once it `wants_room`, the
-    previous race should be given up.
-    """
+    """A problem being prepared; while it `wants_room`, the previous race should be given up."""
 
     def __init__(
-        self,
-        recipe: Recipe,
-        banks: BankStore | None = None,
-        warmup: Warmup | None = None,
-        ledger: Ledger | None = None,
+        self, recipe: Recipe, banks: BankStore | None = None, warmup: Warmup | None = None, ledger: Ledger | None = None
     ) -> None:
         self.fraction, self.wants_room = 0.0, False
         self.stage, self._since = BUILDING, time.monotonic()

@@ -26,8 +26,6 @@ from mklviz.problem import Loss, Problem, Regularizer, loss_families
 from mklviz.problem.problem import balanced_classes
 from mklviz.recipe.choices import COMBINATIONS, KernelChoice
 
-__all__ = ["Built", "Prepared", "build_bank", "families_of_distances", "misfit", "refuse", "standard_targets", "suited"]
-
 
 @dataclass(frozen=True)
 class Built:
@@ -63,11 +61,7 @@ class Prepared:
         return "test R²" if self.test.task == "regression" else "test accuracy"
 
     def score(self, iterate: Iterate) -> float:
-        """Return how well an iterate does on the test points.
-
-        Their fraction that it classifies right; for regression R², the share of the variance of the targets that it
-        explains: 1 is perfect, 0 no better than their mean, and a bad fit is below zero.
-        """
+        """Return the fraction of the test points that an iterate classifies right, or for regression R²."""
         predictor, y = self.problem.predictor(iterate.weights, iterate.dual), self.test.y
         if self.test.task != "regression":
             return float((predictor.classes(self.cross) == y).mean())
@@ -114,10 +108,7 @@ def families_of_distances(families: Sequence[KernelFamily]) -> tuple[KernelFamil
 
 
 def suited(families: Sequence[KernelFamily], whole: Dataset, train: Dataset) -> tuple[KernelFamily, ...]:
-    """Return families whose columns, by number or name in the whole data, are those that are left in the training part.
-
-    Columns that are constant there are left out; a family without any others is refused.
-    """
+    """Return families with those of their columns, by number or name, that are not constant in the training part."""
     if whole.feature_names == train.feature_names:
         return tuple(families)
     left = list(train.feature_names)

@@ -19,11 +19,9 @@ from mklviz.recipe.prepared import Built, Prepared, build_bank, refuse, standard
 from mklviz.recipe.saved import read_json, to_json
 from mklviz.recipe.words import from_words, write_words
 
-__all__ = ["Recipe", "as_python", "own_data"]
-
 
 def own_data(text: str, **options: Any) -> Dataset | None:
-    """Return the data in the file that a text names, read as `read_dataset` is told; None for a data set's name."""
+    """Return the data in the file that a text names, by `read_dataset`; None for a data set's name."""
     if not text or text in list_datasets() or not (_exists(text) or Path(text).suffix or Path(text).name != text):
         return None
     parts = [part.strip() for part in text.split(",")]
@@ -173,11 +171,7 @@ for trace in race.traces.values():
 
 
 def as_python(recipe: Recipe, file: str = "") -> str:
-    """Return a program that prepares and runs a recipe.
-
-    `file`: name of the file that the data come from, where they are a user's own. Raises `MklvizError` if the
-    recipe holds something without a name that others could read, such as a regularizer of one's own.
-    """
+    """Return a program that prepares and runs a recipe, on the data in `file` where they are a user's own."""
     parts = recipe.to_words().split("; ")
     lines = ["import mklviz as mv", "", "recipe = mv.Recipe.from_words("]
     lines += [f"    {part + ('; ' if part is not parts[-1] else '')!r}" for part in parts]

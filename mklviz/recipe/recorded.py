@@ -24,16 +24,11 @@ from mklviz.record.store import RunHead, Store, StoredRun, open_store
 from mklviz.record.store.folder import MEANWHILE
 from mklviz.record.trace import Trace
 
-__all__ = ["RecordedRace", "go_on", "head_for", "recipe_of", "resume_run"]
-
 _log = logging.getLogger(__name__)
 
 
 def head_for(recipe: Recipe, made_by: str, lesson: str = "") -> RunHead:
-    """Return what the runs of a recipe's race share in the store.
-
-    `made_by`: "dashboard", "notebook", "script" or "command line"; `lesson`: name of the scenario.
-    """
+    """Return what the runs of a recipe's race share in the store; `lesson`: name of the scenario."""
     title = recipe.data.title
     return RunHead(words=recipe.to_words(), data=title, name=title, made_by=made_by, lesson=lesson)
 
@@ -125,10 +120,7 @@ class RecordedRace:
 
 
 def recipe_of(run: StoredRun, data: Dataset | None = None) -> Recipe:
-    """Return the recipe of a stored run; `data`: those of one's own, where it was about such.
-
-    Raises `MklvizError` if the run has no recipe, or `data` are others.
-    """
+    """Return the recipe of a stored run; `data`: those of one's own, where it was about such."""
     if not (run.recipe or run.words):
         raise MklvizError(
             "This run was recorded without its data and kernels, as mv.race records it: pose its problem again, and use"
@@ -143,12 +135,7 @@ def recipe_of(run: StoredRun, data: Dataset | None = None) -> Recipe:
 
 
 def go_on(store: Store, run: StoredRun, recipe: Recipe, prepared: Prepared, solver: str = "") -> Race:
-    """Return a race with one run, not yet started, that goes on from a stored one.
-
-    `recipe`, `prepared`: of the run, see `recipe_of`; `solver`: another than before, with its default options. Raises
-    `UnsupportedProblem` if the solver cannot go on from there, with the reason, and `MklvizError` if nothing of the
-    run can be read.
-    """
+    """Return a race with one run, not yet started, that goes on from a stored one, maybe with another `solver`."""
     trace = store.trace(run.id)
     made = make_solver(solver, seed=recipe.split.seed) if solver else make_solver(run.solver, **trace.options)
     taken = [other.key for other in store.runs(f"race:{run.race}")]

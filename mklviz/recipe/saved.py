@@ -19,8 +19,7 @@ from mklviz.kernels import KernelFamily, Nystrom, kernel_families
 from mklviz.problem import Loss, Regularizer, loss_families, regularizer_families
 from mklviz.quoting import hint, one_line
 from mklviz.recipe.choices import DataChoice, KernelChoice, ProblemChoice, RecipeParts, SolverChoice, Split, StopChoice
-
-__all__ = ["read_json", "to_json"]
+from mklviz.recipe.parsing import registered
 
 VERSION = 1
 _NAMED: tuple[tuple[Any, str, Callable[[], Mapping[str, Any]]], ...] = (
@@ -31,11 +30,7 @@ _NAMED: tuple[tuple[Any, str, Callable[[], Mapping[str, Any]]], ...] = (
 
 
 def to_json(recipe: RecipeParts) -> str:
-    """Return the recipe as JSON.
-
-    Raises `MklvizError` if it holds something without a name that others could read, such as a regularizer of one's
-    own.
-    """
+    """Return the recipe as JSON."""
     return json.dumps({"version": VERSION, **_plain(recipe)}, ensure_ascii=False)
 
 
@@ -45,9 +40,7 @@ def _plain(value: Any) -> Any:
         return {"name": value.name, "options": {key: _plain(option) for key, option in dict(value.options).items()}}
     for kind, what, families in _NAMED:
         if isinstance(value, kind):
-            if families().get(value.name_) is not type(value):
-                raise MklvizError(f"A {what} of your own, {type(value).__name__}, has no name that others could read.")
-            return {"name": value.name_, **_fields(value)}
+            return {"name": registered(value, families(), what), **_fields(value)}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return _fields(value)
     if isinstance(value, list | tuple):
@@ -71,20 +64,24 @@ def _written(kind: Any) -> list[str]:
 
 
 def read_json(text: str) -> dict[str, Any]:
-    """Return the parts, by name, of the recipe that `to_json` wrote.
+    """Return the parts, by name, of the recipe that `to_json` wrote."""
+    parts = versioned(text, "recipe", VERSION)
+    _known(parts, _PARTS, "A recipe")
+    return {key: _reading(key, part) for key, part in parts.items()}
 
-    Raises `MklvizError` with a sentence that names the part at fault, or the version that was expected.
-    """
+
+def versioned(text: str, what: str, version: int, *needed: str) -> dict[str, Any]:
+    """Return the object in a text, without its version, or say why it is not `what` with all that is `needed`."""
     try:
         parts = json.loads(text)
     except (TypeError, ValueError, RecursionError):
-        raise MklvizError("This is not a recipe: it is not JSON.") from None
-    if not isinstance(parts, dict) or "version" not in parts:
-        raise MklvizError("This is not a recipe: it has no version.")
-    if parts.pop("version") != VERSION:
-        raise MklvizError(f"This recipe is of another version than {VERSION}: open it with the mklviz that wrote it.")
-    _known(parts, _PARTS, "A recipe")
-    return {key: _reading(key, part) for key, part in parts.items()}
+        raise MklvizError(f"This is not a {what}: it is not JSON.") from None
+    if not isinstance(parts, dict) or not {"version", *needed} <= set(parts):
+        *most, last = "version", *needed
+        raise MklvizError(f"This is not a {what}: it has no {' and '.join(filter(None, (', '.join(most), last)))}.")
+    if parts.pop("version") != version:
+        raise MklvizError(f"This {what} is of another version than {version}: open it with the mklviz that wrote it.")
+    return parts
 
 
 def _reading(key: str, part: Any) -> Any:

@@ -28,6 +28,7 @@ from mklviz.recipe.parsing import (
     numbers,
     pieces,
     quoted,
+    registered,
     show_number,
     switch,
     tight,
@@ -36,19 +37,6 @@ from mklviz.recipe.parsing import (
     write_values,
     written,
 )
-
-__all__ = [
-    "WORDS",
-    "from_words",
-    "read_kernels",
-    "read_loss",
-    "read_regularizer",
-    "read_solvers",
-    "read_table_option",
-    "read_words",
-    "split_words",
-    "write_words",
-]
 
 WHERE = ("all", "each", "all+each", "views")
 MOST_DIGITS = 10  # of a column's number
@@ -150,7 +138,7 @@ def _write_kernels(recipe: RecipeParts) -> str:
 
 
 def _write_family(family: KernelFamily) -> str:
-    _registered(family, kernel_families(), "kernel family")
+    registered(family, kernel_families(), "kernel family")
     values = [write_values(family.values())] if family.parameter else []
     values += _write_options(family, ("on", family.parameter))
     arguments = f":{','.join(values)}" if values else ""
@@ -219,14 +207,9 @@ def _write_options(thing: Any, besides: tuple[str, ...] = ()) -> list[str]:
 
 
 def _write_named(thing: Any, what: str, families: Mapping[str, Any], first: tuple[str, ...] = ()) -> str:
-    _registered(thing, families, what)
+    registered(thing, families, what)
     options = [f"{name}={written(getattr(thing, name))}" for name in first] + _write_options(thing, first)
     return thing.name_ + (f":{','.join(options)}" if options else "")
-
-
-def _registered(thing: Any, families: Mapping[str, Any], what: str) -> None:
-    if families.get(thing.name_) is not type(thing):
-        raise MklvizError(f"A {what} of your own, {type(thing).__name__}, has no name that others could read.")
 
 
 # -- solvers

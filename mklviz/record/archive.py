@@ -22,8 +22,6 @@ from numpy.typing import NDArray
 from mklviz.contract import Array
 from mklviz.unpacking import ArchiveMember, read_array
 
-__all__ = ["Arrays", "archive_in_memory", "read_header", "replacing", "write_archive"]
-
 
 def write_archive(
     file: IO[bytes], header: Mapping[str, Any], columns: Mapping[str, NDArray[Any]], name: str, rows: Iterable[Array]
@@ -74,10 +72,7 @@ def _as_text(header: Mapping[str, Any]) -> NDArray[np.uint8]:
 
 
 class Arrays:
-    """The arrays of an archive, by name, each read when it is asked for.
-
-    Raises `BadZipFile`, `OSError` if it is no archive.
-    """
+    """The arrays of an archive, by name, each read when it is asked for."""
 
     def __init__(self, file: str | Path | IO[bytes]) -> None:
         self._zip = zipfile.ZipFile(file)
@@ -130,10 +125,7 @@ def read_header(archive: Arrays) -> dict[str, Any]:
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[IO[bytes]]:
-    """Open a file for writing that becomes `path` when the block ends; an error leaves `path` as it was.
-
-    Raises `OSError` if the file cannot be written.
-    """
+    """Open a file for writing that becomes `path` when the block ends; an error leaves `path` as it was."""
     target = Path(os.path.realpath(path))  # a link stays one
     if target.exists() and not target.is_file():  # a pipe or a device has nothing to lose, and cannot be replaced
         with target.open("wb") as file:

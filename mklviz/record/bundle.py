@@ -20,11 +20,6 @@ from mklviz.record.archive import Arrays
 from mklviz.record.trace import Trace
 from mklviz.unpacking import ArchiveMember
 
-__all__ = [
-    *("EVIDENCE", "FOLDER", "KNOWN", "SUFFIX", "bundle_bytes", "damaged_as_error", "free_name", "packed_runs"),
-    *("read_bundle", "read_known", "recorded_evidence", "recording", "run_bytes", "write_bundle"),
-]
-
 SUFFIX = ".mklrun.npz"
 KNOWN = "runs.json"  # in a file that a store has written: what it knows of each run
 MOST_KNOWN = 10**6  # bytes of that for each run
@@ -51,11 +46,7 @@ def free_name(wanted: str, taken: Sequence[str]) -> str:
 
 
 def read_bundle(content: bytes, name: str, most_bytes: int = MOST_BYTES) -> dict[str, Trace]:
-    """Return the runs of a file, which is such an archive or a single run.
-
-    `name`: of the file, for people; `most_bytes`: memory that all its runs together may take; this is checked before
-    they are unpacked. Raises `MklvizError` if the file is neither, or too large.
-    """
+    """Return the runs of a file, called `name`: such an archive or a single run, of at most so many bytes in memory."""
     runs, size = _opened(content, name)
     if size > most_bytes:
         raise _too_large(name)
@@ -72,10 +63,7 @@ def bundle_bytes(content: bytes, name: str) -> int:
 
 
 def read_known(content: bytes, name: str) -> dict[str, Any]:
-    """Return what a store has written of the runs in a file, by their names in it; nothing in files of others.
-
-    Raises `MklvizError` if that is more than anybody has to say of them.
-    """
+    """Return what a store has written of the runs in a file, by their names in it; nothing in files of others."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive, ArchiveMember(archive, KNOWN) as member:
             if member.left > MOST_KNOWN * len(archive.namelist()):
@@ -107,10 +95,7 @@ def damaged_as_error(name: str) -> Iterator[None]:
 
 
 def packed_runs(content: bytes, name: str, most_runs: int, most_bytes: int) -> Iterator[tuple[str, bytes]]:
-    """Yield the packed runs of a file with their names; a single run has no name.
-
-    Raises `MklvizError` if the file has more runs than that, or they take more bytes as they are packed.
-    """
+    """Yield the packed runs of a file with their names; a single run has no name."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         inside = archive.infolist()
         members = [info for info in inside if info.filename.endswith(SUFFIX)]

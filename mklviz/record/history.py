@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 from mklviz.errors import MklvizError
 from mklviz.html import table
@@ -18,8 +18,6 @@ from mklviz.record.trace import Trace
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["COLUMNS", "KeptRun", "run_named", "runs", "short_id", "texts_of"]
 
 COLUMNS = ("run", "when", "solver", "race", "status", "steps", "SVM solves", "CPU s", "gap", "score")
 WORDS = 5  # columns of words, which come first
@@ -38,15 +36,12 @@ class KeptRun(StoredRun):
 
     @property
     def trace(self) -> Trace:
-        """Its steps, read anew each time; those of a run that goes on in this process still grow.
-
-        Raises `MklvizError` if nothing of the run can be read.
-        """
+        """Its steps, read anew each time; those of a run that goes on in this process still grow."""
         return (self.store or open_store()).trace(self.id)
 
 
 class StoredRuns(Sequence[KeptRun]):
-    """Runs of a store, in the order asked for: a sequence, and a table of what they found.
+    """Runs of a store, in the order asked for: a sequence, and a table of their results.
 
     Each has the fields of a stored run, such as `solver`, `status`, `gap`, `svm_solves`, `words` and `results`, and
     reads its steps as `trace`.
@@ -79,21 +74,20 @@ class StoredRuns(Sequence[KeptRun]):
         return {run.id: run.trace for run in self._runs}
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a run: its key, what it solved, how it ended, and what it found."""
+        """Return one row a run: its key, what it solved, how it ended, and its result."""
         import pandas as pd
 
-        rows = [{name: getattr(run, name) for name in _IN_FRAMES} | _also(run) for run in self._runs]
+        rows = [
+            {
+                **{name: getattr(run, name) for name in _IN_FRAMES},
+                "created": datetime.fromtimestamp(run.created).astimezone(),
+                "machine": run.machine.id,
+                "tags": ", ".join(run.tags),
+                **{name: run.results.get(name) for name in ("score", "score_label")},
+            }
+            for run in self._runs
+        ]
         return pd.DataFrame(rows, columns=[*_IN_FRAMES, "created", "machine", "tags", "score", "score_label"])
-
-
-def _also(run: StoredRun) -> dict[str, Any]:
-    return {
-        "created": datetime.fromtimestamp(run.created).astimezone(),
-        "machine": run.machine.id,
-        "tags": ", ".join(run.tags),
-        "score": run.results.get("score"),
-        "score_label": run.results.get("score_label"),
-    }
 
 
 def runs(
@@ -159,10 +153,7 @@ def texts_of(run: StoredRun) -> tuple[str, ...]:
 
 
 def run_named(store: Store, text: str, deleted: bool = False) -> list[StoredRun]:
-    """Return the run with that key, or all runs of the race with that key; the beginning or the random part is enough.
-
-    Raises `MklvizError` if there is none, or several that it may mean.
-    """
+    """Return the run with that key, or all runs of the race with that key; its beginning or random part will do."""
     known = store.runs(deleted=deleted)
     exact = [run for run in known if text in (run.id, run.race)]
     wanted = text.lower()

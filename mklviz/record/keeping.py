@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from mklviz.contract import Array, Iterate
 
-__all__ = ["WeightKeeping"]
-
 FEW = 20_000  # kernels whose weights take no room worth saving
 SPARSE = 4  # a weight that is not zero takes its place besides its value; fewer than one in so many is worth that
 IN_MEMORY = 2**27  # bytes of one trace's dense weights

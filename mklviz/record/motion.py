@@ -27,8 +27,6 @@ import numpy as np
 
 from mklviz.contract import Array, Iterate
 
-__all__ = ["RULE", "SHORTEST", "Motion", "MotionTracker"]
-
 SHORTEST = 8  # steps that are judged: a few long ones, such as Newton's, may lead straight to where others wander
 LATE, LATE_BACK, BACK = 1.0, 0.5, 0.4
 LAST, TREMOR = 0.7, 0.02
@@ -46,9 +44,8 @@ class Motion:
     """How the weights of a run have moved; 1 is all the weight, moved once from some kernels to others."""
 
     steps: int = 0
-    # `moved`, `net`: length of the path, and of the line from its start to its end
-    moved: float = 0.0
-    net: float = 0.0
+    moved: float = 0.0  # length of the path
+    net: float = 0.0  # and of the line from its start to its end
     late: float = 0.0  # movement in vain after the first fifth of the steps
     last: float = 0.0  # movement in vain in the last third of the steps
     back: float = 0.0  # share of the movement that the very next step takes back
@@ -134,16 +131,11 @@ class MotionTracker:
     def _measure(self, path: Sequence[Iterate], steps: int, end: Array) -> Motion:
         """Return the motion of the first `steps` steps, which lead to the scaled weights `end`."""
         moved, back = self._moved[steps], self._back[steps]
-        parts = _begin_of_late(steps), _begin_of_last(steps)
+        parts = steps // 5, _begin_of_last(steps)
         self._begins = {at: self._begins[at] if at in self._begins else _scaled(path[at].weights) for at in parts}
         late, last = (max(0.0, moved - self._moved[at] - _distance(end, self._begins[at])) for at in parts)
         net = min(_distance(end, self._first), moved)  # rounding may make the line longer than its parts
         return Motion(steps, moved, net, late, last, back / moved if moved > 0.0 else 0.0)
-
-
-def _begin_of_late(steps: int) -> int:
-    """Return where the first fifth of the steps ends."""
-    return steps // 5
 
 
 def _begin_of_last(steps: int) -> int:

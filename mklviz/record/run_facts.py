@@ -1,4 +1,4 @@
-"""What is said of a whole run: how it ended, where it began, what it was computed with, and a few words."""
+"""What is stated of a whole run: how it ended, where it began, what it was computed with, and a few words."""
 
 from __future__ import annotations
 
@@ -12,11 +12,6 @@ from typing import Any
 
 from mklviz._version import __version__
 from mklviz.quoting import MOST_SAID, one_line
-
-__all__ = [
-    *("FINAL", "MOST_COUNT", "MOST_VALUES", "SOLVED", "Origin", "Verdict", "number", "number_in", "plain_values"),
-    *("shares_text", "text_in", "text_of", "versions_in_use"),
-]
 
 SOLVED = ("converged", "precision")  # the ends at which something is proved
 FINAL = (*SOLVED, "rule", "limit", "stopped", "failed")
@@ -59,10 +54,7 @@ class Origin:
 
     @classmethod
     def read(cls, fields: Any) -> Origin | None:
-        """Return the origin that a file states, None for a run that began by itself.
-
-        Raises `ValueError` if the file states something else.
-        """
+        """Return the origin that a file states, None for a run that began by itself."""
         if fields is None:
             return None
         if not isinstance(fields, dict) or set(fields) != {"label", "step", "svm_solves", "seconds", "split"}:

@@ -23,8 +23,6 @@ from mklviz.quoting import one_line, said_by
 from mklviz.record.archive import Arrays, read_header, write_archive
 from mklviz.record.run_facts import FINAL, MOST_VALUES, Origin, plain_values
 
-__all__ = ["Step", "columns_of", "opened_run", "write_run"]
-
 Step = tuple[Iterate, float, "dict[str, float] | None"]  # with the CPU seconds so far, in all and by part
 
 FORMAT = 1
@@ -60,12 +58,7 @@ def columns_of(
 def opened_run(
     path: str | Path | IO[bytes], kind: type[Arrays] = Arrays
 ) -> Iterator[tuple[dict[str, Any], Iterator[Step]]]:
-    """Open a file that `write_run` wrote: its header, and its steps, read as they are asked for.
-
-    `kind`: of its arrays, which may have weights of another form.
-
-    Raises `MklvizError` if the file is not such a run, here or when a step is asked for.
-    """
+    """Open a file that `write_run` wrote: its header, and its steps, read by `kind` as they are asked for."""
     try:
         with closing(kind(path)) as archive:
             stored = read_header(archive)

@@ -17,11 +17,6 @@ from mklviz.typing import Flags
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    *("COLUMNS", "PARTS", "Milestone", "Reference", "RunResult", "label", "milestones", "require_parquet"),
-    *("result_at", "summarize", "write_csv", "write_parquet", "write_table"),
-]
-
 COLUMNS = ("solver", "status", "iterations", "SVM solves", "CPU s", "objective", "gap", "kernels", "moved", "undone")
 
 
@@ -65,10 +60,7 @@ def result_at(trace: Trace, index: int | None = None) -> RunResult:
 
 
 def summarize(key: str, status: str, trace: Trace) -> tuple[str, ...]:
-    """Return the entries of `COLUMNS` for one run of a race; `status` is how it stood before the trace was looked at.
-
-    A run that is paused says so, of which its trace knows nothing.
-    """
+    """Return the entries of `COLUMNS` for one run; `status`: before the trace was looked at, which knows no pauses."""
     if not len(trace):
         return (label(key, trace), status, *["–"] * (len(COLUMNS) - 2))
     motion = trace.motion
@@ -77,17 +69,14 @@ def summarize(key: str, status: str, trace: Trace) -> tuple[str, ...]:
 
 
 def label(key: str, trace: Trace) -> str:
-    """Return the solver's own name; its key in the race where two runs share a solver.
-
-    A branch is called by its key, which files write without blanks.
-    """
+    """Return the solver's own name, or its key in the race where two runs share a solver, or it is a branch."""
     is_branch = trace.origin is not None and key == trace.label.replace(" ", "-")
     return trace.label if key == trace.solver or is_branch else key
 
 
 # -- what a run had spent at given parts of its way down
 #
-# P_t <= P* + (1 - s) (P_0 - P*) for s = 90, 99 and 99.9 %, with P* the least objective that any run has found
+# P_t <= P* + (1 - s) (P_0 - P*) for s = 90, 99 and 99.9 %, with P* the least objective of any run
 
 PARTS = (0.9, 0.99, 0.999)  # of the way
 

@@ -24,18 +24,16 @@ from mklviz.quoting import one_line
 from mklviz.record.archive import replacing
 from mklviz.record.keeping import WeightKeeping
 from mklviz.record.motion import Motion, MotionTracker
-from mklviz.record.run_facts import FINAL, SOLVED, Origin, Verdict, shares_text
+from mklviz.record.run_facts import FINAL, Origin, Verdict, shares_text
 from mklviz.record.saved import opened_run, write_run
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CUT_OFF", "FINAL", "SOLVED", "Trace"]
-
 CUT_OFF = "The recording ends here, while the run was still going."
 _HEAVIEST = 5  # kernels that a notebook names
 _HEADER = ("solver", "label", "options", "problem", "status", "reason", "recipe", "versions", "descends")  # saved
-CHOOSING = ("alignf", "easymkl", "smkl")  # solvers that do not descend, for files from before they said so
+CHOOSING = ("alignf", "easymkl", "smkl")  # solvers that do not descend, for files from before they stated it
 _COLUMNS = ("svm_solves", "seconds", "objective", "lower_bound", "gap", "iterate_gap", "step", "active")
 
 

@@ -19,10 +19,7 @@ DEFAULT = "silp-oscillates"
 
 
 def scenarios() -> dict[str, Scenario]:
-    """Return every scenario found, here and in installed packages, by name, in the order in which they are taught.
-
-    The default one stands first.
-    """
+    """Return every scenario by name, in the order in which they are taught, the default one first."""
     modules = modules_with(sys.modules[__name__], "SCENARIO", _misfit).values()
     return {each.name: each for each in sorted((each for module in modules for each in _of(module)), key=_place)}
 
@@ -49,10 +46,7 @@ def _misfit(module: ModuleType, others: Iterable[ModuleType]) -> str:
 
 
 def load_scenario(name: str) -> Scenario:
-    """Return one scenario; another one in place of the default, should its file be broken.
-
-    Raises `UnknownName` if there is none of that name.
-    """
+    """Return one scenario; another one in place of the default, should its file be broken."""
     every = scenarios()
     if name == DEFAULT and every:
         return next(iter(every.values()))

@@ -90,7 +90,7 @@ ON_A_WAY, ON_A_SIDE = 25, 17  # points of a way, and of a side of a triangle
 
 
 def best_of(traces: Iterable[Trace]) -> Trace:
-    """Return the run that found the least objective."""
+    """Return the run of least objective."""
     return min(traces, key=lambda trace: trace.best.objective)
 
 
@@ -115,10 +115,7 @@ def objective_along(problem: Problem, stops: Sequence[Array]) -> dict[str, list[
 
 
 def objective_on_triangle(problem: Problem) -> dict[str, list[list[float]]]:
-    """Return the objective of three kernels; row i from the side where the first has i/16 of the weight.
-
-    A row goes from the third kernel to the second, each with its share of the rest.
-    """
+    """Return the objective of three kernels; in row i, from the third to the second, the first has i/16."""
     rows = []
     for first in np.linspace(0.0, 1.0, ON_A_SIDE):
         ends = np.array([[first, 0.0, 1.0 - first], [first, 1.0 - first, 0.0]])

@@ -6,12 +6,7 @@ from mklviz.engine import Path, path
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.scenarios._scenario import Answer, Outcome, Question, Scenario
 
-_WHEN = (
-    "At the start, with equal weights",
-    "In the first quarter of its steps",
-    "Later on",
-    "At the end",
-)
+_WHEN = ("At the start, with equal weights", "In the first quarter of its steps", "Later on", "At the end")
 
 
 def _answer_objective_and_accuracy(outcome: Outcome) -> Answer:
@@ -55,9 +50,7 @@ OBJECTIVE_AND_ACCURACY = Scenario(
     ),
     source="Rakotomamonjy and others, More efficiency in multiple kernel learning, ICML 2007, table 1: as accurate",
     recipe=Recipe(
-        data=DataChoice("sonar"),
-        solvers=(SolverChoice("level"), SolverChoice("newton")),
-        stop=StopChoice(gap=1e-3),
+        data=DataChoice("sonar"), solvers=(SolverChoice("level"), SolverChoice("newton")), stop=StopChoice(gap=1e-3)
     ),
 )
 
@@ -117,8 +110,7 @@ REGULARIZATION_PATH = Scenario(
     ),
     source="Rakotomamonjy and others, More efficiency in multiple kernel learning, ICML 2007, figure 2 and table 2",
     recipe=Recipe(
-        data=DataChoice("ionosphere"),
-        solvers=(SolverChoice("newton"), SolverChoice("level"), SolverChoice("spg")),
+        data=DataChoice("ionosphere"), solvers=(SolverChoice("newton"), SolverChoice("level"), SolverChoice("spg"))
     ),
 )
 

@@ -86,7 +86,6 @@ SCENARIO = Scenario(
     ),
     source="Lacoste-Julien and Jaggi, On the global linear convergence of Frank-Wolfe optimization variants, NIPS 2015",
     recipe=Recipe(
-        data=DataChoice("pima"),
-        solvers=(SolverChoice("pairwise"), SolverChoice("pairwise", {"first": "equal"})),
+        data=DataChoice("pima"), solvers=(SolverChoice("pairwise"), SolverChoice("pairwise", {"first": "equal"}))
     ),
 )

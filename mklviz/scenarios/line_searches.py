@@ -47,8 +47,7 @@ LINE_SEARCH = Scenario(
         " SVMs against 47"
     ),
     recipe=Recipe(
-        data=DataChoice("heart"),
-        solvers=(SolverChoice("simplemkl"), SolverChoice("level"), SolverChoice("spg")),
+        data=DataChoice("heart"), solvers=(SolverChoice("simplemkl"), SolverChoice("level"), SolverChoice("spg"))
     ),
 )
 
@@ -64,12 +63,12 @@ _CHOICES_NOISY_SVMS = ("None", "Up to a quarter", "More than a quarter")
 
 
 def _in_vain(trace: Trace) -> int:
-    """Return the steps whose line search found nothing."""
+    """Return the steps whose line search failed."""
     return int((trace.step[1:] == 0.0).sum())
 
 
 def _answer_noisy_svms(outcome: Outcome) -> Answer:
-    """Which share of PGD's steps on rough SVMs found no lower point."""
+    """Which share of PGD's steps on rough SVMs leads to no lower point."""
     descents = [trace for trace in outcome.traces.values() if trace.solver == "pgd"]
     rough = next(trace for trace in descents if trace.options["svm_tolerance"] == _ROUGH)
     exact = next(trace for trace in descents if trace is not rough)
@@ -114,11 +113,7 @@ NOISY_SVMS = Scenario(
 
 
 # What each part of SPG buys (SPG-GMKL paper, table 7): the non-monotone rule, the spectral step, or both.
-_PARTS = (
-    "N: let the objective rise now and then",
-    "S: take the step size from the last move",
-    "Neither alone helps",
-)
+_PARTS = ("N: let the objective rise now and then", "S: take the step size from the last move", "Neither alone helps")
 _HELPS = 0.5  # share of PGD's SVM solves
 _FEW = 2.0  # trials of a step where hardly any fails
 

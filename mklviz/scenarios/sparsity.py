@@ -16,7 +16,7 @@ _PLACES = ("In a corner: one kernel", "On a side: two kernels", "Inside: all thr
 
 
 def _answer_three_kernels(outcome: Outcome) -> Answer:
-    """Where the lowest point lies that any solver found, and where SILP's first step went."""
+    """Where the lowest point of all solvers lies, and where SILP's first step went."""
     best, silp = best_of(outcome.traces.values()).best.weights, outcome.traces["silp"]
     weights = ", ".join(f"{weight:.2f}" for weight in best)
     return Answer(

@@ -11,18 +11,13 @@ from time import monotonic
 from mklviz.errors import MklvizError
 from mklviz.quoting import quote
 
-__all__ = [
-    *("LOCAL", "Guesses", "check_address", "check_code", "frame_origin", "is_local", "known_names"),
-    *("new_code", "own_addresses"),
-]
-
 LOCAL = "localhost"
 _ANY = ("0.0.0.0", "::")
 _NOWHERE = ("192.0.2.1", 9)  # an address reserved for documentation: nothing is sent there
 
 
 def check_address(address: str, port: int) -> None:
-    """Raise `MklvizError` where nobody can listen at this address and port."""
+    """Raise `MklvizError` where a server cannot listen at this address and port."""
     try:
         addresses = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, ValueError):  # no name of a machine at all is a ValueError
@@ -43,7 +38,7 @@ def check_address(address: str, port: int) -> None:
 
 
 def is_local(address: str) -> bool:
-    """Whether nobody but this machine reaches this address."""
+    """Whether this machine alone reaches this address."""
     try:
         return address == LOCAL or ipaddress.ip_address(address).is_loopback
     except ValueError:
@@ -88,14 +83,14 @@ def frame_origin(origin: str) -> str:
 
 
 SHORTEST = 6
-LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # nobody mistakes one for another
+LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none is mistaken for another
 AT_ONCE = 60  # wrong codes that cost nothing: a class of 40 comes from one address, and people mistype
 LONGEST_WAIT = 60.0  # seconds
 MOST_PARTIES = 10_000  # remembered; beyond that the one whose last guess is oldest is forgotten
 
 
 def new_code() -> str:
-    """Return a code that nobody guesses, and that a person can read out."""
+    """Return a code that cannot be guessed, and that a person can read out."""
     return "".join(secrets.choice(LETTERS) for _ in range(8))
 
 

@@ -16,8 +16,6 @@ from collections.abc import Awaitable, Callable
 
 from tornado.ioloop import IOLoop
 
-__all__ = ["LONGEST_REQUEST", "LOOK_AGAIN", "PATIENCE", "Acceptor", "is_whole", "party"]
-
 MOST_AT_ONCE = 400  # a process may usually have 1,024 files
 PATIENCE = 10.0  # seconds for a request to come, all of it
 LONGEST_REQUEST = 2**15  # bytes; what is longer is handed over as it is, and refused
@@ -28,11 +26,7 @@ _CHUNKS = re.compile(rb"^transfer-encoding:", re.IGNORECASE | re.MULTILINE)
 
 
 class Acceptor:
-    """Accepts connections, and keeps a limited number of them while their requests come.
-
-    `hand_over`: is given a connection and its request; whatever it does not keep is closed when it returns; `most`: how
-    many may wait; `patience`: seconds for a request to come.
-    """
+    """Accepts connections, keeps at most `most` while their requests come, and gives each to `hand_over`."""
 
     def __init__(
         self,

@@ -32,8 +32,6 @@ from mklviz.server.native_window import GIVEN_WINDOW
 from mklviz.views.host.beside import ICON_FILE
 from mklviz.views.links import GIVEN
 
-__all__ = ["answer_window", "open_desktop", "show_window"]
-
 NAME = "mklviz"
 SIZE = (1280, 860)  # pixels, of the first window
 LEAST, MOST = 320, 10_000
@@ -48,10 +46,7 @@ Served = Callable[[], bool]  # returns whether the page is still there
 
 
 def open_desktop(file: Path | None = None) -> None:
-    """Open Start in a window, or a file of runs or a table, and return when the window is closed.
-
-    Raises `MklvizError` if there is no such file, or the server does not start.
-    """
+    """Open Start in a window, or a file of runs or a table, and return when the window is closed."""
     if file is not None and not file.is_file():
         raise MklvizError(f"There is no file {named(str(file))}.")
     with socket.socket() as probe:

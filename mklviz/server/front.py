@@ -28,7 +28,7 @@ from urllib.parse import parse_qs
 from tornado.netutil import bind_sockets
 
 from mklviz.errors import MklvizError
-from mklviz.limits import LIMITS, PROCESSES
+from mklviz.limits import LIMITS, PROCESSES, usable_cores
 from mklviz.quoting import MOST_NAME, quote
 from mklviz.server.access import (
     LOCAL,
@@ -43,8 +43,6 @@ from mklviz.server.access import (
 from mklviz.server.connections import LOOK_AGAIN, PATIENCE, Acceptor
 from mklviz.server.logs import log_to_stderr
 from mklviz.views.links import FOLLOW, RACE_KEY, WORKER, process_of
-
-__all__ = ["check_processes", "destination", "end", "processes_for", "serve", "serve_from_processes"]
 
 MOST, MOST_BY_ITSELF = 32, 4
 PAUSE = 2.0  # seconds until a worker is started in place of one that broke down
@@ -75,10 +73,7 @@ def check_prefix(prefix: str) -> str:
 
 def processes_for(classroom: bool) -> int:
     """Return how many processes serve by default: for a class one per core, up to four."""
-    if not classroom or not hasattr(socket, "send_fds"):
-        return 1
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(cores, MOST_BY_ITSELF)
+    return min(usable_cores(), MOST_BY_ITSELF) if classroom and hasattr(socket, "send_fds") else 1
 
 
 def destination(head: bytes, processes: int) -> int | None:
@@ -166,10 +161,7 @@ def end(process: subprocess.Popen[bytes], seconds: float) -> None:
 
 
 def serve_from_processes(processes: int, asked: Mapping[str, Any], begun: Callable[[], object]) -> None:
-    """Serve the dashboard from several processes until this one is told to end, and end them with it.
-
-    `asked`: what `mklviz.server.serving.make_server` is to be given; `begun`: called when connections are received.
-    """
+    """Serve from several processes, each with `asked` for `make_server`, until this one ends; `begun`: called first."""
 
     async def hand_over(connection: socket.socket, request: bytes) -> None:
         number = destination(request, processes)
@@ -215,7 +207,7 @@ def serve(
     shared_runs: bool = False,
     prefix: str = "",
 ) -> None:
-    """Serve the dashboard until the process is told to end.
+    """Serve the dashboard until the process is to end.
 
     `address`: where to listen; this machine only by default; `origins`: HOST:PORT under which browsers reach the
     server, besides the names it knows itself; `code`: what browsers must give; one is made up where others than this
@@ -224,7 +216,7 @@ def serve(
     has the code: at all addresses, unless `address` says which; `processes`: how many processes share the port, each
     with pages of its own; `shared_runs`: whether all browsers see all runs; else each sees its own, where others than
     this machine come in; `prefix`: of all paths, as a proxy in front keeps it, such as
-    /lab/mkl. Raises `MklvizError` with a sentence, if it cannot be served there.
+    /lab/mkl.
     """
     where = address if address is not None else EVERYWHERE if classroom else LOCAL
     if classroom and is_local(where):

@@ -29,8 +29,6 @@ from mklviz.server.connections import party
 from mklviz.server.process import PAGE, Contained, contain
 from mklviz.views.host.page_session import OWNER
 
-__all__ = ["Gate", "set_up"]
-
 COOKIE, OWNER_COOKIE = "mklviz-code", "mklviz-runs"
 _KEPT = "Max-Age=31536000; HttpOnly; SameSite=Lax"
 _METHODS = ("GET", "HEAD", "POST")  # that pages use
@@ -48,7 +46,7 @@ class Gate:
     names: Sequence[str]  # HOST:PORT, or patterns such as ``*.example.org:*``, under which the server may be asked for
     code: str  # the code that a browser must give; "" where everybody may come in
     frames: Sequence[str]  # origins of pages that may frame the dashboard
-    sessions: Callable[[], int]  # returns how many pages somebody views or is about to view
+    sessions: Callable[[], int]  # returns how many pages are viewed or about to be
     lives: Callable[[str], bool]  # returns whether there is a session of that id
     admits: Callable[[str, str], bool]  # returns whether a socket may open, by the token of its page and its address
     busy: Callable[[str], bool] = lambda _session: False  # returns whether a message of that session is carried out
@@ -100,15 +98,12 @@ class Gate:
         return "\0" in text
 
     def is_uninvited(self, request: HTTPServerRequest) -> bool:
-        """Whether a socket is asked for by somebody who has no page, or too many of them."""
+        """Whether a socket is asked for without a page, or by an address with too many."""
         token = request.headers.get("Sec-WebSocket-Protocol", "").rpartition(",")[2].strip()
         return _is_socket(request) and not self.admits(token, str(request.remote_ip))
 
     def is_for_open_page(self, request: HTTPServerRequest) -> bool:
-        """Whether the request names the session of a page that is open, which would show whatever stands there.
-
-        Bokeh reads such names in the body, too, which no browser sends to ask for a page.
-        """
+        """Whether the request names, in its address, headers or body, the session of a page that is open."""
         headers = request.headers
         named = "Bokeh-Session-Id" in headers or any(name in request.query_arguments for name in _SESSION)
         body = headers.get("Content-Length", "0") != "0" or "Transfer-Encoding" in headers
@@ -138,7 +133,7 @@ class Gate:
     def own_runs(self, request: HTTPServerRequest) -> str:
         """Tell the page whose runs it may see, by a header of the request that no browser decides.
 
-        Return the cookie that the browser is to be given for it, or "". Browsers are told apart by a name of chance
+        Return the cookie that the browser is to be given for it, or "". Browsers differ by a name of chance
         that is signed here; the store knows them by its digest, which does not let anybody in.
         """
         if not self.own:
@@ -244,7 +239,7 @@ class _ToDashboard(_OfGate):
 
 
 class _AskForCode(_OfGate, _AtTheGate):
-    """Asks for the code, and lets in whoever gives it, in the form or by a link with ``?code=``."""
+    """Asks for the code, and lets those in who give it, in the form or by a link with ``?code=``."""
 
     def check_xsrf_cookie(self) -> None:
         """A foreign page that sends the right code has it already."""
@@ -351,10 +346,10 @@ def set_up(application: Application, gate: Gate) -> None:
             return status_code, headers, chunk
 
     application.add_transform(Headers)
-    found = application.find_handler
+    find = application.find_handler
 
     def find_handler(request: HTTPServerRequest, **options: Any) -> Any:
         gate.without_prefix(request)
-        return found(request, **options)
+        return find(request, **options)
 
     application.find_handler = find_handler  # before anything looks at the path

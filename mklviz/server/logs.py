@@ -13,8 +13,6 @@ from collections.abc import Callable, Iterator
 
 from mklviz.quoting import one_line
 
-__all__ = ["Budget", "ShortEntries", "log_to_stderr"]
-
 MINUTE = 60.0  # seconds
 LETTERS = 60_000  # a minute for what went wrong, and as many for the rest, so that neither crowds the other out
 LONGEST_ENTRY = 4_000  # letters

@@ -33,11 +33,6 @@ from mklviz.server.connections import party
 
 _log = logging.getLogger(__name__)
 
-__all__ = [
-    *("KINDS", "LONGEST", "LONGEST_FRAME", "LONGEST_PIECE", "MOST_SOCKETS", "OPEN_SOCKETS", "Refused"),
-    *("bound_messages", "check_change", "is_answering", "is_too_long", "long_values", "read"),
-]
-
 LONGEST = 2**18  # letters of a message
 LONGEST_PIECE = 2**20  # letters of one that brings a piece of a file, of which the page sends half a megabyte
 LONGEST_HEADER = 2**10
@@ -101,7 +96,7 @@ def _check_event(event: object) -> None:
         if not (isinstance(model, dict) and isinstance(model.get("id"), str) and isinstance(event["attr"], str)):
             _refuse("it does not say which property of which model has changed")
     elif event["msg_type"] != "bokeh_event":
-        _refuse("what a person did is told by a bokeh_event")
+        _refuse("what a person did comes as a bokeh_event")
 
 
 def _values(content: object) -> Iterator[object]:
@@ -175,13 +170,13 @@ class _Socket(WSHandler):
     async def _async_open(self, token: str) -> None:
         await super()._async_open(token)
         self._session = self.connection._session if self.connection is not None else None
-        if self.ws_connection is None:  # closed meanwhile: nobody will tell of it again
+        if self.ws_connection is None:  # closed meanwhile, of which no later call tells
             self._detach()
         elif self._session is not None:
             self._page = _PAGES.setdefault(self._session, _Page())
             self._page.sockets.append(self)
             for socket in self._page.sockets[:-1]:
-                socket.ws_connection.stream.close()  # nobody may answer at its other end
+                socket.ws_connection.stream.close()  # its other end may never answer
 
     def on_close(self) -> None:
         """Keep a page that lost its connection for its return, and one that was left for a moment."""
@@ -276,7 +271,7 @@ def _count(page: _Page, content: dict[str, Any]) -> None:
 
 
 def is_answering(session: Any) -> bool:
-    """Return whether a message of a page is being carried out, and not because nobody takes what its socket says."""
+    """Return whether a message of a page is being carried out, and not because its socket takes no more."""
     page = _PAGES.get(session) if session is not None else None
     if page is None or not page.answering:
         return False
@@ -284,7 +279,7 @@ def is_answering(session: Any) -> bool:
 
 
 def _forget_waiting(connection: Any) -> None:
-    """Send nothing of what waits for a page: it is in the document that the page is told."""
+    """Send nothing of what waits for a page: it is in the document that the page gets."""
     document = connection.session.document
     getattr(panel_document, "_WRITE_MSGS", {}).get(document, {}).pop(connection, None)  # before Panel 1.10
     for connections, _ in getattr(panel_document, "_WRITE_EVENTS", {}).get(document, []):  # from then on
@@ -293,7 +288,7 @@ def _forget_waiting(connection: Any) -> None:
 
 
 def _give_up(session: ServerSession) -> None:
-    """Let the server forget a page that nobody has come back to."""
+    """Let the server forget a page to which no browser has come back."""
     if not session.destroyed and session.connection_count == 0:
         session.request_expiration()
 

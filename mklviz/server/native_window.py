@@ -11,8 +11,6 @@ import os
 from importlib import import_module
 from typing import Any
 
-__all__ = ["GIVEN_WINDOW"]
-
 GIVEN_WINDOW = "MKLVIZ_WINDOW"
 
 

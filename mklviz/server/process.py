@@ -26,8 +26,6 @@ from mklviz.views.host.ticks import FRAME_RATE, loop_lock
 from mklviz.views.look.cards import variables
 from mklviz.views.look.palette import DARK, LIGHT
 
-__all__ = ["PAGE", "Contained", "GarbageCollection", "build_pages_in_turn", "contain", "run"]
-
 _COLOURS = f"{variables(LIGHT)} @media (prefers-color-scheme: dark) {{ {variables(DARK)} }}".replace(":host", ":root")
 _CSS = _COLOURS + beside(__file__, "gate.css")
 PAGE = (

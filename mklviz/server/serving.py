@@ -45,11 +45,6 @@ from mklviz.views.host.page_session import GIVE_UP_AFTER
 from mklviz.views.host.workarounds import import_nothing_for_component_files
 from mklviz.views.links import name_of_this_process
 
-__all__ = [
-    *("answer", "kept_key", "look_after", "main", "make_server", "name_sessions_by_process", "receive", "serve_here"),
-    "take_connections",
-]
-
 PAGE = "explorer"
 TOKEN_SECONDS = 7 * 24 * 3600  # a page that is open may come back; it is signed with a key of this process
 
@@ -114,10 +109,7 @@ def make_server(
 
 
 def kept_key() -> bytes:
-    """Return what signs who browsers are, so that they have their runs when the server is started again.
-
-    It stands in the store, beside the runs; b"" where none is kept.
-    """
+    """Return what signs who browsers are, from a file in the store, for servers started later, or b""."""
     store = open_store()
     path = store.folder / "visitors.key"
     with suppress(OSError):
@@ -156,7 +148,7 @@ def answer(server: Any, connection: socket.socket) -> None:
 
 
 def receive(server: Any, listening: Sequence[socket.socket]) -> None:
-    """Let a server that has been started answer whoever connects."""
+    """Let a server that has been started answer all who connect."""
 
     async def hand_over(connection: socket.socket, _: bytes) -> None:
         answer(server, connection.dup())
@@ -175,7 +167,7 @@ def look_after(server: Any) -> None:
 
 
 def serve_here(listening: Sequence[socket.socket], asked: Mapping[str, Any], begun: Callable[[], object]) -> None:
-    """Serve from this process until it is told to end; `asked` is for `make_server`; `begun`: called as it answers."""
+    """Serve from this process until it is to end; `asked` is for `make_server`; `begun`: called as it answers."""
     server = make_server(**asked)
     receive(server, listening)
     look_after(server)
@@ -184,7 +176,7 @@ def serve_here(listening: Sequence[socket.socket], asked: Mapping[str, Any], beg
 
 
 def _visited(server: Any) -> int:
-    """Return how many pages somebody views or is about to view; abandoned pages count when there are too many."""
+    """Return how many pages are viewed or about to be; abandoned pages count when there are too many."""
     sessions = server.get_sessions()
     visited = sum(session.connection_count > 0 or session.expiration_blocked for session in sessions)
     return max(visited, len(sessions) - LIMITS.sessions)

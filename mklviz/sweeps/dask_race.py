@@ -2,8 +2,8 @@
 
 The race stays here and asks for one step after another, so that pause, step, pace, stop and stop rules are those of any
 race. The seconds of a step are those of the worker that computed it, and the few that asking for it takes here. A
-worker holds a solver's run from its first step to its last (an actor): where it is lost, the run ends with what was
-found. Runs wait for their steps in turn, like all runs here: a race of many solvers is no faster than with as many
+worker holds a solver's run from its first step to its last (an actor): where it is lost, the run ends with its steps
+so far. Runs wait for their steps in turn, like all runs here: a race of many solvers is no faster than with as many
 workers as this machine has cores to spare.
 """
 
@@ -37,11 +37,7 @@ _turns = itertools.count(random.randrange(1000))  # of the workers, which many r
 
 
 def on_cluster(race: Race, cluster: Any) -> None:
-    """Let a race that has not begun compute its steps on a Dask cluster, its runs on the workers in turn.
-
-    `cluster`: the scheduler's address, such as "tcp://head:8786", or a client that is connected to it. Raises
-    `MissingPackage` without distributed, and `MklvizError` if `cluster` is neither.
-    """
+    """Let a race that has not begun compute its runs in turn on a cluster's workers, by its address or a client."""
     DaskCluster(cluster)
     for run in race.runs.values():
         run.source = partial(_iterates, cluster, run.solver)

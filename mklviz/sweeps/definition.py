@@ -31,6 +31,7 @@ from mklviz.recipe import Recipe
 from mklviz.recipe.choices import TABLE_OPTIONS, digest
 from mklviz.recipe.parsing import literal, numbers, pieces, quoted, show_number, tight, unquoted, written
 from mklviz.recipe.recipe import own_data
+from mklviz.recipe.saved import versioned
 from mklviz.recipe.words import WORDS, read_solvers, read_table_option, split_words
 from mklviz.sweeps.member import Member
 
@@ -158,16 +159,7 @@ class Sweep:
         MklvizError
             With a sentence, if the text is of another version or has a part that cannot be used.
         """
-        try:
-            parts = json.loads(text)
-        except (TypeError, ValueError, RecursionError):
-            raise MklvizError("This is not a sweep: it is not JSON.") from None
-        if not isinstance(parts, dict) or not {"version", "recipe", "lists"} <= set(parts):
-            raise MklvizError("This is not a sweep: it has no version, recipe and lists.")
-        if parts["version"] != VERSION:
-            raise MklvizError(
-                f"This sweep is of another version than {VERSION}: open it with the mklviz that wrote it."
-            )
+        parts = versioned(text, "sweep", VERSION, "recipe", "lists")
         if not isinstance(parts["lists"], dict):
             raise MklvizError(f"The lists of a sweep go by keys, but {parts['lists']!r:.80} was given.")
         return cls(Recipe.from_json(json.dumps(parts["recipe"])), parts["lists"])
@@ -181,12 +173,11 @@ _OF_A_TABLE = {name.replace("_", "-"): name for name in TABLE_OPTIONS}
 
 
 def own_files(lists: Mapping[str, Any]) -> dict[str, Dataset]:
-    """Return the data of one's own that a list of data names by their files, or holds.
-
-    Other parts of `lists` say how tables are read. Raises `DataError` for a file that cannot be used.
-    """
-    told = {name: lists[key] for key, name in _OF_A_TABLE.items() if key in lists}
-    read = {name: read_table_option(name, value) if isinstance(value, str) else value for name, value in told.items()}
+    """Return the data of one's own that a list of data names by their files, or holds, read as other parts say."""
+    options = {name: lists[key] for key, name in _OF_A_TABLE.items() if key in lists}
+    read = {
+        name: read_table_option(name, value) if isinstance(value, str) else value for name, value in options.items()
+    }
     own: dict[str, Dataset] = {}
     for value in _listed("data", lists.get("data", ())):
         name = "" if isinstance(value, Dataset) else unquoted(str(value))

@@ -151,7 +151,7 @@ class MemberQueue:
     def take(self, worker: Hashable) -> Member | None:
         """Return the next member for a worker; None where none is left that it may solve now."""
         while True:
-            path = self._own_path(worker) or self._waiting_path(worker) or self._path_of_others(worker)
+            path = _free(self._own.get(worker, ())) or self._waiting_path(worker) or self._path_of_others(worker)
             if path is None:
                 return None
             if path.claimed or self._claimed(path):
@@ -213,9 +213,6 @@ class MemberQueue:
             for path in group:
                 path.begun = False
             self._waiting.appendleft(group)
-
-    def _own_path(self, worker: Hashable) -> _PathLeft | None:
-        return _free(self._own.get(worker, ()))
 
     def _waiting_path(self, worker: Hashable) -> _PathLeft | None:
         group = next((group for group in self._waiting if _free(group) is not None), None)

@@ -24,10 +24,7 @@ STOP_SECONDS = 10.0
 
 
 def follow(run: SweepRun, stopped: Callable[[], bool] = lambda: False, stream: TextIO | None = None) -> None:
-    """Start a sweep and wait until it has ended, saying how far it is; raise what broke it.
-
-    `stopped` is asked now and then whether to end it. Raises `KeyboardInterrupt` on Ctrl-C, when it has ended.
-    """
+    """Start a sweep and wait until it has ended or `stopped` says so, printing how far it is; raise what broke it."""
     line = ProgressLine(stream=stream)
     run.start()
     try:
@@ -110,7 +107,7 @@ def sweep(
     MklvizError
         With a sentence for each part that cannot be used.
     KeyboardInterrupt
-        On Ctrl-C; its `found` is the table of what was found until then.
+        On Ctrl-C; its `found` is the table of what had ended until then.
     """
     named = {key if key == "C" else key.replace("_", "-"): value for key, value in lists.items()}
     kept = store if isinstance(store, Store) else open_store(store)

@@ -52,7 +52,7 @@ class Member:
 
     @property
     def first(self) -> Recipe:
-        """Its recipe at the first value of its path: in fits of that problem the time of the whole path is told."""
+        """Its recipe at the first value of its path: the time of the whole path is given in fits of that problem."""
         return WORDS["C"].read(self.recipe, self.earlier[0]) if self.earlier else self.recipe
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 import time
@@ -11,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mklviz.errors import MklvizError
+from mklviz.limits import usable_cores
 from mklviz.numbers import is_whole
 from mklviz.record import Trace
 from mklviz.sweeps.dask_cluster import ClusterTasks, import_distributed
@@ -26,14 +26,6 @@ _ALONE = (
     "mklviz: distributed is not installed, so that one process solves the whole sweep:"
     " run “pip install mklviz[dask]” for several."
 )
-
-
-def usual_workers() -> int:
-    """Return how many cores this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:
-        return os.cpu_count() or 1
 
 
 class Processes:
@@ -55,7 +47,7 @@ class Processes:
     def __init__(self, workers: int | None = None) -> None:
         if not (workers is None or (is_whole(workers) and workers > 0)):
             raise MklvizError(f"Workers are a whole number of at least 1, but {workers!r:.80} was given.")
-        self._workers = usual_workers() if workers is None else int(workers)
+        self._workers = usable_cores() if workers is None else int(workers)
         self._local: LocalWorkers | None = None
         self._kept = False
 

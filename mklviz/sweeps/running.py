@@ -13,7 +13,7 @@ from functools import partial
 from mklviz.errors import MklvizError
 from mklviz.numbers import counted
 from mklviz.quoting import listed
-from mklviz.record.store import EVERYBODY, Asker, RunHead, Store
+from mklviz.record.store import EVERYBODY, Asker, Store
 from mklviz.record.store.folder import BEGUN, HELD, LOCKS, MEANWHILE, Claims
 from mklviz.record.store.head import owned_key
 from mklviz.sweeps.definition import Sweep
@@ -52,7 +52,7 @@ class SweepRun:
     ----------
     sweep : Sweep
     store : Store, optional
-        Where the runs are kept, and found again, as its owner has them; without it they are in the table alone.
+        Where the runs are kept, and looked for, as its owner has them; without it they are in the table alone.
     engine : Engine, optional
         What solves the members: `Processes` by default, a `Shard` of several, or a `DaskCluster`.
     workers : int, optional
@@ -166,7 +166,8 @@ class SweepRun:
             claim, leave = partial(self._claim, claims), lambda member: claims.leave(self._claim_key(member))
             self._queue = MemberQueue(left, claim, leave)
             try:
-                self.engine.run(Work(self._head, store, self._queue, self._command, self._on_begin, self._on_end))
+                head = partial(head_of, sweep=self.sweep.key, owner=self._whose)
+                self.engine.run(Work(head, store, self._queue, self._command, self._on_begin, self._on_end))
             finally:
                 claims.close()
                 self._look_what_is_kept()
@@ -212,9 +213,6 @@ class SweepRun:
                 self._outcomes.update(kept)
                 for key in {member.key for member in missing} - set(kept):
                     self._outcomes[key] = replace(self._outcomes[key], run="")
-
-    def _head(self, member: Member) -> RunHead:
-        return head_of(member, self.sweep.key, self._whose)
 
     def _on_begin(self, member: Member) -> None:
         with self._lock:

@@ -50,8 +50,7 @@ Watch = Callable[[Trace], None]
 def solve_member(member: Member, command: SweepCommand, begun: Watch, stepped: Watch) -> tuple[Trace, dict[str, Any]]:
     """Return the trace of a member that has ended, and what else is known of it, see `MemberOutcome.results`.
 
-    `begun` is called with the trace before its first step, and `stepped` after each. What cannot be prepared or solved
-    ends as failed, with the reason.
+    `begun` is called with the trace before its first step, and `stepped` after each.
     """
     machine = {"machine": this_machine().id, "calibration": this_machine().calibration}
     try:
@@ -231,10 +230,7 @@ TIMES, ENOUGH_SECONDS = 5, 0.5
 
 
 def mean_fit_seconds(problem: Problem) -> float:
-    """Return the CPU seconds of the inner problem at equal weights, from nothing, the least of some; nan if unsolved.
-
-    Forming the mean kernel counts: an SVM of a hundred samples alone takes a tenth of a millisecond.
-    """
+    """Return the least CPU seconds of forming the mean kernel and solving its inner problem; nan if unsolved."""
     times: list[float] = []
     try:
         with one_blas_thread():

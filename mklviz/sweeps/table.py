@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ from mklviz.sweeps.member import Member, MemberOutcome
 if TYPE_CHECKING:
     import pandas as pd
 
-_FOUND = ("kernels", "gap")  # what a run had found at its end, though a sweep may vary what is called so, too
+_RESULTS = ("kernels", "gap")  # what a run has at its end, though a sweep may vary what is called so, too
 
 
 @dataclass(frozen=True)
@@ -50,11 +51,10 @@ class SweepTable:
     def frame(self) -> pd.DataFrame:
         """One row for each member that has ended, in the order of the sweep.
 
-        Its columns are data, split, solver, whatever else varies (gap and kernels as "gap (set)" and
-        "kernels (set)"), status, gap, objective, svm_solves, seconds (of
-        CPU), fits (the same in fits of one SVM with the mean kernel on the same machine), score (on the test part),
-        kernels (in use), steps, moved (full moves of the weights, see `Motion`), machine, run (key in the store),
-        samples (trained on), m (kernels in the bank) and reason.
+        Its columns are data, split, solver, whatever else varies (gap and kernels as "gap (set)" and "kernels (set)"),
+        status, gap, objective, svm_solves, seconds (of CPU), fits (the same in fits of one SVM with the mean kernel on
+        the same machine), score (on the test part), kernels (in use), steps, moved (full moves of the weights, see
+        `Motion`), machine, run (key in the store), samples (trained on), m (kernels in the bank) and reason.
         """
         import pandas as pd
 
@@ -68,7 +68,7 @@ class SweepTable:
             "data": member.data,
             "split": member.split,
             "solver": member.solver,
-            **{f"{key} (set)" if key in _FOUND else key: value for key, value in member.settings.items()},
+            **{f"{key} (set)" if key in _RESULTS else key: value for key, value in member.settings.items()},
             "status": outcome.status,
             "gap": outcome.gap,
             "objective": outcome.objective,
@@ -117,10 +117,7 @@ class SweepTable:
 
 
 def known_outcomes(store: Store, members: Iterable[Member]) -> dict[str, MemberOutcome]:
-    """Return how members ended of which a store knows it, those that failed among them, by their keys.
-
-    Of one that was solved more than once, a result counts before a failure, and the newest before others.
-    """
+    """Return how members ended, by their keys, as a store knows it: a result before a failure, the newest first."""
     wanted = {member.key for member in members}
     outcomes: dict[str, MemberOutcome] = {}
     where = f"member:{next(iter(wanted))}" if len(wanted) == 1 else "made:sweep"
@@ -146,7 +143,7 @@ def summary_rows(table: SweepTable) -> list[tuple[str, ...]]:
     for member, outcome in table:
         groups.setdefault((member.data, member.solver, *member.settings.items()), []).append((member, outcome))
     varied = [*table.sweep.members[0].settings]
-    costs = {"SVM solves": _svm_solves, "fits": _fits} | ({"CPU s": _seconds} if _machines(table) < 2 else {})
+    costs = {"SVM solves": "svm_solves", "fits": "fits"} | ({"CPU s": "seconds"} if _machines(table) < 2 else {})
     rows: list[tuple[str, ...]] = [("data", "solver", *varied, "solved", *costs, "test score", "kernels")]
     for pairs in groups.values():
         first, outcomes = pairs[0][0], [outcome for _, outcome in pairs]
@@ -154,8 +151,8 @@ def summary_rows(table: SweepTable) -> list[tuple[str, ...]]:
         solved = sum(outcome.status in SOLVED for outcome in outcomes)
         settings = [value if isinstance(value, str) else f"{value:g}" for value in first.settings.values()]
         bound = "≥ " if any(outcome.status not in SOLVED for outcome in ran) else ""
-        spent = [_spread(ran, cost, bound) for cost in costs.values()]
-        cells = [_spread(ran, _score), _spread(ran, _kernels)]
+        spent = [_spread(ran, attrgetter(cost), bound) for cost in costs.values()]
+        cells = [_spread(ran, _score), _spread(ran, attrgetter("kernels"))]
         rows.append((first.data, first.solver, *settings, f"{solved:,} of {len(outcomes):,}", *spent, *cells))
     return rows
 
@@ -181,21 +178,5 @@ def _spread(outcomes: Results, value: Callable[[MemberOutcome], float], bound: s
     return f"{mean} ± {stdev(known):.2g}" if len(known) > 1 else mean
 
 
-def _svm_solves(outcome: MemberOutcome) -> float:
-    return outcome.svm_solves
-
-
-def _fits(outcome: MemberOutcome) -> float:
-    return outcome.fits
-
-
-def _seconds(outcome: MemberOutcome) -> float:
-    return outcome.seconds
-
-
 def _score(outcome: MemberOutcome) -> float:
     return float(outcome.results.get("score", math.nan))
-
-
-def _kernels(outcome: MemberOutcome) -> float:
-    return outcome.kernels

@@ -28,5 +28,5 @@ __all__ = [
 
 
 def kernel_families() -> dict[str, type[KernelFamily]]:
-    """Return every kernel family found in this folder and in installed packages, by name."""
+    """Return every kernel family in this folder and in installed packages, by name."""
     return named(sys.modules[__name__], KernelFamily)

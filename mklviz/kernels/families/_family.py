@@ -73,10 +73,7 @@ def positive(values: Sequence[float], what: str) -> tuple[float, ...]:
 
 @lru_cache(maxsize=8)
 def random_subsets(count: int, n_features: int) -> tuple[Columns, ...]:
-    """Return `count` different random subsets of 1 to 8 of the features, the same ones whenever it is asked.
-
-    Raises `KernelError` if there are not so many.
-    """
+    """Return `count` different random subsets of 1 to 8 of the features, the same ones whenever it is asked."""
     rng = np.random.default_rng(count)
     largest = min(LARGEST_SUBSET, n_features)
     there_are = sum(comb(n_features, size) for size in range(1, largest + 1))
@@ -135,8 +132,8 @@ class KernelFamily:
         object.__setattr__(self, "on", _read_on(self.on))
 
     def values(self) -> tuple[float, ...]:
-        """Return the parameters, one kernel each per feature subset."""
-        raise NotImplementedError
+        """Return the parameters, one kernel each per feature subset; 1 where the family has none."""
+        return tuple(getattr(self, self.parameter)) if self.parameter else (1.0,)
 
     def base(self, left: Array, right: Array) -> Array:
         """Return the (n_left, n_right) matrix all parameters share."""
@@ -144,7 +141,7 @@ class KernelFamily:
 
     def profile(self, base: Array, value: float) -> Array:
         """Return the kernel matrix for the parameter `value`."""
-        raise NotImplementedError
+        return base
 
     def from_distances(self, distances: Array) -> Array:
         """Return the base that given distances make, for families that are functions of a distance."""
@@ -188,6 +185,27 @@ class KernelFamily:
         if not columns or len(set(columns)) < len(columns):
             raise KernelError("on=[...] must list at least one column and each only once.")
         return [(_shown(columns, feature_names), columns)]
+
+
+@dataclass(frozen=True)
+class Widths(KernelFamily):
+    """Base class of families of kernels exp(-D / w) or the like, of several widths w, with ones on their diagonals."""
+
+    parameter: ClassVar[str] = "widths"
+    widths: Sequence[float] = (0.5, 1.0, 2.0, 4.0, 8.0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "widths", positive(self.widths, f"{self.label} widths"))
+
+    def from_distances(self, distances: Array) -> Array:
+        return distances
+
+    def profile(self, base: Array, value: float) -> Array:
+        return np.asarray(np.exp(base * (-1.0 / value)))
+
+    def diagonal(self, points: Array, value: float) -> Array:
+        return np.ones(len(points))
 
 
 def _read_on(on: str | Sequence[int | str]) -> str | tuple[int | str, ...]:

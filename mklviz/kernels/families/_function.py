@@ -33,9 +33,6 @@ class FunctionKernel(KernelFamily):
         if self.function is None or not callable(self.function):
             raise KernelError(f"A kernel is given as a function of two tables of points, not as {self.function!r:.80}.")
 
-    def values(self) -> tuple[float, ...]:
-        return (1.0,)
-
     def base(self, left: Array, right: Array) -> Array:
         assert self.function is not None
         values = np.asarray(self.function(left, right), dtype=np.float64)
@@ -45,9 +42,6 @@ class FunctionKernel(KernelFamily):
                 f" points; it returned an array of shape {values.shape}."
             )
         return values
-
-    def profile(self, base: Array, value: float) -> Array:
-        return base
 
     def describe(self, value: float) -> str:
         return str(getattr(self.function, "__name__", "function")).strip("<>")

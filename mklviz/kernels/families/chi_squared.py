@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from mklviz.kernels.families._family import KernelFamily, positive, power_of_two
+from mklviz.kernels.families._family import Widths, power_of_two
 from mklviz.typing import Array
 
 
 @dataclass(frozen=True)
-class ChiSquared(KernelFamily):
+class ChiSquared(Widths):
     """Exponential chi-squared kernels of several widths; a negative part of a feature is a bin of its own.
 
     Parameters
@@ -26,15 +25,6 @@ class ChiSquared(KernelFamily):
 
     name_: ClassVar[str] = "chi-squared"
     label: ClassVar[str] = "Chi-squared"
-    parameter: ClassVar[str] = "widths"
-    widths: Sequence[float] = (0.5, 1.0, 2.0, 4.0, 8.0)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "widths", positive(self.widths, "Chi-squared widths"))
-
-    def values(self) -> tuple[float, ...]:
-        return tuple(self.widths)
 
     def base(self, left: Array, right: Array) -> Array:
         total = np.zeros((len(left), len(right)))
@@ -42,15 +32,6 @@ class ChiSquared(KernelFamily):
             apart, sizes = np.subtract.outer(x, z), np.add.outer(np.abs(x), np.abs(z))
             total += np.divide(apart**2, sizes, out=np.zeros_like(apart), where=sizes > 0.0)
         return total
-
-    def from_distances(self, distances: Array) -> Array:
-        return distances
-
-    def profile(self, base: Array, value: float) -> Array:
-        return np.asarray(np.exp(base * (-1.0 / value)))
-
-    def diagonal(self, points: Array, value: float) -> Array:
-        return np.ones(len(points))
 
     def describe(self, value: float) -> str:
         return f"chi² {power_of_two(value)}"

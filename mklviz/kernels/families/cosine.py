@@ -24,14 +24,8 @@ class Cosine(KernelFamily):
     name_: ClassVar[str] = "cosine"
     label: ClassVar[str] = "Cosine"
 
-    def values(self) -> tuple[float, ...]:
-        return (1.0,)
-
     def base(self, left: Array, right: Array) -> Array:
         return inner_products(_unit(left), _unit(right))
-
-    def profile(self, base: Array, value: float) -> Array:
-        return base
 
     def diagonal(self, points: Array, value: float) -> Array:
         return np.asarray(points.any(axis=1), dtype=np.float64)

@@ -8,14 +8,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from mklviz.kernels.families._family import KernelFamily, OneFeature, positive, power_of_two, squared_distances
+from mklviz.kernels.families._family import OneFeature, Widths, power_of_two, squared_distances
 from mklviz.typing import Array
 
 PAPER_WIDTHS = tuple(2.0**exponent for exponent in range(-3, 7))
 
 
 @dataclass(frozen=True)
-class Gaussian(KernelFamily):
+class Gaussian(Widths):
     """Gaussian kernels of several widths.
 
     Parameters
@@ -28,16 +28,8 @@ class Gaussian(KernelFamily):
 
     name_: ClassVar[str] = "gaussian"
     label: ClassVar[str] = "Gaussian"
-    parameter: ClassVar[str] = "widths"
     of_distances: ClassVar[bool] = True
     widths: Sequence[float] = PAPER_WIDTHS
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "widths", positive(self.widths, "Gaussian widths"))
-
-    def values(self) -> tuple[float, ...]:
-        return tuple(self.widths)
 
     @property
     def streams(self) -> bool:
@@ -54,9 +46,6 @@ class Gaussian(KernelFamily):
 
     def profile(self, base: Array, value: float) -> Array:
         return np.asarray(np.exp(base * (-0.5 / value**2)))
-
-    def diagonal(self, points: Array, value: float) -> Array:
-        return np.ones(len(points))
 
     def on_one_feature(self, value: float) -> OneFeature:
         return OneFeature("exp square", -0.5 / value**2)

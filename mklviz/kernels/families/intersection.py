@@ -24,17 +24,11 @@ class Intersection(KernelFamily):
     name_: ClassVar[str] = "intersection"
     label: ClassVar[str] = "Histogram intersection"
 
-    def values(self) -> tuple[float, ...]:
-        return (1.0,)
-
     def base(self, left: Array, right: Array) -> Array:
         total = np.zeros((len(left), len(right)))
         for x, z in zip(left.T, right.T, strict=True):
             total += np.maximum(np.minimum.outer(x, z), 0.0) + np.maximum(np.minimum.outer(-x, -z), 0.0)
         return total
-
-    def profile(self, base: Array, value: float) -> Array:
-        return base
 
     def diagonal(self, points: Array, value: float) -> Array:
         return np.asarray(np.abs(points).sum(1))

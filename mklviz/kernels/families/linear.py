@@ -22,14 +22,8 @@ class Linear(KernelFamily):
     name_: ClassVar[str] = "linear"
     label: ClassVar[str] = "Linear"
 
-    def values(self) -> tuple[float, ...]:
-        return (1.0,)
-
     def base(self, left: Array, right: Array) -> Array:
         return inner_products(left, right)
-
-    def profile(self, base: Array, value: float) -> Array:
-        return base
 
     def diagonal(self, points: Array, value: float) -> Array:
         return (points**2).sum(1)

@@ -45,9 +45,6 @@ class Polynomial(KernelFamily):
             raise KernelError(f"The polynomial offset must be a number >= 0, but {self.offset!r:.80} was given.")
         object.__setattr__(self, "degrees", degrees)
 
-    def values(self) -> tuple[float, ...]:
-        return tuple(self.degrees)
-
     def base(self, left: Array, right: Array) -> Array:
         return inner_products(left, right)
 

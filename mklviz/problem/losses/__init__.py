@@ -27,5 +27,5 @@ __all__ = [
 
 
 def loss_families() -> dict[str, type[Loss]]:
-    """Return every loss found in this folder and in installed packages, by name."""
+    """Return every loss in this folder and in installed packages, by name."""
     return named(sys.modules[__name__], Loss)  # type: ignore[type-abstract]

@@ -137,9 +137,10 @@ class Loss(ABC):
         """Whether the box has finite sides."""
         return bool(np.isfinite(self.box[1]).all())
 
-    @abstractmethod
     def check_targets(self, y: Array) -> None:
-        """Raise `ProblemError` if this loss cannot be used with the targets `y`."""
+        """Raise `ProblemError` if this loss cannot be used with the targets `y`: numbers, class numbers or signs."""
+        check = check_numbers if self.regression else check_labels if self.multiclass else check_classes
+        check(y, self.label)
 
     def check_regularizer(self, regularizer: Regularizer) -> None:  # noqa: B027
         """Raise `ProblemError` if there is no optimum with this regularizer of the kernel weights."""
@@ -150,7 +151,7 @@ class Loss(ABC):
 
     def dual_shape(self, y: Array) -> tuple[int, ...]:
         """Return the shape of the dual variables: (n,), or (n, c) with c classes."""
-        return y.shape
+        return (len(y), class_count(y)) if self.multiclass else y.shape
 
     @abstractmethod
     def value(self, decisions: Array, y: Array) -> float:

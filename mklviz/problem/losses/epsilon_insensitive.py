@@ -10,7 +10,7 @@ import numpy as np
 
 from mklviz.errors import ProblemError
 from mklviz.numbers import is_number
-from mklviz.problem.losses._loss import ON_KINK, Loss, check_numbers, where_slopes_balance
+from mklviz.problem.losses._loss import ON_KINK, Loss, where_slopes_balance
 from mklviz.typing import Array
 
 
@@ -43,10 +43,6 @@ class EpsilonInsensitive(Loss):
     def box(self) -> tuple[float | Array, float | Array]:
         """Minus the cost of an error, and the cost."""
         return -self.cost, self.cost
-
-    def check_targets(self, y: Array) -> None:
-        """Raise `ProblemError` unless `y` holds finite numbers, not all equal."""
-        check_numbers(y, self.label)
 
     def value(self, decisions: Array, y: Array) -> float:
         """Return ``C sum_i [|y_i - decisions_i| - epsilon]_+``."""

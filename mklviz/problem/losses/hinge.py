@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mklviz.problem.losses._loss import Loss, check_classes, hinge_face, where_slopes_balance
+from mklviz.problem.losses._loss import Loss, hinge_face, where_slopes_balance
 from mklviz.typing import Array
 
 
@@ -27,10 +27,6 @@ class Hinge(Loss):
     label: ClassVar[str] = "hinge"
     svm: ClassVar[bool] = True
     weighable: ClassVar[bool] = True
-
-    def check_targets(self, y: Array) -> None:
-        """Raise `ProblemError` unless `y` holds -1 and +1, both of them."""
-        check_classes(y, self.label)
 
     def value(self, decisions: Array, y: Array) -> float:
         """Return C sum_i [1 - y_i decisions_i]_+."""

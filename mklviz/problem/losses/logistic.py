@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from mklviz.lazy import Later
-from mklviz.problem.losses._loss import Loss, check_classes
+from mklviz.problem.losses._loss import Loss
 from mklviz.typing import Array
 
 special = Later("scipy.special")
@@ -35,10 +35,6 @@ class Logistic(Loss):
     def __post_init__(self) -> None:
         super().__post_init__()
         special.load()
-
-    def check_targets(self, y: Array) -> None:
-        """Raise `ProblemError` unless `y` holds -1 and +1, both of them."""
-        check_classes(y, self.label)
 
     def value(self, decisions: Array, y: Array) -> float:
         """Return C sum_i log(1 + exp(-y_i decisions_i))."""

@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from mklviz.errors import ProblemError
-from mklviz.problem.losses._loss import Loss, check_labels, class_count, labels_of, one_hot
+from mklviz.problem.losses._loss import Loss, labels_of, one_hot
 from mklviz.typing import Array
 
 
@@ -33,14 +33,6 @@ class MulticlassHinge(Loss):
     multiclass: ClassVar[bool] = True
     weighable: ClassVar[bool] = True
     bias: bool = field(default=False, init=False, repr=False, kw_only=True)
-
-    def check_targets(self, y: Array) -> None:
-        """Raise `ProblemError` unless `y` holds class numbers, of at least two classes."""
-        check_labels(y, self.label)
-
-    def dual_shape(self, y: Array) -> tuple[int, ...]:
-        """Return (n, c)."""
-        return len(y), class_count(y)
 
     def value(self, decisions: Array, y: Array) -> float:
         """Return C sum_i max(0, 1 + max_{k != y_i} decisions_ik - decisions_{i,y_i}), decisions (n, c)."""

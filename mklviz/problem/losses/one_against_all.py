@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from mklviz.errors import ProblemError
-from mklviz.problem.losses._loss import Loss, check_labels, class_count, filled, hinge_face, one_hot
+from mklviz.problem.losses._loss import Loss, filled, hinge_face, one_hot
 from mklviz.problem.losses.hinge import Hinge
 from mklviz.typing import Array
 
@@ -41,14 +41,6 @@ class OneAgainstAllHinge(Loss):
     def machine(self) -> Hinge:
         """The hinge loss of each class."""
         return Hinge(self.C, bias=self.bias).for_samples(self.sample_weight)
-
-    def check_targets(self, y: Array) -> None:
-        """Raise `ProblemError` unless `y` holds class numbers, of at least two classes."""
-        check_labels(y, self.label)
-
-    def dual_shape(self, y: Array) -> tuple[int, ...]:
-        """Return (n, c)."""
-        return len(y), class_count(y)
 
     def value(self, decisions: Array, y: Array) -> float:
         """Return C sum_k sum_i [1 - Y_ik decisions_ik]_+, decisions (n, c)."""

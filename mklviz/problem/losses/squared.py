@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mklviz.problem.losses._loss import Loss, check_numbers
+from mklviz.problem.losses._loss import Loss
 from mklviz.typing import Array
 
 
@@ -41,10 +41,6 @@ class Squared(Loss):
     def bounded(self) -> bool:
         """No."""
         return False
-
-    def check_targets(self, y: Array) -> None:
-        """Raise `ProblemError` unless `y` holds finite numbers, not all equal."""
-        check_numbers(y, self.label)
 
     def value(self, decisions: Array, y: Array) -> float:
         """Return C/2 sum_i (y_i - decisions_i)^2."""

@@ -33,9 +33,15 @@ __all__ = [
     "Simplex",
     "SimplexRidge",
     "regularizer_families",
+    "unit_ball",
 ]
 
 
 def regularizer_families() -> dict[str, type[Regularizer]]:
-    """Return every regularizer found in this folder and in installed packages, by name."""
+    """Return every regularizer in this folder and in installed packages, by name."""
     return named(sys.modules[__name__], Regularizer)  # type: ignore[type-abstract]
+
+
+def unit_ball(p: float) -> Regularizer:
+    """Return the constraint on the lp norm of the weights, for p = 1 the simplex."""
+    return Simplex() if p == 1.0 else LpBall(p)

@@ -10,12 +10,13 @@ with f_k = d_k K_k beta, so ||f_k|| = d_k sqrt(s_k). A constraint counts as r = 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 import numpy as np
 
 from mklviz.errors import ProblemError, UnsupportedProblem
 from mklviz.numbers import is_number
+from mklviz.problem.regularizers._projections import onto_simplex
 from mklviz.typing import Array
 
 if TYPE_CHECKING:
@@ -101,32 +102,32 @@ class Regularizer(ABC):
     def project(self, weights: Array) -> Array:
         """Return the nearest point of r's domain, (m,)."""
 
-    @abstractmethod
     def prox(self, weights: Array, step: float) -> Array:
-        """Return the minimiser of ``1/2 ||d - weights||^2 + step r(d)``, (m,), for step > 0.
+        """Return the minimiser of ``1/2 ||d - weights||^2 + step r(d)``, (m,), for step > 0."""
+        self._no_formula("proximal steps")
 
-        For a constraint that is the projection.
-        """
-
-    @abstractmethod
     def conjugate(self, slopes: Array) -> float:
         """Return sup over d of slopes'd - r(d)."""
+        self._no_formula("the conjugate")
 
-    @abstractmethod
     def weights_from(self, quad: Array) -> Array:
         """Return the maximiser d of ``d's/2 - r(d)``, (m,): the optimal weights, given s at the optimum.
 
         Where it is not unique, the weights are shared equally by the kernels that may have them; a regularizer
         that leaves even their sum open raises `ProblemError`.
         """
+        self._no_formula("the weights")
 
-    @abstractmethod
     def weights_from_norms(self, norms: Array) -> Array:
         """Return the minimiser d of ``1/2 sum_k x_k^2 / d_k + r(d)``, (m,), for the norms x_k = ||f_k||."""
+        self._no_formula("the weights")
 
-    @abstractmethod
     def block(self, norms: Array) -> float:
         """Return G(x), the block form, for the norms x_k = ||f_k||."""
+        self._no_formula("the block form")
+
+    def _no_formula(self, what: str) -> NoReturn:
+        raise UnsupportedProblem(f"The {self.label} comes without a formula for {what}.")
 
     def dual_scale(self, quad: Array) -> float:
         """Return the largest tau in (0, 1] for which tau * a has a finite bound, given s = quad of a."""
@@ -139,7 +140,7 @@ class Regularizer(ABC):
     def norm_power(self, m: int) -> float | None:
         """Return q, where G(x) is a function g(N) of N = ||x||_q for m kernels; None where it is not.
 
-        Such formulations have `equivalents`, found by `norm_slope`, `at_norm_slope` and `onto_boundary`.
+        Such formulations have `equivalents`, by `norm_slope`, `at_norm_slope` and `onto_boundary`.
         """
         return None
 
@@ -162,6 +163,36 @@ class Regularizer(ABC):
     @abstractmethod
     def kkt_residual(self, weights: Array, gradient: Array) -> float:
         """Return how far J + r is from optimal at d, given the gradient of J: 0 at the optimum, relative."""
+
+
+class Constraint(Regularizer):
+    """A regularizer that is zero on a set of weights, and infinite elsewhere."""
+
+    def gradient(self, weights: Array) -> Array:
+        """Return zero."""
+        return np.zeros_like(weights)
+
+    def prox(self, weights: Array, step: float) -> Array:
+        """Return the projection."""
+        return self.project(weights)
+
+
+class OnSimplex(Regularizer):
+    """A regularizer of weights d >= 0 that sum to one."""
+
+    def holds(self, weights: Array) -> bool:
+        """Return whether weights lie on the simplex, up to rounding."""
+        return bool(weights.min() >= -1e-12 and abs(weights.sum() - 1.0) <= 1e-9)
+
+    def project(self, weights: Array) -> Array:
+        """Return the Euclidean projection: subtract one threshold, clip at zero (by sorting)."""
+        return onto_simplex(weights)
+
+    def kkt_residual(self, weights: Array, gradient: Array) -> float:
+        """Return (largest slope with weight - smallest slope) / steepest slope of J: all must be equal, none less."""
+        size = float(np.abs(gradient).max())
+        slopes = gradient + self.gradient(weights)
+        return 0.0 if size == 0.0 else float(slopes[weights > 0].max() - slopes.min()) / size
 
 
 class Penalty(Regularizer):
@@ -209,11 +240,11 @@ def positive_number(value: float, name: str) -> None:
 
 _SAMPLES = 12  # pairs of points tried
 _STEP = 1e-5  # of the differences, as a share of the way between two points
-_CLIMB = 300  # steps uphill, after which the top counts as not found
+_CLIMB = 300  # steps uphill, after which the climb counts as failed
 _AGREEMENT = 1e-5  # relative disagreement that differences and rounding may cause
 
 
-class CustomRegularizer(Regularizer):
+class CustomRegularizer(Penalty):
     """Base class for a convex regularizer r(d) of your own, smooth on d >= 0.
 
     Define `label`, `value`, `gradient` and `conjugate`; `project` too if the domain is smaller than d >= 0. Posing a
@@ -236,20 +267,11 @@ class CustomRegularizer(Regularizer):
     label: ClassVar[str] = "regularizer of your own"
     closed_form: ClassVar[bool] = False
     proximal: ClassVar[bool] = False
-    unbounded: ClassVar[bool] = True
 
     @property
     def determined(self) -> bool:
         """False: a regularizer of your own comes without this formula."""
         return False
-
-    def project(self, weights: Array) -> Array:
-        """Return the weights with negative entries set to zero."""
-        return np.maximum(weights, 0.0)
-
-    def prox(self, weights: Array, step: float) -> Array:
-        """Raise `UnsupportedProblem`: a regularizer of your own comes without this formula."""
-        raise UnsupportedProblem(f"The {self.label} comes without a formula for proximal steps.")
 
     def dual_scale(self, quad: Array) -> float:
         """Return the largest tau in (0, 1] for which the conjugate is finite, by bisection."""
@@ -263,18 +285,6 @@ class CustomRegularizer(Regularizer):
             if low > 0.0 and high - low <= 1e-12 * high:
                 break
         return low or high
-
-    def weights_from(self, quad: Array) -> Array:
-        """Raise `UnsupportedProblem`: a regularizer of your own comes without this formula."""
-        raise UnsupportedProblem(f"The {self.label} comes without a formula for the weights.")
-
-    def weights_from_norms(self, norms: Array) -> Array:
-        """Raise `UnsupportedProblem`: a regularizer of your own comes without this formula."""
-        raise UnsupportedProblem(f"The {self.label} comes without a formula for the weights.")
-
-    def block(self, norms: Array) -> float:
-        """Raise `UnsupportedProblem`: a regularizer of your own comes without a block form."""
-        raise UnsupportedProblem(f"The {self.label} comes without a block form.")
 
     def kkt_residual(self, weights: Array, gradient: Array) -> float:
         """Return the move of a projected gradient step as long as the largest weight, relative to that weight."""
@@ -350,7 +360,7 @@ class CustomRegularizer(Regularizer):
                 )
 
     def _check_maximum(self, start: Array, slopes: Array) -> None:
-        """Climb on u'd - r(d); where the top is found, the conjugate must not be higher."""
+        """Climb on u'd - r(d); at the top the conjugate must not be higher."""
         point, step = start, 1.0
         height = float(slopes @ point) - self.value(point)
         for _ in range(_CLIMB):

@@ -90,10 +90,7 @@ class ElasticNet(Penalty):
 
 
 def _cubic_root(slack: Array, wanted: float) -> Array:
-    """Solve ``u^3 + a u^2 = wanted`` for u in (0, 1], where the left side is larger at 1.
-
-    It is convex between the root and 1, so Newton's method descends from 1 without ever overshooting.
-    """
+    """Solve ``u^3 + a u^2 = wanted`` for u in (0, 1] by Newton's method from 1, which never overshoots."""
     root = np.ones_like(slack)
     for _ in range(200):
         step = (root**2 * (root + slack) - wanted) / (root * (3.0 * root + 2.0 * slack))

@@ -16,7 +16,7 @@ import numpy as np
 
 from mklviz.lazy import Later
 from mklviz.problem.regularizers._projections import onto_simplex
-from mklviz.problem.regularizers._regularizer import Regularizer, positive_number
+from mklviz.problem.regularizers._regularizer import OnSimplex, positive_number
 from mklviz.typing import Array
 
 special = Later("scipy.special")
@@ -26,7 +26,7 @@ _FLOOR = 1e-5  # least weight, as a share of 1/m
 
 
 @dataclass(frozen=True)
-class Entropy(Regularizer):
+class Entropy(OnSimplex):
     """Weights that sum to one and cost lam times their negative entropy.
 
     Parameters
@@ -45,7 +45,7 @@ class Entropy(Regularizer):
 
     def value(self, weights: Array) -> float:
         """Return lam sum d log d on the simplex (up to rounding), infinity elsewhere."""
-        if not (weights.min() >= -1e-12 and abs(weights.sum() - 1.0) <= 1e-9):
+        if not self.holds(weights):
             return float("inf")
         held = np.maximum(weights, 0.0)
         return self.lam * float(special.xlogy(held, held).sum())
@@ -89,7 +89,7 @@ class Entropy(Regularizer):
     def weights_from_norms(self, norms: Array) -> Array:
         """Return the weights with ``lam log d_k - x_k^2 / (2 d_k^2)`` equal for all k that sum to one.
 
-        The outer unknown is that common value; both it and each log d_k are found by Newton's method on increasing
+        The outer unknown is that common value; both it and each log d_k are solved for by Newton's method on increasing
         functions, inside a shrinking interval. Where norms are so large that the entropy is lost beside them, weights
         are proportional to the norms.
         """

@@ -11,18 +11,18 @@ Reference: Orabona, Luo, Ultra-fast optimization algorithm for sparse multi kern
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NoReturn
 
 import numpy as np
 
 from mklviz.errors import ProblemError, UnsupportedProblem
 from mklviz.numbers import is_number
-from mklviz.problem.regularizers._regularizer import Regularizer, norm, positive_number
+from mklviz.problem.regularizers._regularizer import Penalty, norm, positive_number
 from mklviz.typing import Array
 
 
 @dataclass(frozen=True)
-class GroupSquaredPlusL1(Regularizer):
+class GroupSquaredPlusL1(Penalty):
     """Functions that cost half their squared group norm, times lam, and alpha times the sum of norms.
 
     Parameters
@@ -41,7 +41,6 @@ class GroupSquaredPlusL1(Regularizer):
     smooth: ClassVar[bool] = False
     weighted: ClassVar[bool] = False
     proximal: ClassVar[bool] = False
-    unbounded: ClassVar[bool] = True
     lam: float = 1.0
     alpha: float = 0.0
     p: float | None = None
@@ -64,18 +63,13 @@ class GroupSquaredPlusL1(Regularizer):
 
     def value(self, weights: Array) -> float:
         """Raise `UnsupportedProblem`: the price is one of norms, see `cost`."""
-        raise UnsupportedProblem(f"The {self.label} prices the norms of the functions, not the kernel weights.")
+        self._no_formula("a price of weights")
 
     def gradient(self, weights: Array) -> Array:
         """Raise `UnsupportedProblem`, like `value`."""
-        raise UnsupportedProblem(f"The {self.label} prices the norms of the functions, not the kernel weights.")
+        self._no_formula("a price of weights")
 
-    def project(self, weights: Array) -> Array:
-        """Return the weights with negative entries set to zero."""
-        return np.maximum(weights, 0.0)
-
-    def prox(self, weights: Array, step: float) -> Array:
-        """Raise `UnsupportedProblem`, like `value`."""
+    def _no_formula(self, what: str) -> NoReturn:
         raise UnsupportedProblem(f"The {self.label} prices the norms of the functions, not the kernel weights.")
 
     def conjugate(self, slopes: Array) -> float:

@@ -107,27 +107,7 @@ class LogDet(Penalty):
         """Return price - sigma tr((K_d + eps I)^-1 dK_d/dd_k) for every k."""
         return np.asarray(self.price + 2.0 * self.sigma * self._known.slopes(weights))
 
-    def prox(self, weights: Array, step: float) -> Array:
-        """Raise `UnsupportedProblem`: there is no formula for proximal steps."""
-        self._no_formula()
-
-    def conjugate(self, slopes: Array) -> float:
-        """Raise `UnsupportedProblem`: there is no formula for the conjugate."""
-        self._no_formula()
-
-    def weights_from(self, quad: Array) -> Array:
-        """Raise `UnsupportedProblem`: there is no formula for the weights."""
-        self._no_formula()
-
-    def weights_from_norms(self, norms: Array) -> Array:
-        """Raise `UnsupportedProblem`: there is no formula for the weights."""
-        self._no_formula()
-
-    def block(self, norms: Array) -> float:
-        """Raise `UnsupportedProblem`: there is no block form."""
-        self._no_formula()
-
-    def _no_formula(self) -> NoReturn:
+    def _no_formula(self, what: str) -> NoReturn:
         raise UnsupportedProblem(
             f"The {self.label} is followed by its gradient: it has no formulas for bounds, proximal steps or weights."
         )

@@ -16,12 +16,12 @@ import numpy as np
 from mklviz.errors import ProblemError
 from mklviz.numbers import is_number
 from mklviz.problem.regularizers._projections import onto_lp_ball
-from mklviz.problem.regularizers._regularizer import Regularizer, nonnegative, norm
+from mklviz.problem.regularizers._regularizer import Constraint, nonnegative, norm
 from mklviz.typing import Array
 
 
 @dataclass(frozen=True)
-class LpBall(Regularizer):
+class LpBall(Constraint):
     """Weights that are not negative, with lp norm at most one.
 
     Parameters
@@ -47,17 +47,9 @@ class LpBall(Regularizer):
         inside = nonnegative(weights) and norm(np.maximum(weights, 0.0), self.p) <= 1.0 + 1e-9
         return 0.0 if inside else float("inf")
 
-    def gradient(self, weights: Array) -> Array:
-        """Return zero."""
-        return np.zeros_like(weights)
-
     def project(self, weights: Array) -> Array:
         """Return the Euclidean projection."""
         return onto_lp_ball(weights, self.p)
-
-    def prox(self, weights: Array, step: float) -> Array:
-        """Return the projection."""
-        return self.project(weights)
 
     def conjugate(self, slopes: Array) -> float:
         """Return ||slopes||_{p*} over the positive slopes."""

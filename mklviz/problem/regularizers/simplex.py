@@ -8,15 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from mklviz.problem.regularizers._projections import onto_simplex
-from mklviz.problem.regularizers._regularizer import Regularizer
+from mklviz.problem.regularizers._regularizer import Constraint, OnSimplex
 from mklviz.typing import Array
 
 
 @dataclass(frozen=True)
-class Simplex(Regularizer):
+class Simplex(OnSimplex, Constraint):
     """Weights that are not negative and sum to one."""
 
     name_: ClassVar[str] = "simplex"
@@ -31,20 +28,7 @@ class Simplex(Regularizer):
 
     def value(self, weights: Array) -> float:
         """Return 0 on the simplex (up to rounding), infinity elsewhere."""
-        inside = weights.min() >= -1e-12 and abs(weights.sum() - 1.0) <= 1e-9
-        return 0.0 if inside else float("inf")
-
-    def gradient(self, weights: Array) -> Array:
-        """Return zero."""
-        return np.zeros_like(weights)
-
-    def project(self, weights: Array) -> Array:
-        """Return the Euclidean projection: subtract one threshold, clip at zero (by sorting)."""
-        return onto_simplex(weights)
-
-    def prox(self, weights: Array, step: float) -> Array:
-        """Return the projection."""
-        return self.project(weights)
+        return 0.0 if self.holds(weights) else float("inf")
 
     def conjugate(self, slopes: Array) -> float:
         """Return the largest slope."""
@@ -76,8 +60,3 @@ class Simplex(Regularizer):
     def onto_boundary(self, weights: Array) -> Array:
         """Return weights that sum to one."""
         return weights / weights.sum()
-
-    def kkt_residual(self, weights: Array, gradient: Array) -> float:
-        """Return (largest slope with weight - smallest slope) / largest slope: all must be equal, none smaller."""
-        size = float(np.abs(gradient).max())
-        return 0.0 if size == 0.0 else float(gradient[weights > 0].max() - gradient.min()) / size

@@ -16,14 +16,14 @@ from typing import ClassVar
 import numpy as np
 
 from mklviz.problem.regularizers._projections import onto_simplex
-from mklviz.problem.regularizers._regularizer import Regularizer, positive_number
+from mklviz.problem.regularizers._regularizer import OnSimplex, positive_number
 from mklviz.typing import Array
 
 _LOST = 1e32  # ratio of norms and price, or of price and norms, from which on rounding hides the smaller
 
 
 @dataclass(frozen=True)
-class SimplexRidge(Regularizer):
+class SimplexRidge(OnSimplex):
     """Weights that sum to one and cost lam times their squares.
 
     Parameters
@@ -41,16 +41,11 @@ class SimplexRidge(Regularizer):
 
     def value(self, weights: Array) -> float:
         """Return lam ||d||^2 on the simplex (up to rounding), infinity elsewhere."""
-        inside = weights.min() >= -1e-12 and abs(weights.sum() - 1.0) <= 1e-9
-        return self.lam * float(weights @ weights) if inside else float("inf")
+        return self.lam * float(weights @ weights) if self.holds(weights) else float("inf")
 
     def gradient(self, weights: Array) -> Array:
         """Return 2 lam d."""
         return np.asarray(2.0 * self.lam * weights)
-
-    def project(self, weights: Array) -> Array:
-        """Return the Euclidean projection on the simplex."""
-        return onto_simplex(weights)
 
     def prox(self, weights: Array, step: float) -> Array:
         """Return the projection of ``x / (1 + 2 step lam)``."""
@@ -68,7 +63,7 @@ class SimplexRidge(Regularizer):
     def weights_from_norms(self, norms: Array) -> Array:
         """Return the weights with ``2 lam d_k - x_k^2 / (2 d_k^2)`` equal for all k that sum to one.
 
-        Their sum grows with that common value, which is found by halving an interval that all weights equal bracket.
+        Their sum grows with that common value, which comes of halving an interval that all weights equal bracket.
         """
         m, top = len(norms), float(norms.max())
         if not top > 0.0 or self.lam >= _LOST * top**2:
@@ -94,12 +89,6 @@ class SimplexRidge(Regularizer):
         weights = self.weights_from_norms(norms)
         held = norms > 0.0
         return 0.5 * float((norms[held] ** 2 / weights[held]).sum()) + self.lam * float(weights @ weights)
-
-    def kkt_residual(self, weights: Array, gradient: Array) -> float:
-        """Return (largest slope with weight - smallest slope) / steepest slope of J: all must be equal, none less."""
-        size = float(np.abs(gradient).max())
-        slopes = gradient + self.gradient(weights)
-        return 0.0 if size == 0.0 else float(slopes[weights > 0].max() - slopes.min()) / size
 
 
 def _solve_each(halves: Array, price: float, common: float) -> Array:

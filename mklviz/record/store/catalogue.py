@@ -14,7 +14,6 @@ import threading
 import time
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,19 +26,9 @@ from mklviz.record.store.index_file import NewerIndex, copied_index, move_aside,
 from mklviz.record.store.recorder import Recorder
 from mklviz.record.store.stored import DAMAGED, StoredRun, damaged, is_cut_off, run_in
 
-__all__ = ["RUNS", "Catalogue"]
-
 RUNS = "runs"
 SETTLED = 3 * 10**9  # nanoseconds after which a folder's time tells later changes apart, on every kind of disk
 LOOK_AT_ALL_SECONDS = 20.0  # for what was copied in by others, and touched nothing above
-
-
-@dataclass(frozen=True)
-class FolderChanges:
-    """What has changed since it was last looked at."""
-
-    changed: Mapping[str, int]  # runs, and when their folders were changed, in nanoseconds; 0 where more may follow
-    missing: Collection[str]
 
 
 class RunsFolder:
@@ -51,10 +40,7 @@ class RunsFolder:
         self._device: int | None = None  # that the store was on
 
     def make(self) -> None:
-        """Make the folder where it is missing; not where a disk has gone that it was on.
-
-        Raises `OSError` if it cannot be written to.
-        """
+        """Make the folder where it is missing; not where a disk has gone that it was on."""
         if not self.path.is_dir():
             above = next(folder for folder in self._store.parents if folder.exists())
             if self._device not in (None, above.stat().st_dev):
@@ -73,10 +59,10 @@ class RunsFolder:
         """Look at all runs the next time."""
         self._at = -1
 
-    def changes(self, known: Mapping[str, int], going_on: Collection[str]) -> FolderChanges:
-        """Return what has changed; `known`: when each run's folder was changed, `going_on`: runs that others write.
+    def changes(self, known: Mapping[str, int], going_on: Collection[str]) -> tuple[dict[str, int], set[str]]:
+        """Return runs with when their folders were changed, in nanoseconds, 0 where more may follow, and missing runs.
 
-        Raises `OSError` if the folder cannot be read.
+        `known`: when each run's folder was changed; `going_on`: runs that others write.
         """
         now, begun = time.time_ns(), time.monotonic()
         at = self.path.stat().st_mtime_ns
@@ -92,7 +78,7 @@ class RunsFolder:
             for run_id, time_ns in there.items()
             if known.get(run_id) != time_ns
         }
-        return FolderChanges(changed, missing)
+        return changed, missing
 
     def _all_times(self) -> dict[str, int]:
         times = {}
@@ -115,15 +101,12 @@ class RunsFolder:
 
 _log = logging.getLogger(__name__)
 LOOK_SECONDS = 1.0  # between two looks for what others have changed
-PATIENCE = 20  # times as long as a look takes, at least until the next one that nobody waits for
+PATIENCE = 20  # times as long as a look takes, at least until the next one that is not asked for
 INDEX, LOCK = "index.sqlite", "owner.lock"
 
 
 class Catalogue:
-    """The runs of one store.
-
-    `exists`: whether there is a folder at all; without one, runs are known while they are recorded.
-    """
+    """The runs of one store; where no folder `exists`, runs are known while they are recorded."""
 
     def __init__(self, folder: Path, exists: bool) -> None:
         self.folder, self._exists = folder, exists
@@ -150,10 +133,6 @@ class Catalogue:
         if self.troubles.get(what, "") != trouble:
             self.troubles[what] = trouble
             self.revision += 1
-
-    def make(self) -> None:
-        """Make the folder where it is missing, or raise `OSError`."""
-        self.runs_folder.make()
 
     def add(self, recorder: Recorder) -> None:
         """Know of a run that this process records."""
@@ -210,21 +189,21 @@ class Catalogue:
         known = {run_id: at for run_id, at in index.changes().items() if run_id not in live}
         others = [run_id for run_id in index.going_on() if run_id not in live]
         gone = {run_id: known.get(run_id, 0) for run_id in others if is_cut_off(self.runs_folder.path / run_id)}
+        changed, missing = dict[str, int](), set[str]()
         try:
-            changes = self.runs_folder.changes(known, self._going_on) if self._exists else None
+            if self._exists:
+                changed, missing = self.runs_folder.changes(known, self._going_on)
             self.say("reading", "")
+            changed = {**gone, **changed} if self._exists else {}
         except OSError as error:  # what the index knows may come back with its disk
             self.say("reading", of_disk(error, self.folder))
-            changes = None
-        if changes is not None:
-            changed = {**gone, **changes.changed}
-            read = ((self._read(run_id), at) for run_id, at in changed.items() if run_id not in live)
-            rows += [(run, at) for run, at in read if run is not None]
-            index.remove(changes.missing)
+        read = ((self._read(run_id), at) for run_id, at in changed.items() if run_id not in live)
+        rows += [(run, at) for run, at in read if run is not None]
+        index.remove(missing)
         news = index.put(rows)
         self.live = live
         going_on = index.going_on()
-        if news or (changes is not None and changes.missing) or going_on != self._going_on:
+        if news or missing or going_on != self._going_on:
             self.revision += 1
         self._going_on = going_on
 

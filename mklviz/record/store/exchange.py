@@ -34,14 +34,9 @@ from mklviz.record.store.recorder import Recorder, head_of
 from mklviz.record.store.stored import DAMAGED, StoredRun, run_in
 from mklviz.record.trace import Trace
 
-__all__ = ["Merged", "export_runs", "import_runs", "merge_runs", "read_file"]
-
 
 def take_in(source: Path, target: Path) -> str:
-    """Bring what a run's folder holds into another place; return "added", "renewed" or "" where all was known.
-
-    Raises `OSError` if it cannot be read or written; what was there before stays.
-    """
+    """Bring what a run's folder holds into another place; return "added", "renewed" or "" where all was known."""
     if not target.exists():
         beside = target.with_name(f".{target.name}.part")
         shutil.rmtree(beside, ignore_errors=True)
@@ -86,7 +81,7 @@ def _take_end(source: Path, target: Path) -> bool:
 
 
 def _take_words(source: Path, target: Path) -> bool:
-    """Take over what was last said of the run, and its head where it is missing."""
+    """Take over what a person last wrote of the run, and its head where it is missing."""
     theirs, own = (number_in(read_json(folder / ABOUT), "changed") for folder in (source, target))
     if theirs > own:
         _copy(source / ABOUT, target / ABOUT)
@@ -117,10 +112,7 @@ class Merged:
 
 
 def export_runs(runs: Sequence[StoredRun], folder: Path, file: IO[bytes], live: Mapping[str, Recorder]) -> None:
-    """Write runs, each under the name of its race where there are several races.
-
-    Those that are `live` are written from memory, as the disk may not have all of them, or nothing.
-    """
+    """Write runs, under the names of their races if there are several; `live` ones from memory, which has all."""
     several = len({run.race for run in runs}) > 1
     known: dict[str, Any] = {}
     with zipfile.ZipFile(file, "w") as archive:
@@ -163,10 +155,7 @@ def read_file(source: str | Path | bytes) -> tuple[bytes, datetime]:
 
 
 def import_runs(content: bytes, created: datetime, name: str, folder: Path, owner: Asker) -> list[str]:
-    """Take in a file of runs, as those of `owner`; return the keys of its races.
-
-    Raises `MklvizError` if it is no such file, and `OSError` if the store cannot be written to.
-    """
+    """Take in a file of runs, as those of `owner`; return the keys of its races."""
     races: dict[str, None] = {}
     opened: list[tuple[Mapping[str, Any], bytes, int]] = []
     known = read_known(content, name)
@@ -247,10 +236,7 @@ def _stated(folder: Path) -> tuple[Any, Any]:
 
 
 def merge_runs(source: Path, folder: Path) -> Merged:
-    """Add the runs of another store to the folder of runs; what cannot be read is left out and counted.
-
-    Raises `OSError` if the store cannot be written to.
-    """
+    """Add the runs of another store to the folder of runs; what cannot be read is left out and counted."""
     done = {"added": 0, "renewed": 0, "": 0}
     unreadable = 0
     for path in sorted(source.iterdir()):

@@ -18,12 +18,6 @@ from typing import IO, Any
 from mklviz.quoting import said_by
 from mklviz.record.bundle import SUFFIX
 
-__all__ = [
-    *("ABOUT", "BEGUN", "CUT_OFF_SECONDS", "END", "FRAME", "FREE", "HEAD", "HELD", "LOCKS", "MEANWHILE", "NEWER"),
-    *("NOT_TAKEN", "PACKED", "SEEN", "SWITCHED_OFF", "Claims", "FolderLock", "bring_to_disk", "is_gone"),
-    *("of_disk", "of_index", "read_json", "read_seen", "write_durably", "write_json", "write_seen"),
-]
-
 HEAD, END, ABOUT, SEEN = "head.json", "end.json", "about.json", "seen"
 PACKED = f"run{SUFFIX}"
 FRAME = ".frame"
@@ -32,11 +26,8 @@ MOST_STATED = 10**7  # bytes of a file in JSON: what is longer was not written h
 
 
 def write_durably(path: Path, content: bytes) -> int:
-    """Write a file that is on the disk under its name afterwards, or not at all; return its size in bytes.
-
-    Raises `OSError` if the disk does not take it. Some runs are over in a few hundredths of a second: this takes a
-    third of the time of `replacing`.
-    """
+    """Write a file that is on the disk under its name afterwards, or not at all; return its size in bytes."""
+    # a third of the time of `replacing`: some runs are over in a few hundredths of a second
     beside = f"{path.parent}{os.sep}.{path.name}-{os.getpid()}-{threading.get_ident()}.part"
     try:
         with open(beside, "wb") as file:
@@ -79,7 +70,7 @@ def write_json(path: Path, stated: Mapping[str, Any]) -> int:
 
 
 def read_seen(folder: Path) -> float:
-    """Return when a run last said that it was going on, in seconds since 1970; 0 where it never has."""
+    """Return when a run last gave a sign of life, in seconds since 1970; 0 where it never has."""
     try:
         return float((folder / SEEN).read_text(encoding="ascii"))
     except (OSError, ValueError):
@@ -142,10 +133,7 @@ class FolderLock:
 
 
 class Claims:
-    """What this process solves, so that no other does meanwhile. Where the disk knows no locks, all is free.
-
-    `folder`: of the locks; None where nothing is shared.
-    """
+    """What this process solves, by locks in a folder, so that no other does; where there are no locks, all is free."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
@@ -219,7 +207,7 @@ def _lock(file: IO[bytes]) -> None:
 SWITCHED_OFF = "The store is switched off: runs are not kept."
 NOT_TAKEN = "The store has not taken them."
 NEWER = (
-    "The store's index was written by a newer mklviz and is left alone: runs are found by their folders, which takes"
+    "The store's index was written by a newer mklviz and is left alone: runs are listed from their folders, which takes"
     " longer. Update mklviz here as well."
 )
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -243,4 +231,4 @@ def of_disk(error: OSError, folder: Path) -> str:
 
 def of_index(error: BaseException, path: Path) -> str:
     """Return what to say where the index cannot be used."""
-    return f"The index {path} cannot be used ({said_by(error)}): runs are found by their folders, which takes longer."
+    return f"The index {path} cannot be used ({said_by(error)}): runs are listed by folders, which takes longer."

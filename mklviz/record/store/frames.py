@@ -23,12 +23,11 @@ from mklviz.errors import MklvizError
 from mklviz.quoting import said_by
 from mklviz.record.archive import Arrays, archive_in_memory, read_header
 from mklviz.record.keeping import FEW, SPARSE
-from mklviz.record.run_facts import Origin, Verdict
+from mklviz.record.run_facts import FINAL, Origin, Verdict
 from mklviz.record.saved import Step, columns_of, opened_run
 from mklviz.record.store.folder import END, FRAME, HEAD, PACKED, read_json, write_durably
-from mklviz.record.trace import CUT_OFF, FINAL, Trace
-
-__all__ = ["frames_in", "newest_numbers", "numbers_at", "read_run", "write_frame"]
+from mklviz.record.summary import result_at
+from mklviz.record.trace import CUT_OFF, Trace
 
 _log = logging.getLogger(__name__)
 MOST_BYTES = 64 * 10**6  # of a frame, which is made in memory
@@ -51,26 +50,14 @@ def numbers_at(trace: Trace, length: int) -> dict[str, Any]:
     """Return what a table of runs says of the first `length` steps of a trace."""
     if not length:
         return {}
-    at = length - 1
-    best = trace[trace.best_index_at(at)]
-    return {
-        "steps": trace.first_step + at,
-        "svm_solves": int(trace[at].svm_solves),
-        "seconds": float(trace.seconds_at(at)),
-        "objective": float(best.objective),
-        "lower_bound": float(trace.best_bound.lower_bound),
-        "gap": float(trace.gap_at(at)),
-        "active": best.active,
-        "kernels": len(best.weights),
-    }
+    numbers = vars(result_at(trace, length - 1))
+    whole = ("svm_solves", "iterations", "active", "kernels")
+    plain = {name: int(value) if name in whole else float(value) for name, value in numbers.items()}
+    return {"steps": plain.pop("iterations"), **plain, "lower_bound": float(trace.best_bound.lower_bound)}
 
 
 def write_frame(folder: Path, trace: Trace, first: int, last: int) -> tuple[int, int]:
-    """Write steps from index `first` on, up to `last` if one frame can hold them, of a trace that may be appended to.
-
-    Returns the index after the last step written, and the bytes that it took. Raises `OSError` if the disk does not
-    take them.
-    """
+    """Write steps `first` to `last`, or as many as a frame holds; return the index after them, and the bytes."""
     step = trace[first]
     length = min(last, first + max(1, MOST_BYTES // (step.weights.nbytes + 2 * step.dual.nbytes + 1)))
     iterates = trace[first:length]
@@ -99,10 +86,7 @@ def _split(trace: Trace, first: int, length: int) -> dict[str, Any]:
 
 
 def read_frames(folder: Path, begin: int) -> Iterator[tuple[int, Step]]:
-    """Yield the steps from index `begin` on with their indices, without what is torn.
-
-    Raises `FileNotFoundError` if a frame has gone meanwhile: the run has been packed.
-    """
+    """Yield the steps from index `begin` on with their indices, without what is torn."""
     frames = frames_in(folder)
     beginnings = [first for first, _ in frames]
     for first, path in frames[max(0, bisect_right(beginnings, begin) - 1) :]:
@@ -111,7 +95,7 @@ def read_frames(folder: Path, begin: int) -> Iterator[tuple[int, Step]]:
                 yield from ((index, step) for index, step in enumerate(steps, first) if index >= begin)
         except MklvizError as error:
             if not path.exists():
-                raise FileNotFoundError(path) from error
+                raise FileNotFoundError(path) from error  # the run has been packed
             _log.warning("The frame %s cannot be read: %s", path, said_by(error))
 
 
@@ -218,10 +202,7 @@ class FrameArrays(Arrays):
 
 
 def read_run(folder: Path) -> Trace:
-    """Return the trace of a run, up to its last step on the disk.
-
-    Raises `MklvizError` if there is no such run, or nothing of it can be read.
-    """
+    """Return the trace of a run, up to its last step on the disk."""
     for _ in range(2):
         try:
             return _read_run(folder)

@@ -22,8 +22,6 @@ import numpy as np
 
 from mklviz.record.run_facts import number_in, text_in
 
-__all__ = ["EVERYBODY", "Asker", "Machine", "Owner", "RunHead", "is_id", "new_id", "owned_key", "this_machine"]
-
 
 @dataclass(frozen=True)
 class Machine:
@@ -104,8 +102,7 @@ class RunHead:
     lesson: str = ""  # name of the scenario, where the race is a lesson's or a scenario's
     made_by: str = ""  # "dashboard", "notebook", "command line", "sweep" or "file"
     owner: str = ""  # browser session on a shared server
-    # `sweep`, `member`: keys of a sweep and of its member
-    sweep: str = ""
+    sweep: str = ""  # keys of a sweep and of its member
     member: str = ""
     machine: Machine = field(default_factory=Machine)  # filled in by the store
 
@@ -121,10 +118,7 @@ def owned_key(key: str, owner: str) -> str:
 
 
 def new_id(ending: str = "", at: datetime | None = None, chance: str = "") -> str:
-    """Return a key that no other run or race has: "20261124T083207-3fa9c2d1-level", in UTC.
-
-    `chance`: eight hexadecimal digits in the place of random ones.
-    """
+    """Return a key as "20261124T083207-3fa9c2d1-level", in UTC; `chance`: digits in place of random ones."""
     moment = (at or datetime.now(UTC)).strftime("%Y%m%dT%H%M%S")
     plain = re.sub(r"[^A-Za-z0-9_-]+", "-", ending)[:60].strip("-")
     return "-".join(filter(None, (moment, chance or secrets.token_hex(4), plain)))

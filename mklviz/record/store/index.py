@@ -26,8 +26,6 @@ from mklviz.record.store.head import Machine
 from mklviz.record.store.index_file import make_tables
 from mklviz.record.store.stored import CUT_OFF, StoredRun, status_now
 
-__all__ = ["Index"]
-
 Condition = tuple[str, tuple[Any, ...]]  # an expression of SQL, and what stands in the places of its question marks
 
 NUMBERS = ("gap", "objective", "lower_bound", "svm_solves", "seconds", "steps", "kernels", "active", "bytes", "seed")
@@ -40,10 +38,7 @@ _ASKED = re.compile(r"([A-Za-z_]+)(:|<=|>=|<|>)(.*)", re.DOTALL)
 
 
 def condition(where: str) -> Condition:
-    """Return what a search asks for as an expression of SQL, with its values.
-
-    Raises `MklvizError` with a sentence that names the part at fault.
-    """
+    """Return what a search asks for as an expression of SQL, with its values."""
     where = text_of(where, len(where))
     if where.count('"') % 2:
         raise MklvizError(f"A quotation mark is open in {quote(where)}: close it, or leave it out.")
@@ -139,10 +134,7 @@ class Index:
         self._connection = connection or _in_memory()
 
     def put(self, runs: Sequence[tuple[StoredRun, int]]) -> bool:
-        """Add runs, or replace what was said of them, and return whether that has changed.
-
-        With each goes when its folder was changed, in nanoseconds.
-        """
+        """Add or replace runs, each with when its folder was changed in nanoseconds; return whether they are news."""
         with self._lock, self._connection as connection:
             before = connection.total_changes
             connection.executemany(_INSERT, (_row(run, changed) for run, changed in runs))

@@ -1,7 +1,7 @@
 """The index's file: opened by the store's owner to write, by others to copy. Runs' folders are the truth all the same.
 
-SQLite's write-ahead log was damaged up to version 3.51.2 by two connections at once, and always is on network disks;
-elsewhere a rollback journal is used, brought to the disk at each change.
+The journal is one that rolls back, brought to the disk at each change: a write-ahead log was damaged by two connections
+at once up to SQLite 3.51.2, and is on network disks.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ import sqlite3
 import time
 from contextlib import closing, suppress
 from pathlib import Path
-
-__all__ = ["NewerIndex", "copied_index", "make_tables", "move_aside", "opened_index"]
 
 VERSION = 2  # of the tables: an index of an earlier version is made anew from the runs' folders
 _TABLES = """
@@ -33,9 +31,6 @@ PRAGMA user_version = {};
 COMMIT;
 """
 _log = logging.getLogger(__name__)
-WAL_SINCE = (3, 51, 3)
-LOCAL = {"apfs", "btrfs", "ext2", "ext3", "ext4", "f2fs", "overlay", "tmpfs", "xfs", "zfs"}
-_MOUNTS = Path("/proc/mounts")
 _BACKUPS = 2
 
 
@@ -55,10 +50,7 @@ class NewerIndex(Exception):
 
 
 def opened_index(path: Path) -> sqlite3.Connection:
-    """Open the index to write, made or made anew where it is damaged or of an earlier version.
-
-    Raises `NewerIndex`, or `sqlite3.Error` if it is locked or the disk does not take it.
-    """
+    """Open the index to write, made or made anew where it is damaged or of an earlier version."""
     try:
         return _opened(path)
     except sqlite3.DatabaseError as error:
@@ -82,8 +74,7 @@ def _opened(path: Path) -> sqlite3.Connection:
             raise NewerIndex
         if not version:
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # has to stand before the first table
-        wal = sqlite3.sqlite_version_info >= WAL_SINCE and _is_local(path)
-        connection.execute(f"PRAGMA journal_mode = {'WAL' if wal else 'DELETE'}")
+        connection.execute("PRAGMA journal_mode = DELETE")
         connection.execute("PRAGMA synchronous = FULL")
         make_tables(connection)
         if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
@@ -118,14 +109,3 @@ def copied_index(path: Path) -> sqlite3.Connection:
         connection = sqlite3.connect(":memory:", check_same_thread=False)
     make_tables(connection)
     return connection
-
-
-def _is_local(path: Path) -> bool:
-    """Return whether a file is on a disk of this machine, as far as the system says so."""
-    try:
-        mounts = [line.split()[1:3] for line in _MOUNTS.read_text(encoding="utf-8").splitlines()]
-    except (OSError, ValueError):
-        return False
-    above = {str(folder) for folder in path.resolve().parents}
-    holding = max(((len(place), kind) for place, kind in mounts if place in above), default=(0, ""))
-    return holding[1] in LOCAL

@@ -24,8 +24,6 @@ from mklviz.record.store.head import RunHead
 from mklviz.record.store.stored import CUT_OFF, StoredRun, run_of
 from mklviz.record.trace import Trace
 
-__all__ = ["WRITER", "Recorder", "Recording", "head_of"]
-
 SEEN_SECONDS = 5.0  # between two signs of life
 
 
@@ -38,17 +36,14 @@ def head_of(run_id: str, key: str, trace: Trace, shared: RunHead) -> dict[str, A
 
 
 class Recorder:
-    """Writes one run. It is called by one thread at a time, and what it is told meanwhile it looks at when called.
-
-    `folder`: of the run; `head`: what stands in its head; `make`: makes the folder above, or raises `OSError`.
-    """
+    """Writes one run into `folder`, below one that `make` makes; it is called by one thread at a time."""
 
     def __init__(self, folder: Path, head: Mapping[str, Any], trace: Trace, make: Callable[[], None]) -> None:
         self.folder, self.trace, self.head, self._make = folder, trace, head, make
         self.results: Mapping[str, Any] = {}
         self.left = ""  # why a run that has not ended is not followed
         self.done = False  # all of it is on the disk
-        self.about: dict[str, Any] = {}  # what a person has said of it; while the disk is away, here alone
+        self.about: dict[str, Any] = {}  # what a person wrote of it; while the disk is away, here alone
         self.gone = False  # deleted for good
         self._end: dict[str, Any] = {}
         self._begun = False
@@ -71,7 +66,7 @@ class Recorder:
 
     @property
     def stated(self) -> dict[str, dict[str, Any]]:
-        """What a store knows of the run beside its steps: its head, its end if it has come to one, and what is said."""
+        """What a store knows of the run beside its steps: its head, its end if there is one, and what people wrote."""
         return {"head": dict(self.head), "end": self._end, "about": self.newest_about}
 
     @property
@@ -81,10 +76,7 @@ class Recorder:
         return max(theirs, self.about, key=lambda about: number_in(about, "changed"))
 
     def write(self) -> None:
-        """Write all there is: the steps that are new, and how the run ended.
-
-        Raises `OSError` if the disk does not take it; nothing is lost then, and it can be called again.
-        """
+        """Write all there is: the steps that are new, and how the run ended."""
         if self.gone:
             return
         if self.done:
@@ -167,12 +159,7 @@ class Recording:
         return all(recorder.kept for recorder in self._recorders.values())
 
     def finish(self, results: Mapping[str, Mapping[str, Any]] | None = None) -> None:
-        """Wait until all there is stands on the disk.
-
-        Runs that have ended are ended in the store within a second without it, but have no results then.
-
-        `results`: what else is known of each run by its key in the race, such as ``{"level": {"score": 0.91}}``.
-        """
+        """Wait until all stands on the disk, with results by the runs' keys, ``{"level": {"score": 0.91}}``."""
         for key, known in (results or {}).items():
             if key in self._recorders:
                 self._recorders[key].results = dict(known)

@@ -40,8 +40,6 @@ from mklviz.record.store.upkeep import (
 )
 from mklviz.record.trace import Trace
 
-__all__ = ["Store", "open_store", "reset"]
-
 _log = logging.getLogger(__name__)
 MOST_NOTE = 10_000  # letters
 UPKEEP_SECONDS = 60.0  # between two times that its owner packs and removes runs
@@ -68,7 +66,7 @@ class Store:
         self._upkeep = threading.Lock()
         try:
             if exists:
-                self._catalogue.make()
+                self._catalogue.runs_folder.make()
         except OSError as error:
             self._hear(error)
 
@@ -86,7 +84,7 @@ class Store:
         also: str = "1",
         values: tuple[Any, ...] = (),
     ) -> list[StoredRun]:
-        """Ask the index, for whatever is read or done: of the runs of others nobody learns."""
+        """Ask the index, for whatever is read or done: of the owner's runs alone."""
         whose, name = self.owner.condition
         return self._catalogue.runs(where, order, limit, f"({also}) AND {whose}", (*values, *name))
 
@@ -132,7 +130,7 @@ class Store:
         run_id = new_id(trace.solver)
         head = head_of(run_id, key, trace, replace(shared, machine=this_machine()))
         head["writer"] = self._catalogue.writer
-        recorder = Recorder(self._runs / run_id, head, trace, self._catalogue.make)
+        recorder = Recorder(self._runs / run_id, head, trace, self._catalogue.runs_folder.make)
         recorder.about = dict(about)  # a branch is called as its race is
         self._catalogue.add(recorder)
         WRITER.follow(recorder, self._hear)
@@ -216,7 +214,7 @@ class Store:
         tags: Iterable[str] | None = None,
         pinned: bool | None = None,
     ) -> None:
-        """Change what is said of a race; what is None stays, and what is longer than a page is cut."""
+        """Change the words on a race; what is None stays, and what is longer than a page is cut."""
         texts = {"name": name, "note": note}
         given: dict[str, Any] = {key: text and text_of(text, MOST_NOTE) for key, text in texts.items()}
         given |= {"tags": None if tags is None else [*map(text_of, tags)][:MOST_VALUES], "pinned": pinned}
@@ -337,7 +335,7 @@ class Store:
         content, created = read_file(source)
         called = name or ("the file" if isinstance(source, bytes) else Path(source).name)
         with self._changing():
-            self._catalogue.make()
+            self._catalogue.runs_folder.make()
             return import_runs(content, created, called, self._runs, self.owner)
 
     def merge(self, other_folder: str | Path) -> Merged:
@@ -351,7 +349,7 @@ class Store:
         if not source.is_dir():
             raise MklvizError(f"There is no store in {named(str(other_folder))}: a store has a folder {RUNS}.")
         with self._changing():
-            self._catalogue.make()
+            self._catalogue.runs_folder.make()
             return merge_runs(source, self._runs)
 
     @contextmanager

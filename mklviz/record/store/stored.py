@@ -17,21 +17,9 @@ from mklviz.record.store.folder import ABOUT, CUT_OFF_SECONDS, END, HEAD, LOCKS,
 from mklviz.record.store.frames import newest_numbers
 from mklviz.record.store.head import Machine
 
-__all__ = ["CUT_OFF", "DAMAGED", "StoredRun", "damaged", "is_cut_off", "run_in", "run_of", "status_now"]
-
 _LINES = (
-    "key",
-    "solver",
-    "label",
-    "status",
-    "reason",
-    "words",
-    "data",
-    "problem",
-    "name",
-    "note",
-    "lesson",
-    "made_by",
+    *("key", "solver", "label", "status", "reason", "words", "data", "problem"),
+    *("name", "note", "lesson", "made_by"),
 )
 CUT_OFF = "cut off"  # the status of a run that ended without saying how
 DAMAGED = "damaged"  # and of one that cannot be read
@@ -82,7 +70,7 @@ class StoredRun:
     tags: tuple[str, ...] = ()
     pinned: bool = False
     deleted: float | None = None
-    changed: float = 0.0  # when a person last said something of it
+    changed: float = 0.0  # when a person last wrote something of it
     lesson: str = ""
     made_by: str = ""
     owner: str = ""
@@ -105,10 +93,7 @@ def status_now(status: str, seen: float) -> str:
 
 
 def run_in(folder: Path) -> StoredRun | None:
-    """Return what a run's folder states; None where nothing is in it, or not yet its head.
-
-    Raises `OSError` where the disk lets nothing be read, which says nothing of the run.
-    """
+    """Return what a run's folder states; None where nothing is in it, or not yet its head."""
     head, about, size = read_json(folder / HEAD), read_json(folder / ABOUT), bytes_of(folder)
     if not head:
         begun = time.time() - folder.stat().st_mtime < CUT_OFF_SECONDS

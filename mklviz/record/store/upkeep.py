@@ -16,11 +16,6 @@ from mklviz.record.store.folder import END, PACKED, bring_to_disk, is_gone
 from mklviz.record.store.frames import frames_in, read_run
 from mklviz.record.store.stored import StoredRun
 
-__all__ = [
-    *("ASIDE", "KEPT_BYTES", "Cleaned", "clear_leftovers", "clear_locks", "pack", "remove", "set_aside"),
-    *("settled", "superfluous"),
-]
-
 _log = logging.getLogger(__name__)
 KEPT_BYTES = 2 * 10**9  # size limit of a store
 ASIDE = "damaged"  # folder beside the runs
@@ -55,10 +50,7 @@ def superfluous(runs: Iterable[StoredRun], limit: int, undo_seconds: float = UND
 
 
 def remove(folder: Path, runs: Iterable[StoredRun]) -> Cleaned:
-    """Remove runs; each vanishes at once, so that no half of one is read.
-
-    Raises `OSError` if the disk does not let one go.
-    """
+    """Remove runs; each vanishes at once, so that no half of one is read."""
     count = size = 0
     for run in runs:
         gone = folder / f".{run.id}-{secrets.token_hex(2)}.gone"
@@ -87,10 +79,7 @@ def settled(runs: Iterable[StoredRun], at_once: bool) -> Iterator[StoredRun]:
 
 
 def pack(folder: Path) -> None:
-    """Put the frames of a run that is over into one file, and remove them only then.
-
-    Raises `OSError` if the disk does not take it.
-    """
+    """Put the frames of a run that is over into one file, and remove them only then."""
     frames = frames_in(folder)
     if frames and not ((folder / END).exists() and (folder / PACKED).exists()):
         try:

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from mklviz.errors import ProblemError
-from mklviz.sweeps.statistics.intervals import LEVEL, REPLICATES, Resampling
+from mklviz.sweeps.statistics.intervals import REPLICATES, Resampling
 from mklviz.sweeps.statistics.outcomes import Outcomes
 from mklviz.typing import Array, Indices
 
@@ -54,10 +54,7 @@ class PerformanceProfile:
 
 
 def performance_profile(outcomes: Outcomes) -> PerformanceProfile:
-    """Return the profile of all solvers, over the cases of which each has a run; those never solved count, too.
-
-    Raises `ProblemError` if what is measured is no cost, or no case has a run of every solver.
-    """
+    """Return the profile of all solvers, over the cases of which each has a run; those never solved count, too."""
     _check(outcomes)
     compared = outcomes.compared
     if not compared.any():
@@ -69,11 +66,7 @@ def performance_profile(outcomes: Outcomes) -> PerformanceProfile:
 
 
 def pair_profile(outcomes: Outcomes, against: str) -> PerformanceProfile:
-    """Return each solver's costs relative to one solver's, which no third solver changes.
-
-    A case that only the first of the two solved has the ratio 0, one that the first did not solve infinity. Raises
-    `ProblemError` if what is measured is no cost, or there is no other solver, and `UnknownName` for one without runs.
-    """
+    """Return each solver's costs over one's; a case that only the one of them solved has the ratio 0 or infinity."""
     _check(outcomes)
     base = outcomes.among([against]).costs
     others = [solver for solver in outcomes.solvers if solver != against]
@@ -131,9 +124,7 @@ class Growth:
     missed: int
 
 
-def growths(
-    outcomes: Outcomes, along: Along = "samples", level: float = LEVEL, seed: int = 0, replicates: int = REPLICATES
-) -> list[Growth]:
+def growths(outcomes: Outcomes, along: Along = "samples", replicates: int = REPLICATES) -> list[Growth]:
     """Return how the cost of each solver grows; none where too few sizes were solved."""
     size = outcomes.sizes[:, _COLUMNS[along]]
     unit, data = outcomes.splits
@@ -144,27 +135,15 @@ def growths(
         if len(np.unique(size[solved])) < (2 if within else LEAST_DATA):
             continue
         group = data[solved] if within else np.zeros(int(solved.sum()), dtype=np.intp)
-        drawn = Resampling.of(*((unit, data) if within else (data, 0 * data)), seed, replicates)
+        drawn = Resampling.of(*((unit, data) if within else (data, 0 * data)), replicates=replicates)
         fit = _Fit(np.log(size[solved]), np.log(outcomes.values[solved, column]), group)
         lines = fit.lines(np.vstack([np.ones(len(unit)), drawn.counts])[:, solved])
         slope, at = lines[:, 0], lines[:, 1:]
-        (low, *band_low), (high, *band_high) = (ends.tolist() for ends in drawn.interval(lines[1:], level))
-        curves.append(
-            Growth(
-                solver,
-                float(slope[0]),
-                low,
-                high,
-                size[solved],
-                outcomes.values[solved, column],
-                np.exp(fit.at),
-                np.exp(at[0]),
-                np.exp(band_low),
-                np.exp(band_high),
-                within,
-                int((known & ~solved).sum()),
-            )
-        )
+        (low, *band_low), (high, *band_high) = (ends.tolist() for ends in drawn.interval(lines[1:]))
+        points = size[solved], outcomes.values[solved, column]
+        curve = np.exp(fit.at), np.exp(at[0]), np.exp(band_low), np.exp(band_high)
+        missed = int((known & ~solved).sum())
+        curves.append(Growth(solver, float(slope[0]), low, high, *points, *curve, within, missed))
     return curves
 
 

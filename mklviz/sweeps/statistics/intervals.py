@@ -20,10 +20,7 @@ LEAST_FREEDOM = 4  # five splits of one data set: of fewer, too few tables can b
 
 @dataclass(frozen=True)
 class Resampling:
-    """How often each case stands in each of the tables that were drawn: `counts`, (replicates, cases).
-
-    `freedom`: units less groups.
-    """
+    """How often each case stands in each drawn table, (replicates, cases); `freedom`: units less groups."""
 
     counts: Array
     freedom: int
@@ -44,13 +41,13 @@ class Resampling:
         freedom = len(units) - len(np.unique(own))
         return cls(drawn[:, inverse], freedom, len(units))
 
-    def interval(self, drawn: Array, level: float = LEVEL) -> tuple[Array, Array]:
+    def interval(self, drawn: Array) -> tuple[Array, Array]:
         """Return the ends of the interval of what each table says, (replicates, ...) with nan for those that say
         nothing; nan where there are too few units to draw."""
         if self.freedom < LEAST_FREEDOM or not len(drawn):
             nothing = np.full(drawn.shape[1:], np.nan)
             return nothing, nothing
-        quantile = stdtrit(self.freedom, (1.0 - level) / 2.0)
+        quantile = stdtrit(self.freedom, (1.0 - LEVEL) / 2.0)
         tail = float(ndtr(math.sqrt(self.units / self.freedom) * quantile))
         low, high = np.nanquantile(drawn, [tail, 1.0 - tail], axis=0)
         return low, high
@@ -84,18 +81,16 @@ class Difference:
     neither: int
 
 
-def paired_differences(
-    outcomes: Outcomes, against: str = "", level: float = LEVEL, seed: int = 0, replicates: int = REPLICATES
-) -> list[Difference]:
+def paired_differences(outcomes: Outcomes, against: str = "", replicates: int = REPLICATES) -> list[Difference]:
     """Return the difference of every other solver from the one that is named, or of every two."""
     pairs: Sequence[tuple[str, str]] = list(combinations(outcomes.solvers, 2))
     if against:
         outcomes.among([against])
         pairs = [(solver, against) for solver in outcomes.solvers if solver != against]
-    return [_difference(outcomes, first, second, level, seed, replicates) for first, second in pairs]
+    return [_difference(outcomes, first, second, replicates) for first, second in pairs]
 
 
-def _difference(outcomes: Outcomes, first: str, second: str, level: float, seed: int, replicates: int) -> Difference:
+def _difference(outcomes: Outcomes, first: str, second: str, replicates: int) -> Difference:
     one, other = (outcomes.solvers.index(name) for name in (first, second))
     known = outcomes.known[:, one] & outcomes.known[:, other]
     solved = outcomes.solved[:, [one, other]] & known[:, None]
@@ -104,7 +99,7 @@ def _difference(outcomes: Outcomes, first: str, second: str, level: float, seed:
     values = np.log(values) if outcomes.measure.cost else values
     change = values[:, one] - values[:, other]
     unit, group = outcomes.splits
-    ends = _interval(change, unit[both], group[both], level, seed, replicates)
+    ends = _interval(change, unit[both], group[both], replicates)
     value, low, high = (math.exp(end) if outcomes.measure.cost else end for end in ends)
     only, other_only, neither = (
         int((wanted & known).sum()) for wanted in (solved[:, 0] & ~both, solved[:, 1] & ~both, ~solved.any(axis=1))
@@ -113,9 +108,7 @@ def _difference(outcomes: Outcomes, first: str, second: str, level: float, seed:
     return Difference(first, second, value, low, high, int(both.sum()), less, only, other_only, neither)
 
 
-def _interval(
-    change: Array, unit: Indices, group: Indices, level: float, seed: int, replicates: int
-) -> tuple[float, float, float]:
+def _interval(change: Array, unit: Indices, group: Indices, replicates: int) -> tuple[float, float, float]:
     """Return the mean over units of what changes, and the ends of its interval."""
     if not len(change):
         return math.nan, math.nan, math.nan
@@ -123,8 +116,8 @@ def _interval(
     averaged = np.bincount(place, change) / np.bincount(place)
     owner = np.zeros(len(units), dtype=np.intp)
     owner[place] = group
-    drawn = Resampling.of(np.arange(len(units)), owner, seed, replicates)
-    low, high = drawn.interval(drawn.counts @ averaged / len(units), level)
+    drawn = Resampling.of(np.arange(len(units)), owner, replicates=replicates)
+    low, high = drawn.interval(drawn.counts @ averaged / len(units))
     return float(averaged.mean()), float(low), float(high)
 
 

@@ -63,8 +63,7 @@ def measure_of(frame: pd.DataFrame, name: str | None = None) -> Measure:
     """Return the measure of a name, by default the time where the table allows it.
 
     Without a name it is CPU seconds on one machine. On several it is mean-kernel fits, or SVM solves where no run has a
-    fit measured beside it. Raises `UnknownName` if there is no such measure, and `ProblemError` if it is a time and the
-    runs were made on several machines.
+    fit measured beside it.
     """
     machines = machines_of(frame)
     if name is None:
@@ -127,10 +126,7 @@ class Outcomes:
 
     @classmethod
     def of(cls, table: Any, measure: str | None = None) -> Outcomes:
-        """Return the outcomes of a table of results, or of its data frame; of a member that is there twice the last.
-
-        Raises `ProblemError` if this is no such table, has no rows, or no run has such a number; see `measure_of`.
-        """
+        """Return the outcomes of a table of results, or of its data frame; of a member that is there twice the last."""
         frame = _checked(getattr(table, "frame", table))
         chosen = measure_of(frame, measure)
         solvers, cases, at = _places(frame)

@@ -13,11 +13,10 @@ import panel as pn
 
 from mklviz.engine.task import ProgressReport, Task
 from mklviz.errors import MklvizError
-from mklviz.limits import LIMITS
+from mklviz.limits import LIMITS, usable_cores
 from mklviz.recipe import Recipe
 from mklviz.record.store import Store
 from mklviz.sweeps import Sweep, SweepRun, SweepTable
-from mklviz.sweeps.processes import usual_workers
 from mklviz.views.form import Alert, Button, Form, FormRow, ProgressBar, Reasons, Select
 from mklviz.views.host.frames import FigureSync
 from mklviz.views.host.workarounds import with_page_locked
@@ -69,7 +68,7 @@ class SweepTab(Tab):
         self._sync = FigureSync()
         self._sync.frames.heartbeat.on_key(self.press)
         self.form, self.results = SweepForm(), ResultsView(self._pick)
-        most = max(1, min(usual_workers(), LIMITS.sweep_workers))
+        most = max(1, min(usable_cores(), LIMITS.sweep_workers))
         counts = {f"{count}": count for count in range(1, most + 1)}
         self.workers = Select(label="Processes", options=counts, value=max(1, most - 1), width=150)
         self.start = Button(self._start, label="Start", variant="contained", width=90)

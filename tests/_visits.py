@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
-import time
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import panel as pn
+from _waits import wait_for
 from bokeh.client.session import ClientSession
 from bokeh.events import DocumentReady
 from bokeh.util.token import generate_session_id
@@ -24,22 +25,14 @@ class Served:
     """The dashboard on a server in this process.
 
     `build`: returns the explorer of one session; `lifetime`, `check`: milliseconds that a session without a connection
-    is kept, and between looks for such sessions; `others`: pages at other addresses: what returns each, by the name it
-    has in the address; `explorers`, `documents`: those of all sessions so far, as far as they are alive.
+    is kept, and between looks for such sessions; `explorers`, `documents`: those of all sessions that are alive.
     """
 
-    def __init__(
-        self,
-        build: Callable[[], Explorer] = Explorer,
-        lifetime: int = 8000,
-        check: int = 2000,
-        others: Mapping[str, Callable[[], Any]] | None = None,
-    ) -> None:
+    def __init__(self, build: Callable[[], Explorer], lifetime: int = 8000, check: int = 2000) -> None:
         self.explorers: weakref.WeakSet[Explorer] = weakref.WeakSet()
         self.documents: weakref.WeakSet[Any] = weakref.WeakSet()
         self._by_session: weakref.WeakValueDictionary[str, Explorer] = weakref.WeakValueDictionary()
         self._build = build
-        self._pages = {"explorer": self._page, **(others or {})}
         self._settings = {"unused_session_lifetime_milliseconds": lifetime, "check_unused_sessions_milliseconds": check}
         self.visitors = IOLoop()  # one for all: Bokeh would leave one a visit behind
         self._ready = threading.Event()
@@ -50,7 +43,7 @@ class Served:
     def _serve(self) -> None:
         asyncio.set_event_loop(asyncio.new_event_loop())
         self.loop = IOLoop.current()
-        self._server = get_server(self._pages, port=0, loop=self.loop, start=False, **self._settings)
+        self._server = get_server({"explorer": self._page}, port=0, loop=self.loop, start=False, **self._settings)
         self._server.start()
         self.port: int = self._server.port
         self._ready.set()
@@ -67,9 +60,7 @@ class Served:
     def settle(self) -> None:
         """Receive the first visitor, who is not counted: a clock of Panel's keeps the first session of a process."""
         Visit(self).close()
-        deadline = time.monotonic() + 60.0
-        while self.sessions and time.monotonic() < deadline:
-            time.sleep(0.1)
+        wait_for(lambda: not self.sessions)
         self.explorers.clear()
         self.documents.clear()
 
@@ -142,3 +133,11 @@ class Visit:
     def close(self) -> None:
         """Close the connection, as a closed tab does."""
         self._client.close()
+
+
+def is_forgotten(served: Served) -> bool:
+    """Return whether nothing is left of all sessions."""
+    if served.sessions:
+        return False
+    gc.collect()
+    return not (served.explorers or served.documents)
