@@ -14,7 +14,7 @@ from mklviz.typing import Array
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.description import Axis, Chart, LineMark
 from mklviz.views.host.beside import beside
-from mklviz.views.host.dragged_figure import DraggedFigure
+from mklviz.views.host.dragging import DraggedFigure
 from mklviz.views.look.palette import CLASS_MARKERS, FONT, Theme, class_colours, decision_shades
 
 __all__ = ["CLASSES", "PointsFigure"]

@@ -13,7 +13,7 @@ from bokeh.plotting import figure
 from mklviz.record import Trace
 from mklviz.typing import Array
 from mklviz.views.host.beside import beside
-from mklviz.views.host.dragged_figure import DraggedFigure
+from mklviz.views.host.dragging import DraggedFigure
 from mklviz.views.look.palette import RunStyle
 
 __all__ = ["CursorDrag", "Marks", "step_near"]

@@ -26,8 +26,8 @@ from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.description import Axis, Chart, Column, LineMark, PointMark
 from mklviz.views.form import Button, Form, FormRow
 from mklviz.views.host.beside import KEEP_HOLD, beside
-from mklviz.views.host.dragged_figure import ONE_IN_FLIGHT
-from mklviz.views.host.dragging import DraggedComponent
+from mklviz.views.host.components import ScriptedComponent
+from mklviz.views.host.dragging import ONE_IN_FLIGHT
 from mklviz.views.host.frames import FigureSync
 from mklviz.views.host.ticks import Polling
 from mklviz.views.look import cards
@@ -165,7 +165,7 @@ class YourMix(Tab):
         else:
             self.mix = result
             self._draw()
-        self.bars.answer()
+        self.bars.drawn += 1  # another one may be told
         return True
 
     def _draw(self) -> None:
@@ -294,13 +294,14 @@ def _zeros(problem: Problem, iterate: Iterate, x: Array, y: Array) -> Lines:
     return level_lines(x, y, values_over(problem, iterate.weights, iterate.dual, x, y), 0.0)
 
 
-class WeightBars(DraggedComponent):
+class WeightBars(ScriptedComponent):
     """The bars; `on_change` is called with the weights of all of them, each from 0 to `most`."""
 
     names = param.List(default=[], doc="The kernels")
     weights = param.List(default=[], doc="Their weights")
     most = param.Number(default=1.0, doc="The weight of a bar that is full")
     shared = param.Boolean(default=True, doc="Whether the weights sum to one")
+    drawn = param.Integer(default=0, doc="How many of the mixes told are drawn, or never will be")
     on_change: Callable[[Sequence[float]], None] | None = None
 
     _esm = ONE_IN_FLIGHT + KEEP_HOLD + beside(__file__, "weight_bars.js")
