@@ -153,9 +153,6 @@ class Shell:
 
     def _fill(self, content: Any) -> None:
         active = self.strip.active
-        sheet = cards.variables(self.session.theme)
-        if self.boxes[active].stylesheets != [sheet]:
-            self.boxes[active].stylesheets = [sheet]
         if self._contents[active] is not content:
             self._contents[active] = content
             self.boxes[active].objects = [content]

@@ -20,7 +20,6 @@ from mklviz.engine import Race
 from mklviz.views.form import Form, FormRow, Select
 from mklviz.views.geometry.map_card import MapCard
 from mklviz.views.geometry.segment_card import SegmentCard
-from mklviz.views.host.frames import FigureSync
 from mklviz.views.host.page_session import is_on_page
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme
@@ -28,7 +27,7 @@ from mklviz.views.look.styles import race_styles
 from mklviz.views.race.cursor_bar import CursorBar
 from mklviz.views.session.launcher import begin_at
 from mklviz.views.session.session import Session
-from mklviz.views.tabs import Tab
+from mklviz.views.tabs import FigureTab
 from mklviz.views.tabs._previews import paths_preview
 
 __all__ = ["Geometry"]
@@ -44,7 +43,7 @@ _FIELD = (
 )
 
 
-class Geometry(Tab):
+class Geometry(FigureTab):
     """The paths of a race on a map of the kernel weights.
 
     `pins` chooses two or three kernels through which an exact slice is drawn, and `model` whose cuts are drawn in it.
@@ -57,8 +56,6 @@ class Geometry(Tab):
         super().__init__()
         self.bar, self.map, self.segment = CursorBar(), MapCard(), SegmentCard()
         self.map.on_pick = self._start_at
-        self.frames = FigureSync().frames
-        self.frames.heartbeat.on_key(self.press)
         self.frames.heartbeat.on_step_key(self.bar.press)
         self._shown: tuple[Race | None, Theme | None, tuple[int, ...]] = (None, None, ())
         self._offered_at = -1
@@ -112,7 +109,6 @@ class Geometry(Tab):
         """Follow another race, other colours or another slice."""
         race, kernels = session.race, self.kernels
         self._shown = race, session.theme, kernels
-        self.root.stylesheets = [cards.variables(session.theme)]
         self.pins.max_width = round(SLICE * session.theme.scale)
         on_segment = len(kernels) == 2
         self.segment.root.visible, self.map.root.visible = on_segment, not on_segment

@@ -6,7 +6,6 @@ from time import monotonic
 
 from mklviz.engine import Race
 from mklviz.views.form import Form, FormRow, Select
-from mklviz.views.host.frames import FigureSync
 from mklviz.views.host.page_session import is_on_page
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme
@@ -17,7 +16,7 @@ from mklviz.views.model.table_card import TableCard
 from mklviz.views.race.cursor_bar import CursorBar
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
-from mklviz.views.tabs import Tab
+from mklviz.views.tabs import FigureTab
 from mklviz.views.tabs._previews import weights_preview
 
 __all__ = ["Model"]
@@ -60,7 +59,7 @@ SECTIONS = (
 )
 
 
-class Model(Tab):
+class Model(FigureTab):
     """What one of the solvers has learned; `run` chooses which.
 
     Points can be changed on the card `points`, and `table` predicts tables.
@@ -71,9 +70,8 @@ class Model(Tab):
 
     def __init__(self) -> None:
         super().__init__()
-        self.bar, self.frames = CursorBar(), FigureSync().frames
+        self.bar = CursorBar()
         self.frames.heartbeat.on_step_key(self.bar.press)
-        self.frames.heartbeat.on_key(self.press)
         self._shown: tuple[Race | None, Theme | None] = (None, None)
         self._cursor: int | None = None  # where it was at the last tick
         self._moved_at = 0.0
@@ -106,7 +104,6 @@ class Model(Tab):
             if race is not self._shown[0]:
                 self.bar.set_playing(False)
             self._shown = race, session.theme
-            self.root.stylesheets = [cards.variables(session.theme)]
             labels = {style.label: key for key, style in styles.items()}
             chosen = self.run.value if self.run.value in styles else next(iter(styles), "")
             self.run.param.update(options=labels, value=chosen)

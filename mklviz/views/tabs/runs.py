@@ -117,7 +117,6 @@ class Runs(Tab):
         self._session = self.listed.session = session
         self.store = self.words.store = session.store
         self.keep.visible = session.can_keep and not session.follows
-        self.root.stylesheets = [cards.variables(session.theme)]
         self.look()
 
     def tick(self, now: float) -> None:

@@ -73,7 +73,6 @@ class Share(Tab):
     def follow(self, session: Session) -> None:
         """Share the session's race."""
         self._session = session
-        self.root.stylesheets = [cards.variables(session.theme)]
         if session.missing:
             self.code.object = f"# {session.missing}"
         elif session.recipe is not None:

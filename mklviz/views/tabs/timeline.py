@@ -39,7 +39,6 @@ class Timeline(Tab):
         if session.race is not self.view.race:
             self.bar.set_playing(False)
         self.view.follow(session)
-        self.root.stylesheets = [cards.variables(session.theme)]
         self.bar.follow(session, self.view.figures.styles)
         self.branch.follow(session, self.view.figures.styles, self.bar.step)
 

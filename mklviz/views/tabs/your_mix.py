@@ -28,14 +28,13 @@ from mklviz.views.form import Button, Form, FormRow
 from mklviz.views.host.beside import KEEP_HOLD, beside
 from mklviz.views.host.components import ScriptedComponent
 from mklviz.views.host.dragging import ONE_IN_FLIGHT
-from mklviz.views.host.frames import FigureSync
 from mklviz.views.host.ticks import Polling
 from mklviz.views.look import cards
 from mklviz.views.look.palette import CLASS_MARKERS, RunStyle, Theme, class_colours
 from mklviz.views.look.styles import race_styles
 from mklviz.views.model.lab_charts import curve_tables, curves_chart, lab_figure
 from mklviz.views.session.session import Session
-from mklviz.views.tabs import Tab
+from mklviz.views.tabs import FigureTab
 from mklviz.views.tabs._previews import weights_preview
 
 __all__ = ["Boundaries", "WeightBars", "YourMix"]
@@ -45,7 +44,7 @@ _FEW = " These are the {shown} heaviest of {total:,} {noun}s; the others have no
 _WHY = "Objective of each solver's steps above the best proven lower bound. The line across is your mix."
 
 
-class YourMix(Tab):
+class YourMix(FigureTab):
     """Bars of kernel weights to drag, the score of the mix, and the solvers' curves that it is to get below."""
 
     title, order = "Your mix", 6
@@ -60,14 +59,12 @@ class YourMix(Tab):
         self._theme: Theme | None = None
         self._drawn: object = None
         self._polling = Polling(self._look)
-        self._sync = FigureSync()
-        self._sync.frames.heartbeat.on_key(self.press)
         self.about, self.score, self.heading = cards.html(), cards.html(), cards.html()
         self.boundaries = Boundaries()
         self._grid = cards.grid(columns="auto-fit, minmax(min(420px, 100%), 1fr)")
         again = Button(lambda *_: self._start_over(), label="Equal weights", width=130)
         self._bars_card = cards.card(self.about, self.bars, Form(FormRow(again)))
-        self.root = cards.column(self._grid, self._sync.frames.heartbeat)
+        self.root = cards.column(self._grid, self.frames.heartbeat)
 
     @classmethod
     def supports(cls, session: Session) -> str:
@@ -94,7 +91,6 @@ class YourMix(Tab):
         same = self.mixer is not None and session.race.problem is self.mixer.problem
         if not looks:
             self._theme = session.theme
-            self.root.stylesheets = [cards.variables(session.theme)]
             self._build(session.theme)
         if not (looks and same):
             self.boundaries.begin(session.prepared, session.theme)
@@ -141,15 +137,15 @@ class YourMix(Tab):
         self._look()
         self._compare(self._session)
         drawn = tuple(len(trace) for trace in self._session.traces.values())
-        if drawn != self._drawn and self._sync.ready([self.figure.plot]):
+        if drawn != self._drawn and self.sync.ready([self.figure.plot]):
             self._drawn = drawn
-            with self._sync.frames.in_order():
+            with self.frames.in_order():
                 self._draw()
 
     def _compare(self, session: Session) -> None:
         """Draw where the best solver decides."""
-        if session.race is not None and self._theme is not None and self._sync.ready([self.figure.plot]):
-            with self._sync.frames.in_order():
+        if session.race is not None and self._theme is not None and self.sync.ready([self.figure.plot]):
+            with self.frames.in_order():
                 self.boundaries.update(session.traces, race_styles(session.race, self._theme))
 
     def _look(self) -> bool:
