@@ -29,7 +29,7 @@ from mklviz.views.geometry.map_chart import LOW_AND_HIGH
 from mklviz.views.host.beside import beside
 from mklviz.views.host.solved_paths import SOLVER, solves_alone
 from mklviz.views.lessons.triangle import TRIANGLE_SCRIPT, TRIANGLE_STYLE, Heights, triangle_data, triangle_figure
-from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
+from mklviz.views.look.palette import DARK, LIGHT, TEXT_CSS, Theme, tokens
 from mklviz.views.look.styles import run_styles, solver_of
 
 if TYPE_CHECKING:
@@ -52,8 +52,7 @@ const told = (name) => document.querySelector(`script.${name}`).textContent
 playTriangle(document.querySelector(".map"), JSON.parse(told("triangle")), told("solver"))
 """
 _TRIANGLE_COLOURS = (
-    ".map { flex-basis: 100%; --mk-small: 13px; --mk-words: 14px; --mk-label: 15px; --mk-font: var(--font);"
-    + "".join(f" --mk-{name}: var(--{name});" for name in ("card", "border", "text", "muted", "axis", "accent"))
+    ".map { flex-basis: 100%; --mk-small: 13px; --mk-words: 14px; --mk-label: 15px;"
     + "".join(
         f" --mk-{name}: light-dark({LOW_AND_HIGH[False][k]}, {LOW_AND_HIGH[True][k]});"
         for k, name in enumerate(("low", "high"))
@@ -165,7 +164,7 @@ def figures_script() -> str:
 
 def figures_style() -> str:
     """Return the style sheet of the figures, which stand in an element of class ``recording``."""
-    return beside(__file__, "page.css")
+    return TEXT_CSS + beside(__file__, "page.css")
 
 
 def _policy(script: str) -> str:
@@ -189,14 +188,9 @@ def page_colours(traces: Mapping[str, Trace]) -> str:
 
 def colours(traces: Mapping[str, Trace], theme: Theme) -> str:
     """Return the colours of a page of these runs as CSS variables."""
-    plain = ("page", "card", "border", "text", "muted", "grid", "axis", "accent")
-    named = {name: getattr(theme, name) for name in plain} | {"font": FONT}
-    for name in ("good", "bad", "neutral"):
-        named[f"{name}-fill"], named[name] = getattr(theme, name)
     styles = run_styles({key: trace for key, trace in traces.items() if len(trace)}, theme)
-    named |= {f"run-{index}": style.colour for index, style in enumerate(styles.values())}
-    named |= {f"kernel-{index}": colour for index, colour in enumerate(theme.kernels)}
-    return " ".join(f"--{name}: {value};" for name, value in named.items())
+    runs = "".join(f"--run-{index}: {style.colour};" for index, style in enumerate(styles.values()))
+    return tokens(theme) + runs + "".join(f"--kernel-{index}: {colour};" for index, colour in enumerate(theme.kernels))
 
 
 # -- the files of the race that is shown: a page, a picture, its runs and a table, each with its name and its bytes

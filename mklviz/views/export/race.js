@@ -180,14 +180,14 @@ class RaceView {
     this.rows = tag("tbody", {})
     this.milestones = tag("tbody", {})
     return tag("section", { class: "card" }, this.tableTitle,
-      table({ "aria-label": "Results of the solvers" }, heads, this.rows), why(...way),
-      table({ class: "milestones", "aria-label": "Milestones of the solvers" }, way_heads.map((head) => [head]), this.milestones))
+      table({ class: "results", "aria-label": "Results of the solvers" }, heads, this.rows), why(...way),
+      table({ class: "results milestones", "aria-label": "Milestones of the solvers" }, way_heads.map((head) => [head]), this.milestones))
   }
 
   row(run) {
     const { data, state } = this
     const at = this.standing(run), ended = this.cursor >= run.iteration.at(-1), begun = this.cursor >= run.iteration[0]
-    return tag("tr", { class: state.hidden.has(run.key) ? "quiet" : "" }, this.head(run),
+    return tag("tr", { class: state.hidden.has(run.key) ? "hidden-run" : "" }, this.head(run),
       marked("td", ended ? run.status : begun ? data.past : data.later, { title: ended ? run.reason : "" }),
       ...run.cells[at].split("\t").map((text) => tag("td", {}, begun ? text : "")))
   }

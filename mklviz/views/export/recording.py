@@ -61,7 +61,7 @@ __all__ = [
 
 LARGE = ("objective", "gap", "step")
 PAGE = replace(
-    LIGHT, muted="var(--muted)", kernels=tuple(f"var(--kernel-{slot})" for slot in range(len(LIGHT.kernels)))
+    LIGHT, muted="var(--mk-muted)", kernels=tuple(f"var(--kernel-{slot})" for slot in range(len(LIGHT.kernels)))
 )
 
 

@@ -12,16 +12,13 @@ from typing import Any
 
 import panel as pn
 
-from mklviz.context import PARTS
 from mklviz.glossary import GLOSSARY
-from mklviz.views.host.beside import beside
 from mklviz.views.host.components import Markup
-from mklviz.views.look.palette import DARK, FONT, LIGHT, RunStyle, Theme, run_name
+from mklviz.views.look.palette import DARK, FONT, LIGHT, TEXT_CSS, RunStyle, Theme, run_name, tokens
 
 __all__ = [
     *("GAP", "PAGE_SX", "SIDEBAR_WIDTH", "TEXT_CSS", "THEME", "WITHOUT_DRAWER", "Rooted", "card", "cell"),
     *("column", "figure", "grid", "heading", "help_mark", "html", "legend", "said", "title", "variables"),
-    *("word_variables",),
 ]
 
 GAP = 12  # pixels between cards
@@ -35,8 +32,6 @@ _GRID = """
 :host(.bk-hidden) {{ display: none; }}
 .scroll-button {{ display: none; }}"""
 
-TEXT_CSS = beside(__file__, "cards.css")
-
 
 class Rooted(pn.viewable.Viewer):
     """Something on a page that is seen as its `root`."""
@@ -49,18 +44,7 @@ class Rooted(pn.viewable.Viewer):
 
 def variables(theme: Theme) -> str:
     """Return the theme as a stylesheet for the outermost element; custom properties reach into every shadow root."""
-    names = ("page", "card", "border", "text", "muted", "accent")
-    tokens = "".join(f"--mk-{name}: {getattr(theme, name)};" for name in names)
-    pairs = zip(PARTS, theme.parts, strict=True)
-    tokens += "".join(f"--mk-{part}: {fill}; --mk-on-{part}: {text};" for part, (fill, text) in pairs)
-    detail = "--mk-detail: none; " if theme.projected else ""  # in large type explanations are left out
-    return f":host {{ {tokens}{word_variables(theme)} --mk-font: {FONT}; --mk-scale: {theme.scale:g}; {detail}}}"
-
-
-def word_variables(theme: Theme) -> str:
-    """Return the colours of words such as "converged" as CSS variables."""
-    words = {"good": theme.good, "bad": theme.bad, "neutral": theme.neutral}
-    return "".join(f"--mk-{name}-fill: {fill}; --mk-{name}: {text};" for name, (fill, text) in words.items())
+    return f":host {{ {tokens(theme)} }}"
 
 
 def figure(plot: Any = None) -> pn.pane.Bokeh:

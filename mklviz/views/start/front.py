@@ -29,8 +29,7 @@ from mklviz.views.host.solved_paths import SOLVER
 from mklviz.views.lessons.pictures import kernel_titles, thumbnail
 from mklviz.views.lessons.triangle import TRIANGLE_SCRIPT, TRIANGLE_STYLE, triangle_data, triangle_figure
 from mklviz.views.links.link import LESSON, ON
-from mklviz.views.look.cards import word_variables
-from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme, readable
+from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme, readable, word_variables
 from mklviz.views.look.styles import run_styles, verdict_html
 
 __all__ = ["RECORDED", "front_html", "lessons"]
