@@ -22,6 +22,7 @@ from mklviz.views.host.components import PlotPane
 from mklviz.views.look import cards
 from mklviz.views.look.palette import LIGHT, Theme
 from mklviz.views.look.styles import verdict_html
+from mklviz.views.race.results import MILESTONES, row_html, table_html
 from mklviz.views.sidebar.scenario_panel import ScenarioPanel
 
 __all__ = ["ClaimCard"]
@@ -67,7 +68,7 @@ class ClaimCard:
             return
         answer = recorded_answers().answers.get(claim.name, ClaimAnswer(claim, UNKNOWN))
         self._sentence.object = said_html(answer)
-        self._why.object = why_html(answer, recorded_answers().machine) + table_html(answer)
+        self._why.object = why_html(answer, recorded_answers().machine) + numbers_html(answer)
         self._picture.param.update(objects=[*self._drawn(answer)], visible=bool(answer.rows))
 
     def _drawn(self, answer: ClaimAnswer) -> Iterator[Any]:
@@ -98,23 +99,19 @@ def legend_html(answer: ClaimAnswer) -> str:
     return f'<span class="legend">{entries}</span>'
 
 
-def table_html(answer: ClaimAnswer) -> str:
+def numbers_html(answer: ClaimAnswer) -> str:
     """Return the paper's values and ours as numbers, folded away."""
     if not answer.rows:
         return ""
-    head = "".join(f"<th>{escape(text)}</th>" for text in COLUMNS)
+    heads = [(escape(text), "") for text in COLUMNS]
     whole_first = sorted(answer.rows, key=lambda row: row.title != ALL_DATA)
-    body = "".join(_row(row_texts(answer.claim, row)) for row in whole_first)
-    return (
-        '<details><summary>The numbers</summary><div class="scroll"><table class="results milestones">'
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div></details>"
-    )
+    rows = (_row(row_texts(answer.claim, row)) for row in whole_first)
+    return f"<details><summary>The numbers</summary>{table_html('The numbers', heads, rows, MILESTONES)}</details>"
 
 
 def _row(texts: tuple[str, ...]) -> str:
     first, *middle, verdict = texts
-    cells = "".join(f"<td>{escape(text)}</td>" for text in middle)
-    return f"<tr><th>{escape(first)}</th>{cells}<td>{verdict_html(verdict)}</td></tr>"
+    return row_html(escape(first), (*map(escape, middle), verdict_html(verdict)))
 
 
 def why_html(answer: ClaimAnswer, machine: str) -> str:

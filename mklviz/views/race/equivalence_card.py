@@ -23,7 +23,7 @@ from mklviz.record import Trace
 from mklviz.views.form import Button, Form, FormRow
 from mklviz.views.look import cards
 from mklviz.views.race.ended_cards import EndedCard
-from mklviz.views.race.results import table_html
+from mklviz.views.race.results import row_html, table_html
 
 __all__ = ["EquivalenceCard"]
 
@@ -34,13 +34,13 @@ MOST_KERNELS = 20_000  # beyond, one check would take minutes
 _FAILED = "The other formulations could not be computed"
 _PROGRESS = "Solving the other formulations: {}."
 _HEADS = (
-    ("Kernel weights", "left", "The other formulation"),
-    ("C", "right", "Weight of the loss there"),
-    ("Its parameters", "left", "The price of the kernel weights there"),
-    ("Objective of this solution", "right", "Objective there of the solution found here, rescaled"),
-    ("Its gap there", "right", "Certified distance of that objective to the optimum there"),
-    ("Solved afresh", "right", "Objective of a solver that starts from nothing there"),
-    ("Difference", "right", "How much higher or lower, relative to the objective"),
+    ("Kernel weights", "The other formulation"),
+    ("C", "Weight of the loss there"),
+    ("Its parameters", "The price of the kernel weights there"),
+    ("Objective of this solution", "Objective there of the solution found here, rescaled"),
+    ("Its gap there", "Certified distance of that objective to the optimum there"),
+    ("Solved afresh", "Objective of a solver that starts from nothing there"),
+    ("Difference", "How much higher or lower, relative to the objective"),
 )
 
 
@@ -162,11 +162,8 @@ def _none(race: Race | None) -> str:
 
 def _table(mapped: Sequence[Mapped], solved: Sequence[Solved]) -> str:
     """Return the problems as an HTML table."""
-    heads = "".join(
-        f'<th scope="col" style="text-align:{side}" title="{escape(why)}">{name}</th>' for name, side, why in _HEADS
-    )
-    body = "".join(_row(m, solved[k] if k < len(solved) else None) for k, m in enumerate(mapped))
-    return table_html("Problems with the same solution", heads, body)
+    rows = (_row(m, solved[k] if k < len(solved) else None) for k, m in enumerate(mapped))
+    return table_html("Problems with the same solution", _HEADS, rows, "results formulations")
 
 
 def _row(mapped: Mapped, solved: Solved | None) -> str:
@@ -185,7 +182,4 @@ def _row(mapped: Mapped, solved: Solved | None) -> str:
         afresh,
         difference,
     )
-    cells = "".join(
-        f'<td style="text-align:{side}">{cell}</td>' for cell, (_, side, _) in zip(numbers, _HEADS[1:], strict=True)
-    )
-    return f'<tr><th scope="row">{escape(label[:1].upper() + label[1:])}</th>{cells}</tr>'
+    return row_html(escape(label[:1].upper() + label[1:]), numbers)

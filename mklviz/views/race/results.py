@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -16,9 +16,9 @@ from mklviz.record.summary import PARTS, Reference, RunResult, milestones, resul
 from mklviz.views.look.palette import RunStyle, run_name
 
 __all__ = [
-    *("STATUS_WORDS", "WAY", "WAY_HEADS", "ResultRow", "State", "milestone_table", "moved_words", "race_sentence"),
-    *("result_cells", "result_heads", "result_rows", "result_table", "states_of", "status_html", "table_html"),
-    *("way_cells", "weights_pills", "words_outside"),
+    *("MILESTONES", "STATUS_WORDS", "WAY", "WAY_HEADS", "ResultRow", "State", "milestone_table", "moved_words"),
+    *("race_sentence", "result_cells", "result_heads", "result_rows", "result_table", "row_html", "states_of"),
+    *("status_html", "table_html", "way_cells", "weights_pills", "words_outside"),
 ]
 
 ScoreAt = Callable[[str, int], float]
@@ -139,11 +139,8 @@ def result_rows(
 def result_table(rows: Collection[ResultRow], regression: bool = False, noun: str = "kernel") -> str:
     """Return an HTML table; with `regression` scores are R², otherwise accuracies; `noun` is what has weights."""
     columns = (*result_heads(noun), _SCORES[regression])
-    heads = "".join(f'<th scope="col" title="{escape(why)}">{name}</th>' for name, why in columns)
-    body = "".join(_row(row, regression) for row in rows)
-    if not rows:
-        body = f'<tr><td colspan="{len(columns)}" class="quiet">The result of each solver appears here.</td></tr>'
-    return table_html("Results of the solvers", heads, body)
+    none = f'<tr><td colspan="{len(columns)}" class="quiet">The result of each solver appears here.</td></tr>'
+    return table_html("Results of the solvers", columns, [_row(row, regression) for row in rows] or [none])
 
 
 def _row(row: ResultRow, regression: bool) -> str:
@@ -179,21 +176,32 @@ def result_heads(noun: str) -> list[tuple[str, str]]:
 def milestone_table(traces: Mapping[str, Trace], styles: Mapping[str, RunStyle]) -> str:
     """Return as HTML the cost of each run at parts of its way to the least objective of all."""
     best = Reference.of(traces.values())
-    heads = "".join(f'<th scope="col">{head}</th>' for head in WAY_HEADS)
-    rows = []
-    for key, trace in traces.items():
-        cells = "".join(f"<td>{cell}</td>" for cell in way_cells(trace, best))
-        rows.append(f'<tr><th scope="row">{run_name(styles[key])}</th>{cells}</tr>')
+    rows = [row_html(run_name(styles[key]), way_cells(trace, best)) for key, trace in traces.items()]
     why = f'<p class="why" title="{escape(WAY[1])}">{WAY[0]}</p>'
-    return why + table_html("Milestones of the solvers", heads, "".join(rows), "results milestones")
+    return why + table_html("Milestones of the solvers", [(head, "") for head in WAY_HEADS], rows, MILESTONES)
 
 
-def table_html(caption: str, heads: str, body: str, kind: str = "results") -> str:
-    """Return a table that scrolls within its card; `kind` is the class of its style."""
+MILESTONES = "results milestones"  # class of a table that is no wider than its text
+
+
+def table_html(
+    caption: str, heads: Iterable[tuple[str, str]], rows: Iterable[str], kind: str = "results", above: str = ""
+) -> str:
+    """Return a table that scrolls within its card.
+
+    `heads`: names of the columns, as HTML, and what they mean; `kind`: the class of its style; `above`: a row of
+    headings over them.
+    """
+    named = "".join(f'<th scope="col" title="{escape(why)}">{name}</th>' for name, why in heads)
     return (
-        f'<div class="scroll" tabindex="0"><table class="{kind}"><caption class="unseen">{caption}</caption>'
-        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
+        f'<div class="scroll" tabindex="0"><table class="{kind}"><caption class="unseen">{escape(caption)}</caption>'
+        f"<thead>{above}<tr>{named}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
+
+
+def row_html(head: str, cells: Iterable[str]) -> str:
+    """Return a row of a table."""
+    return f'<tr><th scope="row">{head}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
 
 
 def way_cells(trace: Trace, best: Reference) -> list[str]:
