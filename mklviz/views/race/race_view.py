@@ -32,8 +32,8 @@ from mklviz.views.look.palette import LIGHT
 from mklviz.views.race.components import Chips
 from mklviz.views.race.cursor import step_near
 from mklviz.views.race.figures import Charts
-from mklviz.views.race.race_axes import LongRuns, RaceAxes, above_box, race_controls
-from mklviz.views.race.race_figures import FrameSender, RaceFigures
+from mklviz.views.race.race_axes import LongRuns, above_box, race_controls
+from mklviz.views.race.race_figures import RaceFigures
 from mklviz.views.race.race_page import LARGE_CHARTS, RacePage
 from mklviz.views.race.race_text import RaceText, Score
 from mklviz.views.race.readings import DrawnRuns
@@ -168,13 +168,11 @@ class RaceView(pn.viewable.Viewer):
         self._log_of = {"svm_solves": True}  # some methods solve a hundred times as many, and would flatten all others
         self.frames, self.chips = Frames(), Chips(margin=0)
         self.heartbeat = self.frames.heartbeat
-        self.long_runs = LongRuns(lambda: self.axes.turn_end())
-        controls = [*race_controls(self, lambda *_: self.axes.reset_zoom()), self.long_runs.form]
+        self.long_runs = LongRuns(lambda: self._turn_end())
+        controls = [*race_controls(self, lambda *_: self.figures.change(Charts.reset_zoom)), self.long_runs.form]
         self.page = RacePage(self.chips, controls, above_box(self), self.heartbeat)
         self.slot = self.page.slot
-        self._sender = FrameSender(self.frames, self.page)
-        self.figures = RaceFigures(self.page, self.chips, self._sender, self._options)
-        self.axes = RaceAxes(self.figures, self.long_runs, self.frames)
+        self.figures = RaceFigures(self.page, self.chips, self.frames, self._options)
         self.text = RaceText(self.page)
         self.hold_unseen = HoldUnseen()
         self.heartbeat.on_key(lambda key: self.on_key(key) if self.on_key is not None else None)
@@ -218,7 +216,7 @@ class RaceView(pn.viewable.Viewer):
         self.text.begin(score, regression)
         self.hold_unseen.begin()
         self._draw(DrawnRuns.of(race))
-        self.axes.hold(extents)  # the same curves will fill the same axes
+        self.figures.change(lambda charts: charts.hold(extents))  # the same curves will fill the same axes
 
     def play(self, playback: Playback) -> None:
         """Play a recording until there is a race; it is marked as one, and never counts as a result."""
@@ -266,16 +264,17 @@ class RaceView(pn.viewable.Viewer):
             self.figures.name_kernels()
         changed = news.points or news.states
         if self.text.due(self.race, news, self.frames.sent_at, now):
-            if not (self.above_chosen or self.above) and self.axes.squashed:
+            if not (self.above_chosen or self.above) and self.figures.squashed:
                 self._set_above(True)
             changed = self.figures.refer() or changed
             self._write(now)
-        self.axes.mark(self.cursor)
-        self.axes.settle(states)
+        self.figures.mark(self.cursor)
+        self.long_runs.update(self.figures)
+        self.figures.settle(states)
         if self.text.ask_for_scores(self.race, states):
             self._write(now)
         if changed or now - self.frames.sent_at > IDLE_BEAT:
-            self._sender.send(now)
+            self.figures.send(now)
 
     def _write(self, now: float) -> None:
         """Bring all text up to date."""
@@ -307,7 +306,7 @@ class RaceView(pn.viewable.Viewer):
         if self.above != self.figures.options.above:
             self.above_chosen = self.above_chosen or not self._by_itself
         self.figures.apply(self._options)
-        self.axes.end()
+        self.long_runs.update(self.figures)
         self._write(monotonic())
 
     @param.depends("large", "theme", watch=True)
@@ -321,8 +320,13 @@ class RaceView(pn.viewable.Viewer):
         self.chips.hidden = sorted(self.hidden)
         if self.hidden != self.figures.hidden:
             self.figures.hide(self.hidden)
-        self.axes.mark(self.cursor)
+        self.figures.mark(self.cursor)
         self._write(monotonic())
+
+    def _turn_end(self) -> None:
+        """Show all of the horizontal axis, or its beginning again."""
+        self.long_runs.update(self.figures)
+        self.figures.change(Charts.reset_zoom)
 
     def _set_above(self, above: bool) -> None:
         """Choose by itself how objectives are drawn."""
