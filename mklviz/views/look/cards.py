@@ -17,7 +17,7 @@ from mklviz.views.host.components import Markup
 from mklviz.views.look.palette import DARK, FONT, LIGHT, TEXT_CSS, RunStyle, Theme, run_name, tokens
 
 __all__ = [
-    *("GAP", "PAGE_SX", "SIDEBAR_WIDTH", "TEXT_CSS", "THEME", "WITHOUT_DRAWER", "Rooted", "card", "cell"),
+    *("GAP", "PAGE_SX", "SIDEBAR_WIDTH", "THEME", "WITHOUT_DRAWER", "Rooted", "card", "cell"),
     *("column", "figure", "grid", "heading", "help_mark", "html", "legend", "said", "title", "variables"),
 ]
 

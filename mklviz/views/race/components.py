@@ -18,8 +18,8 @@ from mklviz.context import PARTS
 from mklviz.record import Trace
 from mklviz.views.host.beside import LET_GO, beside
 from mklviz.views.host.components import ScriptedComponent
-from mklviz.views.look.cards import TEXT_CSS, title
-from mklviz.views.look.palette import RunStyle, swatch
+from mklviz.views.look.cards import title
+from mklviz.views.look.palette import TEXT_CSS, RunStyle, swatch
 
 __all__ = ["LABELS", "Chips", "TimeBars", "heading", "spent_by"]
 
