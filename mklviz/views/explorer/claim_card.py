@@ -21,8 +21,7 @@ from mklviz.views.chart.claim_chart import claim_chart, claim_height, claim_sign
 from mklviz.views.host.components import PlotPane
 from mklviz.views.look import cards
 from mklviz.views.look.palette import LIGHT, Theme
-from mklviz.views.look.styles import verdict_html
-from mklviz.views.race.results import MILESTONES, row_html, table_html
+from mklviz.views.look.styles import MILESTONES, row_html, table_html, verdict_html
 from mklviz.views.sidebar.scenario_panel import ScenarioPanel
 
 __all__ = ["ClaimCard"]

@@ -1,8 +1,8 @@
-"""How the runs of a race are drawn: as their solvers are; one that enters twice varies dash, marker and shade."""
+"""How runs are drawn, as their solvers are: one that enters twice varies dash, marker and shade. And tables in HTML."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from mklviz.contract import Solver
@@ -17,7 +17,10 @@ from mklviz.reproduce.texts import VERDICT_SIGNS
 from mklviz.reproduce.verdicts import DOES_NOT, PARTLY, REPRODUCES
 from mklviz.views.look.palette import DASHES, RunStyle, Theme, mixed, readable
 
-__all__ = ["race_styles", "run_styles", "solver_of", "solver_styles", "verdict_html", "written_styles"]
+__all__ = [
+    *("MILESTONES", "race_styles", "row_html", "run_styles", "solver_of", "solver_styles", "table_html"),
+    *("verdict_html", "written_styles"),
+]
 
 
 def race_styles(race: Race, theme: Theme) -> dict[str, RunStyle]:
@@ -97,3 +100,29 @@ def verdict_html(verdict: str) -> str:
     """Return a verdict as a word with its sign."""
     look, sign = _STYLES.get(verdict, _OTHER), VERDICT_SIGNS[verdict]
     return f'<span class="word {look}"><i aria-hidden="true" data-sign="{sign}"></i>{escape(verdict)}</span>'
+
+
+# -- tables
+
+
+MILESTONES = "results milestones"  # class of a table that is no wider than its text
+
+
+def table_html(
+    caption: str, heads: Iterable[tuple[str, str]], rows: Iterable[str], kind: str = "results", above: str = ""
+) -> str:
+    """Return a table that scrolls within its card.
+
+    `heads`: names of the columns, as HTML, and what they mean; `kind`: the class of its style; `above`: a row of
+    headings over them.
+    """
+    named = "".join(f'<th scope="col" title="{escape(why)}">{name}</th>' for name, why in heads)
+    return (
+        f'<div class="scroll" tabindex="0"><table class="{kind}"><caption class="unseen">{escape(caption)}</caption>'
+        f"<thead>{above}<tr>{named}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def row_html(head: str, cells: Iterable[str]) -> str:
+    """Return a row of a table."""
+    return f'<tr><th scope="row">{head}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'

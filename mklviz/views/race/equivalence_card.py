@@ -22,8 +22,8 @@ from mklviz.problem.proving import relative_gap
 from mklviz.record import Trace
 from mklviz.views.form import Button, Form, FormRow
 from mklviz.views.look import cards
+from mklviz.views.look.styles import row_html, table_html
 from mklviz.views.race.ended_cards import EndedCard
-from mklviz.views.race.results import row_html, table_html
 
 __all__ = ["EquivalenceCard"]
 

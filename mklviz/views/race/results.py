@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -14,11 +14,12 @@ from mklviz.record import FINAL, Trace
 from mklviz.record.motion import RULE, Motion
 from mklviz.record.summary import PARTS, Reference, RunResult, milestones, result_at
 from mklviz.views.look.palette import RunStyle, run_name
+from mklviz.views.look.styles import MILESTONES, row_html, table_html
 
 __all__ = [
-    *("MILESTONES", "STATUS_WORDS", "WAY", "WAY_HEADS", "ResultRow", "State", "milestone_table", "moved_words"),
-    *("race_sentence", "result_cells", "result_heads", "result_rows", "result_table", "row_html", "states_of"),
-    *("status_html", "table_html", "way_cells", "weights_pills", "words_outside"),
+    *("STATUS_WORDS", "WAY", "WAY_HEADS", "ResultRow", "State", "milestone_table", "moved_words"),
+    *("race_sentence", "result_cells", "result_heads", "result_rows", "result_table", "states_of"),
+    *("status_html", "way_cells", "weights_pills", "words_outside"),
 ]
 
 ScoreAt = Callable[[str, int], float]
@@ -179,29 +180,6 @@ def milestone_table(traces: Mapping[str, Trace], styles: Mapping[str, RunStyle])
     rows = [row_html(run_name(styles[key]), way_cells(trace, best)) for key, trace in traces.items()]
     why = f'<p class="why" title="{escape(WAY[1])}">{WAY[0]}</p>'
     return why + table_html("Milestones of the solvers", [(head, "") for head in WAY_HEADS], rows, MILESTONES)
-
-
-MILESTONES = "results milestones"  # class of a table that is no wider than its text
-
-
-def table_html(
-    caption: str, heads: Iterable[tuple[str, str]], rows: Iterable[str], kind: str = "results", above: str = ""
-) -> str:
-    """Return a table that scrolls within its card.
-
-    `heads`: names of the columns, as HTML, and what they mean; `kind`: the class of its style; `above`: a row of
-    headings over them.
-    """
-    named = "".join(f'<th scope="col" title="{escape(why)}">{name}</th>' for name, why in heads)
-    return (
-        f'<div class="scroll" tabindex="0"><table class="{kind}"><caption class="unseen">{escape(caption)}</caption>'
-        f"<thead>{above}<tr>{named}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
-    )
-
-
-def row_html(head: str, cells: Iterable[str]) -> str:
-    """Return a row of a table."""
-    return f'<tr><th scope="row">{head}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
 
 
 def way_cells(trace: Trace, best: Reference) -> list[str]:

@@ -12,7 +12,7 @@ from mklviz.sweeps import SweepProgress, SweepTable
 from mklviz.sweeps.following import duration_text
 from mklviz.sweeps.statistics import Difference, Measure, Outcomes, Spread
 from mklviz.views.look.palette import RunStyle, run_name
-from mklviz.views.race.results import MILESTONES, row_html, table_html
+from mklviz.views.look.styles import MILESTONES, row_html, table_html
 
 _RATIO = "How many times the first costs what the second does: the geometric mean over cases that both solved"
 _CHANGE = "By how much the first has more than the second: the mean over cases that both solved"

@@ -16,9 +16,8 @@ from mklviz.record import FINAL, Trace
 from mklviz.views.form import Form, FormRow, Select, Slider
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme, run_name
-from mklviz.views.look.styles import run_styles
+from mklviz.views.look.styles import row_html, run_styles, table_html
 from mklviz.views.model.lab_charts import bar_table, bars_chart, curve_tables, curves_chart, lab_figure
-from mklviz.views.race.results import row_html, table_html
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
 from mklviz.views.tabs import FigureTab
