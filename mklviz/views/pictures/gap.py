@@ -19,10 +19,10 @@ from mklviz.views.pictures.style import dressed, theme_of, traces_of
 __all__ = ["gap"]
 
 MARKS = 20  # markers on a line, at most
-Axis = Literal["iteration", "svm_solves", "seconds"]
+Along = Literal["iteration", "svm_solves", "seconds"]
 
 
-def gap(*traces: Any, x: Axis = "iteration", dark: bool = False) -> hv.Overlay:
+def gap(*traces: Any, x: Along = "iteration", dark: bool = False) -> hv.Overlay:
     """Draw how the gap of one or several runs falls: each run's certified gap, which never rises.
 
     Parameters
@@ -79,7 +79,7 @@ def _room(gaps: Sequence[Array]) -> dict[str, Any]:
     return {"ylim": (float(shown[0]) / 2.0, float(shown[0]) * 2.0)} if len(shown) == 1 else {}
 
 
-def _line(trace: Trace, style: RunStyle, x: Axis) -> tuple[hv.Curve, hv.Scatter]:
+def _line(trace: Trace, style: RunStyle, x: Along) -> tuple[hv.Curve, hv.Scatter]:
     """Return a line, and markers that tell it from others without colours."""
     steps = trace.first_step + np.arange(float(len(trace)))
     along = steps if x == "iteration" else np.asarray(getattr(trace, x), dtype=np.float64)
