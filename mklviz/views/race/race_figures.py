@@ -21,8 +21,7 @@ from mklviz.record import FINAL, Trace
 from mklviz.record.summary import Reference
 from mklviz.views.chart.columns import Thinning, drawable, empty_source, line_columns, race_slots
 from mklviz.views.chart.race_charts import ChartOptions
-from mklviz.views.host.document_models import walk_models_once
-from mklviz.views.host.frames import LOST_AFTER, Frames
+from mklviz.views.host.frames import LOST_AFTER, Frames, walk_models_once
 from mklviz.views.host.page_session import is_on_page, is_served
 from mklviz.views.look.palette import RunStyle, Theme, readable
 from mklviz.views.look.styles import run_styles, solver_styles

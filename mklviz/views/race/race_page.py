@@ -13,7 +13,7 @@ from mklviz.views.chart.columns import KernelSlots
 from mklviz.views.chart.description import Chart
 from mklviz.views.chart.race_charts import ChartOptions, race_charts, weights_title
 from mklviz.views.host.components import PlotPane
-from mklviz.views.host.document_models import document_of
+from mklviz.views.host.frames import document_of
 from mklviz.views.look import cards
 from mklviz.views.look.cards import title
 from mklviz.views.look.palette import Theme, kernel_legend, run_name

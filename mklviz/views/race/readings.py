@@ -32,7 +32,7 @@ from mklviz.views.chart.columns import (
     race_slots,
     weight_columns,
 )
-from mklviz.views.host.document_models import all_columns_are_held
+from mklviz.views.host.frames import all_columns_are_held
 
 __all__ = ["DrawnRuns", "Extent", "News", "Readings", "RunFeed"]
 

@@ -24,9 +24,8 @@ from mklviz.views.look import cards
 from mklviz.views.model.model_card import ONE_SECTION
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
-from mklviz.views.sweeps.sweep_form import SweepForm
-from mklviz.views.sweeps.sweep_plan import RUNNING_SWEEPS, SweepPlan, plan_of
 from mklviz.views.sweeps.sweep_results import ResultsView, SweepResults, race_of, results_of
+from mklviz.views.sweeps.sweep_setup import RUNNING_SWEEPS, SweepForm, SweepPlan, plan_of
 from mklviz.views.sweeps.sweep_text import failures, progress_line
 from mklviz.views.tabs import FigureTab
 
