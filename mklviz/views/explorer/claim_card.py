@@ -1,4 +1,4 @@
-"""The claim of a paper that is open, ``?claim=level-table-2-silp``: its sentence, its result, its race and its chart."""
+"""The claim of a paper that is open, ``?claim=level-table-2-silp``: its sentence, its result, its race, its chart."""
 
 from __future__ import annotations
 
