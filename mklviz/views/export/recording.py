@@ -22,7 +22,6 @@ from mklviz.views.chart.columns import (
     LARGEST_DRAWN,
     WEIGHT_COLUMNS,
     KernelSlots,
-    Thinning,
     line_columns,
     race_slots,
     weight_columns,
@@ -245,10 +244,7 @@ def run_data(
 
 def kept_steps(length: int, most: int) -> list[int]:
     """Return the steps that are kept, the last one always among them."""
-    thinning = Thinning()
-    while len(thinning.select(0, length, -1)) > most:
-        thinning.stride += 1
-    steps = thinning.select(0, length, -1)
+    steps = [*range(0, length, -(-length // most))]
     return steps if steps[-1] == length - 1 else [*steps, length - 1]
 
 

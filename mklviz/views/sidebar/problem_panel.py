@@ -165,10 +165,8 @@ class ProblemPanel(Section):
         self.parameters = {name: parameter_fields(family) for name, family in regularizers.items()}
         for menu in (self.loss, self.weights):
             menu.param.watch(self._chosen, "value")
-        for field in (self.C, *self._every(self.loss_parameters), *self._every(self.parameters)):
-            field.param.watch(self.touched, "revision")
-        for box in (self.bias, self.balanced):
-            box.param.watch(self.touched, "value")
+        self.count(self.C, *self._every(self.loss_parameters), *self._every(self.parameters), name="revision")
+        self.count(self.bias, self.balanced)
         self.body = self._arrange()
         self._chosen()
 
@@ -282,8 +280,7 @@ class StopPanel(Section):
         self.weight_change = ValueField("weights move less than", "The weight change", *change, "no rule", _CHANGE)
         self.fields = (self.gap, self.flat, self.iterate_gap, self.weight_change, self.iterations, self.seconds)
         self.body = Group(Heading(object=self.title), *(field.box for field in self.fields))
-        for field in self.fields:
-            field.param.watch(self.touched, "revision")
+        self.count(*self.fields, name="revision")
         for field in self.fields[1:4]:
             field.box.visible = False
 
