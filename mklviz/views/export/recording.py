@@ -36,18 +36,19 @@ from mklviz.views.chart.race_charts import (
     recorded_options,
     run_table,
     weights_chart,
-    weights_title,
     x_axis,
 )
-from mklviz.views.look.palette import DASHES, LIGHT, MARKERS, RunStyle, kernel_legend, run_name
+from mklviz.views.look.palette import DASHES, LIGHT, MARKERS, RunStyle, run_name
 from mklviz.views.look.styles import run_styles, solver_of
 from mklviz.views.race.results import (
     WAY,
     WAY_HEADS,
+    chart_heading,
     result_cells,
     result_heads,
     status_html,
     way_cells,
+    weights_heading,
     weights_pills,
     words_outside,
 )
@@ -83,7 +84,7 @@ def page_charts(styles: Mapping[str, RunStyle], options: ChartOptions) -> dict[s
 
 
 def _chart(chart: Chart) -> dict[str, Any]:
-    words = {name: getattr(chart, name) for name in ("title", "beside", "note", "more")}
+    words = {"title": chart.title, "heading": chart_heading(replace(chart, term=""), told=True)}
     return words | {"y": _axis(chart.y), "marks": [_mark(mark) for mark in chart.marks]}
 
 
@@ -209,8 +210,7 @@ def words_data(
         "way": WAY,
         "way_heads": WAY_HEADS,
         "kernels": slots.shown,
-        "legend": kernel_legend(slots.shown, PAGE, slots.coloured),
-        "weights_title": weights_title(options.noun, len(slots.slots), len(slots.names)),
+        "weights_heading": weights_heading(slots, PAGE, options.noun),
         STOP: {"y": [options.gap_tolerance]},
         **page_charts(styles, options),
     }

@@ -12,13 +12,14 @@ from typing import Any
 
 import panel as pn
 
-from mklviz.glossary import GLOSSARY
 from mklviz.views.host.components import Markup
 from mklviz.views.look.palette import DARK, FONT, LIGHT, TEXT_CSS, RunStyle, Theme, run_name, tokens
+from mklviz.views.look.styles import help_mark as help_mark
+from mklviz.views.look.styles import title as title
 
 __all__ = [
     *("GAP", "PAGE_SX", "SIDEBAR_WIDTH", "THEME", "WITHOUT_DRAWER", "Rooted", "card", "cell"),
-    *("column", "figure", "grid", "heading", "help_mark", "html", "legend", "said", "title", "variables"),
+    *("column", "figure", "grid", "heading", "html", "legend", "said", "variables"),
 ]
 
 GAP = 12  # pixels between cards
@@ -67,11 +68,6 @@ def html(text: str = "", **params: Any) -> pn.pane.HTML:
     return Markup(text, stylesheets=[TEXT_CSS], margin=0, sizing_mode="stretch_width", **params)
 
 
-def title(text: str, *, term: str = "", beside: str = "") -> str:
-    """Return a card's heading with `beside` (HTML) to its right; a `term` of the glossary is explained behind it."""
-    return f'<div class="title"><h3>{escape(text)}{help_mark(term) if term else ""}</h3>{beside}</div>'
-
-
 def heading(text: str, why: str, *, term: str = "", beside: str = "") -> str:
     """Return a card's heading with the line that explains the card below."""
     return title(text, term=term, beside=beside) + said(why)
@@ -86,12 +82,6 @@ def legend(styles: Iterable[RunStyle]) -> str:
     """Return the names of runs, each beside its line and marker."""
     entries = "".join(f"<span>{run_name(style)}</span>" for style in styles)
     return f'<span class="legend">{entries}</span>'
-
-
-def help_mark(term: str) -> str:
-    """Return a question mark that says in one sentence what a term of the glossary means."""
-    sentence = escape(f"{term[0].upper()}{term[1:]}: {GLOSSARY[term]}")
-    return f'<span class="help" role="note" tabindex="0" aria-label="{sentence}" data-tip="{sentence}"></span>'
 
 
 def card(*objects: Any, **params: Any) -> pn.Column:

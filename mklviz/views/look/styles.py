@@ -10,6 +10,7 @@ from mklviz.engine import Race, make_solver
 from mklviz.engine.race import BRANCH_DASH
 from mklviz.engine.registry import MARKERS, style_of
 from mklviz.errors import MklvizError
+from mklviz.glossary import GLOSSARY
 from mklviz.recipe.words import read_solvers
 from mklviz.record import Trace
 from mklviz.record.summary import label as label_of
@@ -18,8 +19,8 @@ from mklviz.reproduce.verdicts import DOES_NOT, PARTLY, REPRODUCES
 from mklviz.views.look.palette import DASHES, RunStyle, Theme, mixed, readable
 
 __all__ = [
-    *("MILESTONES", "race_styles", "row_html", "run_styles", "solver_of", "solver_styles", "table_html"),
-    *("verdict_html", "written_styles"),
+    *("MILESTONES", "help_mark", "race_styles", "row_html", "run_styles", "solver_of", "solver_styles", "table_html"),
+    *("title", "verdict_html", "written_styles"),
 ]
 
 
@@ -102,7 +103,18 @@ def verdict_html(verdict: str) -> str:
     return f'<span class="word {look}"><i aria-hidden="true" data-sign="{sign}"></i>{escape(verdict)}</span>'
 
 
-# -- tables
+# -- headings and tables
+
+
+def title(text: str, *, term: str = "", beside: str = "") -> str:
+    """Return a card's heading with `beside` (HTML) to its right; a `term` of the glossary is explained behind it."""
+    return f'<div class="title"><h3>{escape(text)}{help_mark(term) if term else ""}</h3>{beside}</div>'
+
+
+def help_mark(term: str) -> str:
+    """Return a question mark that says in one sentence what a term of the glossary means."""
+    sentence = escape(f"{term[0].upper()}{term[1:]}: {GLOSSARY[term]}")
+    return f'<span class="help" role="note" tabindex="0" aria-label="{sentence}" data-tip="{sentence}"></span>'
 
 
 MILESTONES = "results milestones"  # class of a table that is no wider than its text

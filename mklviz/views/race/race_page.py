@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from typing import Any
 
@@ -10,18 +11,23 @@ import panel as pn
 
 from mklviz.record.motion import Motion
 from mklviz.views.chart.columns import KernelSlots
-from mklviz.views.chart.description import Chart
-from mklviz.views.chart.race_charts import ChartOptions, race_charts, weights_title
+from mklviz.views.chart.race_charts import ChartOptions, race_charts
 from mklviz.views.host.components import PlotPane
 from mklviz.views.host.frames import document_of
 from mklviz.views.look import cards
-from mklviz.views.look.cards import title
-from mklviz.views.look.palette import Theme, kernel_legend, run_name
+from mklviz.views.look.palette import Theme, run_name
 from mklviz.views.race.components import TimeBars
 from mklviz.views.race.figures import FEWEST, LARGE, SMALL, WEIGHTS, Charts
-from mklviz.views.race.results import ResultRow, moved_words, result_table, weights_pills
+from mklviz.views.race.results import (
+    ResultRow,
+    chart_heading,
+    moved_words,
+    result_table,
+    weights_heading,
+    weights_pills,
+)
 
-__all__ = ["LARGE_CHARTS", "RacePage", "SmallMultiples", "chart_heading", "weights_heading"]
+__all__ = ["LARGE_CHARTS", "RacePage", "SmallMultiples"]
 
 HEAD = 50  # pixels above a small multiple
 _AT_FOOT = ":host { height: 100%; justify-content: space-between; }"  # figures of a row are aligned
@@ -82,28 +88,6 @@ def _across(solvers: int) -> int:
 
 
 # -- the page
-
-
-def chart_heading(chart: Chart, large: bool) -> str:
-    """Return the title of a chart, with its note where it is large, or says why there is no gap."""
-    text = chart.title if chart.name != "objective" else "Objective"
-    beside = f'<i class="dashes"></i>{escape(chart.beside)}' if chart.beside else ""
-    legend = f'<span class="legend"><span>{beside}</span></span>' if beside else ""
-    told = chart.note and (large or chart.term == "projected gradient")
-    return title(text, term=chart.term, beside=legend) + (_why(chart.note, chart.more) if told else "")
-
-
-def weights_heading(slots: KernelSlots, theme: Theme, noun: str) -> str:
-    """Return the heading of the weights of kernels, or other `noun`, with the names of those shown."""
-    legend = f'<span class="legend">{kernel_legend(slots.shown, theme, slots.coloured)}</span>'
-    text = weights_title(noun, len(slots.slots), len(slots.names))
-    return title(text, term="kernel weight" if noun == "kernel" else "", beside=legend)
-
-
-def _why(text: str, more: str = "") -> str:
-    """Return a line below a heading, with more words in its tooltip."""
-    detail = f' detail" title="{escape(more)}' if more else ""
-    return f'<p class="why{detail}">{escape(text, quote=False)}</p>'
 
 
 LARGE_CHARTS = {"Objective": "objective", "Gap": "gap", "Step size": "step", "Kernels in use": "active"}
@@ -241,12 +225,14 @@ class RacePage:
     def name_kernels(self, slots: KernelSlots, theme: Theme, noun: str) -> None:
         """Write the legend of the weights of kernels, or other `noun`."""
         self._noun = noun
-        self.weights_title.object = weights_heading(slots, theme, noun)
+        self.weights_title.object = weights_heading(slots, theme, noun, "kernel weight" if noun == "kernel" else "")
 
     def write_titles(self, options: ChartOptions) -> None:
         """Write the titles above the figures."""
         for name, chart in race_charts({}, options).items():
-            self.titles[name].object = chart_heading(chart, name == self._large)
+            told = name == self._large or chart.term == "projected gradient"  # which says why there is no gap
+            shown = replace(chart, title="Objective") if name == "objective" else chart
+            self.titles[name].object = chart_heading(shown, told)
 
     def say_precision(self, text: str) -> None:
         """Write below objective and gap what is exact and what approximate, where kernels are approximated."""

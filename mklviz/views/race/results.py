@@ -1,4 +1,4 @@
-"""The table of results: one row per run, filled while it runs."""
+"""The words of a race in HTML: headings of charts, the table of results, one row per run, milestones and verdicts."""
 
 from __future__ import annotations
 
@@ -13,13 +13,16 @@ from mklviz.numbers import share_text
 from mklviz.record import FINAL, Trace
 from mklviz.record.motion import RULE, Motion
 from mklviz.record.summary import PARTS, Reference, RunResult, milestones, result_at
-from mklviz.views.look.palette import RunStyle, run_name
-from mklviz.views.look.styles import MILESTONES, row_html, table_html
+from mklviz.views.chart.columns import KernelSlots
+from mklviz.views.chart.description import Chart
+from mklviz.views.chart.race_charts import weights_title
+from mklviz.views.look.palette import RunStyle, Theme, kernel_legend, run_name
+from mklviz.views.look.styles import MILESTONES, row_html, table_html, title
 
 __all__ = [
-    *("STATUS_WORDS", "WAY", "WAY_HEADS", "ResultRow", "State", "milestone_table", "moved_words"),
+    *("STATUS_WORDS", "WAY", "WAY_HEADS", "ResultRow", "State", "chart_heading", "milestone_table", "moved_words"),
     *("race_sentence", "result_cells", "result_heads", "result_rows", "result_table", "states_of"),
-    *("status_html", "way_cells", "weights_pills", "words_outside"),
+    *("status_html", "way_cells", "weights_heading", "weights_pills", "words_outside"),
 ]
 
 ScoreAt = Callable[[str, int], float]
@@ -276,3 +279,18 @@ def _motion(motion: Motion | None) -> tuple[str, str]:
 
 def _number(value: float, pattern: str) -> str:
     return pattern.format(value) if math.isfinite(value) else _DASH
+
+
+def chart_heading(chart: Chart, told: bool) -> str:
+    """Return as HTML the title of a chart, with what stands beside it, and its note if that is `told`."""
+    beside = f'<i class="dashes"></i>{escape(chart.beside)}' if chart.beside else ""
+    legend = f'<span class="legend"><span>{beside}</span></span>' if beside else ""
+    detail = f' detail" title="{escape(chart.more)}' if chart.more else ""
+    note = f'<p class="why{detail}">{escape(chart.note, quote=False)}</p>' if told and chart.note else ""
+    return title(chart.title, term=chart.term, beside=legend) + note
+
+
+def weights_heading(slots: KernelSlots, theme: Theme, noun: str, term: str = "") -> str:
+    """Return as HTML the heading of the weights of kernels, or other `noun`, with the names of those shown."""
+    legend = f'<span class="legend">{kernel_legend(slots.shown, theme, slots.coloured)}</span>'
+    return title(weights_title(noun, len(slots.slots), len(slots.names)), term=term, beside=legend)
