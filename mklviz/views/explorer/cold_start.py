@@ -62,7 +62,7 @@ class ColdStart:
         delayed = WARMUP.delays([choice.name for choice in recipe.solvers])
         if delayed or drawable:
             self._scenario, self._delayed = scenario, delayed
-            self._view.play(Playback.of(scenario, recipe, pace, whole=not delayed))
+            self._view.play(Playback(scenario, recipe, pace, whole=not delayed))
 
 
 IDLE = 0.5  # seconds without a touch, after which the figures are built

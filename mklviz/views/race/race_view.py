@@ -8,18 +8,16 @@ watched: it is held when its page has had no connection for `HOLD_AFTER` seconds
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
 import panel as pn
 import param
 
-from mklviz.contract import Solver
 from mklviz.engine import Race, Run
 from mklviz.engine.facts import ProblemFacts
 from mklviz.engine.race import entered
-from mklviz.problem import Regularizer
 from mklviz.recipe import Recipe
 from mklviz.record import FINAL, Trace
 from mklviz.record.bundle import recording
@@ -92,30 +90,20 @@ _FASTEST = 50.0  # steps per second; faster is not seen
 
 
 class Playback:
-    """Runs of a recording from their first steps, `pace` steps a second, 50 at full speed; if `whole`, at their end."""
+    """The recorded runs of a scenario, whose `recipe` has the solvers, from their first steps.
 
-    def __init__(
-        self,
-        recorded: Mapping[str, Trace],
-        solvers: Sequence[Solver],
-        regularizer: Regularizer,
-        pace: float,
-        whole: bool = False,
-    ) -> None:
-        by_key = entered(solvers)
-        self.pace = pace
+    `pace` steps a second, 50 at full speed; if `whole`, at their end.
+    """
+
+    def __init__(self, scenario: str, recipe: Recipe, pace: float, whole: bool = False) -> None:
+        by_key = entered([choice.make(recipe.split.seed) for choice in recipe.solvers])
+        self.pace, recorded = pace, recording(scenario)
         self._whole = {key: recorded[key] for key in by_key}
         self._grown = {key: whole.without_steps() for key, whole in self._whole.items()}
         names = next(iter(self._whole.values())).kernel_names
-        facts = ProblemFacts(names, signed=not regularizer.conjugated)
+        facts = ProblemFacts(names, signed=not recipe.problem.regularizer.conjugated)
         self.drawn = DrawnRuns(self._grown, self._states, facts, by_key, self._whole)
         self._played, self._at = float(max(map(len, self._whole.values()))) if whole else 0.0, math.nan
-
-    @classmethod
-    def of(cls, scenario: str, recipe: Recipe, pace: float, whole: bool = False) -> Playback:
-        """Return the recording of a scenario, whose `recipe` has the solvers."""
-        solvers = [choice.make(recipe.split.seed) for choice in recipe.solvers]
-        return cls(recording(scenario), solvers, recipe.problem.regularizer, pace, whole)
 
     def _states(self) -> list[str]:
         """The status of the runs; a run that is played to its end has its recorded status."""
