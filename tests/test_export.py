@@ -23,6 +23,7 @@ from mklviz.engine import Gap, MaxIter, Race
 from mklviz.errors import MklvizError
 from mklviz.quoting import one_line
 from mklviz.record import Trace
+from mklviz.record.bundle import recording
 from mklviz.record.summary import Reference, result_at
 from mklviz.views.chart.axes import squashed
 from mklviz.views.chart.columns import WEIGHT_COLUMNS
@@ -222,3 +223,9 @@ def test_a_page_has_the_charts_of_the_dashboard_in_its_own_colours() -> None:
     assert {mark["colour"] for mark in data["charts"]["step"]["marks"]} == {"var(--run-0)", "var(--run-1)"}
     assert [chart["title"] for chart in data["weights"]] == ["SILP", "Level"]
     assert ">Kernel weights" in data["weights_heading"]
+
+
+def test_a_page_says_whose_iterations_are_epochs() -> None:
+    runs = recording("three-groups")
+    label = recorded(runs).page_data()["axes"]["iteration"]["label"]
+    assert label == f"iteration (epoch for {runs['ufo'].label})"

@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from mklviz.contract import Solver
 from mklviz.record import Trace
 from mklviz.record.summary import Reference
 from mklviz.views.chart.axes import X_AXES, squashed, tick_text
@@ -20,7 +21,7 @@ from mklviz.views.chart.description import Axis, Chart, LineMark, RuleMark, Scal
 from mklviz.views.look.palette import RunStyle, Theme
 
 __all__ = [
-    *("DASHED", "STOP", "ChartOptions", "enlargements", "objective_chart", "race_charts", "recorded_options"),
+    *("DASHED", "STOP", "ChartOptions", "enlargements", "epochs", "objective_chart", "race_charts", "recorded_options"),
     *("run_table", "stop_table", "weights_chart", "weights_title", "x_axis"),
 ]
 
@@ -85,6 +86,11 @@ def recorded_options(options: ChartOptions, traces: Iterable[Trace]) -> ChartOpt
     curves = [drawable(trace.objective[Thinning().whole(len(trace))]) for trace in begun]
     no_bound = options.no_bound or ("" if bounded or not begun else NO_BOUND)
     return replace(options, signed=signed, no_bound=no_bound, above=bounded and not signed and squashed(curves))
+
+
+def epochs(solvers: Iterable[Solver]) -> tuple[str, ...]:
+    """Return the labels of the solvers whose iterations are epochs."""
+    return tuple(str(solver.name) for solver in solvers if solver.stochastic)
 
 
 def run_table(key: str) -> str:

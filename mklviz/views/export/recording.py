@@ -31,6 +31,7 @@ from mklviz.views.chart.race_charts import (
     STOP,
     ChartOptions,
     enlargements,
+    epochs,
     objective_chart,
     race_charts,
     recorded_options,
@@ -139,7 +140,8 @@ class Recorded:
         """Return all that a script draws of the runs, at most `in_all` steps of them together; `null` is a hole."""
         begun = {key: trace for key, trace in self.traces.items() if len(trace)}
         slots = race_slots(self.traces.values())
-        reference, options = Reference.of(begun.values()), ChartOptions(PAGE, gap_tolerance=self.gap, noun=self.noun)
+        reference, by_epoch = Reference.of(begun.values()), epochs(self.solvers.values())
+        options = ChartOptions(PAGE, gap_tolerance=self.gap, by_epoch=by_epoch, noun=self.noun)
         most = max(min(MOST_STEPS, in_all // len(begun)), FEWEST)
         runs = {
             key: run_data(key, trace, self.solvers.get(key), most, slots.slots, reference, rounded)

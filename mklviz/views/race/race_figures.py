@@ -20,7 +20,7 @@ from mklviz.problem import Regularizer
 from mklviz.record import FINAL, Trace
 from mklviz.record.summary import Reference
 from mklviz.views.chart.columns import Thinning, drawable, empty_source, line_columns, race_slots
-from mklviz.views.chart.race_charts import ChartOptions
+from mklviz.views.chart.race_charts import ChartOptions, epochs
 from mklviz.views.host.frames import LOST_AFTER, Frames, walk_models_once
 from mklviz.views.host.page_session import is_on_page, is_served
 from mklviz.views.look.palette import RunStyle, Theme, readable
@@ -46,8 +46,7 @@ class FigureSetup:
     @classmethod
     def of(cls, solvers: Mapping[str, Solver], signed: bool, theme: Theme) -> FigureSetup:
         """Return the setup of these solvers, by the keys of their runs."""
-        by_epoch = tuple(str(solver.name) for solver in solvers.values() if solver.stochastic)
-        return cls(solver_styles(solvers, theme), by_epoch, signed)
+        return cls(solver_styles(solvers, theme), epochs(solvers.values()), signed)
 
 
 class RaceFigures:
