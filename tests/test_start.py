@@ -21,7 +21,7 @@ from mklviz.record.bundle import recorded_evidence, recording
 from mklviz.reproduce.claims import all_claims, load_claim
 from mklviz.scenarios import DEFAULT, load_scenario
 from mklviz.views.explorer import cold_start
-from mklviz.views.explorer.page import CLAIMS, EXPLORE, LESSONS, RUNS, SECTIONS, START
+from mklviz.views.explorer.navigation import CLAIMS, EXPLORE, LESSONS, RUNS, SECTIONS, START
 from mklviz.views.host.solved_paths import problem_data
 from mklviz.views.lessons.pictures import kernel_titles
 from mklviz.views.lessons.triangle import triangle_svg

@@ -57,11 +57,6 @@ from mklviz.views.chart.description import (
 from mklviz.views.host.beside import beside
 from mklviz.views.look.palette import FONT, Theme
 
-__all__ = [
-    *("TOOLS", "ChartFigure", "add_readout", "chart_plot", "data_range", "glyph_of", "ignore_long_press"),
-    *("tip_html",),
-]
-
 _READOUT = f"{POWER}const percent = (tick) => {{ {PERCENT} }}\n" + beside(__file__, "readout.js")
 # BokehJS takes a mouse that rests for 0.3 s after it is pressed for a long press, and drops the drag
 _NO_LONG_PRESS = """const gestures = Bokeh.index.find_one(cb_obj.origin)?.canvas_view?.ui_event_bus?.ui_gestures

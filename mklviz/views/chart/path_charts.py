@@ -20,8 +20,6 @@ from mklviz.views.look.palette import Theme
 if TYPE_CHECKING:
     from mklviz.engine import Path
 
-__all__ = ["NAMED", "PathPicture", "path_charts"]
-
 DASHES = ("solid", "dashed", "dotted")  # rounds of the colours
 FEW = 30  # points whose markers are large
 

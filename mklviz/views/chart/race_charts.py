@@ -20,11 +20,6 @@ from mklviz.views.chart.columns import WEIGHT_COLUMNS, Thinning, drawable
 from mklviz.views.chart.description import Axis, Chart, LineMark, RuleMark, Scale, Table
 from mklviz.views.look.palette import RunStyle, Theme
 
-__all__ = [
-    *("DASHED", "STOP", "ChartOptions", "enlargements", "epochs", "objective_chart", "race_charts", "recorded_options"),
-    *("run_table", "stop_table", "weights_chart", "weights_title", "x_axis"),
-]
-
 FAINT = 0.45  # opacity of the gap of each iterate, behind the gap of the run
 ENLARGED = 1.5  # times, from which on a scale of its own has to be said
 THIN = 1.6  # width of the lines of weights

@@ -33,8 +33,6 @@ from mklviz.views.chart.svg import Legend, Row, drawing
 from mklviz.views.look.palette import LIGHT, RunStyle, Theme, readable
 from mklviz.views.look.styles import race_styles
 
-__all__ = ["path_still", "race_still", "runs_stills", "trace_still"]
-
 BIG, SMALL = 264, 200  # heights in pixels
 NAMED = 6  # kernels of a path with a colour and a name
 

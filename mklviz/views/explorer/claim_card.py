@@ -36,8 +36,6 @@ from mklviz.views.look.palette import LIGHT, Theme
 from mklviz.views.look.styles import MILESTONES, row_html, table_html, verdict_html
 from mklviz.views.sidebar.scenario_panel import ScenarioPanel
 
-__all__ = ["ClaimCard", "claim_chart", "claim_height", "claim_signs", "claim_tables"]
-
 _ACROSS = "auto-fit, minmax(min(400px * var(--mk-scale, 1), 100%), 1fr)"
 
 

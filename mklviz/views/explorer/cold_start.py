@@ -16,8 +16,6 @@ from mklviz.views.race.race_view import Playback, RaceView
 from mklviz.views.sidebar.run_panel import RunPanel
 from mklviz.views.sidebar.sidebar import Sidebar
 
-__all__ = ["PLAYED", "YOURS_FOLLOWS", "ColdStart", "FiguresAhead", "WarmupProgress"]
-
 PLAYED = "A recording of this race. Press Run to start the solvers."
 YOURS_FOLLOWS = "A recording of this race: yours begins when the first solver is compiled, once on this machine."
 

@@ -23,17 +23,8 @@ from mklviz.scenarios import DEFAULT
 from mklviz.views.explorer.claim_card import ClaimCard
 from mklviz.views.explorer.cold_start import PLAYED, YOURS_FOLLOWS, ColdStart, FiguresAhead, WarmupProgress
 from mklviz.views.explorer.lesson import Lesson
-from mklviz.views.explorer.page import (
-    EXPLORE,
-    RUNS,
-    SECTIONS,
-    TICK,
-    Frame,
-    build_page,
-    cell_layout,
-    controls_column,
-    status_html,
-)
+from mklviz.views.explorer.navigation import EXPLORE, RUNS, SECTIONS
+from mklviz.views.explorer.page import TICK, Frame, build_page, cell_layout, controls_column, status_html
 from mklviz.views.explorer.page_recovery import PageRecovery
 from mklviz.views.explorer.shell import DeepLink, Shell
 from mklviz.views.form import Alert, Form
@@ -49,8 +40,6 @@ from mklviz.views.session.launcher import Launch, Reopening
 from mklviz.views.session.race_history import shared_recipe
 from mklviz.views.sidebar.run_panel import STATES, RunPanel
 from mklviz.views.sidebar.sidebar import Sidebar
-
-__all__ = ["Explorer"]
 
 SOON = 2  # ticks: a preparation that ends by then needs no progress bar
 _BUSY = "A race is going on: let it end, press Stop on Explore, or do this on another page."

@@ -13,8 +13,6 @@ from mklviz.scenarios import Answer, Outcome, Scenario
 from mklviz.views.session.session import LessonResult, Session
 from mklviz.views.sidebar.scenario_panel import OPEN, LessonPanel
 
-__all__ = ["Lesson"]
-
 _WHOLE = ("converged", "precision", "rule", "limit")  # ends of runs that were not cut short
 
 

@@ -1,12 +1,7 @@
-"""The page around the dashboard: header, links that lead it, drawer for the controls, and what stands around them.
-
-Start, Lessons and Claims stand in the HTML of the page, so the browser turns to them by itself and tells the server.
-Explore and Runs are built by the server when they are first asked for.
-"""
+"""The page around the dashboard: header, drawer for the controls, and what stands around whatever a page has open."""
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
@@ -17,24 +12,16 @@ import panel_material_ui as pmui
 import param
 from panel.custom import JSComponent
 
-from mklviz.limits import ADDRESS
 from mklviz.views.form import Button, Form, FormRow, Switch
 from mklviz.views.host.beside import ICON, LET_GO, beside
-from mklviz.views.host.components import Markup, ScriptedComponent
+from mklviz.views.host.components import Markup
 from mklviz.views.host.environment import is_loaded
 from mklviz.views.host.page_session import Reconnect, owner_of_page
 from mklviz.views.host.panel_setup import PAGE_TEMPLATE, never_busy
-from mklviz.views.host.workarounds import with_page_locked
-from mklviz.views.links.link import PAGE, PROJECTOR, query_flag
+from mklviz.views.links.link import PROJECTOR, query_flag
 from mklviz.views.look import cards
 from mklviz.views.look.cards import PAGE_SX, SIDEBAR_WIDTH, THEME
 from mklviz.views.session.session import Session
-
-__all__ = [
-    *("CLAIMS", "EVERYWHERE", "EXPLORE", "LESSONS", "RACE", "RUNS", "SECTIONS", "START", "TICK", "Frame", "Header"),
-    *("KeyHelp", "Navigation", "address_of", "build_page", "cell_layout", "controls_column", "status_html"),
-    *("status_line",),
-]
 
 RACE = {"Space": "run, pause or resume", "S": "one step of every solver", "X": "stop", "R": "reset: clear the curves"}
 """What the keys do on a page that has a race of its own."""
@@ -241,51 +228,3 @@ class Frame:
     def parts(self) -> list[Any]:
         """What stands in the header between the name and the switches."""
         return [self.status, self.reconnect]
-
-
-# -- the row of links: Start, Lessons, Claims, Explore and Runs
-
-
-START, LESSONS, CLAIMS, EXPLORE, RUNS = "start", "lessons", "claims", "explore", "runs"
-SECTIONS = {START: "Start", LESSONS: "Lessons", CLAIMS: "Claims", EXPLORE: "Explore", RUNS: "Runs"}
-"""What the links say, by the names that stand in addresses."""
-
-
-def address_of(section: str) -> str:
-    """Return the end of the address at which a section opens."""
-    return f"?{PAGE}={section}"
-
-
-class Navigation(ScriptedComponent):
-    """The links; `section` is the one that is open.
-
-    `turn` is called with the section asked for and with more words: `scenario` is the name of a lesson,
-    `claim` that of a paper's claim, `own` is set where a table of one's own is to be opened.
-    """
-
-    section = param.Selector(default=START, objects=list(SECTIONS))
-    answered = param.Integer(default=0, doc="The last turn asked for that stands on the page")
-    rows = param.List(default=[[name, title, address_of(name)] for name, title in SECTIONS.items()])
-    dark = param.Boolean(default=False)
-    projected = param.Boolean(default=False)
-    keeps = param.Boolean(default=True, doc="Whether races of this browser are kept")
-    shared = param.Boolean(default=False, doc="Whether others come in by the address that stands at ./class")
-
-    _esm = beside(__file__, "navigation.js")
-    _stylesheets: ClassVar[list[str]] = [beside(__file__, "navigation.css")]
-
-    def __init__(self, turn: Callable[[str, Mapping[str, str]], None], **params: Any) -> None:
-        super().__init__(shared=bool(os.environ.get(ADDRESS)), **params)
-        self._turn = turn
-
-    def receive(self, message: Any) -> None:
-        """Turn to the section asked for; what is no section is not answered."""
-        section = message.get("section") if isinstance(message, dict) else None
-        if isinstance(section, str) and section in SECTIONS:
-            words = {name: str(message[name]) for name in ("scenario", "claim", "own") if message.get(name)}
-            try:
-                self._turn(section, words)
-            finally:
-                turn = message.get("turn")
-                if isinstance(turn, int):  # behind all that it changes
-                    with_page_locked(lambda: setattr(self, "answered", turn))

@@ -19,8 +19,6 @@ from mklviz.views.links.link import Address, query_value
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.run_panel import RunPanel
 
-__all__ = ["SHARED_RACES", "PageRecovery", "SharedRace", "SharedRaces"]
-
 _KEY = re.compile(r"([\w-]{16})\.[\w-]{16}", re.ASCII)
 
 

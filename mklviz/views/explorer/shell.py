@@ -16,8 +16,6 @@ from mklviz.views.session.session import Session
 from mklviz.views.tabs import Tab, tab_classes
 from mklviz.views.tabs._previews import preview_of
 
-__all__ = ["DeepLink", "Shell"]
-
 _log = logging.getLogger(__name__)
 
 

@@ -35,11 +35,6 @@ from mklviz.views.look.styles import run_styles, solver_of
 if TYPE_CHECKING:
     from mklviz.views.session.session import Session
 
-__all__ = [
-    *("KINDS", "colours", "data_title", "figures_script", "figures_style", "page", "page_colours", "race_page"),
-    *("save_html",),
-]
-
 _SHOWS = """
 const bar = tag("div", { class: "scrubber" })
 document.body.append(bar)

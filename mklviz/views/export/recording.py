@@ -55,11 +55,6 @@ from mklviz.views.race.results import (
 )
 from mklviz.views.session.race_history import difference, recipe_of
 
-__all__ = [
-    *("MOST_IN_ALL", "PAGE", "Recorded", "kept_steps", "page_charts", "page_styles", "recorded", "rounded"),
-    *("run_data", "thinned", "words_data"),
-]
-
 LARGE = ("objective", "gap", "step")
 PAGE = replace(
     LIGHT, muted="var(--mk-muted)", kernels=tuple(f"var(--kernel-{slot})" for slot in range(len(LIGHT.kernels)))

@@ -47,8 +47,6 @@ from mklviz.views.look import cards
 from mklviz.views.look.palette import LIGHT, RunStyle, Theme, mixed
 from mklviz.views.sidebar.controls import note, say
 
-__all__ = ["MapCard", "flat_valley", "model_words", "shade_scale"]
-
 HEIGHT = 560  # pixels of the figure
 MOST_FITTED = 400  # steps that decide where the plane lies
 BEST = "Best point found"

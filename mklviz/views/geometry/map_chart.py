@@ -35,12 +35,6 @@ from mklviz.views.chart.description import (
 )
 from mklviz.views.look.palette import RunStyle, Theme
 
-__all__ = [
-    *("AT", "CORNERED", "PLANE", "MapPath", "contour_table", "corner_marks", "corner_tables", "ghost_table"),
-    *("ground_tables", "height_axis", "map_chart", "model_tables", "numbered_steps", "objective_table"),
-    *("path_tables", "points_table", "segment_chart", "segment_tables", "still_tables", "trial_table"),
-]
-
 AT = ("along", "up")  # columns
 LOW_AND_HIGH = {False: ("#f4f8fd", "#86a6cc"), True: ("#171d27", "#47668f")}  # by whether the theme is dark
 PLANE = (

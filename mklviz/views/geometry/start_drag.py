@@ -22,8 +22,6 @@ from mklviz.views.host.solved_paths import solved_paths
 from mklviz.views.look.palette import RunStyle
 from mklviz.views.session.launcher import race_from
 
-__all__ = ["StartDrag"]
-
 MOST_FORMER = 12  # races that are kept for undo
 HINT, LET_GO = "Drag me", "Let go to start here"
 

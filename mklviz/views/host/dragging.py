@@ -16,8 +16,6 @@ from mklviz.views.host.beside import beside
 from mklviz.views.host.components import ScriptedComponent
 from mklviz.views.host.solved_paths import SOLVED_PATHS
 
-__all__ = ["ONE_IN_FLIGHT", "DragHandle", "DraggedFigure"]
-
 ONE_IN_FLIGHT = beside(__file__, "one_in_flight.js")
 _OF_FIGURE = """if (!asked.dragged) {
   asked.dragged = oneInFlight((columns) => { asked.data = columns })

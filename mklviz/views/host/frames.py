@@ -17,8 +17,6 @@ from mklviz.views.host.beside import beside
 from mklviz.views.host.components import Pulse
 from mklviz.views.host.page_session import is_on_page
 
-__all__ = ["STEP_KEYS", "FigureSync", "Frames", "Heartbeat", "all_columns_are_held", "document_of", "walk_models_once"]
-
 STEP_KEYS = ("ArrowLeft", "ArrowRight", "Home", "End")  # as the browser calls them
 
 

@@ -14,11 +14,6 @@ from mklviz.views.host.beside import beside
 from mklviz.views.host.components import Pulse
 from mklviz.views.host.ticks import Ticks
 
-__all__ = [
-    *("GIVE_UP_AFTER", "GONE_AFTER", "OWNER", "PATIENCE", "Reconnect", "follow_session", "is_connected"),
-    *("is_on_page", "is_served", "owner_of_page", "wait_for_browser"),
-]
-
 PATIENCE = 60.0  # seconds until the server gives up a browser that has not connected
 
 

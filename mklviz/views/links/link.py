@@ -27,12 +27,6 @@ from mklviz.views.sidebar.controls import say
 from mklviz.views.sidebar.run_panel import RunPanel
 from mklviz.views.sidebar.sidebar import Sidebar
 
-__all__ = [
-    *("ALL", "CLAIM", "GUESS", "HIDE", "LESSON", "LOCK", "ON", "PAGE", "PROJECTOR", "RECIPE", "SCENARIO", "SETUP"),
-    *("SIDEBAR", "STEP", "TAB", "TABS", "Address", "HideAndLock", "names_a_race", "open_address", "open_words"),
-    *("query_flag", "query_value", "unusable"),
-]
-
 VERSION, TAB, STEP = "v", "tab", "step"
 NOW = "1"  # the version of the links that are written; it says what their other words mean
 RECIPE, SCENARIO, PACE, AXIS, LOG, OBJECTIVE = "recipe", "scenario", "pace", "x", "log", "objective"

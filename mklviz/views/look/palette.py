@@ -13,12 +13,6 @@ from html import escape
 from mklviz.context import PARTS
 from mklviz.views.host.beside import beside
 
-__all__ = [
-    *("CLASS_MARKERS", "DARK", "DASHES", "FONT", "LIGHT", "MARKERS", "PROJECTED", "TEXT_CSS", "RunStyle"),
-    *("Theme", "class_colours", "contrast", "decision_shades", "diverging", "kernel_legend", "mixed", "readable"),
-    *("run_name", "sequential", "swatch", "theme_for", "tokens", "word_variables"),
-]
-
 LEAST_CONTRAST = 3.0
 GREY_YET = "grey until a solver converges: then the six largest get their colours"
 PROJECTED = 1.7  # times as large are type and lines that the last row of a room is to read

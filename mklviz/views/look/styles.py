@@ -18,11 +18,6 @@ from mklviz.reproduce.texts import VERDICT_SIGNS
 from mklviz.reproduce.verdicts import DOES_NOT, PARTLY, REPRODUCES
 from mklviz.views.look.palette import DASHES, RunStyle, Theme, mixed, readable
 
-__all__ = [
-    *("MILESTONES", "help_mark", "race_styles", "row_html", "run_styles", "solver_of", "solver_styles", "table_html"),
-    *("title", "verdict_html", "written_styles"),
-]
-
 
 def race_styles(race: Race, theme: Theme) -> dict[str, RunStyle]:
     """Return the style of each run of a live race."""

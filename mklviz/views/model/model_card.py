@@ -26,8 +26,6 @@ from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
 
-__all__ = ["CoarseModel", "ModelCard", "ModelSection", "ShownModel", "Subject", "adopt", "coarse_decision"]
-
 _DRAWN_BY = "mklviz.views.model.model_sections"  # which loads HoloViews, once the card is seen
 _MOVES = "Coarse while the step changes."
 ONE_SECTION = Lock()  # is drawn at a time in a process: HoloViews keeps its options in one place

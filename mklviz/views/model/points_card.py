@@ -45,8 +45,6 @@ from mklviz.views.model.lab_charts import bar_table, bars_chart, lab_figure
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
 
-__all__ = ["CLASSES", "PointsCard", "PointsFigure"]
-
 HEIGHT = 440  # pixels
 CLASSES = len(CLASS_MARKERS)  # that can be told apart
 

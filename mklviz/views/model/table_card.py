@@ -22,8 +22,6 @@ from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
 from mklviz.views.sidebar.own_table import ACCEPTED, UPLOAD_LIMIT, check_size
 
-__all__ = ["TableCard"]
-
 _ABOUT = (
     "Choose a table with the same columns: it comes back with what this solution predicts for each row, in a column"
     " more. Where it has the target, too, how many are right is said here."

@@ -15,8 +15,6 @@ from mklviz.views.host.beside import beside
 from mklviz.views.look.palette import DARK, LIGHT
 from mklviz.views.race.results import race_sentence
 
-__all__ = ["RaceWidget"]
-
 
 class RaceWidget(anywidget.AnyWidget):
     """The live figures of a race below its buttons.

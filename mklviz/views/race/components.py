@@ -21,8 +21,6 @@ from mklviz.views.host.components import ScriptedComponent
 from mklviz.views.look.cards import title
 from mklviz.views.look.palette import TEXT_CSS, RunStyle, swatch
 
-__all__ = ["LABELS", "Chips", "TimeBars", "heading", "spent_by"]
-
 _SCRIPT, _SHEET = LET_GO + beside(__file__, "components.js"), beside(__file__, "components.css")
 
 

@@ -16,8 +16,6 @@ from mklviz.views.host.beside import beside
 from mklviz.views.host.dragging import DraggedFigure
 from mklviz.views.look.palette import RunStyle
 
-__all__ = ["CursorDrag", "Marks", "step_near"]
-
 COLUMNS = ("iteration", "svm_solves", "seconds")
 
 

@@ -20,8 +20,6 @@ from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
 from mklviz.views.sidebar.solver_panel import option_control, shown_options
 
-__all__ = ["FRAMES", "BranchCard", "CursorBar"]
-
 FRAMES = 100  # at most, from the first step of a race to its last
 FRAME_SECONDS, LEAST_SECONDS = 0.2, 0.09  # between two frames, as a rule and at least: just below that of ticks
 SPEEDS = {"½×": 0.5, "1×": 1.0, "2×": 2.0, "4×": 4.0}

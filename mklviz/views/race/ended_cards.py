@@ -27,8 +27,6 @@ from mklviz.views.look import cards
 from mklviz.views.look.palette import DARK, LIGHT, Theme
 from mklviz.views.sidebar.controls import note, say
 
-__all__ = ["EndedCard", "MinimaCard", "PathCard", "ends_apart"]
-
 T = TypeVar("T")
 
 

@@ -25,8 +25,6 @@ from mklviz.views.look import cards
 from mklviz.views.look.styles import row_html, table_html
 from mklviz.views.race.ended_cards import EndedCard
 
-__all__ = ["EquivalenceCard"]
-
 PREFERRED = ("spg", "newton", "closed-form", "spicymkl", "level")  # the solvers that check a problem
 CHECK_GAP = 1e-4
 CHECK_SECONDS = 20.0  # of CPU time for each problem

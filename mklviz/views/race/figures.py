@@ -41,8 +41,6 @@ from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.race.cursor import Marks
 from mklviz.views.race.readings import Extent, RunFeed
 
-__all__ = ["Charts", "Zooms", "add_weights", "build_charts"]
-
 LARGE, SMALL, WEIGHTS = 230, 130, 160  # heights in pixels: of the chart chosen, of the other quantities, and of weights
 X_TICKS, Y_TICKS, NARROW_TICKS = 5, 4, 3
 FEWEST = 160  # pixels of a figure that grows with the screen of a room: two rows of them end at 720

@@ -11,8 +11,6 @@ from mklviz.views.chart.axes import axis_end, counted
 from mklviz.views.form import Button, Checkbox, Form, FormRow, Note, Segments, follow
 from mklviz.views.race.race_figures import RaceFigures
 
-__all__ = ["LongRuns", "above_box", "race_controls"]
-
 
 class LongRuns:
     """Ends the axis before a run that would squeeze the others into a sliver, and says so beside a button for all."""

@@ -32,8 +32,6 @@ from mklviz.views.race.race_page import RacePage
 from mklviz.views.race.readings import DrawnRuns, Readings
 from mklviz.views.session.race_history import KeptRace, difference
 
-__all__ = ["FigureSetup", "Pins", "RaceFigures"]
-
 
 @dataclass(frozen=True)
 class FigureSetup:

@@ -27,8 +27,6 @@ from mklviz.views.race.results import (
     weights_pills,
 )
 
-__all__ = ["LARGE_CHARTS", "RacePage", "SmallMultiples"]
-
 HEAD = 50  # pixels above a small multiple
 _AT_FOOT = ":host { height: 100%; justify-content: space-between; }"  # figures of a row are aligned
 

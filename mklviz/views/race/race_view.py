@@ -37,8 +37,6 @@ from mklviz.views.race.race_text import RaceText, Score
 from mklviz.views.race.readings import DrawnRuns
 from mklviz.views.session.session import Session
 
-__all__ = ["HOLD_AFTER", "PAGE_CLOSED", "HoldUnseen", "Playback", "RaceView"]
-
 HOLD_AFTER = 5.0
 PAGE_CLOSED = "The page was closed, or without a connection for minutes; the run's steps so far are kept."
 

@@ -34,8 +34,6 @@ from mklviz.views.chart.columns import (
 )
 from mklviz.views.host.frames import all_columns_are_held
 
-__all__ = ["DrawnRuns", "Extent", "News", "Readings", "RunFeed"]
-
 
 @dataclass(frozen=True)
 class DrawnRuns:

@@ -19,12 +19,6 @@ from mklviz.views.chart.race_charts import weights_title
 from mklviz.views.look.palette import RunStyle, Theme, kernel_legend, run_name
 from mklviz.views.look.styles import MILESTONES, row_html, table_html, title
 
-__all__ = [
-    *("STATUS_WORDS", "WAY", "WAY_HEADS", "ResultRow", "State", "chart_heading", "milestone_table", "moved_words"),
-    *("race_sentence", "result_cells", "result_heads", "result_rows", "result_table", "states_of"),
-    *("status_html", "way_cells", "weights_heading", "weights_pills", "words_outside"),
-]
-
 ScoreAt = Callable[[str, int], float]
 
 STATUS_WORDS = {

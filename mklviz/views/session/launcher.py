@@ -23,8 +23,6 @@ from mklviz.sweeps.dask_race import CLUSTER, on_cluster
 from mklviz.typing import Array
 from mklviz.views.session.session import Session
 
-__all__ = ["Launch", "PendingRace", "Reopening", "begin_at", "bounded", "branch_at", "race_from"]
-
 _log = logging.getLogger(__name__)
 
 

@@ -11,8 +11,6 @@ from mklviz.quoting import MOST_NAME, one_line
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
 
-__all__ = ["MOST_PINNED", "KeptRace", "RaceHistory", "difference", "overlaid", "recipe_of", "shared_recipe"]
-
 
 def difference(traces: Iterable[Trace]) -> str:
     """Return a sentence on why the objectives of these runs cannot be compared, or ""."""

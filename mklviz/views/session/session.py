@@ -26,8 +26,6 @@ from mklviz.scenarios import Answer
 from mklviz.views.look.palette import LIGHT, theme_for
 from mklviz.views.session.race_history import MOST_PINNED, KeptRace, RaceHistory
 
-__all__ = ["LessonResult", "Session"]
-
 
 @dataclass(frozen=True)
 class LessonResult:

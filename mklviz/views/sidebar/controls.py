@@ -11,8 +11,6 @@ from mklviz.errors import ProblemError
 from mklviz.recipe import Recipe
 from mklviz.views.form import Alert, Group, Note, TextBox
 
-__all__ = ["Section", "Touched", "ValueField", "note", "say"]
-
 T = TypeVar("T")
 
 

@@ -33,8 +33,6 @@ from mklviz.views.form import Button, FormRow, Group, Heading, Menu, Segments, S
 from mklviz.views.sidebar.controls import Section, Touched, ValueField, note, say
 from mklviz.views.sidebar.data_panel import Shape
 
-__all__ = ["KernelPanel", "Precision", "describe_bank", "describe_size", "expected_size"]
-
 EXACT, APPROXIMATE = "exact", "approximate"
 KINDS = {"exact kernels": EXACT, "approximate kernels, by Nyström": APPROXIMATE}
 ABOUT_APPROXIMATE = (

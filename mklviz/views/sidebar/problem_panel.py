@@ -39,11 +39,6 @@ from mklviz.recipe.prepared import misfit
 from mklviz.views.form import Alert, Checkbox, Group, Heading, Select
 from mklviz.views.sidebar.controls import Section, ValueField, note, say
 
-__all__ = [
-    *("FITTING", "ProblemPanel", "StopPanel", "bias_is_a_choice", "example", "explanation"),
-    *("offered_regularizers", "parameter_fields"),
-]
-
 _ROW = re.compile(r" \(row \w of the table of formulations\)| \(row \w\)")
 
 

@@ -11,8 +11,6 @@ import panel as pn
 from mklviz.views.form import Button, Form, FormRow, Group, Heading, Link, ProgressBar, Select
 from mklviz.views.sidebar.controls import note, say
 
-__all__ = ["STATES", "RunPanel"]
-
 STATES = ("empty", "preparing", "running", "paused", "finished")
 PACES = {"full speed": 0.0, "50 steps/s": 50.0, "10 steps/s": 10.0, "2 steps/s": 2.0, "1 step/s": 1.0}
 _RESET = "Clear the curves; seed and settings stay"

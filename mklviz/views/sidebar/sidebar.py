@@ -22,8 +22,6 @@ from mklviz.views.sidebar.problem_panel import FITTING, ProblemPanel, StopPanel
 from mklviz.views.sidebar.scenario_panel import ScenarioPanel
 from mklviz.views.sidebar.solver_panel import SolverPanel
 
-__all__ = ["Sidebar"]
-
 
 class Sidebar(pn.viewable.Viewer):
     """All controls but the buttons of the race.

@@ -20,8 +20,6 @@ from mklviz.views.look.palette import DARK, LIGHT, readable
 from mklviz.views.sidebar.controls import Section, Touched, ValueField, note, say
 from mklviz.views.sidebar.problem_panel import example
 
-__all__ = ["EntryEditor", "SolverPanel", "option_control", "shown_options"]
-
 _ELSEWHERE = ("name", "seed")  # the seed of the race is set with the data
 
 

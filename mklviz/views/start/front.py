@@ -22,14 +22,15 @@ from mklviz.reproduce import ClaimAnswer
 from mklviz.reproduce.recorded import answers_by_paper
 from mklviz.reproduce.verdicts import VERDICTS
 from mklviz.scenarios import Scenario, load_scenario, scenarios
-from mklviz.views.explorer.page import SECTIONS, address_of
+from mklviz.views.explorer.navigation import SECTIONS, address_of
 from mklviz.views.geometry.map_chart import LOW_AND_HIGH
 from mklviz.views.host.beside import beside
 from mklviz.views.host.solved_paths import SOLVER
 from mklviz.views.lessons.pictures import kernel_titles, thumbnail
 from mklviz.views.lessons.triangle import TRIANGLE_SCRIPT, TRIANGLE_STYLE, triangle_data, triangle_figure
 from mklviz.views.links.link import LESSON, ON
-from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme, readable, word_variables
+from mklviz.views.look.cards import word_variables
+from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme, readable
 from mklviz.views.look.styles import run_styles, verdict_html
 
 __all__ = ["RECORDED", "front_html", "lessons"]

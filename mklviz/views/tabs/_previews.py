@@ -26,8 +26,6 @@ from mklviz.views.model.lab_charts import bar_table, bars_chart, curve_tables, c
 from mklviz.views.race.results import weights_heading
 from mklviz.views.tabs import Tab
 
-__all__ = ["curves_preview", "paths_preview", "preview_of", "race_preview", "weights_preview"]
-
 HIGH = 264  # pixels of a chart
 MOST_BARS = 12
 MOST_FITTED = 150  # steps that choose the directions

@@ -30,8 +30,6 @@ from mklviz.views.session.session import Session
 from mklviz.views.tabs import FigureTab
 from mklviz.views.tabs._previews import paths_preview
 
-__all__ = ["Geometry"]
-
 MOST_KERNELS = 20_000  # with more kernels, weights are kept on disk, and the map would take seconds
 OFFERED = 30  # kernels to pick from, the heaviest ones
 NO_MODEL = "none"

@@ -22,8 +22,6 @@ from mklviz.views.sidebar.controls import note, say
 from mklviz.views.tabs import FigureTab
 from mklviz.views.tabs._previews import curves_preview
 
-__all__ = ["Knobs"]
-
 PATIENCE = 0.5  # seconds that a solve may take before its progress is shown
 HELD = 0.4  # seconds that a solve is not given up for, so that curves come while the slider moves on
 REST = 0.4  # seconds without a move after which the slider rests

@@ -19,8 +19,6 @@ from mklviz.views.sidebar.controls import note, say
 from mklviz.views.tabs import FigureTab
 from mklviz.views.tabs._previews import weights_preview
 
-__all__ = ["Model"]
-
 REST = 0.4  # seconds without another step after which the cursor rests
 EVERY = 1.0  # seconds between two drawings of a section while the race goes on
 CLASSES = 20  # in a confusion matrix

@@ -30,8 +30,6 @@ from mklviz.views.session.race_history import KeptRace, difference, overlaid, sh
 from mklviz.views.session.session import Session
 from mklviz.views.tabs import Tab
 
-__all__ = ["Runs"]
-
 T = TypeVar("T")
 
 _log = logging.getLogger(__name__)

@@ -18,8 +18,6 @@ from mklviz.views.look import cards
 from mklviz.views.session.session import Session
 from mklviz.views.tabs import Tab, tab_classes
 
-__all__ = ["Share"]
-
 _OWN = (
     "The data are your own, which no link carries: on the other page, first open the same file under Data."
     " Points drawn by hand are downloaded in the tab Model."

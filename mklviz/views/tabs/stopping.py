@@ -23,8 +23,6 @@ from mklviz.views.sidebar.controls import note, say
 from mklviz.views.tabs import FigureTab
 from mklviz.views.tabs._previews import curves_preview
 
-__all__ = ["Stopping", "above_words"]
-
 ROUNDING = 1e-9  # of the objective; a smaller distance may be rounding
 SHOWN = "The race shown"
 _ABOUT = (

@@ -29,8 +29,6 @@ from mklviz.views.sweeps.sweep_setup import RUNNING_SWEEPS, SweepForm, SweepPlan
 from mklviz.views.sweeps.sweep_text import failures, progress_line
 from mklviz.views.tabs import FigureTab
 
-__all__ = ["SweepTab"]
-
 LOOK = 0.5  # seconds between two looks at a sweep under way
 LIVE = 4.0  # seconds between two drawings of its results
 MEASURES = {

@@ -10,8 +10,6 @@ from mklviz.views.session.session import Session
 from mklviz.views.tabs import Tab
 from mklviz.views.tabs._previews import race_preview
 
-__all__ = ["Timeline"]
-
 
 class Timeline(Tab):
     """A cursor over the recorded race, which can be moved by hand or play.

@@ -37,8 +37,6 @@ from mklviz.views.session.session import Session
 from mklviz.views.tabs import FigureTab
 from mklviz.views.tabs._previews import weights_preview
 
-__all__ = ["Boundaries", "WeightBars", "YourMix"]
-
 _ABOUT = "Drag the bars: the problem is solved at your weights. Can you get lower than the solvers?"
 _FEW = " These are the {shown} heaviest of {total:,} {noun}s; the others have no weight in your mix."
 _WHY = "Objective of each solver's steps above the best proven lower bound. The line across is your mix."
