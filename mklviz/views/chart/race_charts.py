@@ -190,10 +190,7 @@ def weights_chart(key: str, style: RunStyle, options: ChartOptions, verdict: str
 
 
 def enlargements(largest: Mapping[str, float]) -> dict[str, str]:
-    """Say how many times taller the weights of each run are drawn than beside the `largest` of all, if twice or more.
-
-    `largest` has the largest weight of each run. Each is drawn on a scale of its own, as high as its figure.
-    """
+    """Say how many times taller each run's weights are drawn than beside the `largest` of all, where that is much."""
     top = max(largest.values(), default=0.0)
     times = {key: top / value if value > 0.0 else 1.0 for key, value in largest.items()}
     return {key: f"zoom {times[key]:.0f}×" if times[key] >= ENLARGED else "" for key in largest}

@@ -42,10 +42,7 @@ class ColdStart:
         return scenario.choice.value if as_it_is and recording(scenario.choice.value) else ""
 
     def update(self, pace: float, drawable: bool, seen: bool = True) -> None:
-        """Begin, if the figures are `drawable` and `seen`, or end where another race was set up.
-
-        To be called without a race.
-        """
+        """Without a race: begin, if the figures are `drawable` and `seen`, or end where another race was set up."""
         scenario, playback = self.set_up, self._view.playback
         if playback is None:
             if seen and scenario and (drawable or WARMUP.running):

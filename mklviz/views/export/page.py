@@ -132,11 +132,7 @@ def data_title(name: str) -> str:
 def page(
     title: str, long_title: str, problem: str, data: Mapping[str, Any], colours: str, shows: str, lead: str = ""
 ) -> str:
-    """Return a page of recorded runs.
-
-    `long_title`: its title in a list of windows; `data`: what the script `shows` draws by the figures; `colours`: a
-    style sheet with them; `lead`: HTML that stands first.
-    """
+    """Return a page of recorded runs, whose `data` the script `shows` draws; `lead`: HTML that stands first."""
     script = f'"use strict"\n{figures_script()}{shows}'
     style = f"{colours}\n{figures_style()}"
     return (

@@ -54,10 +54,7 @@ EVERY = 0.3  # seconds between two drawings
 
 
 class MapCard(cards.Rooted):
-    """The map of a race, which grows with it and becomes finer when it rests; the `survey` computes the objective.
-
-    `on_pick` is called with the weights of a point that was clicked, and returns a sentence if that is refused.
-    """
+    """The map of a race, which grows with it; `on_pick` takes weights that were clicked, and refuses in a sentence."""
 
     def __init__(self) -> None:
         super().__init__()

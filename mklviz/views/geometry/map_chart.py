@@ -198,11 +198,7 @@ class StepNumber:
 def numbered_steps(
     places: Mapping[str, Array], steps: Mapping[str, Sequence[int]], x: Axis, y: Axis, larger: float = 1.0
 ) -> list[StepNumber]:
-    """Return the numbers that keep clear, the first steps and the last ones before all others.
-
-    `places` has the points (T, 2) of each path, in the units of the axes, `steps` which steps they are; type may
-    be `larger` than usual.
-    """
+    """Return the numbers that keep clear, first and last `steps` before others, of paths through `places` (T, 2)."""
     scale = _pixels(x, y) / larger
     pixels = {key: scale * spots for key, spots in places.items() if len(spots)}
     points = np.concatenate([np.empty((0, 2)), *pixels.values()])

@@ -132,10 +132,6 @@ def walk_models_once(document: Document | None) -> AbstractContextManager[object
 
 
 def all_columns_are_held(source: ColumnDataSource) -> bool:
-    """Return whether Bokeh holds back all columns of a source.
-
-    It writes their state when it releases them. Rows streamed in the meantime would be part of that state, and arrive
-    twice.
-    """
+    """Return whether Bokeh holds back all columns of a source, in which rows streamed meanwhile would arrive twice."""
     held = [] if source.document is None else source.document.callbacks._held_events
     return any(isinstance(event, ColumnDataChangedEvent) and event.model is source for event in held)

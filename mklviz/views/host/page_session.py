@@ -18,10 +18,7 @@ PATIENCE = 60.0  # seconds until the server gives up a browser that has not conn
 
 
 def wait_for_browser() -> None:
-    """Keep the session that is being built until its browser has connected, and not for ever.
-
-    Browsers of many visitors connect when all their pages are built; one that expired meanwhile would be built again.
-    """
+    """Keep the session that is built until its browser, which may have to wait, has connected, and not for ever."""
     document = pn.state.curdoc
     sessions = []
 

@@ -127,11 +127,7 @@ class Address:
         return _query({RECIPE: recipe, **query})
 
     def text(self, key: str, keep: bool = True, page: str = "") -> str:
-        """Return the query in which a reload finds everything again.
-
-        `key` is that of a page with a race; `keep` is whether values of other names in the address stay; `page` is what
-        the links in the header have opened.
-        """
+        """Return the query of a reload, with a race's `key`, the open `page`, and, to `keep`, other values."""
         panel, view = self.sidebar.scenario, self.view
         scenario, claim = panel.scenario, panel.claim
         logs = ("x" if view.log_x else "") + ("y" if view.log_y else "")

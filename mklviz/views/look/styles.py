@@ -118,11 +118,7 @@ MILESTONES = "results milestones"  # class of a table that is no wider than its 
 def table_html(
     caption: str, heads: Iterable[tuple[str, str]], rows: Iterable[str], kind: str = "results", above: str = ""
 ) -> str:
-    """Return a table that scrolls within its card.
-
-    `heads`: names of the columns, as HTML, and what they mean; `kind`: the class of its style; `above`: a row of
-    headings over them.
-    """
+    """Return a table that scrolls; `heads` are names in HTML and what they mean, `above` is a row over them."""
     named = "".join(f'<th scope="col" title="{escape(why)}">{name}</th>' for name, why in heads)
     return (
         f'<div class="scroll" tabindex="0"><table class="{kind}"><caption class="unseen">{escape(caption)}</caption>'

@@ -17,11 +17,7 @@ from mklviz.views.race.results import race_sentence
 
 
 class RaceWidget(anywidget.AnyWidget):
-    """The live figures of a race below its buttons.
-
-    `gap`: at which the runs stop; `still`: names the picture that stands where no widget is drawn; `wanted`: whether a
-    page has drawn what it was sent, or has asked for something.
-    """
+    """The live figures of a race below its buttons; `wanted`: whether a page has drawn what it was sent, or asks."""
 
     _esm = figures_script() + beside(__file__, "widget.js")
     sheet = traitlets.Unicode(figures_style()).tag(sync=True)

@@ -74,10 +74,7 @@ if (zoomed !== told.tags.length > 0) told.tags = zoomed ? ["zoomed"] : []"""
 
 
 class Zooms:
-    """Where the user has zoomed to in a race, which the browser keeps over figures that are built anew.
-
-    It tells the server whether there is anything: what figures draw stays while the visitor looks at a part.
-    """
+    """Where the user has zoomed to, which the browser keeps over figures that are built anew; true if anywhere."""
 
     def __init__(self) -> None:
         self._places = ColumnDataSource(name="zooms", syncable=False)
@@ -291,10 +288,7 @@ def build_charts(
 
 
 def add_weights(charts: Charts) -> None:
-    """Build one figure of kernel weights for each run, beside figures that the browser may have drawn already.
-
-    Each has axes of its own: beside a run that jumps to 1, one that walks to 0.1 would be a line at the bottom.
-    """
+    """Build one figure of kernel weights for each run, with axes of its own, beside figures that are drawn already."""
     options = charts.options
     height = FEWEST if options.theme.projected else WEIGHTS
     for key, style in charts.styles.items():

@@ -49,10 +49,7 @@ class SmallMultiples:
         self.box.objects = [pn.Spacer(height=rows * (WEIGHTS + HEAD), sizing_mode="stretch_width")]
 
     def show_charts(self, charts: Charts) -> None:
-        """Show the figures in the space reserved for them.
-
-        They keep their places when hidden: a shared range never forgets the bounds of a figure taken off the page.
-        """
+        """Show the figures in the space reserved for them; hidden ones keep it, as ranges never forget their bounds."""
         projected, runs = charts.options.theme.projected, len(charts.weights)
         across = min(_across(runs), 2) if projected else _across(runs)
         high = f"max({FEWEST}px, calc((100vh - 340px) / {-(-runs // across)} - 45px))"  # all rows fill the screen

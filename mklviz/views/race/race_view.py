@@ -88,10 +88,7 @@ _FASTEST = 50.0  # steps per second; faster is not seen
 
 
 class Playback:
-    """The recorded runs of a scenario, whose `recipe` has the solvers, from their first steps.
-
-    `pace` steps a second, 50 at full speed; if `whole`, at their end.
-    """
+    """The recorded runs of a scenario from their first steps, `pace` steps a second, 50 at full speed; or `whole`."""
 
     def __init__(self, scenario: str, recipe: Recipe, pace: float, whole: bool = False) -> None:
         by_key = entered([choice.make(recipe.split.seed) for choice in recipe.solvers])

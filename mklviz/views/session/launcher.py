@@ -27,10 +27,7 @@ _log = logging.getLogger(__name__)
 
 
 class PendingRace:
-    """A recipe that is being prepared, for a race that is then shown.
-
-    `failed` and `no_memory` say what went wrong, `note` what is to be said once it is shown.
-    """
+    """A recipe that is being prepared, for a race that is then shown with a `note`, or what went wrong."""
 
     note = ""
 
@@ -121,10 +118,7 @@ def begin_at(session: Session, weights: Array) -> str:
 
 
 def race_from(race: Race | None, weights: Array) -> Race:
-    """Return a race of the same solvers, all from the same weights (m,), ready to be started.
-
-    Its traces name no recipe, as no recipe leads there. Raises `MklvizError`: why there is none.
-    """
+    """Return a race of the same solvers from the same weights (m,), to which no recipe leads, ready to be started."""
     if race is None or race.status != "finished":
         raise MklvizError(
             "Every solver can start from a point of the map when the race has ended: let it end, or press Stop."

@@ -109,10 +109,7 @@ class Session(param.Parameterized):
         self.recorded = RecordedRace(race, head, prepared, self.score, self.store)
 
     def reopen(self, race: ReopenedRace, recipe: Recipe | None = None, prepared: Prepared | None = None) -> None:
-        """Turn to a race of the past, of which only branches are recorded; the caller ends the one before.
-
-        Recipe and prepared problem are None where its data are not here.
-        """
+        """Turn to a race of the past, of which only branches are recorded; without its data, it has no problem."""
         self._kept = weakref.ref(race)
         self.score = self.recorded = None
         if recipe is not None and prepared is not None:

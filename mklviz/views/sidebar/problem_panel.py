@@ -86,12 +86,7 @@ def _meaning(family: type, name: str) -> str:
 def example(
     loss: Loss, regularizer: Regularizer, combination: str = "sum", access: Access = "matrix", weighted: bool = False
 ) -> Problem:
-    """Return a problem of this kind on two points: whether a solver can solve it depends on the kind, not the size.
-
-    The kernels are reached as `access` says: as a matrix, row by row, or through factors as approximate ones are;
-    `weighted` is whether samples have weights. `ProblemError` is raised where the regularizer does not fit the
-    combination of kernels.
-    """
+    """Return a problem of this kind, its kernels reached by `access`, on two points: solvers ask for no size."""
     bank = _bank(combination, access)
     y, weights = np.array([0.0 if loss.multiclass else -1.0, 1.0]), np.array([1.0, 2.0]) if weighted else None
     return Problem(bank, y, loss=loss, regularizer=regularizer, sample_weight=weights)

@@ -25,10 +25,7 @@ _USABLE = {  # the buttons that mean something in each state
 
 
 class RunPanel(pn.viewable.Viewer):
-    """The buttons of a race, which call `commands`: "run", "pause", "step", "stop", "reset" and "full_speed".
-
-    `hint` is the sentence under the buttons, `stage` says what a preparation does, and `progress` how far it is.
-    """
+    """The buttons of a race, which call `commands` by their names, and below them `stage`, `progress` and `hint`."""
 
     def __init__(self, commands: Mapping[str, Callable[..., Any]]) -> None:
         super().__init__()

@@ -35,10 +35,7 @@ _FIELDS = (
 
 
 class SweepForm(param.Parameterized):
-    """The fields, the line of words and the command that runs the same sweep.
-
-    `sweep`: what they stand for; None where the words cannot be read, and the line of words says why.
-    """
+    """The fields, the line of words and the command of a `sweep`, which is None where the words cannot be read."""
 
     sweep = param.Parameter(default=None)
 
@@ -146,10 +143,7 @@ class SweepPlan:
 
 
 def plan_of(sweep: Sweep, store: Store) -> SweepPlan:
-    """Look up what a store knows of a sweep.
-
-    Raises `MklvizError` if its values do not go together, or it has more members than a dashboard solves.
-    """
+    """Look up what a store knows of a sweep; refuse one with more members than a dashboard solves."""
     if len(sweep) > LIMITS.sweep_members:
         raise MklvizError(
             f"A dashboard solves at most {LIMITS.sweep_members:,} runs in a sweep, and these lists make {len(sweep):,}:"

@@ -42,10 +42,7 @@ _FIELD = (
 
 
 class Geometry(FigureTab):
-    """The paths of a race on a map of the kernel weights.
-
-    `pins` chooses two or three kernels through which an exact slice is drawn, and `model` whose cuts are drawn in it.
-    """
+    """The paths of a race on a map; `pins` are kernels of an exact slice, in which the cuts of `model` are drawn."""
 
     title, order = "Geometry", 5
     preview = staticmethod(paths_preview)

@@ -58,10 +58,7 @@ SECTIONS = (
 
 
 class Model(FigureTab):
-    """What one of the solvers has learned; `run` chooses which.
-
-    Points can be changed on the card `points`, and `table` predicts tables.
-    """
+    """What one of the solvers, the `run` chosen, has learned; `points` can be changed, and `table` predicts tables."""
 
     title, order = "Model", 7
     preview = staticmethod(weights_preview)

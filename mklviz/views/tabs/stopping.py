@@ -43,11 +43,7 @@ _BARS = "Bar: the best iterate when the rule fires. Ring: the last one. Grey: th
 
 
 class Stopping(FigureTab):
-    """Stop rules on recordings.
-
-    The controls `race`, `rule` and `threshold` say what is replayed, and `run` whose weights are drawn. The `judgement`
-    is the result.
-    """
+    """Stop rules on recordings: `race`, `rule` and `threshold` say what is replayed, `judgement` what comes of it."""
 
     title, order = "Stopping", 14
     preview = staticmethod(curves_preview)

@@ -12,10 +12,7 @@ from mklviz.views.tabs._previews import race_preview
 
 
 class Timeline(Tab):
-    """A cursor over the recorded race, which can be moved by hand or play.
-
-    `branch`: lets another solver go on from the step shown.
-    """
+    """A cursor over the race, moved by hand or playing; `branch` lets another solver go on from the step shown."""
 
     title, order = "Timeline", 10
     preview = staticmethod(race_preview)
