@@ -88,7 +88,6 @@ class KernelSlots:
 
     @property
     def shown(self) -> list[str]:
-        """The names of the kernels drawn."""
         return [self.names[k] for k in self.slots]
 
     def suits(self, names: Sequence[str]) -> bool:

@@ -64,7 +64,6 @@ class ChartOptions:
 
     @property
     def kernels(self) -> Sequence[str]:
-        """The colours of the kernels drawn."""
         return self.theme.kernels if self.coloured else [self.theme.muted] * len(self.theme.kernels)
 
     @property

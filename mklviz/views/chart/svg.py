@@ -340,7 +340,6 @@ class _PlacedAxes:
 
 
 def _nested(mark: Mark, values: Any) -> bool:
-    """Return whether a column holds lists."""
     return (isinstance(mark, LineMark) and mark.many) or bool(len(values) and isinstance(values[0], (list, tuple)))
 
 

@@ -61,7 +61,6 @@ def race_still(race: Race, gap: float | None = None, x: str = "iteration", theme
 
 
 def trace_still(trace: Trace, theme: Theme = LIGHT) -> str:
-    """Draw one run."""
     colour, dash = theme.accent, "solid"
     if trace.solver in available_solvers():
         own = style_of(type(make_solver(trace.solver)))

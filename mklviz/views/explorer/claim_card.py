@@ -53,7 +53,6 @@ class ClaimCard:
 
     @property
     def claim(self) -> PaperClaim | None:
-        """The claim that is shown."""
         return self._scenario.claim
 
     def open(self, name: str) -> str:
@@ -65,7 +64,6 @@ class ClaimCard:
         return ""
 
     def paint(self, theme: Theme) -> None:
-        """Use the colours of a theme."""
         if theme is not self._theme:
             self._theme = theme
             self._show()

@@ -201,7 +201,6 @@ class Explorer(pn.viewable.Viewer):
         return _OWN_DATA if data.own and data.dataset is None and self.sidebar.data.own(data) is None else ""
 
     def pause(self, *_: Any) -> None:
-        """Pause the race, or resume it."""
         if self.state == "paused":
             self.session.race.resume()
         elif self.state == "running":

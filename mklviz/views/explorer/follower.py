@@ -110,7 +110,6 @@ class Follower(pn.viewable.Viewer):
         self.reconnect.query = "?" + urlencode({name: value for name, value in query.items() if value})
 
     async def tick(self) -> None:
-        """Draw what is new."""
         now = monotonic()
         self._look()
         if now - self._described_at >= WORDS_EVERY:

@@ -48,7 +48,6 @@ class Lesson:
         return race is not None and all(race.traces.get(key) is trace for key, trace in self._race.traces.items())
 
     def close(self) -> None:
-        """Cancel the answer that is computed."""
         self.task.forget()
 
     def _forget(self) -> None:

@@ -88,7 +88,6 @@ class Shell:
             tab.tick(now)
 
     def close(self) -> None:
-        """The session is over."""
         for tab in self.tabs.values():
             tab.close()
 

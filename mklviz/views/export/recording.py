@@ -123,12 +123,10 @@ class Recorded:
 
     @property
     def problem(self) -> str:
-        """One line about the problem."""
         return next(iter(self.traces.values())).problem
 
     @property
     def ended(self) -> bool:
-        """Whether all runs have."""
         return all(trace.status in FINAL for trace in self.traces.values())
 
     def page_data(self, in_all: int = MOST_IN_ALL) -> dict[str, Any]:

@@ -123,7 +123,6 @@ class MapCard(cards.Rooted):
             self._say_progress()
 
     def show_model(self, model: str) -> None:
-        """Draw the cuts of another run."""
         self._model, self._drawn = model, None
 
     def clear(self) -> None:
@@ -134,7 +133,6 @@ class MapCard(cards.Rooted):
         self._cuts = None  # it knows the problem
 
     def close(self) -> None:
-        """Compute nothing any more."""
         self.survey.clear()
         self.start.close()
         self._race = None

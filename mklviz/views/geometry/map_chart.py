@@ -175,7 +175,6 @@ def _shapes(shapes: Sequence[Array], colour: str) -> Table:
 def points_table(
     points: Sequence[MapPoint], names: Sequence[str] = (*AT, "title", "objective", "weights")
 ) -> dict[str, list[Any]]:
-    """Return points with their texts."""
     return {name: [getattr(point, name) for point in points] for name in names}
 
 
@@ -266,7 +265,6 @@ def height_axis(low: float, high: float) -> Axis:
 
 
 def objective_table(shares: Array, heights: Array) -> Table:
-    """Return the objective as a table."""
     return {"share": shares.tolist(), "objective": heights.tolist()}
 
 

@@ -82,7 +82,6 @@ class StartDrag:
 
     @property
     def ghosts(self) -> Sequence[Mapping[str, Trace]]:
-        """The former paths."""
         return [race.traces for race in self._former[self._cleared :]]
 
     # -- what is done to it
@@ -132,7 +131,6 @@ class StartDrag:
         self._tell(race)
 
     def _tell(self, race: Race) -> None:
-        """Let all tabs show a race."""
         self._give_up()
         if self.on_race is not None:
             self.on_race(race)
@@ -164,7 +162,6 @@ class StartDrag:
         self._race, self._map = None, None
 
     def _give_up(self) -> None:
-        """Begin nothing any more."""
         if self._coming is not None:
             self._coming.cancel()
         self._let_go, self._coming, self.held = None, None, False

@@ -17,7 +17,6 @@ class ScriptedComponent(JSComponent):
         """Answer a message of the script."""
 
     def send(self, message: Any) -> None:
-        """Send the script a message."""
         self._send_msg(message)
 
     def before_page(self) -> None:

@@ -215,7 +215,6 @@ class Polling:
         return self._periodic is not None
 
     def end(self) -> None:
-        """Ask no more."""
         if self._periodic is not None:
             self._periodic.stop()
             self._periodic = None

@@ -127,5 +127,4 @@ def table_html(
 
 
 def row_html(head: str, cells: Iterable[str]) -> str:
-    """Return a row of a table."""
     return f'<tr><th scope="row">{head}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'

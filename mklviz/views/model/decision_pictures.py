@@ -63,7 +63,6 @@ def draw_decision(
     names: Sequence[str] = (),
     axes: Sequence[str] = ("first feature", "second feature"),
 ) -> hv.Overlay:
-    """Draw a surface under its samples."""
     loss = problem.loss
     classes = np.unique(problem.y)
     regression = loss.regression and len(classes) > 2

@@ -109,7 +109,6 @@ class ModelCard(cards.Rooted):
         return not self.coarse.working
 
     def forget(self) -> None:
-        """Compute nothing any more."""
         self._polling.end()
         self.task.forget()
         self.coarse.forget()
@@ -163,7 +162,6 @@ def _title(plot: Any) -> str:
 
 
 def _drawn(draws: str, subject: Subject, report: ProgressReport) -> ShownModel:
-    """Draw a section."""
     model: ShownModel = getattr(import_module(_DRAWN_BY), draws)(subject, report)
     return model
 

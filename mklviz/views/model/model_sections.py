@@ -44,7 +44,6 @@ def weights(subject: Subject, report: Report) -> ShownModel:
 
 
 def decisions(subject: Subject, report: Report) -> ShownModel:
-    """Draw the decision surface."""
     prepared, it = subject.prepared, subject.iterate
     decision = surface(prepared.problem, it.weights, it.dual, prepared.train.X)
     report(0.3)

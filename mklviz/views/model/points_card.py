@@ -107,7 +107,6 @@ class PointsFigure:
         self.source.data = _columns(points)
 
     def set_field(self, field: Field | None) -> None:
-        """Show the learned function, or nothing."""
         self._field.data = {"image": [] if field is None else [field.values.astype(np.float32)]}
         for name in ("boundary", "margins"):
             lines = [] if field is None else getattr(field, name)
@@ -393,7 +392,6 @@ class PointsCard(cards.Rooted):
             self._before = field.weights
 
     def close(self) -> None:
-        """Stop learning."""
         self._polling.end()
         self.task.forget()
         self._due, self._moving = True, None  # at the next edit

@@ -84,7 +84,6 @@ class TableCard(cards.Rooted):
         return True
 
     def close(self) -> None:
-        """Stop predicting."""
         self._polling.end()
         self.task.forget()
         self._bar.visible = False

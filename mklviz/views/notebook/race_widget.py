@@ -56,7 +56,6 @@ class RaceWidget(anywidget.AnyWidget):
         return {"state": race.status, "words": race_sentence(race), "paced": race.pace > 0}
 
     def _hear(self, _widget: Any, message: Any, _buffers: Any) -> None:
-        """Do what a page asks for."""
         race = self.race
         wishes = {"more": lambda: None, "step": race.step, "stop": race.cancel, "full": self._full_speed}
         wishes["pause"] = race.start if race.status == "paused" else race.pause

@@ -37,7 +37,6 @@ class Chips(ScriptedComponent):
     _stylesheets: ClassVar[list[str]] = [_SHEET]
 
     def name_runs(self, styles: Mapping[str, RunStyle]) -> None:
-        """Make a button for each run."""
         self.items = [{"key": key, "label": style.label, "swatch": swatch(style)} for key, style in styles.items()]
 
     def receive(self, message: Any) -> None:

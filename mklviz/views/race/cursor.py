@@ -36,7 +36,6 @@ class Marks:
         self.renderers.append(plot.add_glyph(self.source, line, view=view))
 
     def set_x(self, x: str) -> None:
-        """Draw over another column."""
         self._x = x
         for renderer in self.renderers:
             renderer.glyph.x = x

@@ -57,17 +57,14 @@ class CursorBar(cards.Rooted):
             self._go(0)
 
     def back(self, *_: Any) -> None:
-        """Go one step back."""
         self.set_playing(False)
         self._go(self.step - 1)
 
     def on(self, *_: Any) -> None:
-        """Go one step on."""
         self.set_playing(False)
         self._go(self.step + 1)
 
     def start(self, *_: Any) -> None:
-        """Go to the first step."""
         self.set_playing(False)
         self._go(0)
 
@@ -99,7 +96,6 @@ class CursorBar(cards.Rooted):
 
     @property
     def last(self) -> int:
-        """The last step of the race."""
         return 0 if self._session is None else max(self._session.last_step, 0)
 
     @property
@@ -201,7 +197,6 @@ class BranchCard(cards.Rooted):
         self._offer()
 
     def stand_at(self, step: int) -> None:
-        """Offer another step."""
         if step != self._step:
             self._step = step
             self._offer()

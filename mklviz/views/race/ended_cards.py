@@ -65,7 +65,6 @@ class EndedCard(cards.Rooted, Generic[T]):
             self._show(answer)
 
     def clear(self) -> None:
-        """Forget the race."""
         self.task.forget()
         self._race = None
         say(self.progress, "")
@@ -93,7 +92,6 @@ class EndedCard(cards.Rooted, Generic[T]):
         raise NotImplementedError
 
     def _forget(self) -> None:
-        """Forget the task's answer."""
         raise NotImplementedError
 
     def _draw(self) -> None:
@@ -210,7 +208,6 @@ def _where(groups: Sequence[Sequence[End]]) -> str:
 
 
 def _between(profile: Profile, names: Sequence[str]) -> str:
-    """Describe the profile in words."""
     one, other = names
     if profile.hill:
         return (
@@ -263,7 +260,6 @@ class PathCard(EndedCard[Walk]):
         )
 
     def _offer(self, race: Race) -> None:
-        """Offer the solvers of the race."""
         if race.problem.convex and race.problem.m <= MOST_KERNELS:
             names = {run.trace.label: key for key, run in race.runs.items()}
             self.solver.param.update(options=names, value=next(iter(names.values())))
@@ -312,7 +308,6 @@ def _follow(problem: Problem, solver: Solver, report: ProgressReport) -> Walk:
 
 
 def _summary(solved: Path) -> str:
-    """Describe the path in words."""
     active, values = solved.active, solved.values
     how_many = f"{len(values)} value{'s' * (len(values) > 1)}"
     reached = sum(trace.status in SOLVED for _, trace in solved)

@@ -91,7 +91,6 @@ class EquivalenceCard(EndedCard[list[Solved]]):
         self.mapping.ask(race, partial(_carry_over, race.problem, trace.best), _FAILED)
 
     def update(self) -> None:
-        """Show the results of the tasks."""
         if self.mapping.ended:
             self.mapped = self.mapping.take() or []
             if not self.mapped:

@@ -149,7 +149,6 @@ class Charts:
         return [self.objective, self.gap, self.step, self.active, self.tolerance]
 
     def set_x(self, x: str) -> None:
-        """Draw all lines over another column."""
         self.options = replace(self.options, x=x)
         for renderer in (r for renderers in (*self.by_run.values(), self.pinned) for r in renderers):
             renderer.glyph.x = x

@@ -23,7 +23,6 @@ class LongRuns:
         self.form = Form(FormRow(self.note, self.button, wrap=True), sizing_mode=None)
 
     def begin(self) -> None:
-        """Expect another race."""
         self.whole = False
         self._say("", "")
 

@@ -266,7 +266,6 @@ class RaceFigures:
         return another
 
     def name_kernels(self) -> None:
-        """Write which kernels are shown."""
         if self.charts is not None and self.drawn is not None:
             slots = self.readings.slots
             self.charts.name_kernels(slots)
@@ -275,7 +274,6 @@ class RaceFigures:
     # -- parts of it
 
     def _present(self, drawn: DrawnRuns, charts: Charts) -> None:
-        """Say everywhere which runs these are."""
         self.pins.suit(list(drawn.traces.values()), self.options.log_x)
         self._chips.pinned = self.pins.named()
         self._chips.name_runs(self.styles)

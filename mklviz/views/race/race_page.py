@@ -39,7 +39,6 @@ class SmallMultiples:
         self.heads: dict[str, pn.pane.HTML] = {}  # above the figure of each run
 
     def clear(self) -> None:
-        """Take all figures off the page."""
         self.box.objects, self.heads = [], {}
 
     def reserve(self, keys: Sequence[str]) -> None:
@@ -223,7 +222,6 @@ class RacePage:
         self.weights_title.object = weights_heading(slots, theme, noun, "kernel weight" if noun == "kernel" else "")
 
     def write_titles(self, options: ChartOptions) -> None:
-        """Write the titles above the figures."""
         for name, chart in race_charts({}, options).items():
             told = name == self._large or chart.term == "projected gradient"  # which says why there is no gap
             shown = replace(chart, title="Objective") if name == "objective" else chart

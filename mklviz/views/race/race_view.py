@@ -260,7 +260,6 @@ class RaceView(pn.viewable.Viewer):
             self.figures.send(now)
 
     def _write(self, now: float) -> None:
-        """Bring all text up to date."""
         self.text.write(self.race, self.figures, self.cursor, now)
 
     # -- what a person chooses

@@ -222,12 +222,10 @@ class Readings:
 
     @property
     def sources(self) -> dict[str, ColumnDataSource]:
-        """The sources of all runs."""
         return {key: feed.source for key, feed in self.feeds.items()}
 
     @property
     def motions(self) -> dict[str, Motion]:
-        """The motion of each run's weights."""
         return {key: feed.motion for key, feed in self.feeds.items()}
 
     @property

@@ -40,7 +40,6 @@ class PendingRace:
         self.preparation.start()
 
     def cancel(self) -> None:
-        """Give up."""
         self.preparation.cancel()
 
     def enter(self, session: Session, threads: int, pace: float) -> str:
@@ -77,7 +76,6 @@ class Launch(PendingRace):
         super().__init__(recipe)
 
     def show(self, session: Session, prepared: Prepared, threads: int, pace: float) -> None:
-        """Start the race and show it."""
         race = bounded(self.recipe).race(prepared, pace, threads)
         if cluster := os.environ.get(CLUSTER):
             on_cluster(race, cluster)

@@ -67,7 +67,6 @@ class KeptRace:
 
     @property
     def begun(self) -> list[Trace]:
-        """The runs that have steps."""
         return [trace for trace in self.traces.values() if len(trace)]
 
     @property
@@ -111,7 +110,6 @@ class RaceHistory:
         return old
 
     def forget(self, race: KeptRace) -> None:
-        """Remove a race."""
         if race in self.races:
             self.races.remove(race)
             self.revision += 1

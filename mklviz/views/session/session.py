@@ -134,7 +134,6 @@ class Session(param.Parameterized):
         return ""
 
     def unpin(self, race: KeptRace) -> None:
-        """Draw a past race no longer."""
         self.pinned = tuple(other for other in self.pinned if other is not race)
 
     def take(self, other: Session) -> None:
@@ -151,7 +150,6 @@ class Session(param.Parameterized):
         return self.race is not None or self.sweep is not None
 
     def clear(self) -> None:
-        """Turn to no race."""
         self.score = self.recorded = None
         self.param.update(recipe=None, prepared=None, race=None, cursor=None)
 

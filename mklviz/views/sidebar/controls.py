@@ -20,7 +20,6 @@ class Touched(param.Parameterized):
     revision = param.Integer(default=0)
 
     def touched(self, *_: Any) -> None:
-        """Count a change of a control."""
         self.revision += 1
 
     def count(self, *controls: param.Parameterized, name: str = "value") -> None:
@@ -71,7 +70,6 @@ class ValueField(Touched, Generic[T]):
         return self._parse(self.box.value, self._what)
 
     def set(self, value: Any) -> None:
-        """Show a value."""
         self.box.value = "" if value is None else self._show(value)
         self._check()
 

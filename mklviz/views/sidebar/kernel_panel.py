@@ -154,7 +154,6 @@ class FamilyRow(Touched):
 
     @property
     def family(self) -> KernelFamily:
-        """The family as the controls stand."""
         parameters = {self._family.parameter: self.values.value} if self._family.parameter else {}
         return replace(self._family, on=self.on.value, **parameters)
 

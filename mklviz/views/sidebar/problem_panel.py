@@ -214,7 +214,6 @@ class ProblemPanel(Section):
 
     @property
     def chosen_loss(self) -> Loss:
-        """The loss chosen, with its parameters."""
         family = loss_families()[self.loss.value]
         parameters = _values(self.loss_parameters[self.loss.value])
         if bias_is_a_choice(family):
@@ -228,7 +227,6 @@ class ProblemPanel(Section):
 
     @property
     def regularizer(self) -> Regularizer:
-        """The regularizer chosen, with its parameters."""
         return regularizer_families()[self.weights.value](**_values(self.parameters[self.weights.value]))
 
     @property

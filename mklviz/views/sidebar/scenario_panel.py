@@ -140,7 +140,6 @@ class ScenarioPanel(param.Parameterized):
 
     @property
     def scenario(self) -> Scenario:
-        """The scenario chosen."""
         return load_scenario(self.choice.value)
 
     @property

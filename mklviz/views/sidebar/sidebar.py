@@ -54,7 +54,6 @@ class Sidebar(pn.viewable.Viewer):
         self.form = Form(self.left_out, self.locked, self.scenario.body, *(section.body for section in self.sections))
 
     def load(self, recipe: Recipe) -> None:
-        """Set every control to `recipe`."""
         self._loading = True
         try:
             for section in self.sections:

@@ -52,7 +52,6 @@ class EntryEditor(Touched):
 
     @property
     def solver(self) -> Solver:
-        """The solver as the controls stand."""
         return self.choice.make()
 
     @property
@@ -82,7 +81,6 @@ class _Plain(Touched):
         return self.box.value
 
     def set(self, value: Any) -> None:
-        """Show a value."""
         self.box.value = value
 
 

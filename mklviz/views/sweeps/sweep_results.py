@@ -161,7 +161,6 @@ class ResultsView(cards.Rooted):
         self.root = pn.Column(self._figures, self._tables, margin=0, sizing_mode="stretch_width")
 
     def show(self, results: SweepResults) -> None:
-        """Show other results."""
         self.results = results
         self._cards = {each.title: self._renewed(each) for each in results.sections}
         for box, drawn in ((self._figures, True), (self._tables, False)):

@@ -57,7 +57,6 @@ class SweepForm(param.Parameterized):
         self.show(Sweep(recipe, {"split": SPLITS}))
 
     def show(self, sweep: Sweep) -> None:
-        """Show another sweep."""
         self._own = tuple(dict(sweep.own).items())
         self._show(sweep)
 

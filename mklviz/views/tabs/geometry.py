@@ -186,7 +186,6 @@ class Geometry(FigureTab):
             self.model.param.update(options={**cutting, NO_MODEL: ""}, value=next(reversed(cutting.values()), ""))
 
     def close(self) -> None:
-        """Stop computing."""
         self.bar.set_playing(False)
         self.map.close()
         self.segment.clear()

@@ -89,7 +89,6 @@ class Knobs(FigureTab):
 
     @property
     def knob(self) -> Knob:
-        """The knob chosen."""
         knob: Knob = self.choice.value
         return knob
 
@@ -207,7 +206,6 @@ class Knobs(FigureTab):
         say(self.progress, outcome(now, self.before, rival))
 
     def close(self) -> None:
-        """Stop the solve."""
         self.task.forget()
 
 

@@ -190,7 +190,6 @@ class Model(FigureTab):
         return is_on_page(plots)
 
     def close(self) -> None:
-        """Stop computing."""
         self.bar.set_playing(False)
         self.points.close()
         self.table.close()

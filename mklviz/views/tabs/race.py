@@ -51,6 +51,5 @@ class RaceTab(Tab):
             card.update()
 
     def close(self) -> None:
-        """Stop the computations of the cards."""
         for card in self._cards:
             card.clear()

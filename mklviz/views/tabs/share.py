@@ -69,7 +69,6 @@ class Share(Tab):
         return f'{cards.title(PROGRAM)}<pre tabindex="0">{escape(as_python(recipe))}</pre>'
 
     def follow(self, session: Session) -> None:
-        """Share the session's race."""
         self._session = session
         if session.missing:
             self.code.object = f"# {session.missing}"
@@ -117,6 +116,5 @@ class Share(Tab):
         return begin
 
     def close(self) -> None:
-        """Stop making files."""
         for task in self._tasks:
             task.forget()

@@ -87,7 +87,6 @@ class Stopping(FigureTab):
 
     @property
     def chosen(self) -> Rule:
-        """The rule."""
         return RULES[self.rule.value]
 
     def _turn_to_rule(self) -> None:
@@ -100,7 +99,6 @@ class Stopping(FigureTab):
     # -- what is shown
 
     def follow(self, session: Session) -> None:
-        """Replay the session's race."""
         self._session = session
         if session.theme is not self._theme:
             self._theme, self._drawn = session.theme, ()
@@ -176,7 +174,6 @@ class Stopping(FigureTab):
         return table + unscored + unproved
 
     def close(self) -> None:
-        """Stop the computation."""
         self.task.forget()
 
 

@@ -44,5 +44,4 @@ class Timeline(Tab):
         self.branch.stand_at(self.bar.step)
 
     def close(self) -> None:
-        """Hold the cursor."""
         self.bar.playing = False

@@ -141,7 +141,6 @@ class YourMix(FigureTab):
                 self._draw()
 
     def _compare(self, session: Session) -> None:
-        """Draw where the best solver decides."""
         if session.race is not None and self._theme is not None and self.sync.ready([self.figure.plot]):
             with self.frames.in_order():
                 self.boundaries.update(session.traces, race_styles(session.race, self._theme))
@@ -187,7 +186,6 @@ class YourMix(FigureTab):
         )
 
     def close(self) -> None:
-        """Solve nothing any more."""
         self._polling.end()
         self.boundaries.close()
         if self.mixer is not None:
@@ -242,7 +240,6 @@ class Boundaries(cards.Rooted):
         return () if self._problem is None else _zeros(self._problem, iterate, *self._mesh)
 
     def show(self, mine: Lines) -> None:
-        """Draw the line of the mix."""
         self._draw("mine", mine)
 
     def update(self, traces: Mapping[str, Trace], styles: Mapping[str, RunStyle]) -> None:
@@ -268,7 +265,6 @@ class Boundaries(cards.Rooted):
             self.figure.show({table: {"xs": xs, "ys": ys, "colour": [self._colours[table]] * len(line)}})
 
     def close(self) -> None:
-        """Compute nothing any more."""
         self.task.forget()
 
 
