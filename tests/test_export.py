@@ -214,7 +214,7 @@ def test_kernels_without_a_name_are_numbered() -> None:
 def test_a_page_has_the_charts_of_the_dashboard_in_its_own_colours() -> None:
     data = numbers(race_page(raced()))
     styles = run_styles(raced().traces, LIGHT)
-    for name, chart in race_charts(styles, ChartOptions(LIGHT)).items():
+    for name, chart in race_charts(styles, ChartOptions(LIGHT, gap_tolerance=None)).items():
         if name in data["charts"]:
             drawn = data["charts"][name]
             assert drawn["heading"] == chart_heading(replace(chart, term=""), told=True)
