@@ -191,13 +191,9 @@ def _glyphs(plot: Any) -> list[GlyphRenderer]:
 
 def _alike(one: GlyphRenderer, other: GlyphRenderer) -> bool:
     same = type(one.glyph) is type(other.glyph) and set(one.data_source.data) == set(other.data_source.data)
-    colours = (str(getattr(of.glyph, name, "")) for name in ("line_color", "fill_color") for of in (one, other))
-    return same and len(_mappers(one)) == len(_mappers(other)) and _plain(list(colours))
-
-
-def _plain(colours: list[str]) -> bool:
-    """Whether colours, two by two, are the same where they are named."""
-    return all(a == b for a, b in zip(colours[::2], colours[1::2], strict=True) if a.startswith("#"))
+    colours = [[str(getattr(of.glyph, name, "")) for of in (one, other)] for name in ("line_color", "fill_color")]
+    named = all(a == b for a, b in colours if a.startswith("#"))
+    return same and len(_mappers(one)) == len(_mappers(other)) and named
 
 
 def _mappers(renderer: GlyphRenderer) -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 from typing import Any
 
 import anywidget
@@ -39,7 +40,8 @@ class RaceWidget(anywidget.AnyWidget):
 
     def update(self) -> None:
         """Tell the pages how the race stands."""
-        shown = Recorded(self.race.traces, self._solvers, self.race.problem.noun, self._gap)
+        solvers = {key: run.solver for key, run in self.race.runs.items()}
+        shown = Recorded(self.race.traces, solvers, self.race.problem.noun, self._gap)
         self.control, self.colours = self._control(), _colours(shown)
         if any(len(trace) for trace in shown.traces.values()):
             recording = shown.page_data()
@@ -47,25 +49,23 @@ class RaceWidget(anywidget.AnyWidget):
                 self.wanted.clear()
                 self.recording = recording
 
-    @property
-    def _solvers(self) -> dict[str, Any]:
-        return {key: run.solver for key, run in self.race.runs.items()}
-
     def _control(self) -> dict[str, Any]:
         race = self.race
         return {"state": race.status, "words": race_sentence(race), "paced": race.pace > 0}
 
     def _hear(self, _widget: Any, message: Any, _buffers: Any) -> None:
         race = self.race
-        wishes = {"more": lambda: None, "step": race.step, "stop": race.cancel, "full": self._full_speed}
+        wishes = {
+            "more": lambda: None,
+            "step": race.step,
+            "stop": race.cancel,
+            "full": partial(setattr, race, "pace", 0.0),
+        }
         wishes["pause"] = race.start if race.status == "paused" else race.pause
         wish = message.get("wish") if isinstance(message, dict) else None
         if wish in wishes:
             wishes[wish]()
             self.wanted.set()
-
-    def _full_speed(self) -> None:
-        self.race.pace = 0.0
 
 
 def _colours(shown: Recorded) -> dict[str, str]:

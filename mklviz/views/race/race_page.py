@@ -121,7 +121,8 @@ class RacePage:
         self.weights_title = cards.html()
         self.slot = pn.Column(margin=0, sizing_mode="stretch_width", css_classes=_ASIDE)
         self._noun, self._large = "kernel", ""  # what has weights; the name of the large figure
-        self._stages = [_stage(*parts) for parts in zip(self.covers, self._drawn(), strict=True)]
+        drawn = [*(self.panes[name] for name in _WORDS), self.weights.box]  # behind the covers
+        self._stages = [_stage(*parts) for parts in zip(self.covers, drawn, strict=True)]
         self._corner, self.figure_cards = corner, self._cards(corner)
         self._tolerance_card = cards.card(self.titles["tolerance"], self.panes["tolerance"], visible=False)
         self._tolerance_card.param.update(css_classes=_ASIDE, styles=_AMONG_OTHERS)
@@ -141,10 +142,6 @@ class RacePage:
             margin=0,
             sizing_mode="stretch_width",
         )
-
-    def _drawn(self) -> list[Any]:
-        """Return what stands behind the covers: the figures, and those of the weights."""
-        return [*(self.panes[name] for name in _WORDS), self.weights.box]
 
     def _cards(self, corner: Any) -> dict[str, pn.Column]:
         """Return the cards of the figures by name; the corner of the objective says above what it stands."""

@@ -170,13 +170,12 @@ class RunFeed:
         self._note(columns["tolerance"])
         self.largest = max(self.largest, *columns["top"])
         columns["top"] = [self.largest] * len(steps)  # including kernels and steps that are no longer drawn
-        columns["mark"] = [self._mark(before + i) for i in range(len(steps))]
+        columns["mark"] = [
+            MARK_SIZE if (before + i - self._offset) % MARK_EVERY == 0 else math.nan for i in range(len(steps))
+        ]
         if steps[-1] > 0:
             self.filled |= {name for name in ANCHORED if any(number > 0 for number in columns[name])}
         return columns
-
-    def _mark(self, point: int) -> float:
-        return MARK_SIZE if (point - self._offset) % MARK_EVERY == 0 else math.nan
 
     def _note(self, tolerances: Iterable[float]) -> None:
         known = [value for value in tolerances if math.isfinite(value)]

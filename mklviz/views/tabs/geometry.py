@@ -15,7 +15,6 @@ import panel_material_ui as pmui
 
 from mklviz.analysis.curves import best_of
 from mklviz.analysis.steps import cuts_known, keeps_cuts
-from mklviz.contract import Array
 from mklviz.engine import Race
 from mklviz.views.form import Form, FormRow, Select
 from mklviz.views.geometry.map_card import MapCard
@@ -50,7 +49,7 @@ class Geometry(FigureTab):
     def __init__(self) -> None:
         super().__init__()
         self.bar, self.map, self.segment = CursorBar(), MapCard(), SegmentCard()
-        self.map.on_pick = self._start_at
+        self.map.on_pick = lambda weights: "" if self._session is None else begin_at(self._session, weights)
         self.frames.heartbeat.on_step_key(self.bar.press)
         self._shown: tuple[Race | None, Theme | None, tuple[int, ...]] = (None, None, ())
         self._offered_at = -1
@@ -144,9 +143,6 @@ class Geometry(FigureTab):
     def _pin(self, *_: Any) -> None:
         if self._session is not None and self._session.race is self._shown[0] and self.kernels != self._shown[2]:
             self._show(self._session)
-
-    def _start_at(self, weights: Array) -> str:
-        return "" if self._session is None else begin_at(self._session, weights)
 
     def _show_race(self, race: Race) -> None:
         if self._session is not None:
