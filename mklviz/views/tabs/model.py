@@ -10,9 +10,8 @@ from mklviz.views.host.page_session import is_on_page
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme
 from mklviz.views.look.styles import race_styles
-from mklviz.views.model.model_card import ModelCard, ModelSection, Subject, coarse_decision
+from mklviz.views.model.model_card import ModelCard, ModelSection, Subject, TableCard, coarse_decision
 from mklviz.views.model.points_card import PointsCard
-from mklviz.views.model.table_card import TableCard
 from mklviz.views.race.cursor_bar import CursorBar
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
