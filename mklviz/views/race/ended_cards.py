@@ -37,7 +37,13 @@ class EndedCard(cards.Rooted, Generic[T]):
     the `task` is or why it failed, and the button `stop` cancels it. The card itself makes `root`.
     """
 
-    root: pn.Column  # the whole card; made by the subclass
+    # made by the subclass: the whole card; what shows the content for a race, if there is any; what shows the answer,
+    # None where the task has failed; what forgets it, and what draws it in the colours of the page
+    root: pn.Column
+    _offer: Callable[[Race], None]
+    _show: Callable[[T | None], None]
+    _forget: Callable[[], None]
+    _draw: Callable[[], None]
 
     def __init__(self) -> None:
         super().__init__()
@@ -82,21 +88,6 @@ class EndedCard(cards.Rooted, Generic[T]):
         """Begin the task, also where it was done before; see `Task.ask`."""
         self.task.ask(object(), compute, what, progress)
         self.update()
-
-    def _offer(self, race: Race) -> None:
-        """Show the content for a race, if there is any."""
-        raise NotImplementedError
-
-    def _show(self, answer: T | None) -> None:
-        """Show the task's answer, None if it failed."""
-        raise NotImplementedError
-
-    def _forget(self) -> None:
-        raise NotImplementedError
-
-    def _draw(self) -> None:
-        """Draw the task's answer in the colours of the page."""
-        raise NotImplementedError
 
 
 # -- MINIMA: where the runs of a race without a lower bound have ended, and the objective between the best two ends

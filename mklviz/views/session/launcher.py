@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import ClassVar
 
@@ -33,6 +33,7 @@ class PendingRace:
 
     failed: ClassVar[str]
     no_memory: ClassVar[str]
+    show: Callable[[Session, Prepared, int, float], None]  # in a session, with so many threads and at a pace
 
     def __init__(self, recipe: Recipe) -> None:
         self.recipe = recipe
@@ -56,10 +57,6 @@ class PendingRace:
             _log.exception(self.failed)
             return f"{self.failed} ({type(error).__name__}); the server's log says more."
         return ""
-
-    def show(self, session: Session, prepared: Prepared, threads: int, pace: float) -> None:
-        """Show the race on its prepared problem."""
-        raise NotImplementedError
 
 
 MOST_RUNS = 12  # runs of a race; more cannot be told apart
