@@ -56,12 +56,8 @@ class RaceWidget(anywidget.AnyWidget):
 
     def _hear(self, _widget: Any, message: Any, _buffers: Any) -> None:
         race = self.race
-        wishes = {
-            "more": lambda: None,
-            "step": race.step,
-            "stop": race.cancel,
-            "full": partial(setattr, race, "pace", 0.0),
-        }
+        wishes: dict[str, Callable[[], object]] = {"more": lambda: None, "step": race.step, "stop": race.cancel}
+        wishes["full"] = partial(setattr, race, "pace", 0.0)
         wishes["pause"] = race.start if race.status == "paused" else race.pause
         wish = message.get("wish") if isinstance(message, dict) else None
         if wish in wishes:
