@@ -32,7 +32,7 @@ def drawn_mix(app: App) -> list[float]:
     return list(lines["ys"][lines["label"].index("Your mix")])
 
 
-def test_the_paths_follow_the_start_while_it_is_dragged(open_app: Open) -> None:
+def test_a_race_begins_where_the_start_of_a_large_problem_is_let_go(open_app: Open) -> None:
     app = open_app(solvers="silp,level,spg", iterations=12)
     app.press("Run")
     app.until_finished()
@@ -41,16 +41,13 @@ def test_the_paths_follow_the_start_while_it_is_dragged(open_app: Open) -> None:
     handle.wait_for()
     handle.scroll_into_view_if_needed()
     box = handle.bounding_box()
-    before = table(app, "map-path-silp")
+    before, stood = table(app, "map-path-silp"), handle.get_attribute("style")
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     app.page.mouse.move(x, y)
     app.page.mouse.down()
-    seen = [before]
-    for step in range(1, 4):
-        app.page.mouse.move(x + 25 * step, y - 15 * step, steps=4)
-        app.until(lambda: table(app, "map-path-silp") not in seen, "paths from where the handle is")
-        seen.append(table(app, "map-path-silp"))
-    assert len(table(app, "map-ghosts")["along"]) == 3
+    app.page.mouse.move(x + 75, y - 45, steps=4)
+    app.until(lambda: handle.get_attribute("style") != stood, "the handle under the mouse")
+    app.until(lambda: "Let go" in (handle.get_attribute("data-hint") or ""), "what letting go does")
     app.screenshot("drag-start-1280")
     app.page.mouse.up()
     app.button("Undo").wait_for()
@@ -60,7 +57,7 @@ def test_the_paths_follow_the_start_while_it_is_dragged(open_app: Open) -> None:
     app.until(lambda: len(table(app, "map-path-silp")["along"]) == len(before["along"]), "its paths")
     handle.focus()
     app.page.keyboard.press("ArrowUp")
-    app.until(lambda: table(app, "map-ghosts")["along"], "paths from where the arrow led")
+    app.until(lambda: table(app, "map-ghosts")["along"], "a race from where the arrow led")
     app.until(lambda: (handle.get_attribute("aria-valuetext") or "").startswith("Start: "), "words for who cannot see")
     app.button("Undo").wait_for()
 

@@ -21,8 +21,8 @@ from _waits import PATIENCE, wait_for
 import mklviz as mv
 from mklviz.cli.arguments import with_options
 from mklviz.cli.commands import main
-from mklviz.cli.lists import LISTS
 from mklviz.cli.live import _fitted
+from mklviz.cli.parser import LISTS
 from mklviz.engine import KINDS
 from mklviz.problem import loss_families, regularizer_families
 from mklviz.recipe.words import WORDS, read_solvers

@@ -117,7 +117,7 @@ def test_a_damaged_recording_is_none(tmp_path: object, monkeypatch: pytest.Monke
 
 def played(pace: float = 10.0) -> Playback:
     recipe = load_scenario(DEFAULT).recipe
-    return Playback(recording(DEFAULT), [choice.make() for choice in recipe.solvers], recipe.problem.regularizer, pace)
+    return Playback(DEFAULT, recipe, pace)
 
 
 def test_a_recording_grows_at_the_pace_and_ends_as_it_did() -> None:

@@ -7,6 +7,7 @@ import hashlib
 import json
 import math
 import re
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from mklviz.engine import Gap, MaxIter, Race
 from mklviz.errors import MklvizError
 from mklviz.quoting import one_line
 from mklviz.record import Trace
+from mklviz.record.bundle import recording
 from mklviz.record.summary import Reference, result_at
 from mklviz.views.chart.columns import WEIGHT_COLUMNS
 from mklviz.views.chart.race_charts import ChartOptions, race_charts
@@ -28,7 +30,7 @@ from mklviz.views.export.page import race_page
 from mklviz.views.export.recording import MOST_STEPS, recorded
 from mklviz.views.look.palette import LIGHT
 from mklviz.views.look.styles import run_styles
-from mklviz.views.race.results import result_cells
+from mklviz.views.race.results import chart_heading, result_cells
 
 EVIL = "</script><script>alert(1)</script><!-- & \u2028 “x”"
 SMALL = ["--data", "two_moons", "--kernels", "gauss:0.5,1,2@all poly:1@each", "--C", "10"]
@@ -169,7 +171,7 @@ def test_the_command_line_writes_a_page_and_a_picture(tmp_path: Path, capsys: py
     assert "<h1>A race on Two moons</h1>" in written
     assert [run["label"] for run in told["runs"]] == ["Level", "SPG"]
     assert told["stop"] == {"y": [0.01]}
-    assert told["charts"]["gap"]["beside"] == "stop at 1 %"
+    assert "stop at 1 %" in told["charts"]["gap"]["heading"]
     assert "stop at 1 %" in picture.read_text(encoding="utf-8")
     assert main(["race", *SMALL, "--html", str(tmp_path / "nowhere" / "race.html")]) == 2
     assert "There is no folder" in capsys.readouterr().err
@@ -178,12 +180,18 @@ def test_the_command_line_writes_a_page_and_a_picture(tmp_path: Path, capsys: py
 def test_a_page_has_the_charts_of_the_dashboard_in_its_own_colours() -> None:
     data = numbers(race_page(raced()))
     styles = run_styles(raced().traces, LIGHT)
-    for name, chart in race_charts(styles, ChartOptions(LIGHT)).items():
+    for name, chart in race_charts(styles, ChartOptions(LIGHT, gap_tolerance=None)).items():
         if name in data["charts"]:
             drawn = data["charts"][name]
-            assert (drawn["title"], drawn["note"]) == (chart.title, chart.note)
+            assert drawn["heading"] == chart_heading(replace(chart, term=""), told=True)
             assert [mark["column"] for mark in drawn["marks"]] == [mark.columns["y"] for mark in chart.marks]
     assert set(data["charts"]) == {"objective", "above", "gap", "step"}
     assert {mark["colour"] for mark in data["charts"]["step"]["marks"]} == {"var(--run-0)", "var(--run-1)"}
     assert [chart["title"] for chart in data["weights"]] == ["SILP", "Level"]
-    assert data["weights_title"].startswith("Kernel weights")
+    assert ">Kernel weights" in data["weights_heading"]
+
+
+def test_a_page_says_whose_iterations_are_epochs() -> None:
+    runs = recording("three-groups")
+    label = recorded(runs).page_data()["axes"]["iteration"]["label"]
+    assert label == f"iteration (epoch for {runs['ufo'].label})"

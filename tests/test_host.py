@@ -68,11 +68,9 @@ from mklviz.server.serving import name_sessions_by_process
 from mklviz.views.chart.bokeh_figure import ignore_long_press
 from mklviz.views.host import ticks
 from mklviz.views.host.components import Markup, PlotPane, ScriptedComponent
-from mklviz.views.host.document_models import all_columns_are_held, document_of, walk_models_once
-from mklviz.views.host.dragged_figure import DraggedFigure
-from mklviz.views.host.dragging import DragHandle
+from mklviz.views.host.dragging import DraggedFigure
 from mklviz.views.host.environment import is_loaded, notebook_shell
-from mklviz.views.host.frames import Frames, Heartbeat
+from mklviz.views.host.frames import Frames, Heartbeat, all_columns_are_held, document_of, walk_models_once
 from mklviz.views.host.page_session import GONE_AFTER, Reconnect, follow_session, is_connected, is_on_page, is_served
 from mklviz.views.host.panel_setup import PAGE_TEMPLATE, configure, never_busy
 from mklviz.views.host.ticks import Polling, Ticks
@@ -160,7 +158,7 @@ def test_bokeh_asks_for_defaults_by_methods_that_can_remember() -> None:
     assert Plot().title is not Plot().title
 
 
-@rests_on("where Panel keeps models, and Bokeh the changes that it holds back.", "views/host/document_models.py")
+@rests_on("where Panel keeps models, and Bokeh the changes that it holds back.", "views/host/frames.py")
 def test_a_document_still_says_what_it_holds() -> None:
     pane = pn.pane.HTML("a")
     assert document_of(pane) is None
@@ -384,7 +382,6 @@ def busy_after(component: Any, **changed: Any) -> bool:
 @rests_on(
     "what is named in _busy__ignore marks no page busy.",
     "views/host/frames.py",
-    "views/host/dragging.py",
     "views/host/components.py",
 )
 def test_an_acknowledgement_is_no_work() -> None:
@@ -392,11 +389,9 @@ def test_an_acknowledgement_is_no_work() -> None:
     assert not busy_after(Heartbeat(), ack=1)
     assert busy_after(Reconnect(), beat=1)
     assert not busy_after(Reconnect(), heard=1)
-    assert busy_after(DragHandle(), hint="Drag the start")
-    assert not busy_after(DragHandle(), position="Start: 0.5")
 
 
-@rests_on("a table tells of its data when they are replaced, as a browser does.", "views/host/dragged_figure.py")
+@rests_on("a table tells of its data when they are replaced, as a browser does.", "views/host/dragging.py")
 def test_what_is_dragged_on_a_figure_is_told_and_answered() -> None:
     told: list[dict[str, object]] = []
     dragged = DraggedFigure("map", lambda columns: told.append(dict(columns)))

@@ -43,9 +43,9 @@ from mklviz.reproduce.statements import how_many_text, stated_answers
 from mklviz.reproduce.texts import contrary_text, measured_text, row_texts
 from mklviz.reproduce.verdicts import DOES_NOT, PARTLY, REPRODUCES, UNKNOWN, UNTESTABLE
 from mklviz.sweeps import Sweep
-from mklviz.views.chart.claim_chart import claim_chart, claim_height, claim_signs, claim_tables
 from mklviz.views.chart.description import PointMark
 from mklviz.views.chart.svg import drawing
+from mklviz.views.explorer.claim_card import claim_chart, claim_height, claim_signs, claim_tables
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.form import Note
 from mklviz.views.links import link

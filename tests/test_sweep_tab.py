@@ -24,9 +24,8 @@ from mklviz.views.form import Form
 from mklviz.views.look.palette import DARK
 from mklviz.views.session.race_history import shared_recipe
 from mklviz.views.session.session import Session
-from mklviz.views.sweeps import sweep_plan
-from mklviz.views.sweeps.sweep_form import SweepForm
-from mklviz.views.sweeps.sweep_plan import RunningSweeps, plan_of
+from mklviz.views.sweeps import sweep_setup
+from mklviz.views.sweeps.sweep_setup import RunningSweeps, SweepForm, plan_of
 from mklviz.views.tabs.sweep import SweepTab
 
 SMALL = "data=heart,iris; split=0,1; solvers=silp,level; kernels=gauss:1,4@all poly:1@all; C=1; max-iter=200"
@@ -237,7 +236,7 @@ def test_a_server_solves_one_sweep_at_a_time(tab: SweepTab, monkeypatch: pytest.
     busy = RunningSweeps()
     busy.begin(Held())  # type: ignore[arg-type]
     monkeypatch.setattr("mklviz.views.tabs.sweep.RUNNING_SWEEPS", busy)
-    assert sweep_plan.RUNNING_SWEEPS is not busy
+    assert sweep_setup.RUNNING_SWEEPS is not busy
     swept(tab, SMALL)
     tab.start.clicks += 1
     until(tab, lambda: "Another sweep is going on" in tab.trouble.object)

@@ -15,9 +15,9 @@ import mklviz as mv
 from mklviz.engine import Race, solver_classes, standard_rules
 from mklviz.reproduce import ClaimAnswer
 from mklviz.reproduce.recorded import recorded_answers
-from mklviz.views.chart.claim_chart import claim_chart, claim_height, claim_tables
 from mklviz.views.chart.svg import drawing
 from mklviz.views.chart.svg_pictures import path_still, race_still, trace_still
+from mklviz.views.explorer.claim_card import claim_chart, claim_height, claim_tables
 from mklviz.views.look.palette import DARK, LIGHT, Theme, readable
 
 Drawn = Callable[..., str]  # by a theme

@@ -14,8 +14,7 @@ Solvers have the colours they have on the dashboard, for light pages or, with ``
 from mklviz.views.model.decision_pictures import decision
 from mklviz.views.model.kernel_pictures import gram, similarity, weights
 from mklviz.views.pictures.export import save, show_in_notebooks
-from mklviz.views.pictures.gap import gap
-from mklviz.views.pictures.simplex import segment, simplex
+from mklviz.views.pictures.run_pictures import gap, segment, simplex
 from mklviz.views.pictures.sweep_pictures import plot_growth as growth
 from mklviz.views.pictures.sweep_pictures import profile, spread
 

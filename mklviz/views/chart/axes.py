@@ -17,12 +17,6 @@ from bokeh.plotting import figure
 from mklviz.views.chart.description import Axis, NumberFormat
 from mklviz.views.look.palette import FONT, Theme
 
-__all__ = [
-    *("FAR", "NUMBERS", "PERCENT", "POWER", "SHORT", "X_AXES", "Span", "axis_end", "axis_share", "axis_span"),
-    *("axis_ticks", "axis_value", "bare", "counted", "keep_size", "power_text", "squashed", "style_axes"),
-    *("style_legend", "style_ticks", "tick_text"),
-]
-
 X_AXES = {"iteration": "iteration", "svm_solves": "SVM solves", "seconds": "CPU seconds"}
 
 POWER = """const power = (value, digits) => {

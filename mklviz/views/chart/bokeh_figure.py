@@ -57,11 +57,6 @@ from mklviz.views.chart.description import (
 from mklviz.views.host.beside import beside
 from mklviz.views.look.palette import FONT, Theme
 
-__all__ = [
-    *("TOOLS", "ChartFigure", "add_readout", "chart_plot", "data_range", "glyph_of", "ignore_long_press"),
-    *("tip_html",),
-]
-
 _READOUT = f"{POWER}const percent = (tick) => {{ {PERCENT} }}\n" + beside(__file__, "readout.js")
 # BokehJS takes a mouse that rests for 0.3 s after it is pressed for a long press, and drops the drag
 _NO_LONG_PRESS = """const gestures = Bokeh.index.find_one(cb_obj.origin)?.canvas_view?.ui_event_bus?.ui_gestures
@@ -70,10 +65,7 @@ _HIDE = 'const box = document.getElementById("mk-readout"); if (box !== null) bo
 
 
 def add_readout(plots: Sequence[figure], theme: Theme) -> None:
-    """Show the values of the lines of each plot beside the mouse, as per cent where its axis has these.
-
-    A line's name is its renderer's, or the label in a source of many.
-    """
+    """Show the values of the lines of each plot, by the names of their renderers or labels, beside the mouse."""
     _follow_mouse(plots, CustomJS(args={**_look(theme), "inPercent": PERCENT}, code=f"{_READOUT}readCurves()"))
 
 
@@ -87,10 +79,7 @@ def add_point_readout(plot: figure, tips: Sequence[tuple[GlyphRenderer, Tips]], 
 
 
 def tip_html(tips: Tips, theme: Theme) -> str:
-    """Return what Bokeh's own box says of a line or an area, drawn over that box in the colours of `theme`.
-
-    A first line without words is a title, a later one is quiet.
-    """
+    """Return what Bokeh's own box says of a line or an area; a first line without words is a title."""
     lines = [
         f"{words} {value}" if words else f'<span style="color: {theme.muted}">{value}</span>' for words, value in tips
     ]
@@ -125,10 +114,7 @@ TICKS = 5  # about so many on an axis
 
 
 class ChartFigure:
-    """The figure of a chart.
-
-    `tables`: what is drawn now; `renderers`: what draws the lines and points of each table.
-    """
+    """The figure of a chart: `tables` are drawn now, by the `renderers` of the lines and points of each."""
 
     def __init__(self, chart: Chart, theme: Theme, height: int, tools: str = TOOLS, x_range: Any = None) -> None:
         self.chart = chart

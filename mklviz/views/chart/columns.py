@@ -18,12 +18,6 @@ from mklviz.record.summary import Reference
 from mklviz.views.chart.description import ContourMark, Table
 from mklviz.views.look.palette import mixed
 
-__all__ = [
-    *("ANCHORED", "COLUMNS", "KERNELS_SHOWN", "LARGEST_DRAWN", "MOST_POINTS", "WEIGHT_COLUMNS", "KernelSlots"),
-    *("Thinning", "contour_bands", "contour_levels", "distance", "drawable", "empty_source", "line_columns"),
-    *("placed", "race_slots", "recent_weights", "weight_columns"),
-]
-
 MOST_POINTS = 400
 KERNELS_SHOWN = 6
 LARGEST_DRAWN = 1e12  # canvas lines vanish when a range is wider
@@ -94,7 +88,6 @@ class KernelSlots:
 
     @property
     def shown(self) -> list[str]:
-        """The names of the kernels drawn."""
         return [self.names[k] for k in self.slots]
 
     def suits(self, names: Sequence[str]) -> bool:

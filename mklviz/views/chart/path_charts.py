@@ -20,8 +20,6 @@ from mklviz.views.look.palette import Theme
 if TYPE_CHECKING:
     from mklviz.engine import Path
 
-__all__ = ["NAMED", "PathPicture", "path_charts"]
-
 DASHES = ("solid", "dashed", "dotted")  # rounds of the colours
 FEW = 30  # points whose markers are large
 
@@ -29,12 +27,7 @@ FEW = 30  # points whose markers are large
 def path_charts(
     path: Path, cold: Path | None, theme: Theme, named: int, coloured: Sequence[int] = ()
 ) -> tuple[tuple[Chart, Chart, Chart], dict[str, Table]]:
-    """Describe weights, kernels in use and cost of a path, and what they cost with cold starts.
-
-    So many kernels are `named`, and those `coloured` have the colours of the theme already, in their order.
-
-    Raises `ProblemError` if the path has no values yet, or the two vary different parameters.
-    """
+    """Describe a path's weights, kernels in use and cost; so many are `named`, some `coloured` already."""
     if not len(path.values):
         raise ProblemError("There is nothing to draw: the path has no values yet.")
     if cold is not None and cold.parameter != path.parameter:

@@ -12,17 +12,13 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from mklviz.contract import Solver
 from mklviz.record import Trace
 from mklviz.record.summary import Reference
 from mklviz.views.chart.axes import X_AXES, squashed, tick_text
 from mklviz.views.chart.columns import WEIGHT_COLUMNS, Thinning, drawable
 from mklviz.views.chart.description import Axis, Chart, LineMark, RuleMark, Scale, Table
 from mklviz.views.look.palette import RunStyle, Theme
-
-__all__ = [
-    *("DASHED", "STOP", "ChartOptions", "enlargements", "objective_chart", "race_charts", "recorded_options"),
-    *("run_table", "stop_table", "weights_chart", "weights_title", "x_axis"),
-]
 
 FAINT = 0.45  # opacity of the gap of each iterate, behind the gap of the run
 ENLARGED = 1.5  # times, from which on a scale of its own has to be said
@@ -68,7 +64,6 @@ class ChartOptions:
 
     @property
     def kernels(self) -> Sequence[str]:
-        """The colours of the kernels drawn."""
         return self.theme.kernels if self.coloured else [self.theme.muted] * len(self.theme.kernels)
 
     @property
@@ -85,6 +80,11 @@ def recorded_options(options: ChartOptions, traces: Iterable[Trace]) -> ChartOpt
     curves = [drawable(trace.objective[Thinning().whole(len(trace))]) for trace in begun]
     no_bound = options.no_bound or ("" if bounded or not begun else NO_BOUND)
     return replace(options, signed=signed, no_bound=no_bound, above=bounded and not signed and squashed(curves))
+
+
+def epochs(solvers: Iterable[Solver]) -> tuple[str, ...]:
+    """Return the labels of the solvers whose iterations are epochs."""
+    return tuple(str(solver.name) for solver in solvers if solver.stochastic)
 
 
 def run_table(key: str) -> str:
@@ -189,10 +189,7 @@ def weights_chart(key: str, style: RunStyle, options: ChartOptions, verdict: str
 
 
 def enlargements(largest: Mapping[str, float]) -> dict[str, str]:
-    """Say how many times taller the weights of each run are drawn than beside the `largest` of all, if twice or more.
-
-    `largest` has the largest weight of each run. Each is drawn on a scale of its own, as high as its figure.
-    """
+    """Say how many times taller each run's weights are drawn than beside the `largest` of all, where that is much."""
     top = max(largest.values(), default=0.0)
     times = {key: top / value if value > 0.0 else 1.0 for key, value in largest.items()}
     return {key: f"zoom {times[key]:.0f}×" if times[key] >= ENLARGED else "" for key in largest}

@@ -28,8 +28,6 @@ from mklviz.views.chart.description import (
 )
 from mklviz.views.look.palette import DASHES, FONT, MARKERS, Theme
 
-__all__ = ["Legend", "MarkAxes", "Row", "drawing", "mark_svg", "svg_address"]
-
 FLAT = 0.2  # pixels; a point this close to the line between its neighbours is left out
 MARKER_SIZE = 8.0  # of the shapes of `MARKERS`, whose middle is MIDDLE
 MIDDLE = (11.0, 6.0)
@@ -342,7 +340,6 @@ class _PlacedAxes:
 
 
 def _nested(mark: Mark, values: Any) -> bool:
-    """Return whether a column holds lists."""
     return (isinstance(mark, LineMark) and mark.many) or bool(len(values) and isinstance(values[0], (list, tuple)))
 
 

@@ -21,6 +21,7 @@ from mklviz.views.chart.race_charts import (
     STOP,
     ChartOptions,
     enlargements,
+    epochs,
     race_charts,
     recorded_options,
     run_table,
@@ -31,8 +32,6 @@ from mklviz.views.chart.race_charts import (
 from mklviz.views.chart.svg import Legend, Row, drawing
 from mklviz.views.look.palette import LIGHT, RunStyle, Theme, readable
 from mklviz.views.look.styles import race_styles
-
-__all__ = ["path_still", "race_still", "runs_stills", "trace_still"]
 
 BIG, SMALL = 264, 200  # heights in pixels
 NAMED = 6  # kernels of a path with a colour and a name
@@ -55,15 +54,13 @@ class _ShownRuns:
 
 def race_still(race: Race, gap: float | None = None, x: str = "iteration", theme: Theme = LIGHT) -> str:
     """Draw a race as it is now: objective, gap and weights over the column `x`, and the `gap` at which runs stop."""
-    options = ChartOptions(
-        theme, x, gap_tolerance=gap, signed=race.facts.signed, no_bound=race.facts.no_bound, noun=race.facts.noun
-    )
+    known, by_epoch = race.facts, epochs(run.solver for run in race.runs.values())
+    options = ChartOptions(theme, x, False, True, False, gap, known.signed, by_epoch, known.no_bound, known.noun)
     traces = {key: run.trace for key, run in race.runs.items()}
     return _draw(_ShownRuns(repr(race), traces, race_styles(race, theme), options))
 
 
 def trace_still(trace: Trace, theme: Theme = LIGHT) -> str:
-    """Draw one run."""
     colour, dash = theme.accent, "solid"
     if trace.solver in available_solvers():
         own = style_of(type(make_solver(trace.solver)))

@@ -16,8 +16,6 @@ from mklviz.views.race.race_view import Playback, RaceView
 from mklviz.views.sidebar.run_panel import RunPanel
 from mklviz.views.sidebar.sidebar import Sidebar
 
-__all__ = ["PLAYED", "YOURS_FOLLOWS", "ColdStart", "FiguresAhead", "WarmupProgress"]
-
 PLAYED = "A recording of this race. Press Run to start the solvers."
 YOURS_FOLLOWS = "A recording of this race: yours begins when the first solver is compiled, once on this machine."
 
@@ -44,10 +42,7 @@ class ColdStart:
         return scenario.choice.value if as_it_is and recording(scenario.choice.value) else ""
 
     def update(self, pace: float, drawable: bool, seen: bool = True) -> None:
-        """Begin, if the figures are `drawable` and `seen`, or end where another race was set up.
-
-        To be called without a race.
-        """
+        """Without a race: begin, if the figures are `drawable` and `seen`, or end where another race was set up."""
         scenario, playback = self.set_up, self._view.playback
         if playback is None:
             if seen and scenario and (drawable or WARMUP.running):
@@ -62,7 +57,7 @@ class ColdStart:
         delayed = WARMUP.delays([choice.name for choice in recipe.solvers])
         if delayed or drawable:
             self._scenario, self._delayed = scenario, delayed
-            self._view.play(Playback.of(scenario, recipe, pace, whole=not delayed))
+            self._view.play(Playback(scenario, recipe, pace, whole=not delayed))
 
 
 IDLE = 0.5  # seconds without a touch, after which the figures are built

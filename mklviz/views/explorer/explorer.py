@@ -41,8 +41,6 @@ from mklviz.views.session.race_history import shared_recipe
 from mklviz.views.sidebar.run_panel import STATES, RunPanel
 from mklviz.views.sidebar.sidebar import Sidebar
 
-__all__ = ["Explorer"]
-
 SOON = 2  # ticks: a preparation that ends by then needs no progress bar
 _BUSY = "A race is going on: let it end, press Stop on Explore, or do this on another page."
 _NO_RECIPE = "This race was recorded without its data and kernels: only what its steps say can be shown."
@@ -203,7 +201,6 @@ class Explorer(pn.viewable.Viewer):
         return _OWN_DATA if data.own and data.dataset is None and self.sidebar.data.own(data) is None else ""
 
     def pause(self, *_: Any) -> None:
-        """Pause the race, or resume it."""
         if self.state == "paused":
             self.session.race.resume()
         elif self.state == "running":

@@ -29,8 +29,6 @@ from mklviz.views.session.session import LessonResult, Session
 from mklviz.views.sidebar.controls import note, say
 from mklviz.views.sidebar.scenario_panel import LessonPanel
 
-__all__ = ["Follower"]
-
 LEADS = "This page follows another page's race. Axes, zoom and the timeline are yours; the race is not."
 WAITS = "The leader has not started a race yet: it appears here when there is one."
 OVER = "The leader has closed the race. Its recording stays here until you close this page."
@@ -112,7 +110,6 @@ class Follower(pn.viewable.Viewer):
         self.reconnect.query = "?" + urlencode({name: value for name, value in query.items() if value})
 
     async def tick(self) -> None:
-        """Draw what is new."""
         now = monotonic()
         self._look()
         if now - self._described_at >= WORDS_EVERY:

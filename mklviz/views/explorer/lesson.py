@@ -13,8 +13,6 @@ from mklviz.scenarios import Answer, Outcome, Scenario
 from mklviz.views.session.session import LessonResult, Session
 from mklviz.views.sidebar.scenario_panel import OPEN, LessonPanel
 
-__all__ = ["Lesson"]
-
 _WHOLE = ("converged", "precision", "rule", "limit")  # ends of runs that were not cut short
 
 
@@ -50,7 +48,6 @@ class Lesson:
         return race is not None and all(race.traces.get(key) is trace for key, trace in self._race.traces.items())
 
     def close(self) -> None:
-        """Cancel the answer that is computed."""
         self.task.forget()
 
     def _forget(self) -> None:

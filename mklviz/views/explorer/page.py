@@ -23,11 +23,6 @@ from mklviz.views.look import cards
 from mklviz.views.look.cards import PAGE_SX, SIDEBAR_WIDTH, THEME
 from mklviz.views.session.session import Session
 
-__all__ = [
-    *("EVERYWHERE", "RACE", "TICK", "Frame", "Header", "KeyHelp", "build_page", "cell_layout", "controls_column"),
-    *("status_html", "status_line"),
-]
-
 RACE = {"Space": "run, pause or resume", "S": "one step of every solver", "X": "stop", "R": "reset: clear the curves"}
 """What the keys do on a page that has a race of its own."""
 EVERYWHERE = {

@@ -19,8 +19,6 @@ from mklviz.views.links.link import Address, query_value
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.run_panel import RunPanel
 
-__all__ = ["SHARED_RACES", "PageRecovery", "SharedRace", "SharedRaces"]
-
 _KEY = re.compile(r"([\w-]{16})\.[\w-]{16}", re.ASCII)
 
 
@@ -54,7 +52,6 @@ class SharedRaces:
         return len(self._rooms)
 
     def open(self, room: SharedRace) -> None:
-        """Let the room be found."""
         self._rooms[room.name] = room
 
     def close(self, room: SharedRace) -> None:
@@ -63,7 +60,6 @@ class SharedRaces:
             del self._rooms[room.name]
 
     def find(self, name: str) -> SharedRace | None:
-        """Return the room of that name."""
         return self._rooms.get(name)
 
     def has(self, key: str) -> bool:
@@ -71,7 +67,6 @@ class SharedRaces:
         return self.by_key(key) is not None
 
     def by_key(self, key: str) -> SharedRace | None:
-        """Return the room with that key."""
         encoded = key.encode(errors="replace")  # text from a link: digests are compared of ASCII or bytes only
         return next((room for room in self._rooms.values() if secrets.compare_digest(room.key.encode(), encoded)), None)
 
@@ -171,5 +166,4 @@ class PageRecovery:
         self.tell()
 
     def close(self) -> None:
-        """The session is over."""
         SHARED_RACES.close(self.shared_race)

@@ -16,8 +16,6 @@ from mklviz.views.session.session import Session
 from mklviz.views.tabs import Tab, tab_classes
 from mklviz.views.tabs._previews import preview_of
 
-__all__ = ["DeepLink", "Shell"]
-
 _log = logging.getLogger(__name__)
 
 
@@ -90,7 +88,6 @@ class Shell:
             tab.tick(now)
 
     def close(self) -> None:
-        """The session is over."""
         for tab in self.tabs.values():
             tab.close()
 
@@ -153,9 +150,6 @@ class Shell:
 
     def _fill(self, content: Any) -> None:
         active = self.strip.active
-        sheet = cards.variables(self.session.theme)
-        if self.boxes[active].stylesheets != [sheet]:
-            self.boxes[active].stylesheets = [sheet]
         if self._contents[active] is not content:
             self._contents[active] = content
             self.boxes[active].objects = [content]

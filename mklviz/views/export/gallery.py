@@ -42,8 +42,6 @@ from mklviz.views.lessons.triangle import TRIANGLE_SCRIPT, TRIANGLE_STYLE, Heigh
 from mklviz.views.look.palette import DARK, LIGHT, Theme
 from mklviz.views.look.styles import run_styles, verdict_html
 
-__all__ = ["LABORATORIES", "gallery_pages", "save_gallery"]
-
 LABORATORIES = (  # each with its file's name, its recipe, its knob, and the picture of it at one position
     ("level-lambda", "data=ionosphere; solvers=silp,level", "level.lam", "gap", 0.9),
     ("lp-norm", "data=heart; C=1; solvers=spg; gap=1e-4", "p", "few", 1.0),

@@ -29,16 +29,11 @@ from mklviz.views.geometry.map_chart import LOW_AND_HIGH
 from mklviz.views.host.beside import beside
 from mklviz.views.host.solved_paths import SOLVER, solves_alone
 from mklviz.views.lessons.triangle import TRIANGLE_SCRIPT, TRIANGLE_STYLE, Heights, triangle_data, triangle_figure
-from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
+from mklviz.views.look.palette import DARK, LIGHT, TEXT_CSS, Theme, tokens
 from mklviz.views.look.styles import run_styles, solver_of
 
 if TYPE_CHECKING:
     from mklviz.views.session.session import Session
-
-__all__ = [
-    *("KINDS", "PICTURE_COLOURS", "colours", "data_title", "figures_script", "figures_style", "page"),
-    *("page_colours", "race_page", "save_html"),
-]
 
 _SHOWS = """
 const bar = tag("div", { class: "scrubber" })
@@ -53,8 +48,6 @@ playTriangle(document.querySelector(".map"), JSON.parse(told("triangle")), told(
 """
 PICTURE_COLOURS = (
     ":is(.map, .curve) { flex-basis: 100%; --mk-head: 16px; --mk-small: 13px; --mk-words: 14px; --mk-label: 15px;"
-    " --mk-font: var(--font);"
-    + "".join(f" --mk-{name}: var(--{name});" for name in ("card", "border", "text", "muted", "axis", "accent"))
     + "".join(
         f" --mk-{name}: light-dark({LOW_AND_HIGH[False][k]}, {LOW_AND_HIGH[True][k]});"
         for k, name in enumerate(("low", "high"))
@@ -139,11 +132,7 @@ def data_title(name: str) -> str:
 def page(
     title: str, long_title: str, problem: str, data: Mapping[str, Any], colours: str, shows: str, lead: str = ""
 ) -> str:
-    """Return a page of recorded runs.
-
-    `long_title`: its title in a list of windows; `data`: what the script `shows` draws by the figures; `colours`: a
-    style sheet with them; `lead`: HTML that stands first.
-    """
+    """Return a page of recorded runs, whose `data` the script `shows` draws; `lead`: HTML that stands first."""
     script = f'"use strict"\n{figures_script()}{shows}'
     style = f"{colours}\n{figures_style()}"
     return (
@@ -166,7 +155,7 @@ def figures_script() -> str:
 
 def figures_style() -> str:
     """Return the style sheet of the figures, which stand in an element of class ``recording``."""
-    return beside(__file__, "page.css")
+    return TEXT_CSS + beside(__file__, "page.css")
 
 
 def _policy(script: str) -> str:
@@ -190,14 +179,9 @@ def page_colours(traces: Mapping[str, Trace]) -> str:
 
 def colours(traces: Mapping[str, Trace], theme: Theme) -> str:
     """Return the colours of a page of these runs as CSS variables."""
-    plain = ("page", "card", "border", "text", "muted", "grid", "axis", "accent")
-    named = {name: getattr(theme, name) for name in plain} | {"font": FONT}
-    for name in ("good", "bad", "neutral"):
-        named[f"{name}-fill"], named[name] = getattr(theme, name)
     styles = run_styles({key: trace for key, trace in traces.items() if len(trace)}, theme)
-    named |= {f"run-{index}": style.colour for index, style in enumerate(styles.values())}
-    named |= {f"kernel-{index}": colour for index, colour in enumerate(theme.kernels)}
-    return " ".join(f"--{name}: {value};" for name, value in named.items())
+    runs = "".join(f"--run-{index}: {style.colour};" for index, style in enumerate(styles.values()))
+    return tokens(theme) + runs + "".join(f"--kernel-{index}: {colour};" for index, colour in enumerate(theme.kernels))
 
 
 # -- the files of the race that is shown: a page, a picture, its runs and a table, each with its name and its bytes

@@ -9,11 +9,7 @@ function marked(name, html, attributes = {}) {
   return made
 }
 
-function card(title, why, plotted, ...beside) {
-  return tag("section", { class: "card" }, tag("div", { class: "title" }, title, ...beside), why, plotted)
-}
-
-function heading(text) { return tag("h2", {}, text) }
+function card(...parts) { return tag("section", { class: "card" }, ...parts) }
 function why(text, more = "") { return tag("p", { class: "why", title: more }, text) }
 
 function button(text, act) {
@@ -27,6 +23,7 @@ function table(attributes, heads, body) {
   return tag("div", { class: "scroll" }, tag("table", attributes, tag("thead", {}, tag("tr", {}, ...cells)), body))
 }
 
+const LARGE = ["objective", "gap", "step"]
 const count = (value) => value.toLocaleString("en-US")
 
 class RaceView {
@@ -51,7 +48,7 @@ class RaceView {
 
   get cursor() { return this.state.cursor ?? this.last }
   get above() { return this.state.above ?? this.data.squashed }
-  get objective() { return this.data.charts[this.above ? "above" : "objective"] }
+  large(name) { return this.data.charts[name === "objective" && this.above ? "above" : name] }
   get shown() { return this.data.runs.filter((run) => !this.state.hidden.has(run.key)) }
 
   // where a run stood at the step chosen: the last one kept that is not later
@@ -93,11 +90,9 @@ class RaceView {
 
   build() {
     this.figures = []
-    this.objectiveTitle = heading("")
-    this.objectiveWhy = why("")
-    this.weightsTitle = heading("")
-    this.weightsNames = tag("span", { class: "legend" })
-    this.toldTitle = heading("")
+    this.titles = LARGE.map(() => tag("div", {}))
+    this.weightsTitle = tag("div", {})
+    this.toldTitle = tag("h3", {})
     this.told = tag("dl", { class: "told" })
     this.leftOut = tag("span", {})
     this.place.replaceChildren(...this.parts())
@@ -106,7 +101,7 @@ class RaceView {
 
   parts() {
     return [this.toolbar(), this.largeFigures(),
-      tag("section", { class: "card" }, tag("div", { class: "title" }, this.toldTitle), this.told), this.multiples(),
+      card(this.toldTitle, this.told), this.multiples(),
       this.results(), tag("p", { class: "why foot" }, "Arrow keys go from step to step, the space bar plays. Point into a"
         + " figure to go to a place in it. ", this.leftOut)]
   }
@@ -152,26 +147,17 @@ class RaceView {
       tag("div", {}, which, axes, tag("label", {}, log, "log x")))
   }
 
-  largeCard(name, label) {
-    const chart = this.data.charts[name]
-    const stop = chart.beside ? [tag("span", { class: "legend" }, tag("span", {}, tag("i", { class: "dashes" }),
-      chart.beside))] : []
-    const plotted = this.plot(() => this.drawn(this.data.charts[name], this.shown), label)
-    return card(heading(chart.title), why(chart.note, chart.more), plotted, ...stop)
-  }
-
   largeFigures() {
-    const plotted = this.plot(() => this.drawn(this.objective, this.shown), "The objective of each solver, step by step")
-    return tag("div", { class: "grid" }, card(this.objectiveTitle, this.objectiveWhy, plotted),
-      this.largeCard("gap", `${this.data.charts.gap.title} of each solver, step by step`),
-      this.largeCard("step", "Step sizes of each solver"))
+    const figures = LARGE.map((name, place) => card(this.titles[place], this.plot(() => this.drawn(this.large(name),
+      this.shown), `${this.data.charts[name].title} of each solver, step by step`)))
+    return tag("div", { class: "grid" }, ...figures)
   }
 
   multiples() {
     this.heads = this.data.weights.map(() => tag("div", { class: "head" }))
     const cells = this.data.weights.map((chart, place) => tag("div", { class: "multiple" }, this.heads[place],
       this.plot(() => this.drawn(this.data.weights[place], [this.data.runs[place]]), `Largest weights of ${chart.title}`)))
-    return card(this.weightsTitle, "", tag("div", { class: "grid" }, ...cells), this.weightsNames)
+    return card(this.weightsTitle, tag("div", { class: "grid" }, ...cells))
   }
 
   results() {
@@ -179,15 +165,15 @@ class RaceView {
     this.tableTitle = why("")
     this.rows = tag("tbody", {})
     this.milestones = tag("tbody", {})
-    return tag("section", { class: "card" }, this.tableTitle,
-      table({ "aria-label": "Results of the solvers" }, heads, this.rows), why(...way),
-      table({ class: "milestones", "aria-label": "Milestones of the solvers" }, way_heads.map((head) => [head]), this.milestones))
+    return card(this.tableTitle,
+      table({ class: "results", "aria-label": "Results of the solvers" }, heads, this.rows), why(...way),
+      table({ class: "results milestones", "aria-label": "Milestones of the solvers" }, way_heads.map((head) => [head]), this.milestones))
   }
 
   row(run) {
     const { data, state } = this
     const at = this.standing(run), ended = this.cursor >= run.iteration.at(-1), begun = this.cursor >= run.iteration[0]
-    return tag("tr", { class: state.hidden.has(run.key) ? "quiet" : "" }, this.head(run),
+    return tag("tr", { class: state.hidden.has(run.key) ? "hidden-run" : "" }, this.head(run),
       marked("td", ended ? run.status : begun ? data.past : data.later, { title: ended ? run.reason : "" }),
       ...run.cells[at].split("\t").map((text) => tag("td", {}, begun ? text : "")))
   }
@@ -289,13 +275,10 @@ class RaceView {
 
   // what is written around the figures, all of which may change as a race goes on
   name() {
-    const { data, objective } = this
+    const { data } = this
     this.which.value = this.above ? "above" : "objective"
-    this.objectiveTitle.textContent = objective.title
-    this.objectiveWhy.textContent = objective.note
-    this.objectiveWhy.title = objective.more
-    this.weightsTitle.textContent = data.weights_title
-    this.weightsNames.innerHTML = data.legend
+    LARGE.forEach((name, place) => { this.titles[place].innerHTML = this.large(name).heading })
+    this.weightsTitle.innerHTML = data.weights_heading
     data.runs.forEach(({ key, pills }, place) => {
       this.heads[place].innerHTML = `<span class="name">${data.names[key]}</span>${pills}`
     })

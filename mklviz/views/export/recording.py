@@ -22,7 +22,6 @@ from mklviz.views.chart.columns import (
     LARGEST_DRAWN,
     WEIGHT_COLUMNS,
     KernelSlots,
-    Thinning,
     line_columns,
     race_slots,
     weight_columns,
@@ -32,36 +31,33 @@ from mklviz.views.chart.race_charts import (
     STOP,
     ChartOptions,
     enlargements,
+    epochs,
     objective_chart,
     race_charts,
     recorded_options,
     run_table,
     weights_chart,
-    weights_title,
     x_axis,
 )
-from mklviz.views.look.palette import DASHES, LIGHT, MARKERS, RunStyle, kernel_legend, run_name
+from mklviz.views.look.palette import DASHES, LIGHT, MARKERS, RunStyle, run_name
 from mklviz.views.look.styles import run_styles, solver_of
 from mklviz.views.race.results import (
     WAY,
     WAY_HEADS,
+    chart_heading,
     result_cells,
     result_heads,
     status_html,
     way_cells,
+    weights_heading,
     weights_pills,
     words_outside,
 )
 from mklviz.views.session.race_history import difference, recipe_of
 
-__all__ = [
-    *("MOST_IN_ALL", "PAGE", "Recorded", "kept_steps", "page_charts", "page_styles", "recorded", "rounded"),
-    *("run_data", "thinned", "words_data"),
-]
-
 LARGE = ("objective", "gap", "step")
 PAGE = replace(
-    LIGHT, muted="var(--muted)", kernels=tuple(f"var(--kernel-{slot})" for slot in range(len(LIGHT.kernels)))
+    LIGHT, muted="var(--mk-muted)", kernels=tuple(f"var(--kernel-{slot})" for slot in range(len(LIGHT.kernels)))
 )
 
 
@@ -84,7 +80,7 @@ def page_charts(styles: Mapping[str, RunStyle], options: ChartOptions) -> dict[s
 
 
 def _chart(chart: Chart) -> dict[str, Any]:
-    words = {name: getattr(chart, name) for name in ("title", "beside", "note", "more")}
+    words = {"title": chart.title, "heading": chart_heading(replace(chart, term=""), told=True)}
     return words | {"y": _axis(chart.y), "marks": [_mark(mark) for mark in chart.marks]}
 
 
@@ -127,19 +123,18 @@ class Recorded:
 
     @property
     def problem(self) -> str:
-        """One line about the problem."""
         return next(iter(self.traces.values())).problem
 
     @property
     def ended(self) -> bool:
-        """Whether all runs have."""
         return all(trace.status in FINAL for trace in self.traces.values())
 
     def page_data(self, in_all: int = MOST_IN_ALL) -> dict[str, Any]:
         """Return all that a script draws of the runs, at most `in_all` steps of them together; `null` is a hole."""
         begun = {key: trace for key, trace in self.traces.items() if len(trace)}
         slots = race_slots(self.traces.values())
-        reference, options = Reference.of(begun.values()), ChartOptions(PAGE, gap_tolerance=self.gap, noun=self.noun)
+        reference, by_epoch = Reference.of(begun.values()), epochs(self.solvers.values())
+        options = ChartOptions(PAGE, gap_tolerance=self.gap, by_epoch=by_epoch, noun=self.noun)
         most = max(min(MOST_STEPS, in_all // len(begun)), FEWEST)
         runs = {
             key: run_data(key, trace, self.solvers.get(key), most, slots.slots, reference, rounded)
@@ -210,8 +205,7 @@ def words_data(
         "way": WAY,
         "way_heads": WAY_HEADS,
         "kernels": slots.shown,
-        "legend": kernel_legend(slots.shown, PAGE, slots.coloured),
-        "weights_title": weights_title(options.noun, len(slots.slots), len(slots.names)),
+        "weights_heading": weights_heading(slots, PAGE, options.noun),
         STOP: {"y": [options.gap_tolerance]},
         **page_charts(styles, options),
     }
@@ -245,10 +239,7 @@ def run_data(
 
 def kept_steps(length: int, most: int) -> list[int]:
     """Return the steps that are kept, the last one always among them."""
-    thinning = Thinning()
-    while len(thinning.select(0, length, -1)) > most:
-        thinning.stride += 1
-    steps = thinning.select(0, length, -1)
+    steps = [*range(0, length, -(-length // most))]
     return steps if steps[-1] == length - 1 else [*steps, length - 1]
 
 

@@ -12,7 +12,6 @@ import panel as pn
 
 from mklviz.analysis.curves import best_of, thinned
 from mklviz.analysis.landscape import Survey
-from mklviz.analysis.own_weights import PathsFrom
 from mklviz.analysis.steps import Cuts, cuts_known, edge, facts_of, keeps_cuts, level_polygon
 from mklviz.analysis.weight_map import (
     CORNERS,
@@ -48,8 +47,6 @@ from mklviz.views.look import cards
 from mklviz.views.look.palette import LIGHT, RunStyle, Theme, mixed
 from mklviz.views.sidebar.controls import note, say
 
-__all__ = ["MapCard", "flat_valley", "model_words", "shade_scale"]
-
 HEIGHT = 560  # pixels of the figure
 MOST_FITTED = 400  # steps that decide where the plane lies
 BEST = "Best point found"
@@ -57,10 +54,7 @@ EVERY = 0.3  # seconds between two drawings
 
 
 class MapCard(cards.Rooted):
-    """The map of a race, which grows with it and becomes finer when it rests; the `survey` computes the objective.
-
-    `on_pick` is called with the weights of a point that was clicked, and returns a sentence if that is refused.
-    """
+    """The map of a race, which grows with it; `on_pick` takes weights that were clicked, and refuses in a sentence."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -129,7 +123,6 @@ class MapCard(cards.Rooted):
             self._say_progress()
 
     def show_model(self, model: str) -> None:
-        """Draw the cuts of another run."""
         self._model, self._drawn = model, None
 
     def clear(self) -> None:
@@ -140,7 +133,6 @@ class MapCard(cards.Rooted):
         self._cuts = None  # it knows the problem
 
     def close(self) -> None:
-        """Compute nothing any more."""
         self.survey.clear()
         self.start.close()
         self._race = None
@@ -228,27 +220,16 @@ class MapCard(cards.Rooted):
         say(self._progress, self.start.words or words)
 
     def _redraw(self) -> None:
-        """Draw the paths that are dragged at once, and those of the race when it is looked at next."""
+        """Draw the paths when the map is looked at next."""
         self._drawn = None
-        if self.start.paths is not None:
-            self._draw_dragged(self.start.paths)
         self._say_progress()
-        self._form.refresh()  # in the same message as the paths
-
-    def _draw_dragged(self, dragged: PathsFrom) -> None:
-        map_ = self.survey.map
-        if self._race is None or map_ is None:
-            return
-        paths = {key: self._path(key, trace, map_, None, []) for key, trace in dragged.traces.items()}
-        self._draw(paths, [*self._race.traces.values(), *dragged.traces.values()], map_)
-        self._show({"trials": trial_table({}, {}), **model_tables()})
 
     def _draw_paths(self, race: Race, cursor: int | None) -> None:
         map_ = self.survey.map
-        if map_ is None or self.start.paths is not None:
+        if map_ is None:
             return
         paths = {key: self._path(key, trace, map_, cursor, self._points[key]) for key, trace in race.traces.items()}
-        self._draw(paths, list(race.traces.values()), map_)
+        self._draw(paths, best_of(race.traces.values()), map_)
         trials = {key: self._tried(key, trace, map_, cursor) for key, trace in race.traces.items()}
         self._show({"trials": trial_table(trials, self._styles)})
         remarks = self._draw_model(race, cursor), self._compare_ends(race)
@@ -260,15 +241,13 @@ class MapCard(cards.Rooted):
             return ""
         return flat_valley([(self._styles[key].label, trace.best) for key, trace in race.traces.items() if len(trace)])
 
-    def _draw(self, paths: Mapping[str, MapPath], traces: Sequence[Trace], map_: WeightMap) -> None:
-        """Draw paths, the best point of all `traces`, and the former paths behind."""
-        best = best_of(traces)
+    def _draw(self, paths: Mapping[str, MapPath], best: Trace, map_: WeightMap) -> None:
+        """Draw paths, the best point of all, and the former paths behind."""
         names = best.kernel_names
         star = point_of(map_.position(best.best.weights), BEST, best.best.objective, best.best.weights, names)
-        blank = {key: MapPath([], []) for key in self._styles}  # of solvers that have no path from where it is dragged
         if self.figure is not None:
             x, y = self.figure.chart.x, self.figure.chart.y
-            self._show(path_tables({**blank, **paths}, star, self._styles, self.theme, x, y))
+            self._show(path_tables(paths, star, self._styles, self.theme, x, y))
         ghosts = [(key, trace) for former in self.start.ghosts for key, trace in former.items()]
         drawn = [(key, np.array([map_.position(it.weights) for it in trace])) for key, trace in ghosts if len(trace)]
         self._show({"ghosts": ghost_table([(p, self._styles[key].colour) for key, p in drawn if key in self._styles])})

@@ -35,12 +35,6 @@ from mklviz.views.chart.description import (
 )
 from mklviz.views.look.palette import RunStyle, Theme
 
-__all__ = [
-    *("AT", "CORNERED", "PLANE", "MapPath", "contour_table", "corner_marks", "corner_tables", "ghost_table"),
-    *("ground_tables", "height_axis", "map_chart", "model_tables", "numbered_steps", "objective_table"),
-    *("path_tables", "points_table", "segment_chart", "segment_tables", "still_tables", "trial_table"),
-]
-
 AT = ("along", "up")  # columns
 LOW_AND_HIGH = {False: ("#f4f8fd", "#86a6cc"), True: ("#171d27", "#47668f")}  # by whether the theme is dark
 PLANE = (
@@ -181,7 +175,6 @@ def _shapes(shapes: Sequence[Array], colour: str) -> Table:
 def points_table(
     points: Sequence[MapPoint], names: Sequence[str] = (*AT, "title", "objective", "weights")
 ) -> dict[str, list[Any]]:
-    """Return points with their texts."""
     return {name: [getattr(point, name) for point in points] for name in names}
 
 
@@ -204,11 +197,7 @@ class StepNumber:
 def numbered_steps(
     places: Mapping[str, Array], steps: Mapping[str, Sequence[int]], x: Axis, y: Axis, larger: float = 1.0
 ) -> list[StepNumber]:
-    """Return the numbers that keep clear, the first steps and the last ones before all others.
-
-    `places` has the points (T, 2) of each path, in the units of the axes, `steps` which steps they are; type may
-    be `larger` than usual.
-    """
+    """Return the numbers that keep clear, first and last `steps` before others, of paths through `places` (T, 2)."""
     scale = _pixels(x, y) / larger
     pixels = {key: scale * spots for key, spots in places.items() if len(spots)}
     points = np.concatenate([np.empty((0, 2)), *pixels.values()])
@@ -276,7 +265,6 @@ def height_axis(low: float, high: float) -> Axis:
 
 
 def objective_table(shares: Array, heights: Array) -> Table:
-    """Return the objective as a table."""
     return {"share": shares.tolist(), "objective": heights.tolist()}
 
 

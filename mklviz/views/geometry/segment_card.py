@@ -22,8 +22,6 @@ from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme, swatch
 from mklviz.views.sidebar.controls import note, say
 
-__all__ = ["SegmentCard"]
-
 HEIGHT = 330  # pixels of a figure
 _WORDS = (
     "Dark: the objective. SILP and Level: cuts below it, thick their upper envelope. SILP goes to its lowest point;"

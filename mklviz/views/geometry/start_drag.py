@@ -1,6 +1,7 @@
-"""The handle at the start of the paths of a map: while it is dragged the paths follow, and former ones stay as ghosts.
+"""The handle at the start of the paths of a map: let go, it begins a race from there, which all tabs show.
 
-Let go, it begins a race of its own from there, which all tabs show. Races from former starts are kept for `undo`.
+While it is dragged, the browser draws the paths of small problems, which it solves itself. Former paths stay as ghosts,
+and races from former starts are kept for `undo`.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from mklviz.analysis.own_weights import DraggedPaths, PathsFrom, why_no_start
+from mklviz.analysis.own_weights import why_no_start
 from mklviz.analysis.weight_map import WeightMap
 from mklviz.engine import Race
 from mklviz.errors import MklvizError
@@ -18,42 +19,34 @@ from mklviz.typing import Array
 from mklviz.views.form import Button, FormRow
 from mklviz.views.host.dragging import DragHandle
 from mklviz.views.host.solved_paths import solved_paths
-from mklviz.views.host.ticks import Polling
 from mklviz.views.look.palette import RunStyle
 from mklviz.views.session.launcher import race_from
 
-__all__ = ["StartDrag"]
-
 MOST_FORMER = 12  # races that are kept for undo
-HINT = "Drag me"
-_CUT = " While it moves you see the first steps alone; let it go for the rest."
+HINT, LET_GO = "Drag me", "Let go to start here"
 
 
 class StartDrag:
     """The handle and its buttons; `redraw` is called when other paths are to be drawn.
 
-    `held` says whether it is being dragged; `paths` are those that follow it, None while those of the race are drawn;
-    `words` say where it is, or what is in the way. `on_race` is called with the race that all tabs are to show; without
-    it there is no handle.
+    `held` says whether it is being dragged, `words` what is in the way. `on_race` is called with the race that all tabs
+    are to show; without it there is no handle.
     """
 
     def __init__(self, redraw: Callable[[], None]) -> None:
         self.handle = DragHandle(label="Start of the paths", hint=HINT)
         self.handle.on_move = self._move
         self.on_race: Callable[[Race], None] | None = None
-        self.paths: PathsFrom | None = None
         self.words = ""
         self._redraw = redraw
         self._race: Race | None = None
         self._styles: Mapping[str, RunStyle] = {}
         self._map: WeightMap | None = None
-        self._dragged: DraggedPaths | None = None
         self.held = False
         self._let_go: Array | None = None  # weights to begin at as soon as the race has ended
         self._coming: Race | None = None  # shown as soon as it has steps
         self._former: list[Race] = []
         self._cleared = 0  # how many of the former races have no ghosts any more
-        self._polling = Polling(self._look)
         self._undo = Button(lambda *_: self.undo(), label="Undo", width=80, visible=False)
         self._clear = Button(lambda *_: self.clear_ghosts(), label="Clear former paths", width=160, visible=False)
         self.row = FormRow(self._undo, self._clear)
@@ -84,15 +77,12 @@ class StartDrag:
             self._arrive(self._coming)
         elif self._let_go is not None and self._race.finished:
             self._begin(self._race, self._let_go)
-        elif self.paths is None and self._race.finished:
+        elif self._race.finished:
             self._stand()
 
     @property
     def ghosts(self) -> Sequence[Mapping[str, Trace]]:
-        """The former paths, and those of the race as long as others are drawn in their place."""
-        former = [race.traces for race in self._former[self._cleared :]]
-        replaced = self.held or self.paths is not None
-        return [*former, self._race.traces] if replaced and self._race is not None else former
+        return [race.traces for race in self._former[self._cleared :]]
 
     # -- what is done to it
 
@@ -100,46 +90,24 @@ class StartDrag:
         race, map_ = self._race, self._map
         if race is None or map_ is None or not self.handle.place:
             return
-        weights = map_.weights_near(x, y)
         self.handle.hint, self.held = "", not ended
         if self._coming is not None:
             self._coming.cancel()
             self._coming = None
         if ended:
-            self._let_go = weights
+            self._let_go = map_.weights_near(x, y)
             race.cancel()  # if it goes on, it began where this handle was let go before
             self.update()
-            self.handle.answer()
             return
         solvers = {key: run.solver for key, run in race.runs.items()}
         looks = {key: (style.label, style.colour) for key, style in self._styles.items()}
-        if alone := solved_paths(race.problem, solvers, looks, map_, race.facts.names):
-            self.handle.hand(alone)
-            return
-        if self._dragged is None:
-            self._dragged = DraggedPaths(race.problem, solvers)
-        self._dragged.ask(weights)
-        self._polling.begin()
-
-    def _look(self) -> bool:
-        """Draw the paths if they are there; return whether nothing is awaited any more."""
-        if self._dragged is None or not self._dragged.task.working:
-            return True
-        if not self._dragged.task.ended:
-            return False
-        paths = self._dragged.task.take()
-        if paths is None:
-            self.words = self._dragged.task.fault
-        else:
-            self.paths = paths
-            self._describe(paths.start)
-            self.words = " ".join([self.handle.position + ".", *paths.missing.values()]) + ("" if paths.ended else _CUT)
-        self._redraw()
-        self.handle.answer()
-        return True
+        alone = solved_paths(race.problem, solvers, looks, map_, race.facts.names)
+        self.handle.hand(alone)
+        if alone is None:
+            self.handle.hint = LET_GO
 
     def _begin(self, race: Race, weights: Array) -> None:
-        """Let a race begin where the handle was let go, at full speed: its paths have been seen already."""
+        """Let a race begin where the handle was let go, at full speed."""
         self._let_go = None
         try:
             self._coming = race_from(race, weights)
@@ -163,7 +131,6 @@ class StartDrag:
         self._tell(race)
 
     def _tell(self, race: Race) -> None:
-        """Let all tabs show a race."""
         self._give_up()
         if self.on_race is not None:
             self.on_race(race)
@@ -195,13 +162,9 @@ class StartDrag:
         self._race, self._map = None, None
 
     def _give_up(self) -> None:
-        """Go back to the paths of the race."""
-        if self._dragged is not None:
-            self._dragged.task.forget()
-        self._polling.end()
         if self._coming is not None:
             self._coming.cancel()
-        self._dragged, self.paths, self._let_go, self._coming, self.held = None, None, None, None, False
+        self._let_go, self._coming, self.held = None, None, False
 
     # -- how it stands
 

@@ -37,7 +37,6 @@ class PastRace:
 
     @property
     def name(self) -> str:
-        """What the race is called."""
         return self.first.name or self.first.data or self.first.problem or "A race"
 
     @property
@@ -47,7 +46,6 @@ class PastRace:
 
     @property
     def words(self) -> str:
-        """Data and recipe in short."""
         return self.first.words or self.first.problem
 
     @property
@@ -167,7 +165,6 @@ class FoundRaces:
         self._looked = 0.0
 
     def look(self, sought: Sought) -> None:
-        """Look for other races."""
         self._sought = sought
         self._ask()
 
@@ -183,7 +180,6 @@ class FoundRaces:
         return True
 
     def close(self) -> None:
-        """Cancel the search."""
         self._task.forget()
 
     def _ask(self) -> None:

@@ -43,7 +43,6 @@ class RaceList(ScriptedComponent):
         self._act, self._races, self._theme = act, list[PastRace](), LIGHT
 
     def show(self, races: Sequence[PastRace], theme: Theme) -> None:
-        """List races in this order."""
         self._races, self._theme = list(races), theme
         there = {race.id for race in races}
         chosen = [key for key in self.chosen if key in there]
@@ -134,7 +133,6 @@ class RaceWords:
             self._filling = False
 
     def _say(self, _event: Any) -> None:
-        """Store what was typed."""
         if self._filling or self._race is None or self.store is None:
             return
         tags = [one_line(tag.strip(), MOST_NAME) for tag in self.tags.value.split(",")]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import quote
 
-__all__ = ["ICON", "ICON_FILE", "KEEP_HOLD", "LET_GO", "beside"]
-
 
 def beside(module: str, name: str) -> str:
     """Return the text of the file `name` beside `module`, the ``__file__`` of the module that asks."""

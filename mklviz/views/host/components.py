@@ -9,8 +9,6 @@ import param
 from panel.custom import JSComponent
 from panel.io.state import set_curdoc, state
 
-__all__ = ["Markup", "PlotPane", "Pulse", "ScriptedComponent"]
-
 
 class ScriptedComponent(JSComponent):
     """A component that draws itself in the browser by the script in its ``_esm``."""
@@ -19,7 +17,6 @@ class ScriptedComponent(JSComponent):
         """Answer a message of the script."""
 
     def send(self, message: Any) -> None:
-        """Send the script a message."""
         self._send_msg(message)
 
     def before_page(self) -> None:

@@ -1,4 +1,4 @@
-// A handle on a figure; the paths from where it is are solved by the server, or here, where it says how (`solvedPaths`).
+// A handle on a figure, which tells where it is let go; small problems are solved here as it moves (`solvedPaths`).
 export function render({ model, el }) {
   const STEP = 0.02, LARGE = 0.1  // of the frame, by an arrow key
   const REST = 700  // milliseconds after the last key, by when a move by keys has ended
@@ -10,7 +10,6 @@ export function render({ model, el }) {
   handle.setAttribute("aria-valuemax", "100")
   let view = null, at = [], held = null, moved = false, resting = 0, undo = () => {}
 
-  const drag = draggedBy(model)
   const figure = () => window.Bokeh.index.query_one((one) => one.model.id === model.figure)
   const inside = (value, { start, end }) => Math.min(Math.max(value, Math.min(start, end)), Math.max(start, end))
 
@@ -109,9 +108,9 @@ export function render({ model, el }) {
   const move = (place, ended) => {
     at = place
     if (!moving) drags += 1
+    if (ended || !(given || moving)) model.send_msg({ at: place, ended })  // at first to ask for the problem
     moving = !ended
     if (given && moving) solveHere()
-    else drag.say({ at: place, ended })
     if (given && ended) { settled = start; at = times(given.flat[0], start, given.flat[1]) }
     lay()
   }
@@ -158,7 +157,7 @@ export function render({ model, el }) {
     handle.dataset.hint = model.hint
   }
   const stand = () => {
-    if (held !== null || !drag.idle()) return
+    if (held !== null || moving) return
     at = model.place
     past = drags
     told.textContent = ""

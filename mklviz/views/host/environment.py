@@ -9,11 +9,6 @@ from typing import Any
 
 from mklviz.errors import MissingPackage
 
-__all__ = [
-    *("PACKAGES", "after_each_cell", "in_notebook", "is_loaded", "missing", "need_screen", "notebook_shell"),
-    *("running_marimo", "show_below_cell", "show_bundle"),
-]
-
 PACKAGES = ("panel", "panel_material_ui", "bokeh", "holoviews", "contourpy", "tornado", "segno")
 
 

@@ -1,4 +1,4 @@
-"""Frames: which were sent, which the browser has painted, and whether it has the current figures."""
+"""Frames: which were sent, which the browser has painted, and what Bokeh knows of the models that they are made of."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from time import monotonic
 from typing import Any, ClassVar
 
 import param
+from bokeh.document import Document
+from bokeh.document.events import ColumnDataChangedEvent
+from bokeh.models import ColumnDataSource
 from panel.io.document import unlocked
 
 from mklviz.views.host.beside import beside
 from mklviz.views.host.components import Pulse
 from mklviz.views.host.page_session import is_on_page
-
-__all__ = ["STEP_KEYS", "FigureSync", "Frames", "Heartbeat"]
 
 STEP_KEYS = ("ArrowLeft", "ArrowRight", "Home", "End")  # as the browser calls them
 
@@ -115,3 +116,22 @@ class FigureSync:
             self._sent = figures
             self.frames.send(monotonic(), figures=True)
         return self.frames.ready(monotonic())
+
+
+# -- the models of a document
+
+
+def document_of(pane: Any) -> Document | None:
+    """Return the document that a pane of Panel is in, or None."""
+    return next((model.document for model, _ in pane._models.values()), None)
+
+
+def walk_models_once(document: Document | None) -> AbstractContextManager[object]:
+    """Let Bokeh look for all models of a document once for everything that is changed within, not for each change."""
+    return document.models.freeze() if document is not None else nullcontext()
+
+
+def all_columns_are_held(source: ColumnDataSource) -> bool:
+    """Return whether Bokeh holds back all columns of a source, in which rows streamed meanwhile would arrive twice."""
+    held = [] if source.document is None else source.document.callbacks._held_events
+    return any(isinstance(event, ColumnDataChangedEvent) and event.model is source for event in held)

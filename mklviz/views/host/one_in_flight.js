@@ -10,15 +10,9 @@ const oneInFlight = (tell) => {
   return {
     say: (message) => {
       next = message
-      if (message.ended) waits = false
       tellNext()
     },
     idle: () => next === null,
     painted: () => requestAnimationFrame(() => setTimeout(() => { waits = false; tellNext() }, 0)),
   }
-}
-const draggedBy = (model) => {
-  const drag = oneInFlight((message) => model.send_msg(message))
-  model.on("drawn", drag.painted)
-  return drag
 }

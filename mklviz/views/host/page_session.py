@@ -14,19 +14,11 @@ from mklviz.views.host.beside import beside
 from mklviz.views.host.components import Pulse
 from mklviz.views.host.ticks import Ticks
 
-__all__ = [
-    *("GIVE_UP_AFTER", "GONE_AFTER", "OWNER", "PATIENCE", "Reconnect", "follow_session", "is_connected"),
-    *("is_on_page", "is_served", "owner_of_page", "wait_for_browser"),
-]
-
 PATIENCE = 60.0  # seconds until the server gives up a browser that has not connected
 
 
 def wait_for_browser() -> None:
-    """Keep the session that is being built until its browser has connected, and not for ever.
-
-    Browsers of many visitors connect when all their pages are built; one that expired meanwhile would be built again.
-    """
+    """Keep the session that is built until its browser, which may have to wait, has connected, and not for ever."""
     document = pn.state.curdoc
     sessions = []
 

@@ -16,8 +16,6 @@ from mklviz.views.host.beside import beside
 from mklviz.views.host.page_session import is_served
 from mklviz.views.host.workarounds import answer_on_event_loop, answer_with_lock, import_nothing_for_component_files
 
-__all__ = ["PAGE_TEMPLATE", "configure", "never_busy", "page_template"]
-
 
 def _block(name: str, html: str) -> str:
     return f"{{% block {name} %}}{{% raw %}}{html}{{% endraw %}}{{{{ super() }}}}{{% endblock %}}"

@@ -18,8 +18,6 @@ from panel.io import hold, state
 from panel.io.callbacks import PeriodicCallback
 from panel.io.state import set_curdoc
 
-__all__ = ["FRAME_RATE", "FrameRate", "Polling", "Ticks", "changes", "loop_lock"]
-
 ROUNDS = 4  # of the event loop: a small request is accepted, read and answered in so many
 
 _LOCKS: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
@@ -217,7 +215,6 @@ class Polling:
         return self._periodic is not None
 
     def end(self) -> None:
-        """Ask no more."""
         if self._periodic is not None:
             self._periodic.stop()
             self._periodic = None

@@ -20,11 +20,6 @@ from panel.reactive import Syncable
 from param import Parameterized
 from tornado.web import HTTPError
 
-__all__ = [
-    *("answer_on_event_loop", "answer_with_lock", "import_nothing_for_component_files", "remember_defaults"),
-    "with_page_locked",
-]
-
 _PLAIN = (str, int, float, type(None), type(Undefined))
 
 

@@ -153,7 +153,7 @@ class LessonStage(cards.Rooted):
             self._playback = None
             return
         if self._playback is None:
-            self._playback = Playback.of(scenario.name, scenario.recipe, scenario.pace)
+            self._playback = Playback(scenario.name, scenario.recipe, scenario.pace)
         self._playback.advance(now)
 
     def _draw(self) -> bool:

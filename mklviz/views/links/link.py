@@ -27,12 +27,6 @@ from mklviz.views.sidebar.controls import say
 from mklviz.views.sidebar.run_panel import RunPanel
 from mklviz.views.sidebar.sidebar import Sidebar
 
-__all__ = [
-    *("ALL", "CLAIM", "GUESS", "HIDE", "LESSON", "LOCK", "ON", "PAGE", "PROJECTOR", "RECIPE", "SCENARIO", "SETUP"),
-    *("SIDEBAR", "STEP", "TAB", "TABS", "Address", "HideAndLock", "names_a_race", "open_address", "open_words"),
-    *("query_flag", "query_value", "unusable"),
-]
-
 VERSION, TAB, STEP = "v", "tab", "step"
 NOW = "1"  # the version of the links that are written; it says what their other words mean
 RECIPE, SCENARIO, PACE, AXIS, LOG, OBJECTIVE = "recipe", "scenario", "pace", "x", "log", "objective"
@@ -133,11 +127,7 @@ class Address:
         return _query({RECIPE: recipe, **query})
 
     def text(self, key: str, keep: bool = True, page: str = "") -> str:
-        """Return the query in which a reload finds everything again.
-
-        `key` is that of a page with a race; `keep` is whether values of other names in the address stay; `page` is what
-        the links in the header have opened.
-        """
+        """Return the query of a reload, with a race's `key`, the open `page`, and, to `keep`, other values."""
         panel, view = self.sidebar.scenario, self.view
         scenario, claim = panel.scenario, panel.claim
         logs = ("x" if view.log_x else "") + ("y" if view.log_y else "")

@@ -12,17 +12,11 @@ from typing import Any
 
 import panel as pn
 
-from mklviz.context import PARTS
-from mklviz.glossary import GLOSSARY
-from mklviz.views.host.beside import beside
 from mklviz.views.host.components import Markup
-from mklviz.views.look.palette import DARK, FONT, LIGHT, RunStyle, Theme, run_name
-
-__all__ = [
-    *("GAP", "PAGE_SX", "SIDEBAR_WIDTH", "TEXT_CSS", "THEME", "WITHOUT_DRAWER", "Rooted", "card", "cell"),
-    *("column", "figure", "grid", "heading", "help_mark", "html", "legend", "said", "title", "variables"),
-    *("word_variables",),
-]
+from mklviz.views.look.palette import DARK, FONT, LIGHT, TEXT_CSS, RunStyle, Theme, run_name, tokens
+from mklviz.views.look.palette import word_variables as word_variables
+from mklviz.views.look.styles import help_mark as help_mark
+from mklviz.views.look.styles import title as title
 
 GAP = 12  # pixels between cards
 _CARD = """
@@ -34,8 +28,6 @@ _GRID = """
 .bk-panel-models-layout-Column {{ height: auto; }}  /* as high as the highest card of the row */
 :host(.bk-hidden) {{ display: none; }}
 .scroll-button {{ display: none; }}"""
-
-TEXT_CSS = beside(__file__, "cards.css")
 
 
 class Rooted(pn.viewable.Viewer):
@@ -49,18 +41,7 @@ class Rooted(pn.viewable.Viewer):
 
 def variables(theme: Theme) -> str:
     """Return the theme as a stylesheet for the outermost element; custom properties reach into every shadow root."""
-    names = ("page", "card", "border", "text", "muted", "accent")
-    tokens = "".join(f"--mk-{name}: {getattr(theme, name)};" for name in names)
-    pairs = zip(PARTS, theme.parts, strict=True)
-    tokens += "".join(f"--mk-{part}: {fill}; --mk-on-{part}: {text};" for part, (fill, text) in pairs)
-    detail = "--mk-detail: none; " if theme.projected else ""  # in large type explanations are left out
-    return f":host {{ {tokens}{word_variables(theme)} --mk-font: {FONT}; --mk-scale: {theme.scale:g}; {detail}}}"
-
-
-def word_variables(theme: Theme) -> str:
-    """Return the colours of words such as "converged" as CSS variables."""
-    words = {"good": theme.good, "bad": theme.bad, "neutral": theme.neutral}
-    return "".join(f"--mk-{name}-fill: {fill}; --mk-{name}: {text};" for name, (fill, text) in words.items())
+    return f":host {{ {tokens(theme)} }}"
 
 
 def figure(plot: Any = None) -> pn.pane.Bokeh:
@@ -83,11 +64,6 @@ def html(text: str = "", **params: Any) -> pn.pane.HTML:
     return Markup(text, stylesheets=[TEXT_CSS], margin=0, sizing_mode="stretch_width", **params)
 
 
-def title(text: str, *, term: str = "", beside: str = "") -> str:
-    """Return a card's heading with `beside` (HTML) to its right; a `term` of the glossary is explained behind it."""
-    return f'<div class="title"><h3>{escape(text)}{help_mark(term) if term else ""}</h3>{beside}</div>'
-
-
 def heading(text: str, why: str, *, term: str = "", beside: str = "") -> str:
     """Return a card's heading with the line that explains the card below."""
     return title(text, term=term, beside=beside) + said(why)
@@ -102,12 +78,6 @@ def legend(styles: Iterable[RunStyle]) -> str:
     """Return the names of runs, each beside its line and marker."""
     entries = "".join(f"<span>{run_name(style)}</span>" for style in styles)
     return f'<span class="legend">{entries}</span>'
-
-
-def help_mark(term: str) -> str:
-    """Return a question mark that says in one sentence what a term of the glossary means."""
-    sentence = escape(f"{term[0].upper()}{term[1:]}: {GLOSSARY[term]}")
-    return f'<span class="help" role="note" tabindex="0" aria-label="{sentence}" data-tip="{sentence}"></span>'
 
 
 def card(*objects: Any, **params: Any) -> pn.Column:

@@ -10,16 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
 
-__all__ = [
-    *("CLASS_MARKERS", "DARK", "DASHES", "FONT", "LIGHT", "MARKERS", "PROJECTED", "RunStyle", "Theme"),
-    *("class_colours", "contrast", "decision_shades", "diverging", "kernel_legend", "mixed", "readable"),
-    *("run_name", "sequential", "swatch", "theme_for"),
-]
+from mklviz.context import PARTS
+from mklviz.views.host.beside import beside
 
 LEAST_CONTRAST = 3.0
 GREY_YET = "grey until a solver converges: then the six largest get their colours"
 PROJECTED = 1.7  # times as large are type and lines that the last row of a room is to read
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', 'Helvetica Neue', Arial, sans-serif"
+TEXT_CSS = beside(__file__, "cards.css")  # of the text in cards, also in pages that are saved
 # as SVG draws them
 DASHES = {"solid": "", "dashed": "6 3", "dotted": "2 3", "dotdash": "2 3 7 3", "dashdot": "7 3 2 3"}
 MARKERS = {
@@ -122,6 +120,22 @@ def theme_for(dark: bool, projected: bool = False) -> Theme:
     if projected:
         return _PROJECTED[dark]
     return DARK if dark else LIGHT
+
+
+def tokens(theme: Theme) -> str:
+    """Return the theme as CSS variables."""
+    names = ("page", "card", "border", "text", "muted", "grid", "axis", "accent")
+    named = "".join(f"--mk-{name}: {getattr(theme, name)};" for name in names)
+    pairs = zip(PARTS, theme.parts, strict=True)
+    named += "".join(f"--mk-{part}: {fill}; --mk-on-{part}: {text};" for part, (fill, text) in pairs)
+    detail = "--mk-detail: none; " if theme.projected else ""  # in large type explanations are left out
+    return f"{named}{word_variables(theme)} --mk-font: {FONT}; --mk-scale: {theme.scale:g}; {detail}"
+
+
+def word_variables(theme: Theme) -> str:
+    """Return the colours of words such as "converged" as CSS variables."""
+    words = {"good": theme.good, "bad": theme.bad, "neutral": theme.neutral}
+    return "".join(f"--mk-{name}-fill: {fill}; --mk-{name}: {text};" for name, (fill, text) in words.items())
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
-"""How the runs of a race are drawn: as their solvers are; one that enters twice varies dash, marker and shade."""
+"""How runs are drawn, as their solvers are: one that enters twice varies dash, marker and shade. And tables in HTML."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from mklviz.contract import Solver
@@ -10,14 +10,13 @@ from mklviz.engine import Race, make_solver
 from mklviz.engine.race import BRANCH_DASH
 from mklviz.engine.registry import MARKERS, style_of
 from mklviz.errors import MklvizError
+from mklviz.glossary import GLOSSARY
 from mklviz.recipe.words import read_solvers
 from mklviz.record import Trace
 from mklviz.record.summary import label as label_of
 from mklviz.reproduce.texts import VERDICT_SIGNS
 from mklviz.reproduce.verdicts import DOES_NOT, PARTLY, REPRODUCES
 from mklviz.views.look.palette import DASHES, RunStyle, Theme, mixed, readable
-
-__all__ = ["race_styles", "run_styles", "solver_of", "solver_styles", "verdict_html", "written_styles"]
 
 
 def race_styles(race: Race, theme: Theme) -> dict[str, RunStyle]:
@@ -97,3 +96,35 @@ def verdict_html(verdict: str) -> str:
     """Return a verdict as a word with its sign."""
     look, sign = _STYLES.get(verdict, _OTHER), VERDICT_SIGNS[verdict]
     return f'<span class="word {look}"><i aria-hidden="true" data-sign="{sign}"></i>{escape(verdict)}</span>'
+
+
+# -- headings and tables
+
+
+def title(text: str, *, term: str = "", beside: str = "") -> str:
+    """Return a card's heading with `beside` (HTML) to its right; a `term` of the glossary is explained behind it."""
+    return f'<div class="title"><h3>{escape(text)}{help_mark(term) if term else ""}</h3>{beside}</div>'
+
+
+def help_mark(term: str) -> str:
+    """Return a question mark that says in one sentence what a term of the glossary means."""
+    sentence = escape(f"{term[0].upper()}{term[1:]}: {GLOSSARY[term]}")
+    return f'<span class="help" role="note" tabindex="0" aria-label="{sentence}" data-tip="{sentence}"></span>'
+
+
+MILESTONES = "results milestones"  # class of a table that is no wider than its text
+
+
+def table_html(
+    caption: str, heads: Iterable[tuple[str, str]], rows: Iterable[str], kind: str = "results", above: str = ""
+) -> str:
+    """Return a table that scrolls; `heads` are names in HTML and what they mean, `above` is a row over them."""
+    named = "".join(f'<th scope="col" title="{escape(why)}">{name}</th>' for name, why in heads)
+    return (
+        f'<div class="scroll" tabindex="0"><table class="{kind}"><caption class="unseen">{escape(caption)}</caption>'
+        f"<thead>{above}<tr>{named}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def row_html(head: str, cells: Iterable[str]) -> str:
+    return f'<tr><th scope="row">{head}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'

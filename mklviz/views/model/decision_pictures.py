@@ -17,8 +17,6 @@ from mklviz.views.chart.axes import PERCENT
 from mklviz.views.look.palette import CLASS_MARKERS, Theme, class_colours, decision_shades, mixed, sequential
 from mklviz.views.pictures.style import HEIGHT, WIDTH, dressed, theme_of
 
-__all__ = ["decision", "draw_confusion", "draw_decision", "draw_predicted", "draw_roc"]
-
 
 def decision(problem: Problem, solution: Any, X: ArrayLike | None = None, dark: bool = False) -> hv.Overlay:
     """Draw what a solution decides over the plane, for samples with two features.
@@ -65,7 +63,6 @@ def draw_decision(
     names: Sequence[str] = (),
     axes: Sequence[str] = ("first feature", "second feature"),
 ) -> hv.Overlay:
-    """Draw a surface under its samples."""
     loss = problem.loss
     classes = np.unique(problem.y)
     regression = loss.regression and len(classes) > 2

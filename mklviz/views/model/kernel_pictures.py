@@ -18,8 +18,6 @@ from mklviz.views.look.palette import Theme, diverging, sequential
 from mklviz.views.look.styles import run_styles
 from mklviz.views.pictures.style import HEIGHT, dressed, theme_of
 
-__all__ = ["draw_bars", "draw_gram", "draw_grid", "draw_similarity", "gram", "similarity", "weights"]
-
 By = Literal["kernel", "family", "feature"]
 ROW = 18  # pixels for each bar
 AROUND = 90  # pixels for title and axis

@@ -11,8 +11,6 @@ from mklviz.views.chart.description import Axis, BarMark, Chart, Column, LineMar
 from mklviz.views.chart.race_charts import DASHED
 from mklviz.views.look.palette import RunStyle, Theme
 
-__all__ = ["bar_table", "bars_chart", "curve_tables", "curves_chart", "lab_figure"]
-
 HEIGHT = 230  # pixels
 FAINT = 0.4  # opacity of what is behind
 

@@ -1,4 +1,4 @@
-"""A section of the Model tab: a card whose figures are computed in a thread, and changed in place where possible."""
+"""Cards of the Model tab: a section, computed in a thread and changed in place where possible; a table to predict."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from html import escape
 from importlib import import_module
+from io import BytesIO
+from pathlib import PurePath
 from threading import Lock
 from time import monotonic
 from typing import Any
@@ -17,16 +19,21 @@ from bokeh.models import FactorRange, GlyphRenderer, Range1d
 
 from mklviz.analysis.decisions import level_lines, mesh_over, values_over
 from mklviz.contract import Iterate
+from mklviz.datasets import DataError
+from mklviz.engine import Race
 from mklviz.engine.task import ProgressReport, Task
+from mklviz.numbers import counted
+from mklviz.recipe import Recipe
+from mklviz.recipe.new_samples import Columns, predicted_by
 from mklviz.recipe.prepared import Prepared
-from mklviz.views.form import Button, Form, FormRow
+from mklviz.record.summary import write_csv
+from mklviz.views.form import Button, File, Form, FormRow, ProgressBar
 from mklviz.views.host.ticks import Polling
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
-
-__all__ = ["CoarseModel", "ModelCard", "ModelSection", "ShownModel", "Subject", "adopt", "coarse_decision"]
+from mklviz.views.sidebar.own_table import ACCEPTED, UPLOAD_LIMIT, check_size
 
 _DRAWN_BY = "mklviz.views.model.model_sections"  # which loads HoloViews, once the card is seen
 _MOVES = "Coarse while the step changes."
@@ -111,7 +118,6 @@ class ModelCard(cards.Rooted):
         return not self.coarse.working
 
     def forget(self) -> None:
-        """Compute nothing any more."""
         self._polling.end()
         self.task.forget()
         self.coarse.forget()
@@ -165,7 +171,6 @@ def _title(plot: Any) -> str:
 
 
 def _drawn(draws: str, subject: Subject, report: ProgressReport) -> ShownModel:
-    """Draw a section."""
     model: ShownModel = getattr(import_module(_DRAWN_BY), draws)(subject, report)
     return model
 
@@ -195,13 +200,9 @@ def _glyphs(plot: Any) -> list[GlyphRenderer]:
 
 def _alike(one: GlyphRenderer, other: GlyphRenderer) -> bool:
     same = type(one.glyph) is type(other.glyph) and set(one.data_source.data) == set(other.data_source.data)
-    colours = (str(getattr(of.glyph, name, "")) for name in ("line_color", "fill_color") for of in (one, other))
-    return same and len(_mappers(one)) == len(_mappers(other)) and _plain(list(colours))
-
-
-def _plain(colours: list[str]) -> bool:
-    """Whether colours, two by two, are the same where they are named."""
-    return all(a == b for a, b in zip(colours[::2], colours[1::2], strict=True) if a.startswith("#"))
+    colours = [[str(getattr(of.glyph, name, "")) for of in (one, other)] for name in ("line_color", "fill_color")]
+    named = all(a == b for a, b in colours if a.startswith("#"))
+    return same and len(_mappers(one)) == len(_mappers(other)) and named
 
 
 def _mappers(renderer: GlyphRenderer) -> list[Any]:
@@ -225,3 +226,83 @@ def coarse_decision(subject: Subject, report: ProgressReport) -> CoarseModel:
     zeros, margins = (level_lines(x, y, values, *levels) for levels in ((0.0,), (-1.0, 1.0)))
     lines = [{"xs": [x for x, _ in drawn], "ys": [y for _, y in drawn]} for drawn in (zeros, margins)]
     return [("Image", {"image": [values.astype(np.float32)]}), *(("MultiLine", columns) for columns in lines)]
+
+
+# -- a card that takes a table and gives it back with what the solution shown predicts for its rows
+
+
+_ABOUT = (
+    "Choose a table with the same columns: it comes back with what this solution predicts for each row, in a column"
+    " more. Where it has the target, too, how many are right is said here."
+)
+
+
+class TableCard(cards.Rooted):
+    """The card; `subject` tells which solution is shown, and `look` hands over what is ready."""
+
+    def __init__(self, subject: Callable[[], tuple[object, Subject] | None]) -> None:
+        super().__init__()
+        self._subject = subject
+        self._session: Session | None = None
+        self._race: Race | None = None
+        self._polling = Polling(self.look)
+        self.task = Task[tuple[str, bytes, str]]()
+        self.file = File(label="Choose a table", accept=ACCEPTED, limit=UPLOAD_LIMIT, description="CSV, Excel, ...")
+        self.said, self._bar = note(spoken=True), ProgressBar(label="Predicting", visible=False)
+        self.file.param.watch(self._begin, "value")
+        self.file.param.watch(lambda event: say(self.said, event.new), "trouble")
+        self.form = Form(self.file, self._bar, self.said)
+        about = cards.html(cards.heading("Predict a table", _ABOUT))
+        self.root = cards.card(about, self.form)
+
+    def follow(self, session: Session) -> None:
+        """Follow the session: what was said of another race is forgotten, and kernels without features have no card."""
+        if session.race is not self._race:
+            self.close()
+            say(self.said, "")
+        self._session, self._race = session, session.race
+        self.root.visible = session.prepared is not None and session.prepared.train.n_features > 0
+
+    def _begin(self, event: Any) -> None:
+        shown, session = self._subject(), self._session
+        if event.new is None or shown is None or session is None or session.recipe is None:
+            return
+        name, size, content, recipe = self.file.filename or "table.csv", self.file.size, event.new, session.recipe
+        try:
+            check_size(name, size)
+        except DataError as error:
+            say(self.said, str(error))
+            return
+        say(self.said, "")
+        self._bar.visible = True
+        subject = shown[1]
+        self.task.ask(
+            object(), lambda _report: _filled(recipe, subject, content, name), f"{name} could not be predicted"
+        )
+        self._polling.begin()
+
+    def look(self) -> bool:
+        """Hand over the table, if it is there; return whether none is awaited."""
+        if not self.task.ended:
+            return not self.task.working
+        made = self.task.take()
+        self._bar.visible = False
+        say(self.said, self.task.fault if made is None else made[2])
+        if made is not None:
+            self.form.hand_over(*made[:2])
+        return True
+
+    def close(self) -> None:
+        self._polling.end()
+        self.task.forget()
+        self._bar.visible = False
+
+
+def _filled(recipe: Recipe, subject: Subject, content: bytes, name: str) -> tuple[str, bytes, str]:
+    """Return the name and the bytes of a table with predictions, and what to say of them."""
+    table = Columns.of(recipe.load()).table(content, name)
+    found = predicted_by(recipe, subject.prepared, subject.iterate, table)
+    file = BytesIO()
+    write_csv(found.beside(table), file)
+    said = filter(None, (f"{subject.label}: {counted(len(table.frame), 'row')}", found.score(table)))
+    return f"{PurePath(name).stem} predicted.csv", file.getvalue(), " ".join([f"{'; '.join(said)}.", *found.notes])

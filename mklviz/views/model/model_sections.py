@@ -18,8 +18,6 @@ from mklviz.views.model.kernel_pictures import draw_bars, draw_gram, draw_grid, 
 from mklviz.views.model.model_card import ShownModel, Subject
 from mklviz.views.pictures.style import in_card
 
-__all__ = ["decisions", "grams", "judged", "similarities", "weights"]
-
 Report = Callable[[float], None]
 BARS = 15  # kernels in a figure that stands beside others
 SIDE = 120  # fields along a side of a Gram matrix, some two pixels each
@@ -46,7 +44,6 @@ def weights(subject: Subject, report: Report) -> ShownModel:
 
 
 def decisions(subject: Subject, report: Report) -> ShownModel:
-    """Draw the decision surface."""
     prepared, it = subject.prepared, subject.iterate
     decision = surface(prepared.problem, it.weights, it.dual, prepared.train.X)
     report(0.3)

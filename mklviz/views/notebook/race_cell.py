@@ -28,8 +28,6 @@ from mklviz.views.race.results import race_sentence
 if TYPE_CHECKING:
     from mklviz.views.notebook.race_widget import RaceWidget
 
-__all__ = ["PathFigure", "RaceCell", "Still", "path_figure", "still_bundle", "still_html"]
-
 
 class Still:
     """An output below the running cell, hidden where live figures are drawn; it shows `subject`, or its ``repr``."""

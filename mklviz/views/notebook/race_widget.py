@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import anywidget
@@ -15,15 +17,9 @@ from mklviz.views.host.beside import beside
 from mklviz.views.look.palette import DARK, LIGHT
 from mklviz.views.race.results import race_sentence
 
-__all__ = ["RaceWidget"]
-
 
 class RaceWidget(anywidget.AnyWidget):
-    """The live figures of a race below its buttons.
-
-    `gap`: at which the runs stop; `still`: names the picture that stands where no widget is drawn; `wanted`: whether a
-    page has drawn what it was sent, or has asked for something.
-    """
+    """The live figures of a race below its buttons; `wanted`: whether a page has drawn what it was sent, or asks."""
 
     _esm = figures_script() + beside(__file__, "widget.js")
     sheet = traitlets.Unicode(figures_style()).tag(sync=True)
@@ -45,7 +41,8 @@ class RaceWidget(anywidget.AnyWidget):
 
     def update(self) -> None:
         """Tell the pages how the race stands."""
-        shown = Recorded(self.race.traces, self._solvers, self.race.problem.noun, self._gap)
+        solvers = {key: run.solver for key, run in self.race.runs.items()}
+        shown = Recorded(self.race.traces, solvers, self.race.problem.noun, self._gap)
         self.control, self.colours = self._control(), _colours(shown)
         if any(len(trace) for trace in shown.traces.values()):
             recording = shown.page_data()
@@ -53,26 +50,19 @@ class RaceWidget(anywidget.AnyWidget):
                 self.wanted.clear()
                 self.recording = recording
 
-    @property
-    def _solvers(self) -> dict[str, Any]:
-        return {key: run.solver for key, run in self.race.runs.items()}
-
     def _control(self) -> dict[str, Any]:
         race = self.race
         return {"state": race.status, "words": race_sentence(race), "paced": race.pace > 0}
 
     def _hear(self, _widget: Any, message: Any, _buffers: Any) -> None:
-        """Do what a page asks for."""
         race = self.race
-        wishes = {"more": lambda: None, "step": race.step, "stop": race.cancel, "full": self._full_speed}
+        wishes: dict[str, Callable[[], object]] = {"more": lambda: None, "step": race.step, "stop": race.cancel}
+        wishes["full"] = partial(setattr, race, "pace", 0.0)
         wishes["pause"] = race.start if race.status == "paused" else race.pause
         wish = message.get("wish") if isinstance(message, dict) else None
         if wish in wishes:
             wishes[wish]()
             self.wanted.set()
-
-    def _full_speed(self) -> None:
-        self.race.pace = 0.0
 
 
 def _colours(shown: Recorded) -> dict[str, str]:

@@ -124,10 +124,7 @@ def _dress(theme: Theme, formats: Mapping[str, str], grid: bool, drawn: Any, _: 
 
 
 def traces_of(*arguments: Any) -> dict[str, Trace]:
-    """Return the runs by their keys in a mapping, or else by their solvers, with a number where two runs share one.
-
-    Raises `ProblemError` for anything else, or a run without steps.
-    """
+    """Return the runs by their keys in a mapping, or else by their solvers, numbered; refuse anything else."""
     runs: dict[str, Trace] = {}
     for one in arguments:
         if isinstance(one, Trace):

@@ -18,10 +18,8 @@ from mklviz.context import PARTS
 from mklviz.record import Trace
 from mklviz.views.host.beside import LET_GO, beside
 from mklviz.views.host.components import ScriptedComponent
-from mklviz.views.look.cards import TEXT_CSS, title
-from mklviz.views.look.palette import RunStyle, swatch
-
-__all__ = ["LABELS", "Chips", "TimeBars", "heading", "spent_by"]
+from mklviz.views.look.cards import title
+from mklviz.views.look.palette import TEXT_CSS, RunStyle, swatch
 
 _SCRIPT, _SHEET = LET_GO + beside(__file__, "components.js"), beside(__file__, "components.css")
 
@@ -39,7 +37,6 @@ class Chips(ScriptedComponent):
     _stylesheets: ClassVar[list[str]] = [_SHEET]
 
     def name_runs(self, styles: Mapping[str, RunStyle]) -> None:
-        """Make a button for each run."""
         self.items = [{"key": key, "label": style.label, "swatch": swatch(style)} for key, style in styles.items()]
 
     def receive(self, message: Any) -> None:

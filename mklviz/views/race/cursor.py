@@ -13,10 +13,8 @@ from bokeh.plotting import figure
 from mklviz.record import Trace
 from mklviz.typing import Array
 from mklviz.views.host.beside import beside
-from mklviz.views.host.dragged_figure import DraggedFigure
+from mklviz.views.host.dragging import DraggedFigure
 from mklviz.views.look.palette import RunStyle
-
-__all__ = ["CursorDrag", "Marks", "step_near"]
 
 COLUMNS = ("iteration", "svm_solves", "seconds")
 
@@ -38,7 +36,6 @@ class Marks:
         self.renderers.append(plot.add_glyph(self.source, line, view=view))
 
     def set_x(self, x: str) -> None:
-        """Draw over another column."""
         self._x = x
         for renderer in self.renderers:
             renderer.glyph.x = x

@@ -20,8 +20,6 @@ from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
 from mklviz.views.sidebar.solver_panel import option_control, shown_options
 
-__all__ = ["FRAMES", "BranchCard", "CursorBar"]
-
 FRAMES = 100  # at most, from the first step of a race to its last
 FRAME_SECONDS, LEAST_SECONDS = 0.2, 0.09  # between two frames, as a rule and at least: just below that of ticks
 SPEEDS = {"½×": 0.5, "1×": 1.0, "2×": 2.0, "4×": 4.0}
@@ -59,17 +57,14 @@ class CursorBar(cards.Rooted):
             self._go(0)
 
     def back(self, *_: Any) -> None:
-        """Go one step back."""
         self.set_playing(False)
         self._go(self.step - 1)
 
     def on(self, *_: Any) -> None:
-        """Go one step on."""
         self.set_playing(False)
         self._go(self.step + 1)
 
     def start(self, *_: Any) -> None:
-        """Go to the first step."""
         self.set_playing(False)
         self._go(0)
 
@@ -101,7 +96,6 @@ class CursorBar(cards.Rooted):
 
     @property
     def last(self) -> int:
-        """The last step of the race."""
         return 0 if self._session is None else max(self._session.last_step, 0)
 
     @property
@@ -203,7 +197,6 @@ class BranchCard(cards.Rooted):
         self._offer()
 
     def stand_at(self, step: int) -> None:
-        """Offer another step."""
         if step != self._step:
             self._step = step
             self._offer()

@@ -27,8 +27,6 @@ from mklviz.views.look import cards
 from mklviz.views.look.palette import DARK, LIGHT, Theme
 from mklviz.views.sidebar.controls import note, say
 
-__all__ = ["EndedCard", "MinimaCard", "PathCard", "ends_apart"]
-
 T = TypeVar("T")
 
 
@@ -39,7 +37,13 @@ class EndedCard(cards.Rooted, Generic[T]):
     the `task` is or why it failed, and the button `stop` cancels it. The card itself makes `root`.
     """
 
-    root: pn.Column  # the whole card; made by the subclass
+    # made by the subclass: the whole card; what shows the content for a race, if there is any; what shows the answer,
+    # None where the task has failed; what forgets it, and what draws it in the colours of the page
+    root: pn.Column
+    _offer: Callable[[Race], None]
+    _show: Callable[[T | None], None]
+    _forget: Callable[[], None]
+    _draw: Callable[[], None]
 
     def __init__(self) -> None:
         super().__init__()
@@ -67,7 +71,6 @@ class EndedCard(cards.Rooted, Generic[T]):
             self._show(answer)
 
     def clear(self) -> None:
-        """Forget the race."""
         self.task.forget()
         self._race = None
         say(self.progress, "")
@@ -85,22 +88,6 @@ class EndedCard(cards.Rooted, Generic[T]):
         """Begin the task, also where it was done before; see `Task.ask`."""
         self.task.ask(object(), compute, what, progress)
         self.update()
-
-    def _offer(self, race: Race) -> None:
-        """Show the content for a race, if there is any."""
-        raise NotImplementedError
-
-    def _show(self, answer: T | None) -> None:
-        """Show the task's answer, None if it failed."""
-        raise NotImplementedError
-
-    def _forget(self) -> None:
-        """Forget the task's answer."""
-        raise NotImplementedError
-
-    def _draw(self) -> None:
-        """Draw the task's answer in the colours of the page."""
-        raise NotImplementedError
 
 
 # -- MINIMA: where the runs of a race without a lower bound have ended, and the objective between the best two ends
@@ -212,7 +199,6 @@ def _where(groups: Sequence[Sequence[End]]) -> str:
 
 
 def _between(profile: Profile, names: Sequence[str]) -> str:
-    """Describe the profile in words."""
     one, other = names
     if profile.hill:
         return (
@@ -265,7 +251,6 @@ class PathCard(EndedCard[Walk]):
         )
 
     def _offer(self, race: Race) -> None:
-        """Offer the solvers of the race."""
         if race.problem.convex and race.problem.m <= MOST_KERNELS:
             names = {run.trace.label: key for key, run in race.runs.items()}
             self.solver.param.update(options=names, value=next(iter(names.values())))
@@ -314,7 +299,6 @@ def _follow(problem: Problem, solver: Solver, report: ProgressReport) -> Walk:
 
 
 def _summary(solved: Path) -> str:
-    """Describe the path in words."""
     active, values = solved.active, solved.values
     how_many = f"{len(values)} value{'s' * (len(values) > 1)}"
     reached = sum(trace.status in SOLVED for _, trace in solved)

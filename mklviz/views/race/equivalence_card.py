@@ -22,10 +22,8 @@ from mklviz.problem.proving import relative_gap
 from mklviz.record import Trace
 from mklviz.views.form import Button, Form, FormRow
 from mklviz.views.look import cards
+from mklviz.views.look.styles import row_html, table_html
 from mklviz.views.race.ended_cards import EndedCard
-from mklviz.views.race.results import table_html
-
-__all__ = ["EquivalenceCard"]
 
 PREFERRED = ("spg", "newton", "closed-form", "spicymkl", "level")  # the solvers that check a problem
 CHECK_GAP = 1e-4
@@ -34,13 +32,13 @@ MOST_KERNELS = 20_000  # beyond, one check would take minutes
 _FAILED = "The other formulations could not be computed"
 _PROGRESS = "Solving the other formulations: {}."
 _HEADS = (
-    ("Kernel weights", "left", "The other formulation"),
-    ("C", "right", "Weight of the loss there"),
-    ("Its parameters", "left", "The price of the kernel weights there"),
-    ("Objective of this solution", "right", "Objective there of the solution found here, rescaled"),
-    ("Its gap there", "right", "Certified distance of that objective to the optimum there"),
-    ("Solved afresh", "right", "Objective of a solver that starts from nothing there"),
-    ("Difference", "right", "How much higher or lower, relative to the objective"),
+    ("Kernel weights", "The other formulation"),
+    ("C", "Weight of the loss there"),
+    ("Its parameters", "The price of the kernel weights there"),
+    ("Objective of this solution", "Objective there of the solution found here, rescaled"),
+    ("Its gap there", "Certified distance of that objective to the optimum there"),
+    ("Solved afresh", "Objective of a solver that starts from nothing there"),
+    ("Difference", "How much higher or lower, relative to the objective"),
 )
 
 
@@ -93,7 +91,6 @@ class EquivalenceCard(EndedCard[list[Solved]]):
         self.mapping.ask(race, partial(_carry_over, race.problem, trace.best), _FAILED)
 
     def update(self) -> None:
-        """Show the results of the tasks."""
         if self.mapping.ended:
             self.mapped = self.mapping.take() or []
             if not self.mapped:
@@ -162,11 +159,8 @@ def _none(race: Race | None) -> str:
 
 def _table(mapped: Sequence[Mapped], solved: Sequence[Solved]) -> str:
     """Return the problems as an HTML table."""
-    heads = "".join(
-        f'<th scope="col" style="text-align:{side}" title="{escape(why)}">{name}</th>' for name, side, why in _HEADS
-    )
-    body = "".join(_row(m, solved[k] if k < len(solved) else None) for k, m in enumerate(mapped))
-    return table_html("Problems with the same solution", heads, body)
+    rows = (_row(m, solved[k] if k < len(solved) else None) for k, m in enumerate(mapped))
+    return table_html("Problems with the same solution", _HEADS, rows, "results formulations")
 
 
 def _row(mapped: Mapped, solved: Solved | None) -> str:
@@ -185,7 +179,4 @@ def _row(mapped: Mapped, solved: Solved | None) -> str:
         afresh,
         difference,
     )
-    cells = "".join(
-        f'<td style="text-align:{side}">{cell}</td>' for cell, (_, side, _) in zip(numbers, _HEADS[1:], strict=True)
-    )
-    return f'<tr><th scope="row">{escape(label[:1].upper() + label[1:])}</th>{cells}</tr>'
+    return row_html(escape(label[:1].upper() + label[1:]), numbers)

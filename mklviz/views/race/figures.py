@@ -41,8 +41,6 @@ from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.race.cursor import Marks
 from mklviz.views.race.readings import Extent, RunFeed
 
-__all__ = ["Charts", "Zooms", "add_weights", "build_charts"]
-
 LARGE, SMALL, WEIGHTS = 230, 130, 160  # heights in pixels: of the chart chosen, of the other quantities, and of weights
 X_TICKS, Y_TICKS, NARROW_TICKS = 5, 4, 3
 FEWEST = 160  # pixels of a figure that grows with the screen of a room: two rows of them end at 720
@@ -76,10 +74,7 @@ if (zoomed !== told.tags.length > 0) told.tags = zoomed ? ["zoomed"] : []"""
 
 
 class Zooms:
-    """Where the user has zoomed to in a race, which the browser keeps over figures that are built anew.
-
-    It tells the server whether there is anything: what figures draw stays while the visitor looks at a part.
-    """
+    """Where the user has zoomed to, which the browser keeps over figures that are built anew; true if anywhere."""
 
     def __init__(self) -> None:
         self._places = ColumnDataSource(name="zooms", syncable=False)
@@ -154,7 +149,6 @@ class Charts:
         return [self.objective, self.gap, self.step, self.active, self.tolerance]
 
     def set_x(self, x: str) -> None:
-        """Draw all lines over another column."""
         self.options = replace(self.options, x=x)
         for renderer in (r for renderers in (*self.by_run.values(), self.pinned) for r in renderers):
             renderer.glyph.x = x
@@ -293,10 +287,7 @@ def build_charts(
 
 
 def add_weights(charts: Charts) -> None:
-    """Build one figure of kernel weights for each run, beside figures that the browser may have drawn already.
-
-    Each has axes of its own: beside a run that jumps to 1, one that walks to 0.1 would be a line at the bottom.
-    """
+    """Build one figure of kernel weights for each run, with axes of its own, beside figures that are drawn already."""
     options = charts.options
     height = FEWEST if options.theme.projected else WEIGHTS
     for key, style in charts.styles.items():

@@ -1,21 +1,15 @@
-"""How far the axes of a race reach, where on them the cursor stands, and the controls above them."""
+"""How far the horizontal axes of a race reach, and the controls above them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from mklviz.record import FINAL
 from mklviz.views.chart.axes import axis_end, counted
 from mklviz.views.form import Button, Checkbox, Form, FormRow, Note, Segments, follow
-from mklviz.views.host.frames import Frames
-from mklviz.views.look.palette import RunStyle
-from mklviz.views.race.figures import Charts
 from mklviz.views.race.race_figures import RaceFigures
-from mklviz.views.race.readings import Extent, Readings
-
-__all__ = ["LongRuns", "RaceAxes", "above_box", "race_controls"]
 
 
 class LongRuns:
@@ -29,16 +23,16 @@ class LongRuns:
         self.form = Form(FormRow(self.note, self.button, wrap=True), sizing_mode=None)
 
     def begin(self) -> None:
-        """Expect another race."""
         self.whole = False
         self._say("", "")
 
-    def update(
-        self, charts: Charts, readings: Readings, styles: Mapping[str, RunStyle], hidden: Collection[str]
-    ) -> None:
-        """Bring axis and words up to date; `hidden` and failed runs do not count, and a log axis has room for all."""
-        x, states = charts.options.x, dict(zip(readings.feeds, readings.states, strict=False))
-        seen = {key: readings.feeds[key] for key, state in states.items() if key not in hidden and state != "failed"}
+    def update(self, figures: RaceFigures) -> None:
+        """Bring axis and words up to date; hidden and failed runs do not count, and a log axis has room for all."""
+        charts, feeds, hidden, styles = figures.charts, figures.readings.feeds, figures.hidden, figures.styles
+        if charts is None:
+            return
+        x, states = charts.options.x, dict(zip(feeds, figures.readings.states, strict=False))
+        seen = {key: feeds[key] for key, state in states.items() if key not in hidden and state != "failed"}
         reached = {
             key: feed.position(feed.trace.last_step).get(x, 0.0) for key, feed in seen.items() if len(feed.trace)
         }
@@ -47,7 +41,7 @@ class LongRuns:
         beyond = [f"{styles[key].label} goes on to {counted(far, x)}" for key, far in reached.items() if far > end]
         words = f"Not shown: {', '.join(beyond)}." if beyond and not self.whole else ""
         self._say(words, "Show where the others end" if beyond and self.whole else "Show all" if beyond else "")
-        charts.set_end(math.inf if self.whole else end)
+        figures.change(lambda charts: charts.set_end(math.inf if self.whole else end))
 
     def _say(self, text: str, label: str) -> None:
         self.note.param.update(object=text, visible=bool(text))
@@ -83,51 +77,3 @@ def above_box(view: Any) -> Form:
     box = Checkbox(label=view.param.above.label, description=_ABOVE)
     follow(box, view, "above")
     return Form(FormRow(box), sizing_mode=None, styles=_CORNER, css_classes=["aside"])
-
-
-class RaceAxes:
-    """Changes the ranges of the current figures, in the order in which the browser gets them."""
-
-    def __init__(self, figures: RaceFigures, long_runs: LongRuns, frames: Frames) -> None:
-        self._figures, self._long_runs, self._frames = figures, long_runs, frames
-
-    @property
-    def squashed(self) -> bool:
-        """Whether objectives lie too flat to be told apart, and the chart is not zoomed."""
-        charts, figures = self._figures.charts, self._figures
-        return charts is not None and charts.may_turn and figures.readings.squashed(figures.hidden)
-
-    def settle(self, states: Sequence[str]) -> None:
-        """Let the ranges follow the drawn data of the runs, whose status is in `states`."""
-        self.end()
-        if all(state in FINAL for state in states):
-            self.hold({})
-        self._change(lambda charts: charts.settle(self._figures.readings.feeds))
-
-    def hold(self, extents: Mapping[str, Extent]) -> None:
-        """Let the ranges include the `extents`, by column, whatever is drawn."""
-        self._change(lambda charts: charts.hold(extents))
-
-    def end(self) -> None:
-        """End the horizontal axis before runs that are far longer than the others."""
-        figures = self._figures
-        self._change(lambda charts: self._long_runs.update(charts, figures.readings, figures.styles, figures.hidden))
-
-    def turn_end(self) -> None:
-        """Show all of the horizontal axis, or its beginning again."""
-        self.end()
-        self.reset_zoom()
-
-    def reset_zoom(self) -> None:
-        """Let every figure follow its data again."""
-        self._change(lambda charts: charts.reset_zoom())
-
-    def mark(self, step: int | None) -> None:
-        """Draw upright lines at the step that is chosen, or none."""
-        positions = self._figures.readings.positions(step, self._figures.hidden)
-        self._change(lambda charts: charts.marks.move(positions))
-
-    def _change(self, change: Callable[[Charts], None]) -> None:
-        if self._figures.charts is not None:
-            with self._frames.in_order():
-                change(self._figures.charts)

@@ -17,12 +17,11 @@ from bokeh.models import ColumnDataSource
 from mklviz.contract import Solver
 from mklviz.engine.race import entered
 from mklviz.problem import Regularizer
-from mklviz.record import Trace
+from mklviz.record import FINAL, Trace
 from mklviz.record.summary import Reference
 from mklviz.views.chart.columns import Thinning, drawable, empty_source, line_columns, race_slots
-from mklviz.views.chart.race_charts import ChartOptions
-from mklviz.views.host.document_models import walk_models_once
-from mklviz.views.host.frames import LOST_AFTER, Frames
+from mklviz.views.chart.race_charts import ChartOptions, epochs
+from mklviz.views.host.frames import LOST_AFTER, Frames, walk_models_once
 from mklviz.views.host.page_session import is_on_page, is_served
 from mklviz.views.look.palette import RunStyle, Theme, readable
 from mklviz.views.look.styles import run_styles, solver_styles
@@ -32,39 +31,6 @@ from mklviz.views.race.figures import Charts, Zooms, add_weights, build_charts
 from mklviz.views.race.race_page import RacePage
 from mklviz.views.race.readings import DrawnRuns, Readings
 from mklviz.views.session.race_history import KeptRace, difference
-
-__all__ = ["FigureBuilder", "FigureSetup", "FrameSender", "Pins", "RaceFigures"]
-
-
-class FrameSender:
-    """Counts a frame for all that has changed on a page since the one before."""
-
-    def __init__(self, frames: Frames, page: RacePage) -> None:
-        self.frames, self._page = frames, page
-        self.on_arrival: Callable[[], None] = lambda: None  # called when the browser has painted the current figures
-        frames.heartbeat.param.watch(lambda _event: self._acknowledged(), "ack")
-
-    @property
-    def served(self) -> bool:
-        """Whether the page is in a document with a browser on the other end."""
-        return is_on_page([self._page])
-
-    def send(self, now: float, figures: bool = False) -> None:
-        """Send a frame; with `figures`, the current figures come with it."""
-        if not is_served():
-            self._page.push()
-        self.frames.send(now, figures)
-
-    def frozen(self) -> AbstractContextManager[object]:
-        """Let Bokeh walk through all models once, at the end of what is built within."""
-        return walk_models_once(self._page.document)
-
-    def _acknowledged(self) -> None:
-        if self.frames.acknowledge(monotonic()):
-            self.on_arrival()
-
-
-# -- the figures, built for its solvers, colours and scales
 
 
 @dataclass(frozen=True)
@@ -78,103 +44,44 @@ class FigureSetup:
     @classmethod
     def of(cls, solvers: Mapping[str, Solver], signed: bool, theme: Theme) -> FigureSetup:
         """Return the setup of these solvers, by the keys of their runs."""
-        by_epoch = tuple(str(solver.name) for solver in solvers.values() if solver.stochastic)
-        return cls(solver_styles(solvers, theme), by_epoch, signed)
-
-
-class FigureBuilder:
-    """Figures on a page and the sources they draw, by the keys of the runs; it knows no race."""
-
-    def __init__(self, page: RacePage, sender: FrameSender) -> None:
-        self._page, self._sender = page, sender
-        self.charts: Charts | None = None
-        self.setup: FigureSetup | None = None  # the setup they were built for
-        self.sources: dict[str, ColumnDataSource] = {}
-        self.cursor_drag = CursorDrag()
-        self._zooms = Zooms()
-        self._weights_by: float | None = None  # when the figures of the weights follow at the latest
-
-    def suit(self, setup: FigureSetup) -> bool:
-        """Return whether these figures may draw a race of this setup."""
-        return self.charts is not None and self.setup == setup
-
-    def forget(self) -> None:
-        """Build the next figures from scratch, at their whole ranges."""
-        self.charts, self.sources, self._zooms = None, {}, Zooms()
-
-    def clear(self) -> None:
-        """Take the figures off the page; where the user has zoomed, the next ones stay zoomed."""
-        self.charts = self.setup = self._weights_by = None
-        self.sources = {}
-        self._page.draw_nothing()
-
-    def build(
-        self, setup: FigureSetup, options: ChartOptions, sources: Mapping[str, ColumnDataSource] | None = None
-    ) -> Charts:
-        """Build all figures but those of the weights, from the sources of the setup's runs or from empty ones."""
-        self.setup, self.sources = setup, dict(sources or {key: empty_source(key) for key in setup.styles})
-        options = replace(options, signed=setup.signed, by_epoch=setup.by_epoch)
-        self.charts = build_charts(setup.styles, self.sources, options, self._zooms)
-        self.cursor_drag.listen(self.charts.figures, self.charts.marks.source)
-        self._weights_by = monotonic() + LOST_AFTER
-        return self.charts
-
-    def deliver(self, hidden: Collection[str]) -> None:
-        """Send the figures that were put on the page; where the page is idle, build those of the weights as well."""
-        if self._sender.served:
-            self._sender.send(monotonic(), figures=True)
-        else:
-            self._add_weights(hidden)
-
-    def complete(self, hidden: Collection[str], now: float) -> bool:
-        """Build the figures of the weights if it is time: the browser has the others, or will not be waited for."""
-        due = self._weights_by is not None and (self._sender.frames.stand or now > self._weights_by)
-        if due:
-            self._add_weights(hidden)
-            if self._sender.served:
-                self._sender.send(monotonic(), figures=True)
-        return due
-
-    def _add_weights(self, hidden: Collection[str]) -> None:
-        self._weights_by = None
-        if self.charts is not None:
-            with self._sender.frozen():
-                add_weights(self.charts)
-                self.cursor_drag.listen(list(self.charts.weights.values()), self.charts.marks.source)
-                self.charts.set_hidden(hidden)
-                self._page.weights.show_charts(self.charts)
-
-
-# -- the runs in them
+        return cls(solver_styles(solvers, theme), epochs(solvers.values()), signed)
 
 
 class RaceFigures:
     """Runs, and the figures on a page that draw them, in the colours and on the scales of `ChartOptions`."""
 
-    def __init__(self, page: RacePage, chips: Chips, sender: FrameSender, options: ChartOptions) -> None:
-        self._page, self._chips, self._sender, self._frames = page, chips, sender, sender.frames
-        self._builder = FigureBuilder(page, sender)
+    def __init__(self, page: RacePage, chips: Chips, frames: Frames, options: ChartOptions) -> None:
+        self._page, self._chips, self._frames = page, chips, frames
         self.options = options  # as it was asked for
         self.hidden = frozenset[str]()  # keys of the runs that are not drawn
         self.drawn: DrawnRuns | None = None
-        self.readings, self.pins = Readings(), Pins()
+        self.readings, self.pins, self.cursor_drag = Readings(), Pins(), CursorDrag()
+        self.charts: Charts | None = None  # also while they wait for a race
+        self._setup: FigureSetup | None = None  # that they were built for
+        self._sources: dict[str, ColumnDataSource] = {}  # that they draw, by the keys of the runs
+        self._zooms = Zooms()
+        self._weights_by: float | None = None  # when the figures of the weights follow at the latest
         self._large = "objective"
-        sender.on_arrival = lambda: self.readings.restart()  # data streamed before the figures arrive are lost
+        frames.heartbeat.param.watch(lambda _event: self._acknowledged(), "ack")
 
-    @property
-    def cursor_drag(self) -> CursorDrag:
-        """What tells where the cursor is dragged to."""
-        return self._builder.cursor_drag
+    def _acknowledged(self) -> None:
+        if self._frames.acknowledge(monotonic()):
+            self.readings.restart()  # data streamed before the figures arrived are lost
 
-    @property
-    def charts(self) -> Charts | None:
-        """The figures on the page, also those that wait for a race; None where none have been built."""
-        return self._builder.charts
+    def send(self, now: float, figures: bool = False) -> None:
+        """Send a frame with all that has changed on the page; with `figures`, the current figures come with it."""
+        if not is_served():
+            self._page.push()
+        self._frames.send(now, figures)
+
+    def _frozen(self) -> AbstractContextManager[object]:
+        """Let Bokeh walk through all models once, at the end of what is built within."""
+        return walk_models_once(self._page.document)
 
     @property
     def styles(self) -> Mapping[str, RunStyle]:
         """How each run is drawn."""
-        return {} if self._builder.setup is None or self.drawn is None else self._builder.setup.styles
+        return {} if self._setup is None or self.drawn is None else self._setup.styles
 
     @property
     def full_options(self) -> ChartOptions:
@@ -193,15 +100,14 @@ class RaceFigures:
         race_slots((drawn.recording or drawn.traces).values(), before)
         self.drawn, self.hidden = drawn, frozenset(hidden).intersection(drawn.traces)
         setup = FigureSetup.of(drawn.solvers, drawn.facts.signed, self.options.theme)
-        charts = self.charts if self._builder.suit(setup) and not self._frames.lost(monotonic()) else None
-        if charts is None:
-            self._builder.forget()
+        if self.charts is None or self._setup != setup or self._frames.lost(monotonic()):
+            self._forget()
             self.rebuild()
             return
         with self._frames.in_order():
-            self.readings = Readings(drawn, self.options.log_x, self._builder.sources)
-            charts.begin(self.hidden)
-            self._present(drawn, charts)
+            self.readings = Readings(drawn, self.options.log_x, self._sources)
+            self.charts.begin(self.hidden)
+            self._present(drawn, self.charts)
 
     def leave(self) -> None:
         """Draw no runs any more, and keep the figures for the next ones."""
@@ -210,7 +116,7 @@ class RaceFigures:
             if self.charts is not None:
                 self.charts.begin(())
                 self.charts.marks.move({})
-            for key, source in self._builder.sources.items():
+            for key, source in self._sources.items():
                 source.data = dict(empty_source(key).data)
         self._chips.items = []
         self._page.show_empty()
@@ -219,34 +125,71 @@ class RaceFigures:
     def prepare(self, solvers: Sequence[Solver], regularizer: Regularizer) -> None:
         """Build the figures for the race that these solvers would run, so that its first curves need not wait."""
         setup = FigureSetup.of(entered(solvers), not regularizer.conjugated, self.options.theme)
-        if self.drawn is None and not self._builder.suit(setup):
-            self._builder.forget()
-            with self._sender.frozen():
-                charts = self._builder.build(setup, self.full_options)
-                charts.enlarge(self._large)
-                self.pins.draw(charts, self.options.theme)
+        if self.drawn is None and (self.charts is None or self._setup != setup):
+            self._forget()
+            with self._frozen():
+                charts = self._build(setup, {key: empty_source(key) for key in setup.styles})
                 self._page.show_charts(charts)
-            self._builder.deliver(self.hidden)
+            self._deliver()
 
     def rebuild(self) -> None:
         """Build all figures anew, for other solvers, colours or scales; without runs, there are none."""
         self._page.paint(self.options.theme)
         if self.drawn is None:
-            self._builder.clear()
+            self.charts = self._setup = self._weights_by = None  # where the user has zoomed, the next ones stay zoomed
+            self._sources = {}
+            self._page.draw_nothing()
             self.leave()
             return
-        with self._sender.frozen():
-            self.readings = Readings(self.drawn, self.options.log_x, self._builder.sources)
+        with self._frozen():
+            self.readings = Readings(self.drawn, self.options.log_x, self._sources)
             setup = FigureSetup.of(self.drawn.solvers, self.drawn.facts.signed, self.options.theme)
-            charts = self._builder.build(setup, self.full_options, self.readings.sources)
-            self.pins.draw(charts, self.options.theme)
+            charts = self._build(setup, self.readings.sources)
             charts.set_hidden(self.hidden)
-            charts.enlarge(self._large)
             charts.settle(self.readings.feeds)
             self._present(self.drawn, charts)
             self._page.show_charts(charts)  # in their final state: changes before the page has them get lost
-        self._builder.deliver(self.hidden)
+        self._deliver()
         self.name_kernels()
+
+    def _forget(self) -> None:
+        """Build the next figures from scratch, at their whole ranges."""
+        self.charts, self._sources, self._zooms = None, {}, Zooms()
+
+    def _build(self, setup: FigureSetup, sources: Mapping[str, ColumnDataSource]) -> Charts:
+        """Build all figures but those of the weights, from the sources of the setup's runs."""
+        self._setup, self._sources = setup, dict(sources)
+        options = replace(self.full_options, signed=setup.signed, by_epoch=setup.by_epoch)
+        self.charts = build_charts(setup.styles, self._sources, options, self._zooms)
+        self.cursor_drag.listen(self.charts.figures, self.charts.marks.source)
+        self.charts.enlarge(self._large)
+        self.pins.draw(self.charts, self.options.theme)
+        self._weights_by = monotonic() + LOST_AFTER
+        return self.charts
+
+    def _deliver(self) -> None:
+        """Send the figures that were put on the page; where the page is idle, build those of the weights as well."""
+        if is_on_page([self._page]):
+            self.send(monotonic(), figures=True)
+        else:
+            self._add_weights()
+
+    def complete(self, now: float) -> None:
+        """Build the figures of the weights if it is time: the browser has the others, or will not be waited for."""
+        if self._weights_by is not None and (self._frames.stand or now > self._weights_by):
+            self._add_weights()
+            if is_on_page([self._page]):
+                self.send(monotonic(), figures=True)
+            self.name_kernels()
+
+    def _add_weights(self) -> None:
+        self._weights_by = None
+        if self.charts is not None:
+            with self._frozen():
+                add_weights(self.charts)
+                self.cursor_drag.listen(list(self.charts.weights.values()), self.charts.marks.source)
+                self.charts.set_hidden(self.hidden)
+                self._page.weights.show_charts(self.charts)
 
     def pin(self, races: Sequence[KeptRace]) -> bool:
         """Draw these earlier races in grey, instead of the current ones; return whether they changed."""
@@ -257,16 +200,19 @@ class RaceFigures:
             self.rebuild()
         return another
 
+    def change(self, change: Callable[[Charts], None]) -> None:
+        """Change the figures, in the order in which the browser gets them."""
+        if self.charts is not None:
+            with self._frames.in_order():
+                change(self.charts)
+
     def apply(self, options: ChartOptions) -> None:
         """Draw in other colours, which takes new figures, or on other axes."""
         before, self.options = self.options, options
         if before.theme != options.theme:
             self.rebuild()
-        elif self.charts is not None:
-            with self._frames.in_order():
-                self._change_axes(self.charts, before)
-                self._draw_above(self.charts)
-                self.charts.set_tolerance(options.gap_tolerance)
+        else:
+            self.change(lambda charts: self._change_axes(charts, before))
         self._page.write_titles(self.full_options)
 
     def _change_axes(self, charts: Charts, before: ChartOptions) -> None:
@@ -278,6 +224,8 @@ class RaceFigures:
             self.pins.suit([] if self.drawn is None else list(self.drawn.traces.values()), options.log_x)
         if before.x != options.x:
             charts.set_x(options.x)
+        self._draw_above(charts)
+        charts.set_tolerance(options.gap_tolerance)
 
     def enlarge(self, name: str) -> None:
         """Draw one quantity larger than the others."""
@@ -289,9 +237,23 @@ class RaceFigures:
     def hide(self, hidden: Collection[str]) -> None:
         """Draw the runs that are not hidden."""
         self.hidden = frozenset(hidden)
-        if self.charts is not None:
-            with self._frames.in_order():
-                self.charts.set_hidden(hidden)
+        self.change(lambda charts: charts.set_hidden(hidden))
+
+    def mark(self, step: int | None) -> None:
+        """Draw upright lines at the step that is chosen, or none."""
+        positions = self.readings.positions(step, self.hidden)
+        self.change(lambda charts: charts.marks.move(positions))
+
+    def settle(self, states: Sequence[str]) -> None:
+        """Let the ranges follow the drawn data of the runs, whose status is in `states`."""
+        if all(state in FINAL for state in states):
+            self.change(lambda charts: charts.hold({}))
+        self.change(lambda charts: charts.settle(self.readings.feeds))
+
+    @property
+    def squashed(self) -> bool:
+        """Whether objectives lie too flat to be told apart, and the chart is not zoomed."""
+        return self.charts is not None and self.charts.may_turn and self.readings.squashed(self.hidden)
 
     # -- what is new of them
 
@@ -304,21 +266,14 @@ class RaceFigures:
         return another
 
     def name_kernels(self) -> None:
-        """Write which kernels are shown."""
         if self.charts is not None and self.drawn is not None:
             slots = self.readings.slots
             self.charts.name_kernels(slots)
             self._page.name_kernels(slots, self.options.theme, self.drawn.facts.noun)
 
-    def complete(self, now: float) -> None:
-        """Build the figures of the weights when the browser has the others."""
-        if self._builder.complete(self.hidden, now):
-            self.name_kernels()
-
     # -- parts of it
 
     def _present(self, drawn: DrawnRuns, charts: Charts) -> None:
-        """Say everywhere which runs these are."""
         self.pins.suit(list(drawn.traces.values()), self.options.log_x)
         self._chips.pinned = self.pins.named()
         self._chips.name_runs(self.styles)

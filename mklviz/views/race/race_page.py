@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from typing import Any
 
@@ -10,18 +11,21 @@ import panel as pn
 
 from mklviz.record.motion import Motion
 from mklviz.views.chart.columns import KernelSlots
-from mklviz.views.chart.description import Chart
-from mklviz.views.chart.race_charts import ChartOptions, race_charts, weights_title
+from mklviz.views.chart.race_charts import ChartOptions, race_charts
 from mklviz.views.host.components import PlotPane
-from mklviz.views.host.document_models import document_of
+from mklviz.views.host.frames import document_of
 from mklviz.views.look import cards
-from mklviz.views.look.cards import title
-from mklviz.views.look.palette import Theme, kernel_legend, run_name
+from mklviz.views.look.palette import Theme, run_name
 from mklviz.views.race.components import TimeBars
 from mklviz.views.race.figures import FEWEST, LARGE, SMALL, WEIGHTS, Charts
-from mklviz.views.race.results import ResultRow, moved_words, result_table, weights_pills
-
-__all__ = ["LARGE_CHARTS", "RacePage", "SmallMultiples", "chart_heading", "weights_heading"]
+from mklviz.views.race.results import (
+    ResultRow,
+    chart_heading,
+    moved_words,
+    result_table,
+    weights_heading,
+    weights_pills,
+)
 
 HEAD = 50  # pixels above a small multiple
 _AT_FOOT = ":host { height: 100%; justify-content: space-between; }"  # figures of a row are aligned
@@ -35,7 +39,6 @@ class SmallMultiples:
         self.heads: dict[str, pn.pane.HTML] = {}  # above the figure of each run
 
     def clear(self) -> None:
-        """Take all figures off the page."""
         self.box.objects, self.heads = [], {}
 
     def reserve(self, keys: Sequence[str]) -> None:
@@ -45,10 +48,7 @@ class SmallMultiples:
         self.box.objects = [pn.Spacer(height=rows * (WEIGHTS + HEAD), sizing_mode="stretch_width")]
 
     def show_charts(self, charts: Charts) -> None:
-        """Show the figures in the space reserved for them.
-
-        They keep their places when hidden: a shared range never forgets the bounds of a figure taken off the page.
-        """
+        """Show the figures in the space reserved for them; hidden ones keep it, as ranges never forget their bounds."""
         projected, runs = charts.options.theme.projected, len(charts.weights)
         across = min(_across(runs), 2) if projected else _across(runs)
         high = f"max({FEWEST}px, calc((100vh - 340px) / {-(-runs // across)} - 45px))"  # all rows fill the screen
@@ -82,28 +82,6 @@ def _across(solvers: int) -> int:
 
 
 # -- the page
-
-
-def chart_heading(chart: Chart, large: bool) -> str:
-    """Return the title of a chart, with its note where it is large, or says why there is no gap."""
-    text = chart.title if chart.name != "objective" else "Objective"
-    beside = f'<i class="dashes"></i>{escape(chart.beside)}' if chart.beside else ""
-    legend = f'<span class="legend"><span>{beside}</span></span>' if beside else ""
-    told = chart.note and (large or chart.term == "projected gradient")
-    return title(text, term=chart.term, beside=legend) + (_why(chart.note, chart.more) if told else "")
-
-
-def weights_heading(slots: KernelSlots, theme: Theme, noun: str) -> str:
-    """Return the heading of the weights of kernels, or other `noun`, with the names of those shown."""
-    legend = f'<span class="legend">{kernel_legend(slots.shown, theme, slots.coloured)}</span>'
-    text = weights_title(noun, len(slots.slots), len(slots.names))
-    return title(text, term="kernel weight" if noun == "kernel" else "", beside=legend)
-
-
-def _why(text: str, more: str = "") -> str:
-    """Return a line below a heading, with more words in its tooltip."""
-    detail = f' detail" title="{escape(more)}' if more else ""
-    return f'<p class="why{detail}">{escape(text, quote=False)}</p>'
 
 
 LARGE_CHARTS = {"Objective": "objective", "Gap": "gap", "Step size": "step", "Kernels in use": "active"}
@@ -143,7 +121,8 @@ class RacePage:
         self.weights_title = cards.html()
         self.slot = pn.Column(margin=0, sizing_mode="stretch_width", css_classes=_ASIDE)
         self._noun, self._large = "kernel", ""  # what has weights; the name of the large figure
-        self._stages = [_stage(*parts) for parts in zip(self.covers, self._drawn(), strict=True)]
+        drawn = [*(self.panes[name] for name in _WORDS), self.weights.box]  # behind the covers
+        self._stages = [_stage(*parts) for parts in zip(self.covers, drawn, strict=True)]
         self._corner, self.figure_cards = corner, self._cards(corner)
         self._tolerance_card = cards.card(self.titles["tolerance"], self.panes["tolerance"], visible=False)
         self._tolerance_card.param.update(css_classes=_ASIDE, styles=_AMONG_OTHERS)
@@ -163,10 +142,6 @@ class RacePage:
             margin=0,
             sizing_mode="stretch_width",
         )
-
-    def _drawn(self) -> list[Any]:
-        """Return what stands behind the covers: the figures, and those of the weights."""
-        return [*(self.panes[name] for name in _WORDS), self.weights.box]
 
     def _cards(self, corner: Any) -> dict[str, pn.Column]:
         """Return the cards of the figures by name; the corner of the objective says above what it stands."""
@@ -241,12 +216,13 @@ class RacePage:
     def name_kernels(self, slots: KernelSlots, theme: Theme, noun: str) -> None:
         """Write the legend of the weights of kernels, or other `noun`."""
         self._noun = noun
-        self.weights_title.object = weights_heading(slots, theme, noun)
+        self.weights_title.object = weights_heading(slots, theme, noun, "kernel weight" if noun == "kernel" else "")
 
     def write_titles(self, options: ChartOptions) -> None:
-        """Write the titles above the figures."""
         for name, chart in race_charts({}, options).items():
-            self.titles[name].object = chart_heading(chart, name == self._large)
+            told = name == self._large or chart.term == "projected gradient"  # which says why there is no gap
+            shown = replace(chart, title="Objective") if name == "objective" else chart
+            self.titles[name].object = chart_heading(shown, told)
 
     def say_precision(self, text: str) -> None:
         """Write below objective and gap what is exact and what approximate, where kernels are approximated."""

@@ -17,8 +17,6 @@ from mklviz.views.race.race_page import RacePage
 from mklviz.views.race.readings import News
 from mklviz.views.race.results import ResultRow, milestone_table, result_rows, states_of
 
-__all__ = ["WORDS_EVERY", "RaceText", "Score", "Scores"]
-
 Score = Callable[[Iterate], float | None]
 Solution = tuple[str, int]  # the key of a run, and the step of its solution
 

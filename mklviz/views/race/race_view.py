@@ -8,18 +8,16 @@ watched: it is held when its page has had no connection for `HOLD_AFTER` seconds
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
 import panel as pn
 import param
 
-from mklviz.contract import Solver
 from mklviz.engine import Race, Run
 from mklviz.engine.facts import ProblemFacts
 from mklviz.engine.race import entered
-from mklviz.problem import Regularizer
 from mklviz.recipe import Recipe
 from mklviz.record import FINAL, Trace
 from mklviz.record.bundle import recording
@@ -32,14 +30,12 @@ from mklviz.views.look.palette import LIGHT
 from mklviz.views.race.components import Chips
 from mklviz.views.race.cursor import step_near
 from mklviz.views.race.figures import Charts
-from mklviz.views.race.race_axes import LongRuns, RaceAxes, above_box, race_controls
-from mklviz.views.race.race_figures import FrameSender, RaceFigures
+from mklviz.views.race.race_axes import LongRuns, above_box, race_controls
+from mklviz.views.race.race_figures import RaceFigures
 from mklviz.views.race.race_page import LARGE_CHARTS, RacePage
 from mklviz.views.race.race_text import RaceText, Score
 from mklviz.views.race.readings import DrawnRuns
 from mklviz.views.session.session import Session
-
-__all__ = ["HOLD_AFTER", "PAGE_CLOSED", "HoldUnseen", "Playback", "RaceView"]
 
 HOLD_AFTER = 5.0
 PAGE_CLOSED = "The page was closed, or without a connection for minutes; the run's steps so far are kept."
@@ -92,30 +88,17 @@ _FASTEST = 50.0  # steps per second; faster is not seen
 
 
 class Playback:
-    """Runs of a recording from their first steps, `pace` steps a second, 50 at full speed; if `whole`, at their end."""
+    """The recorded runs of a scenario from their first steps, `pace` steps a second, 50 at full speed; or `whole`."""
 
-    def __init__(
-        self,
-        recorded: Mapping[str, Trace],
-        solvers: Sequence[Solver],
-        regularizer: Regularizer,
-        pace: float,
-        whole: bool = False,
-    ) -> None:
-        by_key = entered(solvers)
-        self.pace = pace
+    def __init__(self, scenario: str, recipe: Recipe, pace: float, whole: bool = False) -> None:
+        by_key = entered([choice.make(recipe.split.seed) for choice in recipe.solvers])
+        self.pace, recorded = pace, recording(scenario)
         self._whole = {key: recorded[key] for key in by_key}
         self._grown = {key: whole.without_steps() for key, whole in self._whole.items()}
         names = next(iter(self._whole.values())).kernel_names
-        facts = ProblemFacts(names, signed=not regularizer.conjugated)
+        facts = ProblemFacts(names, signed=not recipe.problem.regularizer.conjugated)
         self.drawn = DrawnRuns(self._grown, self._states, facts, by_key, self._whole)
         self._played, self._at = float(max(map(len, self._whole.values()))) if whole else 0.0, math.nan
-
-    @classmethod
-    def of(cls, scenario: str, recipe: Recipe, pace: float, whole: bool = False) -> Playback:
-        """Return the recording of a scenario, whose `recipe` has the solvers."""
-        solvers = [choice.make(recipe.split.seed) for choice in recipe.solvers]
-        return cls(recording(scenario), solvers, recipe.problem.regularizer, pace, whole)
 
     def _states(self) -> list[str]:
         """The status of the runs; a run that is played to its end has its recorded status."""
@@ -168,13 +151,11 @@ class RaceView(pn.viewable.Viewer):
         self._log_of = {"svm_solves": True}  # some methods solve a hundred times as many, and would flatten all others
         self.frames, self.chips = Frames(), Chips(margin=0)
         self.heartbeat = self.frames.heartbeat
-        self.long_runs = LongRuns(lambda: self.axes.turn_end())
-        controls = [*race_controls(self, lambda *_: self.axes.reset_zoom()), self.long_runs.form]
+        self.long_runs = LongRuns(lambda: self._turn_end())
+        controls = [*race_controls(self, lambda *_: self.figures.change(Charts.reset_zoom)), self.long_runs.form]
         self.page = RacePage(self.chips, controls, above_box(self), self.heartbeat)
         self.slot = self.page.slot
-        self._sender = FrameSender(self.frames, self.page)
-        self.figures = RaceFigures(self.page, self.chips, self._sender, self._options)
-        self.axes = RaceAxes(self.figures, self.long_runs, self.frames)
+        self.figures = RaceFigures(self.page, self.chips, self.frames, self._options)
         self.text = RaceText(self.page)
         self.hold_unseen = HoldUnseen()
         self.heartbeat.on_key(lambda key: self.on_key(key) if self.on_key is not None else None)
@@ -218,7 +199,7 @@ class RaceView(pn.viewable.Viewer):
         self.text.begin(score, regression)
         self.hold_unseen.begin()
         self._draw(DrawnRuns.of(race))
-        self.axes.hold(extents)  # the same curves will fill the same axes
+        self.figures.change(lambda charts: charts.hold(extents))  # the same curves will fill the same axes
 
     def play(self, playback: Playback) -> None:
         """Play a recording until there is a race; it is marked as one, and never counts as a result."""
@@ -266,19 +247,19 @@ class RaceView(pn.viewable.Viewer):
             self.figures.name_kernels()
         changed = news.points or news.states
         if self.text.due(self.race, news, self.frames.sent_at, now):
-            if not (self.above_chosen or self.above) and self.axes.squashed:
+            if not (self.above_chosen or self.above) and self.figures.squashed:
                 self._set_above(True)
             changed = self.figures.refer() or changed
             self._write(now)
-        self.axes.mark(self.cursor)
-        self.axes.settle(states)
+        self.figures.mark(self.cursor)
+        self.long_runs.update(self.figures)
+        self.figures.settle(states)
         if self.text.ask_for_scores(self.race, states):
             self._write(now)
         if changed or now - self.frames.sent_at > IDLE_BEAT:
-            self._sender.send(now)
+            self.figures.send(now)
 
     def _write(self, now: float) -> None:
-        """Bring all text up to date."""
         self.text.write(self.race, self.figures, self.cursor, now)
 
     # -- what a person chooses
@@ -307,7 +288,7 @@ class RaceView(pn.viewable.Viewer):
         if self.above != self.figures.options.above:
             self.above_chosen = self.above_chosen or not self._by_itself
         self.figures.apply(self._options)
-        self.axes.end()
+        self.long_runs.update(self.figures)
         self._write(monotonic())
 
     @param.depends("large", "theme", watch=True)
@@ -321,8 +302,13 @@ class RaceView(pn.viewable.Viewer):
         self.chips.hidden = sorted(self.hidden)
         if self.hidden != self.figures.hidden:
             self.figures.hide(self.hidden)
-        self.axes.mark(self.cursor)
+        self.figures.mark(self.cursor)
         self._write(monotonic())
+
+    def _turn_end(self) -> None:
+        """Show all of the horizontal axis, or its beginning again."""
+        self.long_runs.update(self.figures)
+        self.figures.change(Charts.reset_zoom)
 
     def _set_above(self, above: bool) -> None:
         """Choose by itself how objectives are drawn."""

@@ -32,9 +32,7 @@ from mklviz.views.chart.columns import (
     race_slots,
     weight_columns,
 )
-from mklviz.views.host.document_models import all_columns_are_held
-
-__all__ = ["DrawnRuns", "Extent", "News", "Readings", "RunFeed"]
+from mklviz.views.host.frames import all_columns_are_held
 
 
 @dataclass(frozen=True)
@@ -172,13 +170,12 @@ class RunFeed:
         self._note(columns["tolerance"])
         self.largest = max(self.largest, *columns["top"])
         columns["top"] = [self.largest] * len(steps)  # including kernels and steps that are no longer drawn
-        columns["mark"] = [self._mark(before + i) for i in range(len(steps))]
+        columns["mark"] = [
+            MARK_SIZE if (before + i - self._offset) % MARK_EVERY == 0 else math.nan for i in range(len(steps))
+        ]
         if steps[-1] > 0:
             self.filled |= {name for name in ANCHORED if any(number > 0 for number in columns[name])}
         return columns
-
-    def _mark(self, point: int) -> float:
-        return MARK_SIZE if (point - self._offset) % MARK_EVERY == 0 else math.nan
 
     def _note(self, tolerances: Iterable[float]) -> None:
         known = [value for value in tolerances if math.isfinite(value)]
@@ -224,12 +221,10 @@ class Readings:
 
     @property
     def sources(self) -> dict[str, ColumnDataSource]:
-        """The sources of all runs."""
         return {key: feed.source for key, feed in self.feeds.items()}
 
     @property
     def motions(self) -> dict[str, Motion]:
-        """The motion of each run's weights."""
         return {key: feed.motion for key, feed in self.feeds.items()}
 
     @property

@@ -1,4 +1,4 @@
-"""The table of results: one row per run, filled while it runs."""
+"""The words of a race in HTML: headings of charts, the table of results, one row per run, milestones and verdicts."""
 
 from __future__ import annotations
 
@@ -13,13 +13,11 @@ from mklviz.numbers import share_text
 from mklviz.record import FINAL, Trace
 from mklviz.record.motion import RULE, Motion
 from mklviz.record.summary import PARTS, Reference, RunResult, milestones, result_at
-from mklviz.views.look.palette import RunStyle, run_name
-
-__all__ = [
-    *("STATUS_WORDS", "WAY", "WAY_HEADS", "ResultRow", "State", "milestone_table", "moved_words", "race_sentence"),
-    *("result_cells", "result_heads", "result_rows", "result_table", "states_of", "status_html", "table_html"),
-    *("way_cells", "weights_pills", "words_outside"),
-]
+from mklviz.views.chart.columns import KernelSlots
+from mklviz.views.chart.description import Chart
+from mklviz.views.chart.race_charts import weights_title
+from mklviz.views.look.palette import RunStyle, Theme, kernel_legend, run_name
+from mklviz.views.look.styles import MILESTONES, row_html, table_html, title
 
 ScoreAt = Callable[[str, int], float]
 
@@ -139,11 +137,8 @@ def result_rows(
 def result_table(rows: Collection[ResultRow], regression: bool = False, noun: str = "kernel") -> str:
     """Return an HTML table; with `regression` scores are R², otherwise accuracies; `noun` is what has weights."""
     columns = (*result_heads(noun), _SCORES[regression])
-    heads = "".join(f'<th scope="col" title="{escape(why)}">{name}</th>' for name, why in columns)
-    body = "".join(_row(row, regression) for row in rows)
-    if not rows:
-        body = f'<tr><td colspan="{len(columns)}" class="quiet">The result of each solver appears here.</td></tr>'
-    return table_html("Results of the solvers", heads, body)
+    none = f'<tr><td colspan="{len(columns)}" class="quiet">The result of each solver appears here.</td></tr>'
+    return table_html("Results of the solvers", columns, [_row(row, regression) for row in rows] or [none])
 
 
 def _row(row: ResultRow, regression: bool) -> str:
@@ -179,21 +174,9 @@ def result_heads(noun: str) -> list[tuple[str, str]]:
 def milestone_table(traces: Mapping[str, Trace], styles: Mapping[str, RunStyle]) -> str:
     """Return as HTML the cost of each run at parts of its way to the least objective of all."""
     best = Reference.of(traces.values())
-    heads = "".join(f'<th scope="col">{head}</th>' for head in WAY_HEADS)
-    rows = []
-    for key, trace in traces.items():
-        cells = "".join(f"<td>{cell}</td>" for cell in way_cells(trace, best))
-        rows.append(f'<tr><th scope="row">{run_name(styles[key])}</th>{cells}</tr>')
+    rows = [row_html(run_name(styles[key]), way_cells(trace, best)) for key, trace in traces.items()]
     why = f'<p class="why" title="{escape(WAY[1])}">{WAY[0]}</p>'
-    return why + table_html("Milestones of the solvers", heads, "".join(rows), "results milestones")
-
-
-def table_html(caption: str, heads: str, body: str, kind: str = "results") -> str:
-    """Return a table that scrolls within its card; `kind` is the class of its style."""
-    return (
-        f'<div class="scroll" tabindex="0"><table class="{kind}"><caption class="unseen">{caption}</caption>'
-        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
-    )
+    return why + table_html("Milestones of the solvers", [(head, "") for head in WAY_HEADS], rows, MILESTONES)
 
 
 def way_cells(trace: Trace, best: Reference) -> list[str]:
@@ -290,3 +273,18 @@ def _motion(motion: Motion | None) -> tuple[str, str]:
 
 def _number(value: float, pattern: str) -> str:
     return pattern.format(value) if math.isfinite(value) else _DASH
+
+
+def chart_heading(chart: Chart, told: bool) -> str:
+    """Return as HTML the title of a chart, with what stands beside it, and its note if that is `told`."""
+    beside = f'<i class="dashes"></i>{escape(chart.beside)}' if chart.beside else ""
+    legend = f'<span class="legend"><span>{beside}</span></span>' if beside else ""
+    detail = f' detail" title="{escape(chart.more)}' if chart.more else ""
+    note = f'<p class="why{detail}">{escape(chart.note, quote=False)}</p>' if told and chart.note else ""
+    return title(chart.title, term=chart.term, beside=legend) + note
+
+
+def weights_heading(slots: KernelSlots, theme: Theme, noun: str, term: str = "") -> str:
+    """Return as HTML the heading of the weights of kernels, or other `noun`, with the names of those shown."""
+    legend = f'<span class="legend">{kernel_legend(slots.shown, theme, slots.coloured)}</span>'
+    return title(weights_title(noun, len(slots.slots), len(slots.names)), term=term, beside=legend)

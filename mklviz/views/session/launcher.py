@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import ClassVar
 
@@ -23,21 +23,17 @@ from mklviz.sweeps.dask_race import CLUSTER, on_cluster
 from mklviz.typing import Array
 from mklviz.views.session.session import Session
 
-__all__ = ["Launch", "PendingRace", "Reopening", "begin_at", "bounded", "branch_at", "race_from"]
-
 _log = logging.getLogger(__name__)
 
 
 class PendingRace:
-    """A recipe that is being prepared, for a race that is then shown.
-
-    `failed` and `no_memory` say what went wrong, `note` what is to be said once it is shown.
-    """
+    """A recipe that is being prepared, for a race that is then shown with a `note`, or what went wrong."""
 
     note = ""
 
     failed: ClassVar[str]
     no_memory: ClassVar[str]
+    show: Callable[[Session, Prepared, int, float], None]  # in a session, with so many threads and at a pace
 
     def __init__(self, recipe: Recipe) -> None:
         self.recipe = recipe
@@ -45,7 +41,6 @@ class PendingRace:
         self.preparation.start()
 
     def cancel(self) -> None:
-        """Give up."""
         self.preparation.cancel()
 
     def enter(self, session: Session, threads: int, pace: float) -> str:
@@ -63,10 +58,6 @@ class PendingRace:
             return f"{self.failed} ({type(error).__name__}); the server's log says more."
         return ""
 
-    def show(self, session: Session, prepared: Prepared, threads: int, pace: float) -> None:
-        """Show the race on its prepared problem."""
-        raise NotImplementedError
-
 
 MOST_RUNS = 12  # runs of a race; more cannot be told apart
 
@@ -82,7 +73,6 @@ class Launch(PendingRace):
         super().__init__(recipe)
 
     def show(self, session: Session, prepared: Prepared, threads: int, pace: float) -> None:
-        """Start the race and show it."""
         race = bounded(self.recipe).race(prepared, pace, threads)
         if cluster := os.environ.get(CLUSTER):
             on_cluster(race, cluster)
@@ -123,10 +113,7 @@ def begin_at(session: Session, weights: Array) -> str:
 
 
 def race_from(race: Race | None, weights: Array) -> Race:
-    """Return a race of the same solvers, all from the same weights (m,), ready to be started.
-
-    Its traces name no recipe, as no recipe leads there. Raises `MklvizError`: why there is none.
-    """
+    """Return a race of the same solvers from the same weights (m,), to which no recipe leads, ready to be started."""
     if race is None or race.status != "finished":
         raise MklvizError(
             "Every solver can start from a point of the map when the race has ended: let it end, or press Stop."

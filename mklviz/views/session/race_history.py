@@ -11,8 +11,6 @@ from mklviz.quoting import MOST_NAME, one_line
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
 
-__all__ = ["MOST_PINNED", "KeptRace", "RaceHistory", "difference", "overlaid", "recipe_of", "shared_recipe"]
-
 
 def difference(traces: Iterable[Trace]) -> str:
     """Return a sentence on why the objectives of these runs cannot be compared, or ""."""
@@ -69,7 +67,6 @@ class KeptRace:
 
     @property
     def begun(self) -> list[Trace]:
-        """The runs that have steps."""
         return [trace for trace in self.traces.values() if len(trace)]
 
     @property
@@ -113,7 +110,6 @@ class RaceHistory:
         return old
 
     def forget(self, race: KeptRace) -> None:
-        """Remove a race."""
         if race in self.races:
             self.races.remove(race)
             self.revision += 1

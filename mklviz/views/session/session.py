@@ -26,8 +26,6 @@ from mklviz.scenarios import Answer
 from mklviz.views.look.palette import LIGHT, theme_for
 from mklviz.views.session.race_history import MOST_PINNED, KeptRace, RaceHistory
 
-__all__ = ["LessonResult", "Session"]
-
 
 @dataclass(frozen=True)
 class LessonResult:
@@ -111,10 +109,7 @@ class Session(param.Parameterized):
         self.recorded = RecordedRace(race, head, prepared, self.score, self.store)
 
     def reopen(self, race: ReopenedRace, recipe: Recipe | None = None, prepared: Prepared | None = None) -> None:
-        """Turn to a race of the past, of which only branches are recorded; the caller ends the one before.
-
-        Recipe and prepared problem are None where its data are not here.
-        """
+        """Turn to a race of the past, of which only branches are recorded; without its data, it has no problem."""
         self._kept = weakref.ref(race)
         self.score = self.recorded = None
         if recipe is not None and prepared is not None:
@@ -139,7 +134,6 @@ class Session(param.Parameterized):
         return ""
 
     def unpin(self, race: KeptRace) -> None:
-        """Draw a past race no longer."""
         self.pinned = tuple(other for other in self.pinned if other is not race)
 
     def take(self, other: Session) -> None:
@@ -156,7 +150,6 @@ class Session(param.Parameterized):
         return self.race is not None or self.sweep is not None
 
     def clear(self) -> None:
-        """Turn to no race."""
         self.score = self.recorded = None
         self.param.update(recipe=None, prepared=None, race=None, cursor=None)
 

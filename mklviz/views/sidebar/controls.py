@@ -11,17 +11,28 @@ from mklviz.errors import ProblemError
 from mklviz.recipe import Recipe
 from mklviz.views.form import Alert, Group, Note, TextBox
 
-__all__ = ["Section", "ValueField", "note", "say"]
-
 T = TypeVar("T")
 
 
-class Section(param.Parameterized):
-    """A part of the sidebar; `body` holds its controls, and `revision` counts the changes made to them."""
+class Touched(param.Parameterized):
+    """Something that a person changes; `revision` counts the changes."""
+
+    revision = param.Integer(default=0)
+
+    def touched(self, *_: Any) -> None:
+        self.revision += 1
+
+    def count(self, *controls: param.Parameterized, name: str = "value") -> None:
+        """Count each change of these controls."""
+        for control in controls:
+            control.param.watch(self.touched, name)
+
+
+class Section(Touched):
+    """A part of the sidebar; `body` holds its controls."""
 
     title: ClassVar[str] = ""
     body: Group  # the controls, as a form draws them
-    revision = param.Integer(default=0)
 
     def load(self, recipe: Recipe) -> None:
         """Show the parts of `recipe` this section stands for."""
@@ -31,19 +42,13 @@ class Section(param.Parameterized):
         """Return the parts of a recipe as the controls stand; raise `MklvizError` where a control cannot be used."""
         raise NotImplementedError
 
-    def touched(self, *_: Any) -> None:
-        """Count a change of a control."""
-        self.revision += 1
 
-
-class ValueField(param.Parameterized, Generic[T]):
+class ValueField(Touched, Generic[T]):
     """A text box that holds one value; a sentence under it says what is wrong with its text.
 
     `label` stands in the box, and `what` is the name of the value in sentences, with a capital. ``parse(text, what)``
     returns the value or raises `ProblemError`; `show` returns the text of a value, and None is an empty box.
     """
-
-    revision = param.Integer(default=0)
 
     def __init__(
         self,
@@ -65,13 +70,12 @@ class ValueField(param.Parameterized, Generic[T]):
         return self._parse(self.box.value, self._what)
 
     def set(self, value: Any) -> None:
-        """Show a value."""
         self.box.value = "" if value is None else self._show(value)
         self._check()
 
     def _entered(self, *_: Any) -> None:
         self._check()
-        self.revision += 1
+        self.touched()
 
     def _check(self) -> None:
         try:

@@ -30,10 +30,8 @@ from mklviz.recipe.choices import COMBINATIONS as MADE
 from mklviz.recipe.parsing import show_number, show_values, values, whole
 from mklviz.recipe.prepared import families_of_distances
 from mklviz.views.form import Button, FormRow, Group, Heading, Menu, Segments, Select
-from mklviz.views.sidebar.controls import Section, ValueField, note, say
+from mklviz.views.sidebar.controls import Section, Touched, ValueField, note, say
 from mklviz.views.sidebar.data_panel import Shape
-
-__all__ = ["KernelPanel", "Precision", "describe_bank", "describe_size", "expected_size"]
 
 EXACT, APPROXIMATE = "exact", "approximate"
 KINDS = {"exact kernels": EXACT, "approximate kernels, by Nyström": APPROXIMATE}
@@ -68,7 +66,7 @@ class Precision(Section):
         self._show()
         for control in (self.kind, self.choice):
             control.param.watch(self._changed, "value")
-        self.landmarks.param.watch(self.touched, "revision")
+        self.count(self.landmarks, name="revision")
         self.param.watch(self._show, "applicable")
 
     @property
@@ -122,10 +120,8 @@ NORMALIZE = {
 REPAIR = {"refuse": None, "clip": "clip", "flip": "flip", "shift": "shift"}
 
 
-class FamilyRow(param.Parameterized):
+class FamilyRow(Touched):
     """One kernel family: its parameters as text, and on which features."""
-
-    revision = param.Integer(default=0)
 
     def __init__(self, family: KernelFamily, remove: Any) -> None:
         super().__init__()
@@ -147,11 +143,8 @@ class FamilyRow(param.Parameterized):
         self.remove = Button(lambda *_: remove(self), label="×", variant="text", width=28, description=about)
         head = FormRow(note(family.label, strong=True), self.on, self.remove)
         self.body = Group(head, *([self.values.box] if family.parameter else []))
-        self.values.param.watch(self._changed, "revision")
-        self.on.param.watch(self._changed, "value")
-
-    def _changed(self, *_: Any) -> None:
-        self.revision += 1
+        self.count(self.values, name="revision")
+        self.count(self.on)
 
     def offer_views(self, offered: bool) -> None:
         """Offer a set of kernels on each view of the data, or not."""
@@ -161,7 +154,6 @@ class FamilyRow(param.Parameterized):
 
     @property
     def family(self) -> KernelFamily:
-        """The family as the controls stand."""
         parameters = {self._family.parameter: self.values.value} if self._family.parameter else {}
         return replace(self._family, on=self.on.value, **parameters)
 
@@ -208,11 +200,9 @@ class KernelPanel(Section):
             self.size,
             self.storage,
         )
-        self.precision.param.watch(self.touched, "revision")
-        self.degrees.param.watch(self.touched, "revision")
+        self.count(self.precision, self.degrees, name="revision")
+        self.count(self.normalize, self.repair)
         self.combination.param.watch(self._combined, "value")
-        for control in (self.normalize, self.repair):
-            control.param.watch(self.touched, "value")
 
     def load(self, recipe: Recipe) -> None:
         kernels = self._loaded = recipe.kernels
@@ -295,7 +285,7 @@ class KernelPanel(Section):
 
     def _row(self, family: KernelFamily) -> FamilyRow:
         row = FamilyRow(family, lambda row: self._show([other for other in self.rows if other is not row]))
-        row.param.watch(self.touched, "revision")
+        self.count(row, name="revision")
         return row
 
     def _show(self, rows: Sequence[FamilyRow]) -> None:

@@ -39,11 +39,6 @@ from mklviz.recipe.prepared import misfit
 from mklviz.views.form import Alert, Checkbox, Group, Heading, Select
 from mklviz.views.sidebar.controls import Section, ValueField, note, say
 
-__all__ = [
-    *("FITTING", "ProblemPanel", "StopPanel", "bias_is_a_choice", "example", "explanation"),
-    *("offered_regularizers", "parameter_fields"),
-]
-
 _ROW = re.compile(r" \(row \w of the table of formulations\)| \(row \w\)")
 
 
@@ -91,12 +86,7 @@ def _meaning(family: type, name: str) -> str:
 def example(
     loss: Loss, regularizer: Regularizer, combination: str = "sum", access: Access = "matrix", weighted: bool = False
 ) -> Problem:
-    """Return a problem of this kind on two points: whether a solver can solve it depends on the kind, not the size.
-
-    The kernels are reached as `access` says: as a matrix, row by row, or through factors as approximate ones are;
-    `weighted` is whether samples have weights. `ProblemError` is raised where the regularizer does not fit the
-    combination of kernels.
-    """
+    """Return a problem of this kind, its kernels reached by `access`, on two points: solvers ask for no size."""
     bank = _bank(combination, access)
     y, weights = np.array([0.0 if loss.multiclass else -1.0, 1.0]), np.array([1.0, 2.0]) if weighted else None
     return Problem(bank, y, loss=loss, regularizer=regularizer, sample_weight=weights)
@@ -165,10 +155,8 @@ class ProblemPanel(Section):
         self.parameters = {name: parameter_fields(family) for name, family in regularizers.items()}
         for menu in (self.loss, self.weights):
             menu.param.watch(self._chosen, "value")
-        for field in (self.C, *self._every(self.loss_parameters), *self._every(self.parameters)):
-            field.param.watch(self.touched, "revision")
-        for box in (self.bias, self.balanced):
-            box.param.watch(self.touched, "value")
+        self.count(self.C, *self._every(self.loss_parameters), *self._every(self.parameters), name="revision")
+        self.count(self.bias, self.balanced)
         self.body = self._arrange()
         self._chosen()
 
@@ -226,7 +214,6 @@ class ProblemPanel(Section):
 
     @property
     def chosen_loss(self) -> Loss:
-        """The loss chosen, with its parameters."""
         family = loss_families()[self.loss.value]
         parameters = _values(self.loss_parameters[self.loss.value])
         if bias_is_a_choice(family):
@@ -240,7 +227,6 @@ class ProblemPanel(Section):
 
     @property
     def regularizer(self) -> Regularizer:
-        """The regularizer chosen, with its parameters."""
         return regularizer_families()[self.weights.value](**_values(self.parameters[self.weights.value]))
 
     @property
@@ -282,8 +268,7 @@ class StopPanel(Section):
         self.weight_change = ValueField("weights move less than", "The weight change", *change, "no rule", _CHANGE)
         self.fields = (self.gap, self.flat, self.iterate_gap, self.weight_change, self.iterations, self.seconds)
         self.body = Group(Heading(object=self.title), *(field.box for field in self.fields))
-        for field in self.fields:
-            field.param.watch(self.touched, "revision")
+        self.count(*self.fields, name="revision")
         for field in self.fields[1:4]:
             field.box.visible = False
 

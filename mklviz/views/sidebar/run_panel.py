@@ -11,8 +11,6 @@ import panel as pn
 from mklviz.views.form import Button, Form, FormRow, Group, Heading, Link, ProgressBar, Select
 from mklviz.views.sidebar.controls import note, say
 
-__all__ = ["STATES", "RunPanel"]
-
 STATES = ("empty", "preparing", "running", "paused", "finished")
 PACES = {"full speed": 0.0, "50 steps/s": 50.0, "10 steps/s": 10.0, "2 steps/s": 2.0, "1 step/s": 1.0}
 _RESET = "Clear the curves; seed and settings stay"
@@ -27,10 +25,7 @@ _USABLE = {  # the buttons that mean something in each state
 
 
 class RunPanel(pn.viewable.Viewer):
-    """The buttons of a race, which call `commands`: "run", "pause", "step", "stop", "reset" and "full_speed".
-
-    `hint` is the sentence under the buttons, `stage` says what a preparation does, and `progress` how far it is.
-    """
+    """The buttons of a race, which call `commands` by their names, and below them `stage`, `progress` and `hint`."""
 
     def __init__(self, commands: Mapping[str, Callable[..., Any]]) -> None:
         super().__init__()

@@ -13,8 +13,6 @@ from mklviz.views.form import Button, Choices, FormRow, Group, Heading, Select
 from mklviz.views.session.session import LessonResult
 from mklviz.views.sidebar.controls import note, say
 
-__all__ = ["OPEN", "LessonPanel", "ScenarioPanel"]
-
 OPEN = "The race did not come to its end, so the question stays open: let it run to the end."
 WATCH = "What to watch"
 
@@ -142,7 +140,6 @@ class ScenarioPanel(param.Parameterized):
 
     @property
     def scenario(self) -> Scenario:
-        """The scenario chosen."""
         return load_scenario(self.choice.value)
 
     @property

@@ -22,8 +22,6 @@ from mklviz.views.sidebar.problem_panel import FITTING, ProblemPanel, StopPanel
 from mklviz.views.sidebar.scenario_panel import ScenarioPanel
 from mklviz.views.sidebar.solver_panel import SolverPanel
 
-__all__ = ["Sidebar"]
-
 
 class Sidebar(pn.viewable.Viewer):
     """All controls but the buttons of the race.
@@ -56,7 +54,6 @@ class Sidebar(pn.viewable.Viewer):
         self.form = Form(self.left_out, self.locked, self.scenario.body, *(section.body for section in self.sections))
 
     def load(self, recipe: Recipe) -> None:
-        """Set every control to `recipe`."""
         self._loading = True
         try:
             for section in self.sections:

@@ -17,18 +17,14 @@ from mklviz.recipe import Recipe, SolverChoice
 from mklviz.recipe.parsing import bounded, optional, show_number, whole
 from mklviz.views.form import Button, Chip, Expander, FormRow, Group, Heading, Reasons, Select, Switch
 from mklviz.views.look.palette import DARK, LIGHT, readable
-from mklviz.views.sidebar.controls import Section, ValueField, note, say
+from mklviz.views.sidebar.controls import Section, Touched, ValueField, note, say
 from mklviz.views.sidebar.problem_panel import example
-
-__all__ = ["EntryEditor", "SolverPanel", "option_control", "shown_options"]
 
 _ELSEWHERE = ("name", "seed")  # the seed of the race is set with the data
 
 
-class EntryEditor(param.Parameterized):
+class EntryEditor(Touched):
     """A solver of the race with its options; buttons for another variant and its removal call `add` and `remove`."""
-
-    revision = param.Integer(default=0)
 
     def __init__(
         self, choice: SolverChoice, add: Callable[[EntryEditor], None], remove: Callable[[EntryEditor], None]
@@ -44,12 +40,9 @@ class EntryEditor(param.Parameterized):
         options = dict(choice.options)
         for name, control in self.controls.items():
             control.set(options.get(name, self._class.param[name].default))
-            control.param.watch(self._changed, "revision")
+        self.count(*self.controls.values(), name="revision")
         boxes = [control.box for control in self.controls.values()]
         self.body = Group(head, *(boxes or [note("This method has no options.")]))
-
-    def _changed(self, *_: Any) -> None:
-        self.revision += 1
 
     @property
     def choice(self) -> SolverChoice:
@@ -59,7 +52,6 @@ class EntryEditor(param.Parameterized):
 
     @property
     def solver(self) -> Solver:
-        """The solver as the controls stand."""
         return self.choice.make()
 
     @property
@@ -76,22 +68,19 @@ def shown_options(solver: type[Solver]) -> list[str]:
     return [name for name in solver.param if name not in _ELSEWHERE and (solver.param[name].precedence or 0) >= 0]
 
 
-class _Plain(param.Parameterized):
+class _Plain(Touched):
     """A part of a form with the methods of a `ValueField`: value, set, revision and box."""
-
-    revision = param.Integer(default=0)
 
     def __init__(self, box: Select | Switch) -> None:
         super().__init__()
         self.box = box
-        box.param.watch(lambda *_: self.param.update(revision=self.revision + 1), "value")
+        self.count(box)
 
     @property
     def value(self) -> Any:
         return self.box.value
 
     def set(self, value: Any) -> None:
-        """Show a value."""
         self.box.value = value
 
 

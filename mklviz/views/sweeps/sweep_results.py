@@ -51,10 +51,7 @@ _PAIRS = "On the same data, split and settings. Bold: the interval does not hold
 
 @dataclass(frozen=True)
 class SweepSection:
-    """One question and its answer: a figure with a legend in HTML, a table in HTML, or why there is neither.
-
-    `points`: where the figure shows runs that can be opened, each with the place of its case.
-    """
+    """A question with its answer: a figure and a legend, a table, or why there is neither; `points` can be opened."""
 
     title: str
     why: str
@@ -67,10 +64,7 @@ class SweepSection:
 
 @dataclass(frozen=True)
 class SweepResults:
-    """All sections, the solvers they compare, and the words above them.
-
-    `races`: what the members of each case share, by the case's name, in the order of `SweepSection.points`.
-    """
+    """All sections, the solvers they compare, the words above them, and the `races` of their points, in that order."""
 
     words: str
     solvers: tuple[str, ...] = ()
@@ -155,10 +149,7 @@ NEAR = 12.0  # pixels, where a figure is as wide as usual
 
 
 class ResultsView(cards.Rooted):
-    """The figures two in a row, and the tables below them over the whole width; `results` are those shown.
-
-    `pick` is called with the place of a case, one of whose runs was clicked.
-    """
+    """The figures two in a row, and the tables below them; `pick` takes the place of a case that was clicked."""
 
     def __init__(self, pick: Callable[[int], None]) -> None:
         super().__init__()
@@ -170,7 +161,6 @@ class ResultsView(cards.Rooted):
         self.root = pn.Column(self._figures, self._tables, margin=0, sizing_mode="stretch_width")
 
     def show(self, results: SweepResults) -> None:
-        """Show other results."""
         self.results = results
         self._cards = {each.title: self._renewed(each) for each in results.sections}
         for box, drawn in ((self._figures, True), (self._tables, False)):
@@ -255,11 +245,7 @@ def _heading(section: SweepSection) -> str:
 
 
 def race_of(table: SweepTable, race: str, store: Store) -> tuple[dict[str, Trace], str]:
-    """Return the traces of the runs that have ended on one problem, by their solvers, and the race's key in a store.
-
-    That is "" where the race has been deleted. `race`: what the members on the problem share. Raises `MklvizError`
-    where none of these runs is kept.
-    """
+    """Return the traces that have ended on one problem, by their solvers, and the race's key in a store or ""."""
     runs = {member.solver: outcome.run for member, outcome in table if member.race == race and outcome.run}
     traces = {solver: trace for solver, run in runs.items() if len(trace := store.trace(run))}
     if not traces:

@@ -12,6 +12,7 @@ from mklviz.sweeps import SweepProgress, SweepTable
 from mklviz.sweeps.following import duration_text
 from mklviz.sweeps.statistics import Difference, Measure, Outcomes, Spread
 from mklviz.views.look.palette import RunStyle, run_name
+from mklviz.views.look.styles import MILESTONES, row_html, table_html
 
 _RATIO = "How many times the first costs what the second does: the geometric mean over cases that both solved"
 _CHANGE = "By how much the first has more than the second: the mean over cases that both solved"
@@ -72,14 +73,12 @@ def runs_sentence(outcomes: Outcomes) -> str:
 def spread_table(drawn: Sequence[Spread], styles: Mapping[str, RunStyle], measure: Measure) -> str:
     """Return as HTML the means, with standard deviations, of each solver for each data set and setting."""
     cells = {(each.title, each.solver): each for each in drawn}
-    heads = "".join(f'<th scope="col">{run_name(style)}</th>' for style in styles.values())
-    rows = "".join(
-        f'<tr><th scope="row">{escape(title)}</th>'
-        + "".join(f"<td>{_mean(cells.get((title, solver)), measure)}</td>" for solver in styles)
-        + "</tr>"
+    heads = [("Data", ""), *((run_name(style), "") for style in styles.values())]
+    rows = (
+        row_html(escape(title), (_mean(cells.get((title, solver)), measure) for solver in styles))
         for title in dict.fromkeys(each.title for each in drawn)
     )
-    return _table(f"Means of {measure.label}", f'<th scope="col">Data</th>{heads}', rows)
+    return table_html(f"Means of {measure.label}", heads, rows, MILESTONES)
 
 
 def _mean(spread: Spread | None, measure: Measure) -> str:
@@ -110,9 +109,8 @@ def difference_table(differences: Sequence[Difference], styles: Mapping[str, Run
         ("First less", _LESS),
         ("Only first, only second, neither", _ONLY),
     )
-    heads = "".join(f'<th scope="col" title="{escape(why)}">{name}</th>' for name, why in columns)
-    rows = "".join(_difference(each, styles, measure) for each in differences)
-    return _table(f"{measure.label}, two by two", heads, rows)
+    rows = (_difference(each, styles, measure) for each in differences)
+    return table_html(f"{measure.label}, two by two", columns, rows, MILESTONES)
 
 
 def _difference(pair: Difference, styles: Mapping[str, RunStyle], measure: Measure) -> str:
@@ -123,17 +121,5 @@ def _difference(pair: Difference, styles: Mapping[str, RunStyle], measure: Measu
     even = 1.0 if measure.cost else 0.0
     decided = math.isfinite(pair.low) and not pair.low <= even <= pair.high
     shown = f"<b>{sign}{value}</b>" if decided else f"{sign}{value}"
-    cells = (
-        f'<th scope="row">{first}</th>',
-        *(f"<td>{cell}</td>" for cell in (second, shown, interval, f"{pair.less:,} of {pair.pairs:,}")),
-        f"<td>{pair.first_only:,}, {pair.second_only:,}, {pair.neither:,}</td>",
-    )
-    return f"<tr>{''.join(cells)}</tr>"
-
-
-def _table(caption: str, heads: str, rows: str) -> str:
-    return (
-        '<div class="scroll" tabindex="0"><table class="results milestones">'
-        f'<caption class="unseen">{escape(caption)}</caption><thead><tr>{heads}</tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>"
-    )
+    unsolved = f"{pair.first_only:,}, {pair.second_only:,}, {pair.neither:,}"
+    return row_html(first, (second, shown, interval, f"{pair.less:,} of {pair.pairs:,}", unsolved))

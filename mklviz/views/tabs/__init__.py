@@ -9,12 +9,13 @@ import sys
 from typing import ClassVar
 
 from mklviz.plugins import classes
+from mklviz.views.host.frames import FigureSync
 from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.look import cards
 from mklviz.views.race.race_view import RaceView
 from mklviz.views.session.session import Session
 
-__all__ = ["Tab", "tab_classes"]
+__all__ = ["FigureTab", "Tab", "tab_classes"]
 
 
 def tab_classes() -> list[type[Tab]]:
@@ -72,3 +73,13 @@ class Tab(cards.Rooted):
 
     def close(self) -> None:
         """The session is over: stop all background work."""
+
+
+class FigureTab(Tab):
+    """A tab with figures of its own; `frames` know whether the browser has them, and their heartbeat is on the page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sync = FigureSync()
+        self.frames = self.sync.frames
+        self.frames.heartbeat.on_key(self.press)

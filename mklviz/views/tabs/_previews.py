@@ -23,10 +23,8 @@ from mklviz.views.lessons.pictures import recorded_runs, triangle
 from mklviz.views.look.cards import legend
 from mklviz.views.look.palette import Theme
 from mklviz.views.model.lab_charts import bar_table, bars_chart, curve_tables, curves_chart
-from mklviz.views.race.race_page import weights_heading
+from mklviz.views.race.results import weights_heading
 from mklviz.views.tabs import Tab
-
-__all__ = ["curves_preview", "paths_preview", "preview_of", "race_preview", "weights_preview"]
 
 HIGH = 264  # pixels of a chart
 MOST_BARS = 12
@@ -51,7 +49,7 @@ def _figure(preview: Callable[[LessonRuns], str], scenario: str, theme: Theme) -
 def race_preview(runs: LessonRuns) -> str:
     """Draw objective, gap and weights of all runs."""
     large, weights, slots = runs_stills(runs.traces, runs.styles, runs.theme, WIDE)
-    heading = weights_heading(slots, runs.theme, "kernel")
+    heading = weights_heading(slots, runs.theme, "kernel", "kernel weight")
     return f"{legend(runs.styles.values())}{_charts(large)}{heading}{_charts(weights)}"
 
 

@@ -15,12 +15,10 @@ import panel_material_ui as pmui
 
 from mklviz.analysis.curves import best_of
 from mklviz.analysis.steps import cuts_known, keeps_cuts
-from mklviz.contract import Array
 from mklviz.engine import Race
 from mklviz.views.form import Form, FormRow, Select
 from mklviz.views.geometry.map_card import MapCard
 from mklviz.views.geometry.segment_card import SegmentCard
-from mklviz.views.host.frames import FigureSync
 from mklviz.views.host.page_session import is_on_page
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme
@@ -28,10 +26,8 @@ from mklviz.views.look.styles import race_styles
 from mklviz.views.race.cursor_bar import CursorBar
 from mklviz.views.session.launcher import begin_at
 from mklviz.views.session.session import Session
-from mklviz.views.tabs import Tab
+from mklviz.views.tabs import FigureTab
 from mklviz.views.tabs._previews import paths_preview
-
-__all__ = ["Geometry"]
 
 MOST_KERNELS = 20_000  # with more kernels, weights are kept on disk, and the map would take seconds
 OFFERED = 30  # kernels to pick from, the heaviest ones
@@ -44,11 +40,8 @@ _FIELD = (
 )
 
 
-class Geometry(Tab):
-    """The paths of a race on a map of the kernel weights.
-
-    `pins` chooses two or three kernels through which an exact slice is drawn, and `model` whose cuts are drawn in it.
-    """
+class Geometry(FigureTab):
+    """The paths of a race on a map; `pins` are kernels of an exact slice, in which the cuts of `model` are drawn."""
 
     title, order = "Geometry", 5
     preview = staticmethod(paths_preview)
@@ -56,9 +49,7 @@ class Geometry(Tab):
     def __init__(self) -> None:
         super().__init__()
         self.bar, self.map, self.segment = CursorBar(), MapCard(), SegmentCard()
-        self.map.on_pick = self._start_at
-        self.frames = FigureSync().frames
-        self.frames.heartbeat.on_key(self.press)
+        self.map.on_pick = lambda weights: "" if self._session is None else begin_at(self._session, weights)
         self.frames.heartbeat.on_step_key(self.bar.press)
         self._shown: tuple[Race | None, Theme | None, tuple[int, ...]] = (None, None, ())
         self._offered_at = -1
@@ -112,7 +103,6 @@ class Geometry(Tab):
         """Follow another race, other colours or another slice."""
         race, kernels = session.race, self.kernels
         self._shown = race, session.theme, kernels
-        self.root.stylesheets = [cards.variables(session.theme)]
         self.pins.max_width = round(SLICE * session.theme.scale)
         on_segment = len(kernels) == 2
         self.segment.root.visible, self.map.root.visible = on_segment, not on_segment
@@ -154,9 +144,6 @@ class Geometry(Tab):
         if self._session is not None and self._session.race is self._shown[0] and self.kernels != self._shown[2]:
             self._show(self._session)
 
-    def _start_at(self, weights: Array) -> str:
-        return "" if self._session is None else begin_at(self._session, weights)
-
     def _show_race(self, race: Race) -> None:
         if self._session is not None:
             self._session.show(self._session.recipe, self._session.prepared, race)
@@ -195,7 +182,6 @@ class Geometry(Tab):
             self.model.param.update(options={**cutting, NO_MODEL: ""}, value=next(reversed(cutting.values()), ""))
 
     def close(self) -> None:
-        """Stop computing."""
         self.bar.set_playing(False)
         self.map.close()
         self.segment.clear()

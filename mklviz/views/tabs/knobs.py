@@ -13,17 +13,14 @@ from mklviz.engine.task import STOPPED, Task
 from mklviz.problem import Problem
 from mklviz.record import Trace
 from mklviz.views.form import Button, Form, FormRow, ProgressBar, Segments, Slider
-from mklviz.views.host.frames import FigureSync
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.look.styles import solver_styles
 from mklviz.views.model.lab_charts import bar_table, bars_chart, curve_tables, curves_chart, lab_figure
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
-from mklviz.views.tabs import Tab
+from mklviz.views.tabs import FigureTab
 from mklviz.views.tabs._previews import curves_preview
-
-__all__ = ["Knobs"]
 
 PATIENCE = 0.5  # seconds that a solve may take before its progress is shown
 HELD = 0.4  # seconds that a solve is not given up for, so that curves come while the slider moves on
@@ -40,7 +37,7 @@ _GAP = (
 _WEIGHTS = "At the end, of the heaviest kernels. Grey: the position before."
 
 
-class Knobs(Tab):
+class Knobs(FigureTab):
     """A slider for one knob at a time, the gap it leads to, and the weights at the end.
 
     `choice` says which knob, `slider` has its positions, and the button `once` solves where that takes too long to
@@ -56,8 +53,6 @@ class Knobs(Tab):
         self._theme: Theme | None = None
         self._problem: Problem | None = None
         self._refusal = ""  # why the chosen knob does not fit it
-        self._sync = FigureSync()
-        self._sync.frames.heartbeat.on_key(self.press)
         self.now: Turn | None = None
         self.before: Turn | None = None
         self.rivals: dict[str, Trace] = {}
@@ -79,7 +74,7 @@ class Knobs(Tab):
         about = cards.html(cards.heading("Turn one knob", _ABOUT))
         controls = (FormRow(self.choice), self._watch, FormRow(self.slider, self.once, self.stop))
         form = Form(*controls, self.refusal, self.bar, self.progress, margin=(8, 0, 0, 0))
-        self.root = cards.column(cards.card(about, form), self._grid, self._sync.frames.heartbeat)
+        self.root = cards.column(cards.card(about, form), self._grid, self.frames.heartbeat)
 
     @classmethod
     def supports(cls, session: Session) -> str:
@@ -94,7 +89,6 @@ class Knobs(Tab):
 
     @property
     def knob(self) -> Knob:
-        """The knob chosen."""
         knob: Knob = self.choice.value
         return knob
 
@@ -121,7 +115,6 @@ class Knobs(Tab):
         self._session = session
         if session.theme is not self._theme:
             self._theme, self.outdated = session.theme, True
-            self.root.stylesheets = [cards.variables(session.theme)]
             self._build(session.theme)
         problem = None if session.race is None or self.supports(session) else session.race.problem
         if problem is not self._problem:
@@ -151,7 +144,7 @@ class Knobs(Tab):
             self._solve(self._problem, ONCE if large else SECONDS)
         if self.task.working:
             self._look()
-        if self.outdated and self._sync.ready([self.gaps.plot, self.weights.plot]):
+        if self.outdated and self.sync.ready([self.gaps.plot, self.weights.plot]):
             self._draw()
 
     def _solve_once(self, *_: Any) -> None:
@@ -199,7 +192,7 @@ class Knobs(Tab):
     def _draw(self) -> None:
         self.outdated = False
         now, theme = self.now, self._theme
-        with self._sync.frames.in_order():
+        with self.frames.in_order():
             if now is None or theme is None:
                 self.gaps.show(curve_tables([], {}))
                 self.weights.show(bar_table([], ""))
@@ -213,7 +206,6 @@ class Knobs(Tab):
         say(self.progress, outcome(now, self.before, rival))
 
     def close(self) -> None:
-        """Stop the solve."""
         self.task.forget()
 
 

@@ -6,21 +6,17 @@ from time import monotonic
 
 from mklviz.engine import Race
 from mklviz.views.form import Form, FormRow, Select
-from mklviz.views.host.frames import FigureSync
 from mklviz.views.host.page_session import is_on_page
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme
 from mklviz.views.look.styles import race_styles
-from mklviz.views.model.model_card import ModelCard, ModelSection, Subject, coarse_decision
+from mklviz.views.model.model_card import ModelCard, ModelSection, Subject, TableCard, coarse_decision
 from mklviz.views.model.points_card import PointsCard
-from mklviz.views.model.table_card import TableCard
 from mklviz.views.race.cursor_bar import CursorBar
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
-from mklviz.views.tabs import Tab
+from mklviz.views.tabs import FigureTab
 from mklviz.views.tabs._previews import weights_preview
-
-__all__ = ["Model"]
 
 REST = 0.4  # seconds without another step after which the cursor rests
 EVERY = 1.0  # seconds between two drawings of a section while the race goes on
@@ -60,20 +56,16 @@ SECTIONS = (
 )
 
 
-class Model(Tab):
-    """What one of the solvers has learned; `run` chooses which.
-
-    Points can be changed on the card `points`, and `table` predicts tables.
-    """
+class Model(FigureTab):
+    """What one of the solvers, the `run` chosen, has learned; `points` can be changed, and `table` predicts tables."""
 
     title, order = "Model", 7
     preview = staticmethod(weights_preview)
 
     def __init__(self) -> None:
         super().__init__()
-        self.bar, self.frames = CursorBar(), FigureSync().frames
+        self.bar = CursorBar()
         self.frames.heartbeat.on_step_key(self.bar.press)
-        self.frames.heartbeat.on_key(self.press)
         self._shown: tuple[Race | None, Theme | None] = (None, None)
         self._cursor: int | None = None  # where it was at the last tick
         self._moved_at = 0.0
@@ -106,7 +98,6 @@ class Model(Tab):
             if race is not self._shown[0]:
                 self.bar.set_playing(False)
             self._shown = race, session.theme
-            self.root.stylesheets = [cards.variables(session.theme)]
             labels = {style.label: key for key, style in styles.items()}
             chosen = self.run.value if self.run.value in styles else next(iter(styles), "")
             self.run.param.update(options=labels, value=chosen)
@@ -198,7 +189,6 @@ class Model(Tab):
         return is_on_page(plots)
 
     def close(self) -> None:
-        """Stop computing."""
         self.bar.set_playing(False)
         self.points.close()
         self.table.close()

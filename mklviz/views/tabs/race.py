@@ -10,8 +10,6 @@ from mklviz.views.race.race_view import RaceView
 from mklviz.views.session.session import Session
 from mklviz.views.tabs import Tab
 
-__all__ = ["RaceTab"]
-
 
 class RaceTab(Tab):
     """The live view of the race, with three cards below its table once it has ended."""
@@ -53,6 +51,5 @@ class RaceTab(Tab):
             card.update()
 
     def close(self) -> None:
-        """Stop the computations of the cards."""
         for card in self._cards:
             card.clear()

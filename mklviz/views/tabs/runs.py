@@ -30,8 +30,6 @@ from mklviz.views.session.race_history import KeptRace, difference, overlaid, sh
 from mklviz.views.session.session import Session
 from mklviz.views.tabs import Tab
 
-__all__ = ["Runs"]
-
 T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
@@ -117,7 +115,6 @@ class Runs(Tab):
         self._session = self.listed.session = session
         self.store = self.words.store = session.store
         self.keep.visible = session.can_keep and not session.follows
-        self.root.stylesheets = [cards.variables(session.theme)]
         self.look()
 
     def tick(self, now: float) -> None:
@@ -131,12 +128,10 @@ class Runs(Tab):
             self._list()
 
     def look(self) -> None:
-        """Search anew."""
         sought = Sought(self.search.value, self.state.value, self.lesson.value, self.pinned.value, self.order_by.value)
         self.listed.look(sought)
 
     def _list(self) -> None:
-        """Show the races that match."""
         if self._session is None:
             return
         races = self.listed
@@ -153,7 +148,6 @@ class Runs(Tab):
 
     @property
     def chosen(self) -> list[PastRace]:
-        """The races that are ticked."""
         return [race for race in self.listed.races if race.id in self.list.chosen]
 
     def _offer(self, *_: Any) -> None:
@@ -268,7 +262,6 @@ class Runs(Tab):
         return True
 
     def _restore(self, *_: Any) -> None:
-        """Undo the last `_delete`."""
         for key in self._deleted:
             self._try(partial(self.store.restore, key))
         self._deleted, self.undo.visible = [], False
@@ -325,5 +318,4 @@ class Runs(Tab):
         self.trouble.param.update(object=sentence, visible=bool(sentence))
 
     def close(self) -> None:
-        """Look for nothing any more."""
         self.listed.close()

@@ -18,8 +18,6 @@ from mklviz.views.look import cards
 from mklviz.views.session.session import Session
 from mklviz.views.tabs import Tab, tab_classes
 
-__all__ = ["Share"]
-
 _OWN = (
     "The data are your own, which no link carries: on the other page, first open the same file under Data."
     " Points drawn by hand are downloaded in the tab Model."
@@ -71,9 +69,7 @@ class Share(Tab):
         return f'{cards.title(PROGRAM)}<pre tabindex="0">{escape(as_python(recipe))}</pre>'
 
     def follow(self, session: Session) -> None:
-        """Share the session's race."""
         self._session = session
-        self.root.stylesheets = [cards.variables(session.theme)]
         if session.missing:
             self.code.object = f"# {session.missing}"
         elif session.recipe is not None:
@@ -120,6 +116,5 @@ class Share(Tab):
         return begin
 
     def close(self) -> None:
-        """Stop making files."""
         for task in self._tasks:
             task.forget()

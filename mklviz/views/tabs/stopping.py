@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import partial
-from html import escape
+from itertools import chain
 from typing import Any
 
 from mklviz.analysis.stopping import DIGITS, RULES, Judgement, Rule, judge, threshold_text
@@ -14,17 +14,14 @@ from mklviz.engine import Replay, Returned
 from mklviz.engine.task import Task
 from mklviz.record import FINAL, Trace
 from mklviz.views.form import Form, FormRow, Select, Slider
-from mklviz.views.host.frames import FigureSync
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme, run_name
-from mklviz.views.look.styles import run_styles
+from mklviz.views.look.styles import row_html, run_styles, table_html
 from mklviz.views.model.lab_charts import bar_table, bars_chart, curve_tables, curves_chart, lab_figure
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
-from mklviz.views.tabs import Tab
+from mklviz.views.tabs import FigureTab
 from mklviz.views.tabs._previews import curves_preview
-
-__all__ = ["Stopping", "above_words"]
 
 ROUNDING = 1e-9  # of the objective; a smaller distance may be rounding
 SHOWN = "The race shown"
@@ -45,12 +42,8 @@ _CURVES = (
 _BARS = "Bar: the best iterate when the rule fires. Ring: the last one. Grey: the best solution that is known."
 
 
-class Stopping(Tab):
-    """Stop rules on recordings.
-
-    The controls `race`, `rule` and `threshold` say what is replayed, and `run` whose weights are drawn. The `judgement`
-    is the result.
-    """
+class Stopping(FigureTab):
+    """Stop rules on recordings: `race`, `rule` and `threshold` say what is replayed, `judgement` what comes of it."""
 
     title, order = "Stopping", 14
     preview = staticmethod(curves_preview)
@@ -61,8 +54,6 @@ class Stopping(Tab):
         self._styles: dict[str, RunStyle] = {}
         self._offered: dict[str, dict[str, Trace]] = {}
         self.task = Task[Judgement]()
-        self._sync = FigureSync()
-        self._sync.frames.heartbeat.on_key(self.press)
         self._drawn: tuple[Any, ...] = ()
         self.judgement: Judgement | None = None
         self.race = Select(label="Race", options={}, value="", width=300)
@@ -82,9 +73,7 @@ class Stopping(Tab):
             self._progress,
             margin=(8, 0, 0, 0),
         )
-        self.root = cards.column(
-            cards.card(about, form), self._grid, cards.card(self.table), self._sync.frames.heartbeat
-        )
+        self.root = cards.column(cards.card(about, form), self._grid, cards.card(self.table), self.frames.heartbeat)
         self._turn_to_rule()
 
     @classmethod
@@ -98,7 +87,6 @@ class Stopping(Tab):
 
     @property
     def chosen(self) -> Rule:
-        """The rule."""
         return RULES[self.rule.value]
 
     def _turn_to_rule(self) -> None:
@@ -111,11 +99,9 @@ class Stopping(Tab):
     # -- what is shown
 
     def follow(self, session: Session) -> None:
-        """Replay the session's race."""
         self._session = session
         if session.theme is not self._theme:
             self._theme, self._drawn = session.theme, ()
-            self.root.stylesheets = [cards.variables(session.theme)]
             self._build(session.theme)
         self._offer(session)
 
@@ -148,7 +134,7 @@ class Stopping(Tab):
             return
         self._offer(session)
         traces = self._offered.get(self.race.value, {})
-        if not traces or not self._sync.ready([self.seen.plot, self.truth.plot, self.bars.plot]):
+        if not traces or not self.sync.ready([self.seen.plot, self.truth.plot, self.bars.plot]):
             return
         key = (*map(id, traces.values()), self.rule.value, self.threshold.value)
         score = session.score if self.race.value == SHOWN else None
@@ -171,7 +157,7 @@ class Stopping(Tab):
             for heading, (title, why) in zip(self._headings, _CURVES, strict=True):
                 heading.object = cards.heading(title, why, beside=cards.legend(self._styles.values()))
         self._drawn = (judgement, self.run.value)
-        with self._sync.frames.in_order():
+        with self.frames.in_order():
             self.seen.show(curve_tables(judgement.seen(), self._styles, DIGITS[self.threshold.value]))
             self.truth.show(curve_tables(judgement.truth(), self._styles))
             self.bars.show(bar_table(judgement.bars(self.run.value), self._styles[self.run.value].colour))
@@ -188,7 +174,6 @@ class Stopping(Tab):
         return table + unscored + unproved
 
     def close(self) -> None:
-        """Stop the computation."""
         self.task.forget()
 
 
@@ -196,7 +181,6 @@ def _ended(traces: Mapping[str, Trace]) -> dict[str, Trace]:
     return {key: trace for key, trace in traces.items() if trace.status in FINAL and len(trace)}
 
 
-_GROUP = {True: ' class="group"', False: ""}  # where the columns of one iterate begin
 _HEADS = (
     ("Above optimum", "How far its objective lies above the optimum, by the best bounds of all runs at their ends"),
     ("Kernels", "Kernels in use"),
@@ -217,22 +201,13 @@ def replay_table(
     accuracy"; "" where there are none; `silent`: keys of the runs that do not report what the rule looks at.
     """
     heads = [*_HEADS, (score_name, "On samples that were held out")] if score_name else list(_HEADS)
-    columns = "".join(
-        f'<th scope="col"{_GROUP[column == 0]} title="{escape(why)}">{escape(name)}</th>'
-        for column, (name, why) in enumerate(heads)
-    )
+    columns = [("Solver", ""), ("Stops", ""), ("SVM solves", ""), ("CPU seconds", ""), *heads, *heads]
     groups = "".join(
-        f'<th scope="colgroup"{_GROUP[True]} colspan="{len(heads)}">{what}</th>'
-        for what in ("Last iterate", "Best iterate so far")
+        f'<th scope="colgroup" colspan="{len(heads)}">{what}</th>' for what in ("Last iterate", "Best iterate so far")
     )
-    rows = "".join(_row(replays[key], traces[key], styles[key], score_name, key in silent) for key in replays)
-    return (
-        '<div class="scroll" tabindex="0"><table class="results replays">'
-        '<caption class="unseen">Where each run would have stopped'
-        f'</caption><thead><tr><td colspan="4"></td>{groups}</tr><tr><th scope="col">Solver</th><th scope="col">Stops'
-        '</th><th scope="col">SVM solves</th><th scope="col">CPU seconds</th>'
-        f"{2 * columns}</tr></thead><tbody>{rows}</tbody></table></div>"
-    )
+    rows = (_row(replays[key], traces[key], styles[key], score_name, key in silent) for key in replays)
+    above = f'<tr><td colspan="4"></td>{groups}</tr>'
+    return table_html("Where each run would have stopped", columns, rows, f"results replays of-{len(heads)}", above)
 
 
 def _row(replay: Replay, trace: Trace, style: RunStyle, score_name: str, silent: bool) -> str:
@@ -244,13 +219,9 @@ def _row(replay: Replay, trace: Trace, style: RunStyle, score_name: str, silent:
     else:
         when = f"at step {first + replay.step:,} of {end:,}"
     step = replay.last.step
-    cells = "".join(
-        f"<td>{cell}</td>" for cell in (when, f"{trace[step].svm_solves:,}", f"{trace.seconds_at(step):.2f} s")
-    )
-    for returned in (replay.last, replay.best):
-        columns = enumerate(_cells(returned, score_name))
-        cells += "".join(f"<td{_GROUP[column == 0]}>{cell}</td>" for column, cell in columns)
-    return f'<tr><th scope="row">{run_name(style)}</th>{cells}</tr>'
+    spent = f"{trace[step].svm_solves:,}", f"{trace.seconds_at(step):.2f} s"
+    results = (_cells(returned, score_name) for returned in (replay.last, replay.best))
+    return row_html(run_name(style), (when, *spent, *chain.from_iterable(results)))
 
 
 def _cells(returned: Returned, score_name: str) -> list[str]:

@@ -18,19 +18,15 @@ from mklviz.recipe import Recipe
 from mklviz.record.store import Store
 from mklviz.sweeps import Sweep, SweepRun, SweepTable
 from mklviz.views.form import Alert, Button, Form, FormRow, ProgressBar, Reasons, Select
-from mklviz.views.host.frames import FigureSync
 from mklviz.views.host.workarounds import with_page_locked
 from mklviz.views.look import cards
 from mklviz.views.model.model_card import ONE_SECTION
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
-from mklviz.views.sweeps.sweep_form import SweepForm
-from mklviz.views.sweeps.sweep_plan import RUNNING_SWEEPS, SweepPlan, plan_of
 from mklviz.views.sweeps.sweep_results import ResultsView, SweepResults, race_of, results_of
+from mklviz.views.sweeps.sweep_setup import RUNNING_SWEEPS, SweepForm, SweepPlan, plan_of
 from mklviz.views.sweeps.sweep_text import failures, progress_line
-from mklviz.views.tabs import Tab
-
-__all__ = ["SweepTab"]
+from mklviz.views.tabs import FigureTab
 
 LOOK = 0.5  # seconds between two looks at a sweep under way
 LIVE = 4.0  # seconds between two drawings of its results
@@ -48,7 +44,7 @@ _RUNS = "Every run stands in the tab Runs as well, under made:sweep."
 _OPEN = "Show what every solver did on this problem; so does a click on a dot of the spread over splits"
 
 
-class SweepTab(Tab):
+class SweepTab(FigureTab):
     """What is swept, how far that is, and what came of it.
 
     `form` says what is swept; `start`, `pause` and `stop` are its buttons. `measure` and `against` say what `results`
@@ -65,8 +61,6 @@ class SweepTab(Tab):
         self.plan: SweepPlan | None = None
         self.planning, self.starting = Task[SweepPlan](), Task[SweepRun]()
         self.comparing, self.saving = Task[SweepResults](ONE_SECTION), Task[tuple[str, bytes]]()
-        self._sync = FigureSync()
-        self._sync.frames.heartbeat.on_key(self.press)
         self.form, self.results = SweepForm(), ResultsView(self._pick)
         most = max(1, min(usable_cores(), LIMITS.sweep_workers))
         counts = {f"{count}": count for count in range(1, most + 1)}
@@ -96,7 +90,7 @@ class SweepTab(Tab):
         buttons = FormRow(self.workers, self.start, self.pause, self.stop, self.take, wrap=True)
         parts = (self.form.body, buttons, self.trouble, self.status, self.bar, self.failed)
         head = cards.card(about, Form(*parts, margin=(8, 0, 0, 0)))
-        return cards.column(head, self._came, self.results, self._sync.frames.heartbeat)
+        return cards.column(head, self._came, self.results, self.frames.heartbeat)
 
     @classmethod
     def supports(cls, session: Session) -> str:
@@ -108,7 +102,6 @@ class SweepTab(Tab):
     def follow(self, session: Session) -> None:
         """Take over the colours, and at first the recipe."""
         first, self._session = self._session is None, session
-        self.root.stylesheets = [cards.variables(session.theme)]
         if first and self.run is None:
             self._load()
 

@@ -10,14 +10,9 @@ from mklviz.views.session.session import Session
 from mklviz.views.tabs import Tab
 from mklviz.views.tabs._previews import race_preview
 
-__all__ = ["Timeline"]
-
 
 class Timeline(Tab):
-    """A cursor over the recorded race, which can be moved by hand or play.
-
-    `branch`: lets another solver go on from the step shown.
-    """
+    """A cursor over the race, moved by hand or playing; `branch` lets another solver go on from the step shown."""
 
     title, order = "Timeline", 10
     preview = staticmethod(race_preview)
@@ -39,7 +34,6 @@ class Timeline(Tab):
         if session.race is not self.view.race:
             self.bar.set_playing(False)
         self.view.follow(session)
-        self.root.stylesheets = [cards.variables(session.theme)]
         self.bar.follow(session, self.view.figures.styles)
         self.branch.follow(session, self.view.figures.styles, self.bar.step)
 
@@ -50,5 +44,4 @@ class Timeline(Tab):
         self.branch.stand_at(self.bar.step)
 
     def close(self) -> None:
-        """Hold the cursor."""
         self.bar.playing = False

@@ -1,6 +1,7 @@
 // Kernel weights as bars that are dragged. Where they share one weight, the others make room in proportion.
 export function render({ model, el }) {
-  const list = document.createElement("div"), drag = draggedBy(model)
+  const list = document.createElement("div"), drag = oneInFlight((message) => model.send_msg(message))
+  model.on("drawn", drag.painted)
   list.className = "bars"
   list.setAttribute("role", "group")
   list.setAttribute("aria-label", "Kernel weights of your mix")

@@ -26,26 +26,23 @@ from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.description import Axis, Chart, Column, LineMark, PointMark
 from mklviz.views.form import Button, Form, FormRow
 from mklviz.views.host.beside import KEEP_HOLD, beside
-from mklviz.views.host.dragged_figure import ONE_IN_FLIGHT
-from mklviz.views.host.dragging import DraggedComponent
-from mklviz.views.host.frames import FigureSync
+from mklviz.views.host.components import ScriptedComponent
+from mklviz.views.host.dragging import ONE_IN_FLIGHT
 from mklviz.views.host.ticks import Polling
 from mklviz.views.look import cards
 from mklviz.views.look.palette import CLASS_MARKERS, RunStyle, Theme, class_colours
 from mklviz.views.look.styles import race_styles
 from mklviz.views.model.lab_charts import curve_tables, curves_chart, lab_figure
 from mklviz.views.session.session import Session
-from mklviz.views.tabs import Tab
+from mklviz.views.tabs import FigureTab
 from mklviz.views.tabs._previews import weights_preview
-
-__all__ = ["Boundaries", "WeightBars", "YourMix"]
 
 _ABOUT = "Drag the bars: the problem is solved at your weights. Can you get lower than the solvers?"
 _FEW = " These are the {shown} heaviest of {total:,} {noun}s; the others have no weight in your mix."
 _WHY = "Objective of each solver's steps above the best proven lower bound. The line across is your mix."
 
 
-class YourMix(Tab):
+class YourMix(FigureTab):
     """Bars of kernel weights to drag, the score of the mix, and the solvers' curves that it is to get below."""
 
     title, order = "Your mix", 6
@@ -60,14 +57,12 @@ class YourMix(Tab):
         self._theme: Theme | None = None
         self._drawn: object = None
         self._polling = Polling(self._look)
-        self._sync = FigureSync()
-        self._sync.frames.heartbeat.on_key(self.press)
         self.about, self.score, self.heading = cards.html(), cards.html(), cards.html()
         self.boundaries = Boundaries()
         self._grid = cards.grid(columns="auto-fit, minmax(min(420px, 100%), 1fr)")
         again = Button(lambda *_: self._start_over(), label="Equal weights", width=130)
         self._bars_card = cards.card(self.about, self.bars, Form(FormRow(again)))
-        self.root = cards.column(self._grid, self._sync.frames.heartbeat)
+        self.root = cards.column(self._grid, self.frames.heartbeat)
 
     @classmethod
     def supports(cls, session: Session) -> str:
@@ -94,7 +89,6 @@ class YourMix(Tab):
         same = self.mixer is not None and session.race.problem is self.mixer.problem
         if not looks:
             self._theme = session.theme
-            self.root.stylesheets = [cards.variables(session.theme)]
             self._build(session.theme)
         if not (looks and same):
             self.boundaries.begin(session.prepared, session.theme)
@@ -141,15 +135,14 @@ class YourMix(Tab):
         self._look()
         self._compare(self._session)
         drawn = tuple(len(trace) for trace in self._session.traces.values())
-        if drawn != self._drawn and self._sync.ready([self.figure.plot]):
+        if drawn != self._drawn and self.sync.ready([self.figure.plot]):
             self._drawn = drawn
-            with self._sync.frames.in_order():
+            with self.frames.in_order():
                 self._draw()
 
     def _compare(self, session: Session) -> None:
-        """Draw where the best solver decides."""
-        if session.race is not None and self._theme is not None and self._sync.ready([self.figure.plot]):
-            with self._sync.frames.in_order():
+        if session.race is not None and self._theme is not None and self.sync.ready([self.figure.plot]):
+            with self.frames.in_order():
                 self.boundaries.update(session.traces, race_styles(session.race, self._theme))
 
     def _look(self) -> bool:
@@ -165,7 +158,7 @@ class YourMix(Tab):
         else:
             self.mix = result
             self._draw()
-        self.bars.answer()
+        self.bars.drawn += 1  # another one may be told
         return True
 
     def _draw(self) -> None:
@@ -193,7 +186,6 @@ class YourMix(Tab):
         )
 
     def close(self) -> None:
-        """Solve nothing any more."""
         self._polling.end()
         self.boundaries.close()
         if self.mixer is not None:
@@ -248,7 +240,6 @@ class Boundaries(cards.Rooted):
         return () if self._problem is None else _zeros(self._problem, iterate, *self._mesh)
 
     def show(self, mine: Lines) -> None:
-        """Draw the line of the mix."""
         self._draw("mine", mine)
 
     def update(self, traces: Mapping[str, Trace], styles: Mapping[str, RunStyle]) -> None:
@@ -274,7 +265,6 @@ class Boundaries(cards.Rooted):
             self.figure.show({table: {"xs": xs, "ys": ys, "colour": [self._colours[table]] * len(line)}})
 
     def close(self) -> None:
-        """Compute nothing any more."""
         self.task.forget()
 
 
@@ -294,13 +284,14 @@ def _zeros(problem: Problem, iterate: Iterate, x: Array, y: Array) -> Lines:
     return level_lines(x, y, values_over(problem, iterate.weights, iterate.dual, x, y), 0.0)
 
 
-class WeightBars(DraggedComponent):
+class WeightBars(ScriptedComponent):
     """The bars; `on_change` is called with the weights of all of them, each from 0 to `most`."""
 
     names = param.List(default=[], doc="The kernels")
     weights = param.List(default=[], doc="Their weights")
     most = param.Number(default=1.0, doc="The weight of a bar that is full")
     shared = param.Boolean(default=True, doc="Whether the weights sum to one")
+    drawn = param.Integer(default=0, doc="How many of the mixes told are drawn, or never will be")
     on_change: Callable[[Sequence[float]], None] | None = None
 
     _esm = ONE_IN_FLIGHT + KEEP_HOLD + beside(__file__, "weight_bars.js")

@@ -1,19 +1,117 @@
-"""What a sweep will take before it begins: how many members are known already, and how long the others may last."""
+"""What is swept, as fields and as a line of words; and what it will take: members known already, time of the others."""
 
 from __future__ import annotations
 
 import json
 import math
+import shlex
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import param
+
+from mklviz.datasets import DataError
 from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
 from mklviz.numbers import counted
+from mklviz.recipe import Recipe
+from mklviz.recipe.parsing import show_number
+from mklviz.recipe.words import WORDS, split_words
 from mklviz.record.store import Store
 from mklviz.sweeps import Member, Sweep, SweepRun, SweepTable
+from mklviz.sweeps.definition import KEYS, Own
 from mklviz.sweeps.following import duration_text
+from mklviz.views.form import Code, FormRow, Group, TextBox
+
+SPLITS = "0...4"  # at first
+_FIELDS = (
+    ("data", "Data sets", "Names with commas between them, such as sonar,heart"),
+    ("split", "Splits", "Seeds of the splits, one after the other or as a range: 0...19"),
+    ("solvers", "Solvers", "Names, and alternatives of an option in braces: level:lam={0.3,0.5}"),
+    ("C", "C", "Numbers with commas between them: 1,10,100"),
+)
+
+
+class SweepForm(param.Parameterized):
+    """The fields, the line of words and the command of a `sweep`, which is None where the words cannot be read."""
+
+    sweep = param.Parameter(default=None)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fields = {key: TextBox(label=label, description=why) for key, label, why in _FIELDS}
+        self.words = TextBox(label="Sweep")
+        self.command = Code(label="Command line", visible=False)
+        self._own: Own = ()  # whose files the words name, though none is opened here
+        self._showing = False
+        for key, field in self.fields.items():
+            field.param.watch(self._editing(key), "value")
+        self.words.param.watch(lambda event: self._take(event.new), "value")
+        one, two, three, four = self.fields.values()
+        self.body = Group(FormRow(one, two, wrap=True), FormRow(three, four, wrap=True), self.words, self.command)
+
+    def load(self, recipe: Recipe) -> None:
+        """Sweep over some splits of what the recipe says."""
+        self.show(Sweep(recipe, {"split": SPLITS}))
+
+    def show(self, sweep: Sweep) -> None:
+        self._own = tuple(dict(sweep.own).items())
+        self._show(sweep)
+
+    def _editing(self, key: str) -> Callable[[Any], None]:
+        def edit(event: Any) -> None:
+            if self._showing:
+                return
+            texts, _ = split_words(self.words.value, KEYS, "A sweep")
+            texts = {name: text for name, text in texts.items() if name != key and (name, key) != ("seed", "split")}
+            if event.new.strip():
+                texts[key] = event.new.strip()
+            self._take("; ".join(f"{name}={text}" for name, text in texts.items()))
+
+        return edit
+
+    def _take(self, words: str) -> None:
+        """Read the sweep that words describe, and show it, or what is wrong with them."""
+        if self._showing:
+            return
+        try:
+            sweep = Sweep.from_words(words, self._own)
+        except (MklvizError, DataError) as error:
+            self._write(words, str(error))
+            self.sweep = None
+            return
+        self._show(sweep)
+
+    def _write(self, words: str, wrong: str) -> None:
+        self._showing = True
+        self.words.param.update(value=words, helper_text=wrong)
+        self.command.visible = not wrong
+        self._showing = False
+
+    def _show(self, sweep: Sweep) -> None:
+        """Show a sweep in all its fields."""
+        words = sweep.to_words()
+        self._write(words, "")
+        self._showing = True
+        texts, _ = split_words(words, KEYS, "A sweep")
+        usual = {
+            "split": str(sweep.recipe.split.seed),
+            "solvers": WORDS["solvers"].write(sweep.recipe),
+            "C": show_number(sweep.recipe.problem.loss.C),
+        }
+        for key, field in self.fields.items():
+            field.value = (texts.get(key) or usual.get(key, "")).replace(" ", ", " if key == "solvers" else " ")
+        quoted = words.replace("\\", "\\\\").replace('"', '\\"')
+        kept = shlex.quote(words) if set(words) & set("$`!") else f'"{quoted}"'  # the second in every system's shell
+        self.command.object = f"mklviz sweep {kept}"
+        self._showing = False
+        self.sweep = sweep
+
+
+# -- what a sweep will take before it begins
+
 
 RECENT = 200  # runs of a solver that an estimate looks at
 
@@ -44,10 +142,7 @@ class SweepPlan:
 
 
 def plan_of(sweep: Sweep, store: Store) -> SweepPlan:
-    """Look up what a store knows of a sweep.
-
-    Raises `MklvizError` if its values do not go together, or it has more members than a dashboard solves.
-    """
+    """Look up what a store knows of a sweep; refuse one with more members than a dashboard solves."""
     if len(sweep) > LIMITS.sweep_members:
         raise MklvizError(
             f"A dashboard solves at most {LIMITS.sweep_members:,} runs in a sweep, and these lists make {len(sweep):,}:"
