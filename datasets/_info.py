@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
 from numpy.typing import NDArray
 
-from ._dataset import Array, Dataset, Task
+from ._dataset import Array, DataError, Dataset, Task
 
 Kind = Literal["table", "generated", "fetched"]
+LICENCE = "none needed: drawn by mklviz"
 
 
 @dataclass(frozen=True)
@@ -46,3 +48,33 @@ class DatasetInfo:
         """Return the data set that the card is of."""
         shared = ("name", "title", "task", "classes", "source", "licence", "doi", "citation")
         return Dataset(X=X, y=y, notes=self.notes + notes, **{key: getattr(self, key) for key in shared}, **more)
+
+
+def task_of(classes: tuple[str, ...]) -> Task:
+    """Return what a data set with these classes poses; none mean numbers."""
+    return "binary" if len(classes) == 2 else "multiclass" if classes else "regression"
+
+
+# -- generated data
+
+
+def generated_info(
+    name: str, title: str, shape: tuple[int, int], classes: tuple[str, ...], source: str, notes: tuple[str, ...] = ()
+) -> DatasetInfo:
+    """Card of a generated data set; `shape` is (n, d) with default options, no `classes` mean regression."""
+    task = task_of(classes)
+    return DatasetInfo(name, title, *shape, task, classes, "generated", source, LICENCE, notes=notes)
+
+
+def at_least(least: int, **counts: int) -> None:
+    """Raise `DataError` unless every count is a whole number of at least `least`."""
+    for name, value in counts.items():
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+            raise DataError(f"{name} must be a whole number of at least {least}, not {value!r:.80}.")
+
+
+def not_negative(**amounts: float) -> None:
+    """Raise `DataError` unless every amount is a finite number of at least 0."""
+    for name, value in amounts.items():
+        if not isinstance(value, (int, float)) or not 0 <= value < np.inf:
+            raise DataError(f"{name} must be a number of at least 0, not {value!r:.80}.")

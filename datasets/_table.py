@@ -1,19 +1,22 @@
 """Tables shipped with the package: ``tables/NAME.csv``, numbers and, in the last column, the class text or the target.
 
 The numbers stand in the files as their source wrote them, so that reading them is exact. Long tables are compressed,
-``tables/NAME.csv.gz``; checksums are those of the text.
+``tables/NAME.csv.gz``; checksums are those of the text. ``tables/cards.toml`` tells of those that need no code.
 """
 
 from __future__ import annotations
 
 import gzip
+import tomllib
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
+from typing import Any
 
 import numpy as np
 
 from ._dataset import DataError, Dataset
-from ._info import DatasetInfo
+from ._info import DatasetInfo, task_of
 
 UCI = "UCI Machine Learning Repository"
 KEEL = f"{UCI}, by way of the KEEL data set repository"
@@ -35,35 +38,26 @@ class TableInfo(DatasetInfo):
 
 
 def table_info(
-    name: str,
-    title: str,
-    shape: tuple[int, int],
-    classes: tuple[str, ...],
-    *,
-    by: str,
-    doi: str,
-    sha256: str,
-    source: str = UCI,
-    licence: str = CC_BY,
-    notes: tuple[str, ...] = (),
-) -> TableInfo:
-    """Return the card of a UCI table; `by` is the authors and the year, `shape` is (n, d)."""
+    name: str, title: str, shape: tuple[int, int], classes: tuple[str, ...], *,
+    doi: str, by: str = "", citation: str = "", source: str = UCI, licence: str = CC_BY, **more: Any,
+) -> TableInfo:  # fmt: skip
+    """Return the card of a table; `by` is the authors and the year of one of UCI's, `shape` is (n, d)."""
     where = f" https://doi.org/{doi}" if doi else ""
     return TableInfo(
-        name=name,
-        title=title,
-        n_samples=shape[0],
-        n_features=shape[1],
-        task="binary" if len(classes) == 2 else "multiclass",
-        classes=classes,
-        kind="table",
-        source=source,
-        licence=licence,
-        doi=doi,
-        citation=f"{by}. {title} [Dataset]. {UCI}.{where}",
-        notes=notes,
-        sha256=sha256,
-    )
+        name, title, *shape, task_of(classes), classes, "table", source, licence, doi,
+        citation or f"{by}. {title} [Dataset]. {UCI}.{where}", **more,
+    )  # fmt: skip
+
+
+@cache
+def tables() -> dict[str, TableInfo]:
+    """Return the cards of the tables that need no code, by their names."""
+    cards = tomllib.loads(resources.files(__package__).joinpath("tables", "cards.toml").read_text(encoding="utf-8"))
+
+    def given(value: Any) -> Any:
+        return tuple(value) if isinstance(value, list) else value
+
+    return {name: table_info(name, **{key: given(each) for key, each in said.items()}) for name, said in cards.items()}
 
 
 def _text(name: str) -> str:

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from ._dataset import Dataset
-from ._generate import at_least
+from ._info import at_least
 from ._table import table_info
 
 ANSWERS = (5, 8, 5, 16, 5, 7, 14, 6, 5, 2, 2, 2, 5, 41)  # that there are to each question
