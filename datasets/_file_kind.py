@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
+import re
 import zipfile
 import zlib
 from typing import Any
@@ -15,9 +16,15 @@ from mklviz.unpacking import ArchiveMember
 from ._bounds import UNPACKED, check_unpacked, reading, reason_of
 from ._dataset import DataError
 
+_HIDDEN = re.compile(r"(^|/)(__MACOSX/|\.)")
 _ZIP = "a zip archive"
-_TABLES = (".csv", ".tsv", ".txt", ".data", ".dat", ".arff", ".svm", ".libsvm", ".xlsx", ".parquet", ".mat", ".npz")
+_TABLES = (
+    *(".csv", ".tsv", ".txt", ".data", ".dat", ".test", ".train", ".labels", ".tab", ".arff", ".svm", ".libsvm"),
+    *(".xlsx", ".parquet", ".mat", ".npz", ".npy", ".gz", ".bz2", ".xz"),
+)
 TABLES = ("excel", "parquet", "npz")
+_PROGRAMS = ("Stata", "SPSS", "SAS", "R", "Feather", "Avro", "ORC", "XML")
+_STATA = range(0x68, 0x75)
 _SIGNATURES = (
     (b"%PDF", "a PDF"),
     (b"\xff\xd8\xff", "a photo"),
@@ -29,6 +36,22 @@ _SIGNATURES = (
     (b"Rar!\x1a\x07", "a RAR archive"),
     (b"SQLite format 3\x00", "a database"),
     (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
+    (b"<stata_dta>", "a Stata file"),
+    *((bytes([release]) + order + b"\x01\x00", "a Stata file") for release in _STATA for order in (b"\x01", b"\x02")),
+    (b"$FL2@(#)", "an SPSS file"),
+    (b"$FL3@(#)", "an SPSS file"),
+    (b"ASCII SPSS PORT", "an SPSS file"),
+    (b"\0" * 12 + b"\xc2\xea\x81\x60", "a SAS file"),
+    (b"RDX", "an R workspace"),
+    (b"X\n\0\0\0", "an R object (.rds)"),
+    (b"ARROW1", "a Feather file"),
+    (b"Obj\x01", "an Avro file"),
+    (b"ORC\x08", "an ORC file"),
+    (b"\x1f\x8b", "a gzip archive in another archive"),
+    (b"(\xb5/\xfd", "a Zstandard archive"),
+    (b"\x04\x22M\x18", "an LZ4 archive"),
+    (b"PK\x05\x06", "an empty zip archive"),
+    (b"<?xml", "an XML file"),
     (b"ID3", "a piece of music"),
     (b"\x7fELF", "a program"),
     (b"{\\rtf", "a text document"),
@@ -41,6 +64,7 @@ _PACKED: dict[bytes, tuple[str, str, Any]] = {
 _OFFICE = (("xl/", "an Excel file"), ("word/", "a Word document"), ("ppt/", "a presentation"))
 _OLD_OFFICE = (("Workbook", "an old Excel file (.xls)"), ("WordDocument", "an old Word document"))
 _PHOTOS = (b"heic", b"heix", b"mif1", b"msf1", b"avif")
+_EXPORTED = ("an old Excel file (.xls)", *(what for _, what in _SIGNATURES if what.split()[1] in _PROGRAMS))
 _EXPECTED = "Choose a table (CSV, Excel or Parquet), LIBSVM text or NumPy arrays (.npz)"
 
 
@@ -66,18 +90,21 @@ def members(data: bytes, name: str) -> list[tuple[str, bytes]]:
     if not data.startswith(b"PK\x03\x04") or _zip_kind(data) != _ZIP:
         return []
     with reading(f"{name} is a damaged zip archive"), zipfile.ZipFile(io.BytesIO(data)) as archive:
-        held = [info for info in archive.infolist() if not (info.is_dir() or info.filename.startswith("__MACOSX"))]
+        held = [info for info in archive.infolist() if not (info.is_dir() or _HIDDEN.search(info.filename))]
         tables = [info for info in held if info.file_size and info.filename.lower().endswith(_TABLES)]
-        chosen = held if len(held) == 1 else tables
+        chosen = held if len(held) == 1 else tables or [info for info in held if info.file_size]
         if not chosen:
             raise DataError(f"{name} is a zip archive with {len(held)} files: unpack it, and open one of them.")
         check_unpacked(name, sum(info.file_size for info in chosen), UNPACKED)
-        return [(info.filename.rpartition("/")[2], _member(archive, info)) for info in chosen]
-
-
-def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
-    with ArchiveMember(archive, info) as member:
-        return member.read()
+        held_in, size = [], 0
+        for info in chosen:
+            with ArchiveMember(archive, info) as member:
+                packed, inner = member.read(), info.filename.rpartition("/")[2]
+            content, inner = (packed, inner) if packed.startswith(b"PK") else unpacked(packed, inner)
+            size += len(content)
+            check_unpacked(name, size, UNPACKED)
+            held_in.append((inner, content))
+        return held_in
 
 
 def table_format(data: bytes, name: str) -> str:
@@ -90,8 +117,8 @@ def table_format(data: bytes, name: str) -> str:
     kind = _zip_kind(data) if data.startswith(b"PK\x03\x04") else _kind(data)
     if kind in TABLES:
         return kind
-    if kind == "an old Excel file (.xls)":
-        raise DataError(f"{name} is {kind}. Save it as CSV, or as an Excel workbook (.xlsx).")
+    if kind in _EXPORTED or (kind and name.lower().endswith(".xls")):
+        raise DataError(f"{name} is {kind}. Save it as CSV, or as an Excel workbook (.xlsx), where it comes from.")
     if kind:
         raise DataError(f"{name} is {kind}, not a table. {_EXPECTED}.")
     return ""
