@@ -14,7 +14,7 @@ from mklviz.datasets._formats import suffixes
 from mklviz.engine.task import ProgressReport, Task
 from mklviz.limits import LIMITS
 from mklviz.recipe.choices import TABLE_OPTIONS, digest
-from mklviz.views.form import Button, Expander, FormRow, Group, ProgressBar, Reasons, Select, Switch, TableHead
+from mklviz.views.form import Button, Expander, FormRow, Group, ProgressBar, Reasons, Select, Switch, TableHead, TextBox
 from mklviz.views.sidebar.controls import note, say
 
 __all__ = ["ACCEPTED", "UPLOAD_LIMIT", "FileReading", "TableChoices", "check_size", "read_file"]
@@ -27,7 +27,7 @@ PREDICT, LEAVE, USE = "predict it", "leave it out", "use it"
 MOST_SHOWN = 40  # columns
 WRITTEN: dict[str, tuple[str, dict[str, Any]]] = {
     "task": ("the target holds", {choice: choice for choice in TASK_CHOICES}),
-    "sep": ("between columns", {word: word for word in ("commas", "semicolons", "tabs", "bars", "blanks")}),
+    "sep": ("between columns", {word: word for word in ("commas", "semicolons", "tabs", "bars", "blanks", "widths")}),
     "decimal": ("decimal sign", {"point": ".", "comma": ","}),
     "thousands": ("between thousands", {"point": ".", "comma": ",", "blank": " "}),
     "encoding": (
@@ -36,6 +36,8 @@ WRITTEN: dict[str, tuple[str, dict[str, Any]]] = {
          "Shift-JIS": "cp932"},
     ),
     "sheet": ("sheet", {}),
+    "test": ("rows to test", {}),
+    "missing_view": ("missing in a view", {"leave the samples out": "leave-out", "mean of other kernels": "average"}),
 }  # fmt: skip
 _FILLING = "Fill in: the median of numbers, the most frequent of words."
 
@@ -58,14 +60,16 @@ class TableChoices(param.Parameterized):
             name: Select(label=label, options={"automatic": None, **choices})
             for name, (label, choices) in WRITTEN.items()
         }
-        self.how = Expander(*self.written.values(), title="How the file is written")
+        self.na = TextBox(label="missing words", placeholder="none, 999", description="Words that mean a missing value")
+        *written, test, missing_view = self.written.values()
+        self.how = Expander(*written, self.na, title="How the file is written")
         self.body = Group(
-            self.dialect, self.head, self.target, self.header, self.missing, self.filling, self.how, self.done,
-            visible=False,
+            self.dialect, self.head, self.target, self.header, test, self.missing, self.filling, missing_view, self.how,
+            self.done, visible=False,
         )  # fmt: skip
         self.header.param.watch(self._other_names, "value")
         self.head.param.watch(self._of_a_column, "asked")
-        for control in (self.target, self.missing, *self.written.values()):
+        for control in (self.target, self.missing, self.na, *self.written.values()):
             control.param.watch(self._ask, "value")
 
     def show(self, summary: TableSummary | None) -> None:
@@ -81,14 +85,19 @@ class TableChoices(param.Parameterized):
             rows = "1 row" if summary.gaps == 1 else f"{summary.gaps:,} rows"
             choices = {f"leave out {rows}": "leave-out", f"fill in, {rows}": "fill"}
             self.missing.param.update(options=choices, value=read.missing, visible=read.missing is not None)
-            sheets = {"automatic": None, **{sheet: sheet for sheet in summary.sheets}}
-            self.written["sheet"].param.update(options=sheets, visible=len(summary.sheets) > 1)
+            self.na.value = ", ".join(read.na)
+            for name, found in (("sheet", summary.sheets), ("test", summary.tests)):
+                self.written[name].options = {"automatic": None, **{each: each for each in found}}
+            some = {
+                "task": True, "sheet": len(summary.sheets) > 1, "test": bool(summary.tests),
+                "missing_view": summary.absent > 0 or read.missing_view is not None,
+            }  # fmt: skip
             for name, control in self.written.items():
                 offered, value = control.options, getattr(read, name)
                 if value not in offered.values():
                     control.options = {**offered, str(value): value}
                 control.value = value
-                control.visible = control.visible if name == "sheet" else name == "task" or not summary.sheets
+                control.visible = some.get(name, not summary.sheets)
         finally:
             self._showing = False
         self.filling.visible = self.missing.visible
@@ -106,6 +115,7 @@ class TableChoices(param.Parameterized):
         return replace(
             self._read, target=self.target.value, missing=self.missing.value,
             header=header if self.header.visible else None, **written,
+            na=tuple(filter(None, map(str.strip, self.na.value.split(",")))),
         )  # fmt: skip
 
     def _other_names(self, *_: Any) -> None:
