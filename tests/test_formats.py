@@ -250,9 +250,9 @@ def test_what_an_archive_holds_is_said_where_labels_are_missing() -> None:
 
 
 def test_arrays_that_play_no_part_are_named() -> None:
-    data = read(saved(X_train=X, y_train=Y, X_test=X[:7], y_test=Y[:7]), "x.npz")
+    data = read(saved(X_train=X, y_train=Y, old=X[:7], seen=Y[:7]), "x.npz")
     assert is_the_table(data)
-    assert "Not used of x.npz: X_test (7, 3), y_test (7,)." in data.notes
+    assert "Not used of x.npz: old (7, 3), seen (7,)." in data.notes
 
 
 def test_a_single_array_is_a_table_whose_last_column_is_the_target() -> None:
