@@ -82,7 +82,7 @@ def test_rows_to_test_and_missing_words_are_choices(sidebar: Sidebar) -> None:
     choose(sidebar, "na", "6, none")
     assert sidebar.recipe.data.na == ("6", "none")
     assert 'column "a" are filled in by its median' in " ".join(sidebar.data.table.done.items)
-    assert "na=6,none" in sidebar.recipe.to_words()
+    assert 'na="6","none"; test=set' in sidebar.recipe.to_words()
     sidebar.data.choice.value = "sonar"
     assert sidebar.data.train.box.visible
 

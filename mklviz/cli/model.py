@@ -50,9 +50,11 @@ def fit(arguments: argparse.Namespace) -> int:
     print(f"{estimator.trace_.label}: {estimator.trace_.reason}")
     print(f"{used:,} of {counted(len(estimator.weights_), 'kernel')} have weight; {arguments.out} has the model.")
     if tested is not None:
-        truth, what = (tested.y, "R²") if data.task == "regression" else (labels_of(tested), "accuracy")
-        print(f"{counted(tested.n_samples, 'row')} to test: {what} {model.score(tested.X, truth):.3f}")
-    elif test:
+        numbers = data.task == "regression"
+        right = model.score(tested.X, tested.y if numbers else labels_of(tested))
+        said = f"R² {right:.3f}" if numbers else f"accuracy {100 * right:.1f} %"
+        print(f"{counted(tested.n_samples, 'row')} to test: {said}")
+    if test and not arguments.test:
         table, found = _predicted(model, test)
         print(f"{test}: {found.score(table) or f'there is no column {target} to compare with'}")
     return 0

@@ -27,8 +27,8 @@ __all__ = ["DataPanel", "Shape"]
 
 OWN_FILE, DRAWN = "Your file", "Drawn points"
 _FILE_HELP = (
-    "A table (CSV, Excel, Parquet, JSON or ARFF), LIBSVM text, arrays of NumPy (.npz) or MATLAB (.mat), kernel or distance"
-    " matrices; several files at once, such as kernels and their labels, X and y, or training and test rows;"
+    "A table (CSV, Excel, Parquet, JSON or ARFF), LIBSVM text, arrays of NumPy (.npz) or MATLAB (.mat), kernel or"
+    " distance matrices; several files at once, such as kernels and their labels, X and y, or training and test rows;"
     f" at most {UPLOAD_LIMIT // 2**20} MB"
 )
 _SEVERAL = "More than two classes"
