@@ -64,7 +64,7 @@ def test_what_is_copied_without_encryption_can_be_pasted_and_a_page_is_printed_w
     page = app.page
     page.get_by_role("tab", name="Share").click()
     page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
-    page.get_by_role("button", name="Copy").last.click()
+    page.locator(".code", has_text="import mklviz as mv").get_by_role("button", name="Copy").click()
     page.get_by_role("button", name="Copied").wait_for()
     page.evaluate("document.body.prepend(Object.assign(document.createElement('textarea'), { id: 'paste' }))")
     page.locator("#paste").focus()

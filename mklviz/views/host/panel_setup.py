@@ -80,10 +80,11 @@ def _is_of_no_closed_tab(record: logging.LogRecord) -> bool:
 
 
 def _report(error: Exception) -> None:
-    """Log an unexpected error, and tell the user that there was one."""
+    """Log an unexpected error, and tell the user that there was one, unless the page tells of as many as it shows."""
     _log.error("An unexpected error", exc_info=error)
-    if pn.state.notifications is not None:
-        pn.state.notifications.error(f"Something went wrong ({type(error).__name__}); the server's log says more.")
+    area = pn.state.notifications
+    if area is not None and len(area.notifications) < area.max_notifications:  # each one sends all of them anew
+        area.error(f"Something went wrong ({type(error).__name__}); the server's log says more.")
 
 
 def _release_notifications(context: Any) -> None:
