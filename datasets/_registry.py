@@ -16,8 +16,7 @@ from mklviz.plugins import left_out, modules_with
 from mklviz.quoting import hint
 
 from ._dataset import DataError, Dataset
-from ._info import DatasetInfo
-from ._table import TableInfo, tables
+from ._info import DatasetInfo, TableInfo, tables
 
 
 def list_datasets() -> list[str]:
@@ -60,7 +59,7 @@ def describe_datasets() -> tuple[DatasetInfo, ...]:
 
 
 def _modules() -> dict[str, ModuleType | TableInfo]:
-    return {**modules_with(sys.modules[__package__], "load"), **tables()}
+    return {**tables(), **modules_with(sys.modules[__package__], "load")}
 
 
 def _find(name: str) -> ModuleType | TableInfo:
