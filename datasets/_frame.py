@@ -33,6 +33,7 @@ FEW = 0.1  # up to this share of rows with missing values are left out, more are
 _LEFT = {"date": "date: left out", "identifier": "row numbers: left out", "text": "text: left out"}
 _ASSUMED = re.compile(" taken to hold ")
 SHOWN_ROWS, SHOWN_COLUMNS = 8, 40
+MOST_OFFERED = 1000  # targets, where none can be used
 _PARTS = {"train", "training", "test", "testing", "val", "valid", "validation", "dev"}
 _CALLED = ("is_test", "is_train", "istest", "istrain")
 _TESTED = "it says which rows are tested"
@@ -68,7 +69,14 @@ def dataset_from_frame(
     `name` is the file's. The index of the frame says in which row of the file each row stands; texts become numbers
     where they are.
     """
-    options, found = options or TableOptions(), found or Found()
+    try:
+        return _dataset(frame, options or TableOptions(), name, found or Found(), progress)
+    except DataError as error:
+        error.columns = tuple(map(str, frame.columns[:MOST_OFFERED]))
+        raise
+
+
+def _dataset(frame: pd.DataFrame, options: TableOptions, name: str, found: Found, progress: Progress) -> Dataset:
     if frame.shape[1] < 2:
         said = f"{name} has one column; expected at least one column to learn from and one to predict."
         raise DataError(" ".join([said, *found.assumed]))

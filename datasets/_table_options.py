@@ -23,7 +23,12 @@ Role = Literal["target", "numbers", "words", "date", "identifier", "text", "noth
 
 
 class DataError(ValueError):
-    """Data that cannot be found, read or used; the message says what was wrong and what to do."""
+    """Data that cannot be found, read or used; the message says what was wrong and what to do.
+
+    `columns`: those of a table that was read and cannot be used as it was, one of which may be a better target.
+    """
+
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -127,6 +127,20 @@ def test_a_choice_that_cannot_be_used_is_refused_and_taken_back(sidebar: Sidebar
     assert sidebar.data.table.target.value == "class"
 
 
+def test_a_table_refused_for_its_target_offers_others(sidebar: Sidebar) -> None:
+    rows = "".join(f"{'uv'[i % 2]},{i % 7},\n" for i in range(40))
+    upload(sidebar, f"kind,size,class\n{rows}1,2,only\n".encode(), "mine.csv")
+    table = sidebar.data.table
+    assert "Every label in column" in sidebar.data.refusal.object
+    assert table.body.visible
+    assert [part for part in table.body.inner if part.visible] == [table.target, table.how]
+    assert list(table.target.options) == ["automatic", "kind", "size", "class"]
+    choose(sidebar, "target", "kind")
+    assert sidebar.recipe.data.dataset.feature_names == ("size",)
+    assert table.head.visible
+    assert not sidebar.data.refusal.visible
+
+
 def test_the_loss_that_fits_is_one_click_away(sidebar: Sidebar) -> None:
     upload(sidebar, INSURANCE.encode(), "insurance.csv")
     assert sidebar.blocked

@@ -261,6 +261,9 @@ class DataPanel(Section):
         elif self.reading.fault:
             fault = self.reading.fault
             say(self.refusal, fault if name in fault else f"{name}: {fault}")
+            if self.reading.columns and OWN_FILE not in self._own:
+                self._content, self._name = content, name
+                self.table.refused(self.reading.columns, options)
 
     def _take_file(self, own: Dataset, content: bytes, name: str) -> None:
         self._content, self._name = content, name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -100,11 +101,20 @@ class TableChoices(param.Parameterized):
                 control.visible = some.get(name, not summary.sheets)
         finally:
             self._showing = False
-        self.filling.visible = self.missing.visible
+        self.filling.visible, self.head.visible = self.missing.visible, True
         say(self.dialect, summary.dialect)
         self.head.param.update(heads=[list(each) for each in summary.columns[:MOST_SHOWN]], rows=list(summary.first))
         summed = f"What was done to the table ({len(summary.done)})"
         self.done.param.update(summary=summed, items=list(summary.done), visible=bool(summary.done))
+
+    def refused(self, columns: Sequence[str], options: TableOptions) -> None:
+        """Offer another target, and how the file is written, where a table was refused as it was read."""
+        self._showing, self._read = True, options
+        for part in self.body.inner:
+            part.visible = part in (self.target, self.how)
+        offered = {"automatic": None, **{name: name for name in columns}}
+        self.target.param.update(options=offered, value=options.target)
+        self.body.visible, self._showing = True, False
 
     @property
     def options(self) -> TableOptions:
@@ -146,7 +156,7 @@ class FileReading:
 
     def __init__(self) -> None:
         self.task = Task[Dataset]()
-        self.fault = ""
+        self.fault, self.columns = "", tuple[str, ...]()  # of a table that was refused
         self.bar = ProgressBar(label="Reading the file")
         self.stop = Button(lambda *_: self.task.cancel(), label="Stop", variant="text", width=80)
         self.body = Group(FormRow(note("Reading the file"), self.stop), self.bar, visible=False)
@@ -154,10 +164,14 @@ class FileReading:
     async def read(self, content: bytes, name: str, options: TableOptions) -> Dataset | None:
         """Return what a file holds; None if it cannot be read, was stopped, or another one was asked for meanwhile."""
         key, begun, task = object(), time.monotonic(), self.task
-        self.fault = ""
+        self.fault, self.columns = "", ()
 
         def compute(report: ProgressReport) -> Dataset:
-            return read_file(content, name, options, report)
+            try:
+                return read_file(content, name, options, report)
+            except DataError as error:
+                self.columns = error.columns
+                raise
 
         task.ask(key, compute, f"{name} could not be read")
         while task.key is key and not task.ended:
