@@ -115,9 +115,13 @@ class Dataset:
                 self._set(distances=True, notes=(*self.notes, _DISTANCES))
         elif not X.shape[1]:
             raise DataError("X has no columns and there are no Gram matrices; one of the two is needed.")
-        for name, part in (("held_out", self.held_out), ("absent", self.absent)):
-            if part is not None and (part.dtype != bool or part.shape[:1] != y.shape):
-                raise DataError(f"{name} must say True or False of each of the {len(y)} samples.")
+        for name in ("held_out", "absent"):
+            if getattr(self, name) is not None:
+                part = np.array(getattr(self, name))
+                if part.dtype != bool or part.shape[:1] != y.shape:
+                    raise DataError(f"{name} must say True or False of each of the {len(y)} samples.")
+                part.setflags(write=False)
+                self._set(**{name: part})
         _check_columns("informative", self.informative or (), X.shape[1])
         _check_columns("groups", [j for group in self.groups or () for j in group], X.shape[1])
 
