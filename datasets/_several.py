@@ -205,9 +205,11 @@ def _joined(
     if shared is None:
         if len(set(sizes.values())) > 1:
             counts = ", ".join(f"{stem} has {size:,}" for stem, size in sizes.items())
+            alike = len({tuple(frame.columns) for frame in frames.values()}) == 1
+            more = f" Where one holds rows to test, call it {next(iter(sizes))}_test, or say so: test." if alike else ""
             raise DataError(
                 f"The tables have different numbers of rows ({counts}) and no column of identifiers in common: add one,"
-                " so that their rows can be matched."
+                f" so that their rows can be matched.{more}"
             )
         return pd.concat(named, axis=1), parts, None, ()
     tables = [table.set_index(table[shared].map(cell_text)).drop(columns=shared) for table in named]
@@ -231,5 +233,10 @@ def _identifier(frames: Sequence[pd.DataFrame]) -> str | None:
     if len(frames) < 2:
         return None
     common = [column for column in frames[0].columns if all(column in frame.columns for frame in frames)]
-    telling = (c for c in common if all(frame[c].is_unique and frame[c].notna().all() for frame in frames))
-    return next(telling, None)
+    for called in common:
+        cells = [frame[called].map(cell_text) for frame in frames]
+        if all(each.is_unique and each.ne("").all() for each in cells):
+            shared = [each.isin(cells[0]).sum() for each in cells[1:]]  # measured values are other ones in each table
+            if all(2 * n >= min(len(each), len(cells[0])) for n, each in zip(shared, cells[1:], strict=True)):
+                return str(called)
+    return None

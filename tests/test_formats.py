@@ -490,6 +490,8 @@ def test_a_second_file_holds_the_rows_to_test(tmp_path: Path) -> None:
     assert np.allclose(recipe.prepare().test.y, data.y[TRAINED:])
     with pytest.raises(DataError, match=r'has no column "class", which mine has.*can be predicted once'):
         read_dataset([first, *written(tmp_path, other_csv="a,b,c\n1,2,3\n2,3,4\n")], test="other.csv")
+    with pytest.raises(DataError, match="Where one holds rows to test, call it mine_test, or say so: test"):
+        read_dataset([first, *written(tmp_path, other_csv=tables()[1].replace("1", "2"))])
     with pytest.raises(DataError, match=r'"nowhere\.csv" is no column of it, and no file beside it'):
         read_dataset(first, test="nowhere.csv")
 
