@@ -23,33 +23,33 @@ _TABLES = (
     *(".xlsx", ".parquet", ".mat", ".npz", ".npy", ".gz", ".bz2", ".xz"),
 )
 TABLES = ("excel", "parquet", "npz")
-_PROGRAMS = (  # whose files can be saved as tables there
-    ("an old Excel file (.xls)",),
-    ("a Stata file", b"<stata_dta>", *(bytes([k, order, 1, 0]) for k in range(0x68, 0x75) for order in (1, 2))),
-    ("an SPSS file", b"$FL2@(#)", b"$FL3@(#)", b"ASCII SPSS PORT"),
-    ("a SAS file", b"\0" * 12 + b"\xc2\xea\x81\x60"),
-    ("an R workspace", b"RDX"),
-    ("an R object (.rds)", b"X\n\0\0\0"),
-    ("a Feather file", b"ARROW1"),
-    ("an Avro file", b"Obj\x01"),
-    ("an XML file", b"<?xml"),
+_PROGRAMS: tuple[tuple[str, tuple[bytes, ...]], ...] = (  # whose files can be saved as tables there
+    ("an old Excel file (.xls)", ()),
+    ("a Stata file", (b"<stata_dta>", *(bytes([k, order, 1, 0]) for k in range(0x68, 0x75) for order in (1, 2)))),
+    ("an SPSS file", (b"$FL2@(#)", b"$FL3@(#)", b"ASCII SPSS PORT")),
+    ("a SAS file", (b"\0" * 12 + b"\xc2\xea\x81\x60",)),
+    ("an R workspace", (b"RDX",)),
+    ("an R object (.rds)", (b"X\n\0\0\0",)),
+    ("a Feather file", (b"ARROW1",)),
+    ("an Avro file", (b"Obj\x01",)),
+    ("an XML file", (b"<?xml",)),
 )
-_SIGNATURES = (
+_SIGNATURES: tuple[tuple[str, tuple[bytes, ...]], ...] = (
     *_PROGRAMS,
-    ("a PDF", b"%PDF"),
-    ("a photo", b"\xff\xd8\xff"),
-    ("a picture", b"\x89PNG\r\n\x1a\n", b"GIF8", b"II*\x00", b"MM\x00*"),
-    ("a 7z archive", b"7z\xbc\xaf\x27\x1c"),
-    ("a RAR archive", b"Rar!\x1a\x07"),
-    ("a Zstandard archive", b"(\xb5/\xfd"),
-    ("an LZ4 archive", b"\x04\x22M\x18"),
-    ("a gzip archive in another archive", b"\x1f\x8b"),
-    ("an empty zip archive", b"PK\x05\x06"),
-    ("a database", b"SQLite format 3\x00"),
-    ("an HDF5 file", b"\x89HDF\r\n\x1a\n"),
-    ("a piece of music", b"ID3"),
-    ("a program", b"\x7fELF"),
-    ("a text document", b"{\\rtf"),
+    ("a PDF", (b"%PDF",)),
+    ("a photo", (b"\xff\xd8\xff",)),
+    ("a picture", (b"\x89PNG\r\n\x1a\n", b"GIF8", b"II*\x00", b"MM\x00*")),
+    ("a 7z archive", (b"7z\xbc\xaf\x27\x1c",)),
+    ("a RAR archive", (b"Rar!\x1a\x07",)),
+    ("a Zstandard archive", (b"(\xb5/\xfd",)),
+    ("an LZ4 archive", (b"\x04\x22M\x18",)),
+    ("a gzip archive in another archive", (b"\x1f\x8b",)),
+    ("an empty zip archive", (b"PK\x05\x06",)),
+    ("a database", (b"SQLite format 3\x00",)),
+    ("an HDF5 file", (b"\x89HDF\r\n\x1a\n",)),
+    ("a piece of music", (b"ID3",)),
+    ("a program", (b"\x7fELF",)),
+    ("a text document", (b"{\\rtf",)),
 )
 _PACKED: dict[bytes, tuple[str, str, Any]] = {
     b"\x1f\x8b": ("a gzip archive", ".gz", gzip.open),
@@ -59,7 +59,7 @@ _PACKED: dict[bytes, tuple[str, str, Any]] = {
 _OFFICE = (("xl/", "an Excel file"), ("word/", "a Word document"), ("ppt/", "a presentation"))
 _OLD_OFFICE = (("Workbook", "an old Excel file (.xls)"), ("WordDocument", "an old Word document"))
 _PHOTOS = (b"heic", b"heix", b"mif1", b"msf1", b"avif")
-_EXPORTED = {what for what, *_ in _PROGRAMS}
+_EXPORTED = {what for what, _ in _PROGRAMS}
 _EXPECTED = "Choose a table (CSV, Excel or Parquet), LIBSVM text or NumPy arrays (.npz)"
 
 
@@ -121,8 +121,8 @@ def table_format(data: bytes, name: str) -> str:
 
 def _kind(data: bytes) -> str:
     """Return what a file is that is no zip archive, "" where nothing tells."""
-    for what, *signatures in _SIGNATURES:
-        if data.startswith(tuple(signatures)):
+    for what, signatures in _SIGNATURES:
+        if data.startswith(signatures):
             return what
     if data.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
         kinds = (what for word, what in _OLD_OFFICE if word.encode("utf-16-le") in data)
