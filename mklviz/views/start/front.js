@@ -9,7 +9,7 @@ const coming = find(".coming span"), KEYS = { " ": "Run", s: "Step", "?": "Keys"
 let kept = {}  // also where a link loads another page
 try { kept = sessionStorage } catch {}  // which not every browser has within a frame
 let opens = "", key = kept.mklvizKey ?? "", files = [], asked = false  // what was pressed or dropped before it can be answered
-const tell = () => { coming.textContent = `Opening ${file?.name ?? opens} …${key && ` then ${KEYS[key]}`}` }
+const tell = () => { coming.textContent = `Opening ${files.map((file) => file.name).join(", ") || opens} …${key && ` then ${KEYS[key]}`}` }
 const announce = (link) => {
   const { scenario } = link.dataset, card = scenario ? front.querySelector(`.lessons [data-scenario="${scenario}"] b`) : null
   opens = (card ? "lesson " : "") + (card ?? link.querySelector("small") ?? link).textContent
