@@ -225,10 +225,11 @@ def _predictable(candidate: TableColumn) -> bool:
 def _guess(columns: Sequence[TableColumn], able: Sequence[TableColumn]) -> TableColumn:
     """Return the column that is called so, else the first where it alone holds words, else the last."""
     holding = ("numbers", "words", "text")
-    named = [each for each in columns if each.name.lower() in LABEL_NAMES and each.role in holding]
+    plain = {each.name: each.name.lower().rpartition(": ")[2] for each in columns}  # without the view's name
+    named = [each for each in columns if plain[each.name] in LABEL_NAMES and each.role in holding]
     called = [each for each in named if each in able or len(each.values) < 2 or len(columns) == 2]
     ends = [each for each in (columns[-1], columns[0]) if each in called]
-    inner = [each for each in called if each.name.lower() != "y"]  # which may be a coordinate
+    inner = [each for each in called if plain[each.name] != "y"]  # which may be a coordinate
     if ends or inner:
         return (ends + inner)[0]
     only = columns[0].role in ("words", "text") and columns[-1].role == "numbers"

@@ -390,6 +390,9 @@ def test_tables_of_the_same_samples_are_views_matched_by_their_identifiers(tmp_p
     assert data.feature_names == ("sound: loud", "sound: high", "picture: red", "picture: size=small")
     assert data.groups == ((0, 1), (2, 3))
     assert np.allclose(data.X[:, :3], X)
+    again = read_dataset(tmp_path)
+    assert again.table is not None
+    assert again.table.options.target == "sound: class"  # which is its name in the view
     with pytest.raises(DataError, match="different numbers of rows"):
         read_dataset(written(tmp_path, sound_csv="a,b\n1,x\n", picture_csv="c,d\n1,x\n2,y\n"))
 
