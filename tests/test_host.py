@@ -41,6 +41,7 @@ from bokeh.protocol import Protocol
 from bokeh.resources import Resources
 from bokeh.server.connection import ServerConnection
 from bokeh.server.contexts import ApplicationContext
+from bokeh.server.protocol_handler import ProtocolHandler
 from bokeh.server.session import ServerSession
 from bokeh.server.urls import per_app_patterns
 from bokeh.util.token import generate_jwt_token
@@ -867,3 +868,13 @@ def test_every_module_that_knows_others_is_tested_here() -> None:
         knows = any(f"\nfrom {name}" in text or f"\nimport {name}" in text for name in FOREIGN)
         if (path.parent == HOST and knows) or reaches(text):
             assert path.relative_to(VIEWS.parent).as_posix() in tested
+
+
+def test_the_log_keeps_silent_on_the_last_message_of_a_page_that_is_left(caplog: pytest.LogCaptureFixture) -> None:
+    configure()
+    connection = ServerConnection(Protocol(), None, None, ServerSession("left", Document()))
+    connection.detach_session()
+    with caplog.at_level(logging.ERROR):
+        answer = asyncio.run(ProtocolHandler().handle(Protocol().create("PULL-DOC-REQ"), connection))
+    assert answer.msgtype == "ERROR"
+    assert caplog.messages == []

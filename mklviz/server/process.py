@@ -107,7 +107,7 @@ LOOK_EVERY = 5.0  # seconds
 PUT_OFF_FOR = 120.0  # seconds, at most
 TIMES = 40.0  # the seconds that the last collection took, for which the next is put off while pages are drawn
 NEVER = 1_000_000  # collections of young objects before Python collects everything by itself
-WORTH_IT = 3  # such collections before there may be anything to find
+WORTH_IT = 12  # such collections before there may be anything to find
 
 
 class GarbageCollection:

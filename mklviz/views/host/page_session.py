@@ -82,8 +82,8 @@ def follow_session(loaded: Callable[[], object], ended: Callable[[], object]) ->
         pn.state.on_session_destroyed(lambda _context: ended())
 
 
-BEAT = 3.0  # seconds
-GONE_AFTER = 3  # signs of life without an answer after which a page counts as left, even if its connection looks open
+BEAT = 5.0  # seconds
+GONE_AFTER = 2  # signs of life without an answer after which a page counts as left, even if its connection looks open
 
 
 class Reconnect(Pulse):

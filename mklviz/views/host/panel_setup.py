@@ -55,7 +55,10 @@ _READY = beside(__file__, "page_ready.js")
 
 _log = logging.getLogger(__name__)
 _LOGGERS = ("bokeh.server.views.ws", "bokeh.server.protocol_handler", "asyncio", "tornado.application")
-_HARMLESS = ("Failed sending message as connection was closed", "WebSocketClosedError", "Stream is closed")
+_HARMLESS = (
+    *("Failed sending message as connection was closed", "WebSocketClosedError", "Stream is closed"),
+    "error: AssertionError()",  # a connection that has let go of its session when its last message is read
+)
 
 
 def configure() -> None:

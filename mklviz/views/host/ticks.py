@@ -79,7 +79,7 @@ FRAME_RATE = FrameRate()
 
 
 IDLE = 0.1  # of the time for which nothing has changed on a page passes until its next tick
-SLOWEST = 3.0  # seconds between two of its ticks
+SLOWEST = 5.0  # seconds between two of its ticks
 AWAY = 10.0  # seconds without a connection after which a page has no ticks
 LOOK_AGAIN = 0.5  # seconds between looks whether its browser has come back
 PULSES = ("seq", "ack", "beat", "heard")  # by which server and browser hear from each other

@@ -140,7 +140,7 @@ class Playback:
 
 
 PLAYED_EVERY = 0.5  # seconds between frames of a recording, whose painting takes time from what is being compiled
-IDLE_BEAT = 1.0  # seconds between frames when nothing happens; they push on whatever a queue still holds
+IDLE_BEAT = 4.0  # seconds between frames when nothing happens; they push on whatever a queue still holds
 
 
 class RaceView(pn.viewable.Viewer):
