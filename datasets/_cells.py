@@ -13,17 +13,20 @@ _WRITTEN_BY_EXCEL = ("#n/a", "#null!", "#div/0!", "#value!", "#ref!", "#num!", "
 _WORDS = ("na", "n/a", "nan", "nat", "null", "<na>", "missing", *_WRITTEN_BY_EXCEL)
 MISSING = frozenset(("", "?", "-", ".", *_WORDS))
 NO_NUMBER = frozenset(("none", "n.a.", "nil", "*", "--", "—"))  # missing among numbers, and words among words
-_DAY = r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})"
-_TIME = r"\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?"
-_DATE = re.compile(rf"{_DAY}([ T]+{_TIME})?(Z|[+-]\d{{2}}:?\d{{2}})?|{_TIME}")
+_MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_WRITTEN = rf"\d{{1,2}}[- ]{_MONTH}[-, ]+\d{{2,4}}|{_MONTH} \d{{1,2}},? \d{{4}}"
+_DAY = rf"([a-z]{{3,9}}, )?(\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|\d{{1,2}}[-/.]\d{{1,2}}[-/.]\d{{2,4}}|{_WRITTEN})"
+_TIME = r"\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?( ?[ap]m)?"
+_DATE = re.compile(rf"{_DAY}([ T]+{_TIME})?( ?(Z|UTC|GMT)| ?[+-]\d{{2}}:?\d{{2}})?|{_TIME}", re.IGNORECASE)
 _LONGEST_DATE, _LONGEST_NUMBER = 40, 60  # letters
 MOST_QUOTED, MOST_LISTED = 40, 5
 
-_UNITS = re.compile(r"\s*[$€£¥₹%]\s*")
+_UNITS = re.compile(r"""\s*[$€£¥₹%]\s*|^'|^="|"$""")  # and what spreadsheets write around a number to keep it so
+_EXPONENT = re.compile(r"(?<=[\d.])[dD](?=[+-]?\d)")  # Fortran's
 _MINUS = str.maketrans({"\N{MINUS SIGN}": "-", "\N{EN DASH}": "-"})
 _BETWEEN = re.compile(r"(?<=\d)['’ \u00a0\u2009\u202f](?=\d{3}(?!\d))")  # thousands, but for commas and points
 _GROUPED = {
-    ",": re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?"),
+    ",": re.compile(r"[+-]?[1-9]\d{0,2}(,\d{2,3})*,\d{3}(\.\d*)?"),  # groups of two in India
     ".": re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?"),
 }
 _FRACTION = re.compile(r"[+-]?\d*([.,])\d*([eE][+-]?\d+)?")
@@ -71,7 +74,8 @@ def _plain(text: str) -> str:
     """Return a number without currency, per cent and blanks between thousands; "" where it is none."""
     if len(text) > _LONGEST_NUMBER or not any(map(str.isdigit, text)):
         return ""
-    return _BETWEEN.sub("", _UNITS.sub("", text.translate(_MINUS)).strip())
+    plain = _EXPONENT.sub("e", _BETWEEN.sub("", _UNITS.sub("", text.translate(_MINUS)).strip()))
+    return f"-{plain[1:-1]}" if plain[:1] == "(" and plain[-1:] == ")" else plain
 
 
 def decimal_sign(texts: Iterable[str]) -> str:

@@ -56,6 +56,10 @@ class Dataset:
     distances : bool
         Whether `grams` holds distances, of which kernels are made: square matrices without negative numbers that all
         have zeros on their diagonals are recognised as such.
+    held_out : array (n,) of bool or None
+        Which samples are tested, where the data say it: `split` follows them.
+    absent : array (n, views) of bool or None
+        Which samples have no value of their own in which of the `groups`.
     informative : tuple of int or None
         Columns of X that carry the signal, where that is known (generated data).
     groups : tuple of tuples of int, or None
@@ -87,6 +91,8 @@ class Dataset:
     groups: tuple[tuple[int, ...], ...] | None = None
     table: TableSummary | None = None
     distances: bool = False
+    held_out: NDArray[np.bool_] | None = None
+    absent: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         X, y = _frozen("X", self.X, 2), _frozen("y", self.y, 1)
@@ -109,6 +115,13 @@ class Dataset:
                 self._set(distances=True, notes=(*self.notes, _DISTANCES))
         elif not X.shape[1]:
             raise DataError("X has no columns and there are no Gram matrices; one of the two is needed.")
+        for name in ("held_out", "absent"):
+            if getattr(self, name) is not None:
+                part = np.array(getattr(self, name))
+                if part.dtype != bool or part.shape[:1] != y.shape:
+                    raise DataError(f"{name} must say True or False of each of the {len(y)} samples.")
+                part.setflags(write=False)
+                self._set(**{name: part})
         _check_columns("informative", self.informative or (), X.shape[1])
         _check_columns("groups", [j for group in self.groups or () for j in group], X.shape[1])
 
@@ -159,6 +172,7 @@ class Dataset:
         leave_out: Sequence[str] = (),
         na: Sequence[str] = (),
         name: str = "frame",
+        test: str | None = None,
     ) -> Dataset:
         """Return the data set in a DataFrame of pandas or polars, as `read_dataset` does with a table in a file.
 
@@ -167,7 +181,7 @@ class Dataset:
         Parameters
         ----------
         df : DataFrame
-        target, missing, task, leave_out, na
+        target, missing, task, leave_out, na, test
             See `read_dataset`.
         name : str
             Name of the data set.
@@ -177,7 +191,7 @@ class Dataset:
         DataError
             If the frame cannot be used.
         """
-        options = TableOptions.checked(target, missing, task=task, leave_out=leave_out, na=na)
+        options = TableOptions.checked(target, missing, task=task, leave_out=leave_out, na=na, test=test)
         read: Dataset = import_module(f"{__package__}._frame").from_frame(df, options, name)  # which makes data sets
         return read
 
@@ -188,7 +202,8 @@ class Dataset:
         Columns that are constant in the training part carry nothing and are dropped from both parts, with a
         note that names them. Gram matrices become (m, n_train, n_train) and, for the test part,
         (m, n_test, n_train): test rows against training columns. They are never standardized, but distances are
-        divided by their mean between training samples.
+        divided by their mean between training samples. Where the data say which samples are tested, `held_out`, they
+        are, whatever the share and the seed.
 
         Parameters
         ----------
@@ -216,9 +231,19 @@ class Dataset:
             raise DataError(f"The seed must be a whole number not below zero, such as 0, but {seed!r:.80} was given.")
         if not is_switch(standardize):
             raise DataError(f"standardize must be True or False, but {standardize!r:.80} was given.")
-        chosen = _training_rows(self.y, self._parts(), train, seed)
-        held_out = np.setdiff1d(np.arange(self.n_samples), chosen)
-        return _halves(self, chosen, held_out, standardize, seed)
+        if self.held_out is None:
+            chosen = _training_rows(self.y, self._parts(), train, seed)
+            return _halves(self, chosen, np.setdiff1d(np.arange(self.n_samples), chosen), standardize, f"seed {seed}")
+        chosen, tested = np.flatnonzero(~self.held_out), np.flatnonzero(self.held_out)
+        lacking = [text or "sample" for text, rows in self._parts() if not (~self.held_out[rows]).any()]
+        if lacking or not len(tested):
+            what = f"train on of class {quote(lacking[0])}" if lacking else "test on"
+            raise DataError(f"The rows that {self.title} keeps for the test leave none to {what}: choose others.")
+        return _halves(self, chosen, tested, standardize, "the rows to test that the data name")
+
+    def n_train(self, share: float) -> int:
+        """Return how many samples `split` trains on."""
+        return int(share * self.n_samples) if self.held_out is None else int((~self.held_out).sum())
 
     def against_rest(self, positive: str) -> Dataset:
         """Return the same samples with two classes: +1 for the class `positive`, -1 for all others.
@@ -317,7 +342,7 @@ def _training_rows(y: Array, parts: list[tuple[str, Indices]], train: float, see
     return np.sort(np.concatenate(chosen))
 
 
-def _halves(ds: Dataset, chosen: Indices, held_out: Indices, standardize: bool, seed: int) -> tuple[Dataset, Dataset]:
+def _halves(ds: Dataset, chosen: Indices, held_out: Indices, standardize: bool, by: str) -> tuple[Dataset, Dataset]:
     X = ds.X[chosen]
     keep = np.flatnonzero(X.max(axis=0) > X.min(axis=0)) if X.size else np.arange(0)
     if ds.n_features and not len(keep):
@@ -345,7 +370,9 @@ def _halves(ds: Dataset, chosen: Indices, held_out: Indices, standardize: bool, 
             X=(ds.X[np.ix_(rows, keep)] - shift) / scale,
             y=ds.y[rows],
             grams=None if grams is None else grams[:, rows],
-            notes=(*notes, f"The {word} part of a split with seed {seed}: {len(rows)} of {ds.n_samples} samples."),
+            held_out=None,
+            absent=None if ds.absent is None else ds.absent[rows],
+            notes=(*notes, f"The {word} part of a split with {by}: {len(rows)} of {ds.n_samples} samples."),
             **shared,
         )
 

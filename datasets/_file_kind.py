@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
+import re
 import zipfile
 import zlib
 from typing import Any
@@ -15,23 +16,40 @@ from mklviz.unpacking import ArchiveMember
 from ._bounds import UNPACKED, check_unpacked, reading, reason_of
 from ._dataset import DataError
 
+_HIDDEN = re.compile(r"(^|/)(__MACOSX/|\.)")
 _ZIP = "a zip archive"
-_TABLES = (".csv", ".tsv", ".txt", ".data", ".dat", ".arff", ".svm", ".libsvm", ".xlsx", ".parquet", ".mat", ".npz")
+_TABLES = (
+    *(".csv", ".tsv", ".txt", ".data", ".dat", ".test", ".train", ".labels", ".tab", ".arff", ".svm", ".libsvm"),
+    *(".xlsx", ".parquet", ".mat", ".npz", ".npy", ".gz", ".bz2", ".xz"),
+)
 TABLES = ("excel", "parquet", "npz")
-_SIGNATURES = (
-    (b"%PDF", "a PDF"),
-    (b"\xff\xd8\xff", "a photo"),
-    (b"\x89PNG\r\n\x1a\n", "a picture"),
-    (b"GIF8", "a picture"),
-    (b"II*\x00", "a picture"),
-    (b"MM\x00*", "a picture"),
-    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
-    (b"Rar!\x1a\x07", "a RAR archive"),
-    (b"SQLite format 3\x00", "a database"),
-    (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
-    (b"ID3", "a piece of music"),
-    (b"\x7fELF", "a program"),
-    (b"{\\rtf", "a text document"),
+_PROGRAMS: tuple[tuple[str, tuple[bytes, ...]], ...] = (  # whose files can be saved as tables there
+    ("an old Excel file (.xls)", ()),
+    ("a Stata file", (b"<stata_dta>", *(bytes([k, order, 1, 0]) for k in range(0x68, 0x75) for order in (1, 2)))),
+    ("an SPSS file", (b"$FL2@(#)", b"$FL3@(#)", b"ASCII SPSS PORT")),
+    ("a SAS file", (b"\0" * 12 + b"\xc2\xea\x81\x60",)),
+    ("an R workspace", (b"RDX",)),
+    ("an R object (.rds)", (b"X\n\0\0\0",)),
+    ("a Feather file", (b"ARROW1",)),
+    ("an Avro file", (b"Obj\x01",)),
+    ("an XML file", (b"<?xml",)),
+)
+_SIGNATURES: tuple[tuple[str, tuple[bytes, ...]], ...] = (
+    *_PROGRAMS,
+    ("a PDF", (b"%PDF",)),
+    ("a photo", (b"\xff\xd8\xff",)),
+    ("a picture", (b"\x89PNG\r\n\x1a\n", b"GIF8", b"II*\x00", b"MM\x00*")),
+    ("a 7z archive", (b"7z\xbc\xaf\x27\x1c",)),
+    ("a RAR archive", (b"Rar!\x1a\x07",)),
+    ("a Zstandard archive", (b"(\xb5/\xfd",)),
+    ("an LZ4 archive", (b"\x04\x22M\x18",)),
+    ("a gzip archive in another archive", (b"\x1f\x8b",)),
+    ("an empty zip archive", (b"PK\x05\x06",)),
+    ("a database", (b"SQLite format 3\x00",)),
+    ("an HDF5 file", (b"\x89HDF\r\n\x1a\n",)),
+    ("a piece of music", (b"ID3",)),
+    ("a program", (b"\x7fELF",)),
+    ("a text document", (b"{\\rtf",)),
 )
 _PACKED: dict[bytes, tuple[str, str, Any]] = {
     b"\x1f\x8b": ("a gzip archive", ".gz", gzip.open),
@@ -41,6 +59,7 @@ _PACKED: dict[bytes, tuple[str, str, Any]] = {
 _OFFICE = (("xl/", "an Excel file"), ("word/", "a Word document"), ("ppt/", "a presentation"))
 _OLD_OFFICE = (("Workbook", "an old Excel file (.xls)"), ("WordDocument", "an old Word document"))
 _PHOTOS = (b"heic", b"heix", b"mif1", b"msf1", b"avif")
+_EXPORTED = {what for what, _ in _PROGRAMS}
 _EXPECTED = "Choose a table (CSV, Excel or Parquet), LIBSVM text or NumPy arrays (.npz)"
 
 
@@ -66,18 +85,21 @@ def members(data: bytes, name: str) -> list[tuple[str, bytes]]:
     if not data.startswith(b"PK\x03\x04") or _zip_kind(data) != _ZIP:
         return []
     with reading(f"{name} is a damaged zip archive"), zipfile.ZipFile(io.BytesIO(data)) as archive:
-        held = [info for info in archive.infolist() if not (info.is_dir() or info.filename.startswith("__MACOSX"))]
+        held = [info for info in archive.infolist() if not (info.is_dir() or _HIDDEN.search(info.filename))]
         tables = [info for info in held if info.file_size and info.filename.lower().endswith(_TABLES)]
-        chosen = held if len(held) == 1 else tables
+        chosen = held if len(held) == 1 else tables or [info for info in held if info.file_size]
         if not chosen:
             raise DataError(f"{name} is a zip archive with {len(held)} files: unpack it, and open one of them.")
         check_unpacked(name, sum(info.file_size for info in chosen), UNPACKED)
-        return [(info.filename.rpartition("/")[2], _member(archive, info)) for info in chosen]
-
-
-def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
-    with ArchiveMember(archive, info) as member:
-        return member.read()
+        held_in, size = [], 0
+        for info in chosen:
+            with ArchiveMember(archive, info) as member:
+                packed, inner = member.read(), info.filename.rpartition("/")[2]
+            content, inner = (packed, inner) if packed.startswith(b"PK") else unpacked(packed, inner)
+            size += len(content)
+            check_unpacked(name, size, UNPACKED)
+            held_in.append((inner, content))
+        return held_in
 
 
 def table_format(data: bytes, name: str) -> str:
@@ -90,8 +112,8 @@ def table_format(data: bytes, name: str) -> str:
     kind = _zip_kind(data) if data.startswith(b"PK\x03\x04") else _kind(data)
     if kind in TABLES:
         return kind
-    if kind == "an old Excel file (.xls)":
-        raise DataError(f"{name} is {kind}. Save it as CSV, or as an Excel workbook (.xlsx).")
+    if kind in _EXPORTED or (kind and name.lower().endswith(".xls")):
+        raise DataError(f"{name} is {kind}. Save it as CSV, or as an Excel workbook (.xlsx), where it comes from.")
     if kind:
         raise DataError(f"{name} is {kind}, not a table. {_EXPECTED}.")
     return ""
@@ -99,8 +121,8 @@ def table_format(data: bytes, name: str) -> str:
 
 def _kind(data: bytes) -> str:
     """Return what a file is that is no zip archive, "" where nothing tells."""
-    for signature, what in _SIGNATURES:
-        if data.startswith(signature):
+    for what, signatures in _SIGNATURES:
+        if data.startswith(signatures):
             return what
     if data.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
         kinds = (what for word, what in _OLD_OFFICE if word.encode("utf-16-le") in data)

@@ -15,7 +15,7 @@ from mklviz.quoting import named
 from ._bounds import reason_of
 from ._dataset import DataError, Dataset
 from ._file_kind import members, table_format, unpacked
-from ._formats import arff, format_of, libsvm, npz
+from ._formats import arff, format_of, json, libsvm, npz
 from ._frame import dataset_from_frame
 from ._read_excel import read_excel
 from ._read_parquet import read_parquet
@@ -47,6 +47,8 @@ def read_dataset(
     decimal: str | None = None,
     thousands: str | None = None,
     sheet: str | None = None,
+    test: str | os.PathLike[str] | None = None,
+    missing_view: str | None = None,
 ) -> Dataset:
     """Read a data set from a file, or from the bytes of one.
 
@@ -87,6 +89,13 @@ def read_dataset(
         "." or ","; what stands between thousands. If left out, they are found out.
     sheet : str, optional
         Sheet of a workbook; if left out, the first that holds a table.
+    test : str or path, optional
+        Which rows are tested and not trained on, so that `Dataset.split` follows it: a second file, or a column whose
+        words say train and test. If left out, a column that says nothing else, and files called alike but for these
+        words.
+    missing_view : {"leave-out", "average"}, optional
+        What to do with samples that one of several tables lacks: leave them out, or put the mean of the kernels that
+        have them in the place of those that have not; if left out, what `missing` says.
     progress : callable, optional
         Called with the fraction read; may raise to cancel.
 
@@ -98,7 +107,9 @@ def read_dataset(
     options = TableOptions.checked(
         target, missing, header, leave_out, na,
         task=task, sep=sep, encoding=encoding, decimal=decimal, thousands=thousands, sheet=sheet,
+        test=os.fspath(test) if isinstance(test, os.PathLike) else test, missing_view=missing_view,
     )  # fmt: skip
+    path_or_bytes, options = _with_test(path_or_bytes, options)
     if isinstance(path_or_bytes, bytes):
         return replace(_read(path_or_bytes, name or "data", options, LIMITS.cells, progress), source="")
     if not isinstance(path_or_bytes, (str, os.PathLike)):
@@ -113,6 +124,15 @@ def read_dataset(
     data, filename = read_source(path_or_bytes)
     dataset = _read(data, filename, options, LIMITS.gram_cells, progress)
     return replace(dataset, name=name, title=name) if name else dataset
+
+
+def _with_test(given: Any, options: TableOptions) -> tuple[Any, TableOptions]:
+    """Return the files with that of the rows to test, where `test` is none of them and no column; it keeps its name."""
+    if options.test is None or isinstance(given, bytes) or not os.path.isfile(options.test):
+        return given, options
+    files = [given] if isinstance(given, str | os.PathLike) else [*given]
+    beside = not any(os.path.isdir(file) or Path(file).resolve() == Path(options.test).resolve() for file in files)
+    return [*files, options.test] if beside else given, replace(options, test=Path(options.test).name)
 
 
 def _together(
@@ -159,7 +179,7 @@ def _read(data: bytes, filename: str, options: TableOptions, gram_cells: int, pr
     name, report = named(filename), progress or (lambda _fraction: None)
     with _having_means(name):
         inner, dataset = _parsed(data, filename, name, options, gram_cells, report)
-    stem = named(PurePath(inner).stem)
+    stem = named(inner if "," in inner else PurePath(inner).stem)  # of several files
     return replace(dataset, name=stem, title=stem, source=filename if filename == name else "")
 
 
@@ -200,8 +220,8 @@ def read_frame(
     form: Any = format_of(content, inner)
     if form is None:
         return _frame(content, name, options, report, fewest=1)
-    if form is arff:
-        return arff.frame_of(content, name, report)[0], Found()
+    if form in (arff, json):
+        return form.frame_of(content, name, report)[0], Found()
     if form is libsvm:
         return libsvm.frame_of(content, name, names, target), Found()
     if content.startswith(npz.ARRAY):

@@ -12,13 +12,14 @@ from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mklviz.numbers import counted
 from mklviz.quoting import MOST_NAME, listed, one_line
 
 from ._bounds import check_size
 from ._cells import column, in_quotes, words_listed
-from ._columns import Rows, TableColumn, cell_text, read_columns
+from ._columns import MOST_WORDS, Rows, TableColumn, cell_text, read_columns
 from ._dataset import Array, DataError, Dataset
 from ._labels import MOST_CLASSES, code_labels
 from ._table_options import FILL, LEAVE_OUT, Found, Progress, Role, TableOptions, TableSummary
@@ -32,6 +33,10 @@ FEW = 0.1  # up to this share of rows with missing values are left out, more are
 _LEFT = {"date": "date: left out", "identifier": "row numbers: left out", "text": "text: left out"}
 _ASSUMED = re.compile(" taken to hold ")
 SHOWN_ROWS, SHOWN_COLUMNS = 8, 40
+MOST_OFFERED = 1000  # targets, where none can be used
+_PARTS = {"train", "training", "test", "testing", "val", "valid", "validation", "dev"}
+_CALLED = ("is_test", "is_train", "istest", "istrain")
+_TESTED = "it says which rows are tested"
 
 
 def unique_names(names: Sequence[str], name: str) -> tuple[list[str], list[str]]:
@@ -64,7 +69,14 @@ def dataset_from_frame(
     `name` is the file's. The index of the frame says in which row of the file each row stands; texts become numbers
     where they are.
     """
-    options, found = options or TableOptions(), found or Found()
+    try:
+        return _dataset(frame, options or TableOptions(), name, found or Found(), progress)
+    except DataError as error:
+        error.columns = tuple(map(str, frame.columns[:MOST_OFFERED]))
+        raise
+
+
+def _dataset(frame: pd.DataFrame, options: TableOptions, name: str, found: Found, progress: Progress) -> Dataset:
     if frame.shape[1] < 2:
         said = f"{name} has one column; expected at least one column to learn from and one to predict."
         raise DataError(" ".join([said, *found.assumed]))
@@ -73,6 +85,8 @@ def dataset_from_frame(
     if not len(frame):
         raise DataError(f"{name} has a header and no rows below it.")
     columns, written = read_columns(frame, options, found, progress)
+    marker, tested, tests = _tested(columns, options, found, name)
+    columns = [replace(each, role="nothing", aside=_TESTED) if each is marker else each for each in columns]
     targets = _targets(columns, options.leave_out)
     label = next(each for each in columns if each.name == (options.target or targets[0]))
     used = [each for each in columns if each is not label and not each.aside]
@@ -85,20 +99,55 @@ def dataset_from_frame(
     texts = label.texts()
     labels = code_labels([texts[code] for code in codes], column(label.name), inverse, options.task)
     told = tuple(text for text in found.assumed if not _ASSUMED.search(text))
-    done = (*told, *written, *kept.notes, *_column_notes(columns, label, kept.missing))
+    tested = None if tested is None else tested[kept.rows]
+    apart = () if tested is None else (f"{int(tested.sum()):,} of {len(tested):,} rows are tested, not trained on.",)
+    done = (*told, *written, *kept.notes, *apart, *_column_notes(columns, label, kept.missing))
     comma = ["decimal comma"] if any(each.startswith("Commas in") for each in written) else []
     dialect = ", ".join([*filter(None, [found.dialect]), *comma, f"{len(frame):,} rows"])
-    shown = replace(options, target=label.name, missing=kept.missing, header=found.header)
+    test = options.test if marker is None else marker.name
+    shown = replace(options, target=label.name, missing=kept.missing, header=found.header, test=test)
+    absent = None if found.absent is None else found.absent[kept.rows]
+    lacking = 0 if absent is None else int(absent.any(axis=1).sum())
     summary = TableSummary(
         shown, targets, kept.gaps, len(frame), found.named, done, dialect, found.sheets,
-        _roles(columns, label, labels.task), _first(frame),
+        _roles(columns, label, labels.task), _first(frame), tests, lacking,
     )  # fmt: skip
     features = tuple(feature for each in used for feature in each.names)
     dataset = labels.dataset(name, _values(used, kept.rows, progress), feature_names=features)
     guessed = () if options.target is not None else (f"The target is {column(label.name)}.",)
-    return replace(
-        dataset, notes=(*dataset.notes, *filter(_ASSUMED.search, found.assumed), *guessed, *done), table=summary
-    )
+    notes = (*dataset.notes, *filter(_ASSUMED.search, found.assumed), *guessed, *done)
+    return replace(dataset, notes=notes, table=summary, held_out=tested, absent=absent)
+
+
+def _tested(
+    columns: Sequence[TableColumn], options: TableOptions, found: Found, name: str
+) -> tuple[TableColumn | None, NDArray[np.bool_] | None, tuple[str, ...]]:
+    """Return the column that says which rows are tested, these rows, and what else may say it."""
+    able = {each.name: rows for each in columns if (rows := _test_rows(each)) is not None}
+    tests = (*able, *found.tests)
+    if found.held_out is not None:
+        return None, found.held_out, tests
+    sure = (each.name for each in columns if each.name.lower() in _CALLED or {*map(str.lower, each.texts())} <= _PARTS)
+    free = [name for name in sure if name in able and name not in (options.target, *options.leave_out)]
+    wanted = options.test or next(iter(free), None)
+    marker = next((each for each in columns if each.name == wanted), None)
+    if wanted is not None and wanted not in able:
+        held = f"holds {words_listed(marker.words)}" if marker else "is no column of it, and no file beside it"
+        raise DataError(
+            f"test is a column of {name} of which some words begin with test and others do not, or the name of one of"
+            f" several files; {in_quotes(wanted)} {held}."
+        )
+    return marker, None if wanted is None else able[wanted], tests
+
+
+def _test_rows(made: TableColumn) -> NDArray[np.bool_] | None:
+    """Return in which rows a column says that they are tested; None where it says nothing of the kind."""
+    texts = [text.lower() for text in made.texts()] if len(made.values) <= MOST_WORDS else []
+    test = np.array([text.startswith("test") for text in texts])
+    name = made.name.lower()
+    if len(texts) == 2 and not test.any() and ("test" in name or "train" in name):
+        test = np.array([(text in ("1", "true", "yes")) == ("test" in name) for text in texts])
+    return np.append(test, False)[made.codes] if test.any() and not test.all() else None
 
 
 def check_columns(options: TableOptions, names: Sequence[str], name: str) -> None:
@@ -176,10 +225,11 @@ def _predictable(candidate: TableColumn) -> bool:
 def _guess(columns: Sequence[TableColumn], able: Sequence[TableColumn]) -> TableColumn:
     """Return the column that is called so, else the first where it alone holds words, else the last."""
     holding = ("numbers", "words", "text")
-    named = [each for each in columns if each.name.lower() in LABEL_NAMES and each.role in holding]
+    plain = {each.name: each.name.lower().rpartition(": ")[2] for each in columns}  # without the view's name
+    named = [each for each in columns if plain[each.name] in LABEL_NAMES and each.role in holding]
     called = [each for each in named if each in able or len(each.values) < 2 or len(columns) == 2]
     ends = [each for each in (columns[-1], columns[0]) if each in called]
-    inner = [each for each in called if each.name.lower() != "y"]  # which may be a coordinate
+    inner = [each for each in called if plain[each.name] != "y"]  # which may be a coordinate
     if ends or inner:
         return (ends + inner)[0]
     only = columns[0].role in ("words", "text") and columns[-1].role == "numbers"
@@ -199,7 +249,7 @@ class _Kept(NamedTuple):
 
 
 def _kept(label: TableColumn, used: Sequence[TableColumn], asked: str | None) -> _Kept:
-    labelled, total = ~label.missing, len(label.codes)
+    labelled = ~label.missing
     if not labelled.any():
         raise DataError(f"Column {in_quotes(label.name)} is empty: choose another target.")
     whole = np.logical_and.reduce([labelled, *(~each.missing for each in used)])
@@ -207,7 +257,7 @@ def _kept(label: TableColumn, used: Sequence[TableColumn], asked: str | None) ->
     notes = (f"{_counted(label.gaps)} left out, where {column(label.name)} is empty.",) if label.gaps else ()
     if not gaps:
         return _Kept(np.flatnonzero(labelled), None, 0, notes)
-    if (asked or (LEAVE_OUT if gaps <= FEW * total else FILL)) == FILL:
+    if (asked or (LEAVE_OUT if gaps <= FEW * labelled.sum() else FILL)) == FILL:
         return _Kept(np.flatnonzero(labelled), FILL, gaps, notes)
     if not whole.any():
         raise DataError("A value is missing in every row: fill in the missing values instead of leaving rows out.")

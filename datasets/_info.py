@@ -1,15 +1,26 @@
-"""A data set in short, without loading it: the line in a menu, a table or a citation."""
+"""A data set in short, without loading it: the line in a menu, a table or a citation; and the tables that are shipped.
+
+``tables/cards.toml`` tells of them, and ``tables/NAME.csv`` holds numbers, as their source wrote them, and in the last
+column the class text or the target. Long ones are compressed, ``tables/NAME.csv.gz``; checksums are of the text.
+"""
 
 from __future__ import annotations
 
+import gzip
+import tomllib
 from dataclasses import dataclass
+from functools import cache
+from importlib import resources
 from typing import Any, Literal
 
+import numpy as np
 from numpy.typing import NDArray
 
-from ._dataset import Array, Dataset, Task
+from ._dataset import Array, DataError, Dataset, Task
 
 Kind = Literal["table", "generated", "fetched"]
+UCI = "UCI Machine Learning Repository"
+LICENCE = "none needed: drawn by mklviz"
 
 
 @dataclass(frozen=True)
@@ -46,3 +57,83 @@ class DatasetInfo:
         """Return the data set that the card is of."""
         shared = ("name", "title", "task", "classes", "source", "licence", "doi", "citation")
         return Dataset(X=X, y=y, notes=self.notes + notes, **{key: getattr(self, key) for key in shared}, **more)
+
+
+def task_of(classes: tuple[str, ...]) -> Task:
+    """Return what a data set with these classes poses; none mean numbers."""
+    return "binary" if len(classes) == 2 else "multiclass" if classes else "regression"
+
+
+# -- generated data
+
+
+def generated_info(
+    name: str, title: str, shape: tuple[int, int], classes: tuple[str, ...], source: str, notes: tuple[str, ...] = ()
+) -> DatasetInfo:
+    """Card of a generated data set; `shape` is (n, d) with default options, no `classes` mean regression."""
+    task = task_of(classes)
+    return DatasetInfo(name, title, *shape, task, classes, "generated", source, LICENCE, notes=notes)
+
+
+def at_least(least: int, **counts: int) -> None:
+    """Raise `DataError` unless every count is a whole number of at least `least`."""
+    for name, value in counts.items():
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+            raise DataError(f"{name} must be a whole number of at least {least}, not {value!r:.80}.")
+
+
+def not_negative(**amounts: float) -> None:
+    """Raise `DataError` unless every amount is a finite number of at least 0."""
+    for name, value in amounts.items():
+        if not isinstance(value, (int, float)) or not 0 <= value < np.inf:
+            raise DataError(f"{name} must be a number of at least 0, not {value!r:.80}.")
+
+
+# -- shipped tables
+
+
+@dataclass(frozen=True)
+class TableInfo(DatasetInfo):
+    """The card of a shipped table, which reads the table as well."""
+
+    def load(self) -> Dataset:
+        """Read the table."""
+        header, *lines = _text(self.name).splitlines()
+        rows, _, labels = zip(*(line.rpartition(",") for line in lines), strict=True)
+        code = {text: float(k) for k, text in enumerate(self.classes)}
+        y = np.array([code[label] if self.classes else float(label) for label in labels])
+        X = np.loadtxt(rows, delimiter=",", ndmin=2)
+        return self.dataset(X, 2.0 * y - 1.0 if self.task == "binary" else y, feature_names=header.split(",")[:-1])
+
+
+def _card(
+    name: str, title: str, shape: tuple[int, int], classes: tuple[str, ...], *,
+    doi: str, by: str = "", citation: str = "", source: str = UCI, licence: str = "CC BY 4.0", **more: Any,
+) -> TableInfo:  # fmt: skip
+    """Return the card of a table; `by` is the authors and the year of one of UCI's, `shape` is (n, d)."""
+    where = f" https://doi.org/{doi}" if doi else ""
+    return TableInfo(
+        name, title, *shape, task_of(classes), classes, "table", source, licence, doi,
+        citation or f"{by}. {title} [Dataset]. {UCI}.{where}", **more,
+    )  # fmt: skip
+
+
+@cache
+def tables() -> dict[str, TableInfo]:
+    """Return the cards of the tables that need no code, by their names."""
+    cards = tomllib.loads(resources.files(__package__).joinpath("tables", "cards.toml").read_text(encoding="utf-8"))
+
+    def given(value: Any) -> Any:
+        return tuple(value) if isinstance(value, list) else value
+
+    return {name: _card(name, **{key: given(each) for key, each in said.items()}) for name, said in cards.items()}
+
+
+def _text(name: str) -> str:
+    tables = resources.files(__package__).joinpath("tables")
+    try:
+        if tables.joinpath(f"{name}.csv.gz").is_file():
+            return gzip.decompress(tables.joinpath(f"{name}.csv.gz").read_bytes()).decode()
+        return tables.joinpath(f"{name}.csv").read_text(encoding="utf-8")
+    except OSError:
+        raise DataError(f"The table of {name!r} is missing from the installation; install mklviz again.") from None

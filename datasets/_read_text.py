@@ -7,7 +7,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ._bounds import check_size, reading, reason_of
 from ._cells import is_number
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _SAID = re.compile(r"sep=(.)\s*", re.IGNORECASE)  # by Excel, in the first line
+WIDTHS = "widths"
+MOST_BY_WIDTHS = 2 * 10**7  # letters
+_OPEN = re.compile(r"EOF inside string starting at row (\d+)")
 _TOO_LONG = re.compile(r"[Ll]ine (\d+): expected \d+ fields, saw (\d+)")
 
 
@@ -44,11 +47,22 @@ def read_text(
         [f"The file is not UTF-8 text: its letters are read as {called}."] if called and not options.encoding else []
     )
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    lines = text[:2_000_000].split("\n")[:SAMPLE]  # which tell how it is written
+    lines = _first_lines(text)
+    if any(map(_is_rule, lines)):
+        text = "\n".join("" if _is_rule(line) else line for line in text.split("\n"))
+        lines = _first_lines(text)
     said = _SAID.fullmatch(lines[0])
     remarks = _remarks(lines, bool(said))
     table = lines[remarks:]
-    separator = read_separator(options.sep) if options.sep else said[1] if said else find_separator(table, name)
+    fixed = options.sep == WIDTHS
+    asked = options.sep and not fixed
+    separator = read_separator(str(options.sep)) if asked else said[1] if said else find_separator(table, name)
+    if fixed or (not options.sep and separator == " " and _ragged(split(table, separator))):
+        columns = _by_widths(text)
+        fixed = columns is not None
+        text = columns or text
+        separator = "\t" if columns else separator
+        table = _first_lines(text)[remarks:]
     with reading(f"{name} cannot be read as a table"):
         rows = split(table, separator)
     if not any(map(any, rows)):
@@ -60,7 +74,10 @@ def read_text(
         lines[remarks] = lines[remarks].lstrip("#% ")
     width, below = _width(rows), "\n".join(lines[:remarks])
     if width < fewest:
-        raise DataError(f"{name} has one column; expected at least one column to learn from and one to predict.")
+        raise DataError(
+            f"{name} has one column; expected at least one column to learn from and one to predict. Where another sign"
+            " than commas, semicolons, tabs, bars or blanks separates them, say which: sep."
+        )
     padded = {
         k: [*row[:width], *[""] * (width - len(row))] for k, row in enumerate(rows, remarks + 1) if any(row[:width])
     }
@@ -71,9 +88,42 @@ def read_text(
         rest = rest.lstrip("#% ")
     frame, skipped = _parsed(rest, separator, width, name, remarks, progress)
     frame = frame[(frame.to_numpy() != "").any(axis=1)]
-    dialect = [SEPARATORS.get(separator, f"separated by {separator}"), *([called] if called else [])]
+    between = "fixed widths" if fixed else SEPARATORS.get(separator, f"separated by {separator}")
+    dialect = [between, *([called] if called else [])]
     said_first = Found(assumed=(*notes, *skipped), dialect=", ".join(dialect), decimal="." if separator == "," else ",")
     return named(frame, found, options, name, said_first)
+
+
+def _first_lines(text: str) -> list[str]:
+    """Return the lines that tell how a text is written."""
+    return text[:2_000_000].split("\n")[:SAMPLE]
+
+
+def _is_rule(line: str) -> bool:
+    """Whether a line is drawn, as between names and rows in Markdown and by databases."""
+    return ("---" in line or "===" in line) and not line.strip("-=+:| \t")
+
+
+def _ragged(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether rows are of so many lengths that blanks stand within cells, or in place of some."""
+    widths = Counter(len(row) for row in rows if any(row))
+    return len(widths) > 1 and 10 * max(widths.values()) < 9 * sum(widths.values())
+
+
+def _by_widths(text: str) -> str | None:
+    """Return a table whose columns stand below each other, with tabs between them; None where it is none."""
+    import pandas as pd
+
+    if len(text) > MOST_BY_WIDTHS or "\t" in text:
+        return None
+    options: dict[str, Any] = {"header": None, "dtype": object, "na_filter": False, "skip_blank_lines": False}
+    first, _, rest = text.partition("\n")
+    for names, body in ((first.split(), rest), ([], text)):  # names may not stand above their columns
+        with reading("The table cannot be read by the widths of its columns"):
+            frame = pd.read_fwf(io.StringIO(body), infer_nrows=SAMPLE, **options)
+        if 1 < frame.shape[1] == (len(names) or frame.shape[1]):
+            return "\n".join(map("\t".join, [*([names] if names else []), *frame.to_numpy()]))
+    return None
 
 
 def _remarks(lines: Sequence[str], start: bool) -> int:
@@ -125,7 +175,9 @@ def _parsed(
                 low_memory=False,
             )
         except ValueError as error:
-            raise DataError(f"{name} cannot be read as a table: {reason_of(error)}.") from None
+            open_at = _OPEN.search(str(error))
+            quote = f"a quote is opened below row {above + int(open_at[1])} and not closed" if open_at else ""
+            raise DataError(f"{name} cannot be read as a table: {quote or reason_of(error)}.") from None
     found = [pair for each in said for pair in _TOO_LONG.findall(str(each.message))]
     wrong = {above + int(row): cells for row, cells in found}
     if len(wrong) > max(1, len(frame) // 50):

@@ -1,4 +1,4 @@
-"""Every module of this folder that has a ``load`` function is one data set, called by the module's name.
+"""Every module of this folder that has a ``load`` function is one data set, called by its name, and so is every table.
 
 To add one, add a file: ``load(**options) -> Dataset`` and, so that menus need not load it, ``INFO``, its
 `DatasetInfo`. A name that starts with an underscore is a helper. Installed packages may name further modules.
@@ -16,7 +16,7 @@ from mklviz.plugins import left_out, modules_with
 from mklviz.quoting import hint
 
 from ._dataset import DataError, Dataset
-from ._info import DatasetInfo
+from ._info import DatasetInfo, TableInfo, tables
 
 
 def list_datasets() -> list[str]:
@@ -58,11 +58,11 @@ def describe_datasets() -> tuple[DatasetInfo, ...]:
     return tuple(describe_dataset(name) for name in list_datasets())
 
 
-def _modules() -> dict[str, ModuleType]:
-    return modules_with(sys.modules[__package__], "load")
+def _modules() -> dict[str, ModuleType | TableInfo]:
+    return {**tables(), **modules_with(sys.modules[__package__], "load")}
 
 
-def _find(name: str) -> ModuleType:
+def _find(name: str) -> ModuleType | TableInfo:
     modules = _modules()
     if name not in modules:
         sentence = f"There is no data set {name!r:.80}; {hint(str(name), sorted(modules))}"
@@ -72,7 +72,8 @@ def _find(name: str) -> ModuleType:
 
 def describe_dataset(name: str) -> DatasetInfo:
     """Return the card of one data set, or raise `DataError` if there is none of that name."""
-    info = getattr(_find(name), "INFO", None)
+    found = _find(name)
+    info = getattr(found, "INFO", found)
     if isinstance(info, DatasetInfo):
         return info
     dataset = load_dataset(name)

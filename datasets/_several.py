@@ -1,7 +1,8 @@
 """Several files as one data set: kernels with their labels apart, X and y in two files, tables that are views.
 
-Files are told apart by what they hold: a column alone is the labels, a symmetric matrix a kernel, other tables are
-views of the same samples, joined row by row, or by a column of identifiers that they share.
+Files are told apart by what they hold: a column alone, or beside identifiers, is the labels, a symmetric matrix a
+kernel, other tables are views of the same samples, joined row by row, or by a column of identifiers that they share.
+Files called alike but for "train" and "test" are one, of which the latter rows are tested.
 """
 
 from __future__ import annotations
@@ -12,17 +13,18 @@ from itertools import chain, count
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from mklviz.quoting import listed
 
+from ._cells import column
+from ._columns import cell_text
 from ._dataset import DataError, Dataset
 from ._file_kind import table_format
-from ._formats import _arrays, format_of, matlab, matrix, npz
-from ._formats.arff import frame_of
-from ._formats.arff import looks as is_arff
+from ._formats import _arrays, arff, format_of, json, libsvm, matlab, matrix, npz
 from ._frame import dataset_from_frame
-from ._table_options import Found, Progress, TableOptions
+from ._table_options import AVERAGE, FILL, LEAVE_OUT, Found, Progress, TableOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 FrameReader = Callable[[bytes, str, TableOptions, Progress], "tuple[pd.DataFrame, Found]"]
 
 _LABEL = "label"
+_HELD_OUT = "rows to test"
+_APART = (".test", ".train", ".t")
 
 
 def read_several(
@@ -43,29 +47,35 @@ def read_several(
 ) -> Dataset:
     """Return the data set that some files make together; `read_frame` reads tables that are no format of their own."""
     arrays, frames = dict[str, NDArray[Any]](), dict[str, Any]()
-    alone = replace(options, target=None, leave_out=())  # of the tables together
+    alone = replace(options, target=None, leave_out=(), test=None)  # of the tables together
     for k, (filename, data) in enumerate(files):
-        stem = _free(PurePath(filename).stem, {*frames, *(key.partition(".")[0] for key in arrays)})
+        path = PurePath(filename)
+        called = path.name if path.suffix.lower() in _APART else path.stem
+        stem = _free(called, {*frames, *(key.partition(".")[0] for key in arrays)})
         found = _arrays_of(data, filename, gram_cells)
         if found is None:
-            arff = is_arff(data)
-            frame = frame_of(data, filename, progress)[0] if arff else read_frame(data, filename, alone, progress)[0]
-            frames[stem] = frame.reset_index(drop=True)
+            frames[stem] = _frame_in(data, filename, alone, progress, read_frame)
         else:
             one = next(iter(found.values())) if len(found) == 1 else None
             arrays |= {stem: one} if one is not None else {f"{stem}.{key}": array for key, array in found.items()}
         progress(k / len(files))
     if not frames and not any(array.size > 1 for array in arrays.values()):
         raise DataError(f"{name} is made of {len(files)} files without a table: {listed([key for key, _ in files])}.")
+    test = None if options.test is None else PurePath(options.test)
+    pairs = _arrays.pairs_to_test([*arrays, *frames], () if test is None else (test.name, test.stem))
+    held_out = _stacked(pairs, arrays, frames)
     if not frames:
-        return _of_arrays(arrays, name, options)
+        made = _of_arrays(arrays, name, options)
+        return made if held_out is None else replace(made, held_out=held_out)
     labels = [stem for stem, array in arrays.items() if array.ndim == 1 or array.dtype.kind in "US"]
     if len(labels) > 1:
         raise DataError(f"{listed(labels)} each hold one column: which of them are the labels is not clear.")
     for stem, array in arrays.items():
         if stem not in labels and array.ndim == 2:
             frames[stem] = npz.frame_of(array, stem).reset_index(drop=True)
-    return _of_frames(frames, arrays[labels[0]] if labels else None, name, options, progress)
+    tests = tuple(frames) if len(frames) > 1 and len({tuple(frame.columns) for frame in frames.values()}) == 1 else ()
+    told = Found(held_out=held_out, tests=(*tests, *pairs))
+    return _of_frames(frames, arrays[labels[0]] if labels else None, name, options, progress, told)
 
 
 def _free(stem: str, taken: set[str]) -> str:
@@ -78,11 +88,52 @@ def _arrays_of(data: bytes, filename: str, gram_cells: int) -> dict[str, NDArray
     form = format_of(data, filename)
     if form in (npz, matlab):
         return dict(form.arrays_in(data, filename, gram_cells))  # type: ignore[union-attr]
-    if is_arff(data) or (form is None and table_format(data, filename)):
+    if form in (arff, json) or (form is None and table_format(data, filename)):
         return None
     array: NDArray[Any] | None = matrix.labels_in(data)
     array = matrix.matrix_in(data) if array is None else array
     return None if array is None else {filename: array}
+
+
+def _frame_in(
+    data: bytes, filename: str, options: TableOptions, progress: Progress, read_frame: FrameReader
+) -> pd.DataFrame:
+    form: Any = format_of(data, filename)
+    if form is libsvm:
+        return libsvm.frame_of(data, filename, (), _LABEL)
+    of_form = form.frame_of(data, filename, progress) if form in (arff, json) else None
+    frame = (of_form or read_frame(data, filename, options, progress))[0]
+    return frame.reset_index(drop=True)
+
+
+def _stacked(
+    pairs: dict[str, str], arrays: dict[str, NDArray[Any]], frames: dict[str, pd.DataFrame]
+) -> NDArray[np.bool_] | None:
+    """Put rows to test below those that are called alike; return which they are, None where there are none."""
+    import pandas as pd
+
+    counts = set()
+    for test, train in pairs.items():
+        parts = [arrays.pop(key) if key in arrays else frames.pop(key) for key in (train, test)]
+        counts.add((len(parts[0]), len(parts[1])))
+        if all(isinstance(part, np.ndarray) for part in parts) and parts[0].shape[1:] == parts[1].shape[1:]:
+            arrays[train] = np.concatenate(parts)
+            continue
+        first, second = (npz.frame_of(part, train) if isinstance(part, np.ndarray) else part for part in parts)
+        if first.columns[-1] == second.columns[-1] == _LABEL:  # of LIBSVM, where columns of zeros are not written
+            columns = max(first.columns, second.columns, key=len)
+            first, second = (part.reindex(columns=columns, fill_value=0.0) for part in (first, second))
+        lacking = [each for each in first.columns if each not in second.columns]
+        if lacking:
+            raise DataError(
+                f"{test} has no {column(str(lacking[0]))}, which {train} has: rows to test need all columns, the target"
+                " too. A table without the target can be predicted once a model is there."
+            )
+        frames[train] = pd.concat([first, second[first.columns]], ignore_index=True)
+    if len(counts) > 1:
+        said = "; ".join(f"{train:,} to train on and {test:,} to test" for train, test in sorted(counts))
+        raise DataError(f"The files have different numbers of rows: {said}.")
+    return np.repeat([False, True], counts.pop()) if counts else None
 
 
 def _of_arrays(arrays: dict[str, NDArray[Any]], name: str, options: TableOptions) -> Dataset:
@@ -96,56 +147,85 @@ def _of_arrays(arrays: dict[str, NDArray[Any]], name: str, options: TableOptions
 
 
 def _of_frames(
-    frames: dict[str, pd.DataFrame], labels: NDArray[Any] | None, name: str, options: TableOptions, progress: Progress
-) -> Dataset:
+    frames: dict[str, pd.DataFrame], labels: NDArray[Any] | None, name: str, options: TableOptions,
+    progress: Progress, found: Found,
+) -> Dataset:  # fmt: skip
     import pandas as pd
 
-    joined, parts, notes = _joined(frames)
+    first = next(iter(frames.values()))
+    if found.held_out is not None:
+        if len(first) != len(found.held_out):
+            raise DataError(f"{next(iter(frames))} has no rows to test beside the others: give them as a file, too.")
+        first[_HELD_OUT] = found.held_out
+    joined, parts, absent, notes = _joined(frames, options.missing_view)
+    held_out = joined.pop(_HELD_OUT).eq(True).to_numpy() if _HELD_OUT in joined else None
     if labels is not None:
         if len(labels) != len(joined):
             raise DataError(f"There are {len(labels):,} labels for {len(joined):,} rows: one for each is needed.")
         joined[_LABEL] = labels
         options = replace(options, target=options.target or _LABEL)
+    elif len(parts) > 1 and options.target is None:
+        alone = [columns[0] for columns in parts.values() if len(columns) == 1]
+        options = replace(options, target=alone[0] if len(alone) == 1 else None)
+    if absent is not None and options.missing_view == AVERAGE:
+        options = replace(options, missing=FILL)  # with what the kernels that have them are put in place of
     joined.index = pd.RangeIndex(1, len(joined) + 1)
-    dataset = dataset_from_frame(joined, options, name, Found(assumed=notes), progress)
+    found = replace(found, assumed=notes, held_out=held_out, absent=absent)
+    dataset = dataset_from_frame(joined, options, name, found, progress)
     target = None if dataset.table is None else dataset.table.options.target
-    groups = []
-    for columns in parts.values():
+    groups, shown = [], []
+    for place, columns in enumerate(parts.values()):
         mine = {column for column in columns if column != target}
         of_words = enumerate(dataset.feature_names)
-        groups.append(tuple(j for j, name in of_words if name in mine or name.rpartition("=")[0] in mine))
-    kept = tuple(group for group in groups if group)
-    return replace(dataset, groups=kept if len(kept) > 1 else None)
+        group = tuple(j for j, name in of_words if name in mine or name.rpartition("=")[0] in mine)
+        if group:
+            groups.append(group)
+            shown.append(place)
+    average = options.missing_view == AVERAGE and dataset.absent is not None and len(groups) > 1
+    absent = dataset.absent[:, shown] if average and dataset.absent is not None else None
+    return replace(dataset, groups=tuple(groups) if len(groups) > 1 else None, absent=absent)
 
 
-def _joined(frames: dict[str, pd.DataFrame]) -> tuple[pd.DataFrame, dict[str, list[str]], tuple[str, ...]]:
-    """Return one table of all, the columns of each, and notes."""
+def _joined(
+    frames: dict[str, pd.DataFrame], missing_view: str | None
+) -> tuple[pd.DataFrame, dict[str, list[str]], NDArray[np.bool_] | None, tuple[str, ...]]:
+    """Return one table of all, the columns of each, which rows each lacks, and notes."""
     import pandas as pd
 
     shared = _identifier(list(frames.values()))
     sizes = {stem: len(frame) for stem, frame in frames.items()}
-    several = len(frames) > 1
-    named = {
-        stem: frame.rename(columns={c: f"{stem}: {c}" if several and c != shared else str(c) for c in frame.columns})
-        for stem, frame in frames.items()
+    own = {stem: [c for c in frame.columns if c not in (shared, _HELD_OUT)] for stem, frame in frames.items()}
+    several = sum(len(columns) > 1 for columns in own.values()) > 1
+    called = {
+        stem: {c: f"{stem}: {c}" if several and len(columns) > 1 else str(c) for c in columns}
+        for stem, columns in own.items()
     }
-    parts = {stem: [c for c in frame.columns if c != shared] for stem, frame in named.items()}
+    named = [frame.rename(columns=called[stem]) for stem, frame in frames.items()]
+    parts = {stem: [*names.values()] for stem, names in called.items()}
     if shared is None:
         if len(set(sizes.values())) > 1:
             counts = ", ".join(f"{stem} has {size:,}" for stem, size in sizes.items())
+            alike = len({tuple(frame.columns) for frame in frames.values()}) == 1
+            more = f" Where one holds rows to test, call it {next(iter(sizes))}_test, or say so: test." if alike else ""
             raise DataError(
                 f"The tables have different numbers of rows ({counts}) and no column of identifiers in common: add one,"
-                " so that their rows can be matched."
+                f" so that their rows can be matched.{more}"
             )
-        return pd.concat(list(named.values()), axis=1), parts, ()
-    tables = [frame.set_index(shared) for frame in named.values()]
-    joined = pd.concat(tables, axis=1, join="outer")
-    notes = [f"Rows are matched by the column {shared}."] if several else []
-    for stem, table in zip(named, tables, strict=True):
-        lacking = len(joined) - len(table)
+        return pd.concat(named, axis=1), parts, None, ()
+    tables = [table.set_index(table[shared].map(cell_text)).drop(columns=shared) for table in named]
+    joined = pd.concat(tables, axis=1, join="inner" if missing_view == LEAVE_OUT else "outer")
+    if not len(joined):
+        raise DataError(f"No value of the {column(shared)} stands in all tables, so that no rows can be matched.")
+    notes = [f"Rows are matched by the column {shared}."]
+    absent = np.column_stack([~joined.index.isin(table.index) for table in tables])
+    everyone = len(pd.concat([table.index.to_series() for table in tables]).unique())
+    for stem, table in zip(parts, tables, strict=True):
+        lacking = everyone - len(table)
         if lacking:
-            notes.append(f"{lacking:,} of {len(joined):,} samples are missing in the view {stem}.")
-    return joined.reset_index(drop=True), parts, tuple(notes)
+            said = {LEAVE_OUT: ", and left out", AVERAGE: ": the mean of the kernels that have them stands for theirs"}
+            what = f"{lacking:,} of {everyone:,} samples are missing in the view {stem}"
+            notes.append(f"{what}{said.get(missing_view or '', '')}.")
+    return joined.reset_index(drop=True), parts, absent if absent.any() else None, tuple(notes)
 
 
 def _identifier(frames: Sequence[pd.DataFrame]) -> str | None:
@@ -153,5 +233,10 @@ def _identifier(frames: Sequence[pd.DataFrame]) -> str | None:
     if len(frames) < 2:
         return None
     common = [column for column in frames[0].columns if all(column in frame.columns for frame in frames)]
-    telling = (c for c in common if all(frame[c].is_unique and frame[c].notna().all() for frame in frames))
-    return next(telling, None)
+    for called in common:
+        cells = [frame[called].map(cell_text) for frame in frames]
+        if all(each.is_unique and each.ne("").all() for each in cells):
+            shared = [each.isin(cells[0]).sum() for each in cells[1:]]  # measured values are other ones in each table
+            if all(2 * n >= min(len(each), len(cells[0])) for n, each in zip(shared, cells[1:], strict=True)):
+                return str(called)
+    return None

@@ -6,11 +6,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mklviz.numbers import is_switch, is_whole
 
 LEAVE_OUT, FILL = "leave-out", "fill"
 MISSING_CHOICES = (LEAVE_OUT, FILL)
 TASK_CHOICES = ("classes", "numbers")
+AVERAGE = "average"
+VIEW_CHOICES = (LEAVE_OUT, AVERAGE)
 MOST_ABOVE = 200  # rows in which names are looked for
 
 Progress = Callable[[float], object]  # called with the fraction read; what it raises ends the reading
@@ -18,7 +23,12 @@ Role = Literal["target", "numbers", "words", "date", "identifier", "text", "noth
 
 
 class DataError(ValueError):
-    """Data that cannot be found, read or used; the message says what was wrong and what to do."""
+    """Data that cannot be found, read or used; the message says what was wrong and what to do.
+
+    `columns`: those of a table that was read and cannot be used as it was, one of which may be a better target.
+    """
+
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -29,7 +39,9 @@ class TableOptions:
     the median of the column there, or its most frequent word; `header`: whether the first row holds column names, or
     the number of the row that does, or of the two that do together; `task`: "classes" or "numbers", what the target
     holds; `leave_out`: columns that are not used; `na`: words that say that a value is missing; `sep`, `encoding`,
-    `decimal`, `thousands`: how a text is written; `sheet`: of a workbook.
+    `decimal`, `thousands`: how a text is written; `sheet`: of a workbook; `test`: the column that says which rows are
+    tested, or the one of several files that holds them; `missing_view`: "leave-out" leaves out the samples that a view
+    lacks, "average" puts the mean of the kernels that have them in place of those that have not.
     """
 
     target: str | None = None
@@ -43,6 +55,8 @@ class TableOptions:
     decimal: str | None = None
     thousands: str | None = None
     sheet: str | None = None
+    test: str | None = None
+    missing_view: str | None = None
 
     @classmethod
     def checked(
@@ -55,7 +69,8 @@ class TableOptions:
         **words: Any,
     ) -> TableOptions:
         """Return the options, or raise `DataError` with a sentence on the first that is none."""
-        for key, value, choices in (("missing", missing, MISSING_CHOICES), ("task", words.get("task"), TASK_CHOICES)):
+        for key, choices in (("missing", MISSING_CHOICES), ("task", TASK_CHOICES), ("missing_view", VIEW_CHOICES)):
+            value = missing if key == "missing" else words.get(key)
             if value not in (None, *choices):
                 raise DataError(f"{key} is {' or '.join(choices)}, not {value!r:.80}.")
         for key, value in (("target", target), *words.items()):
@@ -95,7 +110,8 @@ class TableSummary:
     predicted, the best guess first; `gaps`: rows with a target in which another value is missing; `rows`: all rows;
     `named`: whether the format itself names the columns; `done`: what was done, a sentence each; `dialect`: how the
     file is written, in short; `sheets`: of a workbook; `columns`: their names, what they became, and a few words on it;
-    `first`: the first rows as they were read.
+    `first`: the first rows as they were read; `tests`: what may say which rows are tested, columns or files; `absent`:
+    samples that a view lacks.
     """
 
     options: TableOptions
@@ -108,6 +124,8 @@ class TableSummary:
     sheets: tuple[str, ...] = ()
     columns: tuple[tuple[str, Role, str], ...] = ()
     first: tuple[tuple[str, ...], ...] = ()
+    tests: tuple[str, ...] = ()
+    absent: int = 0
 
 
 @dataclass(frozen=True)
@@ -115,7 +133,9 @@ class Found:
     """What is known of a frame from its file: whether a row of it held names, and whether the format has them.
 
     `unnamed`: whether its first column had no name; `assumed`: sentences on what was guessed; `dialect`: how the file
-    is written; `decimal`: how commas in numbers are meant where none tells; `sheets`: of a workbook.
+    is written; `decimal`: how commas in numbers are meant where none tells; `sheets`: of a workbook; `held_out`: which
+    rows came from a file of rows to test; `absent` (rows, views): which rows a view lacks; `tests`: files that may hold
+    such rows.
     """
 
     header: bool | int | tuple[int, ...] = True
@@ -125,3 +145,6 @@ class Found:
     dialect: str = ""
     decimal: str = "."
     sheets: tuple[str, ...] = ()
+    held_out: NDArray[np.bool_] | None = None
+    absent: NDArray[np.bool_] | None = None
+    tests: tuple[str, ...] = ()

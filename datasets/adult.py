@@ -13,22 +13,11 @@ from dataclasses import replace
 import numpy as np
 
 from ._dataset import Dataset
-from ._generate import at_least
-from ._table import table_info
+from ._info import at_least, tables
 
 ANSWERS = (5, 8, 5, 16, 5, 7, 14, 6, 5, 2, 2, 2, 5, 41)  # that there are to each question
 
-INFO = table_info(
-    "adult",
-    "Adult",
-    (32561, sum(ANSWERS)),
-    ("<=50K", ">50K"),
-    by="Becker, B., Kohavi, R. (1996)",
-    doi="10.24432/C5XW20",
-    sha256="3c4bad40eda0cd20b5eda94aa155c534a956053b233d5c0ac57a95b18725e178",
-    source="UCI Machine Learning Repository, as coded by J. Platt, Fast training of support vector machines (1999)",
-    notes=("Columns are zeros and ones: the papers leave them as they are, so do not standardize for theirs.",),
-)
+INFO = tables()["adult"]
 
 
 def load(n: int = INFO.n_samples) -> Dataset:

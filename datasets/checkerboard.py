@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._dataset import Dataset
-from ._generate import at_least, generated_info
+from ._info import at_least, generated_info
 
 INFO = generated_info(
     "checkerboard", "Checkerboard", (400, 2), ("dark", "light"), "uniform points labelled by the square they fall in"

@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ._cover import AREAS, CLASSES, FEATURE_NAMES, MEASURED, N_FEATURES, N_SAMPLES, SOILS
 from ._dataset import Array, DataError, Dataset
-from ._generate import at_least, generated_info
+from ._info import at_least, generated_info
+from .covertype import AREAS, CLASSES, FEATURE_NAMES, MEASURED, N_FEATURES, N_SAMPLES, SOILS
 
 INFO = generated_info(
     "covertype_like",

@@ -11,24 +11,11 @@ from dataclasses import replace
 import numpy as np
 
 from ._dataset import Dataset
-from ._table import KEEL, table_info
+from ._info import tables
 
 LETTERS = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
-INFO = table_info(
-    "letter",
-    "Letter Recognition",
-    (20000, 16),
-    ("N to Z", "A to M"),
-    by="Slate, D. (1991)",
-    doi="10.24432/C5ZP40",
-    sha256="a36e271dce68bd0c1f47615cbdf19636c038a01baca9358ad0d50ca55c0c4a1d",
-    source=KEEL,
-    notes=(
-        "The letters A to M are set against N to Z, so that there are two classes; load_dataset('letter', halves=False)"
-        " tells all 26 apart.",
-    ),
-)
+INFO = tables()["letter"]
 
 
 def load(halves: bool = True) -> Dataset:

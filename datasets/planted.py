@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._dataset import Array, DataError, Dataset
-from ._generate import at_least, generated_info
+from ._info import at_least, generated_info
 
 INFO = generated_info(
     "planted",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._dataset import Dataset
-from ._generate import at_least, generated_info, not_negative
+from ._info import at_least, generated_info, not_negative
 
 INFO = generated_info("rings", "Two rings", (200, 2), ("inner", "outer"), "two circles around one centre with noise")
 

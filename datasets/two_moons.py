@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._dataset import Dataset
-from ._generate import at_least, generated_info, not_negative
+from ._info import at_least, generated_info, not_negative
 
 INFO = generated_info(
     "two_moons", "Two moons", (200, 2), ("upper", "lower"), "two interleaving half circles with noise"

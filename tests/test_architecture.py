@@ -113,7 +113,7 @@ def test_a_circle_is_found() -> None:
 
 
 def test_the_modules_are_found() -> None:
-    assert {"mklviz.kernels.bank", "mklviz.solvers.spg", "mklviz.datasets.iris", "mklviz.engine.run"} <= set(SOURCES)
+    assert {"mklviz.kernels.bank", "mklviz.solvers.spg", "mklviz.datasets.letter", "mklviz.engine.run"} <= set(SOURCES)
     assert "mklviz.contract" in imports("mklviz.solvers.spg")
 
 

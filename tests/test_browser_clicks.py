@@ -153,9 +153,9 @@ LEFT = """(place) => {
   document.querySelector(place).click()
   history.back()
 }"""
-DROPPED = """([name, content]) => {
+DROPPED = """(files) => {
   const dataTransfer = new DataTransfer()
-  dataTransfer.items.add(new File([content], name))
+  for (const [name, content] of files) dataTransfer.items.add(new File([content], name))
   for (const kind of ["dragover", "drop"]) {
     const event = new DragEvent(kind, { dataTransfer, bubbles: true, cancelable: true })
     if (document.body.dispatchEvent(event)) throw Error(`${kind} leaves the page`)
@@ -233,8 +233,11 @@ def test_a_table_dropped_on_the_page_is_opened_whenever_it_was(chromium: Any, se
                 PRESSED, [f"#mklviz-front .small li:nth-child({lesson}) a", ""]
             )  # a lesson folds away the controls where files are opened
         rows = "".join(f"{i},{i % 7},{'yes' if i % 2 else 'no'}\n" for i in range(samples))
-        page.evaluate(DROPPED, ["mine.csv", f"a,b,class\n{rows}"])
-        page.get_by_text(f"{samples} samples, 2 features").wait_for()
+        files = [["mine.csv", f"a,b,class\n{rows}"]]
+        if lesson == 3:  # rows to test, too, in a file of their own
+            files = [["train.csv", files[0][1]], ["test.csv", f"a,b,class\n{rows}"]]
+        page.evaluate(DROPPED, files)
+        page.get_by_text(f"{samples * len(files)} samples, 2 features").wait_for()
         wait_for(lambda: not page.evaluate(BUSY), "the dashboard", events_of(page))
         views_stand(page)
     assert not errors

@@ -12,7 +12,7 @@ import pytest
 from sklearn.datasets import _covtype
 
 from mklviz.datasets import DataError, describe_datasets, load_dataset
-from mklviz.datasets._cover import FEATURE_NAMES, MEASURED
+from mklviz.datasets.covertype import FEATURE_NAMES, MEASURED
 
 LIKE = load_dataset("covertype_like", n=20_000)
 

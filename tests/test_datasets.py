@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import mklviz.datasets as datasets
-from mklviz.datasets import DataError, Dataset, _registry, _table, describe_datasets, list_datasets, load_dataset
+from mklviz.datasets import DataError, Dataset, _info, _registry, describe_datasets, list_datasets, load_dataset
 
 CARDS = {card.name: card for card in describe_datasets()}
 TABLES = [card for card in CARDS.values() if card.kind == "table"]
@@ -182,7 +182,7 @@ def test_coded_columns_hold_the_documented_codes():
 
 
 def test_cards_are_shown_without_reading_a_table(monkeypatch):
-    monkeypatch.setattr(_table, "_text", lambda name: pytest.fail(f"the table {name} was read"))
+    monkeypatch.setattr(_info, "_text", lambda name: pytest.fail(f"the table {name} was read"))
     assert [card.name for card in describe_datasets()] == list_datasets()
 
 

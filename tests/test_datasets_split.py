@@ -188,3 +188,17 @@ def test_arrays_are_copies_and_cannot_be_written():
     with pytest.raises(ValueError, match="read-only"):
         ds.X[0] = 2.0
     assert repr(ds) == "<Dataset 'toy', 20 samples, 3 features, binary: -1 / +1>"
+
+
+def test_samples_that_are_held_out_are_tested_whatever_the_share_and_the_seed():
+    held = np.arange(20) % 3 == 0
+    data = toy(held_out=held.tolist())
+    for share, seed in ((0.5, 0), (0.9, 7)):
+        train, test = data.split(train=share, seed=seed, standardize=False)
+        assert np.array_equal(train.X, data.X[~held])
+        assert np.array_equal(test.X, data.X[held])
+        assert train.notes[-1].endswith("a split with the rows to test that the data name: 13 of 20 samples.")
+    with pytest.raises(DataError, match="held_out must say True or False of each of the 20 samples"):
+        replace(data, held_out=[True])
+    with pytest.raises(DataError, match="leave none to test on"):
+        replace(data, held_out=[False] * 20).split()

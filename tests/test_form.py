@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
+import zipfile
+from base64 import b64encode
 from typing import Any
 
 import pytest
 from _waits import next_round
 
 from mklviz.views.explorer.explorer import Explorer
-from mklviz.views.form import Button, Chip, Form, FormPart, Group, Menu, Note, Select, Slider, Switch, TextBox
+from mklviz.views.form import Button, Chip, File, Form, FormPart, Group, Menu, Note, Select, Slider, Switch, TextBox
 
 
 def told(form: Form) -> list[dict[str, Any]]:
@@ -113,6 +116,33 @@ def test_buttons_and_menus_call_who_made_them_unless_they_are_off_or_hidden() ->
     menu.visible = False
     do(form, menu, value="Linear")
     assert pressed == ["button", "Linear"]
+
+
+def test_several_files_arrive_as_one_archive() -> None:
+    arrived: list[bytes] = []
+    file = File(limit=10, several=True)
+    file.param.watch(lambda event: arrived.append(event.new) if event.new is not None else None, "value")
+    form = Form(file)
+
+    def send(name: str, content: bytes, at: int, of: int, size: int | None = None) -> None:
+        piece = b64encode(content).decode()
+        do(form, file, name=name, size=len(content) if size is None else size, begins=True, piece=piece, at=at, of=of)
+
+    send("a.csv", b"abc", 0, 2)
+    send("b.csv", b"de", 0, 2)  # another choice before the first was there
+    send("c.csv", b"fg", 1, 2)
+    with zipfile.ZipFile(io.BytesIO(arrived.pop())) as packed:
+        assert {name: packed.read(name) for name in packed.namelist()} == {"b.csv": b"de", "c.csv": b"fg"}
+    assert file.filename == "b.csv,c.csv"
+    send("a.csv", b"12345678", 0, 2)
+    send("b.csv", b"123", 1, 2)  # more than allowed together
+    assert arrived == [b""]
+    for at, of in ((1, 2), (2, 2), (0, 10**6), (-1, 1)):
+        send("a.csv", b"abc", at, of)
+        assert file.trouble
+    file.several = False
+    send("a.csv", b"abc", 0, 2)
+    assert arrived == [b""]
 
 
 def test_every_kind_of_part_has_somebody_to_draw_it() -> None:

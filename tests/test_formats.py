@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import json
 import lzma
 import zipfile
 from collections.abc import Callable
@@ -249,9 +250,9 @@ def test_what_an_archive_holds_is_said_where_labels_are_missing() -> None:
 
 
 def test_arrays_that_play_no_part_are_named() -> None:
-    data = read(saved(X_train=X, y_train=Y, X_test=X[:7], y_test=Y[:7]), "x.npz")
+    data = read(saved(X_train=X, y_train=Y, old=X[:7], seen=Y[:7]), "x.npz")
     assert is_the_table(data)
-    assert "Not used of x.npz: X_test (7, 3), y_test (7,)." in data.notes
+    assert "Not used of x.npz: old (7, 3), seen (7,)." in data.notes
 
 
 def test_a_single_array_is_a_table_whose_last_column_is_the_target() -> None:
@@ -389,6 +390,9 @@ def test_tables_of_the_same_samples_are_views_matched_by_their_identifiers(tmp_p
     assert data.feature_names == ("sound: loud", "sound: high", "picture: red", "picture: size=small")
     assert data.groups == ((0, 1), (2, 3))
     assert np.allclose(data.X[:, :3], X)
+    again = read_dataset(tmp_path)
+    assert again.table is not None
+    assert again.table.options.target == "sound: class"  # which is its name in the view
     with pytest.raises(DataError, match="different numbers of rows"):
         read_dataset(written(tmp_path, sound_csv="a,b\n1,x\n", picture_csv="c,d\n1,x\n2,y\n"))
 
@@ -401,9 +405,184 @@ def test_samples_that_a_view_lacks_are_said_and_left_out(tmp_path: Path) -> None
     assert any("3 of 40 samples are missing in the view picture" in note for note in data.notes)
 
 
+@pytest.mark.parametrize("lacking", ["picture", "sound"])
+def test_the_mean_of_other_kernels_stands_for_those_of_a_view_that_lacks_a_sample(lacking: str, tmp_path: Path) -> None:
+    sound, picture = (view.set_index("id", drop=False).loc[views()[0]["id"]] for view in views())
+    sound, picture = (sound, picture[5:]) if lacking == "picture" else (sound[5:], picture.assign(kind=WORDS))
+    paths = written(tmp_path, sound_csv=sound.to_csv(index=False), picture_csv=picture.to_csv(index=False))
+    target = "sound: class" if lacking == "picture" else "picture: kind"
+    whole = read_dataset(paths, target=target, missing_view="average")
+    apart = read_dataset(paths, target=target, missing_view="leave-out")
+    assert (whole.n_samples, apart.n_samples) == (N, N - 5)
+    assert whole.absent is not None
+    assert apart.absent is None
+    assert whole.absent.sum(axis=0).tolist() == ([0, 5] if lacking == "picture" else [5, 0])
+    recipe = mv.Recipe.from_words("kernels=linear@views; normalize=none; train=60%").on(whole)
+    prepared = recipe.prepare()
+    assert (prepared.train.n_features, len(prepared.problem.bank)) == (0, 2)
+    train, _ = whole.split(train=0.6)
+    assert train.groups is not None
+    assert train.absent is not None
+    first, second = (train.X[:, group] @ train.X[:, group].T for group in train.groups)
+    gone = train.absent.any(axis=1)
+    theirs, other = (second, first) if lacking == "picture" else (first, second)
+    expected = np.where(gone[:, None] | gone[None, :], other, theirs)
+    assert prepared.train.grams is not None
+    assert np.allclose(prepared.train.grams[1 if lacking == "picture" else 0], expected)
+    again = mv.Recipe.from_words(recipe.to_words())
+    assert again == recipe
+    assert again.data.missing_view == "average"
+
+
+def test_labels_beside_identifiers_are_the_target_of_the_other_table(tmp_path: Path) -> None:
+    sound, _ = views()
+    labels = sound[["id", "class"]].sample(frac=1.0, random_state=2)
+    data = read_dataset(
+        written(tmp_path, x_csv=sound[["id", "loud", "high"]].to_csv(index=False), y_csv=labels.to_csv(index=False))
+    )
+    assert data.feature_names == ("loud", "high")
+    assert np.allclose(data.X, X[:, :2])
+    assert np.array_equal(np.array(data.classes)[(data.y > 0).astype(int)], WORDS)
+
+
+# -- rows to test
+
+
+HEADED = "a,b,c,class\n"
+TRAINED = N - 10
+
+
+def halves(data: Dataset) -> None:
+    """Check that the last ten rows are tested, whatever the share and the seed."""
+    assert data.held_out is not None
+    assert data.held_out.tolist() == [False] * TRAINED + [True] * 10
+    for seed in (0, 1):
+        train, test = data.split(train=0.9, seed=seed, standardize=False)
+        assert np.allclose(train.X, X[:TRAINED])
+        assert np.allclose(test.X, X[TRAINED:])
+        assert train.held_out is None
+    assert data.n_train(0.9) == TRAINED
+
+
+def tables() -> tuple[str, str]:
+    lines = rows().splitlines(keepends=True)
+    return HEADED + "".join(lines[:TRAINED]), HEADED + "".join(lines[TRAINED:])
+
+
+@pytest.mark.parametrize(
+    "names", [("train_csv", "test_csv"), ("t_csv", "t-test_csv"), ("t_data", "t_test"), ("test_csv", "train_csv")]
+)
+def test_files_called_alike_but_for_train_and_test_are_one(names: tuple[str, str], tmp_path: Path) -> None:
+    texts = tables() if names[0] != "test_csv" else tables()[::-1]
+    paths = written(tmp_path, **dict(zip(names, texts, strict=True)))
+    data = read_dataset(paths)
+    halves(data)
+    assert "10 of 40 rows are tested, not trained on." in data.notes
+    halves(read_dataset_bytes(zipped(**dict(zip(names, (text.encode() for text in texts), strict=True))), "t.zip"))
+
+
+def test_a_second_file_holds_the_rows_to_test(tmp_path: Path) -> None:
+    first, second = written(tmp_path, mine_csv=tables()[0], other_csv=tables()[1])
+    for data in (read_dataset(first, test=second), read_dataset([first, second], test="other.csv")):
+        halves(data)
+        assert data.table is not None
+        assert data.table.options.test == "other.csv"
+    recipe = mv.Recipe().on(data)
+    assert "test=other.csv" in recipe.to_words()
+    assert recipe.data.source != mv.Recipe().on(replace(data, held_out=None)).data.source
+    assert np.allclose(recipe.prepare().test.y, data.y[TRAINED:])
+    with pytest.raises(DataError, match=r'has no column "class", which mine has.*can be predicted once'):
+        read_dataset([first, *written(tmp_path, other_csv="a,b,c\n1,2,3\n2,3,4\n")], test="other.csv")
+    with pytest.raises(DataError, match="Where one holds rows to test, call it mine_test, or say so: test"):
+        read_dataset([first, *written(tmp_path, other_csv=tables()[1].replace("1", "2"))])
+    with pytest.raises(DataError, match=r'"nowhere\.csv" is no column of it, and no file beside it'):
+        read_dataset(first, test="nowhere.csv")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("set", ("train", "test")), ("is_train", ("1", "0")), ("is_test", ("no", "yes"))]
+)
+def test_a_column_says_which_rows_are_tested(name: str, words: tuple[str, str], tmp_path: Path) -> None:
+    marked = "".join(f"{row},{words[i >= TRAINED]}\n" for i, row in enumerate(rows().splitlines()))
+    data = read(f"a,b,c,class,{name}\n{marked}", "t.csv")
+    halves(data)
+    assert f'Column "{name}" is set aside: it says which rows are tested.' in data.notes
+    assert read(f"a,b,c,class,{name}\n{marked}", "t.csv", leave_out=name).held_out is None
+    with pytest.raises(DataError, match=r'some words begin with test and others do not.*"class" holds no, yes'):
+        read(f"a,b,c,class,{name}\n{marked}", "t.csv", test="class", target="a")
+
+
+def test_rows_to_test_of_libsvm_may_end_in_zeros_that_are_not_written(tmp_path: Path) -> None:
+    made = [f"{Y[i]} " + " ".join(f"{j + 1}:{X[i, j]}" for j in range(3 if i < TRAINED else 2)) for i in range(N)]
+    paths = written(tmp_path, a9a="\n".join(made[:TRAINED]), a9a_t="\n".join(made[TRAINED:]))
+    for files in (paths, paths[::-1]):
+        data = read_dataset(files)
+        _, test = data.split(standardize=False)
+        assert np.allclose(test.X, X[TRAINED:] * [1, 1, 0])
+        assert data.classes == ("0", "1")
+
+
+def test_arrays_and_matrices_of_numbers_are_paired_as_tables_are(tmp_path: Path) -> None:
+    parts = {"X_train": X[:TRAINED], "X_test": X[TRAINED:], "y_train": Y[:TRAINED], "y_test": Y[TRAINED:]}
+    halves(read(saved(**parts), "t.npz"))
+    file = io.BytesIO()
+    savemat(
+        file, {"Xtrain": X[:TRAINED], "Xtest": X[TRAINED:], "ytrain": Y[:TRAINED, None], "ytest": Y[TRAINED:, None]}
+    )
+    halves(read(file.getvalue(), "t.mat"))
+    for name, part in parts.items():
+        np.savetxt(tmp_path / f"{name}.csv", part, delimiter=",", fmt="%.3f" if "X" in name else "%d")
+    halves(read_dataset(tmp_path))
+    assert read(saved(X=X, y=Y, latest=X), "t.npz").held_out is None
+    np.savetxt(tmp_path / "y_train.csv", Y[1:TRAINED], fmt="%d")
+    with pytest.raises(DataError, match="different numbers of rows: 29 to train on and 10 to test; 30 to train on"):
+        read_dataset(tmp_path)
+
+
+def test_rows_to_test_leave_every_class_to_train_on() -> None:
+    text = "a,b,class,set\n" + "".join(
+        f"{i},{i % 5},{'xyz'[i % 3]},{'test' if i % 3 == 2 else 'train'}\n" for i in range(30)
+    )
+    with pytest.raises(DataError, match="keeps for the test leave none to train on of class 'z'"):
+        read(text, "t.csv").split()
+
+
+# -- JSON
+
+
+RECORDS = [{"a": a, "b": b, "c": c, "class": word} for (a, b, c), word in zip(X.tolist(), WORDS.tolist(), strict=True)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps(RECORDS),
+        json.dumps(RECORDS, indent=1),
+        "\n".join(map(json.dumps, RECORDS)),
+        json.dumps({key: [record[key] for record in RECORDS] for key in RECORDS[0]}),
+        json.dumps({"columns": [*RECORDS[0]], "data": [[*record.values()] for record in RECORDS]}),
+    ],
+    ids=["records", "indented", "lines", "columns", "split"],
+)
+def test_a_table_in_json_is_read(text: str) -> None:
+    data = read(text, "t.json")
+    assert np.allclose(data.X, X)
+    assert data.classes == ("no", "yes")
+
+
+@pytest.mark.parametrize("text", ['{"a": 1}', "[]", '[{"a": 1}, [2]]', '{"type": "map", "features": []}'])
+def test_json_without_a_table_is_refused(text: str) -> None:
+    with pytest.raises(DataError, match="is JSON without a table: expected a list of records"):
+        read(text, "t.json")
+    with pytest.raises(DataError, match="is no JSON that can be read"):
+        read(json.dumps(RECORDS)[:-9], "t.json")
+    with pytest.raises(DataError, match="is no JSON that can be read"):
+        read("[" * 100_000, "t.json")
+
+
 def test_every_format_says_its_names() -> None:
-    assert {".arff", ".svm", ".mat", ".npz", ".npy"} <= set(suffixes())
-    assert len(formats()) == 5
+    assert {".arff", ".svm", ".mat", ".npz", ".npy", ".json"} <= set(suffixes())
+    assert len(formats()) == 6
 
 
 def test_arrays_in_the_other_order_of_bytes_are_read() -> None:

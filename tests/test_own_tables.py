@@ -92,6 +92,37 @@ def test_the_numbers_of_rows_that_pandas_writes_are_no_feature() -> None:
     assert 'Column "column 1" is set aside: it numbers the rows.' in found.notes
 
 
+@pytest.mark.parametrize(
+    "date",
+    [
+        "2020-01-{:02d}T10:00:00+02:00",
+        "2020-01-{:02d} 10:00 UTC",
+        "{} Jan 2020",
+        '"January {}, 2020"',
+        "1/{}/2020 9:30 AM",
+        '"Wed, {:02d} Jan 2020 10:00:00 GMT"',
+    ],
+)
+def test_dates_are_known_however_they_are_written(date: str) -> None:
+    found = table("when,x,class\n" + "".join(f"{date.format(1 + i % 9)},{i % 7},{'uv'[i % 2]}\n" for i in range(40)))
+    assert found.feature_names == ("x",)
+    assert any('Column "when" is set aside: it holds dates or times' in note for note in found.notes)
+
+
+def test_columns_of_fixed_widths_are_read_where_blanks_stand_in_cells_or_in_place_of_them() -> None:
+    cities = ("New York", "Rome", "Los Angeles")
+    lines = (f"{cities[i % 3]:<14}{'' if i % 8 == 3 else i:>4} {i % 7:>3} {'uv'[i % 2]}\n" for i in range(40))
+    found = table("city size age class\n" + "".join(lines))
+    assert found.feature_names == ("city=Los Angeles", "city=New York", "city=Rome", "size", "age")
+    assert found.classes == ("u", "v")
+    assert found.table.dialect.startswith("fixed widths")
+
+
+def test_few_labelled_rows_with_gaps_are_filled_in() -> None:
+    text = "a,b,class\n" + "".join(f"{'' if i < 5 else i},{i % 5},{'uv'[i % 2] if i < 5 else ''}\n" for i in range(100))
+    assert table(text + "1,,u\n" * 3, target="class").n_samples == 8
+
+
 # -- how texts are written
 
 VALUES = np.random.default_rng(0).normal(size=(60, 3)).round(3)
@@ -126,6 +157,7 @@ HEADED["class", ""] = KINDS
         "a\tb\tc\tclass\n" + lines("\t\t"),
         "a|b|c|class\n" + lines("|"),
         HEADED.to_csv(),
+        "| a | b | c | class |\n|---|:-:|---|---|\n" + "".join(f"| {line} |\n" for line in lines(" | ").splitlines()),
         "a,b,a,class\n" + lines(),
     ],
 )
@@ -145,7 +177,9 @@ SPOKEN = {
     "gb18030": ("身高,颜色,类别\n", "红色的", "绿色的"),
     "cp932": ("身長,色,クラス\n", "あかい", "みどり"),
     "utf-16-le": ("größe,farbe,klasse\n", "rötlich", "grün"),
-    "cp1252": ("größe,farbe,klasse\n", "rötlich", "grün"),
+    "cp1252": ("größe,farbe,maß\n", "größer", "grün"),
+    "cp1250": ("výška,barva,třída\n", "žluťoučký", "sviští"),
+    "mac-roman": ("hauteur,couleur,caractère\n", "doré", "vert"),
 }
 
 
@@ -170,6 +204,10 @@ def test_letters_are_read_in_the_encodings_people_have(coding: str) -> None:
         (["\N{MINUS SIGN}1.5", "2", "\N{MINUS SIGN}3", "4"], [-1.5, 2, -3, 4], ","),
         (["1 234,5", "2,5", "3,0", "4,0"], [1234.5, 2.5, 3, 4], "\t"),
         (["1.234", "2.345", "3.456", "4.5"], [1.234, 2.345, 3.456, 4.5], ","),
+        (["1,23,456", "12,34,567", "1,000", "2"], [123456, 1234567, 1000, 2], ";"),
+        (["(3.5)", "4", "(12.25)", "0"], [-3.5, 4, -12.25, 0], ","),
+        (["1.5D+01", "2.5D-01", "1.0D+00", "4.0d0"], [15, 0.25, 1, 4], ","),
+        (['="12"', '="13"', "'14", "15"], [12, 13, 14, 15], ","),
     ],
 )
 def test_numbers_are_read_as_people_write_them(cells: list[str], numbers: list[float], separator: str) -> None:
@@ -477,6 +515,14 @@ OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 600
         (b"\x1f\x8b\x08\x00" + b"\x00" * 20, "a gzip archive"),
         (b"<!DOCTYPE html><html></html>", "a web page"),
         (b"\x00\x00\x00\x18ftypmp42" + b"\x00" * 50, "a video"),
+        (b"<stata_dta><header>", r"a Stata file. Save it as CSV"),
+        (b"\x72\x02\x01\x00" + b"\x00" * 50, "a Stata file"),
+        (b"$FL2@(#) SPSS DATA FILE", "an SPSS file"),
+        (b"RDX3\nX\n\x00\x00\x00\x03", "an R workspace"),
+        (b"ARROW1\x00\x00", "a Feather file"),
+        (b"<?xml version='1.0'?><rows/>", "an XML file"),
+        (b"(\xb5/\xfd" + b"\x00" * 50, "a Zstandard archive"),
+        (zipped(), "an empty zip archive"),
     ],
 )
 @pytest.mark.parametrize("name", ["mine.csv", "mine.xlsx", "mine"])

@@ -68,6 +68,25 @@ def test_a_table_is_read_anew_as_its_choices_say(sidebar: Sidebar) -> None:
     assert sidebar.blocked == ""
 
 
+def test_rows_to_test_and_missing_words_are_choices(sidebar: Sidebar) -> None:
+    rows = "".join(
+        f"{i % 7},{'none' if i % 9 == 4 else i},{'uv'[i % 2]},{'test' if i % 3 == 0 else 'train'}\n" for i in range(60)
+    )
+    upload(sidebar, f"a,b,class,set\n{rows}".encode(), "marked.csv")
+    table = sidebar.data.table
+    assert table.written["test"].visible
+    assert table.written["test"].value == "set"
+    assert sidebar.data.tested.object == "Trained on 40, tested on 20, as the data say."
+    assert not sidebar.data.train.box.visible
+    assert sidebar.data.shape.n_train == 40
+    choose(sidebar, "na", "6, none")
+    assert sidebar.recipe.data.na == ("6", "none")
+    assert 'column "a" are filled in by its median' in " ".join(sidebar.data.table.done.items)
+    assert 'na="6","none"; test=set' in sidebar.recipe.to_words()
+    sidebar.data.choice.value = "sonar"
+    assert sidebar.data.train.box.visible
+
+
 def test_the_table_is_shown_and_its_heads_change_how_it_is_read(sidebar: Sidebar) -> None:
     upload(sidebar, INSURANCE.replace(",", ";").replace(".", ",").encode(), "insurance.csv")
     table = sidebar.data.table
@@ -106,6 +125,20 @@ def test_a_choice_that_cannot_be_used_is_refused_and_taken_back(sidebar: Sidebar
     assert 'column "column 1": it holds numbers, but "a" in row 1' in sidebar.data.refusal.object
     assert sidebar.data.table.header.value
     assert sidebar.data.table.target.value == "class"
+
+
+def test_a_table_refused_for_its_target_offers_others(sidebar: Sidebar) -> None:
+    rows = "".join(f"{'uv'[i % 2]},{i % 7},\n" for i in range(40))
+    upload(sidebar, f"kind,size,class\n{rows}1,2,only\n".encode(), "mine.csv")
+    table = sidebar.data.table
+    assert "Every label in column" in sidebar.data.refusal.object
+    assert table.body.visible
+    assert [part for part in table.body.inner if part.visible] == [table.target, table.how]
+    assert list(table.target.options) == ["automatic", "kind", "size", "class"]
+    choose(sidebar, "target", "kind")
+    assert sidebar.recipe.data.dataset.feature_names == ("size",)
+    assert table.head.visible
+    assert not sidebar.data.refusal.visible
 
 
 def test_the_loss_that_fits_is_one_click_away(sidebar: Sidebar) -> None:

@@ -6,7 +6,8 @@ arrays of its length; other arrays with a row (or a column) for each label are t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -23,6 +24,7 @@ from .._table_options import TableOptions
 _Y = ("y", "labels", "label", "target", "targets", "gnd", "class", "classes", "group", "gt", "ytrain", "y_train")
 _X = ("x", "data", "fea", "features", "feature", "samples", "xtrain", "x_train")
 _NAMES = ("feature_names", "kernel_names", "target_names")
+_PART = re.compile(r"[ _.-]*(test|train)(ing)?[ _.-]*|[_.-](te?|tr)$")
 _UNEQUAL = 1e-3  # of the largest entry: how far entries may be apart that should be equal
 
 
@@ -36,8 +38,36 @@ class FoundArrays:
     names: dict[str, tuple[str, ...]]
 
 
+def pairs_to_test(names: Sequence[str], wanted: Sequence[str] = ()) -> dict[str, str]:
+    """Return the names of rows to test, those wanted or those with "test" in them, with the name of the others."""
+    plain = {name: _PART.sub("", name.lower()) for name in names}
+    meant = [name for name in names if name in wanted]
+    tests = meant or [name for name in names if (found := _PART.search(name.lower())) and "tr" not in found[0]]
+    others = [name for name in names if name not in tests]
+    alike = [[name for name in others if plain[name] == plain[test] or len(meant) == len(others)] for test in tests]
+    return {test: found[0] for test, found in zip(tests, alike, strict=True)} if all(len(f) == 1 for f in alike) else {}
+
+
+def _stacked(arrays: Mapping[str, NDArray[Any]]) -> tuple[dict[str, NDArray[Any]], NDArray[np.bool_] | None]:
+    """Return arrays with rows to test below the others, and which they are; as they are where these do not fit."""
+    made, lengths = dict(arrays), set[tuple[int, int]]()
+    for test, train in pairs_to_test([*arrays]).items():
+        parts = arrays[train], made.pop(test)
+        above, below = (part.reshape(-1) if max(part.shape, default=0) == part.size else part for part in parts)
+        kernel = above.ndim > 2 or (above.ndim == 2 and above.shape[0] == above.shape[1])
+        if kernel or above.shape[1:] != below.shape[1:]:
+            return dict(arrays), None
+        lengths.add((len(above), len(below)))
+        made[train] = np.concatenate([above, below])
+    labels = _labels_among(made)
+    if len(lengths) != 1 or labels is None or made[labels].size != sum(*lengths):
+        return dict(arrays), None
+    return made, np.repeat([False, True], lengths.pop())
+
+
 def dataset_of(arrays: Mapping[str, NDArray[Any]], name: str) -> Dataset:
     """Return the data set in the arrays of a file, or raise `DataError` with a hint at what it holds."""
+    arrays, held_out = _stacked(arrays)
     found = _sorted_out(arrays, name)
     if found.y is None or not (found.tables or found.kernels):
         described = listed([f"{key} {array.shape}" for key, array in arrays.items()])
@@ -49,7 +79,8 @@ def dataset_of(arrays: Mapping[str, NDArray[Any]], name: str) -> Dataset:
     made = _made(found, _labels_of(*found.y, name), name)
     used = {found.y[0], *found.tables, *found.kernels, *_NAMES}
     left = [f"{key} {array.shape}" for key, array in arrays.items() if key not in used]
-    return replace(made, notes=(*made.notes, f"Not used of {name}: {listed(left)}.")) if left else made
+    notes = (*made.notes, f"Not used of {name}: {listed(left)}.") if left else made.notes
+    return replace(made, notes=notes, held_out=held_out)
 
 
 def refuse_options(options: TableOptions, name: str) -> None:

@@ -55,8 +55,13 @@ def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram
 
 
 def matrix_in(data: bytes) -> Array | None:
-    """Return the numbers of a text, rows of one length or a triangle, without names; None where it holds words."""
-    return _numbers(_without_names(rows_in(data)))
+    """Return the numbers of a text, rows of one length or a triangle; None where it holds words.
+
+    Names are left out of a square one alone: above others they name columns, and before them they identify samples.
+    """
+    rows = rows_in(data)
+    matrix = _numbers(_without_names(rows))
+    return matrix if matrix is not None and len(matrix) == matrix.shape[1] else _numbers(rows)
 
 
 def _numbers(rows: Sequence[Sequence[str]]) -> Array | None:

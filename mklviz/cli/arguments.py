@@ -60,11 +60,16 @@ OF_THE_TABLE = {
     "task": ("classes|numbers", "what the target holds"),
     "leave_out": ("COLUMNS", "columns that are not used, as in id,name"),
     "na": ("WORDS", "words that say that a value is missing, besides the usual ones"),
-    "sep": ("SIGN", "what separates the columns: a sign, or commas, semicolons, tabs, bars or blanks"),
+    "sep": ("SIGN", "what separates the columns: a sign, or commas, semicolons, tabs, bars, blanks, or widths"),
     "encoding": ("NAME", "of the letters, such as utf-8 or cp1252"),
     "decimal": ("SIGN", "decimal sign of numbers, . or ,"),
     "thousands": ("SIGN", "what stands between thousands"),
     "sheet": ("NAME", "sheet of a workbook"),
+    "test": ("FILE|COLUMN", "rows that are tested: a second file, or the column whose words say train and test"),
+    "missing_view": (
+        "leave-out|average",
+        "leave out samples that one of several tables lacks, or put the mean of the kernels that have them for theirs",
+    ),
 }
 """How the table in a file is read, and what `--help` says of it; the rest is guessed from its cells."""
 

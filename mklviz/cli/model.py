@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from mklviz.cli.arguments import check_output, read_own_data
 from mklviz.datasets import load_dataset, read_source
-from mklviz.learn.table import columns_of, estimator_of, load_model, model_bytes, model_of, predicted
+from mklviz.learn.table import columns_of, estimator_of, labels_of, load_model, model_bytes, model_of, predicted
 from mklviz.numbers import counted
 from mklviz.quoting import one_line
 from mklviz.recipe.parsing import fraction, number, switch, whole
@@ -27,9 +28,12 @@ _TEXTS = ("kernels", "loss", "regularizer", "solver", "normalize", "class_weight
 
 
 def fit(arguments: argparse.Namespace) -> int:
-    """Learn from all rows of a table, and write what was learned; return the exit code."""
+    """Learn from all rows of a table but those to test, and write what was learned; return the exit code."""
     check_output(arguments.out, "--out", ".skops")
-    data = read_own_data(arguments) or load_dataset(arguments.data)
+    test, arguments.test = arguments.test, None if _is_file(arguments.test or "") else arguments.test
+    data, tested = read_own_data(arguments) or load_dataset(arguments.data), None
+    if data.held_out is not None:
+        data, tested = data.split(standardize=False)
     options: dict[str, Any] = {name: getattr(arguments, name) for name in _TEXTS if getattr(arguments, name)}
     for name, (called, read) in _NUMBERS.items():
         if (text := getattr(arguments, name)) is not None:
@@ -43,11 +47,19 @@ def fit(arguments: argparse.Namespace) -> int:
     print(f"{data.title}: {rows}, {counted(data.n_features, 'feature')}; the target is {one_line(target)}{classes}")
     print(f"{estimator.trace_.label}: {estimator.trace_.reason}")
     print(f"{used:,} of {counted(len(estimator.weights_), 'kernel')} have weight; {arguments.out} has the model.")
-    if arguments.test:
-        table, predictions = _predicted(model, arguments.test)
-        score = predictions.score(table) or f"there is no column {target} to compare with"
-        print(f"{arguments.test}: {score}")
+    if tested is not None:
+        numbers = data.task == "regression"
+        right = model.score(tested.X, tested.y if numbers else labels_of(tested))
+        said = f"R² {right:.3f}" if numbers else f"accuracy {100 * right:.1f} %"
+        print(f"{counted(tested.n_samples, 'row')} to test: {said}")
+    if test and not arguments.test:
+        table, found = _predicted(model, test)
+        print(f"{test}: {found.score(table) or f'there is no column {target} to compare with'}")
     return 0
+
+
+def _is_file(text: str) -> bool:
+    return "://" in text or Path(text).is_file()
 
 
 def predict(arguments: argparse.Namespace) -> int:

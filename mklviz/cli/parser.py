@@ -307,7 +307,6 @@ def _add_fit(parser: argparse.ArgumentParser) -> None:
     what("--seed", help="seed of the solver (default: 0)")
     out = parser.add_argument_group("what to keep").add_argument
     out("--out", metavar="FILE", type=Path, default=Path("model.skops"), help="the model (default: model.skops)")
-    out("--test", metavar="TABLE", help="a table that is not learned from: how many of its rows are predicted right")
 
 
 def _add_lab(parser: argparse.ArgumentParser) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.pipeline import make_pipeline
@@ -58,8 +59,12 @@ def model_of(data: Dataset, standardize: bool = True, **options: Any) -> Any:
         if standardize:
             model = TransformedTargetRegressor(model, transformer=StandardScaler())
         return model.fit(data.X, data.y)
-    places = (data.y > 0.0 if data.task == "binary" else data.y).astype(np.intp)
-    return make_pipeline(*steps, MKLClassifier(**options)).fit(data.X, np.array(data.classes)[places])
+    return make_pipeline(*steps, MKLClassifier(**options)).fit(data.X, labels_of(data))
+
+
+def labels_of(data: Dataset) -> NDArray[np.str_]:
+    """Return the class of each sample by its name."""
+    return np.array(data.classes)[(data.y > 0.0 if data.task == "binary" else data.y).astype(np.intp)]
 
 
 def _steps(model: Any) -> Any:

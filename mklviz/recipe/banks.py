@@ -35,7 +35,7 @@ class RaceSize:
     @classmethod
     def of(cls, recipe: Recipe, data: Dataset) -> RaceSize:
         """Return what a recipe on these data takes, or raise `BankTooLarge` where the kernels alone are too large."""
-        n = int(recipe.split.train * data.n_samples)
+        n = data.n_train(recipe.split.train)
         kernels, access = _kernels(recipe.kernels, data, n), _access(recipe.kernels, data, n)
         return cls(kernels + data_bytes(data), len(recipe.solvers) * solver_bytes(access, n, recipe.kernels.cache_mb))
 

@@ -43,7 +43,7 @@ def _computed(data: Dataset) -> str:
     words: tuple[object, ...] = (data.task, data.classes, data.feature_names, data.kernel_names, data.X.shape)
     words += ("distances",) if data.distances else ()
     content = hashlib.sha256(repr(words).encode())
-    for values in (data.X, data.y, data.grams):
+    for values in (data.X, data.y, data.grams, data.held_out, data.absent):
         if values is not None:
             content.update(values.tobytes())
     return OWN + content.hexdigest()
@@ -101,6 +101,8 @@ class DataChoice:
     decimal: str | None = field(default=None, metadata=LATER)
     thousands: str | None = field(default=None, metadata=LATER)
     sheet: str | None = field(default=None, metadata=LATER)
+    test: str | None = field(default=None, metadata=LATER)
+    missing_view: str | None = field(default=None, metadata=LATER)
 
     @classmethod
     def of(cls, data: Dataset, positive: str | None = None) -> DataChoice:

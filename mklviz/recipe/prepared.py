@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mklviz.contract import Iterate
 from mklviz.datasets import Dataset, Task
@@ -25,6 +26,7 @@ from mklviz.kernels import (
 from mklviz.problem import Loss, Problem, Regularizer, loss_families
 from mklviz.problem.problem import balanced_classes
 from mklviz.recipe.choices import COMBINATIONS, KernelChoice
+from mklviz.typing import Array
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,35 @@ def build_bank(
         cache_mb=kernels.cache_mb,
         rows=kernels.by_rows,
     )
+
+
+def averaged(train: Dataset, test: Dataset, bank: Any) -> tuple[Dataset, Dataset, Bank]:
+    """Put the mean of the kernels that have two samples in place of those that lack one; return Gram matrices.
+
+    A kernel lacks a sample that is missing in a view of which it sees columns. Negative eigenvalues that
+    this brings are clipped.
+    """
+    if bank.kind != "sum" or bank.access != "matrix":
+        raise ProblemError("missing-view=average is for sums of kernels whose matrices are formed: leave samples out.")
+    sees = np.array([[not {*spec.columns}.isdisjoint(view) for view in train.groups or ()] for spec in bank.kernels])
+    ours, theirs = (np.asarray(part.absent, float) @ sees.T > 0.0 for part in (train, test))
+    cross, single = bank.cross(test.X), np.eye(len(bank))
+    grams = _filled(np.array([bank.combine(weights) for weights in single]), ours, ours)
+    rows = _filled(np.array([cross.combine(weights) for weights in single]), theirs, ours)
+    names = tuple(spec.name for spec in bank.kernels)
+    first, second = (
+        replace(part, X=np.zeros((len(part.y), 0)), feature_names=(), groups=None, informative=None, absent=None,
+                grams=values, kernel_names=names)
+        for part, values in ((train, grams), (test, rows))
+    )  # fmt: skip
+    return first, second, KernelBank.from_grams(grams, names, repair="clip")
+
+
+def _filled(values: Array, rows: NDArray[np.bool_], columns: NDArray[np.bool_]) -> Array:
+    """Return kernel values (m, a, b), the mean of the others where a kernel lacks a row's or a column's sample."""
+    there = ~(rows.T[:, :, None] | columns.T[:, None, :])
+    mean = (values * there).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
+    return np.where(there, values, mean)
 
 
 def families_of_distances(families: Sequence[KernelFamily]) -> tuple[KernelFamily, ...]:

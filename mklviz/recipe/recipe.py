@@ -15,7 +15,7 @@ from mklviz.datasets import Dataset, list_datasets, load_dataset, read_dataset
 from mklviz.engine import Race, recommend, rivals
 from mklviz.errors import ProblemError
 from mklviz.recipe.choices import DataChoice, RecipeParts, SolverChoice
-from mklviz.recipe.prepared import Built, Prepared, build_bank, refuse, standard_targets, suited
+from mklviz.recipe.prepared import Built, Prepared, averaged, build_bank, refuse, standard_targets, suited
 from mklviz.recipe.saved import read_json, to_json
 from mklviz.recipe.words import from_words, write_words
 
@@ -89,6 +89,8 @@ class Recipe(RecipeParts):
             train, test = standard_targets(train, test)
         kernels = replace(self.kernels, families=suited(self.kernels.families, chosen, train))
         bank = build_bank(kernels, train, split.seed, progress)
+        if train.absent is not None:
+            train, test, bank = averaged(train, test, bank)
         return Built(train, test, bank, bank.cross(test.X if test.grams is None else test.grams))
 
     def load(self, data: Dataset | None = None) -> Dataset:
@@ -186,4 +188,5 @@ def as_python(recipe: Recipe, file: str = "") -> str:
 def _arguments(data: DataChoice, file: str) -> str:
     """Return the file's name, and how its table is read."""
     words = [f"{name}={value!r}" for name, value in data.table.items() if value not in (None, ())]
-    return ", ".join([repr(file or "the file of your own"), *words])
+    names = file.split(",") if "," in file else file or "the file of your own"
+    return ", ".join([repr(names), *words])

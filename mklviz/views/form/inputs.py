@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from base64 import b64decode
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import param
 
+from mklviz.quoting import MOST_NAME
 from mklviz.views.form.parts import FormPart
 
 __all__ = ["Checkbox", "Chip", "Choices", "File", "Segments", "Select", "Slider", "Switch", "TextBox", "follow"]
 
 LONGEST_TEXT = 10_000  # characters
+MOST_FILES = 1000
 
 
 class TextBox(FormPart):
@@ -138,15 +142,17 @@ class Slider(FormPart):
 class File(FormPart):
     """A button to choose a file, which arrives in pieces; the announced sizes are not trusted.
 
-    `value`: the file, when it is there as a whole; empty where it has more than `limit` bytes; `size`: bytes it has on
-    the other side; `trouble`: why an upload failed whose messages contradict each other.
+    Several files arrive one after the other, and are packed. `value`: the file, when it is there as a whole; empty
+    where it has more than `limit` bytes; `size`: bytes it has on the other side; `trouble`: why an upload failed whose
+    messages contradict each other.
     """
 
-    kind, shown = "file", ("label", "accept", "description", "limit", "wanted", "dropped")
+    kind, shown = "file", ("label", "accept", "description", "limit", "wanted", "dropped", "several")
     accept = param.String(default="")
     limit = param.Integer(default=10 * 2**20)
     wanted = param.Integer(default=0, doc="How often the page was asked to bring the button into sight")
     dropped = param.Boolean(default=False, doc="Whether it may be dropped on the page, too, while the button is seen")
+    several = param.Boolean(default=False, doc="Whether several files may be chosen together")
     value = param.Bytes(default=None, allow_None=True)
     filename = param.String(default="")
     size = param.Integer(default=0)
@@ -156,39 +162,59 @@ class File(FormPart):
         super().__init__(**params)
         self._pieces: list[bytes] = []
         self._announced: tuple[str, int] | None = None
+        self._files: list[tuple[str, bytes]] = []  # that came before it, of several
 
     def answer(self, message: Mapping[str, Any]) -> None:
-        name, size = message.get("name"), message.get("size")
-        if not isinstance(name, str) or type(size) is not int or size < 0:
+        name, given = message.get("name"), [message.get("size"), message.get("at", 0), message.get("of", 1)]
+        counted = all(type(number) is int and number >= 0 for number in given)
+        size, at, of = map(int, given) if counted else (0, 1, 0)
+        if not isinstance(name, str) or not at < of <= (MOST_FILES if self.several else 1):
             self._give_up()
             return
         if message.get("begins") is True:
             self._pieces, self._announced = [], (name, size)
+            self._files = self._files[:at]
             self.trouble = ""
         if self._announced is None:  # given up before
             return
-        if self._announced == (name, size) and (size > self.limit or size == 0):
-            self._arrived(b"")
+        before = sum(len(content) for _, content in self._files)
+        if self._announced == (name, size) and before + size > self.limit:
+            self._arrived(b"", name, size)
             return
         piece = _decoded(message.get("piece"))
         arrived = sum(map(len, self._pieces)) + len(piece)
-        if self._announced != (name, size) or not piece or arrived > size:
+        if self._announced != (name, size) or arrived > size or len(self._files) != at or (size > 0 and not piece):
             self._give_up()
             return
         self._pieces.append(piece)
         if arrived == size:
-            self._arrived(b"".join(self._pieces))
+            self._files.append((name, b"".join(self._pieces)))
+            if len(self._files) == of:
+                self._arrived(*_packed(self._files))
 
     def _give_up(self) -> None:
-        self._pieces, self._announced = [], None
+        self._pieces, self._announced, self._files = [], None, []
         self.trouble = "The upload could not be understood: choose the file again."
 
-    def _arrived(self, content: bytes) -> None:
-        name, size = self._announced or ("", 0)
-        self._pieces, self._announced = [], None
+    def _arrived(self, content: bytes, name: str, size: int) -> None:
+        self._pieces, self._announced, self._files = [], None, []
         self.param.update(value=None, filename=name, size=size)  # so that the same file once more is news
         self.value = content
         self.value = None
+
+
+def _packed(files: list[tuple[str, bytes]]) -> tuple[bytes, str, int]:
+    """Return the only file, or an archive of several, its name and its size."""
+    if len(files) == 1:
+        ((name, content),) = files
+        return content, name, len(content)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, content in files:
+            archive.writestr(name, content)
+    names = ",".join(name for name, _ in files)
+    short = names if len(names) <= MOST_NAME else f"{files[0][0]} and {len(files) - 1} others"
+    return packed.getvalue(), short, len(packed.getvalue())
 
 
 def _decoded(piece: Any) -> bytes:

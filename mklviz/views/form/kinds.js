@@ -60,11 +60,16 @@ const encoded = (blob) => new Promise((done) => {
   reader.onload = () => done(reader.result.slice(reader.result.indexOf(",") + 1))
   reader.readAsDataURL(blob)
 })
-const send = async (file, limit, say) => {
-  const { name, size } = file
-  if (size > limit || size === 0) return say({ name, size, begins: true })
-  for (let at = 0; at < size; at += PIECE) {
-    say({ name, size, begins: at === 0, piece: await encoded(file.slice(at, at + PIECE)) })
+// one file after the other; files that are too large together are told as one
+const send = async (files, limit, say) => {
+  const total = files.reduce((sum, file) => sum + file.size, 0), of = files.length
+  if (total > limit) return say({ name: files[0].name, size: total, begins: true })
+  for (const [at, file] of files.entries()) {
+    const { name, size } = file
+    if (size === 0) say({ name, size, at, of, begins: true })
+    for (let from = 0; from < size; from += PIECE) {
+      say({ name, size, at, of, begins: from === 0, piece: await encoded(file.slice(from, from + PIECE)) })
+    }
   }
 }
 
@@ -358,8 +363,9 @@ const KINDS = {
   file(say) {
     const node = make("label", "button text file"), input = make("input", "unseen", { type: "file" }), text = make("span")
     let limit = 0, wanted = 0
+    const give = (files) => { if (files.length) send([...files].slice(0, input.multiple ? undefined : 1), limit, say) }
     input.addEventListener("change", () => {
-      if (input.files.length) send(input.files[0], limit, say)
+      give(input.files)
       input.value = ""
     })
     node.append(input, text)
@@ -368,18 +374,19 @@ const KINDS = {
       if (!node.isConnected) return ["dragover", "drop"].forEach((kind) => document.removeEventListener(kind, dropped))
       if (!node.offsetParent || !event.dataTransfer?.types.includes("Files")) return
       event.preventDefault()
-      if (event.type === "drop" && event.dataTransfer.files.length) send(event.dataTransfer.files[0], limit, say)
+      if (event.type === "drop") give(event.dataTransfer.files)
     }
     let listens = false
     return { node, show: (part) => {
       if (part.dropped && !listens) requestAnimationFrame(() => ["dragover", "drop"].forEach((kind) => document.addEventListener(kind, dropped)))
       listens = listens || Boolean(part.dropped)
       limit = part.limit
+      input.multiple = Boolean(part.several)
       if ((part.wanted ?? 0) > wanted) requestAnimationFrame(() => {
         node.scrollIntoView({ block: "center" })
         input.focus({ focusVisible: true })
-        const give = (file) => { if (!node.closest("[inert]")) send(file, limit, say) }
-        document.dispatchEvent(new CustomEvent("mklviz-wants-file", { detail: give }))
+        const take = (files) => { if (!node.closest("[inert]")) give(files) }
+        document.dispatchEvent(new CustomEvent("mklviz-wants-file", { detail: take }))
       })
       wanted = part.wanted ?? 0
       text.textContent = part.label

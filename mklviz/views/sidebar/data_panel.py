@@ -27,8 +27,8 @@ __all__ = ["DataPanel", "Shape"]
 
 OWN_FILE, DRAWN = "Your file", "Drawn points"
 _FILE_HELP = (
-    "A table (CSV, Excel, Parquet or ARFF), LIBSVM text, arrays of NumPy (.npz) or MATLAB (.mat), kernel or distance"
-    " matrices; several files, such as kernels and their labels, as one .zip;"
+    "A table (CSV, Excel, Parquet, JSON or ARFF), LIBSVM text, arrays of NumPy (.npz) or MATLAB (.mat), kernel or"
+    " distance matrices; several files at once, such as kernels and their labels, X and y, or training and test rows;"
     f" at most {UPLOAD_LIMIT // 2**20} MB"
 )
 _SEVERAL = "More than two classes"
@@ -65,11 +65,14 @@ class DataPanel(Section):
         self.choice = Select(label="Data set", bare=True)
         self.about = note()
         self.positive = Select(label="Classes", options={_ALL_AT_ONCE: ""}, bare=True, value="", visible=False)
+        self.tested = note()
         self.train = ValueField("train on", "The share to train on", _share, show_percent)
         self.seed = ValueField("seed", "The seed", lambda text, what: whole(text, what, low=0), show_number)
         self.new_seed = Button(self._draw_seed, label="New", width=52, description="Another split of the same data")
         self.standardize = Switch(label="Standardize features")
-        self.file = File(label="Use a file of your own", accept=ACCEPTED, limit=UPLOAD_LIMIT, description=_FILE_HELP)
+        self.file = File(
+            label="Use a file of your own", accept=ACCEPTED, limit=UPLOAD_LIMIT, description=_FILE_HELP, several=True
+        )
         self.reading, self.table = FileReading(), TableChoices()
         self._content, self._name = b"", ""  # of the file, to be read anew
         self._wanted: DataChoice | None = None  # data of a link whose file is still to be opened
@@ -87,6 +90,7 @@ class DataPanel(Section):
             self.proposal,
             self.table.body,
             self.positive,
+            self.tested,
             self.train.box,
             FormRow(self.seed.box, self.new_seed),
             self.standardize,
@@ -151,7 +155,8 @@ class DataPanel(Section):
         grams = 0 if own is None or own.grams is None else len(own.grams)
         distances = own is not None and own.distances
         views = own is not None and own.groups is not None
-        return Shape(int(self.train.value * card.n_samples), card.n_features, names, grams, distances, views)
+        n_train = int(self.train.value * card.n_samples) if own is None else own.n_train(self.train.value)
+        return Shape(n_train, card.n_features, names, grams, distances, views)
 
     @property
     def name_(self) -> str:
@@ -189,6 +194,12 @@ class DataPanel(Section):
         say(self.about, f"{counted(card.n_samples, 'sample')}, {_brings(card)} · {target}")
         own = self._own.get(OWN_FILE) if self.choice.value == OWN_FILE else None
         self.table.show(None if own is None else own.table)
+        tested = 0 if own is None or own.held_out is None else int(own.held_out.sum())
+        self.train.box.visible = not tested
+        say(
+            self.tested,
+            f"Trained on {card.n_samples - tested:,}, tested on {tested:,}, as the data say." if tested else "",
+        )
         with batch_call_watchers(self):  # other data may bring other classes: both make one change
             self._offer_classes(card.classes if card.task == "multiclass" else ())
             self.touched()
@@ -250,6 +261,9 @@ class DataPanel(Section):
         elif self.reading.fault:
             fault = self.reading.fault
             say(self.refusal, fault if name in fault else f"{name}: {fault}")
+            if self.reading.columns and OWN_FILE not in self._own:
+                self._content, self._name = content, name
+                self.table.refused(self.reading.columns, options)
 
     def _take_file(self, own: Dataset, content: bytes, name: str) -> None:
         self._content, self._name = content, name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +15,7 @@ from mklviz.datasets._formats import suffixes
 from mklviz.engine.task import ProgressReport, Task
 from mklviz.limits import LIMITS
 from mklviz.recipe.choices import TABLE_OPTIONS, digest
-from mklviz.views.form import Button, Expander, FormRow, Group, ProgressBar, Reasons, Select, Switch, TableHead
+from mklviz.views.form import Button, Expander, FormRow, Group, ProgressBar, Reasons, Select, Switch, TableHead, TextBox
 from mklviz.views.sidebar.controls import note, say
 
 __all__ = ["ACCEPTED", "UPLOAD_LIMIT", "FileReading", "TableChoices", "check_size", "read_file"]
@@ -27,7 +28,7 @@ PREDICT, LEAVE, USE = "predict it", "leave it out", "use it"
 MOST_SHOWN = 40  # columns
 WRITTEN: dict[str, tuple[str, dict[str, Any]]] = {
     "task": ("the target holds", {choice: choice for choice in TASK_CHOICES}),
-    "sep": ("between columns", {word: word for word in ("commas", "semicolons", "tabs", "bars", "blanks")}),
+    "sep": ("between columns", {word: word for word in ("commas", "semicolons", "tabs", "bars", "blanks", "widths")}),
     "decimal": ("decimal sign", {"point": ".", "comma": ","}),
     "thousands": ("between thousands", {"point": ".", "comma": ",", "blank": " "}),
     "encoding": (
@@ -36,6 +37,8 @@ WRITTEN: dict[str, tuple[str, dict[str, Any]]] = {
          "Shift-JIS": "cp932"},
     ),
     "sheet": ("sheet", {}),
+    "test": ("rows to test", {}),
+    "missing_view": ("missing in a view", {"leave the samples out": "leave-out", "mean of other kernels": "average"}),
 }  # fmt: skip
 _FILLING = "Fill in: the median of numbers, the most frequent of words."
 
@@ -58,14 +61,16 @@ class TableChoices(param.Parameterized):
             name: Select(label=label, options={"automatic": None, **choices})
             for name, (label, choices) in WRITTEN.items()
         }
-        self.how = Expander(*self.written.values(), title="How the file is written")
+        self.na = TextBox(label="missing words", placeholder="none, 999", description="Words that mean a missing value")
+        *written, test, missing_view = self.written.values()
+        self.how = Expander(*written, self.na, title="How the file is written")
         self.body = Group(
-            self.dialect, self.head, self.target, self.header, self.missing, self.filling, self.how, self.done,
-            visible=False,
+            self.dialect, self.head, self.target, self.header, test, self.missing, self.filling, missing_view, self.how,
+            self.done, visible=False,
         )  # fmt: skip
         self.header.param.watch(self._other_names, "value")
         self.head.param.watch(self._of_a_column, "asked")
-        for control in (self.target, self.missing, *self.written.values()):
+        for control in (self.target, self.missing, self.na, *self.written.values()):
             control.param.watch(self._ask, "value")
 
     def show(self, summary: TableSummary | None) -> None:
@@ -81,21 +86,35 @@ class TableChoices(param.Parameterized):
             rows = "1 row" if summary.gaps == 1 else f"{summary.gaps:,} rows"
             choices = {f"leave out {rows}": "leave-out", f"fill in, {rows}": "fill"}
             self.missing.param.update(options=choices, value=read.missing, visible=read.missing is not None)
-            sheets = {"automatic": None, **{sheet: sheet for sheet in summary.sheets}}
-            self.written["sheet"].param.update(options=sheets, visible=len(summary.sheets) > 1)
+            self.na.value = ", ".join(read.na)
+            for name, found in (("sheet", summary.sheets), ("test", summary.tests)):
+                self.written[name].options = {"automatic": None, **{each: each for each in found}}
+            some = {
+                "task": True, "sheet": len(summary.sheets) > 1, "test": bool(summary.tests),
+                "missing_view": summary.absent > 0 or read.missing_view is not None,
+            }  # fmt: skip
             for name, control in self.written.items():
                 offered, value = control.options, getattr(read, name)
                 if value not in offered.values():
                     control.options = {**offered, str(value): value}
                 control.value = value
-                control.visible = control.visible if name == "sheet" else name == "task" or not summary.sheets
+                control.visible = some.get(name, not summary.sheets)
         finally:
             self._showing = False
-        self.filling.visible = self.missing.visible
+        self.filling.visible, self.head.visible = self.missing.visible, True
         say(self.dialect, summary.dialect)
         self.head.param.update(heads=[list(each) for each in summary.columns[:MOST_SHOWN]], rows=list(summary.first))
         summed = f"What was done to the table ({len(summary.done)})"
         self.done.param.update(summary=summed, items=list(summary.done), visible=bool(summary.done))
+
+    def refused(self, columns: Sequence[str], options: TableOptions) -> None:
+        """Offer another target, and how the file is written, where a table was refused as it was read."""
+        self._showing, self._read = True, options
+        for part in self.body.inner:
+            part.visible = part in (self.target, self.how)
+        offered = {"automatic": None, **{name: name for name in columns}}
+        self.target.param.update(options=offered, value=options.target)
+        self.body.visible, self._showing = True, False
 
     @property
     def options(self) -> TableOptions:
@@ -106,6 +125,7 @@ class TableChoices(param.Parameterized):
         return replace(
             self._read, target=self.target.value, missing=self.missing.value,
             header=header if self.header.visible else None, **written,
+            na=tuple(filter(None, map(str.strip, self.na.value.split(",")))),
         )  # fmt: skip
 
     def _other_names(self, *_: Any) -> None:
@@ -136,7 +156,7 @@ class FileReading:
 
     def __init__(self) -> None:
         self.task = Task[Dataset]()
-        self.fault = ""
+        self.fault, self.columns = "", tuple[str, ...]()  # of a table that was refused
         self.bar = ProgressBar(label="Reading the file")
         self.stop = Button(lambda *_: self.task.cancel(), label="Stop", variant="text", width=80)
         self.body = Group(FormRow(note("Reading the file"), self.stop), self.bar, visible=False)
@@ -144,10 +164,14 @@ class FileReading:
     async def read(self, content: bytes, name: str, options: TableOptions) -> Dataset | None:
         """Return what a file holds; None if it cannot be read, was stopped, or another one was asked for meanwhile."""
         key, begun, task = object(), time.monotonic(), self.task
-        self.fault = ""
+        self.fault, self.columns = "", ()
 
         def compute(report: ProgressReport) -> Dataset:
-            return read_file(content, name, options, report)
+            try:
+                return read_file(content, name, options, report)
+            except DataError as error:
+                self.columns = error.columns
+                raise
 
         task.ask(key, compute, f"{name} could not be read")
         while task.key is key and not task.ended:

@@ -13,8 +13,8 @@ seen()
 const coming = find(".coming span"), KEYS = { " ": "Run", s: "Step", "?": "Keys" }
 let kept = {}  // also where a link loads another page
 try { kept = sessionStorage } catch {}  // which not every browser has within a frame
-let opens = "", key = kept.mklvizKey ?? "", file = null, asked = false  // what was pressed or dropped before it can be answered
-const tell = () => { coming.textContent = `Opening ${file?.name ?? opens} …${key && ` then ${KEYS[key]}`}` }
+let opens = "", key = kept.mklvizKey ?? "", files = [], asked = false  // what was pressed or dropped before it can be answered
+const tell = () => { coming.textContent = `Opening ${files.map((file) => file.name).join(", ") || opens} …${key && ` then ${KEYS[key]}`}` }
 const announce = (link) => {
   const { scenario } = link.dataset, card = scenario ? front.querySelector(`.lessons [data-scenario="${scenario}"] b`) : null
   opens = (card ? "lesson " : "") + (card ?? link.querySelector("small") ?? link).textContent
@@ -63,15 +63,15 @@ const open = () => {
 }
 addEventListener("dragover", (event) => { if (event.dataTransfer.types.includes("Files")) event.preventDefault() })
 addEventListener("drop", (event) => {
-  const [dropped] = event.defaultPrevented ? [] : event.dataTransfer.files
-  if (!dropped) return
+  const dropped = event.defaultPrevented ? [] : [...event.dataTransfer.files]
+  if (!dropped.length) return
   event.preventDefault()
-  file = dropped
+  files = dropped
   open()
 })
-front.addEventListener("mklviz-section", () => { if (file && !asked) open() })
+front.addEventListener("mklviz-section", () => { if (files.length && !asked) open() })
 document.addEventListener("mklviz-wants-file", ({ detail: give }) => {
-  if (file) give(file)
-  file = null
+  give(files)
+  files = []
 })
 }
