@@ -14,11 +14,11 @@ WORDS = "data=heart; split=0...5; solvers=level,spg; kernels=gauss:1,4@all poly:
 
 # where the runs are on the page, in the picture of their spread
 DOTS = """() => {
-  const { model, source } = [...Bokeh.documents[0].all_models].filter((m) => m.type === "Figure")
-    .flatMap((model) => model.renderers.map(({ glyph, data_source: source }) => ({ model, glyph, source })))
-    .find(({ glyph }) => glyph?.type === "Scatter" && glyph.y.field === "rows of seconds") ?? {}
-  if (model === undefined) return null
-  const { el, frame } = Bokeh.index.find_one(model)
+  const found = [...Bokeh.documents[0].all_models].filter((m) => m.type === "Figure")
+    .flatMap((m) => m.renderers.map(({ glyph, data_source }) => [Bokeh.index.find_one(m), glyph, data_source]))
+    .find(([view, glyph]) => view && glyph?.type === "Scatter" && glyph.y.field === "rows of seconds")
+  if (found === undefined) return null  // not drawn, or drawn anew just now
+  const [{ el, frame }, , source] = found
   el.scrollIntoView({ block: "nearest" })
   const { left, top } = el.getBoundingClientRect(), rows = source.get_array("rows of seconds")
   return Array.from(source.get_array("seconds"))
@@ -56,10 +56,10 @@ def test_a_click_on_the_dot_of_a_run_opens_its_race(open_app: Callable[..., App]
     app.page.get_by_text(re.compile("^4 runs")).first.wait_for()
     app.page.get_by_role("button", name="Start", exact=True).click()
     app.page.get_by_text("4 runs of 2 cases, 4 converged.").wait_for()
-    dots = app.until(lambda: app.page.evaluate(DOTS), "the picture of the spread")
+    app.until(lambda: app.page.evaluate(DOTS), "the picture of the spread")
+    dots = app.still(lambda: app.page.evaluate(DOTS), "dots that stay")
     assert len(dots) == 2
-    app.still(lambda: app.page.evaluate(DOTS), "dots that stay")
-    app.page.mouse.click(*app.page.evaluate(DOTS)[0])
+    app.page.mouse.click(*dots[0])
     app.page.get_by_role("tab", name="Race", selected=True).wait_for()
     app.until(lambda: "All 2 solvers have finished" in app.status, "the race of the run")
     app.until(lambda: len(app.row("level")) > 1 and len(app.row("spg")) > 1, "its solvers")
