@@ -89,7 +89,7 @@ def module_called(package: ModuleType, name: str) -> ModuleType | None:
 
 
 def named(package: ModuleType, base: type[T]) -> dict[str, type[T]]:
-    """Return the subclasses of `base` that the plug-ins of `package` define, by their `name_`."""
+    """Return the subclasses of `base` that the plug-ins of `package` define, in the order of their `name_`."""
     return dict(_named(_sources(package.__name__), base))  # type: ignore[arg-type]
 
 
@@ -107,7 +107,7 @@ def _named(sources: tuple[_Source, ...], base: type[T]) -> dict[str, type[T]]:
                 _leave_out(source.where, why)
             else:
                 usable[_name(made)] = made
-    return usable
+    return dict(sorted(usable.items()))
 
 
 def classes(package: ModuleType, base: type[T], needed: Sequence[str]) -> Iterator[type[T]]:

@@ -1,16 +1,11 @@
-"""Kernel families, one file each."""
+"""Kernel families."""
 
 import sys
 
-from mklviz.kernels.families._family import KernelFamily
-from mklviz.kernels.families._function import FunctionKernel
-from mklviz.kernels.families.chi_squared import ChiSquared
-from mklviz.kernels.families.cosine import Cosine
-from mklviz.kernels.families.gaussian import Gaussian
-from mklviz.kernels.families.intersection import Intersection
-from mklviz.kernels.families.laplacian import Laplacian
-from mklviz.kernels.families.linear import Linear
-from mklviz.kernels.families.polynomial import Polynomial
+from mklviz.kernels.families._family import FunctionKernel, KernelFamily
+from mklviz.kernels.families.histograms import ChiSquared, Intersection
+from mklviz.kernels.families.inner_products import Cosine, Linear, Polynomial
+from mklviz.kernels.families.radial import Gaussian, Laplacian
 from mklviz.plugins import named
 
 __all__ = [

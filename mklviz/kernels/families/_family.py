@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, islice
@@ -243,3 +243,40 @@ def _column(entry: int | str, n_features: int, feature_names: Sequence[str]) -> 
         f"There is no column {entry!r:.80}. Columns: {', '.join(feature_names[:4])}{', …' if n_features > 4 else ''}"
         f" (numbers 0 to {n_features - 1})."
     )
+
+
+# A kernel given as a Python function k(X, Z) of two tables of points; it has no name that words could call it by.
+
+
+@dataclass(frozen=True)
+class FunctionKernel(KernelFamily):
+    """A kernel computed by a function, such as those of ``sklearn.metrics.pairwise``.
+
+    Parameters
+    ----------
+    function : callable
+        Takes points (n, d) and points (k, d), returns the (n, k) kernel values; symmetric positive semidefinite.
+    on : "all", "each", "all+each" or sequence of columns
+        See `KernelFamily`.
+    """
+
+    label: ClassVar[str] = "Function"
+    function: Callable[[Array, Array], Array] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.function is None or not callable(self.function):
+            raise KernelError(f"A kernel is given as a function of two tables of points, not as {self.function!r:.80}.")
+
+    def base(self, left: Array, right: Array) -> Array:
+        assert self.function is not None
+        values = np.asarray(self.function(left, right), dtype=np.float64)
+        if values.shape != (len(left), len(right)) or not np.isfinite(values).all():
+            raise KernelError(
+                f"The kernel {self.describe(1.0)} must return ({len(left)}, {len(right)}) finite numbers for so many"
+                f" points; it returned an array of shape {values.shape}."
+            )
+        return values
+
+    def describe(self, value: float) -> str:
+        return str(getattr(self.function, "__name__", "function")).strip("<>")

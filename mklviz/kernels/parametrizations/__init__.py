@@ -1,4 +1,4 @@
-"""Kernels with learned parameters, one file each."""
+"""Kernels with learned parameters."""
 
 from mklviz.kernels.parametrizations._kernel import ParametricKernel, SumOfKernels
 from mklviz.kernels.parametrizations.gaussian import LearnedGaussian

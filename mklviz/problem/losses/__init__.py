@@ -1,16 +1,13 @@
-"""Losses, one file each."""
+"""Losses."""
 
 import sys
 
 from mklviz.plugins import named
 from mklviz.problem.losses._loss import Loss, labels_of
-from mklviz.problem.losses.epsilon_insensitive import EpsilonInsensitive
-from mklviz.problem.losses.hinge import Hinge
-from mklviz.problem.losses.logistic import Logistic
-from mklviz.problem.losses.multiclass_hinge import MulticlassHinge
-from mklviz.problem.losses.one_against_all import OneAgainstAllHinge
+from mklviz.problem.losses.binary import Hinge, Logistic
+from mklviz.problem.losses.multiclass import MulticlassHinge, OneAgainstAllHinge
 from mklviz.problem.losses.one_class import OneClass
-from mklviz.problem.losses.squared import Squared
+from mklviz.problem.losses.regression import EpsilonInsensitive, Squared
 
 __all__ = [
     "EpsilonInsensitive",

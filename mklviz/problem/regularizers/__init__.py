@@ -1,21 +1,15 @@
-"""Regularizers of the kernel weights, one file each."""
+"""Regularizers of the kernel weights."""
 
 import sys
 
 from mklviz.plugins import named
 from mklviz.problem.regularizers._regularizer import CustomRegularizer, Regularizer
-from mklviz.problem.regularizers.block_l1 import BlockL1
-from mklviz.problem.regularizers.block_power import BlockPower
-from mklviz.problem.regularizers.elastic_net import ElasticNet
 from mklviz.problem.regularizers.entropy import Entropy
-from mklviz.problem.regularizers.group_squared import GroupSquaredPlusL1
-from mklviz.problem.regularizers.l1_penalty import L1Penalty
 from mklviz.problem.regularizers.log_det import LogDet
-from mklviz.problem.regularizers.lp_ball import LpBall
-from mklviz.problem.regularizers.lp_penalty import LpPenalty
-from mklviz.problem.regularizers.power_penalty import PowerPenalty
-from mklviz.problem.regularizers.simplex import Simplex
-from mklviz.problem.regularizers.simplex_ridge import SimplexRidge
+from mklviz.problem.regularizers.lp import LpBall, LpPenalty
+from mklviz.problem.regularizers.mixed_norms import ElasticNet, GroupSquaredPlusL1
+from mklviz.problem.regularizers.power import BlockL1, BlockPower, L1Penalty, PowerPenalty
+from mklviz.problem.regularizers.simplex import Simplex, SimplexRidge
 
 __all__ = [
     "BlockL1",

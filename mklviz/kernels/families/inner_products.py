@@ -1,4 +1,4 @@
-"""Polynomial kernels, k(x, z) = (offset + x'z)^p for each degree p."""
+"""Kernels of the inner product: linear, polynomial and cosine."""
 
 from __future__ import annotations
 
@@ -12,6 +12,38 @@ from mklviz.errors import KernelError
 from mklviz.kernels.families._family import KernelFamily, OneFeature, inner_products, positive
 from mklviz.numbers import is_number
 from mklviz.typing import Array
+
+# The linear kernel, k(x, z) = x'z.
+
+
+@dataclass(frozen=True)
+class Linear(KernelFamily):
+    """The linear kernel.
+
+    Parameters
+    ----------
+    on : "all", "each", "all+each" or sequence of columns
+        See `KernelFamily`.
+    """
+
+    name_: ClassVar[str] = "linear"
+    label: ClassVar[str] = "Linear"
+
+    def base(self, left: Array, right: Array) -> Array:
+        return inner_products(left, right)
+
+    def diagonal(self, points: Array, value: float) -> Array:
+        return (points**2).sum(1)
+
+    def on_one_feature(self, value: float) -> OneFeature:
+        return OneFeature("power", 0.0, 1.0)
+
+    def describe(self, value: float) -> str:
+        return "linear"
+
+
+# Polynomial kernels, k(x, z) = (offset + x'z)^p for each degree p.
+
 
 MOST_PRODUCTS = 8  # up to which degree products are quicker than a power
 
@@ -65,3 +97,35 @@ class Polynomial(KernelFamily):
 
     def describe(self, value: float) -> str:
         return f"poly {value:g}"
+
+
+# The cosine kernel, k(x, z) = x'z / (||x|| ||z||); zero where a point is.
+
+
+@dataclass(frozen=True)
+class Cosine(KernelFamily):
+    """The cosine kernel.
+
+    Parameters
+    ----------
+    on : "all", "each", "all+each" or sequence of columns
+        See `KernelFamily`.
+    """
+
+    name_: ClassVar[str] = "cosine"
+    label: ClassVar[str] = "Cosine"
+
+    def base(self, left: Array, right: Array) -> Array:
+        return inner_products(_unit(left), _unit(right))
+
+    def diagonal(self, points: Array, value: float) -> Array:
+        return np.asarray(points.any(axis=1), dtype=np.float64)
+
+    def describe(self, value: float) -> str:
+        return "cosine"
+
+
+def _unit(points: Array) -> Array:
+    """Return points divided by their lengths; a point at zero stays there."""
+    lengths = np.sqrt((points**2).sum(1, keepdims=True))
+    return np.asarray(points / np.where(lengths > 0.0, lengths, 1.0))

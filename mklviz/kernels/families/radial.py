@@ -1,4 +1,4 @@
-"""Gaussian kernels, k(x, z) = exp(-||x - z||² / (2 w²)) for each width w."""
+"""Kernels of a distance: Gaussian and Laplacian."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from mklviz.kernels.families._family import OneFeature, Widths, power_of_two, squared_distances
+from mklviz.kernels.families._family import OneFeature, Widths, manhattan_distances, power_of_two, squared_distances
 from mklviz.typing import Array
+
+# Gaussian kernels, k(x, z) = exp(-||x - z||² / (2 w²)) for each width w.
+
 
 PAPER_WIDTHS = tuple(2.0**exponent for exponent in range(-3, 7))
 
@@ -52,3 +55,31 @@ class Gaussian(Widths):
 
     def describe(self, value: float) -> str:
         return f"gauss {power_of_two(value)}"
+
+
+# Laplacian kernels, k(x, z) = exp(-||x - z||₁ / w) for each width w.
+
+
+@dataclass(frozen=True)
+class Laplacian(Widths):
+    """Laplacian kernels of several widths.
+
+    Parameters
+    ----------
+    widths : sequence of float
+        Widths w > 0 in units of the (standardized) features.
+    on : "all", "each", "all+each" or sequence of columns
+        See `KernelFamily`.
+    """
+
+    name_: ClassVar[str] = "laplacian"
+    label: ClassVar[str] = "Laplacian"
+
+    def base(self, left: Array, right: Array) -> Array:
+        return manhattan_distances(left, right)
+
+    def on_one_feature(self, value: float) -> OneFeature:
+        return OneFeature("exp size", -1.0 / value)
+
+    def describe(self, value: float) -> str:
+        return f"laplace {power_of_two(value)}"

@@ -1,0 +1,204 @@
+"""Penalties that are a power of each kernel weight, or of each block norm; the first power is the linear penalty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from mklviz.errors import ProblemError
+from mklviz.numbers import is_number
+from mklviz.problem.regularizers._power import LinearPenalty, SeparablePower
+from mklviz.problem.regularizers._regularizer import positive_number
+
+# A power of each kernel weight, r(d) = sigma/p sum_k d_k^p for d >= 0 (generalized MKL, power form).
+#
+# r*(u) = sigma/p* sum_k (u_k / sigma)^{p*},   p* = p/(p-1);      d_k = (s_k / (2 sigma))^{1/(p-1)}
+
+
+_LARGEST_LOG = 600.0  # of a price; e^700 is no number any more
+
+
+@dataclass(frozen=True)
+class PowerPenalty(SeparablePower):
+    """Weights d >= 0 each of which costs sigma/p times its p-th power.
+
+    Parameters
+    ----------
+    p : float
+        Power, > 1; near 1 few kernels have weight.
+    sigma : float
+        Price, > 0.
+    """
+
+    name_: ClassVar[str] = "power-penalty"
+    label: ClassVar[str] = "power penalty"
+    p: float = 2.0
+    sigma: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (is_number(self.p) and self.p > 1):
+            raise ProblemError(f"p must be a number above 1, but {self.p!r} was given; p = 1 is the linear penalty.")
+        positive_number(self.sigma, "sigma")
+
+    @property
+    def power(self) -> float:
+        """p."""
+        return self.p
+
+    @property
+    def amount(self) -> float:
+        """sigma."""
+        return self.sigma
+
+    @property
+    def unit(self) -> float:
+        """1."""
+        return 1.0
+
+    def norm_power(self, m: int) -> float:
+        """Return q = 2p/(p+1)."""
+        return 2.0 * self.p / (self.p + 1.0)
+
+    def norm_slope(self, size: float) -> float:
+        """Return (2 sigma)^{1/(p+1)} N^{q-1}."""
+        p = self.p
+        return float((2.0 * self.sigma) ** (1.0 / (p + 1.0)) * size ** ((p - 1.0) / (p + 1.0)))
+
+    @classmethod
+    def at_norm_slope(cls, q: float, slope: float, size: float) -> PowerPenalty | None:
+        """Return the penalty with p = q/(2-q), for q between 1 and 2 and a sigma that is still a number."""
+        if not 1.0 < q < 2.0:
+            return None
+        p = q / (2.0 - q)
+        log_sigma = (p + 1.0) * float(np.log(slope * size ** (1.0 - q))) - float(np.log(2.0))
+        return cls(p, float(np.exp(log_sigma))) if abs(log_sigma) < _LARGEST_LOG else None
+
+
+# A power of each block norm, lam/q sum_k ||f_k||^q with 1 < q < 2 (SpicyMKL's lp norm).
+#
+#     r(d) = lam/(2p) sum_k (lam d_k)^p,   p = q/(2-q);      d_k = ||f_k||^{2/(p+1)} / lam
+#     D = D_loss - lam/q' sum_k (sqrt(s_k) / lam)^{q'},   q' = q/(q-1)
+#
+# Reference: Suzuki, Tomioka, SpicyMKL, Machine Learning 85 (2011), section 3.5.
+
+
+@dataclass(frozen=True)
+class BlockPower(SeparablePower):
+    """Functions that cost lam/q times a power of their norm.
+
+    Parameters
+    ----------
+    lam : float
+        Price, > 0.
+    q : float
+        Power of the norms, between 1 and 2; near 1 few kernels have weight, near 2 all have about the same.
+    """
+
+    name_: ClassVar[str] = "block-power"
+    label: ClassVar[str] = "block norm to a power"
+    lam: float = 1.0
+    q: float = 1.5
+
+    def __post_init__(self) -> None:
+        positive_number(self.lam, "lam")
+        if not (is_number(self.q) and 1.0 < self.q < 2.0):
+            raise ProblemError(
+                f"q must lie between 1 and 2, but {self.q!r} was given; q = 1 is the block 1-norm, q = 2 a plain sum."
+            )
+
+    @property
+    def power(self) -> float:
+        """p = q / (2 - q)."""
+        return self.q / (2.0 - self.q)
+
+    @property
+    def amount(self) -> float:
+        """lam / 2."""
+        return 0.5 * self.lam
+
+    @property
+    def unit(self) -> float:
+        """lam."""
+        return self.lam
+
+    def norm_power(self, m: int) -> float:
+        """Return q."""
+        return self.q
+
+    def norm_slope(self, size: float) -> float:
+        """Return lam N^{q-1}."""
+        return float(self.lam * size ** (self.q - 1.0))
+
+    @classmethod
+    def at_norm_slope(cls, q: float, slope: float, size: float) -> BlockPower | None:
+        """Return the price slope N^{1-q}, for q between 1 and 2."""
+        return cls(slope * size ** (1.0 - q), q) if 1.0 < q < 2.0 else None
+
+
+# Linear penalty on the kernel weights, r(d) = sigma 1'd for d >= 0 (the l1 form of generalized MKL).
+
+
+@dataclass(frozen=True)
+class L1Penalty(LinearPenalty):
+    """Weights d >= 0 that cost sigma each.
+
+    Parameters
+    ----------
+    sigma : float
+        Price of one unit of weight, > 0.
+    """
+
+    name_: ClassVar[str] = "l1-penalty"
+    label: ClassVar[str] = "linear penalty"
+    price_name: ClassVar[str] = "sigma"
+    price_of_weight: ClassVar[bool] = True
+    sigma: float = 1.0
+
+    def __post_init__(self) -> None:
+        positive_number(self.sigma, "sigma")
+
+    @property
+    def price(self) -> float:
+        """sigma."""
+        return self.sigma
+
+    @classmethod
+    def at_norm_slope(cls, q: float, slope: float, size: float) -> L1Penalty | None:
+        """Return the price slope^2 / 2, for q = 1."""
+        return cls(0.5 * slope**2) if q == 1.0 else None
+
+
+# Block 1-norm, lam sum_k ||f_k|| (SpicyMKL): a linear penalty on the weights, r(d) = lam^2/2 1'd.
+#
+# Reference: Suzuki, Tomioka, SpicyMKL, Machine Learning 85 (2011), section 2; weights d_k = ||f_k|| / lam.
+
+
+@dataclass(frozen=True)
+class BlockL1(LinearPenalty):
+    """Functions that cost lam times their norm.
+
+    Parameters
+    ----------
+    lam : float
+        Price of one unit of norm, > 0.
+    """
+
+    name_: ClassVar[str] = "block-l1"
+    label: ClassVar[str] = "block ℓ₁-norm"
+    price_name: ClassVar[str] = "lam"
+    lam: float = 1.0
+
+    def __post_init__(self) -> None:
+        positive_number(self.lam, "lam")
+
+    @property
+    def price(self) -> float:
+        """lam^2 / 2."""
+        return 0.5 * self.lam**2
+
+    @classmethod
+    def at_norm_slope(cls, q: float, slope: float, size: float) -> BlockL1 | None:
+        """Return the price of that slope, for q = 1."""
+        return cls(slope) if q == 1.0 else None
