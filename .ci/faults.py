@@ -25,7 +25,8 @@ import numpy as np
 from mklviz.contract import Iterate
 from mklviz.record import Trace
 from mklviz.record.run_facts import Verdict
-from mklviz.record.store import RunHead, index_file, open_store, reset
+from mklviz.record.store import RunHead, open_store, reset
+from mklviz.record.store import index as index_module
 
 LOST_SECONDS = 1.0  # of a run that is going on, at most
 STEP_SECONDS = 0.004
@@ -203,7 +204,7 @@ def while_packing(folder: Path, chance: random.Random) -> float:
 def while_migrating(folder: Path, chance: random.Random) -> float:
     """Kill a process that makes an index of an earlier version anew; the next one does."""
     lengths = filled(folder, 20, steps=2)
-    version = index_file.VERSION
+    version = index_module.VERSION
 
     def migrate() -> None:
         open_store(folder).runs()
@@ -211,11 +212,11 @@ def while_migrating(folder: Path, chance: random.Random) -> float:
     try:
         open_store(folder).runs()
         reset()
-        index_file.VERSION = version + 1
+        index_module.VERSION = version + 1
         killed(migrate, chance.uniform(0.0, 0.03))
         checked(folder, lengths)
     finally:
-        index_file.VERSION = version
+        index_module.VERSION = version
     return 0.0
 
 

@@ -7,8 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from html import escape
 
-__all__ = ["MOST_NAME", "MOST_SAID", "cell", "hint", "listed", "named", "one_line", "quote", "said_by", "suggestions"]
+__all__ = [
+    "MOST_NAME",
+    "MOST_SAID",
+    "cell",
+    "fact_table",
+    "hint",
+    "listed",
+    "named",
+    "one_line",
+    "quote",
+    "said_by",
+    "suggestions",
+    "table",
+]
 
 MOST_NAME = 200  # letters of a label, a column's name or a path
 MOST_SAID = 1000  # letters of a sentence
@@ -114,3 +128,34 @@ def hint(name: str, known: Iterable[str]) -> str:
 
 def _plain(name: str) -> str:
     return name.lower().replace("_", "-")
+
+
+# Small tables for notebooks, as plain HTML: values escaped, colours left to the notebook's theme.
+
+
+_LEFT, _RIGHT = 'style="text-align:left"', 'style="text-align:right"'
+
+
+def fact_table(title: str, rows: Iterable[tuple[str, object]]) -> str:
+    """Return a titled table of names and values; empty values are left out."""
+    lines = (
+        f"<tr><th {_LEFT}>{escape(name)}</th><td {_LEFT}>{escape(str(value))}</td></tr>"
+        for name, value in rows
+        if value != ""
+    )
+    return _table(title, "".join(lines))
+
+
+def table(title: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a titled table with a header row; the first column is text, the others are numbers."""
+
+    def line(cells: Sequence[object], tag: str) -> str:
+        styles = [_LEFT] + [_RIGHT] * (len(cells) - 1)
+        return "".join(f"<{tag} {style}>{escape(str(c))}</{tag}>" for c, style in zip(cells, styles, strict=True))
+
+    body = "".join(f"<tr>{line(row, 'td')}</tr>" for row in rows)
+    return _table(title, f"<thead><tr>{line(header, 'th')}</tr></thead><tbody>{body}</tbody>")
+
+
+def _table(title: str, rows: str) -> str:
+    return f'<table><caption style="text-align:left"><b>{escape(title)}</b></caption>{rows}</table>'

@@ -25,7 +25,7 @@ from mklviz.errors import UnsupportedProblem
 from mklviz.inner.conjugates import Conjugate
 from mklviz.inner.warm import start_duals
 from mklviz.problem import BlockPower, ElasticNet, LpBall, LpPenalty, PowerPenalty, Problem, Regularizer
-from mklviz.problem.regularizers._power import SeparablePower
+from mklviz.problem.regularizers.power import SeparablePower
 from mklviz.typing import Array
 
 

@@ -17,8 +17,8 @@ from mklviz.record.run_facts import Verdict
 from mklviz.record.store import RunHead, Store, open_store, reset
 from mklviz.record.store.folder import HEAD, SEEN, write_json
 from mklviz.record.store.frames import write_frame
-from mklviz.record.store.head import new_id
 from mklviz.record.store.recorder import head_of
+from mklviz.record.store.stored import new_id
 
 __all__ = ["anew", "growing", "recorded", "recorded_race", "store", "unfinished"]
 

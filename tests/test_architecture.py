@@ -159,7 +159,7 @@ ROOMS = (
 )
 FLOORS = (
     *("mklviz._version", "mklviz.typing", "mklviz.numbers", "mklviz.unpacking", "mklviz.quoting", "mklviz.streams"),
-    *("mklviz.limits", "mklviz.plugins", "mklviz.html", "mklviz.glossary", "mklviz.lazy", "mklviz.compiled"),
+    *("mklviz.limits", "mklviz.plugins", "mklviz.glossary", "mklviz.lazy", "mklviz.compiled"),
     "mklviz.errors",
     "mklviz.datasets",
     "mklviz.context",

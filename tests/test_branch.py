@@ -29,8 +29,7 @@ from mklviz.views.look.styles import race_styles, run_styles
 from mklviz.views.race.race_figures import _columns
 from mklviz.views.race.results import result_rows
 from mklviz.views.session.launcher import begin_at
-from mklviz.views.session.race_history import RaceHistory
-from mklviz.views.session.session import Session
+from mklviz.views.session.session import RaceHistory, Session
 from mklviz.views.tabs.timeline import Timeline
 
 STEP = 6

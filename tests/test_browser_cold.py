@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from _browser import App, Pages, Server
 
-from mklviz.views.explorer.cold_start import YOURS_FOLLOWS
+from mklviz.views.explorer.before_and_after import YOURS_FOLLOWS
 
 pytestmark = pytest.mark.browser
 

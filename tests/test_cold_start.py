@@ -16,7 +16,7 @@ from mklviz.recipe import Recipe
 from mklviz.record import FINAL
 from mklviz.record.bundle import FOLDER, recording
 from mklviz.scenarios import DEFAULT, load_scenario, scenarios
-from mklviz.views.explorer.cold_start import PLAYED, YOURS_FOLLOWS
+from mklviz.views.explorer.before_and_after import PLAYED, YOURS_FOLLOWS
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.explorer.follower import Follower
 from mklviz.views.host.panel_setup import configure

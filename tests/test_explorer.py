@@ -39,7 +39,7 @@ from mklviz.recipe.prepared import Built
 from mklviz.record.store import Store, reset
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.race.results import STATUS_WORDS
-from mklviz.views.sidebar.run_panel import STATES, RunPanel
+from mklviz.views.sidebar.controls import STATES, RunPanel
 
 SMALL = Recipe(
     data=DataChoice("two_moons"),

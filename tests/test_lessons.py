@@ -17,10 +17,10 @@ from mklviz.recipe import DataChoice, KernelChoice, Recipe, SolverChoice, StopCh
 from mklviz.recipe.prepared import Prepared
 from mklviz.record.bundle import recording
 from mklviz.scenarios import GROUPS, Answer, Outcome, Question, Scenario, scenarios
+from mklviz.views.explorer.before_and_after import Lesson
 from mklviz.views.explorer.explorer import Explorer
-from mklviz.views.explorer.lesson import Lesson
 from mklviz.views.session.session import Session
-from mklviz.views.sidebar.run_panel import PACES
+from mklviz.views.sidebar.controls import PACES
 from mklviz.views.sidebar.scenario_panel import OPEN, LessonPanel
 from mklviz.views.tabs import tab_classes
 

@@ -30,7 +30,7 @@ from mklviz.record.bundle import bundle_bytes, write_bundle
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.explorer.follower import Follower
 from mklviz.views.explorer.page_recovery import SHARED_RACES
-from mklviz.views.session import race_history
+from mklviz.views.session import session as session_module
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.data_panel import DataPanel
 from mklviz.views.tabs import runs
@@ -281,7 +281,7 @@ def test_a_file_of_runs_counts_while_it_is_read_and_kept(monkeypatch: pytest.Mon
     write_bundle(race.traces, file)
     ledger = Ledger(int(bundle_bytes(file.getvalue(), "runs.zip")))
     monkeypatch.setattr(runs, "LEDGER", ledger)
-    monkeypatch.setattr(race_history, "LEDGER", ledger)
+    monkeypatch.setattr(session_module, "LEDGER", ledger)
     monkeypatch.setenv("MKLVIZ_STORE", "none")
     tab, session = runs.Runs(), Session()
     tab.follow(session)

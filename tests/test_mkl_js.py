@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from _browser import chromium  # noqa: F401
 
-from mklviz.context.accounting import resolving
+from mklviz.context.cancelling import resolving
 from mklviz.contract import Facts, Iterate, Solver
 from mklviz.kernels import KernelBank
 from mklviz.problem import Hinge, Problem

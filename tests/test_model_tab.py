@@ -15,7 +15,7 @@ import pytest
 from _shown import notes, words
 from _waits import wait_for
 
-from mklviz.analysis.grams import Alignments
+from mklviz.analysis.kernel_weights import Alignments
 from mklviz.engine import MaxIter, Race
 from mklviz.recipe import Recipe
 from mklviz.recipe.prepared import Prepared

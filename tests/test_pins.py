@@ -13,8 +13,7 @@ from mklviz.engine import Race
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.record.store import EVERYBODY
 from mklviz.views.explorer.shell import Shell
-from mklviz.views.session.race_history import MOST_PINNED, KeptRace
-from mklviz.views.session.session import Session
+from mklviz.views.session.session import MOST_PINNED, KeptRace, Session
 from mklviz.views.tabs.race import RaceTab
 from mklviz.views.tabs.runs import Runs
 

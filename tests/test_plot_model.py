@@ -14,7 +14,7 @@ from bokeh.io.doc import patch_curdoc
 
 import mklviz as mv
 from mklviz.analysis.decisions import confusion, plane_of, roc, solution_of, surface
-from mklviz.analysis.grams import align, gram_on, ordered_gram, rivals, sampled
+from mklviz.analysis.kernel_weights import align, gram_on, ordered_gram, rivals, sampled
 from mklviz.engine import Race
 from mklviz.errors import ProblemError
 from mklviz.inner import SvmOracle

@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 
 from mklviz.engine import solve
 from mklviz.errors import KernelError, ProblemError
-from mklviz.kernels import Gaussian, KernelBank, Laplacian, Linear, Polynomial, cross
+from mklviz.kernels import Gaussian, KernelBank, Laplacian, Linear, Polynomial, interface
 from mklviz.problem import (
     Hinge,
     Logistic,
@@ -81,7 +81,7 @@ def test_blocks_of_any_length_give_the_same_values(rows: int, monkeypatch: pytes
     problem = posed(Hinge(5.0), "diagonal")
     predictor = problem.predictor(*sparse_point(problem))
     expected = predictor.decision_values(NEW)
-    monkeypatch.setattr(cross, "BLOCK", rows * len(predictor.support))
+    monkeypatch.setattr(interface, "BLOCK", rows * len(predictor.support))
     np.testing.assert_allclose(predictor.decision_values(NEW), expected, rtol=1e-13)
 
 
@@ -133,7 +133,7 @@ def test_only_support_vectors_and_kernels_with_weight_are_evaluated(monkeypatch:
     predictor = problem.predictor(weights, dual)
     np.testing.assert_array_equal(predictor.support, support)
     np.testing.assert_array_equal(predictor.kernels, [0, 2, 9])
-    monkeypatch.setattr(cross, "BLOCK", 10 * len(support))
+    monkeypatch.setattr(interface, "BLOCK", 10 * len(support))
     Counting.asked = []
     predictor.decision_values(NEW)
     # 23 new points in blocks of ten; one base for the two widths that share it
@@ -147,7 +147,7 @@ def test_no_block_grows_with_the_number_of_new_points(monkeypatch: pytest.Monkey
     Counting.asked = []
     predictor.decision_values(np.zeros((200_000, 3)))
     assert sum(left[0] for left, _ in Counting.asked) == 200_000
-    assert max(left[0] * right[0] for left, right in Counting.asked) <= cross.BLOCK
+    assert max(left[0] * right[0] for left, right in Counting.asked) <= interface.BLOCK
 
 
 def test_what_is_kept_and_pickled_does_not_hold_the_bank() -> None:

@@ -17,9 +17,9 @@ from _waits import wait_for
 
 import mklviz as mv
 from mklviz.cli import main
+from mklviz.cli.arguments import ACTIONS as NAMED
 from mklviz.cli.commands import COMMANDS
 from mklviz.cli.runs import ACTIONS
-from mklviz.cli.runs_parser import ACTIONS as NAMED
 from mklviz.errors import MklvizError
 from mklviz.record import Trace
 from mklviz.record.history import texts_of

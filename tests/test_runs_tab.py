@@ -22,9 +22,8 @@ from mklviz.record import Trace
 from mklviz.record.bundle import write_bundle
 from mklviz.record.store import EVERYBODY, Owner, RunHead, StoredRun, open_store, reset
 from mklviz.views.history.past_race import PastRace, races_of
-from mklviz.views.session import race_history
-from mklviz.views.session.race_history import RaceHistory, shared_recipe
-from mklviz.views.session.session import Session
+from mklviz.views.session import session as session_module
+from mklviz.views.session.session import RaceHistory, Session, shared_recipe
 from mklviz.views.tabs.runs import Runs
 
 RECIPE = Recipe(DataChoice("liver"), solvers=[SolverChoice("spg"), SolverChoice("level")], stop=StopChoice(1e-3))
@@ -97,10 +96,10 @@ def test_races_of_a_session_are_kept_once_and_the_oldest_give_way(monkeypatch: p
     assert kept.add("Liver", {}) is None
     second = RaceHistory().add("Liver", raced(seed=1).traces)
     assert second is not None
-    monkeypatch.setattr(race_history, "MOST_BYTES", first.size + second.size - 1)
+    monkeypatch.setattr(session_module, "MOST_BYTES", first.size + second.size - 1)
     assert kept.add("Liver", raced(seed=1).traces) is not None
     assert [race.name for race in kept.races] == ["2. Liver"]
-    monkeypatch.setattr(race_history, "MOST_BYTES", 10)
+    monkeypatch.setattr(session_module, "MOST_BYTES", 10)
     assert kept.add("Liver", raced(C=1.0).traces) is None
 
 

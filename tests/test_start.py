@@ -20,7 +20,7 @@ from mklviz.bench.screen import opened
 from mklviz.record.bundle import recording
 from mklviz.reproduce.claims import all_claims, load_claim
 from mklviz.scenarios import DEFAULT, load_scenario
-from mklviz.views.explorer import cold_start
+from mklviz.views.explorer import before_and_after
 from mklviz.views.explorer.navigation import CLAIMS, CURVE, EXPLORE, LESSONS, RUNS, SECTIONS, START
 from mklviz.views.host.solved_paths import problem_data
 from mklviz.views.lessons.one_curve import CURVE_IN_SHORT, CURVE_TITLE
@@ -79,7 +79,7 @@ def test_the_first_page_builds_no_dashboard_and_weighs_less_than_the_dashboard()
 
 
 def test_runs_bring_no_race_before_it_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cold_start, "IDLE", -1.0)  # whatever was touched, figures may be built
+    monkeypatch.setattr(before_and_after, "IDLE", -1.0)  # whatever was touched, figures may be built
     runs, large = opened(FrontPage(RUNS).page), opened(FrontPage(EXPLORE).page)
     assert runs.models < 0.7 * large.models
     front = FrontPage(RUNS)

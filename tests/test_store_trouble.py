@@ -19,7 +19,8 @@ from mklviz.errors import MklvizError
 from mklviz.record import Trace
 from mklviz.record.bundle import read_bundle, write_bundle
 from mklviz.record.run_facts import Verdict
-from mklviz.record.store import Merged, Owner, RunHead, Store, index_file, open_store, reset
+from mklviz.record.store import Merged, Owner, RunHead, Store, open_store, reset
+from mklviz.record.store import index as index_module
 
 
 def lives(folder: Path, code: str) -> str:
@@ -138,11 +139,11 @@ def test_an_index_of_an_earlier_version_is_made_anew_from_the_folders(
     race = recorded(store)
     store.runs()
     reset()
-    monkeypatch.setattr(index_file, "VERSION", index_file.VERSION + 1)
+    monkeypatch.setattr(index_module, "VERSION", index_module.VERSION + 1)
     assert [run.race for run in open_store(store.folder).runs()] == [race]
     reset()
     with closing(sqlite3.connect(store.folder / "index.sqlite")) as index:
-        assert index.execute("PRAGMA user_version").fetchone() == (index_file.VERSION,)
+        assert index.execute("PRAGMA user_version").fetchone() == (index_module.VERSION,)
         assert index.execute("PRAGMA auto_vacuum").fetchone() == (2,)
         assert index.execute("SELECT COUNT(*) FROM runs").fetchone() == (1,)
 

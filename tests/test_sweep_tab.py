@@ -22,8 +22,7 @@ from mklviz.record.store import EVERYBODY, open_store
 from mklviz.sweeps import Sweep
 from mklviz.views.form import Form
 from mklviz.views.look.palette import DARK
-from mklviz.views.session.race_history import shared_recipe
-from mklviz.views.session.session import Session
+from mklviz.views.session.session import Session, shared_recipe
 from mklviz.views.sweeps import sweep_setup
 from mklviz.views.sweeps.sweep_setup import RunningSweeps, SweepForm, plan_of
 from mklviz.views.tabs.sweep import SweepTab

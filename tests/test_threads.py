@@ -29,7 +29,7 @@ from mklviz.problem import Hinge, LpBall, Problem, Simplex
 from mklviz.views.look.palette import LIGHT
 from mklviz.views.look.styles import run_styles
 from mklviz.views.race.results import ResultRow, result_table
-from mklviz.views.sidebar.run_panel import RunPanel
+from mklviz.views.sidebar.controls import RunPanel
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(60, 5))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from contourpy import contour_generator
 
-from mklviz.analysis.grams import sampled
+from mklviz.analysis.kernel_weights import sampled
 from mklviz.contract import Iterate
 from mklviz.errors import ProblemError
 from mklviz.inner import SvmOracle

@@ -251,8 +251,7 @@ def _completion(arguments: argparse.Namespace) -> int:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    from mklviz.cli.documents import print_document
-    from mklviz.cli.lists import LISTS
+    from mklviz.cli.documents import LISTS, print_document
 
     name = "statements" if getattr(arguments, "all", False) else arguments.command
     gather, show = LISTS[name]

@@ -1,14 +1,16 @@
 """The results of a command as one JSON document on the output: numbers as they are, null where there is none.
 
-What people read is made of the same things by `mklviz.cli.live`, `mklviz.cli.path` and `mklviz.cli.lists`.
+What people read is made of the same things by `mklviz.cli.live`, `mklviz.cli.path` and `mklviz.cli.documents`.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import sys
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +18,7 @@ import numpy as np
 from mklviz._version import __version__
 from mklviz.streams import has_all_signs
 
-if TYPE_CHECKING:  # a list of data sets needs none of it
+if TYPE_CHECKING:
     from mklviz.contract import Iterate
     from mklviz.engine import Path, Race
     from mklviz.recipe import Recipe
@@ -104,3 +106,172 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [_plain(entry) for entry in value]
     return value if not isinstance(value, float) or math.isfinite(value) else None
+
+
+# What there is to choose from: ``mklviz claims | datasets | losses | regularizers | solvers | scenarios``.
+#
+# Each list is gathered as values, which ``--json`` writes and people read as lines.
+
+
+Entry = dict[str, Any]
+
+
+def _claims() -> dict[str, Any]:
+    from mklviz.reproduce.claims import all_claims
+
+    keys = ("name", "paper", "place", "sentence", "untestable")
+    return {"claims": [{key: getattr(claim, key) for key in keys} for claim in all_claims().values()]}
+
+
+def _statements() -> dict[str, Any]:
+    from mklviz.reproduce.statements import how_many_text, stated_answers
+
+    entries = [
+        {
+            "paper": each.paper,
+            "place": each.place,
+            "sentence": each.sentence,
+            "verdict": each.verdict,
+            "claims": each.names,
+            "obstacle": each.obstacle,
+        }
+        for each in stated_answers()
+    ]
+    return {"statements": entries, "summary": how_many_text()}
+
+
+def _datasets() -> dict[str, Any]:
+    from mklviz.datasets import describe_datasets
+
+    return {"datasets": [dataclasses.asdict(info) for info in describe_datasets()]}
+
+
+def _losses() -> dict[str, Any]:
+    from mklviz.problem import loss_families
+
+    return {"losses": _families(loss_families())}
+
+
+def _regularizers() -> dict[str, Any]:
+    from mklviz.problem import regularizer_families
+
+    return {"regularizers": _families(regularizer_families())}
+
+
+def _families(families: Mapping[str, Any]) -> list[Entry]:
+    """Return each class by its registry name with all options, and the first line of what it says of itself."""
+    return [
+        {
+            "name": name,
+            "label": family.label,
+            "what": (family.__doc__ or family.label).strip().splitlines()[0],
+            "options": {field.name: field.default for field in dataclasses.fields(family) if field.init},
+        }
+        for name, family in families.items()
+    ]
+
+
+def _solvers() -> dict[str, Any]:
+    from mklviz.engine import KINDS, solver_classes
+
+    solvers = [
+        {
+            "name": name,
+            "label": solver.label,
+            "paper": solver.paper,
+            "options": [
+                {"name": option, "default": value, "help": solver.param[option].doc or ""}
+                for option, value in solver().options().items()
+            ],
+        }
+        for name, solver in solver_classes().items()
+    ]
+    recommended = [
+        {"problem": kind.what, "solver": kind.solver, "why": kind.why, "measured": kind.measured} for kind in KINDS
+    ]
+    return {"solvers": solvers, "recommended": recommended}
+
+
+def _scenarios() -> dict[str, Any]:
+    from mklviz.scenarios import scenarios
+
+    entries = [
+        {
+            "name": name,
+            "title": scenario.title,
+            "data": scenario.recipe.data.source,
+            "solvers": [{"name": choice.name, "options": dict(choice.options)} for choice in scenario.recipe.solvers],
+            "look_for": scenario.look_for,
+        }
+        for name, scenario in scenarios().items()
+    ]
+    return {"scenarios": entries}
+
+
+def _claim_lines(document: dict[str, Any]) -> None:
+    width = 2 + max(len(entry["name"]) for entry in document["claims"])
+    for entry in document["claims"]:
+        text = f"{entry['sentence']} ({entry['paper']}, {entry['place']})"
+        print(_filled(text, f"{entry['name']:<{width}}", width))
+
+
+def _statement_lines(document: dict[str, Any]) -> None:
+    for entry in document["statements"]:
+        print(_filled(f"{entry['paper']}, {entry['place']}: {entry['sentence']}", "", 4))
+        print(f"    {entry['verdict']}")
+        if entry["claims"]:
+            print(_filled(f"mklviz reproduce {' '.join(entry['claims'])}", "    ", 6))
+        if entry["obstacle"]:
+            print(_filled(entry["obstacle"], "    ", 4))
+    print(f"{document['summary']}.")
+
+
+def _dataset_lines(document: dict[str, Any]) -> None:
+    for info in document["datasets"]:
+        size = f"{info['n_samples']:>7,} x {info['n_features']:<4}"
+        classes = " / ".join(info["classes"]) or "numbers"
+        print(f"{info['name']:<16}{size} {info['task']:<11}{classes}  ({info['kind']})")
+
+
+def _family_lines(document: dict[str, Any]) -> None:
+    (families,) = document.values()
+    width = 2 + max(len(entry["name"]) for entry in families)
+    for entry in families:
+        print(_filled(entry["what"], f"{entry['name']:<{width}}", width))
+        options = ",".join(f"{key}={value}" for key, value in entry["options"].items())
+        if options:
+            print(f"{'':<{width}}{entry['name']}:{options}")
+
+
+def _solver_lines(document: dict[str, Any]) -> None:
+    for entry in document["solvers"]:
+        print(_filled(f"{entry['label']}. {entry['paper']}", f"{entry['name']:<12}", 12))
+        for option in entry["options"]:
+            print(_filled(option["help"], f"{'':<12}{option['name']}={option['default']} ", 16))
+    print("\nWhich solver, measured as CPU time to a gap of 1 %; `mklviz run` takes it where none is named:")
+    for kind in document["recommended"]:
+        print(_filled(f"{kind['problem']}: it {kind['why']}. {kind['measured']}", f"{kind['solver']:<12}", 12))
+
+
+def _scenario_lines(document: dict[str, Any]) -> None:
+    width = 2 + max(len(entry["name"]) for entry in document["scenarios"])
+    for entry in document["scenarios"]:
+        solvers = ", ".join(" with ".join([each["name"], *each["options"]]) for each in entry["solvers"])
+        print(f"{entry['name']:<{width}}{entry['title']} ({entry['data']}: {solvers})")
+        print(_filled(entry["look_for"], " " * width, width))
+
+
+def _filled(text: str, begin: str, indent: int) -> str:
+    space = " " * indent
+    return textwrap.fill(begin + text, 110, subsequent_indent=space, replace_whitespace=False, break_on_hyphens=False)
+
+
+LISTS: dict[str, tuple[Callable[[], dict[str, Any]], Callable[[dict[str, Any]], None]]] = {
+    "claims": (_claims, _claim_lines),
+    "datasets": (_datasets, _dataset_lines),
+    "losses": (_losses, _family_lines),
+    "regularizers": (_regularizers, _family_lines),
+    "solvers": (_solvers, _solver_lines),
+    "scenarios": (_scenarios, _scenario_lines),
+    "statements": (_statements, _statement_lines),  # which claims --all shows
+}

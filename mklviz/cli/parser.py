@@ -18,11 +18,13 @@ from mklviz.cli.arguments import (
     NYSTROM_HELP,
     OF_THE_TABLE,
     REGULARIZER_HELP,
+    RUNS_EXAMPLES,
     SWEEP_HELP,
     VARY_HELP,
+    add_runs,
+    add_store,
     whole,
 )
-from mklviz.cli.runs_parser import RUNS_EXAMPLES, add_runs, add_store
 from mklviz.plugins import names
 from mklviz.quoting import one_line
 

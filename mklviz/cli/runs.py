@@ -11,11 +11,10 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
-from mklviz.cli.arguments import BAD_INPUT, MADE_BY, code_of, read_own_data, store_of
+from mklviz.cli.arguments import BAD_INPUT, LISTED, MADE_BY, code_of, read_own_data, store_of
 from mklviz.cli.documents import print_document
 from mklviz.cli.live import Building, aligned, warm_up, watch
 from mklviz.cli.race import tell_race
-from mklviz.cli.runs_parser import LISTED
 from mklviz.errors import MklvizError
 from mklviz.numbers import counted
 from mklviz.quoting import named, one_line

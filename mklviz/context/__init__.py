@@ -1,7 +1,17 @@
 """What surrounds a computation: who still waits for it, what it spends its time on, how far and how exact it is."""
 
-from mklviz.context.accounting import PARTS, metered, resolution, resolving, spending, spent
-from mklviz.context.cancelling import checkpoint, interruptible, report, uninterrupted
+from mklviz.context.cancelling import (
+    PARTS,
+    checkpoint,
+    interruptible,
+    metered,
+    report,
+    resolution,
+    resolving,
+    spending,
+    spent,
+    uninterrupted,
+)
 
 __all__ = [
     "PARTS",

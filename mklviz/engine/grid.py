@@ -22,7 +22,7 @@ from mklviz.engine.registry import make_solver
 from mklviz.engine.run import check_problem
 from mklviz.engine.solving import solve
 from mklviz.errors import ProblemError, UnsupportedProblem
-from mklviz.kernels.cross import numbers
+from mklviz.kernels.interface import numbers
 from mklviz.numbers import is_number, is_whole
 from mklviz.problem import Loss, Problem, Regularizer, Simplex, regularizer_families
 from mklviz.record.run_facts import Verdict

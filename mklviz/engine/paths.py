@@ -26,9 +26,9 @@ from mklviz.engine.run import Run, check_callable
 from mklviz.engine.solving import finish, hand_over
 from mklviz.engine.stop import standard_rules
 from mklviz.errors import MklvizError, ProblemError
-from mklviz.html import table
 from mklviz.numbers import is_number
 from mklviz.problem import Problem
+from mklviz.quoting import table
 from mklviz.record.archive import replacing
 from mklviz.record.summary import result_at
 from mklviz.record.trace import Trace

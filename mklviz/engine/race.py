@@ -19,11 +19,11 @@ from mklviz.engine.scheduler import TimeShare
 from mklviz.engine.stop import StopRule
 from mklviz.engine.task import STOPPED, check_threads
 from mklviz.errors import MklvizError, UnsupportedProblem
-from mklviz.html import table
 from mklviz.kernels.interface import Approximate
 from mklviz.lazy import cached_property
 from mklviz.numbers import counted, is_whole
 from mklviz.problem import Problem
+from mklviz.quoting import table
 from mklviz.record import FINAL, Trace
 from mklviz.record.run_facts import Origin
 from mklviz.record.summary import COLUMNS, label, summarize

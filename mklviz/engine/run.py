@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from mklviz.context import checkpoint, interruptible, metered, resolving
-from mklviz.context.accounting import FINEST
+from mklviz.context.cancelling import FINEST
 from mklviz.context.meter import Meter, Progress
 from mklviz.contract import Iterate, Solver
 from mklviz.engine.exactness import checked_iterate, reviewed

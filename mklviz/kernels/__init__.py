@@ -1,7 +1,6 @@
 """Kernels: their families, how many of them are built and kept, and banks that combine them."""
 
 from mklviz.kernels.bank import KernelBank, paper_bank, paper_families
-from mklviz.kernels.cross import Cross
 from mklviz.kernels.evaluation.checks import size_remark
 from mklviz.kernels.evaluation.specs import KernelSpec
 from mklviz.kernels.families import (
@@ -16,7 +15,7 @@ from mklviz.kernels.families import (
     Polynomial,
     kernel_families,
 )
-from mklviz.kernels.interface import Bank, FactorBank, RowBank, RowKernel
+from mklviz.kernels.interface import Bank, Cross, FactorBank, RowBank, RowKernel
 from mklviz.kernels.nystrom import Nystrom, NystromBank
 from mklviz.kernels.parametric import ParametricBank
 from mklviz.kernels.parametrizations import LearnedGaussian, LearnedPolynomial, ParametricKernel

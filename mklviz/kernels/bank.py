@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklviz.context.accounting import spending
 from mklviz.context.blas import one_blas_thread
+from mklviz.context.cancelling import spending
 from mklviz.errors import KernelError
-from mklviz.html import fact_table
 from mklviz.kernels.evaluation.builder import Block, Builder, Progress, family_sizes, plan
 from mklviz.kernels.evaluation.checks import (
     MEMORY_LIMIT,
@@ -29,13 +28,11 @@ from mklviz.kernels.evaluation.checks import (
     refuse_if_too_large,
     size_remark,
 )
-from mklviz.kernels.evaluation.given import Given, of_distances
 from mklviz.kernels.evaluation.grams import Grams, check_precision, open_files, take_grams
-from mklviz.kernels.evaluation.specs import KernelSpec, Names, Picked, Specs
+from mklviz.kernels.evaluation.specs import Given, KernelSpec, Names, Picked, Specs, of_distances
 from mklviz.kernels.families import Gaussian, KernelFamily, Polynomial
 from mklviz.kernels.interface import Access, Kind
 from mklviz.kernels.part import CrossBank, KernelPart
-from mklviz.kernels.storage.compensated import compensated_forms, error_of_forms
 from mklviz.kernels.storage.factored import FactoredBlock
 from mklviz.kernels.storage.packed import PACKED_SINGLE, ROUNDED
 from mklviz.kernels.storage.repeated import RepeatedBlock
@@ -50,8 +47,9 @@ from mklviz.kernels.storage.rows import (
     refuse_matrix,
 )
 from mklviz.kernels.storage.streamed import StreamedGaussians
-from mklviz.kernels.storage.triangles import mirror
+from mklviz.kernels.storage.triangles import compensated_forms, error_of_forms, mirror
 from mklviz.lazy import cached_property
+from mklviz.quoting import fact_table
 from mklviz.typing import Array, Flags, Indices
 
 NO_MATRIX = "K_d is never formed: a solver takes its rows as it needs them, and keeps those used lately."

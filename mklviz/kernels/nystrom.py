@@ -16,12 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklviz.context.accounting import spending
 from mklviz.context.blas import one_blas_thread
-from mklviz.context.cancelling import checkpoint
+from mklviz.context.cancelling import checkpoint, spending
 from mklviz.errors import BankTooLarge, KernelError
-from mklviz.html import fact_table
-from mklviz.kernels.cross import Cross, check_columns, numbers
 from mklviz.kernels.evaluation.builder import Progress
 from mklviz.kernels.evaluation.checks import (
     check_families,
@@ -34,12 +31,13 @@ from mklviz.kernels.evaluation.checks import (
 )
 from mklviz.kernels.evaluation.nystrom import CHOICES, Accuracy, FeatureMaps, NystromBuilder, check_landmarks
 from mklviz.kernels.families import Gaussian, KernelFamily
-from mklviz.kernels.interface import Access, Kind
-from mklviz.kernels.storage.compensated import compensated_forms, dots, error_of_forms
+from mklviz.kernels.interface import Access, Cross, Kind, check_columns, numbers
 from mklviz.kernels.storage.passes import Factors, decisions, projections, runs_of
+from mklviz.kernels.storage.triangles import compensated_forms, dots, error_of_forms
 from mklviz.lazy import cached_property
 from mklviz.limits import LIMITS
 from mklviz.numbers import is_whole, share_text
+from mklviz.quoting import fact_table
 from mklviz.typing import Array, Indices
 
 MEMORY_LIMIT = LIMITS.nystrom_bytes

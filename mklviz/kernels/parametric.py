@@ -17,17 +17,15 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklviz.context.accounting import spending
-from mklviz.context.cancelling import checkpoint, in_pieces
+from mklviz.context.cancelling import checkpoint, in_pieces, spending
 from mklviz.errors import KernelError, UnsupportedProblem
-from mklviz.html import fact_table
-from mklviz.kernels.cross import Cross, check_columns, numbers
 from mklviz.kernels.evaluation.checks import MEMORY_LIMIT, feature_labels, own_points, refuse_if_too_large
-from mklviz.kernels.interface import Access, Kind
+from mklviz.kernels.interface import Access, Cross, Kind, check_columns, numbers
 from mklviz.kernels.parametrizations import LearnedPolynomial, ParametricKernel, SumOfKernels
 from mklviz.kernels.parametrizations._checks import check_kernel, check_names
 from mklviz.kernels.parametrizations._kernel import asked_slopes, asked_values, shown
 from mklviz.kernels.storage.triangles import mirror
+from mklviz.quoting import fact_table
 from mklviz.typing import Array, Indices
 
 TILE = 2**17  # entries asked for at once: some milliseconds where the kernel is quick, and 1 MB

@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mklviz.errors import KernelError
-from mklviz.kernels.cross import Cross, check_columns, numbers
 from mklviz.kernels.evaluation.checks import sample_scales
+from mklviz.kernels.interface import Cross, check_columns, numbers
 from mklviz.typing import Array, Indices
 
 if TYPE_CHECKING:
-    from mklviz.kernels.evaluation.given import Given
-    from mklviz.kernels.evaluation.specs import KernelSpec
+    from mklviz.kernels.evaluation.specs import Given, KernelSpec
     from mklviz.kernels.storage.streamed import StreamedGaussians
 
 

@@ -18,10 +18,8 @@ from typing import NoReturn, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklviz.context.accounting import spending
+from mklviz.context.cancelling import spending
 from mklviz.errors import KernelError, UnsupportedProblem
-from mklviz.html import fact_table
-from mklviz.kernels.cross import Cross, numbers
 from mklviz.kernels.evaluation.checks import (
     MEMORY_LIMIT,
     check_symmetric,
@@ -37,10 +35,11 @@ from mklviz.kernels.evaluation.distances import (
     group_names,
     membership,
 )
-from mklviz.kernels.interface import Access, Kind
+from mklviz.kernels.interface import Access, Cross, Kind, numbers
 from mklviz.kernels.storage.packed import PackedBlock
 from mklviz.kernels.storage.rows import CACHE_MB, ComputedRows, SumRows, by_rows, check_cache, refuse_matrix
 from mklviz.kernels.storage.triangles import packed_length
+from mklviz.quoting import fact_table
 from mklviz.typing import Array, Indices
 
 _WORKSPACE = 2  # matrices of n by n that one use of a product takes

@@ -17,9 +17,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import make_solver, recommend, solve
 from mklviz.errors import ProblemError
-from mklviz.html import table
 from mklviz.kernels import Bank, KernelFamily, Nystrom
-from mklviz.kernels.cross import refuse_masked
+from mklviz.kernels.interface import refuse_masked
 from mklviz.learn._banks import (
     AUTO,
     PRECOMPUTED,
@@ -34,6 +33,7 @@ from mklviz.learn._progress import Report, warn
 from mklviz.numbers import is_whole
 from mklviz.problem import Loss, Problem, Regularizer
 from mklviz.problem.problem import checked_weights
+from mklviz.quoting import table
 from mklviz.recipe.words import read_loss, read_regularizer, read_solvers
 from mklviz.record import Trace
 from mklviz.typing import Array, Indices

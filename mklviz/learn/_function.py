@@ -13,7 +13,7 @@ import numpy as np
 
 from mklviz.contract import Iterate
 from mklviz.kernels import KernelFamily, KernelSpec, kernel_families
-from mklviz.kernels.evaluation.given import Given, Repair
+from mklviz.kernels.evaluation.specs import Given, Repair
 from mklviz.kernels.interface import Merging, Part
 from mklviz.kernels.part import KernelPart
 from mklviz.problem import Problem

@@ -14,8 +14,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from mklviz.kernels import KernelFamily
-from mklviz.kernels.cross import refuse_masked
 from mklviz.kernels.evaluation.checks import check_points, feature_labels, refuse_if_too_large
+from mklviz.kernels.interface import refuse_masked
 from mklviz.learn._banks import POINT, families_of
 from mklviz.typing import Array
 

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mklviz.errors import ProblemError
-from mklviz.kernels.cross import Cross, numbers
-from mklviz.kernels.interface import Bank, Merging
+from mklviz.kernels.interface import Bank, Cross, Merging, numbers
 from mklviz.problem.losses import Loss
 from mklviz.typing import Array
 

@@ -27,14 +27,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mklviz.errors import ProblemError, UnsupportedProblem
-from mklviz.html import fact_table
-from mklviz.kernels.cross import Cross, numbers, refuse_masked
-from mklviz.kernels.interface import Bank
+from mklviz.kernels.interface import Bank, Cross, numbers, refuse_masked
 from mklviz.lazy import cached_property
 from mklviz.problem.losses import Hinge, Loss
 from mklviz.problem.predict import Predictor, weighted_noun
 from mklviz.problem.proving import optimize, prove, relative_gap
 from mklviz.problem.regularizers import Regularizer, Simplex
+from mklviz.quoting import fact_table
 from mklviz.typing import Array
 
 

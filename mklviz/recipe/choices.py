@@ -20,7 +20,7 @@ from mklviz.engine.stop import IterateGap, StopRule, WeightChange
 from mklviz.errors import ProblemError, UnknownName
 from mklviz.kernels import CACHE_MB, KernelFamily, LearnedPolynomial, Nystrom, paper_families
 from mklviz.kernels.evaluation.checks import check_normalization
-from mklviz.kernels.evaluation.given import check_repair
+from mklviz.kernels.evaluation.specs import check_repair
 from mklviz.kernels.storage.rows import check_cache
 from mklviz.numbers import is_number, is_switch, is_whole
 from mklviz.problem import Hinge, Loss, Regularizer, Simplex

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
 from mklviz.errors import MklvizError
-from mklviz.html import table
 from mklviz.numbers import counted
-from mklviz.quoting import quote
+from mklviz.quoting import quote, table
 from mklviz.record.run_facts import number
 from mklviz.record.store import Store, StoredRun, open_store
 from mklviz.record.trace import Trace

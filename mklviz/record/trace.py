@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from mklviz.context import PARTS
 from mklviz.contract import Array, Facts, Iterate
 from mklviz.errors import MklvizError
-from mklviz.html import fact_table
 from mklviz.problem.proving import relative_gap
-from mklviz.quoting import one_line
+from mklviz.quoting import fact_table, one_line
 from mklviz.record.archive import replacing
 from mklviz.record.keeping import WeightKeeping
 from mklviz.record.motion import Motion, MotionTracker

@@ -11,8 +11,7 @@ import numpy as np
 
 from mklviz.reproduce.estimates import TIME, Estimate, Mean, OneMeasure, Quantity, Ratio, called, measure_label
 from mklviz.sweeps.statistics import MEASURES, Outcomes, growths
-from mklviz.sweeps.statistics.curves import Along
-from mklviz.sweeps.statistics.intervals import Resampling
+from mklviz.sweeps.statistics.intervals import Along, Resampling
 from mklviz.sweeps.statistics.outcomes import AND, NOT_SETTINGS
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from mklviz.recipe import Recipe
 from mklviz.record import Trace
 from mklviz.record.bundle import recording
 from mklviz.record.run_facts import versions_in_use
-from mklviz.record.store.head import this_machine
+from mklviz.record.store.stored import this_machine
 from mklviz.reproduce.answering import ClaimAnswer, ClaimRow
 from mklviz.reproduce.claims import all_claims
 from mklviz.reproduce.estimates import Estimate

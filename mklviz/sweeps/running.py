@@ -15,7 +15,7 @@ from mklviz.numbers import counted
 from mklviz.quoting import listed
 from mklviz.record.store import EVERYBODY, Asker, Store
 from mklviz.record.store.folder import BEGUN, HELD, LOCKS, MEANWHILE, Claims
-from mklviz.record.store.head import owned_key
+from mklviz.record.store.stored import owned_key
 from mklviz.sweeps.definition import Sweep
 from mklviz.sweeps.engine import CANCEL, GO_ON, PAUSE, Engine, MemberQueue, SweepCommand, Work
 from mklviz.sweeps.member import Member, MemberOutcome

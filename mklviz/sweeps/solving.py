@@ -29,7 +29,7 @@ from mklviz.record.run_facts import Verdict
 from mklviz.record.store import Asker, Recording, RunHead, Store
 from mklviz.record.store.catalogue import RUNS
 from mklviz.record.store.folder import NOT_TAKEN
-from mklviz.record.store.head import owned_key, this_machine
+from mklviz.record.store.stored import owned_key, this_machine
 from mklviz.record.store.upkeep import pack
 from mklviz.sweeps.engine import SweepCommand, Work
 from mklviz.sweeps.member import DONE, Member, MemberOutcome

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mklviz.errors import BankTooLarge, KernelError
-from mklviz.kernels.cross import numbers
 from mklviz.kernels.families import KernelFamily
-from mklviz.kernels.interface import Bank
+from mklviz.kernels.interface import Bank, numbers
 from mklviz.limits import LIMITS
 from mklviz.numbers import is_number
 from mklviz.typing import Array

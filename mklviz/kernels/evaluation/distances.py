@@ -15,8 +15,8 @@ from typing import Protocol
 import numpy as np
 
 from mklviz.errors import KernelError
-from mklviz.kernels.cross import check_columns
 from mklviz.kernels.families import Gaussian
+from mklviz.kernels.interface import check_columns
 from mklviz.kernels.storage.packed import PackedBlock, pack_scaled
 from mklviz.kernels.storage.rows import Term, tiles
 from mklviz.kernels.storage.triangles import mirror

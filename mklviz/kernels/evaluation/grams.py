@@ -19,12 +19,20 @@ from numpy.typing import ArrayLike
 from mklviz.compiled import njit
 from mklviz.context.cancelling import checkpoint
 from mklviz.errors import KernelError
-from mklviz.kernels.cross import numbers, refuse_masked
 from mklviz.kernels.evaluation.checks import checked_counts, refuse_if_too_large, sample_scales
-from mklviz.kernels.evaluation.given import MOST_REPAIRED, ROUNDING, Mended, Repair, check_repair, indefinite
-from mklviz.kernels.storage.compensated import forms_of_triangle, products
+from mklviz.kernels.evaluation.specs import MOST_REPAIRED, ROUNDING, Mended, Repair, check_repair, indefinite
+from mklviz.kernels.interface import numbers, refuse_masked
 from mklviz.kernels.storage.packed import PackedBlock, check_single, pack_scaled
-from mklviz.kernels.storage.triangles import TOGETHER, Entries, add_rows, forms, packed_length, product
+from mklviz.kernels.storage.triangles import (
+    TOGETHER,
+    Entries,
+    add_rows,
+    forms,
+    forms_of_triangle,
+    packed_length,
+    product,
+    products,
+)
 from mklviz.lazy import cached_property
 from mklviz.typing import Array, Indices
 
@@ -86,7 +94,7 @@ class MappedBlock:
         return np.array([float((entries[:: self.n + 1] * scale**2).max()) for entries, scale in pairs])
 
     def compensated(self, k: int, v: Array) -> tuple[float, float]:
-        """Return ``v'K_k v`` and ``|v|'|K_k||v|``; see `mklviz.kernels.storage.compensated`."""
+        """Return ``v'K_k v`` and ``|v|'|K_k||v|``; see `mklviz.kernels.storage.triangles`."""
         out, (scaled, rest) = np.zeros(3), products(self._scales[k], v)
         for first, last in self._rows(PIECE // 8):
             checkpoint()

@@ -19,7 +19,7 @@ from typing import ClassVar
 import numpy as np
 
 from mklviz.errors import KernelError, MklvizError
-from mklviz.kernels.cross import numbers
+from mklviz.kernels.interface import numbers
 from mklviz.typing import Array
 
 

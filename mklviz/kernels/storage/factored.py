@@ -11,7 +11,7 @@ from scipy.linalg import blas
 from mklviz.compiled import njit
 from mklviz.context.cancelling import checkpoint, in_pieces
 from mklviz.kernels.families import KernelFamily
-from mklviz.kernels.storage.compensated import squared_length
+from mklviz.kernels.storage.triangles import squared_length
 from mklviz.lazy import cached_property
 from mklviz.typing import Array, Indices, Single
 

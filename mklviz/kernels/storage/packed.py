@@ -12,8 +12,16 @@ import numpy as np
 
 from mklviz.context.cancelling import checkpoint, in_pieces
 from mklviz.errors import KernelError
-from mklviz.kernels.storage.compensated import forms_of_triangle
-from mklviz.kernels.storage.triangles import TOGETHER, Entries, add_packed, forms, pack, packed_length, product
+from mklviz.kernels.storage.triangles import (
+    TOGETHER,
+    Entries,
+    add_packed,
+    forms,
+    forms_of_triangle,
+    pack,
+    packed_length,
+    product,
+)
 from mklviz.lazy import cached_property
 from mklviz.typing import Array, Indices
 
@@ -105,7 +113,7 @@ class PackedBlock:
         return np.asarray(self.packed[:, indices * (indices + 3) // 2].max(axis=1), dtype=np.float64)
 
     def compensated(self, k: int, v: Array) -> tuple[float, float]:
-        """Return ``v'K_k v`` and ``|v|'|K_k||v|``; see `mklviz.kernels.storage.compensated`."""
+        """Return ``v'K_k v`` and ``|v|'|K_k||v|``; see `mklviz.kernels.storage.triangles`."""
         out, rest = np.zeros(3), np.zeros(self.n)
         step = max(PIECE // self.n // 8, 1)
         for first in range(0, self.n, step):

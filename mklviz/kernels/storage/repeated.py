@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklviz.compiled import njit
-from mklviz.kernels.storage.compensated import squared_length, sums_at
 from mklviz.kernels.storage.factored import Distinct, add_gram, column_groups
+from mklviz.kernels.storage.triangles import squared_length, sums_at
 from mklviz.lazy import cached_property
 from mklviz.typing import Array, Indices
 

@@ -19,12 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklviz.compiled import njit
-from mklviz.context.accounting import spending
-from mklviz.context.cancelling import checkpoint
+from mklviz.context.cancelling import checkpoint, spending
 from mklviz.errors import BankTooLarge, KernelError
 from mklviz.kernels.families import KernelFamily
-from mklviz.kernels.storage.compensated import dots, inner, products
-from mklviz.kernels.storage.triangles import Entries
+from mklviz.kernels.storage.triangles import Entries, dots, inner, products
 from mklviz.lazy import cached_property
 from mklviz.numbers import is_number
 from mklviz.typing import Array, Indices, Single
@@ -154,7 +152,7 @@ class Term:
         return [float((scale**2 * self.family.diagonal(self.points, value)).max()) for value, scale in pairs]
 
     def compensated(self, k: int, v: Array) -> tuple[float, float]:
-        """Return ``v'K_k v`` and ``|v|'|K_k||v|``; see `mklviz.kernels.storage.compensated`."""
+        """Return ``v'K_k v`` and ``|v|'|K_k||v|``; see `mklviz.kernels.storage.triangles`."""
         support = np.flatnonzero(v)
         scaled, rest = products(self.scales[k][support], v[support])
         columns = self.columns(support)
@@ -298,7 +296,7 @@ class ComputedBlock:
         return np.array([entry for term in self._terms for entry in term.largest])
 
     def compensated(self, k: int, v: Array) -> tuple[float, float]:
-        """Return ``v'K_k v`` and ``|v|'|K_k||v|``; see `mklviz.kernels.storage.compensated`."""
+        """Return ``v'K_k v`` and ``|v|'|K_k||v|``; see `mklviz.kernels.storage.triangles`."""
         which = int(np.searchsorted(self._ends, k, side="right"))
         return self._terms[which].compensated(k - (int(self._ends[which - 1]) if which else 0), v)
 

@@ -23,8 +23,8 @@ from math import fsum
 import numpy as np
 
 from mklviz.context.cancelling import checkpoint, in_pieces
-from mklviz.kernels.storage.compensated import dots, products, sums_at
 from mklviz.kernels.storage.gaussian_sums import CHUNK, ROWS, SMALL, differences, pairs, scatter, sum_forms, sum_kernels
+from mklviz.kernels.storage.triangles import dots, products, sums_at
 from mklviz.typing import Array, Indices, Integers
 
 PIECE = 20_000_000  # pairs times subsets between two checkpoints, about a twentieth of a second
@@ -148,7 +148,7 @@ class StreamedGaussians:
         return np.full(len(self), self._size)
 
     def compensated(self, k: int, v: Array) -> tuple[float, float]:
-        """Return ``v'K_k v`` and ``|v|'|K_k||v|``; see `mklviz.kernels.storage.compensated`."""
+        """Return ``v'K_k v`` and ``|v|'|K_k||v|``; see `mklviz.kernels.storage.triangles`."""
         support = np.flatnonzero(v)
         charges, chunks = v[support], _Chunks(self._points[support])
         total, beside, size = np.zeros(1), np.zeros(1), np.zeros(1)

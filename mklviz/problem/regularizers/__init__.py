@@ -4,12 +4,11 @@ import sys
 
 from mklviz.plugins import named
 from mklviz.problem.regularizers._regularizer import CustomRegularizer, Regularizer
-from mklviz.problem.regularizers.entropy import Entropy
 from mklviz.problem.regularizers.log_det import LogDet
 from mklviz.problem.regularizers.lp import LpBall, LpPenalty
 from mklviz.problem.regularizers.mixed_norms import ElasticNet, GroupSquaredPlusL1
 from mklviz.problem.regularizers.power import BlockL1, BlockPower, L1Penalty, PowerPenalty
-from mklviz.problem.regularizers.simplex import Simplex, SimplexRidge
+from mklviz.problem.regularizers.simplex import Entropy, Simplex, SimplexRidge
 
 __all__ = [
     "BlockL1",

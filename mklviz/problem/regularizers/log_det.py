@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, ClassVar, NoReturn, TypeVar
 
 import numpy as np
 
-from mklviz.context.accounting import spending
-from mklviz.context.cancelling import checkpoint
+from mklviz.context.cancelling import checkpoint, spending
 from mklviz.errors import ProblemError, UnsupportedProblem
 from mklviz.lazy import Later
 from mklviz.problem.regularizers._regularizer import Penalty, nonnegative, positive_number

@@ -1,10 +1,9 @@
 """Runs that cannot be lost: every run is written into a folder of its own while it goes on."""
 
 from mklviz.record.store.exchange import Merged
-from mklviz.record.store.head import EVERYBODY, Asker, Machine, Owner, RunHead
 from mklviz.record.store.recorder import Recording
 from mklviz.record.store.store import Store, open_store, reset
-from mklviz.record.store.stored import StoredRun
+from mklviz.record.store.stored import EVERYBODY, Asker, Machine, Owner, RunHead, StoredRun
 from mklviz.record.store.upkeep import Cleaned
 
 __all__ = [

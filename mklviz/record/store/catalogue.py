@@ -20,11 +20,9 @@ from typing import Any
 from mklviz.errors import MklvizError
 from mklviz.quoting import said_by
 from mklviz.record.store.folder import LOCKS, NEWER, FolderLock, of_disk, of_index
-from mklviz.record.store.head import is_id
-from mklviz.record.store.index import Index
-from mklviz.record.store.index_file import NewerIndex, copied_index, move_aside, opened_index
+from mklviz.record.store.index import Index, NewerIndex, copied_index, move_aside, opened_index
 from mklviz.record.store.recorder import Recorder
-from mklviz.record.store.stored import DAMAGED, StoredRun, damaged, is_cut_off, run_in
+from mklviz.record.store.stored import DAMAGED, StoredRun, damaged, is_cut_off, is_id, run_in
 
 RUNS = "runs"
 SETTLED = 3 * 10**9  # nanoseconds after which a folder's time tells later changes apart, on every kind of disk

@@ -29,9 +29,8 @@ from mklviz.record.bundle import KNOWN, SUFFIX, damaged_as_error, free_name, pac
 from mklviz.record.run_facts import number_in, text_in
 from mklviz.record.store.folder import ABOUT, END, HEAD, PACKED, SEEN, bring_to_disk, read_json, read_seen, write_json
 from mklviz.record.store.frames import frames_in, numbers_at, read_run
-from mklviz.record.store.head import Asker, RunHead, is_id, new_id
 from mklviz.record.store.recorder import Recorder, head_of
-from mklviz.record.store.stored import DAMAGED, StoredRun, run_in
+from mklviz.record.store.stored import DAMAGED, Asker, RunHead, StoredRun, is_id, new_id, run_in
 from mklviz.record.trace import Trace
 
 

@@ -20,8 +20,7 @@ from typing import Any
 from mklviz.record.run_facts import number_in
 from mklviz.record.store.folder import ABOUT, END, HEAD, read_json, write_json, write_seen
 from mklviz.record.store.frames import numbers_at, write_frame
-from mklviz.record.store.head import RunHead
-from mklviz.record.store.stored import CUT_OFF, StoredRun, run_of
+from mklviz.record.store.stored import CUT_OFF, RunHead, StoredRun, run_of
 from mklviz.record.trace import Trace
 
 SEEN_SECONDS = 5.0  # between two signs of life

@@ -24,9 +24,8 @@ from mklviz.record.store.catalogue import RUNS, Catalogue
 from mklviz.record.store.exchange import Merged, export_runs, import_runs, merge_runs, read_file
 from mklviz.record.store.folder import ABOUT, LOCKS, SWITCHED_OFF, of_disk, read_json, write_json
 from mklviz.record.store.frames import read_run
-from mklviz.record.store.head import EVERYBODY, Asker, RunHead, new_id, this_machine
 from mklviz.record.store.recorder import WRITER, Recorder, Recording, head_of
-from mklviz.record.store.stored import DAMAGED, StoredRun, run_in
+from mklviz.record.store.stored import DAMAGED, EVERYBODY, Asker, RunHead, StoredRun, new_id, run_in, this_machine
 from mklviz.record.store.upkeep import (
     KEPT_BYTES,
     Cleaned,

@@ -1,7 +1,16 @@
 """What the finished members of a sweep say together; numpy and scipy alone, and every draw is seeded."""
 
-from mklviz.sweeps.statistics.curves import Growth, PerformanceProfile, growths, pair_profile, performance_profile
-from mklviz.sweeps.statistics.intervals import Difference, Spread, paired_differences, spreads
+from mklviz.sweeps.statistics.intervals import (
+    Difference,
+    Growth,
+    PerformanceProfile,
+    Spread,
+    growths,
+    pair_profile,
+    paired_differences,
+    performance_profile,
+    spreads,
+)
 from mklviz.sweeps.statistics.outcomes import MEASURES, Measure, Outcomes, measure_of
 
 __all__ = [

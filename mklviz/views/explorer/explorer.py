@@ -20,9 +20,15 @@ from mklviz.errors import MklvizError
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
 from mklviz.scenarios import DEFAULT
+from mklviz.views.explorer.before_and_after import (
+    PLAYED,
+    YOURS_FOLLOWS,
+    ColdStart,
+    FiguresAhead,
+    Lesson,
+    WarmupProgress,
+)
 from mklviz.views.explorer.claim_card import ClaimCard
-from mklviz.views.explorer.cold_start import PLAYED, YOURS_FOLLOWS, ColdStart, FiguresAhead, WarmupProgress
-from mklviz.views.explorer.lesson import Lesson
 from mklviz.views.explorer.navigation import EXPLORE, RUNS, SECTIONS
 from mklviz.views.explorer.page import TICK, Frame, build_page, cell_layout, controls_column, status_html
 from mklviz.views.explorer.page_recovery import PageRecovery
@@ -37,8 +43,8 @@ from mklviz.views.race.race_text import WORDS_EVERY
 from mklviz.views.race.race_view import PAGE_CLOSED
 from mklviz.views.race.results import race_sentence
 from mklviz.views.session.launcher import Launch, Reopening
-from mklviz.views.session.race_history import shared_recipe
-from mklviz.views.sidebar.run_panel import STATES, RunPanel
+from mklviz.views.session.session import shared_recipe
+from mklviz.views.sidebar.controls import STATES, RunPanel
 from mklviz.views.sidebar.sidebar import Sidebar
 
 SOON = 2  # ticks: a preparation that ends by then needs no progress bar

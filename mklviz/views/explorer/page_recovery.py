@@ -17,7 +17,7 @@ from mklviz.views.host.page_session import Reconnect
 from mklviz.views.links import FOLLOW, RACE_KEY, name_of_this_process
 from mklviz.views.links.link import Address, query_value
 from mklviz.views.session.session import Session
-from mklviz.views.sidebar.run_panel import RunPanel
+from mklviz.views.sidebar.controls import RunPanel
 
 _KEY = re.compile(r"([\w-]{16})\.[\w-]{16}", re.ASCII)
 

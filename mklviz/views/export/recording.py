@@ -53,7 +53,7 @@ from mklviz.views.race.results import (
     weights_pills,
     words_outside,
 )
-from mklviz.views.session.race_history import difference, recipe_of
+from mklviz.views.session.session import difference, recipe_of
 
 LARGE = ("objective", "gap", "step")
 PAGE = replace(

@@ -15,8 +15,7 @@ from mklviz.numbers import counted, share_text
 from mklviz.record.store import Store, StoredRun
 from mklviz.record.store.stored import CUT_OFF, DAMAGED
 from mklviz.scenarios import scenarios
-from mklviz.views.session.race_history import KeptRace
-from mklviz.views.session.session import Session
+from mklviz.views.session.session import KeptRace, Session
 
 RUNNING, FAILED, STOPPED, ENDED = "running", "failed", "stopped", "ended"
 STATES = (ENDED, STOPPED, CUT_OFF, RUNNING, FAILED, DAMAGED)

@@ -23,8 +23,7 @@ from mklviz.recipe.words import WORDS, read_words
 from mklviz.scenarios import DEFAULT, load_scenario, scenarios
 from mklviz.views.links import RACE_KEY
 from mklviz.views.race.race_view import RaceView
-from mklviz.views.sidebar.controls import say
-from mklviz.views.sidebar.run_panel import RunPanel
+from mklviz.views.sidebar.controls import RunPanel, say
 from mklviz.views.sidebar.sidebar import Sidebar
 
 VERSION, TAB, STEP = "v", "tab", "step"

@@ -8,8 +8,19 @@ import holoviews as hv
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklviz.analysis.grams import Alignments, OrderedGram, align, ordered_gram
-from mklviz.analysis.kernel_weights import MOST_KERNELS, Bars, Grid, by_family, by_feature, by_kernel, heaviest
+from mklviz.analysis.kernel_weights import (
+    MOST_KERNELS,
+    Alignments,
+    Bars,
+    Grid,
+    OrderedGram,
+    align,
+    by_family,
+    by_feature,
+    by_kernel,
+    heaviest,
+    ordered_gram,
+)
 from mklviz.errors import ProblemError
 from mklviz.kernels import Bank
 from mklviz.record import Trace

@@ -9,8 +9,19 @@ from typing import Any
 import numpy as np
 
 from mklviz.analysis.decisions import MOST_POINTS, judge, surface
-from mklviz.analysis.grams import Alignments, align, ordered_gram, rivals, sampled
-from mklviz.analysis.kernel_weights import MOST_KERNELS, by_family, by_feature, by_kernel, described, heaviest
+from mklviz.analysis.kernel_weights import (
+    MOST_KERNELS,
+    Alignments,
+    align,
+    by_family,
+    by_feature,
+    by_kernel,
+    described,
+    heaviest,
+    ordered_gram,
+    rivals,
+    sampled,
+)
 from mklviz.contract import ACTIVE_WEIGHT
 from mklviz.typing import Array
 from mklviz.views.model.decision_pictures import draw_confusion, draw_decision, draw_predicted, draw_roc

@@ -19,7 +19,7 @@ from mklviz.sweeps.statistics import (
     performance_profile,
     spreads,
 )
-from mklviz.sweeps.statistics.curves import Along
+from mklviz.sweeps.statistics.intervals import Along
 from mklviz.typing import Array
 from mklviz.views.chart.axes import PERCENT, SHORT
 from mklviz.views.look.palette import RunStyle, Theme

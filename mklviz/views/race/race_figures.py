@@ -30,7 +30,7 @@ from mklviz.views.race.cursor import CursorDrag
 from mklviz.views.race.figures import Charts, Zooms, add_weights, build_charts
 from mklviz.views.race.race_page import RacePage
 from mklviz.views.race.readings import DrawnRuns, Readings
-from mklviz.views.session.race_history import KeptRace, difference
+from mklviz.views.session.session import KeptRace, difference
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Generic, TypeVar
 
+import panel as pn
 import param
 
 from mklviz.errors import ProblemError
 from mklviz.recipe import Recipe
-from mklviz.views.form import Alert, Group, Note, TextBox
+from mklviz.views.form import Alert, Button, Form, FormRow, Group, Heading, Link, Note, ProgressBar, Select, TextBox
 
 T = TypeVar("T")
 
@@ -94,3 +96,86 @@ def note(text: str = "", **settings: Any) -> Note:
 def say(line: Note | Alert, text: str) -> None:
     """Put `text` into a note or an alert, which is hidden where there is none."""
     line.param.update(object=text, visible=bool(text))
+
+
+# RUN: run, pause, step, stop, reset, the pace, and how far a preparation is.
+
+
+STATES = ("empty", "preparing", "running", "paused", "finished")
+PACES = {"full speed": 0.0, "50 steps/s": 50.0, "10 steps/s": 10.0, "2 steps/s": 2.0, "1 step/s": 1.0}
+_RESET = "Clear the curves; seed and settings stay"
+_HELP = "Space run/pause · S step · X stop · ? keys"
+_USABLE = {  # the buttons that mean something in each state
+    "empty": ("run", "step"),
+    "preparing": ("stop",),
+    "running": ("pause", "step", "stop", "reset"),
+    "paused": ("pause", "step", "stop", "reset"),
+    "finished": ("run", "reset"),
+}
+
+
+class RunPanel(pn.viewable.Viewer):
+    """The buttons of a race, which call `commands` by their names, and below them `stage`, `progress` and `hint`."""
+
+    def __init__(self, commands: Mapping[str, Callable[..., Any]]) -> None:
+        super().__init__()
+        self.buttons = {
+            "run": Button(commands["run"], label="▶ Run", variant="contained", wide=True),
+            "pause": Button(commands["pause"], label="Pause", wide=True),
+            "step": Button(commands["step"], label="Step", wide=True),
+            "stop": Button(commands["stop"], label="Stop", wide=True),
+            "reset": Button(commands["reset"], label="Reset", width=64, description=_RESET),
+        }
+        self.pace = Select(label="pace", options=PACES, value=0.0, bare=True)
+        self.full_speed = Button(commands["full_speed"], label="Full speed", width=82, disabled=True)
+        self.pace.param.watch(lambda event: self.full_speed.param.update(disabled=event.new <= 0.0), "value")
+        cores = os.cpu_count() or 1
+        counts = {str(k): k for k in range(1, cores + 1)}
+        self.threads = Select(label="threads", options=counts, value=1, visible=False)
+        self.stage = note()
+        self.progress = ProgressBar(label="Progress of the preparation", visible=False)
+        self._hint = note()
+        self._link = Link(label="Link to follow this race", visible=False)
+        self.hint = ""
+        self.form = Form(
+            Heading(object="Run"),
+            self.threads,
+            FormRow(*(self.buttons[name] for name in ("run", "pause", "step", "stop"))),
+            FormRow(self.pace, self.full_speed, self.buttons["reset"]),
+            # below the buttons, which what comes and goes would move under the pointer
+            Group(self.stage, self.progress, self._hint, self._link, note(_HELP, small=True), steady=True),
+        )
+        self.show("empty")
+
+    def usable(self, state: str, blocked: str = "") -> set[str]:
+        """Return the names of the commands that can be used."""
+        beginning = ("run", "step") if blocked and state in ("empty", "finished") else ()
+        return set(_USABLE[state]) - set(beginning)
+
+    def show(self, state: str, blocked: str = "", hint: str = "") -> None:
+        """Enable what can be used in one of `STATES`; below stands why a race is `blocked`, and otherwise `hint`."""
+        usable = self.usable(state, blocked)
+        for name, control in self.buttons.items():
+            control.disabled = name not in usable
+        self.buttons["pause"].label = "Resume" if state == "paused" else "Pause"
+        self.hint = f"Run is not possible: {blocked}" if blocked else hint
+        say(self._hint, self.hint)
+        if state != "preparing":
+            self.show_progress(0.0, "")
+
+    def offer_threads(self, solvers: int) -> None:
+        """Offer several threads to a solver that runs alone; several solvers have one each, to be fair."""
+        alone = solvers == 1 and len(self.threads.options) > 1
+        self.threads.param.update(visible=alone, value=self.threads.value if alone else 1)
+
+    def offer_link(self, address: str) -> None:
+        """Show where others can follow the race, by the end of the page's address; "" hides it."""
+        self._link.param.update(address=address, visible=bool(address))
+
+    def show_progress(self, fraction: float, stage: str) -> None:
+        """Show how far a preparation is; an empty `stage` hides it."""
+        say(self.stage, stage)
+        self.progress.param.update(value=round(100 * fraction), visible=bool(stage))
+
+    def __panel__(self) -> Any:
+        return self.form

@@ -18,7 +18,7 @@ from mklviz.record import Trace
 from mklviz.record.store import Store
 from mklviz.sweeps import SweepTable
 from mklviz.sweeps.statistics import Outcomes, growths, paired_differences, spreads
-from mklviz.sweeps.statistics.curves import Along
+from mklviz.sweeps.statistics.intervals import Along
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme, swatch
 from mklviz.views.look.styles import written_styles
@@ -33,7 +33,7 @@ from mklviz.views.pictures.sweep_pictures import (
     profile_of,
     spread_points,
 )
-from mklviz.views.sweeps.sweep_text import difference_table, runs_sentence, spread_table
+from mklviz.views.sweeps.sweep_setup import difference_table, runs_sentence, spread_table
 
 _BARE = {"show_legend": False, "height": HEIGHT}  # the legend stands above the figure, where it has room
 _PROFILE = (

@@ -26,8 +26,7 @@ from mklviz.views.history.past_race import ORDERS, STATES, FoundRaces, PastRace,
 from mklviz.views.history.race_list import RaceList, RaceWords
 from mklviz.views.host.workarounds import with_page_locked
 from mklviz.views.look import cards
-from mklviz.views.session.race_history import KeptRace, difference, overlaid, shared_recipe
-from mklviz.views.session.session import Session
+from mklviz.views.session.session import KeptRace, Session, difference, overlaid, shared_recipe
 from mklviz.views.tabs import Tab
 
 T = TypeVar("T")

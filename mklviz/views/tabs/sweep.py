@@ -24,8 +24,7 @@ from mklviz.views.model.model_card import ONE_SECTION
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
 from mklviz.views.sweeps.sweep_results import ResultsView, SweepResults, race_of, results_of
-from mklviz.views.sweeps.sweep_setup import RUNNING_SWEEPS, SweepForm, SweepPlan, plan_of
-from mklviz.views.sweeps.sweep_text import failures, progress_line
+from mklviz.views.sweeps.sweep_setup import RUNNING_SWEEPS, SweepForm, SweepPlan, failures, plan_of, progress_line
 from mklviz.views.tabs import FigureTab
 
 LOOK = 0.5  # seconds between two looks at a sweep under way
