@@ -9,6 +9,8 @@ from typing import Any, ClassVar
 
 import param
 from bokeh.document import Document
+from bokeh.document.events import ColumnDataChangedEvent
+from bokeh.models import ColumnDataSource
 from panel.io.document import unlocked
 
 from mklviz.views.host.beside import beside
@@ -127,3 +129,9 @@ def document_of(pane: Any) -> Document | None:
 def walk_models_once(document: Document | None) -> AbstractContextManager[object]:
     """Let Bokeh look for all models of a document once for everything that is changed within, not for each change."""
     return document.models.freeze() if document is not None else nullcontext()
+
+
+def all_columns_are_held(source: ColumnDataSource) -> bool:
+    """Return whether Bokeh holds back all columns of a source, in which rows streamed meanwhile would arrive twice."""
+    held = [] if source.document is None else source.document.callbacks._held_events
+    return any(isinstance(event, ColumnDataChangedEvent) and event.model is source for event in held)

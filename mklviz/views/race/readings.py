@@ -11,7 +11,6 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bokeh.document.events import ColumnDataChangedEvent
 from bokeh.models import ColumnDataSource
 
 from mklviz.contract import Solver
@@ -134,6 +133,8 @@ class RunFeed:
 
     def push(self, status: str) -> bool:
         """Send what is new; return whether there was any. `status` was read before: a final one means a whole trace."""
+        from mklviz.views.host.frames import all_columns_are_held  # which loads Panel; drawing alone does without
+
         length = len(self.trace)
         self.motion = self._tracker.read(self.trace, LOOK_SECONDS)
         if self._whole:
@@ -145,7 +146,7 @@ class RunFeed:
             chosen.append(length - 1)
         if not chosen:
             return False
-        if self._points + len(chosen) > MOST_POINTS or _all_columns_are_held(self.source):
+        if self._points + len(chosen) > MOST_POINTS or all_columns_are_held(self.source):
             return self._send_all(length)
         self.source.stream(self._rows(chosen, self._points))
         self._shown_steps += chosen
@@ -299,9 +300,3 @@ class Readings:
     def positions(self, step: int | None, hidden: Collection[str]) -> dict[str, dict[str, float]]:
         """Return the positions of the visible runs at a step; none where no step is chosen."""
         return {} if step is None else {k: feed.position(step) for k, feed in self.feeds.items() if k not in hidden}
-
-
-def _all_columns_are_held(source: ColumnDataSource) -> bool:
-    """Return whether Bokeh holds back all columns of a source, in which rows streamed meanwhile would arrive twice."""
-    held = [] if source.document is None else source.document.callbacks._held_events
-    return any(isinstance(event, ColumnDataChangedEvent) and event.model is source for event in held)
