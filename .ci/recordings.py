@@ -24,9 +24,9 @@ from mklviz.contract import ACTIVE_WEIGHT, Array, Iterate
 from mklviz.recipe import Recipe
 from mklviz.recipe.prepared import Prepared
 from mklviz.record import Trace
+from mklviz.record.archive import SavedFacts
 from mklviz.record.bundle import EVIDENCE, FOLDER, SUFFIX
 from mklviz.record.run_facts import Verdict
-from mklviz.record.saved import SavedFacts
 from mklviz.reproduce.recorded import claim_races
 from mklviz.scenarios import Evidence, Outcome, load_scenario
 

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from mklviz.contract import Facts, Iterate
-from mklviz.record import Trace, keeping
+from mklviz.record import Trace
+from mklviz.record import weights as weights_module
 
 RNG = np.random.default_rng(8)
-MANY = keeping.FEW + 1
+MANY = weights_module.FEW + 1
 
 
 def path(kind: str, steps: int = 9, m: int = MANY) -> list[np.ndarray]:
@@ -36,7 +37,7 @@ def trace_of(weights: Sequence[np.ndarray]) -> Trace:
 @pytest.mark.parametrize("in_memory", [0, 3 * 8 * MANY, 2**27])
 @pytest.mark.parametrize("kind", ["sparse", "dense", "mixed"])
 def test_weights_come_back_bit_for_bit(kind: str, in_memory: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keeping, "IN_MEMORY", in_memory)
+    monkeypatch.setattr(weights_module, "IN_MEMORY", in_memory)
     weights = path(kind)
     trace = trace_of(weights)
     for kept, row in zip(trace, weights, strict=True):
@@ -51,14 +52,14 @@ def test_a_full_disk_leaves_weights_in_memory(monkeypatch: pytest.MonkeyPatch) -
     def refuse(**_: object) -> None:
         raise OSError("No space left on device")
 
-    monkeypatch.setattr(keeping, "IN_MEMORY", 0)
-    monkeypatch.setattr(keeping.tempfile, "TemporaryFile", refuse)
+    monkeypatch.setattr(weights_module, "IN_MEMORY", 0)
+    monkeypatch.setattr(weights_module.tempfile, "TemporaryFile", refuse)
     weights = path("dense", steps=3)
     assert trace_of(weights).weights.tobytes() == np.array(weights).tobytes()
 
 
 def test_few_kernels_are_kept_as_they_are() -> None:
-    trace = trace_of(path("sparse", m=keeping.FEW))
+    trace = trace_of(path("sparse", m=weights_module.FEW))
     assert all(type(iterate) is Iterate for iterate in trace)
 
 

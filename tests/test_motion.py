@@ -10,7 +10,7 @@ from mklviz.datasets import Dataset, load_dataset
 from mklviz.kernels import Gaussian
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
-from mklviz.record.motion import SHORTEST, Motion, MotionTracker
+from mklviz.record.weights import SHORTEST, Motion, MotionTracker
 from mklviz.scenarios import load_scenario, scenarios
 from mklviz.views.race.results import moved_words, weights_pills
 

@@ -12,10 +12,11 @@ from _problems import problem
 
 import mklviz as mv
 from mklviz.contract import Iterate
-from mklviz.record import Trace, keeping
+from mklviz.record import Trace
+from mklviz.record import weights as weights_module
 
 RNG = np.random.default_rng(3)
-MANY = keeping.FEW + 1
+MANY = weights_module.FEW + 1
 COLUMNS = ["weights", "dual", "objective", "lower_bound", "gap", "iterate_gap", "step", "svm_solves", "seconds"]
 
 

@@ -25,8 +25,8 @@ from mklviz.engine.registry import style_of
 from mklviz.errors import SolverError
 from mklviz.problem import GroupSquaredPlusL1, Hinge, LogDet, Problem
 from mklviz.record import FINAL
-from mklviz.record.motion import Motion
 from mklviz.record.summary import RunResult
+from mklviz.record.weights import Motion
 from mklviz.views.chart.columns import KernelSlots
 from mklviz.views.chart.description import RuleMark
 from mklviz.views.host.page_session import GIVE_UP_AFTER

@@ -1,4 +1,7 @@
-"""``python .ci/measure NAME ...``: run a module of this folder by its name."""
+"""``python .ci/measure NAME ...``: what developers of mklviz measure; what users run is ``mklviz bench``.
+
+``fuzz`` tries random problems; ``which``, ``recent`` and ``once`` measure solvers. Tables come from `measure.report`.
+"""
 
 from __future__ import annotations
 

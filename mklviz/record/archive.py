@@ -10,8 +10,9 @@ import shutil
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import IO, Any
 
@@ -19,7 +20,11 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from mklviz.contract import Array
+from mklviz.context import PARTS
+from mklviz.contract import Array, End, Facts, Iterate
+from mklviz.errors import MklvizError
+from mklviz.quoting import one_line, said_by
+from mklviz.record.run_facts import FINAL, MOST_VALUES, Origin, plain_values
 from mklviz.unpacking import ArchiveMember, read_array
 
 
@@ -143,3 +148,192 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
+
+
+# A trace's file: a header in words, one column per quantity, and every step's weights as a row.
+#
+# A file may be cut, damaged or written by another program. Every part is checked: a trace that loads can be drawn,
+# framed and saved again.
+
+
+Step = tuple[Iterate, float, "dict[str, float] | None"]  # with the CPU seconds so far, in all and by part
+
+FORMAT = 1
+_SCALARS = ("objective", "lower_bound", "step")
+_SPLIT = {part: f"split_{part}" for part in PARTS}  # saved under these names; files from before have none of them
+_CERTIFICATES = ("dual_bound", "certified", "certificate")  # nor these
+_END = "end"  # how the last step's facts in a file say why the method ended
+_WORDS = ("solver", "label", "problem", "status", "reason", "recipe")
+
+
+def write_run(
+    file: IO[bytes], header: Mapping[str, Any], iterates: Sequence[Iterate], seconds: Array, split: Mapping[str, Array]
+) -> None:
+    """Write a run; `header` is what its trace says of itself in words."""
+    whole, columns = columns_of(header, iterates, seconds, split)
+    write_archive(file, whole, columns, "weights", (iterate.weights for iterate in iterates))
+
+
+def columns_of(
+    header: Mapping[str, Any], iterates: Sequence[Iterate], seconds: Array, split: Mapping[str, Array]
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return the header and the columns of a file, all but the weights."""
+    columns: dict[str, NDArray[Any]] = {
+        name: np.array([getattr(iterate, name) for iterate in iterates], dtype=np.float64) for name in _SCALARS
+    }
+    columns["svm_solves"] = np.array([iterate.svm_solves for iterate in iterates], dtype=np.int64)
+    columns |= {"dual": np.array([iterate.dual for iterate in iterates]), "seconds": seconds}
+    columns |= _certificates(iterates) | {_SPLIT[part]: spent for part, spent in split.items()}
+    return {"format": FORMAT, **header, "facts": [_facts_and_end(iterate) for iterate in iterates]}, columns
+
+
+@contextmanager
+def opened_run(
+    path: str | Path | IO[bytes], kind: type[Arrays] = Arrays
+) -> Iterator[tuple[dict[str, Any], Iterator[Step]]]:
+    """Open a file that `write_run` wrote: its header, and its steps, read by `kind` as they are asked for."""
+    try:
+        with closing(kind(path)) as archive:
+            stored = read_header(archive)
+            if stored.get("format") != FORMAT:
+                raise MklvizError(f"{path} was written by another version of mklviz and cannot be read.")
+            header, facts = _header(stored), [_facts(stated) for stated in _typed(stored["facts"], list, "facts")]
+            yield header, _steps(archive, facts, len(header["kernel_names"]))
+    except MklvizError:
+        raise
+    except FileNotFoundError:
+        raise MklvizError(f"There is no file {path}.") from None
+    except Exception as error:
+        called = path if isinstance(path, (str, Path)) else "The file"
+        raise MklvizError(f"{called} is not a run saved by mklviz ({said_by(error)}).") from error
+
+
+def _header(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a trace says of itself in words; files from before lack some."""
+    stored = {"recipe": "", "versions": {}, "origin": None, "descends": None, **stored}
+    header: dict[str, Any] = {word: _typed(stored[word], str, word) for word in _WORDS}
+    header |= {word: one_line(header[word]) for word in _WORDS if word != "recipe"}
+    header["options"] = plain_values(_typed(stored["options"], dict, "options"))
+    names, versions = _typed(stored["kernel_names"], list, "names"), _typed(stored["versions"], dict, "versions")
+    header["kernel_names"] = [one_line(_typed(name, str, "name of a kernel")) for name in names]
+    header["versions"] = {one_line(name): one_line(_typed(text, str, "version")) for name, text in versions.items()}
+    header["origin"] = Origin.read(stored["origin"])
+    header["descends"] = None if stored["descends"] is None else _typed(stored["descends"], bool, "descends")
+    if header["status"] not in ("running", *FINAL):
+        raise ValueError(f"no run ends as {header['status']!r:.40}")
+    return header
+
+
+def _facts_and_end(iterate: Iterate) -> dict[str, float | str]:
+    """Return what a file says of a step: its facts and, of the last one, why the method ended."""
+    return iterate.facts.known() | ({_END: iterate.end.reason} if iterate.end is not None else {})
+
+
+def _facts(facts: Any) -> dict[str, float | str]:
+    stated = _typed(facts, dict, "facts")
+    if len(stated) > MOST_VALUES:
+        raise ValueError(f"a step has {len(stated):,} facts")
+    return {one_line(name): one_line(fact) if isinstance(fact, str) else float(fact) for name, fact in stated.items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SavedFacts(Facts):
+    """Facts read from a file, which need no solver to be read."""
+
+    # what the solver knew beside the facts that all solvers may have
+    others: Mapping[str, float | str] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, facts: Mapping[str, float | str]) -> SavedFacts:
+        """Return the facts that a file tells by name."""
+        common = {each.name: facts.get(each.name) for each in fields(Facts)}
+        numbers = {name: value for name, value in common.items() if isinstance(value, float)}
+        return cls(**numbers, others={name: value for name, value in facts.items() if name not in numbers})
+
+    def known(self) -> dict[str, float | str]:
+        common = super().known()
+        del common["others"]
+        return common | dict(self.others)
+
+
+def _typed(value: Any, kind: type, what: str) -> Any:
+    if not isinstance(value, kind):
+        raise ValueError(f"its {what} is {value!r:.40}")
+    return value
+
+
+def _steps(archive: Any, facts: Sequence[Mapping[str, float | str]], names: int) -> Iterator[Step]:
+    length = len(facts)
+    if length == 0:
+        return
+    columns = {name: _column(archive, name, length) for name in (*_SCALARS, "seconds")}
+    solves = _column(archive, "svm_solves", length, whole=True)
+    dual = _rows_of(archive, "dual", length)
+    split = {part: _column(archive, name, length) for part, name in _SPLIT.items() if name in archive}
+    certificates = _read_certificates(archive, length, dual.shape[1:])
+    if not (np.isfinite(columns["seconds"]).all() and (columns["seconds"] >= 0.0).all() and (solves >= 0).all()):
+        raise ValueError("its seconds or SVM solves are no counts")
+    rows = archive.rows("weights")
+    for t, stated in enumerate(facts):
+        row = next(rows, None)
+        if row is None or (names and len(row) != names):
+            raise ValueError("its weights are not those of its steps and kernels")
+        scalars: dict[str, Any] = {name: float(columns[name][t]) for name in _SCALARS}
+        iterate = Iterate(
+            weights=row,
+            dual=dual[t],
+            svm_solves=int(solves[t]),
+            facts=SavedFacts.read({name: fact for name, fact in stated.items() if name != _END}),
+            end=End(str(stated[_END])) if _END in stated else None,
+            **scalars,
+            **certificates.get(t, {}),
+        )
+        spent = {part: float(column[t]) for part, column in split.items()}
+        yield iterate, float(columns["seconds"][t]), spent if len(spent) == len(PARTS) else None
+
+
+def _column(archive: Any, name: str, length: int, whole: bool = False) -> NDArray[Any]:
+    """Return a column of numbers, one for each step."""
+    values = archive[name]
+    if values.shape != (length,) or values.dtype.kind not in ("iu" if whole else "fiu"):
+        raise ValueError(f"its {name} is not one number for each of {length} steps")
+    return np.asarray(values, dtype=np.int64 if whole else np.float64)
+
+
+def _rows_of(archive: Any, name: str, length: int) -> Array:
+    """Return arrays of numbers, one for each step."""
+    rows = archive[name]
+    if rows.ndim < 2 or len(rows) != length or rows.dtype.kind not in "fiu":
+        raise ValueError(f"its {name} is not one array for each of {length} steps")
+    return np.asarray(rows, dtype=np.float64)
+
+
+def _certificates(iterates: Sequence[Iterate]) -> dict[str, NDArray[Any]]:
+    """Return the columns that say what proves the lower bounds: which steps have a certificate, and those."""
+    bounds = [math.nan if iterate.dual_bound is None else iterate.dual_bound for iterate in iterates]
+    certified = [t for t, iterate in enumerate(iterates) if iterate.certificate is not None]
+    return {
+        "dual_bound": np.array(bounds),
+        "certified": np.array(certified, dtype=np.int64),
+        "certificate": np.array([iterates[t].certificate for t in certified]),
+    }
+
+
+def _read_certificates(archive: Any, length: int, shape: tuple[int, ...]) -> dict[int, dict[str, Any]]:
+    """Return what proves the lower bound of each step, as fields of an iterate."""
+    if not all(name in archive for name in _CERTIFICATES):
+        return {}
+    bounds = _column(archive, "dual_bound", length)
+    steps = archive["certified"]
+    certified = _column(archive, "certified", steps.size, whole=True).tolist()
+    if sorted({*certified} & {*range(length)}) != certified:
+        raise ValueError("its certificates are not those of its steps")
+    proofs: Sequence[Array] = _rows_of(archive, "certificate", len(certified)) if certified else ()  # type: ignore[assignment]
+    if any(proof.shape != shape for proof in proofs):
+        raise ValueError("its certificates are no dual variables")
+    proven: dict[int, dict[str, Any]] = {
+        t: {"dual_bound": None if math.isnan(bound) else float(bound)} for t, bound in enumerate(bounds)
+    }
+    for t, proof in zip(certified, proofs, strict=True):
+        proven[t]["certificate"] = proof
+    return proven

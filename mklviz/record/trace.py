@@ -20,11 +20,9 @@ from mklviz.contract import Array, Facts, Iterate
 from mklviz.errors import MklvizError
 from mklviz.problem.proving import relative_gap
 from mklviz.quoting import fact_table, one_line
-from mklviz.record.archive import replacing
-from mklviz.record.keeping import WeightKeeping
-from mklviz.record.motion import Motion, MotionTracker
+from mklviz.record.archive import opened_run, replacing, write_run
 from mklviz.record.run_facts import FINAL, Origin, Verdict, shares_text
-from mklviz.record.saved import opened_run, write_run
+from mklviz.record.weights import Motion, MotionTracker, WeightKeeping
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -21,13 +21,12 @@ from mklviz.context import PARTS
 from mklviz.contract import Array
 from mklviz.errors import MklvizError
 from mklviz.quoting import said_by
-from mklviz.record.archive import Arrays, archive_in_memory, read_header
-from mklviz.record.keeping import FEW, SPARSE
+from mklviz.record.archive import Arrays, Step, archive_in_memory, columns_of, opened_run, read_header
 from mklviz.record.run_facts import FINAL, Origin, Verdict
-from mklviz.record.saved import Step, columns_of, opened_run
 from mklviz.record.store.folder import END, FRAME, HEAD, PACKED, read_json, write_durably
 from mklviz.record.summary import result_at
 from mklviz.record.trace import CUT_OFF, Trace
+from mklviz.record.weights import FEW, SPARSE
 
 _log = logging.getLogger(__name__)
 MOST_BYTES = 64 * 10**6  # of a frame, which is made in memory

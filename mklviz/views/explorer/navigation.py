@@ -46,7 +46,7 @@ class Navigation(ScriptedComponent):
     shared = param.Boolean(default=False, doc="Whether others come in by the address that stands at ./class")
 
     _esm = beside(__file__, "navigation.js")
-    _stylesheets: ClassVar[list[str]] = [beside(__file__, "navigation.css")]
+    _stylesheets: ClassVar[list[str]] = [beside(__file__, "header.css")]
 
     def __init__(self, turn: Callable[[str, Mapping[str, str]], None], **params: Any) -> None:
         super().__init__(shared=bool(os.environ.get(ADDRESS)), **params)

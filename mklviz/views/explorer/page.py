@@ -41,7 +41,7 @@ class KeyHelp(JSComponent):
     rows = param.List(default=[])
 
     _esm = LET_GO + beside(__file__, "key_help.js")
-    _stylesheets: ClassVar[list[str]] = [beside(__file__, "key_help.css")]
+    _stylesheets: ClassVar[list[str]] = [beside(__file__, "header.css")]
 
     def __init__(self, keys: Mapping[str, str], **params: Any) -> None:
         super().__init__(rows=[list(row) for row in keys.items()], **params)

@@ -9,7 +9,7 @@ from typing import Any
 
 import panel as pn
 
-from mklviz.record.motion import Motion
+from mklviz.record.weights import Motion
 from mklviz.views.chart.columns import KernelSlots
 from mklviz.views.chart.race_charts import ChartOptions, race_charts
 from mklviz.views.host.components import PlotPane

@@ -10,7 +10,7 @@ from mklviz.contract import Iterate
 from mklviz.engine import Race
 from mklviz.engine.task import ProgressReport, Task
 from mklviz.record import FINAL, Trace
-from mklviz.record.motion import Motion
+from mklviz.record.weights import Motion
 from mklviz.views.chart.race_charts import enlargements
 from mklviz.views.race.race_figures import RaceFigures
 from mklviz.views.race.race_page import RacePage

@@ -17,8 +17,8 @@ from mklviz.contract import Solver
 from mklviz.engine import Race
 from mklviz.engine.facts import ProblemFacts
 from mklviz.record import FINAL, Trace
-from mklviz.record.motion import Motion, MotionTracker
 from mklviz.record.summary import Reference
+from mklviz.record.weights import Motion, MotionTracker
 from mklviz.views.chart.axes import squashed
 from mklviz.views.chart.columns import (
     ANCHORED,

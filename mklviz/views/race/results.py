@@ -11,8 +11,8 @@ from typing import Any
 from mklviz.engine import Race, Run
 from mklviz.numbers import share_text
 from mklviz.record import FINAL, Trace
-from mklviz.record.motion import RULE, Motion
 from mklviz.record.summary import PARTS, Reference, RunResult, milestones, result_at
+from mklviz.record.weights import RULE, Motion
 from mklviz.views.chart.columns import KernelSlots
 from mklviz.views.chart.description import Chart
 from mklviz.views.chart.race_charts import weights_title
