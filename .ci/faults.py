@@ -53,8 +53,8 @@ def main(arguments: list[str] | None = None) -> int:
                 worst = max(worst, fault(_emptied(place / name), chance))
             for check in (merged_twice, full_disk):
                 check(_emptied(place / check.__name__))
-        except Fault as fault_found:
-            print(f"After {name} was killed: {fault_found}" if number < chosen.count - 1 else fault_found)
+        except Fault as fault:
+            print(f"After {name} was killed: {fault}" if number < chosen.count - 1 else fault)
             return 1
     kinds = ", ".join(name for name, _ in FAULTS)
     print(f"{chosen.count} kills while {kinds}: 0 unreadable stores, at most {worst:.2f} s of a run lost.")

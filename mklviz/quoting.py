@@ -16,10 +16,10 @@ __all__ = [
     "fact_table",
     "hint",
     "listed",
+    "message_of",
     "named",
     "one_line",
     "quote",
-    "said_by",
     "suggestions",
     "table",
 ]
@@ -50,7 +50,7 @@ def cell(value: object) -> object:
     return value
 
 
-def said_by(error: BaseException) -> str:
+def message_of(error: BaseException) -> str:
     """Return what an error says, on one line; "" where it cannot say it."""
     try:
         return one_line(str(error))

@@ -218,7 +218,7 @@ class CuttingPlaneModel:
         """Run the linear program; None unless its vertex and its multipliers agree on the minimum."""
         left: list[BaseException] = []
 
-        def ask(kind: Any, message: str, found: Any, answer: Any, data: Any) -> None:
+        def ask(kind: Any, message: str, progress: Any, answer: Any, data: Any) -> None:
             try:
                 checkpoint()
             except BaseException as error:  # raised again below: none may cross HiGHS

@@ -54,7 +54,7 @@ def last(race: Race) -> int:
 
 
 def said(page: Any) -> list[str]:
-    return [str(text) for text in page.locator(".told dd").all_inner_texts()]
+    return [str(text) for text in page.locator(".deeds dd").all_inner_texts()]
 
 
 def test_the_slider_moves_narration_table_and_figures(page: Any, race: Race) -> None:
@@ -114,7 +114,7 @@ def test_axes_and_solvers_can_be_chosen_and_pages_are_dark_where_they_are(page: 
     assert page.get_by_role("heading", name="Objective above the best bound").count() == 1
     page.get_by_role("button", name="SILP").click()
     assert page.get_by_role("button", name="SILP").get_attribute("aria-pressed") == "false"
-    assert page.locator(".told dt").all_inner_texts() == ["Level"]
+    assert page.locator(".deeds dt").all_inner_texts() == ["Level"]
     light = page.evaluate("getComputedStyle(document.body).backgroundColor")
     page.emulate_media(color_scheme="dark")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") != light

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from _plugins import LOSS, REGULARIZER
 
-from mklviz.check import KERNEL_PROMISES, LOSS_PROMISES, REGULARIZER_PROMISES, checked, found_in
+from mklviz.check import KERNEL_PROMISES, LOSS_PROMISES, REGULARIZER_PROMISES, checked, plugins_in
 from mklviz.cli.commands import main
 from mklviz.kernels import kernel_families
 from mklviz.problem import loss_families, regularizer_families
@@ -78,7 +78,7 @@ def broken(path: Path, text: str) -> dict[str, str]:
     """The promises that the plug-in in a file of this text breaks, and how."""
     file = path / "mine.py"
     file.write_text(text)
-    (plugin,) = found_in(str(file))
+    (plugin,) = plugins_in(str(file))
     return {outcome.promise: outcome.broken for outcome in checked(plugin) if outcome.broken}
 
 
@@ -183,7 +183,7 @@ def test_a_solver_that_breaks_a_promise_is_told_which_and_how(tmp_path: Path, ca
     assert FRANK_WOLFE.count(right) == 1
     file = tmp_path / "mine.py"
     file.write_text(FRANK_WOLFE.replace(right, wrong))
-    (plugin,) = found_in(str(file))
+    (plugin,) = plugins_in(str(file))
     assert said in next(outcome.broken for outcome in checked(plugin) if outcome.promise == promise)
 
 
@@ -281,7 +281,7 @@ def test_the_command_says_for_each_promise_how_it_is_kept(tmp_path: Path, capsys
 def test_a_class_without_a_name_is_a_part_of_others_and_checked_only_where_there_is_no_other(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text(FAMILY + "\nclass Shared(KernelFamily):\n    pass\n")
-    assert [plugin.made.__name__ for plugin in found_in(str(file))] == ["Affine"]
+    assert [plugin.made.__name__ for plugin in plugins_in(str(file))] == ["Affine"]
     assert "has no name_" in next(iter(broken(tmp_path, FAMILY.replace('name_ = "affine"', "pass")).values()))
 
 

@@ -53,7 +53,7 @@ def examples(name: str) -> dict[str, Any]:
     return tomllib.loads(file_of(name).read_text(encoding="utf-8"))
 
 
-def said_by(name: str) -> Iterator[str]:
+def message_of(name: str) -> Iterator[str]:
     """Yield what a solver says of each of its examples."""
     known = examples(name)
     solver = make_solver(name, **known.get("options", {}))
@@ -69,7 +69,7 @@ def test_what_a_solver_says_is_what_was_approved(name: str) -> None:
     renew = "Read what differs; if it is as it should be, renew the approved text: python tests/test_narration.py"
     steps = examples(name)["steps"]
     assert {bool(example.get("start")) for example in steps} == {True, False}  # a start and a step at least
-    assert list(said_by(name)) == [example["says"] for example in steps], renew
+    assert list(message_of(name)) == [example["says"] for example in steps], renew
 
 
 def test_every_approved_text_is_of_a_solver() -> None:
@@ -100,14 +100,14 @@ def test_what_solvers_say_in_a_race_was_approved(name: str) -> None:
     race.start()
     assert race.wait(300.0)
     for run in race.runs.values():
-        known = {shape for said in said_by(run.trace.solver) for shape in shapes(said)}
+        known = {shape for said in message_of(run.trace.solver) for shape in shapes(said)}
         for before, after in pairwise([None, *run.trace]):
             assert shapes(run.solver.narrate(before, after)) <= known
 
 
 def renew(name: str) -> None:
     """Write what a solver says into its file."""
-    said = said_by(name)
+    said = message_of(name)
     text = file_of(name).read_text(encoding="utf-8")
     text = re.sub("^says = .*$", lambda _: f"says = {json.dumps(next(said), ensure_ascii=False)}", text, flags=re.M)
     file_of(name).write_text(text, encoding="utf-8")

@@ -26,8 +26,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
-
 from measure.report import Row, parser, print_rows, write_json
+
 from mklviz.context.blas import one_blas_thread
 from mklviz.contract import Array
 from mklviz.engine import available_solvers, make_solver, solve

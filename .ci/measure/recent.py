@@ -14,6 +14,7 @@ from statistics import median
 
 from measure.report import Row, measure_splits
 from measure.which import TABLES
+
 from mklviz.datasets import load_dataset
 from mklviz.engine import solve
 from mklviz.kernels import paper_bank

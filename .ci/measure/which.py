@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-
 from measure.report import Row, parser, print_rows, write_json
+
 from mklviz.datasets import load_dataset
 from mklviz.engine import available_solvers, kind_of, recommend, solve, solver_classes
 from mklviz.kernels import (

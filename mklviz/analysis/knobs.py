@@ -230,12 +230,12 @@ def bars(now: Turn, before: Turn | None) -> list[Bar]:
 
 def outcome(now: Turn, before: Turn | None, rival: Trace | None) -> str:
     """Say what came of a position, and of the one before."""
-    text = f"{now.words}{', coarse while the slider moves' if now.coarse else ''}: {_told(now.trace)}."
-    text += "" if before is None else f" Before, at {before.words}: {_told(before.trace)}."
-    return text + ("" if rival is None else f" {rival.label}: {_told(rival)}.")
+    text = f"{now.words}{', coarse while the slider moves' if now.coarse else ''}: {_end_text(now.trace)}."
+    text += "" if before is None else f" Before, at {before.words}: {_end_text(before.trace)}."
+    return text + ("" if rival is None else f" {rival.label}: {_end_text(rival)}.")
 
 
-def _told(trace: Trace) -> str:
+def _end_text(trace: Trace) -> str:
     kernels = f"{counted(trace.best.active, 'kernel')} in use"
     solves, gap = counted(trace.final.svm_solves, "SVM solve"), share_text(trace.gap_at(len(trace) - 1))
     if trace.status in SOLVED:

@@ -214,8 +214,8 @@ class Watch:
     def __init__(self, server: Server) -> None:
         context = multiprocessing.get_context("spawn")
         self._ready, self._over = context.Event(), context.Event()
-        self._found = context.Array("d", 2)
-        arguments = (server.port, server.pid, self._ready, self._over, self._found)
+        self._counts = context.Array("d", 2)
+        arguments = (server.port, server.pid, self._ready, self._over, self._counts)
         self._process = context.Process(target=_look, args=arguments, daemon=True)
         self._process.start()
         self._ready.wait(PATIENCE)
@@ -224,7 +224,7 @@ class Watch:
         """Stop looking; return the longest wait in seconds, and the most memory of the server in megabytes."""
         self._over.set()
         self._process.join(PATIENCE)
-        return self._found[0], self._found[1]
+        return self._counts[0], self._counts[1]
 
 
 def _look(port: int, pid: int, ready: Event, over: Event, worst: Any) -> None:

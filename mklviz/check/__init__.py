@@ -5,7 +5,7 @@ first line of its docstring what is promised, and raises `ContractError` with a 
 """
 
 from mklviz.check.losses import LOSS_PROMISES
-from mklviz.check.plugin import CheckResult, checked, found_in
+from mklviz.check.plugin import CheckResult, checked, plugins_in
 from mklviz.check.regularizers import KERNEL_PROMISES, REGULARIZER_PROMISES
 from mklviz.check.solvers import SOLVER_PROMISES
 
@@ -16,5 +16,5 @@ __all__ = [
     "SOLVER_PROMISES",
     "CheckResult",
     "checked",
-    "found_in",
+    "plugins_in",
 ]

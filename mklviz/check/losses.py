@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from mklviz.check.problems import blobs, require, said_of_itself, small_bank
+from mklviz.check.problems import blobs, require, require_named, small_bank
 from mklviz.engine import available_solvers, recommend, solve
 from mklviz.errors import ProblemError
 from mklviz.problem import Loss, Problem, Simplex
@@ -36,7 +36,7 @@ def samples(loss: Loss, n: int = 8) -> Iterator[tuple[Array, Array]]:
 
 def says_what_it_is(kind: type[Loss]) -> None:
     """The class says what it is, and refuses a C that is not positive."""
-    said_of_itself(kind, ("name_", "label"))
+    require_named(kind, ("name_", "label"))
     require(kind(C).C == C, "the first argument is not C.")
     for wrong in (0.0, -1.0, float("nan")):
         try:

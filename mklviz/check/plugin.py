@@ -184,7 +184,7 @@ _BASES: dict[str, tuple[type[Any], tuple[Promise, ...], Callable[[], dict[str, A
 }
 
 
-def found_in(where: str) -> list[Plugin]:
+def plugins_in(where: str) -> list[Plugin]:
     """Return the plug-ins that a file, such as my_solver.py, or a module, such as my_package.idle, defines."""
     module = _loaded(where)
     every = [Plugin(kind, made) for kind, (base, _, _) in _BASES.items() for made in classes_in(module, base)]

@@ -48,7 +48,7 @@ def near(one: float, other: float, relative: float, absolute: float = 0.0) -> bo
     return one == other or math.isclose(one, other, rel_tol=relative, abs_tol=absolute)
 
 
-def said_of_itself(kind: type, needed: Sequence[str]) -> None:
+def require_named(kind: type, needed: Sequence[str]) -> None:
     """Require words for the attributes `needed`, a docstring of its own and defaults for all fields."""
     for name in needed:
         text = getattr(kind, name, "")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from mklviz.check.problems import blobs, near, require, said_of_itself, small_bank
+from mklviz.check.problems import blobs, near, require, require_named, small_bank
 from mklviz.engine import available_solvers, recommend, solve
 from mklviz.kernels import KernelBank, KernelFamily
 from mklviz.problem import Hinge, Problem, Regularizer
@@ -34,7 +34,7 @@ def points(regularizer: Regularizer, m: int) -> Iterator[Array]:
 
 def says_what_it_is(kind: type[Regularizer]) -> None:
     """The class says what it is."""
-    said_of_itself(kind, ("name_", "label"))
+    require_named(kind, ("name_", "label"))
 
 
 def start_is_inside(kind: type[Regularizer]) -> None:
@@ -162,7 +162,7 @@ REGULARIZER_PROMISES: tuple[Callable[[type[Regularizer]], None], ...] = (
 
 def names_its_kernels(kind: type[KernelFamily]) -> None:
     """The class says what it is, and its kernels have names that differ."""
-    said_of_itself(kind, ("name_", "label"))
+    require_named(kind, ("name_", "label"))
     values = kind().values()
     require(len(values) > 0, "values() is empty: there is one kernel for each value.")
     names = [kind().describe(value) for value in values]

@@ -16,7 +16,7 @@ from functools import cache
 import numpy as np
 import param
 
-from mklviz.check.problems import FORMULATIONS, blobs, formulate, near, require, said_of_itself, small_bank
+from mklviz.check.problems import FORMULATIONS, blobs, formulate, near, require, require_named, small_bank
 from mklviz.context import interruptible
 from mklviz.contract import Facts, Iterate, Solver
 from mklviz.engine import available_solvers, recommend, solve
@@ -234,7 +234,7 @@ def can_be_left(kind: type[Solver], problem: Problem) -> None:
 
 def has_names(kind: type[Solver]) -> None:
     """The class says what it is: name_, label, paper and a docstring."""
-    said_of_itself(kind, ("name_", "label", "paper"))
+    require_named(kind, ("name_", "label", "paper"))
     require(kind().name == kind.label, "the solver made is not called by its label: __init__ calls super().__init__.")
     dashes = ("", *DASHES)
     require(kind.dash in dashes, f"dash is {kind.dash!r:.80}, which is none of {', '.join(DASHES)}.")

@@ -179,10 +179,10 @@ def _gallery(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from mklviz.check import found_in
+    from mklviz.check import plugins_in
     from mklviz.cli.documents import print_document
 
-    plugins = [_checked(plugin, arguments.json) for plugin in found_in(arguments.where)]
+    plugins = [_checked(plugin, arguments.json) for plugin in plugins_in(arguments.where)]
     if arguments.json:
         print_document({"where": arguments.where, "plugins": plugins})
     return FAILED if any(promise["broken"] for each in plugins for promise in each["promises"]) else 0

@@ -50,11 +50,11 @@ def fit(arguments: argparse.Namespace) -> int:
     if tested is not None:
         numbers = data.task == "regression"
         right = model.score(tested.X, tested.y if numbers else labels_of(tested))
-        said = f"R² {right:.3f}" if numbers else f"accuracy {100 * right:.1f} %"
-        print(f"{counted(tested.n_samples, 'row')} to test: {said}")
+        score = f"R² {right:.3f}" if numbers else f"accuracy {100 * right:.1f} %"
+        print(f"{counted(tested.n_samples, 'row')} to test: {score}")
     if test and not arguments.test:
-        table, found = _predicted(model, test)
-        print(f"{test}: {found.score(table) or f'there is no column {target} to compare with'}")
+        table, predictions = _predicted(model, test)
+        print(f"{test}: {predictions.score(table) or f'there is no column {target} to compare with'}")
     return 0
 
 

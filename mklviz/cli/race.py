@@ -61,7 +61,7 @@ class Outputs:
             check_output(file)
             self._writers.append((file, write))
         self._due = time.monotonic() + EVERY_SECONDS
-        self._told: set[Path] = set()
+        self._announced: set[Path] = set()
 
     def keep_up(self, race: Race) -> None:
         """Write the files if the last time was long ago."""
@@ -74,7 +74,7 @@ class Outputs:
 
     def finish(self, race: Race) -> bool:
         """Write all files; return whether that succeeded."""
-        self._told.clear()
+        self._announced.clear()
         missing = self._write(race)
         for file, write in self._writers:
             target = _archive(race, file) if write is _write_runs and file not in missing else None
@@ -90,9 +90,9 @@ class Outputs:
                 write(race, file)
             except OSError as error:
                 missing.append(file)
-                if file not in self._told:
+                if file not in self._announced:
                     print(f"mklviz: {file} cannot be written: {error.strerror or error}.", file=sys.stderr)
-                self._told.add(file)
+                self._announced.add(file)
         return missing
 
 

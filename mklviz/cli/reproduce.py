@@ -64,10 +64,10 @@ def _print(answers: list[ClaimAnswer]) -> None:
             rows += [(named if k == 0 else "", *row_texts(answer.claim, row)) for k, row in enumerate(part)]
     print("\n".join(aligned(rows)))
     for answer in answers:
-        print(f"\n{_told(answer)}")
+        print(f"\n{_answer_text(answer)}")
 
 
-def _told(answer: ClaimAnswer) -> str:
+def _answer_text(answer: ClaimAnswer) -> str:
     claim = answer.claim
     lines = [f"{claim.name}: {answer.verdict}", f"{claim.sentence} ({claim.place}, {claim.paper})"]
     if claim.untestable:

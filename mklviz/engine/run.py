@@ -26,7 +26,7 @@ from mklviz.errors import Interrupted, MklvizError, ProblemError, SolverError, U
 from mklviz.kernels import size_remark
 from mklviz.numbers import is_number
 from mklviz.problem import Problem
-from mklviz.quoting import said_by
+from mklviz.quoting import message_of
 from mklviz.record import FINAL, Trace
 from mklviz.record.run_facts import Origin, Verdict, versions_in_use
 
@@ -359,13 +359,13 @@ class Run:
     def _fail(self, error: BaseException) -> None:
         self.error = error
         if isinstance(error, MklvizError):
-            self._finish(Verdict("failed", said_by(error)))
+            self._finish(Verdict("failed", message_of(error)))
             return
         _log.exception("%s broke down", self.solver.label)
         if isinstance(error, SystemExit):
             why = "called for the whole program to exit, and was stopped instead."
         else:
-            why = f"broke down: {': '.join(filter(None, (type(error).__name__, said_by(error))))}"
+            why = f"broke down: {': '.join(filter(None, (type(error).__name__, message_of(error))))}"
         self._finish(Verdict("failed", f"{self.solver.label} {why}"))
 
     def _finish(self, verdict: Verdict) -> None:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from mklviz.context import PARTS
 from mklviz.contract import Array, End, Facts, Iterate
 from mklviz.errors import MklvizError
-from mklviz.quoting import one_line, said_by
+from mklviz.quoting import message_of, one_line
 from mklviz.record.run_facts import FINAL, MOST_VALUES, Origin, plain_values
 from mklviz.unpacking import ArchiveMember, read_array
 
@@ -205,7 +205,7 @@ def opened_run(
         raise MklvizError(f"There is no file {path}.") from None
     except Exception as error:
         called = path if isinstance(path, (str, Path)) else "The file"
-        raise MklvizError(f"{called} is not a run saved by mklviz ({said_by(error)}).") from error
+        raise MklvizError(f"{called} is not a run saved by mklviz ({message_of(error)}).") from error
 
 
 def _header(stored: Mapping[str, Any]) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from panel.io import document as panel_document
 from panel.io.server import WSHandler
 from tornado.iostream import IOStream
 
-from mklviz.quoting import said_by
+from mklviz.quoting import message_of
 from mklviz.server.connections import party
 
 _log = logging.getLogger(__name__)
@@ -257,7 +257,7 @@ class _Socket(WSHandler):
             sentence = str(refused)
             _log.warning("%s", sentence)
         except (Exception, SystemExit) as error:
-            sentence, why = _BROKE_DOWN, f"{type(error).__name__}: {said_by(error)}"
+            sentence, why = _BROKE_DOWN, f"{type(error).__name__}: {message_of(error)}"
             _log.error("A message of a page could not be carried out: %s", why, exc_info=not _is_of_bokeh(error))
         return self.connection.error(message, sentence)
 

@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from mklviz.errors import MissingPackage, MklvizError
-from mklviz.quoting import said_by
+from mklviz.quoting import message_of
 from mklviz.record import Trace
 from mklviz.sweeps.engine import CANCEL, GO_ON, SweepCommand, Work
 from mklviz.sweeps.member import Member, MemberOutcome
@@ -114,7 +114,7 @@ class DaskCluster:
             return Client(self.cluster, timeout=CONNECT_SECONDS, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
             raise MklvizError(
-                f"There is no Dask scheduler at {self.cluster:.80}: {said_by(error) or 'there is no answer'}."
+                f"There is no Dask scheduler at {self.cluster:.80}: {message_of(error) or 'there is no answer'}."
             ) from None
 
 
@@ -241,7 +241,7 @@ class ClusterTasks:
             kept = kept or RecordedMember(member, attempt, trace, self._work)
             self._work.ended(member, kept.finish(trace, results))
         elif error is not None:
-            self._work.ended(member, MemberOutcome(member.key, "failed", f"The cluster gave up: {said_by(error)}"))
+            self._work.ended(member, MemberOutcome(member.key, "failed", f"The cluster gave up: {message_of(error)}"))
         else:
             self._hand_out_again(member)
 

@@ -25,7 +25,7 @@ from mklviz.contract import Iterate, Solver
 from mklviz.engine import Race
 from mklviz.errors import Interrupted, MklvizError, SolverError
 from mklviz.problem import Problem
-from mklviz.quoting import said_by
+from mklviz.quoting import message_of
 from mklviz.sweeps.dask_cluster import DaskCluster, workers_of
 
 CLUSTER = "MKLVIZ_DASK"  # in the environment of a server: the address of the scheduler whose workers compute its races
@@ -162,7 +162,7 @@ def _wait_for(client: Any, future: Any) -> None:
 
 
 def _unanswered(solver: Solver, error: Exception) -> SolverError:
-    why = said_by(error) or type(error).__name__
+    why = message_of(error) or type(error).__name__
     return SolverError(
         f"The Dask cluster could not begin {solver.label}. Its workers need mklviz in the version that is here. It"
         f" said: {why}"

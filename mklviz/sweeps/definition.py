@@ -78,7 +78,7 @@ class Sweep:
 
     def __post_init__(self) -> None:
         own = dict(self.own)
-        recipe, lists, wrong = _told_apart(self.recipe, dict(self.lists), own)
+        recipe, lists, wrong = _recipe_and_lists(self.recipe, dict(self.lists), own)
         if wrong:
             raise MklvizError(" ".join(wrong))
         mine, used = recipe.data.dataset, (recipe.data.source, *dict(lists).get("data", ()))
@@ -138,7 +138,7 @@ class Sweep:
             With a sentence for each part that cannot be read.
         """
         texts, wrong = split_words(text, KEYS, "A sweep")
-        recipe, varied, faults = _told_apart(Recipe(), {**texts, **dict(lists)}, dict(own))
+        recipe, varied, faults = _recipe_and_lists(Recipe(), {**texts, **dict(lists)}, dict(own))
         if wrong or faults:
             raise MklvizError(" ".join(wrong + faults))
         return cls(recipe, varied, own)
@@ -188,7 +188,7 @@ def own_files(lists: Mapping[str, Any]) -> dict[str, Dataset]:
     return own
 
 
-def _told_apart(
+def _recipe_and_lists(
     recipe: Recipe, lists: Mapping[str, Any], own: Mapping[str, Dataset]
 ) -> tuple[Recipe, Lists, list[str]]:
     """Return the recipe with all that does not vary, the lists of what does, and a sentence for each fault."""

@@ -20,7 +20,7 @@ from mklviz.engine import Run
 from mklviz.errors import Interrupted, MklvizError
 from mklviz.inner import SvmOracle
 from mklviz.problem import Problem
-from mklviz.quoting import said_by
+from mklviz.quoting import message_of
 from mklviz.recipe import Recipe
 from mklviz.recipe.banks import BankStore
 from mklviz.recipe.prepared import Prepared
@@ -68,7 +68,7 @@ def solve_member(member: Member, command: SweepCommand, begun: Watch, stepped: W
     except Interrupted:
         verdict = Verdict("stopped", "The sweep was stopped.")
     except (MklvizError, DataError, MemoryError, OSError) as error:
-        verdict = Verdict("failed", said_by(error) or "There is not enough memory for this.")
+        verdict = Verdict("failed", message_of(error) or "There is not enough memory for this.")
     trace = _empty(member)
     begun(trace)
     trace.finish(verdict)

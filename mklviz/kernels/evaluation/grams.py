@@ -333,10 +333,10 @@ def _checked(
         raise KernelError(f"{what} must have shape ({n}, {n}), but has {matrix.shape}.")
     size, apart = _surveyed(matrix, what)
     for i in np.argsort(apart)[: -SUSPECTS - 1 : -1]:
-        if apart[i] > slack * size and (found := _difference(matrix, int(i), slack * size)):
+        if apart[i] > slack * size and (difference := _difference(matrix, int(i), slack * size)):
             whole = None if mended is None else mended.symmetric(matrix, repair)
             if whole is None:
-                raise KernelError(f"{what} is not symmetric: {found}.")
+                raise KernelError(f"{what} is not symmetric: {difference}.")
             matrix = _read_only(whole)
             break
     negative, among = _negative(matrix, slack * size)

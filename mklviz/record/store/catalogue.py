@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from mklviz.errors import MklvizError
-from mklviz.quoting import said_by
+from mklviz.quoting import message_of
 from mklviz.record.store.folder import LOCKS, NEWER, FolderLock, of_disk, of_index
 from mklviz.record.store.index import Index, NewerIndex, copied_index, move_aside, opened_index
 from mklviz.record.store.recorder import Recorder
@@ -214,14 +214,14 @@ class Catalogue:
         except OSError:  # the disk's fault, and not the run's: it is looked at again
             return None
         except Exception as error:
-            _log.warning("The run %s cannot be listed: %s", run_id, said_by(error))
-            return damaged(StoredRun(run_id, run_id), said_by(error))
+            _log.warning("The run %s cannot be listed: %s", run_id, message_of(error))
+            return damaged(StoredRun(run_id, run_id), message_of(error))
 
     def mark_damaged(self, run_id: str, error: MklvizError) -> None:
         """Show a run as damaged whose steps could not be read, unless that was for lack of memory or the disk's."""
         if isinstance(error.__cause__, (OSError, MemoryError)):
             return
-        self._mark(run_id, said_by(error).rstrip("."))
+        self._mark(run_id, message_of(error).rstrip("."))
 
     def mark_whole(self, run_id: str) -> None:
         """Show a run whose steps could be read as it is, even if they once could not be."""

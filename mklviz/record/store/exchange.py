@@ -23,7 +23,7 @@ from typing import IO, Any
 
 from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
-from mklviz.quoting import named, said_by
+from mklviz.quoting import message_of, named
 from mklviz.record.archive import replacing
 from mklviz.record.bundle import KNOWN, SUFFIX, damaged_as_error, free_name, packed_runs, read_known, run_bytes
 from mklviz.record.run_facts import number_in, text_in
@@ -150,7 +150,7 @@ def read_file(source: str | Path | bytes) -> tuple[bytes, datetime]:
             raise MklvizError(f"{named(str(source))} takes more memory than this machine has for it.")
         return Path(source).read_bytes(), datetime.fromtimestamp(min(max(stated.st_mtime, 0.0), time.time()), UTC)
     except OSError as error:
-        raise MklvizError(f"{named(str(source))} could not be read: {said_by(error)}.") from error
+        raise MklvizError(f"{named(str(source))} could not be read: {message_of(error)}.") from error
 
 
 def import_runs(content: bytes, created: datetime, name: str, folder: Path, owner: Asker) -> list[str]:

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-from mklviz.quoting import said_by
+from mklviz.quoting import message_of
 from mklviz.record.bundle import SUFFIX
 
 HEAD, END, ABOUT, SEEN = "head.json", "end.json", "about.json", "seen"
@@ -225,10 +225,10 @@ def of_disk(error: OSError, folder: Path) -> str:
     elif error.errno in _FORBIDDEN or isinstance(error, PermissionError):
         what = f"The store {folder} cannot be written to: permit it, or choose another folder by MKLVIZ_STORE."
     else:
-        what = f"The disk of the store {folder} does not work ({said_by(error)})."
+        what = f"The disk of the store {folder} does not work ({message_of(error)})."
     return f"{what} {MEANWHILE}"
 
 
 def of_index(error: BaseException, path: Path) -> str:
     """Return what to say where the index cannot be used."""
-    return f"The index {path} cannot be used ({said_by(error)}): runs are listed by folders, which takes longer."
+    return f"The index {path} cannot be used ({message_of(error)}): runs are listed by folders, which takes longer."

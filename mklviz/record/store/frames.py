@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from mklviz.context import PARTS
 from mklviz.contract import Array
 from mklviz.errors import MklvizError
-from mklviz.quoting import said_by
+from mklviz.quoting import message_of
 from mklviz.record.archive import Arrays, Step, archive_in_memory, columns_of, opened_run, read_header
 from mklviz.record.run_facts import FINAL, Origin, Verdict
 from mklviz.record.store.folder import END, FRAME, HEAD, PACKED, read_json, write_durably
@@ -95,7 +95,7 @@ def read_frames(folder: Path, begin: int) -> Iterator[tuple[int, Step]]:
         except MklvizError as error:
             if not path.exists():
                 raise FileNotFoundError(path) from error  # the run has been packed
-            _log.warning("The frame %s cannot be read: %s", path, said_by(error))
+            _log.warning("The frame %s cannot be read: %s", path, message_of(error))
 
 
 def kernel_names(folder: Path) -> Sequence[str]:
@@ -210,7 +210,7 @@ def read_run(folder: Path) -> Trace:
         except MklvizError:
             raise
         except Exception as error:
-            raise MklvizError(f"The run {folder.name} is damaged ({said_by(error)}).") from error
+            raise MklvizError(f"The run {folder.name} is damaged ({message_of(error)}).") from error
     raise MklvizError(f"There is no run {folder.name} in the store any more.")
 
 

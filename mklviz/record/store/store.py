@@ -17,7 +17,7 @@ import platformdirs
 
 from mklviz.errors import MklvizError
 from mklviz.limits import NO_STORE, STORE
-from mklviz.quoting import named, quote, said_by
+from mklviz.quoting import message_of, named, quote
 from mklviz.record.archive import replacing
 from mklviz.record.run_facts import MOST_VALUES, text_of
 from mklviz.record.store.catalogue import RUNS, Catalogue
@@ -268,7 +268,7 @@ class Store:
             clear_leftovers(self._runs)
             clear_locks(self.folder / LOCKS)
         except (MklvizError, OSError) as error:
-            _log.warning("The store %s could not be tidied: %s", self.folder, said_by(error))
+            _log.warning("The store %s could not be tidied: %s", self.folder, message_of(error))
         finally:
             self._upkeep.release()
 
@@ -299,7 +299,7 @@ class Store:
                 if stated is not None and stated.status == DAMAGED:
                     raise MklvizError(stated.reason)
             except MklvizError as error:
-                faults[run.id] = said_by(error)
+                faults[run.id] = message_of(error)
         with self._changing():
             set_aside(self._runs, faults)
         return faults
@@ -321,7 +321,7 @@ class Store:
             with replacing(path) as file:
                 export_runs(runs, self._runs, file, self._catalogue.live)
         except OSError as error:
-            raise MklvizError(f"{named(str(path))} could not be written: {said_by(error)}.") from error
+            raise MklvizError(f"{named(str(path))} could not be written: {message_of(error)}.") from error
         return len(every) - len(runs)
 
     def import_file(self, source: str | Path | bytes, name: str = "") -> list[str]:

@@ -74,7 +74,7 @@ class ClaimCard:
         if claim is None:
             return
         answer = recorded_answers().answers.get(claim.name, ClaimAnswer(claim, UNKNOWN))
-        self._sentence.object = said_html(answer)
+        self._sentence.object = answer_html(answer)
         self._why.object = why_html(answer, recorded_answers().machine) + numbers_html(answer)
         self._picture.param.update(objects=[*self._drawn(answer)], visible=bool(answer.rows))
 
@@ -90,7 +90,7 @@ class ClaimCard:
         yield PlotPane(figure.plot, sizing_mode="stretch_width", margin=0, height=height)
 
 
-def said_html(answer: ClaimAnswer) -> str:
+def answer_html(answer: ClaimAnswer) -> str:
     """Return what a claim says, and the verdict."""
     claim = answer.claim
     heading = cards.title(f"Is it true? {claim.place} of {claim.authors}", beside=verdict_html(answer.verdict))
@@ -125,10 +125,10 @@ def why_html(answer: ClaimAnswer, machine: str) -> str:
     """Return how a claim was measured, or why it cannot be."""
     claim = answer.claim
     if claim.untestable:
-        return cards.said(claim.untestable, claim.paper)
+        return cards.lines(claim.untestable, claim.paper)
     measured = f"{measured_text(claim)}; {splits_text(answer)}, on {machine}." if answer.rows else ""
     command = f"To measure it here: mklviz reproduce {claim.name} --quick"
-    return cards.said(measured, contrary_text(answer), claim.note, f"{race_text(claim)} {command}", claim.paper)
+    return cards.lines(measured, contrary_text(answer), claim.note, f"{race_text(claim)} {command}", claim.paper)
 
 
 # -- the chart: the paper's values beside ours, for each data set a ring, and dots with intervals by either stop rule

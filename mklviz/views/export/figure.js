@@ -40,11 +40,11 @@ function axis(values, { log, start, padding, whole }) {
 function powers(low, high) {
   if (high / low < 8) return steps(low, high, false)
   const first = Math.ceil(Math.log10(low) - 1e-9), last = Math.floor(Math.log10(high) + 1e-9)
-  const found = []
+  const ticks = []
   for (let power = first - 1; power <= last + 1; power++) {
-    for (const step of last - first < 1 ? [1, 2, 5] : [1]) found.push(step * 10 ** power)
+    for (const step of last - first < 1 ? [1, 2, 5] : [1]) ticks.push(step * 10 ** power)
   }
-  const inside = found.filter((value) => value >= low && value <= high)
+  const inside = ticks.filter((value) => value >= low && value <= high)
   const every = Math.ceil(inside.length / 5)
   return inside.filter((_, place) => place % every === 0)
 }
@@ -52,9 +52,9 @@ function powers(low, high) {
 function steps(low, high, whole) {
   const rough = (high - low) / 5, power = 10 ** Math.floor(Math.log10(rough))
   const step = Math.max([1, 2, 2.5, 5, 10].map((each) => each * power).find((each) => each >= rough), whole ? 1 : 0)
-  const found = []
-  for (let place = Math.ceil(low / step - 1e-9); place <= high / step + 1e-9; place++) found.push(place * step || 0)
-  return found
+  const ticks = []
+  for (let place = Math.ceil(low / step - 1e-9); place <= high / step + 1e-9; place++) ticks.push(place * step || 0)
+  return ticks
 }
 
 class Figure {

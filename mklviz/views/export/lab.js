@@ -92,21 +92,21 @@ class LabView extends RaceView {
   scrubber() {
     this.playButton = button("Play", () => this.play())
     this.playButton.className = "play"
-    this.said = this.recorded.knobs.map(() => tag("output", {}))
+    this.values = this.recorded.knobs.map(() => tag("output", {}))
     this.sliders = this.recorded.knobs.map((knob, k) => {
       const slider = tag("input", { type: "range", min: 0, max: knob.names.length - 1, "aria-label": knob.title })
       slider.addEventListener("input", () => { this.hold(); this.turn(k, Number(slider.value)) })
       return slider
     })
     return this.recorded.knobs.map((knob, k) => tag("div", { class: "knob" }, k ? tag("span", { class: "play" })
-      : this.playButton, tag("label", {}, knob.title), this.sliders[k], this.said[k]))
+      : this.playButton, tag("label", {}, knob.title), this.sliders[k], this.values[k]))
   }
 
   moved() {
     this.recorded.knobs.forEach((knob, k) => {
       this.sliders[k].value = this.turned[k]
-      this.said[k].textContent = `${knob.symbol} = ${knob.names[this.turned[k]]}`
-      this.sliders[k].setAttribute("aria-valuetext", this.said[k].textContent)
+      this.values[k].textContent = `${knob.symbol} = ${knob.names[this.turned[k]]}`
+      this.sliders[k].setAttribute("aria-valuetext", this.values[k].textContent)
     })
   }
 

@@ -43,8 +43,8 @@ view.show(JSON.parse(document.getElementById("data").textContent))
 document.addEventListener("keydown", (event) => view.key(event))
 """
 _PLAYS = """
-const told = (name) => document.querySelector(`script.${name}`).textContent
-playTriangle(document.querySelector(".map"), JSON.parse(told("triangle")), told("solver"))
+const textOf = (name) => document.querySelector(`script.${name}`).textContent
+playTriangle(document.querySelector(".map"), JSON.parse(textOf("triangle")), textOf("solver"))
 """
 PICTURE_COLOURS = (
     ":is(.map, .curve) { flex-basis: 100%; --mk-head: 16px; --mk-small: 13px; --mk-words: 14px; --mk-label: 15px;"
@@ -117,11 +117,11 @@ def _triangle(traces: Mapping[str, Trace], problem: Problem | None, heights: Hei
     if problem is None or problem.m != 3 or len(solvers) < len(traces) or not solves_alone(problem, solvers):
         return ""
     styles, figure = page_styles(begun), triangle_figure(begun, page_styles(begun), heights)
-    told = _json(triangle_data(begun, styles, problem, "recorded"))
-    if len(told) > MOST_TOLD:
+    data = _json(triangle_data(begun, styles, problem, "recorded"))
+    if len(data) > MOST_TOLD:
         return ""
     scripts = f'<script type="text/plain" class="solver">{SOLVER}</script>'
-    return f'{figure}<script type="application/json" class="triangle">{told}</script>{scripts}'
+    return f'{figure}<script type="application/json" class="triangle">{data}</script>{scripts}'
 
 
 def data_title(name: str) -> str:

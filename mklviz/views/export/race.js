@@ -92,8 +92,8 @@ class RaceView {
     this.figures = []
     this.titles = LARGE.map(() => tag("div", {}))
     this.weightsTitle = tag("div", {})
-    this.toldTitle = tag("h3", {})
-    this.told = tag("dl", { class: "told" })
+    this.deedsTitle = tag("h3", {})
+    this.deeds = tag("dl", { class: "deeds" })
     this.leftOut = tag("span", {})
     this.place.replaceChildren(...this.parts())
     this.bar.replaceChildren(...this.scrubber())
@@ -101,7 +101,7 @@ class RaceView {
 
   parts() {
     return [this.toolbar(), this.largeFigures(),
-      card(this.toldTitle, this.told), this.multiples(),
+      card(this.deedsTitle, this.deeds), this.multiples(),
       this.results(), tag("p", { class: "why foot" }, "Arrow keys go from step to step, the space bar plays. Point into a"
         + " figure to go to a place in it. ", this.leftOut)]
   }
@@ -182,9 +182,9 @@ class RaceView {
 
   deed(run) {
     const [before, after] = run.outside
-    const said = this.cursor < run.iteration[0] ? before : this.cursor > run.iteration.at(-1) ? after
+    const words = this.cursor < run.iteration[0] ? before : this.cursor > run.iteration.at(-1) ? after
       : run.narration[this.standing(run)] ?? ""
-    return [marked("dt", this.data.names[run.key]), tag("dd", {}, said)]
+    return [marked("dt", this.data.names[run.key]), tag("dd", {}, words)]
   }
 
   // -- the cursor
@@ -266,8 +266,8 @@ class RaceView {
   tell() {
     const { data, cursor, last } = this
     this.moved()
-    this.toldTitle.textContent = `What each solver did at step ${count(cursor)}`
-    this.told.replaceChildren(...this.shown.flatMap((run) => this.deed(run)))
+    this.deedsTitle.textContent = `What each solver did at step ${count(cursor)}`
+    this.deeds.replaceChildren(...this.shown.flatMap((run) => this.deed(run)))
     const end = data.ended ? "At the end of each run." : "So far."
     this.tableTitle.textContent = cursor < last ? `As of step ${count(cursor)}.` : end
     this.rows.replaceChildren(...data.runs.map((run) => this.row(run)))

@@ -80,7 +80,7 @@ def page_charts(styles: Mapping[str, RunStyle], options: ChartOptions) -> dict[s
 
 
 def _chart(chart: Chart) -> dict[str, Any]:
-    words = {"title": chart.title, "heading": chart_heading(replace(chart, term=""), told=True)}
+    words = {"title": chart.title, "heading": chart_heading(replace(chart, term=""), with_note=True)}
     return words | {"y": _axis(chart.y), "marks": [_mark(mark) for mark in chart.marks]}
 
 

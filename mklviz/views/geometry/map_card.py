@@ -188,7 +188,7 @@ class MapCard(cards.Rooted):
         if self.figure is not None:
             self.start.lie(map_, self.figure.plot.id)
         self._draw_shade()
-        self._words.object = cards.said(map_.words(posed=not race.missing))
+        self._words.object = cards.lines(map_.words(posed=not race.missing))
 
     def _plane_of(self, race: Race, origin: Array, before: WeightMap | None) -> Plane:
         traces = [trace[:] for trace in race.traces.values()]
@@ -233,7 +233,7 @@ class MapCard(cards.Rooted):
         trials = {key: self._tried(key, trace, map_, cursor) for key, trace in race.traces.items()}
         self._show({"trials": trial_table(trials, self._styles)})
         remarks = self._draw_model(race, cursor), self._compare_ends(race)
-        self._remark.object = cards.said(*remarks)
+        self._remark.object = cards.lines(*remarks)
 
     def _compare_ends(self, race: Race) -> str:
         """Say whether runs that have ended stand apart and equally low."""

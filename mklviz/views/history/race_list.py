@@ -107,8 +107,10 @@ class RaceWords:
         self._filling = False
         self.name, self.tags = TextBox(label="Name"), TextBox(label="Tags", placeholder="such as thesis, chapter 3")
         self.note = TextBox(label="Note", placeholder="what it showed")
-        self._told, self._cut_off = Note(), Note(object=_CUT_OFF, visible=False)
-        self.body = Group(self._cut_off, FormRow(self.name, self.tags, wrap=True), self.note, self._told, visible=False)
+        self._about, self._cut_off = Note(), Note(object=_CUT_OFF, visible=False)
+        self.body = Group(
+            self._cut_off, FormRow(self.name, self.tags, wrap=True), self.note, self._about, visible=False
+        )
         for part in (self.name, self.tags, self.note):
             part.param.watch(self._say, "value")
 
@@ -122,7 +124,7 @@ class RaceWords:
         if other:
             self._fill(race)
         self._cut_off.visible = race.state == CUT_OFF
-        self._told.object = _told(race)
+        self._about.object = _facts_html(race)
 
     def _fill(self, race: PastRace) -> None:
         self._filling = True
@@ -144,7 +146,7 @@ class RaceWords:
             self._say_wrong(str(error))
 
 
-def _told(race: PastRace) -> str:
+def _facts_html(race: PastRace) -> str:
     """Return when and where a race ran, its recipe, and each of its runs in a line."""
     first = race.first
     began = f"{datetime.fromtimestamp(first.created):%A, %d %B %Y, %H:%M:%S}"

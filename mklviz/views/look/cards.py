@@ -66,10 +66,10 @@ def html(text: str = "", **params: Any) -> pn.pane.HTML:
 
 def heading(text: str, why: str, *, term: str = "", beside: str = "") -> str:
     """Return a card's heading with the line that explains the card below."""
-    return title(text, term=term, beside=beside) + said(why)
+    return title(text, term=term, beside=beside) + lines(why)
 
 
-def said(*sentences: str) -> str:
+def lines(*sentences: str) -> str:
     """Return each sentence as a line in small letters; nothing for empty ones."""
     return "".join(f'<p class="why">{escape(sentence)}</p>' for sentence in sentences if sentence)
 

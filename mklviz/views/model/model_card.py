@@ -110,7 +110,7 @@ class ModelCard(cards.Rooted):
         """Draw what was computed quickly; return whether nothing is awaited any more."""
         tables = self.coarse.take() or ()
         if tables:
-            self._words.object = cards.said(_MOVES)
+            self._words.object = cards.lines(_MOVES)
         for plot in self.figures:
             for renderer, (glyph, columns) in zip(_glyphs(plot), tables, strict=False):
                 if type(renderer.glyph).__name__ == glyph:
@@ -155,7 +155,7 @@ class ModelCard(cards.Rooted):
         say(self._progress, text)
 
     def _show(self, words: str, figures: tuple[Any, ...]) -> bool:
-        self._words.object = cards.said(words)
+        self._words.object = cards.lines(words)
         alike = len(figures) == len(self.figures)
         if alike and all(adopt(old, new) for old, new in zip(self.figures, figures, strict=True)):
             for title, plot in zip(self._titles, figures, strict=True):
@@ -248,10 +248,10 @@ class TableCard(cards.Rooted):
         self._polling = Polling(self.look)
         self.task = Task[tuple[str, bytes, str]]()
         self.file = File(label="Choose a table", accept=ACCEPTED, limit=UPLOAD_LIMIT, description="CSV, Excel, ...")
-        self.said, self._bar = note(spoken=True), ProgressBar(label="Predicting", visible=False)
+        self.status, self._bar = note(spoken=True), ProgressBar(label="Predicting", visible=False)
         self.file.param.watch(self._begin, "value")
-        self.file.param.watch(lambda event: say(self.said, event.new), "trouble")
-        self.form = Form(self.file, self._bar, self.said)
+        self.file.param.watch(lambda event: say(self.status, event.new), "trouble")
+        self.form = Form(self.file, self._bar, self.status)
         about = cards.html(cards.heading("Predict a table", _ABOUT))
         self.root = cards.card(about, self.form)
 
@@ -259,7 +259,7 @@ class TableCard(cards.Rooted):
         """Follow the session: what was said of another race is forgotten, and kernels without features have no card."""
         if session.race is not self._race:
             self.close()
-            say(self.said, "")
+            say(self.status, "")
         self._session, self._race = session, session.race
         self.root.visible = session.prepared is not None and session.prepared.train.n_features > 0
 
@@ -271,9 +271,9 @@ class TableCard(cards.Rooted):
         try:
             check_size(name, size)
         except DataError as error:
-            say(self.said, str(error))
+            say(self.status, str(error))
             return
-        say(self.said, "")
+        say(self.status, "")
         self._bar.visible = True
         subject = shown[1]
         self.task.ask(
@@ -287,7 +287,7 @@ class TableCard(cards.Rooted):
             return not self.task.working
         made = self.task.take()
         self._bar.visible = False
-        say(self.said, self.task.fault if made is None else made[2])
+        say(self.status, self.task.fault if made is None else made[2])
         if made is not None:
             self.form.hand_over(*made[:2])
         return True
@@ -301,8 +301,8 @@ class TableCard(cards.Rooted):
 def _filled(recipe: Recipe, subject: Subject, content: bytes, name: str) -> tuple[str, bytes, str]:
     """Return the name and the bytes of a table with predictions, and what to say of them."""
     table = Columns.of(recipe.load()).table(content, name)
-    found = predicted_by(recipe, subject.prepared, subject.iterate, table)
+    predicted = predicted_by(recipe, subject.prepared, subject.iterate, table)
     file = BytesIO()
-    write_csv(found.beside(table), file)
-    said = filter(None, (f"{subject.label}: {counted(len(table.frame), 'row')}", found.score(table)))
-    return f"{PurePath(name).stem} predicted.csv", file.getvalue(), " ".join([f"{'; '.join(said)}.", *found.notes])
+    write_csv(predicted.beside(table), file)
+    texts = filter(None, (f"{subject.label}: {counted(len(table.frame), 'row')}", predicted.score(table)))
+    return f"{PurePath(name).stem} predicted.csv", file.getvalue(), " ".join([f"{'; '.join(texts)}.", *predicted.notes])

@@ -121,12 +121,12 @@ def similarities(subject: Subject, report: Report) -> ShownModel:
     first = f"the {used:,} in use first, then" if 0 < used < len(alignments.kernels) else "in use and"
     words = (
         f"Centred alignment on {len(some):,} samples, 1 for kernels that are the same up to a scale, of the kernels"
-        f" {first} those that come closest to it. {twins_told(alignments, d, problem.regularizer.sparse)}"
+        f" {first} those that come closest to it. {twins_text(alignments, d, problem.regularizer.sparse)}"
     )
     return ShownModel(words, _figures([picture]))
 
 
-def twins_told(alignments: Alignments, d: Array, sparse: bool) -> str:
+def twins_text(alignments: Alignments, d: Array, sparse: bool) -> str:
     """Say how the heaviest kernel with a near twin shares the weight with it."""
     shares = d[alignments.kernels]
     for index in np.argsort(-shares, kind="stable")[: int((shares > ACTIVE_WEIGHT).sum())]:

@@ -13,12 +13,12 @@ function chips({ model, el }) {
     const alone = others.every((other) => model.hidden.includes(other))
     model.hidden = alone ? [] : others
   }
-  const pin = ({ key, label, told, apart }) => {
+  const pin = ({ key, label, summary, apart }) => {
     const button = document.createElement("button")
     button.type = "button"
     button.className = "pinned"
     const what = apart ? "its gaps alone, as it solved another problem" : "in objective and gap"
-    button.title = `Pinned, ${what}: ${told}. Click: take it off.`
+    button.title = `Pinned, ${what}: ${summary}. Click: take it off.`
     button.setAttribute("aria-label", `Take off the pinned race ${label}`)
     button.append(Object.assign(document.createElement("i"), { ariaHidden: "true" }),
       Object.assign(document.createElement("span"), { textContent: label }),
@@ -103,16 +103,16 @@ function timeBars({ model, el }) {
       row.hidden = model.hidden.includes(key)
       row.classList.toggle("unmeasured", spent.length === 0)
       total.textContent = spent.length ? seconds(all) : ""
-      const told = []
+      const texts = []
       segments.forEach((segment, index) => {
         const part = spent[index] ?? 0, share = all > 0 ? part / all : 0
         segment.style.width = `${100 * (model.shares ? share : part / longest)}%`
         segment.firstChild.textContent = percent(share)
-        const said = `${model.parts[index][1]} ${percent(share)}`
-        segment.title = `${label}: ${said}, ${part.toPrecision(3)} s`
-        if (part > 0) told.push(said)
+        const text = `${model.parts[index][1]} ${percent(share)}`
+        segment.title = `${label}: ${text}, ${part.toPrecision(3)} s`
+        if (part > 0) texts.push(text)
       })
-      const parts = told.length ? `: ${told.join(", ")}` : ""
+      const parts = texts.length ? `: ${texts.join(", ")}` : ""
       bar.setAttribute("aria-label", `${label}, ${total.textContent || "not measured"}${parts}`)
     }
     buttons.forEach(([button, shares]) => button.setAttribute("aria-pressed", String(shares === model.shares)))

@@ -154,7 +154,7 @@ class MinimaCard(EndedCard[Profile]):
         if race.problem.convex or len(ends) < 2:
             return
         self._groups = ends_apart(ends)
-        self.words.object = cards.said(_where(self._groups))
+        self.words.object = cards.lines(_where(self._groups))
         self.root.visible = True
         if len(self._groups) > 1:
             best_two = self._groups[0][0][1], self._groups[1][0][1]
@@ -175,7 +175,7 @@ class MinimaCard(EndedCard[Profile]):
         self._pane.param.update(
             object=way_figure(self.profile.shares, self.profile.values, names, self.theme), visible=True
         )
-        self.between.object = cards.said(_between(self.profile, names))
+        self.between.object = cards.lines(_between(self.profile, names))
 
 
 def _profile(problem: Problem, one: Iterate, other: Iterate, report: ProgressReport) -> Profile:
@@ -278,7 +278,7 @@ class PathCard(EndedCard[Walk]):
         if solved is None or not len(solved.values):
             self.words.object, self.figures.objects = "", []
             return
-        self.words.object = cards.said(_summary(solved))
+        self.words.object = cards.lines(_summary(solved))
         slots = race_slots([] if self._race is None else self._race.traces.values())
         picture = PathPicture(solved, None, self.theme, slots.slots if slots.coloured else ())
         self.figures.objects = [pn.pane.Bokeh(picture.layout, sizing_mode="stretch_width")]

@@ -83,7 +83,7 @@ class EquivalenceCard(EndedCard[list[Solved]]):
             return
         trace = race.runs[race.closest].trace
         gap = trace.gap_at(len(trace) - 1)
-        self.words.object = cards.said(
+        self.words.object = cards.lines(
             f"{trace.label} came closest, to a gap of {share_text(gap)}. Rescaled, its solution solves these problems"
             " too, which charge for the same norm of the function in other ways; their own gaps say how exactly."
         )
@@ -94,7 +94,7 @@ class EquivalenceCard(EndedCard[list[Solved]]):
         if self.mapping.ended:
             self.mapped = self.mapping.take() or []
             if not self.mapped:
-                self.words.object = cards.said(self.mapping.fault or _none(self._race))
+                self.words.object = cards.lines(self.mapping.fault or _none(self._race))
             self._draw()
         super().update()
 

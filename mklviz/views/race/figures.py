@@ -69,7 +69,7 @@ else if (kept && !cb_obj.begun && (kept[0] > 0 || cb_obj.scale_hint !== "log")) 
 } else if (kept) zooms.tags = [others]
 cb_obj.begun = true
 const zoomed = Object.keys(zooms.tags[0] ?? {}).length > 0
-if (zoomed !== told.tags.length > 0) told.tags = zoomed ? ["zoomed"] : []"""
+if (zoomed !== state.tags.length > 0) state.tags = zoomed ? ["zoomed"] : []"""
 
 
 class Zooms:
@@ -77,16 +77,16 @@ class Zooms:
 
     def __init__(self) -> None:
         self._places = ColumnDataSource(name="zooms", syncable=False)
-        self._told = ColumnDataSource(name="zoomed")
+        self._zoom_state = ColumnDataSource(name="zoomed")
 
     def __bool__(self) -> bool:
         """Whether the user has zoomed, by the browser's last message."""
-        return bool(self._told.tags)
+        return bool(self._zoom_state.tags)
 
     def keep(self, axes: Mapping[str, DataRange1d]) -> None:
         """Let the browser remember where the user puts a range, by its name."""
         for name, axis in axes.items():
-            keep = CustomJS(args={"zooms": self._places, "told": self._told, "name": name}, code=_KEEP)
+            keep = CustomJS(args={"zooms": self._places, "state": self._zoom_state, "name": name}, code=_KEEP)
             axis.js_on_change("start", keep)
             axis.js_on_change("end", keep)
 

@@ -336,7 +336,7 @@ class Pins:
     def named(self) -> list[dict[str, Any]]:
         """Return the legend entry of each race."""
         return [
-            {"key": index, "label": race.name, "told": race.summary, "apart": index in self._apart}
+            {"key": index, "label": race.name, "summary": race.summary, "apart": index in self._apart}
             for index, race in enumerate(self.races)
         ]
 

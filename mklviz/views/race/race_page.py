@@ -220,9 +220,9 @@ class RacePage:
 
     def write_titles(self, options: ChartOptions) -> None:
         for name, chart in race_charts({}, options).items():
-            told = name == self._large or chart.term == "projected gradient"  # which says why there is no gap
+            with_note = name == self._large or chart.term == "projected gradient"  # which says why there is no gap
             shown = replace(chart, title="Objective") if name == "objective" else chart
-            self.titles[name].object = chart_heading(shown, told)
+            self.titles[name].object = chart_heading(shown, with_note)
 
     def say_precision(self, text: str) -> None:
         """Write below objective and gap what is exact and what approximate, where kernels are approximated."""

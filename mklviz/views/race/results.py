@@ -161,7 +161,7 @@ def status_html(status: str, reason: str = "", doing: str = "") -> str:
 
 def result_cells(result: RunResult | None, motion: Motion | None) -> tuple[str, ...]:
     """Return the texts of a row, from the iterations to what was undone."""
-    return *_found(result), *_motion(motion)
+    return *_bounds_facts(result), *_motion(motion)
 
 
 def result_heads(noun: str) -> list[tuple[str, str]]:
@@ -252,7 +252,7 @@ def _scale_word(enlarged: str) -> str:
     return f'<span class="word-of-scale">{word}&nbsp;</span>{times}'
 
 
-def _found(result: RunResult | None) -> tuple[str, ...]:
+def _bounds_facts(result: RunResult | None) -> tuple[str, ...]:
     if result is None:
         return (_DASH,) * 6
     return (
@@ -275,12 +275,12 @@ def _number(value: float, pattern: str) -> str:
     return pattern.format(value) if math.isfinite(value) else _DASH
 
 
-def chart_heading(chart: Chart, told: bool) -> str:
+def chart_heading(chart: Chart, with_note: bool) -> str:
     """Return as HTML the title of a chart, with what stands beside it, and its note if that is `told`."""
     beside = f'<i class="dashes"></i>{escape(chart.beside)}' if chart.beside else ""
     legend = f'<span class="legend"><span>{beside}</span></span>' if beside else ""
     detail = f' detail" title="{escape(chart.more)}' if chart.more else ""
-    note = f'<p class="why{detail}">{escape(chart.note, quote=False)}</p>' if told and chart.note else ""
+    note = f'<p class="why{detail}">{escape(chart.note, quote=False)}</p>' if with_note and chart.note else ""
     return title(chart.title, term=chart.term, beside=legend) + note
 
 

@@ -87,8 +87,8 @@ class TableChoices(param.Parameterized):
             choices = {f"leave out {rows}": "leave-out", f"fill in, {rows}": "fill"}
             self.missing.param.update(options=choices, value=read.missing, visible=read.missing is not None)
             self.na.value = ", ".join(read.na)
-            for name, found in (("sheet", summary.sheets), ("test", summary.tests)):
-                self.written[name].options = {"automatic": None, **{each: each for each in found}}
+            for name, options in (("sheet", summary.sheets), ("test", summary.tests)):
+                self.written[name].options = {"automatic": None, **{each: each for each in options}}
             some = {
                 "task": True, "sheet": len(summary.sheets) > 1, "test": bool(summary.tests),
                 "missing_view": summary.absent > 0 or read.missing_view is not None,

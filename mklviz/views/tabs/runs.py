@@ -66,8 +66,8 @@ class Runs(Tab):
         self.list = RaceList(self._act)
         self.list.param.watch(self._offer, "chosen")
         self.words = RaceWords(self._say_wrong)
-        self._said = Note(object=_NONE)
-        line = FormRow(self._said, self.keep, wrap=True)
+        self._note = Note(object=_NONE)
+        line = FormRow(self._note, self.keep, wrap=True)
         top = Form(Heading(object="Races"), self._store_trouble, self.trouble, self._search_rows, self._actions, line)
         self._bottom = Form(self.undo, self.words.body, margin=(8, 0, 0, 0))
         self.root = cards.column(cards.card(top, self.list, self._bottom))
@@ -142,7 +142,7 @@ class Runs(Tab):
         none = _NONE if not races.total else _NONE_FOUND
         shown = counted(len(races.races), "race")
         of_all = "" if len(races.races) == races.total else f" of {races.total:,}"
-        self._said.object = f"{shown}{of_all}. Choose one to name it, several to compare them." if races.races else none
+        self._note.object = f"{shown}{of_all}. Choose one to name it, several to compare them." if races.races else none
         self._offer()
 
     @property

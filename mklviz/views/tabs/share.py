@@ -39,7 +39,7 @@ class Share(Tab):
         self.tab = Select(label="opens at", options=tabs, value="race", width=200)
         self.hide = Checkbox(label="without the set-up", description="Only the buttons of the race stay beside it.")
         self.lock = Checkbox(label="set-up locked", description="It can be seen and not changed.")
-        self._said = Note(object=_LINK)
+        self._note = Note(object=_LINK)
         self.code = Code(label="Python")
         self._trouble = Alert(visible=False, closeable=True)
         self._tasks = [Task[tuple[str, bytes]]() for _ in KINDS]
@@ -52,7 +52,7 @@ class Share(Tab):
             part.param.watch(lambda _event: self._tell_link(), "value")
         self._files = Form(self._trouble, FormRow(*self.buttons, wrap=True), margin=(6, 0, 4, 0))
         self.root = cards.column(
-            cards.card(cards.html(cards.title("Link")), Form(self._said, self.link, self._opening)),
+            cards.card(cards.html(cards.title("Link")), Form(self._note, self.link, self._opening)),
             cards.card(cards.html(cards.title(PROGRAM)), Form(self.code, margin=(6, 0, 4, 0))),
             cards.card(cards.html(cards.title("Files of this race")), self._files),
         )
@@ -98,10 +98,10 @@ class Share(Tab):
         untold = _FOLLOWS if session is None or session.link is None else session.missing
         self.link.visible = self._opening.visible = not untold
         if session is None or session.link is None or untold:
-            self._said.object = untold
+            self._note.object = untold
             return
         own = session.recipe is not None and session.recipe.data.own
-        self._said.object = f"{_LINK} {_OWN}" if own else _LINK
+        self._note.object = f"{_LINK} {_OWN}" if own else _LINK
         more = {HIDE: SETUP if self.hide.value else "", LOCK: ALL if self.lock.value else ""}
         self.link.address = session.link(self.tab.value, session.cursor, more)
 

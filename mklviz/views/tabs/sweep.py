@@ -264,7 +264,7 @@ class SweepTab(FigureTab):
         compared = bool(results.sections)
         self._came.visible = bool(results.words)
         text = f"{results.words} {_RUNS}" if compared else results.words
-        self._words.object = cards.said(text)
+        self._words.object = cards.lines(text)
         for part in (self.against, *self.files, self.race, self.open):
             part.visible = compared
         self.measure.visible = results.words != _NONE

@@ -154,7 +154,7 @@ class YourMix(FigureTab):
             return False
         result = task.take()
         if result is None:
-            self.score.object = cards.said(task.fault)
+            self.score.object = cards.lines(task.fault)
         else:
             self.mix = result
             self._draw()
@@ -182,7 +182,7 @@ class YourMix(FigureTab):
         test = f", {prepared.score_label} {text}" if np.isfinite(score) else ""
         return (
             f'<p><b class="large">{share_text(mine, 3)}</b> above the best proven lower bound'
-            f" (objective {mix.iterate.objective:,.6g}{escape(test)})</p>{cards.said(standing)}"
+            f" (objective {mix.iterate.objective:,.6g}{escape(test)})</p>{cards.lines(standing)}"
         )
 
     def close(self) -> None:
@@ -254,7 +254,7 @@ class Boundaries(cards.Rooted):
         best, style = ran[key].best, styles[key]
         if self.task.working or self.task.key == (key, best.objective):
             return
-        self._words.object = cards.said(_WORDS.format(solver=style.label))
+        self._words.object = cards.lines(_WORDS.format(solver=style.label))
         self._colours["best"] = style.colour
         zeros = partial(_zeros, self._problem, best, *self._mesh)
         self.task.ask((key, best.objective), lambda _report: zeros(), "The boundary could not be drawn")
