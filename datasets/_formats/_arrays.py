@@ -68,16 +68,16 @@ def _stacked(arrays: Mapping[str, NDArray[Any]]) -> tuple[dict[str, NDArray[Any]
 def dataset_of(arrays: Mapping[str, NDArray[Any]], name: str) -> Dataset:
     """Return the data set in the arrays of a file, or raise `DataError` with a hint at what it holds."""
     arrays, held_out = _stacked(arrays)
-    found = _sorted_out(arrays, name)
-    if found.y is None or not (found.tables or found.kernels):
+    parts = _sorted_out(arrays, name)
+    if parts.y is None or not (parts.tables or parts.kernels):
         described = listed([f"{key} {array.shape}" for key, array in arrays.items()])
-        lacking = "no labels, such as an array y (n,)" if found.y is None else "nothing to learn from"
+        lacking = "no labels, such as an array y (n,)" if parts.y is None else "nothing to learn from"
         raise DataError(
             f"{name} holds {described or 'nothing'}: {lacking}. It must hold y and X (n, d), or y and grams (m, n, n);"
             " labels may also be a file of their own, given together with this one."
         )
-    made = _made(found, _labels_of(*found.y, name), name)
-    used = {found.y[0], *found.tables, *found.kernels, *_NAMES}
+    made = _made(parts, _labels_of(*parts.y, name), name)
+    used = {parts.y[0], *parts.tables, *parts.kernels, *_NAMES}
     left = [f"{key} {array.shape}" for key, array in arrays.items() if key not in used]
     notes = (*made.notes, f"Not used of {name}: {listed(left)}.") if left else made.notes
     return replace(made, notes=notes, held_out=held_out)
@@ -89,22 +89,22 @@ def refuse_options(options: TableOptions, name: str) -> None:
         raise DataError(f"{name} has no columns with names: target, missing and header are for tables.")
 
 
-def _made(found: FoundArrays, labels: Labels, name: str) -> Dataset:
+def _made(parts: FoundArrays, labels: Labels, name: str) -> Dataset:
     """Return the data set of labels and what was found with them."""
     n = len(labels.y)
-    tables = list(found.tables.items())
+    tables = list(parts.tables.items())
     X = np.hstack([table for _, table in tables]) if tables else np.zeros((n, 0))
     more: dict[str, Any] = {}
-    if found.kernels:
-        more["grams"] = np.concatenate([*found.kernels.values()])
-        called = [f"{k} {i + 1}" if len(m) > 1 else k for k, m in found.kernels.items() for i in range(len(m))]
-        more["kernel_names"] = found.names.get("kernel_names") or (tuple(called) if len(found.kernels) > 1 else ())
+    if parts.kernels:
+        more["grams"] = np.concatenate([*parts.kernels.values()])
+        called = [f"{k} {i + 1}" if len(m) > 1 else k for k, m in parts.kernels.items() for i in range(len(m))]
+        more["kernel_names"] = parts.names.get("kernel_names") or (tuple(called) if len(parts.kernels) > 1 else ())
     if len(tables) > 1:
         ends = np.cumsum([0, *(table.shape[1] for _, table in tables)]).tolist()
         more["groups"] = tuple(tuple(range(a, b)) for a, b in pairwise(ends))
         more["feature_names"] = tuple(f"{key}: {j + 1}" for key, table in tables for j in range(table.shape[1]))
-    elif tables and "feature_names" in found.names:
-        more["feature_names"] = found.names["feature_names"]
+    elif tables and "feature_names" in parts.names:
+        more["feature_names"] = parts.names["feature_names"]
     return labels.dataset(name, X, **more)
 
 
