@@ -14,6 +14,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+import re
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -34,6 +35,7 @@ _GROUPS = {
 }
 """Groups of entry points that are not called by the package."""
 
+_NAME = re.compile(r'^    name_\b.*= "([\w-]+)"', re.MULTILINE)
 _reasons: dict[str, str] = {}  # the reason why a plug-in is left out, by its place
 
 
@@ -53,8 +55,15 @@ def left_out() -> tuple[str, ...]:
 
 
 def names(package: str) -> list[str]:
-    """Return the names of a package's plug-ins, by files and entry points, without importing any."""
-    return [source.name.replace("_", "-") for source in _sources(package)]
+    """Return the names of a package's plug-ins, from their files or by entry points, without importing any."""
+    return sorted(name for source in _sources(package) for name in _written_names(source))
+
+
+def _written_names(source: _Source) -> list[str]:
+    """Return each `name_` that a file gives, or else the file's own name."""
+    file = Path(source.folder, f"{source.name}.py")
+    given = _NAME.findall(file.read_text(encoding="utf-8")) if source.folder and file.is_file() else []
+    return given or [source.name.replace("_", "-")]
 
 
 def modules_with(
