@@ -209,18 +209,6 @@ def store_of(arguments: argparse.Namespace) -> Store:
 
 LISTED = 50  # runs in a table
 
-RUNS_EXAMPLES = """\
-examples:
-  mklviz runs list --where "sonar solver:level gap<1e-3"
-  mklviz runs show 3fa9c2d1
-  mklviz runs resume 3fa9c2d1
-  mklviz runs describe 3fa9c2d1 --name "first try" --tag thesis
-  mklviz runs export thesis.zip --where tag:thesis
-  mklviz runs import thesis.zip
-  mklviz runs merge /media/cluster/runs
-  mklviz runs delete 3fa9c2d1
-  mklviz runs clean --limit-mb 500
-"""
 WHERE_HELP = (
     "words that all occur in name, note, tags, recipe, solver, data or lesson, and conditions such as solver:level,"
     ' status:"cut off", tag:thesis, made:dashboard, gap<1e-3, svm<100, seconds>1, since:2026-11-01'

@@ -18,13 +18,13 @@ from mklviz.cli.arguments import (
     NYSTROM_HELP,
     OF_THE_TABLE,
     REGULARIZER_HELP,
-    RUNS_EXAMPLES,
     SWEEP_HELP,
     VARY_HELP,
     add_runs,
     add_store,
     whole,
 )
+from mklviz.cli.examples import ALL, EXAMPLES
 from mklviz.plugins import names
 from mklviz.quoting import one_line
 
@@ -36,120 +36,7 @@ LISTS = {
     "solvers": "list the solvers and their options",
     "scenarios": "list the prepared races and what to look for in them",
 }
-EXAMPLES = """\
-examples:
-  mklviz serve                                     open the dashboard in the browser
-  mklviz run --data sonar --solvers level          one solve
-  mklviz race --scenario silp-oscillates           a race of several solvers
-  mklviz path --data liver --vary C=1000:0.01:100  one solver along 100 values of C
-  mklviz fit mine.csv --target class               a model of your own table, in a file
-  mklviz predict model.skops new.csv               what it says of other rows
-  mklviz lab --data sonar --knob level.lam         one page in which the knob turns, for a browser without a server
-  mklviz sweep "data=sonar,heart; split=0...19"    all runs of a recipe with lists, which nothing finished repeats
-  mklviz reproduce --quick                         which claims of the papers reproduce
-  mklviz runs list --where "sonar gap<1e-3"        the runs so far, searched
-  mklviz check my_solver.py                        whether a plug-in of yours keeps what its kind promises
-  mklviz bench svm --quick                         how fast it is, and against what
-  mklviz warmup                                    compile everything now, so that no run waits for it later
-  mklviz claims | datasets | losses | regularizers | solvers | scenarios
-run, race, path, sweep, reproduce, runs and these lists write a document for programs with --json
-"""
-RUN_EXAMPLES = """\
-examples:
-  mklviz run --data ionosphere --solvers silp,level,spg
-  mklviz run --data sonar --solvers level --solver-option level.lam=0.5 --gap 1e-4
-  mklviz run --data mine.csv --kernels "gauss:2^-3...2^6@all+each poly:1...3@each" --C 10
-  mklviz run --data mine.xlsx --target price --missing fill --loss squared
-  mklviz run --data diabetes --loss epsilon-insensitive:epsilon=0.2 --C 1 --solvers spg
-  mklviz run --data iris --loss multiclass-hinge --solvers level
-  mklviz run --data heart --regularizer lp-penalty:p=1.5,sigma=1 --solvers spg,smo-mkl,closed-form
-  mklviz run --data sonar --combination product --C 10
-  mklviz run --scenario spg-parts --csv steps.csv --save runs.zip
-  mklviz race --data ionosphere --html race.html
-  mklviz run --data sonar --json | jq '.runs[0].gap'
-  mklviz run --data sonar --store /scratch/runs
-  mklviz run --data sonar --no-store
-"""
-PATH_EXAMPLES = """\
-examples:
-  mklviz path --data ionosphere --vary C=1000:0.01:100 --output path.csv
-  mklviz path --data liver --regularizer block-l1:lam=1 --solver spicymkl --vary lam
-  mklviz path --data heart --regularizer lp-ball:p=2 --solver spg --vary p=4,2,1.5,1.2,1.1 --cold
-"""
-FIT_EXAMPLES = """\
-examples:
-  mklviz fit mine.csv --target class --out model.skops
-  mklviz predict model.skops new.csv --out predictions.csv
-  mklviz fit mine.csv --loss logistic --test other.csv                  with the probability of each class
-  mklviz fit prices.xlsx --target price --kernels "gauss:1,2,4@each linear" --C 10
-Where a table of new samples has the target, too, it is printed how many predictions are right.
-"""
-LAB_EXAMPLES = """\
-examples:
-  mklviz lab --data ionosphere --knob level.lam --output lab.html
-  mklviz lab --data sonar --solvers silp,level,spg --knob C=1000:0.1:9 --output lab.html
-  mklviz lab --data heart --solvers level --knob level.lam=0.1,0.5,0.9 --knob C=1,10,100 --output lab.html
-What has finished in the store is not repeated: after Ctrl-C, give the same words again.
-"""
-SWEEP_EXAMPLES = """\
-examples:
-  mklviz sweep "data=sonar,heart; split=0...19; solvers=silp,level,newton; C=1,10,100"
-  mklviz sweep "data=wdbc; split=0...4; solvers=level:lam={0.3,0.5,0.7}" --csv results.csv
-  mklviz sweep "data=vote; regularizer=simplex|lp-ball:p={1.5,2}; solvers=spg" --workers 4
-  mklviz sweep "data=mine.csv; target=class; split=0...19; C=1,10,100"                 of a table of your own
-  mklviz sweep "data=sonar,heart; split=0...19" --shard 3/20 --store /scratch/runs     one job of twenty
-  mklviz sweep "data=sonar,heart; split=0...19" --dask tcp://head:8786
-  mklviz sweep "data=sonar,heart; split=0...19" --dry-run                              what is left to do
-What has finished in the store is not repeated: after Ctrl-C or a crash, give the same words again.
-"""
-REPRODUCE_EXAMPLES = """\
-examples:
-  mklviz reproduce --quick                         all claims on small data and few splits, some minutes
-  mklviz claims                                    their names, and what they say
-  mklviz reproduce level-table-2-silp              20 splits of eight data sets
-  mklviz reproduce --json > verdicts.json
-What has finished in the store is not repeated: after Ctrl-C or a crash, give the same words again.
-"""
-CHECK_EXAMPLES = """\
-examples:
-  mklviz check my_solver.py
-  mklviz check my_package.frank_wolfe
-"""
-COMPLETION_EXAMPLES = """\
-examples:
-  mklviz completion bash > ~/.local/share/bash-completion/completions/mklviz
-  mklviz completion zsh >> ~/.zshrc
-  mklviz completion fish > ~/.config/fish/completions/mklviz.fish
-"""
 SHELLS = ("bash", "zsh", "fish")
-BENCH_EXAMPLES = """\
-examples:
-  mklviz bench                                     everything, some minutes; Ctrl-C keeps what was measured
-  mklviz bench svm --quick
-  mklviz bench learn --json numbers.json --plot numbers.html
-  mklviz bench screen --repeats 5
-Some rivals are installed by: pip install mklviz[bench]
-"""
-SERVE_EXAMPLES = """\
-examples:
-  mklviz serve
-  mklviz serve --port 8080 --no-show
-  mklviz serve --classroom                                 for everybody on the network, with a code
-  mklviz serve --classroom --allow-websocket-origin lab.example.org:5006     under another name as well
-  mklviz serve --classroom --shared-runs                   everybody sees all runs, and not their own alone
-  mklviz serve --store /data/runs
-  mklviz serve --prefix /lab/mkl                           behind a proxy that hands on whole paths
-  mklviz serve --dask tcp://head:8786                      races are computed on a cluster
-"""
-
-
-DESKTOP_EXAMPLES = """\
-examples:
-  mklviz desktop
-  mklviz desktop runs.zip                                  a race that was saved
-  mklviz desktop mine.csv                                  a table of your own
-With pip install "mklviz[desktop]" there is such a window, else the browser opens.
-"""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -162,51 +49,13 @@ def make_parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="mklviz",
         description="See how multiple kernel learning solvers behave.",
-        epilog=f"{EXAMPLES}\n{EXIT_CODES}",
+        epilog=f"{ALL}\n{EXIT_CODES}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"mklviz {__version__}")
     added = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
-    _add_serve(_command(added, "serve", "serve the dashboard and open it in the browser", SERVE_EXAMPLES))
-    run_help = "run one solver, or race several, and print the results"
-    desktop_help = "open the dashboard in a window of its own, which ends it when it is closed"
-    desktop = _command(added, "desktop", desktop_help, DESKTOP_EXAMPLES)
-    desktop.add_argument("file", metavar="FILE", nargs="?", type=Path, help="a file of runs, or a table, to open")
-    add_store(desktop, switch=True)
-    _add_run(_command(added, "run", run_help, RUN_EXAMPLES), "the one recommended for the problem")
-    race_help = "the same as run, with several solvers where none is named"
-    race_examples = RUN_EXAMPLES.replace("mklviz run", "mklviz race")
-    _add_run(_command(added, "race", race_help, race_examples), "silp,level,spg, or those that can follow the problem")
-    path_help = "solve for several values of one number, each from the previous solution"
-    _add_path(_command(added, "path", path_help, PATH_EXAMPLES))
-    fit_help = "learn from a table, and write the model that predicts others"
-    _add_fit(_command(added, "fit", fit_help, FIT_EXAMPLES))
-    predict_help = "write a table with what a model predicts for its rows"
-    predict = _command(added, "predict", predict_help, FIT_EXAMPLES)
-    predict.add_argument("model", metavar="MODEL", help="what mklviz fit wrote")
-    predict.add_argument("data", metavar="TABLE", help="a table with the columns of the one that was learned from")
-    predict.add_argument("--out", metavar="FILE", type=Path, help="the table to write, a .csv (default: the output)")
-    lab_help = "solve at every position of a knob, and write one page in which the knob turns, without a server"
-    _add_lab(_command(added, "lab", lab_help, LAB_EXAMPLES))
-    gallery_help = "write lessons, laboratories and the races of papers' claims as pages that need no server"
-    gallery = _command(added, "gallery", gallery_help, "examples:\n  mklviz gallery pages\n")
-    gallery.add_argument("folder", metavar="DIR", type=Path, help="the folder of the pages; it is made if need be")
-    add_store(gallery, switch=True)
-    sweep_help = "solve all runs of a recipe with lists, and print means and spreads"
-    _add_sweep(_command(added, "sweep", sweep_help, SWEEP_EXAMPLES))
-    reproduce_help = "check the papers' claims: their values, ours by two stop rules, and a verdict"
-    _add_reproduce(_command(added, "reproduce", reproduce_help, REPRODUCE_EXAMPLES))
-    runs_help = "list, show, export, import, merge, describe and delete saved runs, and continue one"
-    add_runs(_command(added, "runs", runs_help, RUNS_EXAMPLES), _command)
-    check_help = "check whether a solver, loss, regularizer or kernel family of yours keeps what its kind promises"
-    _add_check(_command(added, "check", check_help, CHECK_EXAMPLES))
-    bench_help = "measure how fast the library is beside other programs, as ratios of CPU time"
-    _add_bench(_command(added, "bench", bench_help, BENCH_EXAMPLES))
-    warmup_help = "compile everything, once after an installation, so that no run waits for it later"
-    _command(added, "warmup", warmup_help, "examples:\n  mklviz warmup\n")
-    completion_help = "print the script that lets a shell complete commands, options and names with the Tab key"
-    completion = _command(added, "completion", completion_help, COMPLETION_EXAMPLES)
-    completion.add_argument("shell", choices=SHELLS, metavar="|".join(SHELLS), help="the shell")
+    for name, (text, add) in COMMANDS.items():
+        add(_command(added, name, text, EXAMPLES[name]))
     for name, text in LISTS.items():
         command = _command(added, name, text, f"examples:\n  mklviz {name}\n  mklviz {name} --json\n")
         _add_json(command)
@@ -269,7 +118,12 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     add_store(parser, switch=True)
 
 
-def _add_run(parser: argparse.ArgumentParser, default: str) -> None:
+def _add_desktop(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", nargs="?", type=Path, help="a file of runs, or a table, to open")
+    add_store(parser, switch=True)
+
+
+def _add_run(parser: argparse.ArgumentParser, default: str = "the one recommended for the problem") -> None:
     _add_problem(parser)
     _add_solving(parser, "--solvers", f"names separated by commas (see: mklviz solvers; default: {default})")
     parser.add_argument(
@@ -287,6 +141,10 @@ def _add_run(parser: argparse.ArgumentParser, default: str) -> None:
     out("--html", metavar="FILE", type=Path, help="write a page that shows every step, for any browser, with no server")
     out("--svg", metavar="FILE", type=Path, help="write a picture of the curves")
     add_store(parser, switch=True)
+
+
+def _add_race(parser: argparse.ArgumentParser) -> None:
+    _add_run(parser, "silp,level,spg, or those that can follow the problem")
 
 
 def _add_path(parser: argparse.ArgumentParser) -> None:
@@ -311,12 +169,23 @@ def _add_fit(parser: argparse.ArgumentParser) -> None:
     out("--out", metavar="FILE", type=Path, default=Path("model.skops"), help="the model (default: model.skops)")
 
 
+def _add_predict(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", metavar="MODEL", help="what mklviz fit wrote")
+    parser.add_argument("data", metavar="TABLE", help="a table with the columns of the one that was learned from")
+    parser.add_argument("--out", metavar="FILE", type=Path, help="the table to write, a .csv (default: the output)")
+
+
 def _add_lab(parser: argparse.ArgumentParser) -> None:
     _add_problem(parser)
     _add_solving(parser, "--solvers", "names separated by commas (default: those that the tab Knobs turns)")
     add = parser.add_argument
     add("--knob", required=True, action="append", metavar="NAME[=VALUES]", help=KNOB_HELP)
     add("--output", metavar="FILE", type=Path, default=Path("lab.html"), help="the page (default: lab.html)")
+    add_store(parser, switch=True)
+
+
+def _add_gallery(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", metavar="DIR", type=Path, help="the folder of the pages; it is made if need be")
     add_store(parser, switch=True)
 
 
@@ -364,6 +233,48 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plot", metavar="FILE", type=Path, help="draw them, as FILE.html or FILE.svg")
     repeats_help = "rounds per comparison (default: each suite's own)"
     parser.add_argument("--repeats", metavar="N", type=whole(1, 10_000), help=repeats_help)
+
+
+def _add_completion(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("shell", choices=SHELLS, metavar="|".join(SHELLS), help="the shell")
+
+
+COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
+    "serve": ("serve the dashboard and open it in the browser", _add_serve),
+    "desktop": ("open the dashboard in a window of its own, which ends it when it is closed", _add_desktop),
+    "run": ("run one solver, or race several, and print the results", _add_run),
+    "race": ("the same as run, with several solvers where none is named", _add_race),
+    "path": ("solve for several values of one number, each from the previous solution", _add_path),
+    "fit": ("learn from a table, and write the model that predicts others", _add_fit),
+    "predict": ("write a table with what a model predicts for its rows", _add_predict),
+    "lab": (
+        "solve at every position of a knob, and write one page in which the knob turns, without a server",
+        _add_lab,
+    ),
+    "gallery": (
+        "write lessons, laboratories and the races of papers' claims as pages that need no server",
+        _add_gallery,
+    ),
+    "sweep": ("solve all runs of a recipe with lists, and print means and spreads", _add_sweep),
+    "reproduce": ("check the papers' claims: their values, ours by two stop rules, and a verdict", _add_reproduce),
+    "runs": (
+        "list, show, export, import, merge, describe and delete saved runs, and continue one",
+        lambda parser: add_runs(parser, _command),
+    ),
+    "check": (
+        "check whether a solver, loss, regularizer or kernel family of yours keeps what its kind promises",
+        _add_check,
+    ),
+    "bench": ("measure how fast the library is beside other programs, as ratios of CPU time", _add_bench),
+    "warmup": (
+        "compile everything, once after an installation, so that no run waits for it later",
+        lambda parser: None,
+    ),
+    "completion": (
+        "print the script that lets a shell complete commands, options and names with the Tab key",
+        _add_completion,
+    ),
+}
 
 
 def _add_problem(parser: argparse.ArgumentParser) -> None:
