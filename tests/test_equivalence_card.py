@@ -11,7 +11,7 @@ from _waits import wait_for
 
 from mklviz.engine import Gap, MaxIter, Race
 from mklviz.problem import BlockL1, ElasticNet, Hinge, L1Penalty, LpBall, Problem, Regularizer, Simplex
-from mklviz.views.race.equivalence_card import EquivalenceCard
+from mklviz.views.tabs.race import EquivalenceCard
 
 
 def ended(regularizer: Regularizer, solvers: tuple[str, ...] = ("spg",)) -> Race:
