@@ -19,6 +19,7 @@ from mklviz.engine.grid import Formulation, changed, check_range
 from mklviz.errors import MklvizError, SolverError
 from mklviz.numbers import counted
 from mklviz.quoting import one_line
+from mklviz.recipe import Recipe
 from mklviz.recipe.prepared import Prepared
 from mklviz.record import SOLVED
 from mklviz.record.archive import replacing
@@ -56,18 +57,7 @@ def solve_path(arguments: argparse.Namespace) -> int:
     output: FilePath | None = arguments.output
     if output is not None:
         check_output(output)
-    name, values = read_vary(arguments.vary)
-    arguments.solvers = arguments.solvers or _solver_of(arguments.solver_option)
-    recipe = read_recipe(arguments)
-    if arguments.solvers is not None:
-        if len(recipe.solvers) > 1:
-            raise MklvizError("A path has one solver: give one name with --solver.")
-        recipe.solvers[0].make(recipe.split.seed)  # a mistake is reported before the kernels are built
-    _check_vary(recipe.problem, name, values)
-    prepared = recipe.prepare()
-    values = path_values(prepared.problem, name) if values is None else values
-    if arguments.solvers is None:
-        recipe = recipe.recommended(prepared)
+    recipe, prepared, name, values = _posed(arguments)
     solver = recipe.solvers[0].make(recipe.split.seed)
     warm_up(prepared.problem, [solver])
     if not arguments.json:
@@ -97,6 +87,23 @@ def solve_path(arguments: argparse.Namespace) -> int:
         with replacing(output) as opened:
             write_csv(solved.to_frame(), opened)
     return code_of([trace for _, trace in solved], recipe, not show.stopped)
+
+
+def _posed(arguments: argparse.Namespace) -> tuple[Recipe, Prepared, str, Array]:
+    """Return the recipe with its solver, what is prepared from it, and which parameter takes which values."""
+    name, values = read_vary(arguments.vary)
+    arguments.solvers = arguments.solvers or _solver_of(arguments.solver_option)
+    recipe = read_recipe(arguments)
+    if arguments.solvers is not None:
+        if len(recipe.solvers) > 1:
+            raise MklvizError("A path has one solver: give one name with --solver.")
+        recipe.solvers[0].make(recipe.split.seed)  # a mistake is reported before the kernels are built
+    _check_vary(recipe.problem, name, values)
+    prepared = recipe.prepare()
+    values = path_values(prepared.problem, name) if values is None else values
+    if arguments.solvers is None:
+        recipe = recipe.recommended(prepared)
+    return recipe, prepared, name, values
 
 
 def _check_vary(problem: Formulation, name: str, values: Array | None) -> None:

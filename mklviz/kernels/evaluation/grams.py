@@ -227,11 +227,7 @@ def take_grams(
     """Check and keep Gram matrices, see `KernelBank.from_grams`."""
     check_precision(precision)
     check_repair(repair)
-    if not len(grams) or not np.size(grams[0]):
-        raise KernelError("No Gram matrices were given.")
-    labels = list(names) if names is not None else [f"kernel {k + 1}" for k in range(len(grams))]
-    if len(labels) != len(grams):
-        raise KernelError(f"{len(grams)} Gram matrices need as many names, but {len(labels)} were given.")
+    labels = _labels(grams, names)
     shape = np.shape(grams[0])
     m, n = len(grams), shape[-1] if shape else 1
     dtype = _kept_as(grams, n, max_bytes, precision)
@@ -259,6 +255,15 @@ def take_grams(
     size = sum(matrix.nbytes for matrix in mapped)
     stays = f"The Gram matrices stay on disk, {size / 2**30:.3g} GB: their files must not change while they are in use."
     return Grams(_mapped_blocks(mapped, scales), scales, labels, n, (stays, *remarks))
+
+
+def _labels(grams: Sequence[ArrayLike], names: Sequence[str] | None) -> list[str]:
+    if not len(grams) or not np.size(grams[0]):
+        raise KernelError("No Gram matrices were given.")
+    labels = list(names) if names is not None else [f"kernel {k + 1}" for k in range(len(grams))]
+    if len(labels) != len(grams):
+        raise KernelError(f"{len(grams)} Gram matrices need as many names, but {len(labels)} were given.")
+    return labels
 
 
 def _kept_as(grams: Sequence[ArrayLike], n: int, max_bytes: int, precision: str) -> type | None:
