@@ -270,12 +270,12 @@ def test_products_polynomials_and_landmarks_have_weights_and_a_gram_matrix(words
 def test_twins_are_told_by_what_became_of_them() -> None:
     values = np.array([[1.0, 0.99, 0.2], [0.99, 1.0, 0.1], [0.2, 0.1, 1.0]])
     found = Alignments(np.array([2, 0, 1]), ("two", "zero", "one"), values)
-    alone = model_sections.twins_told(found, np.array([0.0, 0.4, 0.6]), True)
+    alone = model_sections.twins_text(found, np.array([0.0, 0.4, 0.6]), True)
     assert "two and zero are near twins (alignment 0.990)" in alone
     assert "gives all to two" in alone
-    assert "l₁" not in model_sections.twins_told(found, np.array([0.0, 0.4, 0.6]), False)
-    assert "share the weight" in model_sections.twins_told(found, np.array([0.3, 0.1, 0.6]), True)
-    assert "No kernel in use has a near twin" in model_sections.twins_told(found, np.array([0.0, 1.0, 0.0]), True)
+    assert "l₁" not in model_sections.twins_text(found, np.array([0.0, 0.4, 0.6]), False)
+    assert "share the weight" in model_sections.twins_text(found, np.array([0.3, 0.1, 0.6]), True)
+    assert "No kernel in use has a near twin" in model_sections.twins_text(found, np.array([0.0, 1.0, 0.0]), True)
 
 
 def test_figures_of_other_shapes_are_not_adopted() -> None:
@@ -298,7 +298,7 @@ def test_a_table_comes_back_with_what_the_solution_shown_predicts_for_its_rows(m
         tab.table.file.value = None
         wait_for(lambda: tab.table.task.ended, "an answer", lambda: None)
         tab.table.look()
-        return str(tab.table.said.object)
+        return str(tab.table.status.object)
 
     assert "5 rows." in choose("\n".join(lines))
     [(name, content)] = handed
