@@ -183,7 +183,7 @@ def test_a_page_has_the_charts_of_the_dashboard_in_its_own_colours() -> None:
     for name, chart in race_charts(styles, ChartOptions(LIGHT, gap_tolerance=None)).items():
         if name in data["charts"]:
             drawn = data["charts"][name]
-            assert drawn["heading"] == chart_heading(replace(chart, term=""), told=True)
+            assert drawn["heading"] == chart_heading(replace(chart, term=""), with_note=True)
             assert [mark["column"] for mark in drawn["marks"]] == [mark.columns["y"] for mark in chart.marks]
     assert set(data["charts"]) == {"objective", "above", "gap", "step"}
     assert {mark["colour"] for mark in data["charts"]["step"]["marks"]} == {"var(--run-0)", "var(--run-1)"}
