@@ -348,7 +348,7 @@ def test_who_opens_the_page_sees_the_warm_up_and_may_press_run_meanwhile(
             self.fraction = 0.25
 
     slow = Slow()
-    for module in ("views.explorer.cold_start", "recipe.preparation"):
+    for module in ("views.explorer.before_and_after", "recipe.preparation"):
         monkeypatch.setattr(f"mklviz.{module}.WARMUP", slow)
     bar, stage = explorer.run_panel.progress, explorer.run_panel.stage
     asyncio.run(explorer.tick())
