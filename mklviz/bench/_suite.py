@@ -73,13 +73,13 @@ class Row:
     @classmethod
     def missing(cls, name: str, ours: str, other: str, reason: str, n: int = 0) -> Row:
         """Return the row of a ratio that could not be measured."""
-        return cls(name, ours, other, n, 0, *[math.nan] * 5, note=reason)
+        return cls(name, ours, other, n, 0, *(math.nan,) * 5, note=reason)
 
     @classmethod
     def median(cls, name: str, rows: Sequence[Row]) -> Row:
         """Return the medians of rows that compare the same two; the extremes are those of their ratios."""
         ratios, ours, other = np.array([(row.ratio, row.ours_ms, row.other_ms) for row in rows]).T
-        medians = map(float, (np.median(ours), np.median(other), np.median(ratios)))
+        medians = (float(np.median(ours)), float(np.median(other)), float(np.median(ratios)))
         return cls(name, rows[0].ours, rows[0].other, 0, 0, *medians, ratios.min(), ratios.max())
 
     @property
