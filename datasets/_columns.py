@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from math import isnan
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -78,6 +78,7 @@ class TableColumn:
         """What kernels see of each value (values, columns): its number, or 1 where it is a column's word."""
         if self.role == "numbers":
             table = np.array([*map(self.read, self.values)]).reshape(-1, 1)
+            table[~np.isfinite(table)] = np.nan
         else:
             shown = self._shown
             table = np.array([[float(text == word) for word in shown] for text in self.texts()])
@@ -205,7 +206,7 @@ def _with_role(
     rows = len(made.codes)
     role, aside, odd = _role(made, frame.index, texts)
     made = replace(made, role=role, aside=aside, odd=odd)
-    if role == "numbers" and (unnamed or _called_id(made.name)) and _counts(made, rows):
+    if role == "numbers" and (unnamed or called_id(made.name)) and _counts(made, rows):
         made = replace(made, role="identifier", aside="it numbers the rows")
     if not made.aside and 2 * made.gaps > rows:
         made = replace(made, role="nothing", aside=f"a value is missing in {made.gaps:,} of {rows:,} rows")
@@ -216,19 +217,19 @@ def _role(made: TableColumn, lines: Any, texts: bool) -> tuple[Role, str, tuple[
     values, present = made.values, len(made.codes) - made.gaps
     if not values:
         return "nothing", "it is empty", ()
-    numbers = [made.read(value) for value in values]
-    others = [value for value, x in zip(values, numbers, strict=True) if isnan(x) and not (texts and is_number(value))]
-    words = {*others}
-    wrong = [value for value, x in zip(values, numbers, strict=True) if not np.isfinite(x) and value not in words]
+    others = [value for value in values if not isfinite(made.read(value))]
     if not others:
-        return "numbers", f"{_seen(made, wrong, lines)} is not a finite number" if wrong else "", ()
+        return "numbers", "", ()
+    if len(others) == len(values) and not any(isinstance(value, str) and not is_number(value) for value in others):
+        return "nothing", f"{_seen(made, others, lines)} is not a finite number", ()
     if len(others) == len(values) and all(map(is_date, others)):
         return "date", f"it holds dates or times, such as {in_quotes(min(others))}", ()
-    odd = int(_holding(made, [value for value in others if value.lower() not in NO_NUMBER]).sum())
+    odd = int(_holding(made, [value for value in others if str(value).lower() not in NO_NUMBER]).sum())
     if ODD * odd <= present and len(values) - len(others) > 2:
-        return "numbers", f"{_seen(made, wrong, lines)} is not a finite number" if wrong else "", tuple(others)
+        return "numbers", "", tuple(others)
     if 2 * (present - odd) >= present:
-        return "nothing", f"it holds numbers, but {_seen(made, others, lines)}, which is not a number", ()
+        what = "a number" if any(not is_number(str(value)) for value in others) else "a finite number"
+        return "nothing", f"it holds numbers, but {_seen(made, others, lines)}, which is not {what}", ()
     aside = _too_many(sorted(values), present)
     return "text" if aside else "words", aside, ()
 
@@ -255,7 +256,8 @@ def _too_many(words: Sequence[str], present: int) -> str:
     return ""
 
 
-def _called_id(name: str) -> bool:
+def called_id(name: str) -> bool:
+    """Whether a column is called as those of identifiers are."""
     return len(name) < 50 and (_ID.fullmatch(name.lower()) or _CAMEL_ID.fullmatch(name)) is not None
 
 

@@ -64,6 +64,14 @@ def matrix_in(data: bytes) -> Array | None:
     return matrix if matrix is not None and len(matrix) == matrix.shape[1] else _numbers(rows)
 
 
+def names_in(data: bytes) -> list[str]:
+    """Return the names that stand before the rows of a square matrix; none where there are none."""
+    rows = rows_in(data)
+    matrix = _without_names(rows)
+    cut = len(matrix[0]) < len(rows[-1]) if matrix else False
+    return [row[0] for row in rows[-len(matrix) :]] if cut and len(matrix) == len(matrix[0]) else []
+
+
 def _numbers(rows: Sequence[Sequence[str]]) -> Array | None:
     """Return rows of one length, or a triangle, as an array; None where they hold words or are of other lengths."""
     try:
