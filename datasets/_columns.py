@@ -188,15 +188,16 @@ def _reader(
 
 def _written(column: TableColumn) -> Iterator[str]:
     """Yield what is worth knowing of how the numbers of a column are written."""
+    said = False
     for text in column.values:
         value = column.read(text)
         if text in column.odd or (is_number(text) and value == float(text)):
             continue
         if _COMMA.fullmatch(text) and value == float(text.replace(",", ".")):
             yield "Commas in numbers are read as decimal points."
-        else:
+        elif not said:
+            said = True
             yield f"Column {in_quotes(column.name)}: {in_quotes(text)} is read as {value:g}, and others likewise."
-            return
 
 
 def _with_role(

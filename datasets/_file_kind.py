@@ -23,8 +23,22 @@ _REMARKS = re.compile(
 )
 _ZIP = "a zip archive"
 _TABLES = (
-    *(".csv", ".tsv", ".txt", ".data", ".dat", ".test", ".train", ".labels", ".tab", ".arff", ".svm", ".libsvm"),
-    *(".xlsx", ".parquet", ".mat", ".npz", ".npy", ".gz", ".bz2", ".xz"),
+    *(
+        ".csv",
+        ".tsv",
+        ".txt",
+        ".data",
+        ".dat",
+        ".test",
+        ".train",
+        ".labels",
+        ".tab",
+        ".arff",
+        ".svm",
+        ".libsvm",
+        ".mtx",
+    ),
+    *(".mtx", ".xlsx", ".parquet", ".mat", ".npz", ".npy", ".gz", ".bz2", ".xz"),
 )
 TABLES = ("excel", "parquet", "npz")
 _PROGRAMS: tuple[tuple[str, tuple[bytes, ...]], ...] = (  # whose files can be saved as tables there

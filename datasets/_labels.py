@@ -27,7 +27,10 @@ class Labels(NamedTuple):
 
     def dataset(self, name: str, X: Array, **more: Any) -> Dataset:
         """Return the data set that the file `name` holds."""
-        notes, source = (self.note,), f"file {name}"
+        notes: tuple[str, ...] = (self.note,)
+        source = f"file {name}"
+        if X.size and "grams" in more:
+            notes += ("Kernels are learned with, and the features beside them are not.",)
         return Dataset(name, X, self.y, task=self.task, classes=self.classes, source=source, notes=notes, **more)
 
 

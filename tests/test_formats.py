@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.io import savemat
-from scipy.sparse import csr_matrix, save_npz
+from scipy.io import mmwrite, savemat
+from scipy.sparse import coo_matrix, csr_matrix, save_npz
 
 import mklviz as mv
 from mklviz.datasets import DataError, Dataset, read_dataset, read_dataset_bytes
@@ -392,6 +392,22 @@ def test_sparse_matrices_that_scipy_saves_are_kernels(kind: str, tmp_path: Path)
     data = read_dataset([tmp_path / "k.npz", *written(tmp_path, labels_txt="\n".join(WORDS))])
     assert data.grams is not None
     assert np.allclose(data.grams, cut)
+
+
+def test_matrix_market_is_a_kernel_or_samples(tmp_path: Path) -> None:
+    labels = written(tmp_path, labels_txt="\n".join(WORDS))
+    mmwrite(tmp_path / "k.mtx", coo_matrix(K), symmetry="symmetric")
+    mmwrite(tmp_path / "x.mtx", csr_matrix(X))
+    kernel = read_dataset([tmp_path / "k.mtx", *labels])
+    assert kernel.grams is not None
+    assert np.allclose(kernel.grams, K)
+    assert np.allclose(read_dataset([tmp_path / "x.mtx", *labels]).X, X)
+    with pytest.raises(DataError, match="without labels"):
+        read_dataset(tmp_path / "k.mtx")
+    with pytest.raises(DataError, match="too large"):
+        read(b"%%MatrixMarket matrix coordinate real general\n900000 900000 1\n1 1 1\n", "k.mtx")
+    with pytest.raises(DataError, match="does not begin as"):
+        read("1 2 3\n4 5 6\n", "k.mtx")
 
 
 def test_x_and_y_as_two_files_and_a_folder_of_kernels(tmp_path: Path) -> None:
