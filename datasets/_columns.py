@@ -13,7 +13,17 @@ from numpy.typing import NDArray
 
 from mklviz.quoting import MOST_NAME
 
-from ._cells import NO_NUMBER, decimal_sign, in_quotes, is_date, is_missing, is_number, number, words_listed
+from ._cells import (
+    NO_NUMBER,
+    decimal_sign,
+    in_quotes,
+    is_date,
+    is_missing,
+    is_number,
+    number,
+    short_number,
+    words_listed,
+)
 from ._dataset import Array
 from ._table_options import Found, Progress, Role, TableOptions
 
@@ -105,7 +115,7 @@ class TableColumn:
 def _label(value: Any, read: Callable[[Any], float] | None) -> str:
     if isinstance(value, str):
         if read is None or (is_number(value) and read(value) == float(value)):
-            return value
+            return value if read is None else short_number(value)
         return repr(read(value)).removesuffix(".0")
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         return str(int(value))

@@ -60,7 +60,8 @@ def read_several(
             frames[stem] = _frame_in(data, filename, alone, progress, read_frame)
         else:
             one = next(iter(found.values())) if len(found) == 1 else None
-            samples[stem] = [] if one is None or one.ndim != 2 else matrix.names_in(data)
+            square = one is not None and one.ndim == 2 and one.shape[0] == one.shape[1]
+            samples[stem] = matrix.names_in(data) if square and b"\0" not in data[:1000] else []
             arrays |= {stem: one} if one is not None else {f"{stem}.{key}": array for key, array in found.items()}
         progress(k / len(files))
     if not frames and not any(array.size > 1 for array in arrays.values()):

@@ -554,6 +554,11 @@ def test_a_table_without_names_and_its_rows_to_test(tmp_path: Path) -> None:
     halves(read_dataset(written(tmp_path, t_trn=text(table[:TRAINED]), t_tst=text(table[TRAINED:]))))
     np.savez(tmp_path / "one.npz", table)
     assert is_the_table(read_dataset(tmp_path / "one.npz"))
+    np.savetxt(tmp_path / "one.txt", table)
+    assert read_dataset(tmp_path / "one.txt").classes == ("0", "1")
+    records = pd.DataFrame(table, columns=list("abcy")).to_records(index=False)
+    assert is_the_table(read(saved(mine=records), "x.npz"))
+    assert read_dataset(written(tmp_path, x_csv=text(X), y_csv=text(Y))).classes == ("0", "1")
 
 
 def test_labels_beside_identifiers_are_the_target_of_the_other_table(tmp_path: Path) -> None:
