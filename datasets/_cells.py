@@ -46,6 +46,12 @@ def is_number(text: str) -> bool:
     return "_" not in text
 
 
+def short_number(text: str) -> str:
+    """Return a whole number without the power of ten that numpy.savetxt writes, any other text as it is."""
+    whole = "e" in text.lower() and is_number(text) and float(text).is_integer() and abs(float(text)) < 1e15
+    return str(int(float(text))) if whole else text
+
+
 def is_measured(text: str) -> bool:
     """Whether a cell holds a number, however it is written, or a date."""
     return is_number(text) or is_date(text) or not isnan(number(text, ""))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from math import isnan
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,17 @@ from numpy.typing import NDArray
 
 from mklviz.quoting import MOST_NAME
 
-from ._cells import NO_NUMBER, decimal_sign, in_quotes, is_date, is_missing, is_number, number, words_listed
+from ._cells import (
+    NO_NUMBER,
+    decimal_sign,
+    in_quotes,
+    is_date,
+    is_missing,
+    is_number,
+    number,
+    short_number,
+    words_listed,
+)
 from ._dataset import Array
 from ._table_options import Found, Progress, Role, TableOptions
 
@@ -78,6 +88,7 @@ class TableColumn:
         """What kernels see of each value (values, columns): its number, or 1 where it is a column's word."""
         if self.role == "numbers":
             table = np.array([*map(self.read, self.values)]).reshape(-1, 1)
+            table[~np.isfinite(table)] = np.nan
         else:
             shown = self._shown
             table = np.array([[float(text == word) for word in shown] for text in self.texts()])
@@ -104,7 +115,7 @@ class TableColumn:
 def _label(value: Any, read: Callable[[Any], float] | None) -> str:
     if isinstance(value, str):
         if read is None or (is_number(value) and read(value) == float(value)):
-            return value
+            return value if read is None else short_number(value)
         return repr(read(value)).removesuffix(".0")
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         return str(int(value))
@@ -187,15 +198,16 @@ def _reader(
 
 def _written(column: TableColumn) -> Iterator[str]:
     """Yield what is worth knowing of how the numbers of a column are written."""
+    said = False
     for text in column.values:
         value = column.read(text)
         if text in column.odd or (is_number(text) and value == float(text)):
             continue
         if _COMMA.fullmatch(text) and value == float(text.replace(",", ".")):
             yield "Commas in numbers are read as decimal points."
-        else:
+        elif not said:
+            said = True
             yield f"Column {in_quotes(column.name)}: {in_quotes(text)} is read as {value:g}, and others likewise."
-            return
 
 
 def _with_role(
@@ -205,7 +217,7 @@ def _with_role(
     rows = len(made.codes)
     role, aside, odd = _role(made, frame.index, texts)
     made = replace(made, role=role, aside=aside, odd=odd)
-    if role == "numbers" and (unnamed or _called_id(made.name)) and _counts(made, rows):
+    if role == "numbers" and (unnamed or called_id(made.name)) and _counts(made, rows):
         made = replace(made, role="identifier", aside="it numbers the rows")
     if not made.aside and 2 * made.gaps > rows:
         made = replace(made, role="nothing", aside=f"a value is missing in {made.gaps:,} of {rows:,} rows")
@@ -216,19 +228,19 @@ def _role(made: TableColumn, lines: Any, texts: bool) -> tuple[Role, str, tuple[
     values, present = made.values, len(made.codes) - made.gaps
     if not values:
         return "nothing", "it is empty", ()
-    numbers = [made.read(value) for value in values]
-    others = [value for value, x in zip(values, numbers, strict=True) if isnan(x) and not (texts and is_number(value))]
-    words = {*others}
-    wrong = [value for value, x in zip(values, numbers, strict=True) if not np.isfinite(x) and value not in words]
+    others = [value for value in values if not isfinite(made.read(value))]
     if not others:
-        return "numbers", f"{_seen(made, wrong, lines)} is not a finite number" if wrong else "", ()
+        return "numbers", "", ()
+    if len(others) == len(values) and not any(isinstance(value, str) and not is_number(value) for value in others):
+        return "nothing", f"{_seen(made, others, lines)} is not a finite number", ()
     if len(others) == len(values) and all(map(is_date, others)):
         return "date", f"it holds dates or times, such as {in_quotes(min(others))}", ()
-    odd = int(_holding(made, [value for value in others if value.lower() not in NO_NUMBER]).sum())
+    odd = int(_holding(made, [value for value in others if str(value).lower() not in NO_NUMBER]).sum())
     if ODD * odd <= present and len(values) - len(others) > 2:
-        return "numbers", f"{_seen(made, wrong, lines)} is not a finite number" if wrong else "", tuple(others)
+        return "numbers", "", tuple(others)
     if 2 * (present - odd) >= present:
-        return "nothing", f"it holds numbers, but {_seen(made, others, lines)}, which is not a number", ()
+        what = "a number" if any(not is_number(str(value)) for value in others) else "a finite number"
+        return "nothing", f"it holds numbers, but {_seen(made, others, lines)}, which is not {what}", ()
     aside = _too_many(sorted(values), present)
     return "text" if aside else "words", aside, ()
 
@@ -255,7 +267,8 @@ def _too_many(words: Sequence[str], present: int) -> str:
     return ""
 
 
-def _called_id(name: str) -> bool:
+def called_id(name: str) -> bool:
+    """Whether a column is called as those of identifiers are."""
     return len(name) < 50 and (_ID.fullmatch(name.lower()) or _CAMEL_ID.fullmatch(name)) is not None
 
 

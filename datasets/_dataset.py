@@ -166,7 +166,7 @@ class Dataset:
     def from_frame(
         cls,
         df: Any,
-        target: str | None = None,
+        target: str | int | None = None,
         missing: str | None = None,
         task: str | None = None,
         leave_out: Sequence[str] = (),
@@ -185,12 +185,8 @@ class Dataset:
             See `read_dataset`.
         name : str
             Name of the data set.
-
-        Raises
-        ------
-        DataError
-            If the frame cannot be used.
         """
+        target = str(target) if is_whole(target) else target  # as pandas names columns that have no names
         options = TableOptions.checked(target, missing, task=task, leave_out=leave_out, na=na, test=test)
         read: Dataset = import_module(f"{__package__}._frame").from_frame(df, options, name)  # which makes data sets
         return read
@@ -214,15 +210,10 @@ class Dataset:
         standardize : bool
             Shift and scale each column by its mean and standard deviation in the training part.
 
-        Returns
-        -------
-        train, test : Dataset
-
         Raises
         ------
         DataError
-            If an argument is of the wrong kind, a part would be empty, or a class would be missing from the training
-            part.
+            If a part would be empty, or a class would be missing from the training part.
         """
         if not (is_number(train) and 0 < train < 1):
             shown = train if is_number(train) else f"{train!r:.80}"
@@ -246,13 +237,7 @@ class Dataset:
         return int(share * self.n_samples) if self.held_out is None else int((~self.held_out).sum())
 
     def against_rest(self, positive: str) -> Dataset:
-        """Return the same samples with two classes: +1 for the class `positive`, -1 for all others.
-
-        Raises
-        ------
-        DataError
-            If there are no more than two classes, or none of that name.
-        """
+        """Return the same samples with two classes: +1 for the class `positive`, -1 for all others."""
         if self.task != "multiclass":
             raise DataError(f"{self.title} does not have more than two classes to set one against the rest.")
         if positive not in self.classes:

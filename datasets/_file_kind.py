@@ -9,6 +9,7 @@ import lzma
 import re
 import zipfile
 import zlib
+from collections.abc import Sequence
 from typing import Any
 
 from mklviz.unpacking import ArchiveMember
@@ -16,11 +17,28 @@ from mklviz.unpacking import ArchiveMember
 from ._bounds import UNPACKED, check_unpacked, reading, reason_of
 from ._dataset import DataError
 
-_HIDDEN = re.compile(r"(^|/)(__MACOSX/|\.)")
+_HIDDEN = re.compile(r"(^|/)(__MACOSX/|\.|desktop\.ini$|thumbs\.db$)", re.IGNORECASE)
+_REMARKS = re.compile(
+    r"(^|/)(readme|licen[cs]e|copying|changelog|citation)[^/]*$|\.(md|rst|names|pdf|html?)$", re.IGNORECASE
+)
 _ZIP = "a zip archive"
 _TABLES = (
-    *(".csv", ".tsv", ".txt", ".data", ".dat", ".test", ".train", ".labels", ".tab", ".arff", ".svm", ".libsvm"),
-    *(".xlsx", ".parquet", ".mat", ".npz", ".npy", ".gz", ".bz2", ".xz"),
+    *(
+        ".csv",
+        ".tsv",
+        ".txt",
+        ".data",
+        ".dat",
+        ".test",
+        ".train",
+        ".labels",
+        ".tab",
+        ".arff",
+        ".svm",
+        ".libsvm",
+        ".mtx",
+    ),
+    *(".mtx", ".xlsx", ".parquet", ".mat", ".npz", ".npy", ".gz", ".bz2", ".xz"),
 )
 TABLES = ("excel", "parquet", "npz")
 _PROGRAMS: tuple[tuple[str, tuple[bytes, ...]], ...] = (  # whose files can be saved as tables there
@@ -37,6 +55,7 @@ _PROGRAMS: tuple[tuple[str, tuple[bytes, ...]], ...] = (  # whose files can be s
 _SIGNATURES: tuple[tuple[str, tuple[bytes, ...]], ...] = (
     *_PROGRAMS,
     ("a PDF", (b"%PDF",)),
+    ("a pointer to a file that Git LFS keeps", (b"version https://git-lfs",)),
     ("a photo", (b"\xff\xd8\xff",)),
     ("a picture", (b"\x89PNG\r\n\x1a\n", b"GIF8", b"II*\x00", b"MM\x00*")),
     ("a 7z archive", (b"7z\xbc\xaf\x27\x1c",)),
@@ -80,14 +99,22 @@ def unpacked(data: bytes, name: str) -> tuple[bytes, str]:
     return held[0][::-1] if held else (data, name)
 
 
+def without_remarks(names: Sequence[str]) -> list[str]:
+    """Return the names of files but for hidden ones, and for what people say of their data beside them."""
+    seen = [name for name in names if not _HIDDEN.search(name)]
+    return [name for name in seen if not _REMARKS.search(name)] or seen
+
+
 def members(data: bytes, name: str) -> list[tuple[str, bytes]]:
     """Return the tables in a zip archive by their names, or its only file; none where it is no archive."""
     if not data.startswith(b"PK\x03\x04") or _zip_kind(data) != _ZIP:
         return []
     with reading(f"{name} is a damaged zip archive"), zipfile.ZipFile(io.BytesIO(data)) as archive:
         held = [info for info in archive.infolist() if not (info.is_dir() or _HIDDEN.search(info.filename))]
+        kept = {*without_remarks([info.filename for info in held])}
         tables = [info for info in held if info.file_size and info.filename.lower().endswith(_TABLES)]
         chosen = held if len(held) == 1 else tables or [info for info in held if info.file_size]
+        chosen = [info for info in chosen if info.filename in kept]
         if not chosen:
             raise DataError(f"{name} is a zip archive with {len(held)} files: unpack it, and open one of them.")
         check_unpacked(name, sum(info.file_size for info in chosen), UNPACKED)

@@ -14,7 +14,7 @@ from mklviz.quoting import named
 
 from ._bounds import reason_of
 from ._dataset import DataError, Dataset
-from ._file_kind import members, table_format, unpacked
+from ._file_kind import members, table_format, unpacked, without_remarks
 from ._formats import arff, format_of, json, libsvm, npz
 from ._frame import dataset_from_frame
 from ._read_excel import read_excel
@@ -119,8 +119,8 @@ def read_dataset(
         return _together(paths, name, options, progress)
     path = Path(path_or_bytes)
     if os.path.isdir(path_or_bytes):  # False where it is no name of a file, which reading says
-        files = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
-        return _together(files, name or path.name, options, progress)
+        files = without_remarks(sorted(file.name for file in path.iterdir() if file.is_file()))
+        return _together([path / file for file in files], name or path.name, options, progress)
     data, filename = read_source(path_or_bytes)
     dataset = _read(data, filename, options, LIMITS.gram_cells, progress)
     return replace(dataset, name=name, title=name) if name else dataset

@@ -6,7 +6,7 @@ Notes say all that is done, and the same frame with the same options gives the s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -77,7 +77,7 @@ def dataset_from_frame(
 
 
 def _dataset(frame: pd.DataFrame, options: TableOptions, name: str, found: Found, progress: Progress) -> Dataset:
-    if frame.shape[1] < 2:
+    if frame.shape[1] < 2 and not found.grams:
         said = f"{name} has one column; expected at least one column to learn from and one to predict."
         raise DataError(" ".join([said, *found.assumed]))
     check_size(name, *frame.shape)
@@ -90,7 +90,7 @@ def _dataset(frame: pd.DataFrame, options: TableOptions, name: str, found: Found
     targets = _targets(columns, options.leave_out)
     label = next(each for each in columns if each.name == (options.target or targets[0]))
     used = [each for each in columns if each is not label and not each.aside]
-    if not used:
+    if not (used or found.grams):
         reasons = [f"{column(each.name)}: {each.aside}" for each in columns if each is not label][:3]
         raise DataError(f"{name} has nothing to predict {column(label.name)} from: {'; '.join(reasons)}.")
     check_size(name, len(frame), sum(len(each.names) for each in used))
@@ -113,7 +113,8 @@ def _dataset(frame: pd.DataFrame, options: TableOptions, name: str, found: Found
         _roles(columns, label, labels.task), _first(frame), tests, lacking,
     )  # fmt: skip
     features = tuple(feature for each in used for feature in each.names)
-    dataset = labels.dataset(name, _values(used, kept.rows, progress), feature_names=features)
+    given: dict[str, Any] = {} if not found.grams else kernels_of(found.grams, kept.rows)
+    dataset = labels.dataset(name, _values(used, kept.rows, progress), feature_names=features, **given)
     guessed = () if options.target is not None else (f"The target is {column(label.name)}.",)
     notes = (*dataset.notes, *filter(_ASSUMED.search, found.assumed), *guessed, *done)
     return replace(dataset, notes=notes, table=summary, held_out=tested, absent=absent)
@@ -150,6 +151,12 @@ def _test_rows(made: TableColumn) -> NDArray[np.bool_] | None:
     return np.append(test, False)[made.codes] if test.any() and not test.all() else None
 
 
+def kernels_of(kernels: Mapping[str, Array], rows: Rows) -> dict[str, Any]:
+    """Return kernels (m, n, n) by their files between some samples, as `Dataset` takes them."""
+    called = [f"{stem} {k + 1}" if len(m) > 1 else stem for stem, m in kernels.items() for k in range(len(m))]
+    return {"grams": np.concatenate([*kernels.values()])[:, rows][:, :, rows], "kernel_names": tuple(called)}
+
+
 def check_columns(options: TableOptions, names: Sequence[str], name: str) -> None:
     """Refuse a target or columns left out that the table does not have, and too many columns."""
     for wanted in (*([] if options.target is None else [options.target]), *options.leave_out):
@@ -166,7 +173,7 @@ def _column_notes(columns: Sequence[TableColumn], label: TableColumn, missing: s
     """Yield what became of the columns."""
     for each in columns:
         if each.odd:
-            words = words_listed([in_quotes(text) for text in each.odd])
+            words = words_listed([in_quotes(str(value)) for value in each.odd])
             yield f"Column {in_quotes(each.name)} holds numbers; {words} there counts as missing."
         if each is label:
             continue
@@ -222,14 +229,19 @@ def _predictable(candidate: TableColumn) -> bool:
     return candidate.role == "numbers" or len(candidate.values) > 1
 
 
+def target_name(name: str) -> str:
+    """Return the name of a column without that of its view, where targets are called so; else ""."""
+    plain = name.lower().rpartition(": ")[2]
+    return plain if plain in LABEL_NAMES else ""
+
+
 def _guess(columns: Sequence[TableColumn], able: Sequence[TableColumn]) -> TableColumn:
     """Return the column that is called so, else the first where it alone holds words, else the last."""
     holding = ("numbers", "words", "text")
-    plain = {each.name: each.name.lower().rpartition(": ")[2] for each in columns}  # without the view's name
-    named = [each for each in columns if plain[each.name] in LABEL_NAMES and each.role in holding]
+    named = [each for each in columns if target_name(each.name) and each.role in holding]
     called = [each for each in named if each in able or len(each.values) < 2 or len(columns) == 2]
     ends = [each for each in (columns[-1], columns[0]) if each in called]
-    inner = [each for each in called if plain[each.name] != "y"]  # which may be a coordinate
+    inner = [each for each in called if target_name(each.name) != "y"]  # which may be a coordinate
     if ends or inner:
         return (ends + inner)[0]
     only = columns[0].role in ("words", "text") and columns[-1].role == "numbers"
@@ -291,11 +303,9 @@ def from_frame(data: Any, options: TableOptions, name: str) -> Dataset:
     import pandas as pd
 
     try:
-        frame = (
-            data
-            if isinstance(data, pd.DataFrame)
-            else pd.DataFrame({key: data[key].to_numpy() for key in data.columns})
-        )
+        whole = data.collect() if hasattr(data, "collect_schema") and hasattr(data, "collect") else data
+        names = getattr(whole, "column_names", None) or whole.columns  # of pyarrow, or of polars
+        frame = data if isinstance(data, pd.DataFrame) else pd.DataFrame({key: whole[key].to_numpy() for key in names})
     except (AttributeError, TypeError):
         raise DataError(f"df must be a DataFrame, of pandas or polars, but {type(data).__name__} was given.") from None
     parts = (key if isinstance(key, tuple) else (key,) for key in frame.columns)

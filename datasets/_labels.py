@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mklviz.quoting import MOST_NAME
 
-from ._cells import in_quotes
+from ._cells import in_quotes, short_number
 from ._dataset import Array, DataError, Dataset, Task
 
 MOST_CLASSES = 20  # more different whole numbers than this are classes only where they count from 0 or 1, each often
@@ -27,7 +27,10 @@ class Labels(NamedTuple):
 
     def dataset(self, name: str, X: Array, **more: Any) -> Dataset:
         """Return the data set that the file `name` holds."""
-        notes, source = (self.note,), f"file {name}"
+        notes: tuple[str, ...] = (self.note,)
+        source = f"file {name}"
+        if X.size and "grams" in more:
+            notes += ("Kernels are learned with, and the features beside them are not.",)
         return Dataset(name, X, self.y, task=self.task, classes=self.classes, source=source, notes=notes, **more)
 
 
@@ -55,7 +58,7 @@ def code_labels(
     _check_classes([first_text[key] for key in order], len(rows), where)
     code = {key: float(k) for k, key in enumerate(order)}
     y = np.array([code[key] for key in keys])[rows]
-    classes = tuple(first_text[key] for key in order)
+    classes = tuple(first_text[key] if numbers is None else short_number(first_text[key]) for key in order)
     if len(classes) == 2:
         note = f"Label {in_quotes(classes[0])} is -1 and label {in_quotes(classes[1])} is +1."
         return Labels(2 * y - 1, "binary", classes, note)

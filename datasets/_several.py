@@ -7,7 +7,8 @@ Files called alike but for "train" and "test" are one, of which the latter rows 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, count
 from pathlib import PurePath
@@ -18,12 +19,12 @@ from numpy.typing import NDArray
 
 from mklviz.quoting import listed
 
-from ._cells import column
-from ._columns import cell_text
+from ._cells import column, in_quotes, is_number
+from ._columns import called_id, cell_text
 from ._dataset import DataError, Dataset
 from ._file_kind import table_format
 from ._formats import _arrays, arff, format_of, json, libsvm, matlab, matrix, npz
-from ._frame import dataset_from_frame
+from ._frame import dataset_from_frame, target_name
 from ._table_options import AVERAGE, FILL, LEAVE_OUT, Found, Progress, TableOptions
 
 if TYPE_CHECKING:
@@ -34,7 +35,9 @@ FrameReader = Callable[[bytes, str, TableOptions, Progress], "tuple[pd.DataFrame
 
 _LABEL = "label"
 _HELD_OUT = "rows to test"
-_APART = (".test", ".train", ".t")
+_APART = (".test", ".train", ".t", ".trn", ".tst")
+_FEWEST = 3  # samples by which columns of different names are matched
+_WHOLE = re.compile(r"0*(\d+)(\.0*)?")  # 7, 007 and 7.0 call one sample
 
 
 def read_several(
@@ -46,7 +49,7 @@ def read_several(
     read_frame: FrameReader,
 ) -> Dataset:
     """Return the data set that some files make together; `read_frame` reads tables that are no format of their own."""
-    arrays, frames = dict[str, NDArray[Any]](), dict[str, Any]()
+    arrays, frames, samples = dict[str, NDArray[Any]](), dict[str, Any](), dict[str, list[str]]()
     alone = replace(options, target=None, leave_out=(), test=None)  # of the tables together
     for k, (filename, data) in enumerate(files):
         path = PurePath(filename)
@@ -57,6 +60,8 @@ def read_several(
             frames[stem] = _frame_in(data, filename, alone, progress, read_frame)
         else:
             one = next(iter(found.values())) if len(found) == 1 else None
+            square = one is not None and one.ndim == 2 and one.shape[0] == one.shape[1]
+            samples[stem] = matrix.names_in(data) if square and b"\0" not in data[:1000] else []
             arrays |= {stem: one} if one is not None else {f"{stem}.{key}": array for key, array in found.items()}
         progress(k / len(files))
     if not frames and not any(array.size > 1 for array in arrays.values()):
@@ -64,18 +69,57 @@ def read_several(
     test = None if options.test is None else PurePath(options.test)
     pairs = _arrays.pairs_to_test([*arrays, *frames], () if test is None else (test.name, test.stem))
     held_out = _stacked(pairs, arrays, frames)
+    if not frames and len(arrays) == 1:  # a table without names
+        frames = {stem: npz.frame_of(array, stem).reset_index(drop=True) for stem, array in arrays.items()}
+        arrays.clear()
     if not frames:
         made = _of_arrays(arrays, name, options)
         return made if held_out is None else replace(made, held_out=held_out)
     labels = [stem for stem, array in arrays.items() if array.ndim == 1 or array.dtype.kind in "US"]
     if len(labels) > 1:
         raise DataError(f"{listed(labels)} each hold one column: which of them are the labels is not clear.")
+    kernels = _kernels({stem: array for stem, array in arrays.items() if stem not in labels}, samples)
     for stem, array in arrays.items():
-        if stem not in labels and array.ndim == 2:
+        if stem not in (*labels, *kernels) and array.ndim == 2:
             frames[stem] = npz.frame_of(array, stem).reset_index(drop=True)
+    order = next((samples[stem] for stem in kernels if samples.get(stem)), [])
+    frames = {stem: _in_order(frame, order) for stem, frame in frames.items()}
     tests = tuple(frames) if len(frames) > 1 and len({tuple(frame.columns) for frame in frames.values()}) == 1 else ()
-    told = Found(held_out=held_out, tests=(*tests, *pairs))
+    told = Found(held_out=held_out, tests=(*tests, *pairs), grams=kernels)
     return _of_frames(frames, arrays[labels[0]] if labels else None, name, options, progress, told)
+
+
+def _kernels(arrays: Mapping[str, NDArray[Any]], samples: Mapping[str, Sequence[str]]) -> dict[str, NDArray[Any]]:
+    """Return the kernels (m, n, n) among some arrays, those with names of samples in the order of the first."""
+    found, order = dict[str, NDArray[Any]](), list[str]()
+    for stem, array in arrays.items():
+        kernels = _arrays.kernels_in(array, None) if array.dtype.kind in "biuf" else None
+        if kernels is None:
+            continue
+        names = samples.get(stem) or ()
+        order = order or [*names]
+        if sorted(names) == sorted(order):
+            rows = [names.index(name) for name in order]
+            kernels = kernels[:, rows][:, :, rows] if rows else kernels
+        found[stem] = kernels
+    return found
+
+
+def _in_order(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """Return a table with the samples of a kernel in their order, where one of its columns names them."""
+    wanted = [*map(_key, names)]
+    for called in frame.columns if names else ():
+        keys = frame[called].map(_key)
+        if keys.is_unique and 2 * keys.isin(wanted).sum() > len(wanted):
+            return frame.drop(columns=called).set_axis(keys, axis=0).reindex(wanted).reset_index(drop=True)
+    return frame
+
+
+def _key(cell: Any) -> str:
+    """Return what a cell calls its sample."""
+    text = cell_text(cell)
+    whole = _WHOLE.fullmatch(text)
+    return whole[1] if whole else text
 
 
 def _free(stem: str, taken: set[str]) -> str:
@@ -156,8 +200,8 @@ def _of_frames(
     if found.held_out is not None:
         if len(first) != len(found.held_out):
             raise DataError(f"{next(iter(frames))} has no rows to test beside the others: give them as a file, too.")
-        first[_HELD_OUT] = found.held_out
-    joined, parts, absent, notes = _joined(frames, options.missing_view)
+        first.insert(0, _HELD_OUT, found.held_out)
+    joined, parts, absent, notes = _joined(frames, options)
     held_out = joined.pop(_HELD_OUT).eq(True).to_numpy() if _HELD_OUT in joined else None
     if labels is not None:
         if len(labels) != len(joined):
@@ -166,7 +210,19 @@ def _of_frames(
         options = replace(options, target=options.target or _LABEL)
     elif len(parts) > 1 and options.target is None:
         alone = [columns[0] for columns in parts.values() if len(columns) == 1]
-        options = replace(options, target=alone[0] if len(alone) == 1 else None)
+        called = [each for each in map(str, joined.columns) if each not in alone and target_name(each)]
+        options = replace(options, target=alone[0] if len(alone) == 1 and not called else None)
+    for kernel, matrices in found.grams.items():
+        if matrices.shape[1] != len(joined):
+            raise DataError(
+                f"{kernel} is a kernel of {matrices.shape[1]:,} samples, and the table beside it has"
+                f" {len(joined):,} rows: one for each is needed."
+            )
+    options = replace(
+        options,
+        target=None if options.target is None else _whole_name(options.target, joined),
+        leave_out=tuple(_whole_name(each, joined) for each in options.leave_out),
+    )
     if absent is not None and options.missing_view == AVERAGE:
         options = replace(options, missing=FILL)  # with what the kernels that have them are put in place of
     joined.index = pd.RangeIndex(1, len(joined) + 1)
@@ -186,57 +242,138 @@ def _of_frames(
     return replace(dataset, groups=tuple(groups) if len(groups) > 1 else None, absent=absent)
 
 
+def _whole_name(name: str, joined: pd.DataFrame) -> str:
+    """Return what a column is called among those of several views, where its name alone tells."""
+    plain = name.rpartition(": ")[2]
+    meant = [str(each) for each in joined.columns if str(each) == plain or str(each).endswith(f": {name}")]
+    return meant[0] if len(meant) == 1 and name not in joined else name
+
+
 def _joined(
-    frames: dict[str, pd.DataFrame], missing_view: str | None
+    frames: dict[str, pd.DataFrame], options: TableOptions
 ) -> tuple[pd.DataFrame, dict[str, list[str]], NDArray[np.bool_] | None, tuple[str, ...]]:
     """Return one table of all, the columns of each, which rows each lacks, and notes."""
     import pandas as pd
 
-    shared = _identifier(list(frames.values()))
-    sizes = {stem: len(frame) for stem, frame in frames.items()}
-    own = {stem: [c for c in frame.columns if c not in (shared, _HELD_OUT)] for stem, frame in frames.items()}
-    several = sum(len(columns) > 1 for columns in own.values()) > 1
-    called = {
-        stem: {c: f"{stem}: {c}" if several and len(columns) > 1 else str(c) for c in columns}
-        for stem, columns in own.items()
+    keys = _identifiers(frames)
+    sizes = {len(frame) for frame in frames.values()}
+    if not keys and len(sizes) > 1:
+        raise DataError(_unmatched(frames))
+    tables = {
+        stem: frame.set_axis(frame[keys[stem]].map(_key), axis=0).drop(columns=keys[stem]) if keys else frame
+        for stem, frame in frames.items()
     }
-    named = [frame.rename(columns=called[stem]) for stem, frame in frames.items()]
+    everyone = pd.concat([table.index.to_series() for table in tables.values()]).unique()
+    once, notes = _in_all(tables, everyone, options.target), list[str]()
+    called = _called(tables, once)
     parts = {stem: [*names.values()] for stem, names in called.items()}
-    if shared is None:
-        if len(set(sizes.values())) > 1:
-            counts = ", ".join(f"{stem} has {size:,}" for stem, size in sizes.items())
-            alike = len({tuple(frame.columns) for frame in frames.values()}) == 1
-            more = f" Where one holds rows to test, call it {next(iter(sizes))}_test, or say so: test." if alike else ""
-            raise DataError(
-                f"The tables have different numbers of rows ({counts}) and no column of identifiers in common: add one,"
-                f" so that their rows can be matched.{more}"
-            )
-        return pd.concat(named, axis=1), parts, None, ()
-    tables = [table.set_index(table[shared].map(cell_text)).drop(columns=shared) for table in named]
-    joined = pd.concat(tables, axis=1, join="inner" if missing_view == LEAVE_OUT else "outer")
-    if not len(joined):
-        raise DataError(f"No value of the {column(shared)} stands in all tables, so that no rows can be matched.")
-    notes = [f"Rows are matched by the column {shared}."]
-    absent = np.column_stack([~joined.index.isin(table.index) for table in tables])
-    everyone = len(pd.concat([table.index.to_series() for table in tables]).unique())
-    for stem, table in zip(parts, tables, strict=True):
-        lacking = everyone - len(table)
-        if lacking:
-            said = {LEAVE_OUT: ", and left out", AVERAGE: ": the mean of the kernels that have them stands for theirs"}
-            what = f"{lacking:,} of {everyone:,} samples are missing in the view {stem}"
-            notes.append(f"{what}{said.get(missing_view or '', '')}.")
+    marks = [table[[_HELD_OUT]] for table in tables.values() if _HELD_OUT in table]
+    named = [tables[stem][[*names]].rename(columns=names) for stem, names in called.items()]
+    joined = pd.concat([*named, *marks], axis=1, join="inner" if options.missing_view == LEAVE_OUT else "outer")
+    for name, values in once.items():
+        joined[str(name)] = values.reindex(joined.index)
+    notes += [f"{column(str(name)).capitalize()} stands in all tables, and is taken once." for name in once]
+    if not keys:
+        notes += ["The tables are joined row by row."] if len(tables) > 1 else []
+        return joined, parts, None, tuple(notes)
+    notes.insert(0, f"Rows are matched by the column {next(iter(keys.values()))}.")
+    absent = np.column_stack([~joined.index.isin(table.index) for table in tables.values()])
+    notes += _lacking(tables, len(everyone), options.missing_view)
     return joined.reset_index(drop=True), parts, absent if absent.any() else None, tuple(notes)
 
 
-def _identifier(frames: Sequence[pd.DataFrame]) -> str | None:
-    """Return the column that tells the rows apart in every table, or None."""
-    if len(frames) < 2:
-        return None
-    common = [column for column in frames[0].columns if all(column in frame.columns for frame in frames)]
-    for called in common:
-        cells = [frame[called].map(cell_text) for frame in frames]
-        if all(each.is_unique and each.ne("").all() for each in cells):
-            shared = [each.isin(cells[0]).sum() for each in cells[1:]]  # measured values are other ones in each table
-            if all(2 * n >= min(len(each), len(cells[0])) for n, each in zip(shared, cells[1:], strict=True)):
-                return str(called)
-    return None
+def _called(tables: Mapping[str, pd.DataFrame], once: Mapping[Any, pd.Series]) -> dict[str, dict[Any, str]]:
+    """Return what the columns of each table are called in that of all: with the view's name where several have some."""
+    own = {
+        stem: [c for c in table.columns if c != _HELD_OUT and (k == 0 or c not in once)]
+        for k, (stem, table) in enumerate(tables.items())
+    }
+    several = sum(len(columns) > 1 for columns in own.values()) > 1
+    return {
+        stem: {c: f"{stem}: {c}" if several and len(columns) > 1 and c not in once else str(c) for c in columns}
+        for stem, columns in own.items()
+    }
+
+
+def _lacking(tables: Mapping[str, pd.DataFrame], everyone: int, missing_view: str | None) -> list[str]:
+    """Return notes on the samples that tables lack."""
+    means = {LEAVE_OUT: ", and left out", AVERAGE: ": the mean of the kernels that have them stands for theirs"}
+    said, lengths = means.get(missing_view or "", ""), {stem: len(table) for stem, table in tables.items()}
+    return [
+        f"{everyone - length:,} of {everyone:,} samples are missing in the view {stem}{said}."
+        for stem, length in lengths.items()
+        if length < everyone
+    ]
+
+
+def _unmatched(frames: Mapping[str, pd.DataFrame]) -> str:
+    """Return a sentence on tables of different lengths whose rows cannot be matched."""
+    counts = ", ".join(f"{stem} has {len(frame):,}" for stem, frame in frames.items())
+    alike = len({tuple(frame.columns) for frame in frames.values()}) == 1
+    more = f" Where one holds rows to test, call it {next(iter(frames))}_test, or say so: test." if alike else ""
+    return (
+        f"The tables have different numbers of rows ({counts}) and no column of identifiers in common: add one, so that"
+        f" their rows can be matched.{more}"
+    )
+
+
+def _in_all(tables: Mapping[str, pd.DataFrame], everyone: Any, target: str | None) -> dict[Any, pd.Series]:
+    """Return what may be the target and says the same in all tables, with what it says of every sample."""
+    first, *others = tables.values()
+    found = {}
+    for name in first.columns if others else ():
+        meant = name == target or target_name(str(name)) or all(name == table.columns[-1] for table in tables.values())
+        if not meant or not all(name in table for table in others):
+            continue
+        values = first[name].reindex(everyone)
+        for table in others:
+            theirs = table[name].reindex(everyone)
+            both = values.notna() & theirs.notna()
+            if not both.any() or not values[both].map(_key).equals(theirs[both].map(_key)):
+                break
+            values = values.where(values.notna(), theirs)
+        else:
+            found[name] = values
+    return found
+
+
+def _identifiers(frames: Mapping[str, pd.DataFrame]) -> dict[str, str]:
+    """Return the column that tells the rows apart in each table, where all have one that says the same; else none."""
+    (stem, first), *others = frames.items()
+    for called in first.columns if others else ():
+        keys = first[called].map(_key)
+        found = {stem: called}
+        for other, frame in others:
+            matching = [each for each in frame.columns if _may_match(called, each, keys)]
+            least = max(_FEWEST * (called not in matching), min(len(frame), len(keys)) / 2)
+            shared = next((each for each in matching if frame[each].map(_key).isin(keys).sum() >= least), None)
+            if shared is not None:
+                found[other] = shared
+        if len(found) < len(frames):
+            continue
+        if all(_tells_apart(frames[each][column]) for each, column in found.items()):
+            return found
+        if called_id(str(called)) and not all(_same_rows(keys, frames[each][found[each]]) for each in found):
+            where = next(each for each in found if not _tells_apart(frames[each][found[each]]))
+            cells = frames[where][found[where]].map(_key)
+            raise DataError(
+                f"Rows cannot be matched by the {column(str(found[where]))}: {where} has"
+                f" {in_quotes(cells[cells.duplicated() | cells.eq('')].iloc[0])} there more than once. Give each sample"
+                " one row, or leave the column out of the files."
+            )
+    return {}
+
+
+def _may_match(name: Any, other: Any, keys: pd.Series) -> bool:
+    """Whether two columns may call the same samples: by their names, or by words whatever they are called."""
+    alike = str(name).lower() == str(other).lower() or (called_id(str(name)) and called_id(str(other)))
+    return alike or (keys.is_unique and not any(map(is_number, keys)))
+
+
+def _tells_apart(cells: pd.Series) -> bool:
+    keys = cells.map(_key)
+    return bool(keys.is_unique and keys.ne("").all())
+
+
+def _same_rows(keys: pd.Series, cells: pd.Series) -> bool:
+    return len(keys) == len(cells) and bool(keys.eq(cells.map(_key)).all())

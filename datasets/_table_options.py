@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -135,7 +135,7 @@ class Found:
     `unnamed`: whether its first column had no name; `assumed`: sentences on what was guessed; `dialect`: how the file
     is written; `decimal`: how commas in numbers are meant where none tells; `sheets`: of a workbook; `held_out`: which
     rows came from a file of rows to test; `absent` (rows, views): which rows a view lacks; `tests`: files that may hold
-    such rows.
+    such rows; `grams`: kernels (m, n, n) of the rows, by their files.
     """
 
     header: bool | int | tuple[int, ...] = True
@@ -148,3 +148,4 @@ class Found:
     held_out: NDArray[np.bool_] | None = None
     absent: NDArray[np.bool_] | None = None
     tests: tuple[str, ...] = ()
+    grams: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)

@@ -122,6 +122,7 @@ NUMBERS = ("mklviz.numbers", "mklviz.unpacking")  # they know numpy: what counts
 FETCHED = {  # imported when the data are asked for, and only then
     "mklviz.datasets.covertype": {"sklearn"},
     "mklviz.datasets._formats.matlab": {"scipy"},
+    "mklviz.datasets._formats.matrix": {"scipy"},
     "mklviz.datasets._read_excel": {"openpyxl"},
     "mklviz.datasets._read_parquet": {"pyarrow"},
 }

@@ -10,8 +10,10 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import mklviz as mv
 from mklviz.datasets import DataError, describe_datasets, load_dataset, read_dataset, read_dataset_bytes
 
 # what is at hand, and small enough to be written here
@@ -120,7 +122,7 @@ BAD_CSV = [
     (b"a\n1\n", "has one column"),
     (b"a,y\n1,x\ntwo,y\n", 'column "a": it holds numbers, but "two" in row 3'),
     (b"a,y\n1_0,x\n2,y\n", 'column "a": it holds numbers, but "1_0" in row 2'),
-    (b"a,y\n1,x\n1e999,y\n", 'column "a": "1e999" in row 3 is not a finite number'),
+    (b"a,y\n1,x\n1e999,y\n", 'column "a": it holds numbers, but "1e999" in row 3, which is not a finite'),
     (b"a,y\n,x\n?,y\n", 'column "a": it is empty'),
     (b"a,y\n1,x\n2,\n", 'Every label in column "y" is "x"'),
     (b"a,y\n1,x\n2,x\n", 'Every label in column "y" is "x"'),
@@ -244,7 +246,11 @@ def test_an_address_of_the_web_is_read_or_named_as_such(tmp_path: Path) -> None:
         (b"a,y\n1,2\n", {"encoding": "undefined"}, "no encoding 'undefined'"),
         (b"a,y\n1,2\n", {"encoding": "a\0b"}, "There is no encoding"),
         ("a§y\n1§2\n".encode(), {"sep": "§"}, "sep is a sign"),
-        (b"@relation r\n@attribute a string\n@attribute y {p,q}\n@data\n'" + b"x" * 200_000 + b"',p\n", {}, "limit"),
+        (
+            b"@relation r\n@attribute a string\n@attribute y {p,q}\n@data\n'" + b"x" * 200_000 + b"',p\n",
+            {},
+            "nothing to",
+        ),
         (b"@relation r\n@attribute a real\n@attribute y {p,q}\n@data\n{" + b"0" * 5000 + b" 1}\n", {}, "an index from"),
     ],
     ids=range(10),
@@ -264,7 +270,11 @@ def test_rows_are_counted_from_the_first_line_of_the_file() -> None:
     assert '"q37.5" in row 41' in notes
 
 
-def test_an_infinite_number_beside_a_word_is_named_by_its_row() -> None:
+def test_an_infinite_number_costs_its_cell_as_a_word_does() -> None:
     lines = ["a,b,y", *(f"{i}.5,{i * i % 7},{i % 2}" for i in range(40))]
-    lines[7], lines[9] = "x,1,0", "inf,1,1"
-    assert '"inf" in row 10 is not a finite number' in " ".join(read_dataset("\n".join(lines).encode()).notes)
+    lines[7], lines[9] = "x,1,0", "-1e400,1,1"
+    data = read_dataset("\n".join(lines).encode(), missing="fill")
+    assert 'Column "a" holds numbers; "x", "-1e400" there counts as missing.' in data.notes
+    assert data.X[[6, 8], 0].tolist() == [float(np.median(data.X[[*range(6), 7, *range(9, 40)], 0]))] * 2
+    frame = pd.DataFrame({"a": [*np.arange(9.0), np.inf], "y": list("uv") * 5})
+    assert mv.Dataset.from_frame(frame, target="y").X[:, 0].tolist() == list(range(9))

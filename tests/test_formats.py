@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.io import savemat
-from scipy.sparse import csr_matrix, save_npz
+from scipy.io import mmwrite, savemat
+from scipy.sparse import coo_matrix, csr_matrix, save_npz
 
 import mklviz as mv
 from mklviz.datasets import DataError, Dataset, read_dataset, read_dataset_bytes
@@ -218,6 +218,35 @@ def test_structs_cells_and_sparse_arrays_of_matlab_are_looked_into() -> None:
     assert is_the_table(read(matlab(A=csr_matrix(X), y=Y), "file.mat"))
 
 
+def test_arrays_of_structs_and_objects_are_looked_into() -> None:
+    structs = np.empty((1, 3), dtype=[("K", object), ("name", object)])
+    structs[0, :] = [(kernel, f"k{k}") for k, kernel in enumerate(KERNELS)]
+    data = read(matlab(kernels=structs, y=Y), "file.mat")
+    assert data.grams is not None
+    assert np.allclose(data.grams, KERNELS)
+    assert is_the_table(read(saved(X=X.astype(object), y=Y), "x.npz"))
+
+
+def test_arff_with_quotes_of_both_kinds_in_a_row() -> None:
+    words = ("'x, \"1\"'", '"it\'s"', "don\\'t")
+    head = f"@relation r\n@attribute a real\n@attribute 'my word' {{{', '.join(words)}}}\n@attribute y {{p,q}}\n@data\n"
+    body = "".join(f"{i}.5, {words[i % 3]}, {'pq'[i % 2]}\n" for i in range(30))
+    names = ("a", *(f"my word={word}" for word in ("don't", "it's", 'x, "1"')))
+    assert read(head + body, "x.arff").feature_names == names
+    sparse = "".join(f"{{0 {i}.5, 1 {words[i % 2]}, 2 {'pq'[i % 2]}}}\n" for i in range(30))
+    assert read(head + sparse, "x.arff").feature_names == ("a", 'my word=x, "1"')
+
+
+def test_kernels_that_are_none_are_named_and_not_taken_for_features() -> None:
+    hole, skew = K.copy(), K + np.triu(K, 1)
+    hole[2, 3] = hole[3, 2] = np.nan
+    with pytest.raises(DataError, match="Gram matrix 0 of array A holds nan between samples 2 and 3"):
+        read(saved(A=hole, y=Y), "x.npz")
+    with pytest.raises(DataError, match="Gram matrix 0 of array K1 is not symmetric"):
+        read(saved(K1=skew, y=Y), "x.npz")
+    assert "Not symmetric, and read as features: A." in read(saved(A=skew, y=Y), "x.npz").notes
+
+
 def test_several_tables_of_arrays_are_views() -> None:
     data = read(saved(sound=X, picture=np.hstack([X, X**2]), y=Y), "views.npz")
     assert data.groups == ((0, 1, 2), tuple(range(3, 9)))
@@ -365,6 +394,22 @@ def test_sparse_matrices_that_scipy_saves_are_kernels(kind: str, tmp_path: Path)
     assert np.allclose(data.grams, cut)
 
 
+def test_matrix_market_is_a_kernel_or_samples(tmp_path: Path) -> None:
+    labels = written(tmp_path, labels_txt="\n".join(WORDS))
+    mmwrite(tmp_path / "k.mtx", coo_matrix(K), symmetry="symmetric")
+    mmwrite(tmp_path / "x.mtx", csr_matrix(X))
+    kernel = read_dataset([tmp_path / "k.mtx", *labels])
+    assert kernel.grams is not None
+    assert np.allclose(kernel.grams, K)
+    assert np.allclose(read_dataset([tmp_path / "x.mtx", *labels]).X, X)
+    with pytest.raises(DataError, match="without labels"):
+        read_dataset(tmp_path / "k.mtx")
+    with pytest.raises(DataError, match="too large"):
+        read(b"%%MatrixMarket matrix coordinate real general\n900000 900000 1\n1 1 1\n", "k.mtx")
+    with pytest.raises(DataError, match="does not begin as"):
+        read("1 2 3\n4 5 6\n", "k.mtx")
+
+
 def test_x_and_y_as_two_files_and_a_folder_of_kernels(tmp_path: Path) -> None:
     assert is_the_table(read_dataset(written(tmp_path, x_csv=text(X), y_csv=text(Y))))
     folder = tmp_path / "kernels"
@@ -432,6 +477,88 @@ def test_the_mean_of_other_kernels_stands_for_those_of_a_view_that_lacks_a_sampl
     again = mv.Recipe.from_words(recipe.to_words())
     assert again == recipe
     assert again.data.missing_view == "average"
+
+
+def test_a_target_that_stands_in_every_view_is_taken_once(tmp_path: Path) -> None:
+    sound, picture = views()
+    marked = picture.assign(**{"class": [WORDS[int(name[1:])] for name in picture["id"]]})
+    paths = written(tmp_path, sound_csv=sound.to_csv(index=False), picture_csv=marked[:-3].to_csv(index=False))
+    for given in ([*paths], [*paths][::-1]):
+        for target in (None, "class"):
+            data = read_dataset(given, target=target, missing="fill")
+            assert not [name for name in data.feature_names if "class" in name]
+            assert data.n_samples == N
+    data = read_dataset(paths, target="class", missing_view="average")
+    assert data.absent is not None
+    assert data.absent.sum(axis=0).tolist() == [0, 3]
+    both = {
+        f"{name}_csv": view.drop(columns="id").to_csv(index=False) for name, view in zip("ab", views(), strict=True)
+    }
+    assert "The tables are joined row by row." in read_dataset(written(tmp_path, **both)).notes
+
+
+@pytest.mark.parametrize(
+    ("name", "written_as"), [("ID", "{}"), ("id", "{}.0"), ("id", "{:04d}"), ("sample_id", "{}"), ("who", "p{}")]
+)
+def test_samples_are_matched_however_they_are_written(name: str, written_as: str, tmp_path: Path) -> None:
+    ids = [f"p{i}" if name == "who" else str(i) for i in range(N)]
+    first = pd.DataFrame({"id": ids, "a": X[:, 0], "b": X[:, 1], "class": WORDS})
+    second = pd.DataFrame({name: [written_as.format(i) for i in range(N)], "c": X[:, 2], "d": X[:, 2]})[::-1]
+    data = read_dataset(written(tmp_path, one_csv=first.to_csv(index=False), two_csv=second.to_csv(index=False)))
+    assert np.allclose(data.X[:, :3], X)
+
+
+def test_a_sample_that_stands_twice_in_a_view_is_named(tmp_path: Path) -> None:
+    sound, picture = views()
+    picture.iloc[3, 0] = picture.iloc[5, 0]
+    paths = written(tmp_path, sound_csv=sound.to_csv(index=False), picture_csv=picture.to_csv(index=False))
+    with pytest.raises(DataError, match=f'picture has "{picture.iloc[5, 0]}" there more than once'):
+        read_dataset(paths)
+
+
+def test_a_view_of_one_column_is_no_target_beside_one_called_so(tmp_path: Path) -> None:
+    sound, picture = views()
+    alone = picture[["id", "red"]].to_csv(index=False)
+    data = read_dataset(written(tmp_path, sound_csv=sound.to_csv(index=False), picture_csv=alone))
+    assert data.classes == ("no", "yes")
+    assert data.feature_names[2] == "red"
+
+
+def test_a_kernel_whose_samples_are_called_takes_a_table_in_its_order(tmp_path: Path) -> None:
+    sound, _ = views()
+    names = sound["id"].sample(frac=1.0, random_state=3)
+    order = names.index.to_numpy()
+    kernel = pd.DataFrame(K, sound["id"], sound["id"]).loc[names, names].to_csv()
+    for columns in (["id", "class"], ["id", "loud", "high", "class"]):
+        data = read_dataset(written(tmp_path, k_csv=kernel, t_csv=sound[columns].to_csv(index=False)))
+        assert data.grams is not None
+        assert np.allclose(data.grams[0], K[np.ix_(order, order)])
+        assert np.array_equal(np.array(data.classes)[(data.y > 0).astype(int)], WORDS[order])
+        assert data.n_features == len(columns) - 2
+    with pytest.raises(DataError, match="a kernel of 40 samples, and the table beside it has 30 rows"):
+        read_dataset(written(tmp_path, k_csv=text(K), t_csv=sound[["loud", "class"]][:30].to_csv(index=False)))
+
+
+def test_what_people_say_of_their_data_is_no_table(tmp_path: Path) -> None:
+    written(tmp_path, README_txt="Two, words", LICENSE_txt="CC BY", Thumbs_db=b"\xd0\xcf", t_csv=HEADED + rows())
+    assert is_the_table(read_dataset(tmp_path))
+    with zipfile.ZipFile(tmp_path / "t.zip", "w") as archive:
+        for path in sorted(tmp_path.glob("*.*")):
+            if path.suffix != ".zip":
+                archive.write(path, path.name)
+    assert is_the_table(read_dataset(tmp_path / "t.zip"))
+
+
+def test_a_table_without_names_and_its_rows_to_test(tmp_path: Path) -> None:
+    table = np.column_stack([X, Y])
+    halves(read_dataset(written(tmp_path, t_trn=text(table[:TRAINED]), t_tst=text(table[TRAINED:]))))
+    np.savez(tmp_path / "one.npz", table)
+    assert is_the_table(read_dataset(tmp_path / "one.npz"))
+    np.savetxt(tmp_path / "one.txt", table)
+    assert read_dataset(tmp_path / "one.txt").classes == ("0", "1")
+    records = pd.DataFrame(table, columns=list("abcy")).to_records(index=False)
+    assert is_the_table(read(saved(mine=records), "x.npz"))
+    assert read_dataset(written(tmp_path, x_csv=text(X), y_csv=text(Y))).classes == ("0", "1")
 
 
 def test_labels_beside_identifiers_are_the_target_of_the_other_table(tmp_path: Path) -> None:

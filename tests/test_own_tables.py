@@ -68,7 +68,8 @@ def test_words_become_columns_and_what_cannot_be_learned_from_is_set_aside_with_
         (["", "?", "NA", "#N/A"], "it is empty"),
         (["1", "", "", ""], "a value is missing in 3 of 4 rows"),
         (["a", "a", "a", "a"], 'it holds the same word in every row, "a"'),
-        (["1", "inf", "2", "3"], '"inf" in row 3 is not a finite number'),
+        (["1", "inf", "2", "3"], 'it holds numbers, but "inf" in row 3, which is not a finite number'),
+        (["inf", "-inf", "inf", "-inf"], '"inf" in row 2 is not a finite number'),
     ],
 )
 def test_a_column_is_set_aside_with_its_reason(cells: Sequence[str], reason: str) -> None:

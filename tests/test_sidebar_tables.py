@@ -127,7 +127,10 @@ def test_a_choice_that_cannot_be_used_is_refused_and_taken_back(sidebar: Sidebar
     assert sidebar.data.table.target.value == "class"
 
 
-def test_a_table_refused_for_its_target_offers_others(sidebar: Sidebar) -> None:
+@pytest.mark.parametrize("before", [False, True])
+def test_a_table_refused_for_its_target_offers_others(before: bool, sidebar: Sidebar) -> None:
+    if before:
+        upload(sidebar, TABLE, "before.csv")
     rows = "".join(f"{'uv'[i % 2]},{i % 7},\n" for i in range(40))
     upload(sidebar, f"kind,size,class\n{rows}1,2,only\n".encode(), "mine.csv")
     table = sidebar.data.table

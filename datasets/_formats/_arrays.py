@@ -24,7 +24,8 @@ from .._table_options import TableOptions
 _Y = ("y", "labels", "label", "target", "targets", "gnd", "class", "classes", "group", "gt", "ytrain", "y_train")
 _X = ("x", "data", "fea", "features", "feature", "samples", "xtrain", "x_train")
 _NAMES = ("feature_names", "kernel_names", "target_names")
-_PART = re.compile(r"[ _.-]*(test|train)(ing)?[ _.-]*|[_.-](te?|tr)$")
+_PART = re.compile(r"[ _.-]*(test|train)(ing)?[ _.-]*|[_.-](te?|tr)$|[_.-]?(trn|tst)$|(?<=\d)tra$")
+_KERNEL = re.compile(r"^k[\d_]*$|kernel|gram")  # names by which a matrix is meant as a kernel
 _UNEQUAL = 1e-3  # of the largest entry: how far entries may be apart that should be equal
 
 
@@ -72,6 +73,7 @@ def dataset_of(arrays: Mapping[str, NDArray[Any]], name: str) -> Dataset:
     if parts.y is None or not (parts.tables or parts.kernels):
         described = listed([f"{key} {array.shape}" for key, array in arrays.items()])
         lacking = "no labels, such as an array y (n,)" if parts.y is None else "nothing to learn from"
+        lacking += "" if parts.y is None else f" with {len(parts.y[1]):,} samples, as many as there are labels"
         raise DataError(
             f"{name} holds {described or 'nothing'}: {lacking}. It must hold y and X (n, d), or y and grams (m, n, n);"
             " labels may also be a file of their own, given together with this one."
@@ -80,6 +82,8 @@ def dataset_of(arrays: Mapping[str, NDArray[Any]], name: str) -> Dataset:
     used = {parts.y[0], *parts.tables, *parts.kernels, *_NAMES}
     left = [f"{key} {array.shape}" for key, array in arrays.items() if key not in used]
     notes = (*made.notes, f"Not used of {name}: {listed(left)}.") if left else made.notes
+    square = [key for key, table in parts.tables.items() if table.shape[0] == table.shape[1]]
+    notes += (f"Not symmetric, and read as features: {listed(square)}.",) if square else ()
     return replace(made, notes=notes, held_out=held_out)
 
 
@@ -121,10 +125,10 @@ def _sorted_out(arrays: Mapping[str, NDArray[Any]], name: str) -> FoundArrays:
             _refuse_if_meant(key, array, name)
             continue
         numbers = np.asarray(array, dtype=np.float64)
-        as_kernels = None if key.lower() in _X else _kernels_in(numbers, n)
-        if as_kernels is not None:
+        as_kernels = None if key.lower() in _X else kernels_in(np.nan_to_num(numbers), n)
+        if as_kernels is not None and np.isfinite(numbers).all():
             kernels[key] = as_kernels
-        elif key.lower() in ("grams", "gram", "kernels"):
+        elif as_kernels is not None or _is_meant(key.lower(), array.shape, n):
             _refuse_kernels(key, numbers, n, name)
         elif numbers.ndim == 2 and (n is None or n in numbers.shape or key.lower() in _X):
             turned = n is not None and len(numbers) != n == numbers.shape[1]
@@ -141,16 +145,26 @@ def _refuse_if_meant(key: str, array: NDArray[Any], name: str) -> None:
         raise DataError(f"Array {key} of {name} must have {dimensions} dimensions; its shape is {array.shape}.")
 
 
+def _is_meant(key: str, shape: tuple[int, ...], n: int | None) -> bool:
+    """Whether an array is meant as kernels, by its name."""
+    return key in ("grams", "gram", "kernels") or (len({*shape, n or shape[0]}) == 1 and bool(_KERNEL.search(key)))
+
+
 def _refuse_kernels(key: str, array: Array, n: int | None, name: str) -> None:
+    if array.ndim == 3 and array.shape[0] == array.shape[1]:
+        array = np.moveaxis(array, 2, 0)
     square = array.ndim >= 2 and array.shape[-1] == array.shape[-2] == n
     if square:
         for k, matrix in enumerate(array if array.ndim == 3 else array[None]):
+            if not np.isfinite(matrix).all():
+                i, j = np.argwhere(~np.isfinite(matrix))[0]
+                raise DataError(f"Gram matrix {k} of array {key} holds {matrix[i, j]:g} between samples {i} and {j}.")
             if not is_symmetric(matrix):
                 raise DataError(f"Gram matrix {k} of array {key} is not symmetric; a kernel matrix must be.")
     raise DataError(f"Array {key} has shape {array.shape}; expected (m, {n}, {n}), since y has {n} labels.")
 
 
-def _kernels_in(array: Array, n: int | None) -> Array | None:
+def kernels_in(array: Array, n: int | None) -> Array | None:
     """Return an array as kernels (m, n, n), or None where it holds none on n samples."""
     if array.ndim == 2 and array.shape[0] == array.shape[1] and n in (None, len(array)) and is_symmetric(array):
         return array[None]

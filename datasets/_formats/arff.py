@@ -5,7 +5,6 @@ KEEL's dialect (.dat) names the target in ``@outputs`` and writes ranges, ``real
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mklviz.quoting import quote
 
-from .._bounds import check_size, reading
+from .._bounds import check_size
 from .._cells import in_quotes
 from .._dataset import DataError, Dataset
 from .._dialect import decode
@@ -31,6 +30,9 @@ _KINDS = {"numeric": "number", "real": "number", "integer": "number", "string": 
 _WEIGHT = re.compile(r",\s*\{\s*[\d.eE+-]+\s*\}\s*$")
 _MISSING = ("?", "<null>", "")
 MOST_WRONG = 0.1  # of the rows may be of another length: they are left out
+_QUOTED = re.compile(r"""\s*('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")""")
+_PAIR = re.compile(r"""\s*(\d{1,9})\s+('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^,]*)\s*(?:,|$)""")
+_COMMA, _BLANK = re.compile(r"(?<!\\),"), re.compile(r"\s+")
 _ESCAPED = re.compile(r"\\(.)")
 
 
@@ -137,13 +139,6 @@ def _bare(text: str) -> str:
     return _ESCAPED.sub(r"\1", plain[1:-1]) if quoted else plain
 
 
-def _quoting(line: str) -> dict[str, Any]:
-    """Return how `csv` reads a line, whose quotes are single or double ones."""
-    single, double = line.find("'"), line.find('"')
-    mark = "'" if single >= 0 and (double < 0 or single < double) else '"'
-    return {"quotechar": mark, "escapechar": "\\", "skipinitialspace": True, "doublequote": False}
-
-
 def _rows(lines: Sequence[str], header: _ArffHeader, name: str) -> tuple[list[list[str | None]], list[int], list[str]]:
     """Return the cells of each row, None where a value is missing, their lines, and notes."""
     rows, numbers, weighted, width = list[list[str | None]](), list[int](), False, len(header.attributes)
@@ -170,22 +165,29 @@ def _rows(lines: Sequence[str], header: _ArffHeader, name: str) -> tuple[list[li
 
 
 def _dense(text: str, separator: str | None = None) -> list[str]:
-    if "'" in text or '"' in text or "\\" in text:
-        with reading(f"The row {quote(text)} cannot be read"):
-            (cells,) = csv.reader([text], **_quoting(text))
-    else:
-        cells = text.split(separator or ("," if "," in text else None))
-    return [cell.strip() for cell in cells]
+    """Return the cells of a row, in which words may stand in single or double quotes."""
+    if "'" not in text and '"' not in text and "\\" not in text:
+        return [cell.strip() for cell in text.split(separator or ("," if "," in text else None))]
+    cells, place = list[str](), 0
+    between = _COMMA if separator or "," in text else _BLANK
+    while place <= len(text):
+        quoted = _QUOTED.match(text, place)
+        start = quoted.end() if quoted else place
+        found = between.search(text, start)
+        end, place = found.span() if found else (len(text), len(text) + 1)
+        cells.append((_bare(quoted[0]) if quoted else "") + _ESCAPED.sub(r"\1", text[start:end].strip()))
+    return cells
 
 
 def _sparse(text: str, header: _ArffHeader, number: int) -> Iterator[str]:
     said: dict[int, str] = {}
-    inner = text.strip("{} \t")
-    for pair in _dense(inner, ",") if inner else ():
-        index, _, value = pair.partition(" ")
-        if not (index.isdecimal() and len(index) < 10 and int(index) < len(header.attributes)):
-            last = len(header.attributes) - 1
-            raise DataError(f"Row {number}: {quote(pair)} is not index and value, with an index from 0 to {last}.")
-        said[int(index)] = _bare(value)
+    inner, place = text.strip("{} \t"), 0
+    while place < len(inner):
+        pair = _PAIR.match(inner, place)
+        if not (pair and int(pair[1]) < len(header.attributes)):
+            wrong, last = inner[place:].partition(",")[0].strip(), len(header.attributes) - 1
+            raise DataError(f"Row {number}: {quote(wrong)} is not index and value, with an index from 0 to {last}.")
+        said[int(pair[1])] = _bare(pair[2])
+        place = pair.end()
     for j, attribute in enumerate(header.attributes):
         yield said.get(j, attribute.unsaid)

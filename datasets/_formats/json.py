@@ -45,6 +45,9 @@ def frame_of(data: bytes, name: str, progress: Progress) -> tuple[pd.DataFrame, 
                 raise
             held = [json.loads(line) for line in lines if line.strip()]
     progress(0.5)
+    if isinstance(held, dict) and "columns" not in held:
+        lists = [each for each in held.values() if isinstance(each, list) and each and isinstance(each[0], dict)]
+        held = lists[0] if len(lists) == 1 else held  # beside what is said of them, as pandas' orient="table"
     split = isinstance(held, dict) and {"columns", "data"} <= held.keys()
     rows = held["data"] if split else [*held.values()] if isinstance(held, dict) else held
     kinds = {*map(type, rows)} if isinstance(rows, list) else set()

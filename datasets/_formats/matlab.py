@@ -88,8 +88,10 @@ def _inside(key: str, value: Any, name: str, depth: int = 0) -> Iterator[tuple[s
     if depth > _DEEPEST:
         return
     if array.dtype.names:
-        for field in array.dtype.names if array.size == 1 else ():
-            yield from _inside(f"{key}.{field}", array.reshape(-1)[0][field], name, depth + 1)
+        for k, each in enumerate(array.reshape(-1)):
+            place = f"{key}({k + 1})" if array.size > 1 else key
+            for field in array.dtype.names:
+                yield from _inside(f"{place}.{field}", each[field], name, depth + 1)
     elif array.dtype == object:
         cells = [np.asarray(cell) for cell in array.reshape(-1)]
         if cells and all(cell.dtype.kind == "U" and cell.size == 1 for cell in cells):

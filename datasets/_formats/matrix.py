@@ -1,4 +1,5 @@
-"""Kernel and distance matrices in text: a row for each sample, whole or one triangle, perhaps with labels beside it.
+"""Kernel and distance matrices in text: a row for each sample, whole or one triangle, perhaps with labels beside it,
+or sparse in Matrix Market's format.
 
 Names above the columns and before the rows, as pandas writes them, are left out. Labels stand in the first or the last
 column, or in a file of their own.
@@ -6,19 +7,26 @@ column, or in a file of their own.
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mklviz.limits import LIMITS
+
+from .._bounds import check_size, reading
 from .._cells import is_number
 from .._dataset import Array, DataError, Dataset
 from .._labels import code_labels
 from .._table_options import Progress, TableOptions
 from ._arrays import is_symmetric, refuse_options
 
-SUFFIXES = ()
+SUFFIXES = (".mtx",)
+
+_MARKET = b"%%MatrixMarket"
 
 _CORNER = 20  # samples that are looked at first
 _FEWEST = 4  # samples of a matrix that is recognised by being symmetric
@@ -27,6 +35,8 @@ _BETWEEN = re.compile(r"[,;\t ]+")
 
 def looks(data: bytes) -> bool:
     """Whether a text has about as many rows as columns, which make a symmetric matrix."""
+    if data.startswith(_MARKET):
+        return True
     start = data[:1_000_000].lstrip()
     if b"\0" in start or not start:
         return False
@@ -39,12 +49,13 @@ def looks(data: bytes) -> bool:
 def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram_cells: int) -> Dataset:
     """Read a matrix with the labels beside it."""
     refuse_options(options, name)
-    parts = _parts(rows_in(data))
-    assert parts is not None
+    parts = (_market(data), None) if data.startswith(_MARKET) else _parts(rows_in(data))
+    if parts is None:
+        raise DataError(f"{name} does not begin as a file of Matrix Market does, with {_MARKET.decode()}.")
     matrix, labels = parts
     if labels is None:
         raise DataError(
-            f"{name} is a symmetric matrix of {len(matrix):,} samples, a kernel or distances, without labels: give them"
+            f"{name} is a matrix of {len(matrix):,} samples, a kernel or distances, without labels: give them"
             " as a file of their own, together with this one, or beside the matrix as its last column."
         )
     if matrix.size > gram_cells:
@@ -59,9 +70,35 @@ def matrix_in(data: bytes) -> Array | None:
 
     Names are left out of a square one alone: above others they name columns, and before them they identify samples.
     """
+    if data.startswith(_MARKET):
+        return _market(data)
     rows = rows_in(data)
     matrix = _numbers(_without_names(rows))
     return matrix if matrix is not None and len(matrix) == matrix.shape[1] else _numbers(rows)
+
+
+def _market(data: bytes) -> Array:
+    """Return a matrix of Matrix Market, with its zeros."""
+    from scipy.io import mminfo, mmread
+
+    with reading("The file cannot be read as Matrix Market's"):
+        file: Any = io.BytesIO(data)  # the stubs know paths only
+        rows, columns, *_ = mminfo(file)
+        if rows != columns:
+            check_size("The file", rows, columns)
+        elif rows * columns > LIMITS.gram_cells:
+            raise DataError(f"The file holds a matrix of {rows * columns:,} numbers, which is too large.")
+        file.seek(0)
+        held: Any = mmread(file)
+        return np.asarray(held.toarray() if hasattr(held, "toarray") else held, dtype=np.float64)
+
+
+def names_in(data: bytes) -> list[str]:
+    """Return the names that stand before the rows of a square matrix; none where there are none."""
+    rows = rows_in(data)
+    matrix = _without_names(rows)
+    cut = len(matrix[0]) < len(rows[-1]) if matrix else False
+    return [row[0] for row in rows[-len(matrix) :]] if cut and len(matrix) == len(matrix[0]) else []
 
 
 def _numbers(rows: Sequence[Sequence[str]]) -> Array | None:

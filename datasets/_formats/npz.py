@@ -42,9 +42,10 @@ def looks(data: bytes) -> bool:
 def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram_cells: int) -> Dataset:
     """Read samples and labels, or kernels and labels; sizes are checked before anything is unpacked."""
     arrays = arrays_in(data, name, gram_cells)
-    table = arrays.get(name)
-    if table is not None and (table.dtype.names or (table.ndim == 2 and table.shape[0] != table.shape[1])):
-        return dataset_from_frame(frame_of(table, name), options, name, Found(dialect="a NumPy array"), progress)
+    for key, array in arrays.items() if len(arrays) == 1 else ():
+        unnamed = key in (name, "arr_0") and array.ndim == 2 and array.shape[0] != array.shape[1]
+        if unnamed or array.dtype.names:
+            return dataset_from_frame(frame_of(array, name), options, name, Found(dialect="a NumPy array"), progress)
     refuse_options(options, name)
     return dataset_of(arrays, name)
 
@@ -148,6 +149,8 @@ def _objects(data: bytes, shape: tuple[int, ...], key: str, name: str) -> NDArra
             f"Array {key} of {name} holds Python objects other than texts and numbers, which mklviz refuses: save it as"
             " numbers or text."
         )
+    if len(shape) > 1 and not any(isinstance(value, str) for value in values):
+        return np.array(values, dtype=np.float64).reshape(shape)
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array.reshape(shape)

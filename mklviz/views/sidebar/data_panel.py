@@ -75,6 +75,7 @@ class DataPanel(Section):
         )
         self.reading, self.table = FileReading(), TableChoices()
         self._content, self._name = b"", ""  # of the file, to be read anew
+        self._opened = self._content, self._name  # of the data chosen; the file may be one that was refused
         self._wanted: DataChoice | None = None  # data of a link whose file is still to be opened
         self.refusal = Alert(visible=False)
         self.misfit = note()
@@ -193,6 +194,7 @@ class DataPanel(Section):
         target = " / ".join(card.classes) or "numbers to predict"
         say(self.about, f"{counted(card.n_samples, 'sample')}, {_brings(card)} · {target}")
         own = self._own.get(OWN_FILE) if self.choice.value == OWN_FILE else None
+        self._content, self._name = self._opened
         self.table.show(None if own is None else own.table)
         tested = 0 if own is None or own.held_out is None else int(own.held_out.sum())
         self.train.box.visible = not tested
@@ -235,7 +237,8 @@ class DataPanel(Section):
         """Read the table of the file anew, as the controls now say."""
         await self._read(self._content, self._name, self.table.options)
         own = self._own.get(OWN_FILE)
-        if own is not None and not self.reading.task.working:  # else it is read once more already
+        same = self._content is self._opened[0]
+        if own is not None and same and not self.reading.task.working:  # else it is read once more already
             self.table.show(own.table)
 
     async def _read_wanted(self, content: bytes, name: str) -> bool:
@@ -261,12 +264,12 @@ class DataPanel(Section):
         elif self.reading.fault:
             fault = self.reading.fault
             say(self.refusal, fault if name in fault else f"{name}: {fault}")
-            if self.reading.columns and OWN_FILE not in self._own:
+            if self.reading.columns and (content is not self._content or self._content is not self._opened[0]):
                 self._content, self._name = content, name
                 self.table.refused(self.reading.columns, options)
 
     def _take_file(self, own: Dataset, content: bytes, name: str) -> None:
-        self._content, self._name = content, name
+        self._content, self._name = self._opened = content, name
         self._offer(OWN_FILE, own, len(content))
 
     def take(self, content: bytes, name: str) -> str:
