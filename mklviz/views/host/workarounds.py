@@ -11,6 +11,7 @@ import bokeh.server.session
 from bokeh.core.has_props import HasProps
 from bokeh.core.property.bases import Undefined
 from bokeh.core.property.descriptors import PropertyDescriptor
+from bokeh.core.property.wrappers import PropertyValueDict, PropertyValueList, PropertyValueSet
 from bokeh.server.contexts import ApplicationContext
 from bokeh.server.session import ServerSession
 from panel.io.document import with_lock
@@ -21,6 +22,7 @@ from param import Parameterized
 from tornado.web import HTTPError
 
 _PLAIN = (str, int, float, type(None), type(Undefined))
+_CONTAINERS = (PropertyValueDict, PropertyValueList, PropertyValueSet)
 
 
 @cache
@@ -37,6 +39,7 @@ def remember_defaults() -> None:
     descriptors.has_unstable_default = lambda descriptor, model: varies(descriptor, type(model))
     work_out: Any = descriptors.instance_default
     plain: dict[tuple[type, str], Any] = {}
+    empty: dict[tuple[type, str], Callable[[], Any]] = {}  # of each model its own
 
     def default(descriptor: Any, model: Any) -> Any:
         about = type(model), descriptor.name
@@ -44,12 +47,22 @@ def remember_defaults() -> None:
             return work_out(descriptor, model)
         if about in plain:
             return plain[about]
+        if about in empty:
+            return empty[about]()
         value = work_out(descriptor, model)
-        if isinstance(value, _PLAIN) and not descriptor.has_unstable_default(model):  # no list or model, of which
-            plain[about] = value  # each has its own
+        if isinstance(value, _PLAIN) and not descriptor.has_unstable_default(model):
+            plain[about] = value
+        elif type(value) in _CONTAINERS and not value and not _made_each_time(descriptor, type(model)):
+            empty[about] = type(value)
         return value
 
     descriptors.instance_default = default
+
+
+def _made_each_time(descriptor: Any, model: type[HasProps]) -> bool:
+    """Return whether a function makes the default, which may be another the next time."""
+    overridden = model._overridden_defaults()
+    return callable(overridden.get(descriptor.name, descriptor.property._default))
 
 
 _PACKAGES = ("mklviz", "panel", "panel_material_ui")
