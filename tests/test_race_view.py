@@ -510,6 +510,11 @@ def test_the_iterations_of_a_stochastic_solver_are_called_epochs() -> None:
     view = RaceView()
     view.show(Race(posed, ["ufo"], (MaxIter(3),)))
     assert view.charts.objective.xaxis.axis_label == "iteration (epoch for UFO-MKL)"
+    assert view.charts.gap.xaxis.axis_label == "iteration"  # a small chart has no room for more
+    view.large = "gap"
+    assert view.charts.gap.xaxis.axis_label == "iteration (epoch for UFO-MKL)"
+    assert view.charts.objective.xaxis.axis_label == "iteration"
+    view.large = "objective"
     view.x_axis = "seconds"
     assert view.charts.objective.xaxis.axis_label == "CPU seconds"
 
