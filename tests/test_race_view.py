@@ -22,6 +22,7 @@ from bokeh.models import DataRange1d, Plot
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import MaxIter, Race, solver_classes
 from mklviz.engine.registry import style_of
+from mklviz.engine.run import Run
 from mklviz.errors import SolverError
 from mklviz.problem import GroupSquaredPlusL1, Hinge, LogDet, Problem
 from mklviz.record import FINAL
@@ -478,7 +479,10 @@ def test_movement_is_written_as_people_say_it() -> None:
     assert "nothing was" in moved_words(Motion(9, 0.5, 0.5))
 
 
-def test_one_sentence_says_how_the_race_stands() -> None:
+def test_one_sentence_says_how_the_race_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as begun:
+        begun.setattr(Run, "status", "paused")
+        assert race_sentence(race_of(Walker())) == "Paused: 0 of 1 solvers finished; Walker: no step yet."
     race = race_of(Walker(), Walker(breaks=0))
     assert race_sentence(race) == "Ready to run."
     race.step(3)

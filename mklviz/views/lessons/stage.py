@@ -198,7 +198,7 @@ class LessonStage(cards.Rooted):
 
 # pixels of the whole picture with its headings, of those above each row of charts, and of a chart at least
 HEIGHT, HEADING, LEAST = 430, 30, 185
-HEIGHT_PROJECTED, HEADING_PROJECTED, LEAST_PROJECTED = 400, 50, 150
+HEIGHT_PROJECTED, HEADING_PROJECTED, LEAST_PROJECTED = 390, 50, 145
 # on a phone, where charts stand one below the other, the next one is to be seen, too
 _LOWER = "@media (max-width: 700px) { :host { height: 290px !important; flex-basis: 290px !important; } }"
 # in the first chart, where it lies over no heading
