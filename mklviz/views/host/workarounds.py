@@ -70,7 +70,7 @@ def _made_each_time(descriptor: Any, model: type[HasProps]) -> bool:
 def remember_looks() -> None:
     """Let the theme remember what it gives to each class of Panel's objects; done once per process.
 
-    It looks for its file on the disk again for each of the hundred on a page: an eighth of what a page costs.
+    It looks for its file on the disk again for each of the hundred on a page: a twelfth of what building it costs.
     """
     design: Any = MaterialDesign
     work_out = design._get_modifiers.__func__
