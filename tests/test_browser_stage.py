@@ -61,9 +61,9 @@ def test_the_answer_of_a_lesson_is_on_the_screen_after_its_run(classroom: Classr
     assert chart["height"] == (290 if width < 600 else 400)  # on a phone the next one is not far below
     app.screenshot(f"stage-{width}")
     again = classroom.open(width, height, scenario="silp-is-fine", lesson="on")
-    again.page.get_by_text(f"1 of {LESSONS} lessons done; 0 of 1 guess right.").wait_for()
+    again.page.get_by_text(f"Lessons 2 to {LESSONS + 1}: 1 done; 0 of 1 guess right.").wait_for()
     again.page.get_by_role("button", name="Forget").click()
-    again.page.get_by_text(f"1 of {LESSONS} lessons done").wait_for(state="hidden")
+    again.page.get_by_text(f"Lessons 2 to {LESSONS + 1}: 1 done").wait_for(state="hidden")
     assert again.page.evaluate("localStorage.getItem('mklviz-guesses')") is None
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from types import FunctionType
 
 from bokeh.core.property.instance import InstanceDefault
+from bokeh.core.property.wrappers import PropertyValueContainer
 from bokeh.model import Model
+from bokeh.models import CustomJS, Line, Plot
 from bokeh.plotting import figure
 
 from mklviz.views.host.components import PlotPane
@@ -28,6 +30,21 @@ def test_a_default_that_makes_something_new_is_still_known_for_one() -> None:
             assert descriptor.has_unstable_default(object.__new__(kind)) == varies, (kind, name)
             found += varies
     assert found > 100
+
+
+def test_each_model_has_empty_containers_of_its_own_that_know_it() -> None:
+    remember_defaults()
+    for kind in (Plot, Line, CustomJS):
+        one, other = kind(), kind()
+        for name in sorted(kind.properties()):
+            descriptor = kind.lookup(name)
+            if isinstance(value := descriptor._get(one), PropertyValueContainer):
+                assert value == descriptor.property.themed_default(kind, name, None)
+                assert value is not descriptor._get(other)
+                assert (one, descriptor) in value._owners
+    one, other = Line(), Line()
+    one.tags.append("changed")
+    assert (one.tags, other.tags, Line().tags) == (["changed"], [], [])
 
 
 def test_a_figure_that_comes_later_takes_what_its_pane_was_told() -> None:

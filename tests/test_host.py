@@ -50,6 +50,7 @@ from panel.io.server import ComponentResourceHandler, DocHandler, WSHandler, get
 from panel.io.state import set_curdoc, state
 from panel.models.esm import DataEvent, ReactiveESM
 from panel.reactive import Syncable
+from panel_material_ui.theme import MaterialDesign, MuiDefaultTheme
 from tornado.http1connection import HTTP1Connection
 from tornado.httpclient import AsyncHTTPClient
 from tornado.httpserver import HTTPServer
@@ -79,6 +80,7 @@ from mklviz.views.host.workarounds import (
     answer_with_lock,
     import_nothing_for_component_files,
     remember_defaults,
+    remember_looks,
 )
 
 VIEWS = Path(mklviz.views.__file__).parent
@@ -156,6 +158,17 @@ def test_bokeh_asks_for_defaults_by_methods_that_can_remember() -> None:
         overridden += bool(expected)
     assert overridden > 100
     assert Plot().title is not Plot().title
+
+
+@rests_on("what the theme gives to an object depends on its class alone.", "views/host/workarounds.py")
+def test_the_theme_remembers_what_it_gives_to_a_class() -> None:
+    remember_looks()
+    for kind in (pn.pane.HTML, pn.Column, pmui.Button):
+        first, second = (MaterialDesign._get_modifiers(kind(), MuiDefaultTheme()) for _ in range(2))
+        assert first == second
+        assert first[0] is not second[0]
+        first[0].setdefault("stylesheets", []).append("changed")
+        assert MaterialDesign._get_modifiers(kind(), MuiDefaultTheme()) == second
 
 
 @rests_on("where Panel keeps models, and Bokeh the changes that it holds back.", "views/host/frames.py")

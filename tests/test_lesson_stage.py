@@ -195,7 +195,7 @@ def test_another_page_of_the_browser_knows_what_was_guessed_until_it_is_told_to_
     again.storage.receive({"kept": json.loads(score.storage.kept)})
     assert again.line.visible
     assert (again.done, again.right) == (score.done, 1)
-    assert f"2 of {len(LESSONS)} lessons done; 1 of 2 guesses right." in str(again.count.object)
+    assert f"Lessons 2 to {len(LESSONS) + 1}: 2 done; 1 of 2 guesses right." in str(again.count.object)
     panel = done(again, LESSONS[2], 0)
     assert (len(again.done), again.right) == (3, 2)
     again.forget.clicks += 1
@@ -211,7 +211,7 @@ def test_a_lesson_done_without_a_guess_is_no_wrong_guess() -> None:
     score, panel = LessonScore(None), LessonPanel(scenarios()[NAME])
     panel.show_result(LessonResult(Answer("SILP", "it is so")))
     score.take(panel)
-    assert str(score.count.object).endswith(f"1 of {len(LESSONS)} lessons done.")
+    assert str(score.count.object).endswith(f"Lessons 2 to {len(LESSONS) + 1}: 1 done.")
 
 
 def test_only_guesses_that_there_are_come_back_from_a_browser() -> None:

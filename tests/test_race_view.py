@@ -22,6 +22,7 @@ from bokeh.models import DataRange1d, Plot
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import MaxIter, Race, solver_classes
 from mklviz.engine.registry import style_of
+from mklviz.engine.run import Run
 from mklviz.errors import SolverError
 from mklviz.problem import GroupSquaredPlusL1, Hinge, LogDet, Problem
 from mklviz.record import FINAL
@@ -478,7 +479,10 @@ def test_movement_is_written_as_people_say_it() -> None:
     assert "nothing was" in moved_words(Motion(9, 0.5, 0.5))
 
 
-def test_one_sentence_says_how_the_race_stands() -> None:
+def test_one_sentence_says_how_the_race_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as begun:
+        begun.setattr(Run, "status", "paused")
+        assert race_sentence(race_of(Walker())) == "Paused: 0 of 1 solvers finished; Walker: no step yet."
     race = race_of(Walker(), Walker(breaks=0))
     assert race_sentence(race) == "Ready to run."
     race.step(3)
@@ -510,6 +514,11 @@ def test_the_iterations_of_a_stochastic_solver_are_called_epochs() -> None:
     view = RaceView()
     view.show(Race(posed, ["ufo"], (MaxIter(3),)))
     assert view.charts.objective.xaxis.axis_label == "iteration (epoch for UFO-MKL)"
+    assert view.charts.gap.xaxis.axis_label == "iteration"  # a small chart has no room for more
+    view.large = "gap"
+    assert view.charts.gap.xaxis.axis_label == "iteration (epoch for UFO-MKL)"
+    assert view.charts.objective.xaxis.axis_label == "iteration"
+    view.large = "objective"
     view.x_axis = "seconds"
     assert view.charts.objective.xaxis.axis_label == "CPU seconds"
 

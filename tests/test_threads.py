@@ -175,7 +175,9 @@ def test_a_long_step_says_what_it_is_doing_and_how_far(monkeypatch: pytest.Monke
     assert progress.text == ""
     progress.report("computing the slopes of 12 kernels", 0.5)
     progress.since -= 30.0
-    assert progress.text == "computing the slopes of 12 kernels, 50 %, about 30 s left"
+    assert progress.text == "computing the slopes of 12 kernels, 50 %"  # how long that took is not known
+    progress.report("computing the slopes of 12 kernels", 0.75)
+    assert progress.text == "computing the slopes of 12 kernels, 75 %, about 30 s left"
     progress.stop()
     assert progress.text == ""
 

@@ -137,7 +137,7 @@ class Progress:
 
     def __init__(self) -> None:
         self._begun = self.since = float("inf")
-        self._doing, self._fraction = "", 1.0
+        self._doing, self._fraction, self._first = "", 1.0, 0.0
 
     def start(self) -> None:
         """A step begins."""
@@ -150,7 +150,7 @@ class Progress:
     def report(self, doing: str, fraction: float) -> None:
         """Take note of what is being done and which fraction of it is."""
         if doing != self._doing or fraction < self._fraction:
-            self.since = time.monotonic()
+            self.since, self._first = time.monotonic(), fraction  # which took the time before
         self._doing, self._fraction = doing, fraction
 
     @property
@@ -159,5 +159,6 @@ class Progress:
         doing, fraction, now = self._doing, self._fraction, time.monotonic()
         if now - self._begun < PATIENCE or not doing or fraction >= 1.0:
             return ""
-        left = (now - self.since) * (1.0 - fraction) / fraction if fraction > 0.0 else 0.0
+        since_first = fraction - self._first
+        left = (now - self.since) * (1.0 - fraction) / since_first if since_first > 0.0 else 0.0
         return f"{doing}, {100.0 * fraction:.0f} %{f', about {left:,.0f} s left' if left >= LEAST_LEFT else ''}"

@@ -14,7 +14,12 @@ from panel.util import edit_readonly
 
 from mklviz.views.host.beside import beside
 from mklviz.views.host.page_session import is_served
-from mklviz.views.host.workarounds import answer_on_event_loop, answer_with_lock, import_nothing_for_component_files
+from mklviz.views.host.workarounds import (
+    answer_on_event_loop,
+    answer_with_lock,
+    import_nothing_for_component_files,
+    remember_looks,
+)
 
 
 def _block(name: str, html: str) -> str:
@@ -62,6 +67,7 @@ def configure() -> None:
     import_nothing_for_component_files()
     answer_on_event_loop()
     answer_with_lock()
+    remember_looks()
     pn.extension(notifications=True, reconnect=False, exception_handler=_report)
     if is_served():
         pn.state.curdoc.js_on_event("connection_lost", CustomJS(code=_LOST))

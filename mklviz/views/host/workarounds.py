@@ -11,16 +11,19 @@ import bokeh.server.session
 from bokeh.core.has_props import HasProps
 from bokeh.core.property.bases import Undefined
 from bokeh.core.property.descriptors import PropertyDescriptor
+from bokeh.core.property.wrappers import PropertyValueDict, PropertyValueList, PropertyValueSet
 from bokeh.server.contexts import ApplicationContext
 from bokeh.server.session import ServerSession
 from panel.io.document import with_lock
 from panel.io.server import ComponentResourceHandler
 from panel.io.state import set_curdoc, state
 from panel.reactive import Syncable
+from panel_material_ui.theme import MaterialDesign
 from param import Parameterized
 from tornado.web import HTTPError
 
 _PLAIN = (str, int, float, type(None), type(Undefined))
+_CONTAINERS = (PropertyValueDict, PropertyValueList, PropertyValueSet)
 
 
 @cache
@@ -37,6 +40,7 @@ def remember_defaults() -> None:
     descriptors.has_unstable_default = lambda descriptor, model: varies(descriptor, type(model))
     work_out: Any = descriptors.instance_default
     plain: dict[tuple[type, str], Any] = {}
+    empty: dict[tuple[type, str], Callable[[], Any]] = {}  # of each model its own
 
     def default(descriptor: Any, model: Any) -> Any:
         about = type(model), descriptor.name
@@ -44,12 +48,43 @@ def remember_defaults() -> None:
             return work_out(descriptor, model)
         if about in plain:
             return plain[about]
+        if about in empty:
+            return empty[about]()
         value = work_out(descriptor, model)
-        if isinstance(value, _PLAIN) and not descriptor.has_unstable_default(model):  # no list or model, of which
-            plain[about] = value  # each has its own
+        if isinstance(value, _PLAIN) and not descriptor.has_unstable_default(model):
+            plain[about] = value
+        elif type(value) in _CONTAINERS and not value and not _made_each_time(descriptor, type(model)):
+            empty[about] = type(value)
         return value
 
     descriptors.instance_default = default
+
+
+def _made_each_time(descriptor: Any, model: type[HasProps]) -> bool:
+    """Return whether a function makes the default, which may be another the next time."""
+    overridden = model._overridden_defaults()
+    return callable(overridden.get(descriptor.name, descriptor.property._default))
+
+
+@cache
+def remember_looks() -> None:
+    """Let the theme remember what it gives to each class of Panel's objects; done once per process.
+
+    It looks for its file on the disk again for each of the hundred on a page: a twelfth of what building it costs.
+    """
+    design: Any = MaterialDesign
+    work_out = design._get_modifiers.__func__
+    known: dict[tuple[object, ...], tuple[dict[str, Any], Any]] = {}
+
+    def modifiers(cls: type, viewable: Any, theme: Any, isolated: bool | None = None) -> tuple[dict[str, Any], Any]:
+        served = bool(state.curdoc and state.curdoc.session_context)
+        about = cls, type(viewable), theme if isinstance(theme, type) else type(theme), isolated, served
+        if about not in known:
+            known[about] = work_out(cls, viewable, theme, isolated)
+        own, of_children = known[about]
+        return {name: list(value) if isinstance(value, list) else value for name, value in own.items()}, of_children
+
+    design._get_modifiers = classmethod(modifiers)
 
 
 _PACKAGES = ("mklviz", "panel", "panel_material_ui")

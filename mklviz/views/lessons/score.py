@@ -125,7 +125,7 @@ class LessonScore:
         self._next = next((name for name in after if name not in self.done), "")
         guesses = sum(guess is not None for guess, _ in self.done.values())
         right = f"; {self.right} of {guesses} {'guess' if guesses == 1 else 'guesses'} right" if guesses else ""
-        say(self.count, f"{len(self.done)} of {len(lessons)} lessons done{right}.")
+        say(self.count, f"Lessons 2 to {len(lessons) + 1}: {len(self.done)} done{right}.")  # the first has no race
         self.next.visible = bool(answered and self._choose and self._next)
         self.forget.visible = bool(self.done)
         self.line.visible = answered or bool(self.done)

@@ -41,11 +41,14 @@ __all__ = ["LessonStage", "PictureView", "emptied"]
 EVERY = 0.25  # seconds between pictures of a race that goes on
 CHANGED = "You changed this lesson's set-up, so its question waits."
 GUESS = "Guess: a recorded race plays here at once, and Run lesson brings your own."
+GUESS_FOLLOWING = "Guess: a recorded race plays here at once."
 COMES = "Appears when the race has ended"
 LATER = "This picture is computed from the result: it appears when the race has ended."
-SEEN = {  # which race is drawn, and what that means
-    "recorded": "A recording of this lesson's race. Run lesson replaces it by a race of your own.",
-    "live": "Your race, on this machine.",
+SEEN = {  # which race is drawn: the word for it, its look, and what it means
+    "recorded": ("recorded", "settles", "A recording. Run lesson brings your own race."),
+    "live": ("live", "stable", "Your race, on this machine."),
+    "waiting": ("recorded", "settles", "A recording, until the race that you follow begins."),
+    "followed": ("live", "stable", "The race that you follow."),
 }
 _USABLE: Mapping[str, tuple[str, ...]] = {  # what can be pressed in each state of a page, by the names of commands
     "empty": ("run",),
@@ -161,15 +164,18 @@ class LessonStage(cards.Rooted):
         theme, scenario = self._session.theme, self.panel.scenario
         projected = ["projected"] if theme.projected else []
         self.below.css_classes, self.question.css_classes = ["stage", *projected], projected
-        runs, seen = self._runs(), "live" if self._playback is None else "recorded"
+        runs, live = self._runs(), self._playback is None
         if not runs.traces:
             before = recorded_picture(scenario.name, theme)
             picture = Picture([], {}) if before is None else before
             nothing = Picture(picture.rows, emptied(picture.tables))
-            guess = "" if before is None or self.changed.visible else GUESS
+            asks = GUESS_FOLLOWING if self._session.follows else GUESS
+            guess = "" if before is None or self.changed.visible else asks
             return self.picture.show(nothing, theme, self.progress or guess)
-        picture = gap(runs) if self._foreign and seen == "live" else picture_of(scenario, runs)
+        picture = gap(runs) if self._foreign and live else picture_of(scenario, runs)
         later = "" if _filled(picture.tables) else LATER
+        led = ("live", "recorded") if not self._session.follows else ("followed", "waiting")
+        seen = led[0] if live else led[1]
         return self.picture.show(picture, theme, later, seen, self.progress)
 
     def _runs(self) -> LessonRuns:
@@ -192,7 +198,7 @@ class LessonStage(cards.Rooted):
 
 # pixels of the whole picture with its headings, of those above each row of charts, and of a chart at least
 HEIGHT, HEADING, LEAST = 430, 30, 185
-HEIGHT_PROJECTED, HEADING_PROJECTED, LEAST_PROJECTED = 400, 50, 150
+HEIGHT_PROJECTED, HEADING_PROJECTED, LEAST_PROJECTED = 390, 50, 145
 # on a phone, where charts stand one below the other, the next one is to be seen, too
 _LOWER = "@media (max-width: 700px) { :host { height: 290px !important; flex-basis: 290px !important; } }"
 # in the first chart, where it lies over no heading
@@ -278,10 +284,10 @@ class PictureView(cards.Rooted):
 
 def _header(seen: str, progress: str) -> str:
     """Return as HTML which race is drawn."""
-    look = {"recorded": "settles", "live": "stable"}.get(seen, "")
-    word = f'<b class="pill {look}" title="{SEEN[seen]}">{seen}</b> ' if seen else "&nbsp;"
-    sentence = f'<span style="display: var(--mk-detail, inline)">{SEEN.get(seen, "")}</span>'
-    return f'<span class="why">{word}{escape(progress) or sentence}</span> '
+    word, look, meaning = SEEN.get(seen, ("", "", ""))
+    pill = f'<b class="pill {look}" title="{meaning}">{word}</b> ' if seen else "&nbsp;"
+    sentence = f'<span style="display: var(--mk-detail, inline)">{meaning}</span>'
+    return f'<span class="why">{pill}{escape(progress) or sentence}</span> '
 
 
 def _heading(chart: Chart, filled: bool) -> str:

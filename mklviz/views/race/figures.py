@@ -191,6 +191,7 @@ class Charts:
         for plot in self.of_all:
             plot.height = LARGE if plot.name == name else SMALL
             plot.xaxis.axis_label_align = "center" if plot.name == name else "end"  # beside a mark in the left corner
+            _style_x(plot, self.options)
 
     def pin(self, source: ColumnDataSource, name: str, colour: str, dash: str) -> None:
         """Draw a run of an earlier race behind all others."""
@@ -360,8 +361,9 @@ def _rescale(plot: figure, side: str, axis: Axis) -> None:
 
 def _style_x(plot: figure, options: ChartOptions) -> None:
     axis = x_axis(options)
+    label = axis.label if plot.height == LARGE else axis.label.partition(" (")[0]  # what its steps are called is long
     # where type is large, only the objective beside the weights has room for it
-    plot.xaxis.axis_label = "" if options.theme.projected and plot.name != "objective" else axis.label
+    plot.xaxis.axis_label = "" if options.theme.projected and plot.name != "objective" else label
     style_ticks(plot.xaxis, axis, NARROW_TICKS if axis.log or plot.name.startswith("weights") else X_TICKS)
 
 

@@ -231,7 +231,8 @@ class RacePage:
 
 
 def _top(chips: Any, controls: Sequence[Any]) -> pn.Row:
-    right = pn.Row(*controls, margin=0, css_classes=_ASIDE, stylesheets=[":host { align-items: center; }"])
+    within = ":host { flex-wrap: wrap; align-items: center; max-width: 100%; }"  # of the window: words come and go
+    right = pn.Row(*controls, margin=0, css_classes=_ASIDE, stylesheets=[within])
     params = {"margin": (8, 0, 10, 0), "sizing_mode": "stretch_width", "css_classes": ["across"]}
     return pn.Row(chips, right, stylesheets=[_SPREAD], **params)
 

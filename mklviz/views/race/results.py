@@ -211,8 +211,9 @@ def race_sentence(race: Race | None) -> str:
 
 def _where(run: Run) -> str:
     """Say how far a run is, or what it does before its first step."""
-    doing = "" if len(run.trace) else run.doing
-    return f"{run.trace.label}{f': {doing}' if doing else f' at iteration {max(run.trace.last_step, 0):,}'}"
+    if not len(run.trace):
+        return f"{run.trace.label}: {run.doing or 'no step yet'}"
+    return f"{run.trace.label} at iteration {run.trace.last_step:,}"
 
 
 def _ended_sentence(total: int, stopped: int, trouble: str) -> str:
