@@ -15,7 +15,10 @@ import pandas as pd
 import pytest
 from _shown import html_of
 from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import KernelPCA
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import WhiteKernel
 from sklearn.linear_model import LogisticRegressionCV
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
@@ -496,3 +499,79 @@ def test_kernel_values_of_new_points_in_another_shape_are_refused_in_words_of_ke
             found.predict(wrong)
     with pytest.raises(KernelError, match="puts the kernels last"):
         found.predict(np.moveaxis(new, -1, 0))
+
+
+@pytest.mark.parametrize("approximation", [None, mv.Nystrom(30)])
+@pytest.mark.parametrize("normalize", ["diagonal", "mean-diagonal"])
+def test_the_learned_kernel_is_the_weighted_sum_and_serves_other_methods(normalize: str, approximation: Any) -> None:
+    X, y = data()
+    model = mv.MKLClassifier(WORDS, normalize=normalize, approximation=approximation).fit(X, y)
+    K = model.kernel(X, X[:7])
+    np.testing.assert_allclose(K.T, model.kernel(X[:7], X), rtol=1e-12)
+    by_hand = model.kernel(X, X[model.support_]) @ model.dual_coef_[0] + model.intercept_[0]
+    np.testing.assert_allclose(by_hand, model.decision_function(X), rtol=0, atol=1e-9)
+    if approximation is None:
+        bank = mv.KernelBank.build(X, FAMILIES, normalize)
+        np.testing.assert_allclose(bank.combine(model.weights_)[:, :7], K, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(model.kernel.diag(X), np.diag(model.kernel(X)))
+    svm = SVC(kernel=model.kernel).fit(X, y)
+    given = SVC(kernel="precomputed").fit(model.kernel(X), y)
+    np.testing.assert_allclose(svm.decision_function(X), given.decision_function(model.kernel(X)))
+    assert KernelPCA(2, kernel=model.kernel).fit_transform(X).shape == (len(X), 2)
+    process = GaussianProcessRegressor(2.0 * model.kernel + WhiteKernel(1.0), optimizer=None).fit(X, y)
+    mean = 2.0 * model.kernel(X) @ np.linalg.solve(2.0 * model.kernel(X) + np.eye(len(X)), y)
+    np.testing.assert_allclose(process.predict(X), mean, atol=1e-8)
+    GaussianProcessRegressor(2.0 * model.kernel + WhiteKernel(1.0)).fit(X, y)  # gradients in the parameters of others
+
+
+def test_the_learned_kernel_of_precomputed_kernels_takes_their_values() -> None:
+    X, y = data()
+    values = np.stack([X @ X.T, (1.0 + X @ X.T) ** 2], axis=-1)
+    model = mv.MKLClassifier("precomputed").fit(values, y)
+    by_hand = model.kernel(values[:9])[:, model.support_] @ model.dual_coef_[0] + model.intercept_[0]
+    np.testing.assert_allclose(by_hand, model.decision_function(values[:9]))
+    with pytest.raises(AttributeError, match="keep no points"):
+        _ = model.support_vectors_
+
+
+def test_support_vectors_are_told_as_in_an_svm() -> None:
+    X, y = data()
+    model = fitted()
+    np.testing.assert_array_equal(model.support_vectors_, X[model.support_])
+    np.testing.assert_array_equal(model.n_support_, [(y[model.support_] == label).sum() for label in model.classes_])
+    assert mv.MKLRegressor("gauss:1").fit(X, X[:, 0]).n_support_.tolist() == [len(X)]
+
+
+def test_parts_of_kernels_sum_to_decisions_and_shares_to_one_and_to_the_score() -> None:
+    X, y = data()
+    model = fitted()
+    parts = model.decision_parts(X)
+    np.testing.assert_allclose(parts.sum(axis=0) + model.intercept_[0], model.decision_function(X), atol=1e-9)
+    assert model.kernel_shares(X).sum() == pytest.approx(1.0)
+    assert not model.kernel_shares(X)[model.weights_ == 0.0].any()
+    with pytest.raises(ValueError, match="no sum over kernels"):
+        model.kernel_shares(X, y)
+    target = X[:, 0] - 0.5 * X[:, 1]
+    target -= target.mean()
+    regressor = mv.MKLRegressor("gauss:2@each").fit(X, target)
+    predicted = regressor.predict(X)
+    # the product measure of a joint linear model (Dupre la Tour et al. 2022), where the mean is zero
+    split = [part @ (2.0 * target - predicted) / (target @ target) for part in regressor.decision_parts(X)]
+    np.testing.assert_allclose(regressor.kernel_shares(X, target), split)
+    rest = regressor.intercept_[0] * (2.0 * target - predicted).sum() / (target @ target)
+    assert sum(split) + rest == pytest.approx(regressor.score(X, target))
+    codes = (X[:, 0] > 0.0).astype(int) + (X[:, 1] > 0.0)
+    several = mv.MKLClassifier("gauss:2@each").fit(X, codes)
+    assert several.kernel_shares(X).sum() == pytest.approx(1.0)
+    assert several.n_support_.sum() == len(several.support_)
+
+
+def test_pictures_take_estimators() -> None:
+    X, _ = data()
+    drawn = mv.plot.shares(fitted(), X)
+    shares = fitted().kernel_shares(X)
+    assert sorted(drawn.dimension_values(1)) == pytest.approx(sorted(shares[shares != 0.0]))
+    weights = fitted().weights_
+    assert sorted(mv.plot.weights(fitted()).dimension_values(1)) == pytest.approx(sorted(weights[weights > 0.0]))
+    with pytest.raises(ValueError, match="fitted estimator"):
+        mv.plot.weights(mv.MKLClassifier())

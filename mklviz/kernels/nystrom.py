@@ -340,6 +340,13 @@ class NystromPart:
         """Return the kernels between new points (n_new, d) and the part's samples."""
         return NystromCross(self, numbers(X_new, "The array of new points"))
 
+    def at(self, points: Array | None) -> NystromPart:
+        """Return these kernels between any point and others than the bank's samples."""
+        new = np.empty((0, self.maps.n_features)) if points is None else points
+        rows = np.empty((len(new), self.maps.width))
+        self.maps.write(new, rows, np.ones(self.bank_shape[0]))
+        return NystromPart(self.maps, rows, self.which, None, self.bank_shape)
+
     def spread(self, weights: Array) -> Array:
         """Return weights (len(which),) of the part's kernels as weights (m,) of all."""
         every = np.zeros(self.bank_shape[0])

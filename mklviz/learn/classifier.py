@@ -119,6 +119,9 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
         """Return the classes' numbers, 0, 1, ..., from what the loss expects."""
         return np.asarray(targets > 0.0 if len(self.classes_) == 2 else targets, dtype=np.intp)
 
+    def _counts(self, targets: Array) -> Indices:
+        return np.bincount(self._codes(targets), minlength=len(self.classes_))
+
     def _weighed(self, targets: Array, weights: Array | None) -> Array | None:
         """Return what each sample counts, its own weight times that of its class, None where all count alike."""
         if self.class_weight is None:
