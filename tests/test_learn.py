@@ -14,11 +14,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from _shown import html_of
+from scipy.sparse import csr_array
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import KernelPCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import WhiteKernel
+from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from sklearn.linear_model import LogisticRegressionCV
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
@@ -316,7 +317,6 @@ def test_many_samples_are_approximated_and_it_says_so(
     [
         ({"kernels": "sigmoid"}, "no kernel family"),
         ({"kernels": 3}, "list of families"),
-        ({"kernels": ["gauss:1", "poly:1"]}, "one text"),
         ({"loss": mv.Hinge}, "words"),
         ({"regularizer": mv.Simplex}, "words"),
         ({"solver": None}, "by name"),
@@ -325,6 +325,10 @@ def test_many_samples_are_approximated_and_it_says_so(
         ({"solver": "magic"}, "no solver called"),
         ({"solver": "spg,level"}, "one solver"),
         ({"C": -1.0}, "C must be a positive number"),
+        ({"class_weight": {1.0: -1}}, "from 0 upwards for each class"),
+        ({"class_weight": "equal"}, 'None, "balanced", or a number'),
+        ({"kernels": [np.eye(3), np.eye(3)]}, "Matrices are data"),
+        ({"kernels": [len, 3]}, "list of families"),
         ({"approximation": 200}, "Nystrom"),
         ({"loss": "multiclass-hinge"}, "two classes"),
     ],
@@ -575,3 +579,43 @@ def test_pictures_take_estimators() -> None:
     assert sorted(mv.plot.weights(fitted()).dimension_values(1)) == pytest.approx(sorted(weights[weights > 0.0]))
     with pytest.raises(ValueError, match="fitted estimator"):
         mv.plot.weights(mv.MKLClassifier())
+
+
+@pytest.mark.parametrize("kernels", ["linear", "poly:2", "gauss:1,2@all+each", [RBF(2.0), "linear"]])
+def test_sparse_tables_are_learned_as_dense_ones(kernels: Any) -> None:
+    X, y = data()
+    X = np.where(np.abs(X) < 0.7, 0.0, X)
+    model = mv.MKLClassifier(kernels).fit(csr_array(X), y)
+    same = mv.MKLClassifier(kernels).fit(X, y)
+    np.testing.assert_array_equal(model.decision_function(csr_array(X)), same.decision_function(X))
+    transformer = mv.KernelTransformer(kernels)
+    np.testing.assert_array_equal(transformer.fit_transform(csr_array(X)), transformer.fit_transform(X))
+
+
+def test_functions_and_kernels_of_scikit_learn_are_kernels_also_beside_words() -> None:
+    X, y = data()
+    same = mv.MKLClassifier("gauss:2 poly:1", normalize="none").fit(X, y)
+    listed: list[Any] = [RBF(2.0), lambda left, right: 1.0 + left @ right.T]
+    model = mv.MKLClassifier(listed, normalize="none").fit(X, y)
+    a, b = model.weights_
+    np.testing.assert_allclose(model.kernel(X), a * RBF(2.0)(X) + b * (1.0 + X @ X.T))
+    assert model.kernel_names_ == ["RBF(length_scale=2) on all", "lambda on all"]
+    mixed = mv.MKLClassifier(["gauss:2", mv.Polynomial(degrees=[1])], normalize="none").fit(X, y)
+    np.testing.assert_array_equal(mixed.decision_function(X), same.decision_function(X))
+    wide = RBF(np.full(X.shape[1], 2.0))  # one length for each column
+    assert mv.MKLClassifier(wide).fit(X, y).score(X, y) > 0.6
+    found = GridSearchCV(mv.MKLClassifier(), {"kernels": ["gauss:1", RBF(2.0), [RBF(1.0), "poly:1"]]}, cv=3).fit(X, y)
+    assert len(found.cv_results_["params"]) == 3
+    assert found.best_estimator_.score(X, y) > 0.5
+
+
+def test_the_best_estimator_of_a_search_is_the_one_fitted_at_its_values() -> None:
+    X, y = data()
+    found = mv.MKLClassifierCV(WORDS, Cs=[0.1, 1.0], ps=[1.0, 2.0], cv=3).fit(X, y)
+    best = found.best_estimator_
+    assert type(best) is mv.MKLClassifier
+    assert best.C == found.C_
+    np.testing.assert_array_equal(best.decision_function(X), found.decision_function(X))
+    np.testing.assert_array_equal(best.classes_, found.classes_)
+    refit = copy.deepcopy(best).fit(X, y)
+    np.testing.assert_array_equal(refit.weights_, best.weights_)

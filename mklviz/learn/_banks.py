@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from mklviz.errors import BankTooLarge, KernelError
-from mklviz.kernels import Bank, KernelBank, KernelFamily, Nystrom, NystromBank
+from mklviz.kernels import Bank, FunctionKernel, KernelBank, KernelFamily, Nystrom, NystromBank
 from mklviz.kernels.evaluation.builder import Progress
-from mklviz.kernels.evaluation.checks import check_families
+from mklviz.kernels.evaluation.checks import MEMORY_LIMIT, check_families
 from mklviz.learn._progress import warn
 from mklviz.recipe.words import read_kernels
 from mklviz.typing import Array
@@ -24,27 +25,51 @@ POINT = ", point "  # between the kernel and the training point in the name of a
 MOST_EXACT = 20_000  # samples up to which "auto" leaves kernels exact, row by row
 
 
-def families_of(kernels: str | KernelFamily | Sequence[KernelFamily]) -> tuple[KernelFamily, ...]:
-    """Return the families that words, one family or a list of them stand for."""
-    if isinstance(kernels, str):
-        return read_kernels(kernels)
-    families = (kernels,) if isinstance(kernels, KernelFamily) else kernels
-    if isinstance(families, Sequence) and any(isinstance(entry, str) for entry in families):
-        raise KernelError('Kernels in words are one text, with spaces between the families: "gauss:1,4@each poly:1".')
+def families_of(kernels: Any) -> tuple[KernelFamily, ...]:
+    """Return the families that words, families, functions of two tables of points, or a list of them stand for."""
+    listed = kernels if isinstance(kernels, Sequence) and not isinstance(kernels, str) else (kernels,)
+    families = tuple(family for entry in listed for family in _read(entry))
     check_families(families)
-    return tuple(families)
+    return families
 
 
-def normalization(kernels: Any, classes: bool) -> str:
+def _read(entry: Any) -> tuple[KernelFamily, ...]:
+    if isinstance(entry, str):
+        return read_kernels(entry)
+    if hasattr(entry, "__array__") or issparse(entry):
+        raise KernelError(
+            'Matrices are data, not kernels: choose kernels="precomputed" and give numpy.stack([K1, K2], axis=-1) as X;'
+            " kernels are words, families such as Gaussian(), or functions k(X, Z), also in a list."
+        )
+    if callable(entry) and not isinstance(entry, type):
+        return (FunctionKernel(function=entry),)
+    return (entry,)
+
+
+def dense(X: Any) -> Any:
+    """Return a sparse matrix as an array, or say that it does not fit into memory; anything else as it is."""
+    if not issparse(X):
+        return X
+    size = 8 * X.shape[0] * X.shape[1]
+    if size > MEMORY_LIMIT:
+        raise BankTooLarge(
+            f"X with its zeros takes {size / 2**30:.1f} GB, but {MEMORY_LIMIT / 2**30:.1f} GB are allowed: reduce its"
+            ' columns, as by TruncatedSVD, or give kernels="precomputed" the products X @ X.T.'
+        )
+    return X.toarray()
+
+
+def normalization(kernels: Any, classes: bool, width: int) -> str:
     """Return how kernels are scaled by default, always so that C counts as for a kernel with a diagonal of one.
 
     Unit diagonals are best for classes. Functions that are to grow with x lose by them; a kernel that is zero at the
     origin, such as a linear one, would be left with directions alone; and given matrices say nothing of new points.
+    `width`: number of features.
     """
     if not classes or (isinstance(kernels, str) and kernels == PRECOMPUTED):
         return "mean-diagonal"
     vanish = (
-        (family.diagonal(np.zeros((1, 1)), value) <= 0.0).any()
+        (family.diagonal(np.zeros((1, width if family.on == "all" else 1)), value) <= 0.0).any()
         for family in families_of(kernels)
         for value in family.values()
     )
@@ -69,6 +94,8 @@ def refuse_other_kernels(X: Any, n: int, m: int, side_by_side: bool) -> None:
         return
     expected = f"(new points, {n * m})" if side_by_side else f"(new points, {n}, {m})"
     turned = " numpy.moveaxis(array, 0, -1) puts the kernels last." if shape[::2] == (m, n) else ""
+    if len(shape) > 1 and shape[0] == shape[1] != n:
+        turned = " Values among the new points themselves say nothing: those with the training points are needed."
     raise KernelError(
         f"The model was fitted to {m} precomputed kernel{'s' * (m > 1)} on {n} training points, so new points come as"
         f" kernel values of shape {expected}, but an array of shape {shape} was given.{turned}"

@@ -24,6 +24,7 @@ from mklviz.learn._banks import (
     AUTO,
     PRECOMPUTED,
     build_bank,
+    dense,
     kernel_values,
     normalization,
     refuse_list,
@@ -44,10 +45,11 @@ if TYPE_CHECKING:
 MOST_BLIND = 0.1  # squares off the diagonal, relative to those on it
 MOST_SHOWN = 10  # kernels in the HTML representation
 
-PARAMETERS = """kernels : str, KernelFamily, sequence of KernelFamily or "precomputed"
+PARAMETERS = """kernels : str, KernelFamily, callable, sequence of these or "precomputed"
         Which kernels, in words such as ``"gauss:2^-3...2^6@each poly:1...3"``, as families, such as ``mv.Gaussian()``,
         or "paper": Gaussians 2^-3 ... 2^6 and polynomials 1 ... 3, on all and on each feature. They expect standardized
-        features. "precomputed": X holds kernel values, (points, training points, kernels), or as `KernelTransformer`
+        features. Functions k(X, Z) of two tables, such as scikit-learn's ``RBF()``, are kernels, too, and all may stand
+        in a list. "precomputed": X holds kernel values, (points, training points, kernels), or as `KernelTransformer`
         makes them.
     loss : str or Loss
         In words, such as "logistic" or "epsilon-insensitive:epsilon=0.2", or an object; C takes the place of its own.
@@ -105,6 +107,19 @@ ATTRIBUTES = """weights_ : (m,) array
     n_features_in_ : int
     feature_names_in_ : array of str
         Where X has names of columns."""
+
+
+FITTED = (
+    "trace_",
+    "weights_",
+    "kernel_names_",
+    "support_",
+    "n_support_",
+    "dual_coef_",
+    "intercept_",
+    "n_iter_",
+    "notes_",
+)
 
 
 def _blind(problem: Problem, best: Iterate, matrices: bool) -> tuple[str, ...]:
@@ -229,7 +244,9 @@ class MKLEstimator(BaseEstimator):
             refuse_list(X, y)
         targets = {} if y is None and rules.get("reset") is False else {"y": y}
         refuse_masked(X, "X")  # scikit-learn drops the mask
-        return validate_data(self, X, dtype=np.float64, order="C", allow_nd=self._precomputed, **targets, **rules)
+        rules |= {"dtype": np.float64, "order": "C", "allow_nd": self._precomputed, "accept_sparse": "csr"}
+        checked = validate_data(self, X, **targets, **rules)
+        return (dense(checked[0]), checked[1]) if isinstance(checked, tuple) else dense(checked)
 
     def _counted(self, X: Array, y: Array, sample_weight: Any) -> tuple[Array, Array, Array | None]:
         """Return the samples that have weight, their targets, and their weights, None where all count alike."""
@@ -251,7 +268,7 @@ class MKLEstimator(BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         named = None if names is None else names.tolist()
         auto = isinstance(self.normalize, str) and self.normalize == AUTO
-        normalize = normalization(self.kernels, is_classifier(self)) if auto else self.normalize
+        normalize = normalization(self.kernels, is_classifier(self), X.shape[1]) if auto else self.normalize
         arguments = self.kernels, X, named, normalize, self.approximation
         return build_bank(*arguments, seed, report.building, weights, self.repair)
 
@@ -386,6 +403,7 @@ class MKLEstimator(BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._precomputed
+        tags.input_tags.sparse = True
         tags.input_tags.three_d_array = self._precomputed
         return tags
 

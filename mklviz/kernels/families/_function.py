@@ -44,4 +44,4 @@ class FunctionKernel(KernelFamily):
         return values
 
     def describe(self, value: float) -> str:
-        return str(getattr(self.function, "__name__", "function")).strip("<>")
+        return f"{getattr(self.function, '__name__', self.function)!s:.60}".strip("<>")
