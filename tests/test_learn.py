@@ -619,3 +619,20 @@ def test_the_best_estimator_of_a_search_is_the_one_fitted_at_its_values() -> Non
     np.testing.assert_array_equal(best.classes_, found.classes_)
     refit = copy.deepcopy(best).fit(X, y)
     np.testing.assert_array_equal(refit.weights_, best.weights_)
+
+
+@pytest.mark.parametrize("bank", [mv.KernelBank, mv.NystromBank, mv.ProductBank])
+def test_banks_know_the_columns_of_a_table_by_name(bank: Any) -> None:
+    X = pd.DataFrame(data()[0][:, :3], columns=["age", "sex", "weight"])
+    families = [] if bank is mv.ProductBank else [[mv.Gaussian(widths=[1.0], on=["sex"])]]
+    assert any("sex" in name for name in bank.build(X, *families).names)
+    assert "x1" in mv.KernelBank.build(X.to_numpy(), [mv.Gaussian(widths=[1.0], on="each")]).names[0]
+
+
+def test_kernels_are_chosen_by_names_behind_a_column_transformer() -> None:
+    X, y = data()
+    table = pd.DataFrame(X[:, :3], columns=["age", "sex", "weight"])
+    columns = ColumnTransformer([("num", StandardScaler(), ["age", "sex"]), ("rest", "passthrough", ["weight"])])
+    model = make_pipeline(columns, mv.MKLClassifier(mv.Gaussian(widths=[1.0], on=["age", "weight"])))
+    model.set_output(transform="pandas").fit(table, y)
+    assert model[-1].kernel_names_ == ["gauss 2⁰ on num__age, rest__weight"]

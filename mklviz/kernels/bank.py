@@ -201,7 +201,7 @@ class KernelBank:
         normalize : "trace", "mean-diagonal", "diagonal" or "none"
             Scaling of each kernel.
         feature_names : sequence of str, optional
-            Names used in the kernels' names; x1, x2, ... by default.
+            Names used in the kernels' names; by default those of a DataFrame's columns, or x1, x2, ...
         max_bytes : int
             Memory allowed; a bank that needs more even so is refused before it is built.
         progress : callable, optional
@@ -231,7 +231,7 @@ class KernelBank:
         check_families(families)
         check_memory(max_bytes)
         check_cache(cache_mb)
-        names = feature_labels(feature_names, points.shape[1])
+        names = feature_labels(feature_names, points.shape[1], X)
         planned = plan(len(points), points.shape[1], families, max_bytes, names, precision, rows)
         refuse_if_too_large(planned.m, len(points), planned.size, max_bytes)
         counts = checked_counts(sample_weight, len(points))

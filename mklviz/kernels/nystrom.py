@@ -203,7 +203,7 @@ class NystromBank:
         check_memory(max_bytes)
         if not (is_whole(seed) and seed >= 0):
             raise KernelError(f"seed must be a whole number, 0 or more, but {seed!r} was given.")
-        labels = feature_labels(feature_names, points.shape[1])
+        labels = feature_labels(feature_names, points.shape[1], X)
         cls.check_size(len(points), points.shape[1], families, approximation, max_bytes, labels)
         scaling = normalize, checked_counts(sample_weight, len(points))
         builder = NystromBuilder(points, families, labels, *scaling, landmarks, choice, seed, max_bytes, progress)

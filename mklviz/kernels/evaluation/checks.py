@@ -19,8 +19,11 @@ MEMORY_LIMIT = LIMITS.bank_bytes
 MOST = 1e150  # of a feature: the squares of differences between larger ones overflow
 
 
-def feature_labels(labels: Sequence[str] | None, n_features: int) -> list[str]:
-    """Return the features' names, x1, x2, ... where none are given."""
+def feature_labels(labels: Sequence[str] | None, n_features: int, X: object = None) -> list[str]:
+    """Return the features' names: of the columns of `X`, a DataFrame, or x1, x2, ... where none are given."""
+    columns = getattr(X, "columns", None)
+    if labels is None and columns is not None and all(isinstance(name, str) for name in columns):
+        labels = columns
     if labels is not None and not isinstance(labels, Iterable):
         raise KernelError(f"Feature names are given as a list, but {labels!r:.80} was given.")
     names = [f"x{j + 1}" for j in range(n_features)] if labels is None else [str(name) for name in labels]
