@@ -20,12 +20,12 @@ from mklviz.html import fact_table
 from mklviz.kernels.evaluation.builder import Block, Builder, Progress, family_sizes, plan
 from mklviz.kernels.evaluation.checks import (
     MEMORY_LIMIT,
-    check_families,
     check_memory,
     check_normalization,
     checked_counts,
     feature_labels,
     own_points,
+    read_families,
     refuse_if_too_large,
     size_remark,
 )
@@ -197,7 +197,7 @@ class KernelBank:
         X : (n, d) array
             Samples, standardized as a rule.
         families : sequence of KernelFamily
-            Such as ``[Gaussian(on="all+each"), Polynomial(on="each")]``.
+            Such as ``[Gaussian(on="all+each"), Polynomial(on="each")]``, or in words, "gauss@all+each poly@each".
         normalize : "trace", "mean-diagonal", "diagonal" or "none"
             Scaling of each kernel.
         feature_names : sequence of str, optional
@@ -228,7 +228,7 @@ class KernelBank:
         points = own_points(X)
         check_normalization(normalize)
         check_precision(precision)
-        check_families(families)
+        families = read_families(families)
         check_memory(max_bytes)
         check_cache(cache_mb)
         names = feature_labels(feature_names, points.shape[1], X)
@@ -319,7 +319,7 @@ class KernelBank:
         """
         check_normalization(normalize)
         check_memory(max_bytes)
-        check_families(families)
+        families = read_families(families)
         given_ones: list[Any] = list(distances)  # type: ignore[arg-type]
         matrices, sources, specs = of_distances(given_ones, families, names)
         taken = take_grams(matrices, [spec.name for spec in specs], normalize, max_bytes, "auto", None, None, repair)

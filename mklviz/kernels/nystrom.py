@@ -24,12 +24,12 @@ from mklviz.html import fact_table
 from mklviz.kernels.cross import Cross, check_columns, numbers
 from mklviz.kernels.evaluation.builder import Progress
 from mklviz.kernels.evaluation.checks import (
-    check_families,
     check_memory,
     check_normalization,
     check_points,
     checked_counts,
     feature_labels,
+    read_families,
     refuse_if_too_large,
 )
 from mklviz.kernels.evaluation.nystrom import CHOICES, Accuracy, FeatureMaps, NystromBuilder, check_landmarks
@@ -199,7 +199,7 @@ class NystromBank:
         """
         points, approximation = check_points(X), Nystrom(landmarks, choice)
         check_normalization(normalize)
-        check_families(families)
+        families = read_families(families)
         check_memory(max_bytes)
         if not (is_whole(seed) and seed >= 0):
             raise KernelError(f"seed must be a whole number, 0 or more, but {seed!r} was given.")

@@ -13,11 +13,10 @@ import numpy as np
 from scipy.sparse import issparse
 
 from mklviz.errors import BankTooLarge, KernelError
-from mklviz.kernels import Bank, FunctionKernel, KernelBank, KernelFamily, Nystrom, NystromBank
+from mklviz.kernels import Bank, KernelBank, KernelFamily, Nystrom, NystromBank
 from mklviz.kernels.evaluation.builder import Progress
-from mklviz.kernels.evaluation.checks import MEMORY_LIMIT, check_families
+from mklviz.kernels.evaluation.checks import MEMORY_LIMIT, read_families
 from mklviz.learn._progress import warn
-from mklviz.recipe.words import read_kernels
 from mklviz.typing import Array
 
 AUTO, PRECOMPUTED = "auto", "precomputed"
@@ -25,38 +24,18 @@ POINT = ", point "  # between the kernel and the training point in the name of a
 MOST_EXACT = 20_000  # samples up to which "auto" leaves kernels exact, row by row
 
 
-def families_of(kernels: Any) -> tuple[KernelFamily, ...]:
-    """Return the families that words, families, functions of two tables of points, or a list of them stand for."""
-    listed = kernels if isinstance(kernels, Sequence) and not isinstance(kernels, str) else (kernels,)
-    families = tuple(family for entry in listed for family in _read(entry))
-    check_families(families)
-    return families
-
-
-def _read(entry: Any) -> tuple[KernelFamily, ...]:
-    if isinstance(entry, str):
-        return read_kernels(entry)
-    if hasattr(entry, "__array__") or issparse(entry):
-        raise KernelError(
-            'Matrices are data, not kernels: choose kernels="precomputed" and give numpy.stack([K1, K2], axis=-1) as X;'
-            " kernels are words, families such as Gaussian(), or functions k(X, Z), also in a list."
-        )
-    if callable(entry) and not isinstance(entry, type):
-        return (FunctionKernel(function=entry),)
-    return (entry,)
-
-
 def dense(X: Any) -> Any:
     """Return a sparse matrix as an array, or say that it does not fit into memory; anything else as it is."""
     if not issparse(X):
         return X
-    size = 8 * X.shape[0] * X.shape[1]
+    matrix: Any = X
+    size = 8 * matrix.shape[0] * matrix.shape[1]
     if size > MEMORY_LIMIT:
         raise BankTooLarge(
             f"X with its zeros takes {size / 2**30:.1f} GB, but {MEMORY_LIMIT / 2**30:.1f} GB are allowed: reduce its"
             ' columns, as by TruncatedSVD, or give kernels="precomputed" the products X @ X.T.'
         )
-    return X.toarray()
+    return matrix.toarray()
 
 
 def normalization(kernels: Any, classes: bool, width: int) -> str:
@@ -70,7 +49,7 @@ def normalization(kernels: Any, classes: bool, width: int) -> str:
         return "mean-diagonal"
     vanish = (
         (family.diagonal(np.zeros((1, width if family.on == "all" else 1)), value) <= 0.0).any()
-        for family in families_of(kernels)
+        for family in read_families(kernels)
         for value in family.values()
     )
     return "mean-diagonal" if any(vanish) else "diagonal"
@@ -148,7 +127,7 @@ def build_bank(
         grams, called = kernel_values(X, len(X)), _kernels_of(names, len(X))
         bank = KernelBank.from_grams(grams, called, normalize, sample_weight=weights, repair=repair)
         return bank, bank.notes
-    families = families_of(kernels)
+    families = read_families(kernels)
     chosen, why = _approximation(approximation, X, families, names)
     if chosen is None:
         bank = KernelBank.build(X, families, normalize, names, progress=progress, sample_weight=weights)

@@ -15,8 +15,8 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 
 from mklviz.kernels import KernelFamily
 from mklviz.kernels.cross import refuse_masked
-from mklviz.kernels.evaluation.checks import check_points, feature_labels, refuse_if_too_large
-from mklviz.learn._banks import POINT, dense, families_of
+from mklviz.kernels.evaluation.checks import check_points, feature_labels, read_families, refuse_if_too_large
+from mklviz.learn._banks import POINT, dense
 from mklviz.typing import Array
 
 
@@ -79,7 +79,7 @@ class KernelTransformer(TransformerMixin, BaseEstimator):
         names = feature_labels(features, d)
         return [
             (family, name, list(columns))
-            for family in families_of(self.kernels)
+            for family in read_families(self.kernels)
             for name, columns in family.subsets(d, names)
         ]
 
