@@ -95,4 +95,4 @@ def test_the_solver_of_the_page_passes_the_tests_that_all_solvers_pass(tmp_path:
     path = os.pathsep.join([str(ROOT), str(tmp_path)])
     done = subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
-    assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 20  # type: ignore[index]
+    assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 15  # type: ignore[index]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ import mklviz.datasets
 from mklviz.errors import KernelError
 from mklviz.kernels import LearnedGaussian, LearnedPolynomial, ParametricBank, ParametricKernel
 
-TABLES = sorted(table.name.split(".")[0] for table in (Path(mklviz.datasets.__file__).parent / "tables").iterdir())
+TABLES = [card.name for card in mklviz.datasets.describe_datasets() if card.kind == "table"]
 
 
 def groupings(width: int) -> list[Sequence[Sequence[int]] | None]:

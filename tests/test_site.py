@@ -141,9 +141,9 @@ def test_every_public_name_is_in_the_reference(maker: Maker) -> None:
 
 def test_a_public_module_is_shown_by_its_names(maker: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
     reference = maker("reference")
-    monkeypatch.setattr(reference, "homes", lambda: {"mklviz.views.chart": ["svg_pictures"]})
-    page = reference.pages()["chart"]
-    assert "\n.. autofunction:: mklviz.svg_pictures.race_still\n" in page
+    monkeypatch.setattr(reference, "homes", lambda: {"mklviz.plot": ["plot"]})
+    page = reference.pages()["plot"]
+    assert "\n.. autofunction:: mklviz.plot.growth\n" in page
 
 
 @pytest.mark.parametrize("name", sorted(solver_classes()))

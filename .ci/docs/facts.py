@@ -295,7 +295,7 @@ def statement_list() -> str:
 
 
 def _tested_by(names: list[str], obstacle: str) -> str:
-    return " ".join(filter(None, [*(f"[{name}](claims.md#{name})" for name in names), obstacle]))
+    return " ".join(filter(None, [*(f"[{name}](claims.md#{name.replace('.', '-')})" for name in names), obstacle]))
 
 
 MADE: dict[str, Callable[..., str]] = {

@@ -66,8 +66,12 @@ def _option(action: argparse.Action) -> _Option:
     takes = action.nargs != 0
     values: tuple[str, ...] = tuple(action.choices or ())
     if takes and action.dest in _NAMED:
-        known = names(_NAMED[action.dest])
-        values = tuple(name.replace("-", "_") for name in known) if action.dest == "data" else tuple(known)
+        values = tuple(names(_NAMED[action.dest]))
+        if action.dest == "data":  # whose tables are files beside the modules
+            tables = (file.name for file in Path(__file__).parents[1].joinpath("datasets", "tables").glob("*.csv*"))
+            values = tuple(
+                sorted({*(name.replace("-", "_") for name in values), *(n.partition(".")[0] for n in tables)})
+            )
     elif takes and action.dest == "scenario":  # which are read and not imported: that takes a second
         files = Path(__file__).parents[1].joinpath("scenarios").glob("*.py")
         values = tuple(sorted(name for file in files for name in _NAME.findall(file.read_text(encoding="utf-8"))))

@@ -14,6 +14,7 @@ from typing import Any
 
 from bokeh.models import (
     Arrow,
+    CDSView,
     ColumnDataSource,
     CustomJS,
     CustomJSTransform,
@@ -24,6 +25,7 @@ from bokeh.models import (
     HBar,
     HoverTool,
     HSpan,
+    IndexFilter,
     Line,
     MultiLine,
     MultiPolygons,
@@ -32,6 +34,7 @@ from bokeh.models import (
     Range1d,
     Scatter,
     Text,
+    VSpan,
 )
 from bokeh.plotting import figure
 
@@ -55,7 +58,7 @@ from mklviz.views.chart.description import (
     Tips,
 )
 from mklviz.views.host.beside import beside
-from mklviz.views.look.palette import FONT, Theme
+from mklviz.views.look.palette import FONT, RunStyle, Theme
 
 _READOUT = f"{POWER}const percent = (tick) => {{ {PERCENT} }}\n" + beside(__file__, "readout.js")
 # BokehJS takes a mouse that rests for 0.3 s after it is pressed for a long press, and drops the drag
@@ -299,3 +302,36 @@ _GLYPHS: Mapping[type[Mark], Callable[[Any], Glyph]] = {
     **{LineMark: _line, PointMark: _points, AreaMark: _area, BarMark: _bar},
     **{TextMark: _text, RuleMark: _rule, ContourMark: _contour},
 }
+
+
+MARKED = ("iteration", "svm_solves", "seconds")
+
+
+class Marks:
+    """The cursor: an upright line per run at the step shown, in every figure; `x` is the column that is drawn."""
+
+    def __init__(self, styles: Mapping[str, RunStyle], x: str) -> None:
+        self._keys, self._x = list(styles), x
+        colours = [style.colour for style in styles.values()]
+        nowhere = [math.nan] * len(colours)
+        self.source = ColumnDataSource({"colour": colours, **dict.fromkeys(MARKED, nowhere)}, name="marks")
+        self.renderers: list[GlyphRenderer] = []
+
+    def draw(self, plot: figure, key: str | None = None) -> None:
+        """Draw the lines of all runs in `plot`, or that of one run alone."""
+        line = VSpan(x=self._x, line_color="colour", line_width=1.5, line_alpha=0.9)
+        view = CDSView() if key is None else CDSView(filter=IndexFilter([self._keys.index(key)]))
+        self.renderers.append(plot.add_glyph(self.source, line, view=view))
+
+    def set_x(self, x: str) -> None:
+        self._x = x
+        for renderer in self.renderers:
+            renderer.glyph.x = x
+
+    def move(self, positions: Mapping[str, Mapping[str, float]]) -> None:
+        """Move the lines to the positions of the runs, by column; a run without a position has no line."""
+        for name in MARKED:
+            column = [float(positions.get(key, {}).get(name, math.nan)) for key in self._keys]
+            drawn = list(self.source.data[name])
+            if any(a != b and not (math.isnan(a) and math.isnan(b)) for a, b in zip(column, drawn, strict=True)):
+                self.source.data = {**self.source.data, name: column}

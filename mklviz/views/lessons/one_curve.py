@@ -35,7 +35,9 @@ __all__ = [
 
 CURVE_TITLE = "Where does the next step go?"
 CURVE_IN_SHORT = "One curve, its cuts, a bound and a level."
-CURVE_FIGURE, CURVE_SCRIPT, CURVE_STYLE = (beside(__file__, f"one_curve.{kind}") for kind in ("html", "js", "css"))
+CURVE_FIGURE, CURVE_SCRIPT, CURVE_STYLE = (
+    beside(__file__, name) for name in ("one_curve.html", "one_curve.js", "one_curve.css")
+)
 """Script and style stand behind those of the triangle."""
 _FEATURES = {1: "sex", 2: "chest pain"}  # of Heart, with few values: a page carries their kernels in 2 kB
 

@@ -33,12 +33,11 @@ from bokeh.models import (
 from bokeh.plotting import figure
 
 from mklviz.views.chart.axes import style_ticks
-from mklviz.views.chart.bokeh_figure import add_readout, chart_plot, data_range, glyph_of
+from mklviz.views.chart.bokeh_figure import Marks, add_readout, chart_plot, data_range, glyph_of
 from mklviz.views.chart.columns import ANCHORED, KernelSlots
 from mklviz.views.chart.description import Axis, Chart, Column, LineMark, Mark, PointMark
 from mklviz.views.chart.race_charts import STOP, ChartOptions, race_charts, run_table, stop_table, weights_chart, x_axis
 from mklviz.views.look.palette import RunStyle, Theme
-from mklviz.views.race.cursor import Marks
 from mklviz.views.race.readings import Extent, RunFeed
 
 LARGE, SMALL, WEIGHTS = 230, 130, 160  # heights in pixels: of the chart chosen, of the other quantities, and of weights

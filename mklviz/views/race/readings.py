@@ -32,7 +32,6 @@ from mklviz.views.chart.columns import (
     race_slots,
     weight_columns,
 )
-from mklviz.views.host.frames import all_columns_are_held
 
 
 @dataclass(frozen=True)
@@ -134,6 +133,8 @@ class RunFeed:
 
     def push(self, status: str) -> bool:
         """Send what is new; return whether there was any. `status` was read before: a final one means a whole trace."""
+        from mklviz.views.host.frames import all_columns_are_held  # which loads Panel; drawing alone does without
+
         length = len(self.trace)
         self.motion = self._tracker.read(self.trace, LOOK_SECONDS)
         if self._whole:
