@@ -305,6 +305,10 @@ def test_many_samples_are_approximated_and_it_says_so(
     with pytest.warns(UserWarning, match="On 120 samples, more than 100, kernels are approximated"):
         found = mv.MKLClassifier(WORDS).fit(X, y)
     assert "landmarks" in found.notes_[1]
+    with pytest.warns(UserWarning, match="kernels are approximated") as told:  # once, whatever its folds
+        mv.MKLClassifierCV("gauss:1", Cs=[1.0], cv=5, verbose=1).fit(np.vstack([X, X]), np.tile(y, 2))
+    assert sum("approximated" in str(one.message) for one in told) == 1
+    assert "approximated" not in capsys.readouterr().out
     mv.MKLClassifier(WORDS, approximation=mv.Nystrom(20), verbose=1).fit(X, y)
     assert "approximated by 20 landmarks" in capsys.readouterr().out
     with warnings.catch_warnings():

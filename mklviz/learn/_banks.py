@@ -16,7 +16,6 @@ from mklviz.errors import BankTooLarge, KernelError
 from mklviz.kernels import Bank, KernelBank, KernelFamily, Nystrom, NystromBank
 from mklviz.kernels.evaluation.builder import Progress
 from mklviz.kernels.evaluation.checks import MEMORY_LIMIT, read_families
-from mklviz.learn._progress import warn
 from mklviz.typing import Array
 
 AUTO, PRECOMPUTED = "auto", "precomputed"
@@ -134,8 +133,6 @@ def build_bank(
         return bank, bank.notes
     arguments = X, families, chosen.landmarks, chosen.choice, normalize, names, seed
     near = NystromBank.build(*arguments, progress=progress, sample_weight=weights)
-    if why:
-        warn(f"{why} {near.words()}")
     return near, tuple(filter(None, (why, near.words())))
 
 

@@ -276,8 +276,11 @@ class MKLEstimator(BaseEstimator):
         """Build the kernels, solve the problem and keep what was learned."""
         report, seed = Report(type(self).__name__, self.verbose), self._seed()
         bank, notes = self._bank(X, weights, seed, report)
-        for note in notes:
-            report.ended(note)
+        if bank.access == "factors" and self.approximation == AUTO:  # a warning says it, once
+            warn(" ".join(notes))
+        else:
+            for note in notes:
+                report.ended(note)
         problem = Problem(bank, targets, loss, regularizer, weights)
         solver, start = self._solver(problem, seed), self._start(problem)
         threads = effective_n_jobs(self.n_jobs)
