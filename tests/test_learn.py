@@ -27,6 +27,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import mklviz as mv
+from mklviz.contract import ACTIVE_WEIGHT
 from mklviz.errors import KernelError
 from mklviz.learn import _banks
 
@@ -578,7 +579,7 @@ def test_pictures_take_estimators() -> None:
     X, _ = data()
     drawn = mv.plot.shares(fitted(), X)
     shares = fitted().kernel_shares(X)
-    assert sorted(drawn.dimension_values(1)) == pytest.approx(sorted(shares[shares != 0.0]))
+    assert sorted(drawn.dimension_values(1)) == pytest.approx(sorted(shares[np.abs(shares) > ACTIVE_WEIGHT]))
     weights = fitted().weights_
     assert sorted(mv.plot.weights(fitted()).dimension_values(1)) == pytest.approx(sorted(weights[weights > 0.0]))
     with pytest.raises(ValueError, match="fitted estimator"):

@@ -19,6 +19,7 @@ from mklviz.analysis.kernel_weights import (
     distinct,
     heaviest,
 )
+from mklviz.contract import ACTIVE_WEIGHT
 from mklviz.errors import ProblemError
 from mklviz.kernels import Bank
 from mklviz.record import Trace
@@ -123,7 +124,7 @@ def shares(estimator: Fitted, X: ArrayLike, y: ArrayLike | None = None, dark: bo
     """
     theme, trace = theme_of(dark), _fitted(estimator).trace_
     values = np.asarray(estimator.kernel_shares(X, y))
-    chosen = [k for k in np.argsort(-np.abs(values), kind="stable")[:MOST_KERNELS] if values[k]]
+    chosen = [k for k in np.argsort(-np.abs(values), kind="stable")[:MOST_KERNELS] if abs(values[k]) > ACTIVE_WEIGHT]
     chosen.sort(key=lambda k: -values[k])
     names = distinct(trace.kernel_names[k] for k in chosen)
     bars = Bars(names, tuple(values[chosen].tolist()), ("",) * len(chosen), 1.0)
