@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any, Generic, TypeVar, overload
 
-__all__ = ["Later", "cached_property"]
+__all__ = ["Later", "cached_property", "words"]
 
 
 class Later:
@@ -33,6 +33,9 @@ class Later:
         value = getattr(self.load(), name)
         setattr(self, name, value)
         return value
+
+
+words = Later("mklviz.recipe.words")  # reads kernels, losses, regularizers and solvers, for those whose things it makes
 
 
 # -- properties that are computed when they are first asked for

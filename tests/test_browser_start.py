@@ -345,6 +345,9 @@ def test_no_page_and_no_lesson_has_a_word_in_the_console(chromium: Any, server: 
     links = page.locator("#mklviz-front .lessons a").evaluate_all("(all) => all.map((link) => link.href)")
     for link in links:
         page.goto(link)
+        if "page=curve" in link:  # which nothing runs: it stands on the front page
+            page.locator("#mklviz-front[data-open=curve]").wait_for()
+            continue
         loaded(page)
         page.get_by_role("button", name="Run").first.wait_for()
     assert links

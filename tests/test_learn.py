@@ -14,8 +14,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from _shown import html_of
+from scipy.sparse import csr_array
 from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import KernelPCA
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from sklearn.linear_model import LogisticRegressionCV
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
@@ -23,6 +27,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import mklviz as mv
+from mklviz.contract import ACTIVE_WEIGHT
 from mklviz.errors import KernelError
 from mklviz.learn import _banks
 
@@ -301,6 +306,10 @@ def test_many_samples_are_approximated_and_it_says_so(
     with pytest.warns(UserWarning, match="On 120 samples, more than 100, kernels are approximated"):
         found = mv.MKLClassifier(WORDS).fit(X, y)
     assert "landmarks" in found.notes_[1]
+    with pytest.warns(UserWarning, match="kernels are approximated") as told:  # once, whatever its folds
+        mv.MKLClassifierCV("gauss:1", Cs=[1.0], cv=5, verbose=1).fit(np.vstack([X, X]), np.tile(y, 2))
+    assert sum("approximated" in str(one.message) for one in told) == 1
+    assert "approximated" not in capsys.readouterr().out
     mv.MKLClassifier(WORDS, approximation=mv.Nystrom(20), verbose=1).fit(X, y)
     assert "approximated by 20 landmarks" in capsys.readouterr().out
     with warnings.catch_warnings():
@@ -313,7 +322,6 @@ def test_many_samples_are_approximated_and_it_says_so(
     [
         ({"kernels": "sigmoid"}, "no kernel family"),
         ({"kernels": 3}, "list of families"),
-        ({"kernels": ["gauss:1", "poly:1"]}, "one text"),
         ({"loss": mv.Hinge}, "words"),
         ({"regularizer": mv.Simplex}, "words"),
         ({"solver": None}, "by name"),
@@ -322,6 +330,10 @@ def test_many_samples_are_approximated_and_it_says_so(
         ({"solver": "magic"}, "no solver called"),
         ({"solver": "spg,level"}, "one solver"),
         ({"C": -1.0}, "C must be a positive number"),
+        ({"class_weight": {1.0: -1}}, "from 0 upwards for each class"),
+        ({"class_weight": "equal"}, 'None, "balanced", or a number'),
+        ({"kernels": [np.eye(3), np.eye(3)]}, "Matrices are data"),
+        ({"kernels": [len, 3]}, "list of families"),
         ({"approximation": 200}, "Nystrom"),
         ({"loss": "multiclass-hinge"}, "two classes"),
     ],
@@ -496,3 +508,136 @@ def test_kernel_values_of_new_points_in_another_shape_are_refused_in_words_of_ke
             found.predict(wrong)
     with pytest.raises(KernelError, match="puts the kernels last"):
         found.predict(np.moveaxis(new, -1, 0))
+
+
+@pytest.mark.parametrize("approximation", [None, mv.Nystrom(30)])
+@pytest.mark.parametrize("normalize", ["diagonal", "mean-diagonal"])
+def test_the_learned_kernel_is_the_weighted_sum_and_serves_other_methods(normalize: str, approximation: Any) -> None:
+    X, y = data()
+    model = mv.MKLClassifier(WORDS, normalize=normalize, approximation=approximation).fit(X, y)
+    K = model.kernel(X, X[:7])
+    np.testing.assert_allclose(K.T, model.kernel(X[:7], X), rtol=1e-12)
+    by_hand = model.kernel(X, X[model.support_]) @ model.dual_coef_[0] + model.intercept_[0]
+    np.testing.assert_allclose(by_hand, model.decision_function(X), rtol=0, atol=1e-9)
+    if approximation is None:
+        bank = mv.KernelBank.build(X, FAMILIES, normalize)
+        np.testing.assert_allclose(bank.combine(model.weights_)[:, :7], K, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(model.kernel.diag(X), np.diag(model.kernel(X)))
+    svm = SVC(kernel=model.kernel).fit(X, y)
+    given = SVC(kernel="precomputed").fit(model.kernel(X), y)
+    np.testing.assert_allclose(svm.decision_function(X), given.decision_function(model.kernel(X)))
+    assert KernelPCA(2, kernel=model.kernel).fit_transform(X).shape == (len(X), 2)
+    process = GaussianProcessRegressor(2.0 * model.kernel + WhiteKernel(1.0), optimizer=None).fit(X, y)
+    mean = 2.0 * model.kernel(X) @ np.linalg.solve(2.0 * model.kernel(X) + np.eye(len(X)), y)
+    np.testing.assert_allclose(process.predict(X), mean, atol=1e-8)
+    GaussianProcessRegressor(2.0 * model.kernel + WhiteKernel(1.0)).fit(X, y)  # gradients in the parameters of others
+
+
+def test_the_learned_kernel_of_precomputed_kernels_takes_their_values() -> None:
+    X, y = data()
+    values = np.stack([X @ X.T, (1.0 + X @ X.T) ** 2], axis=-1)
+    model = mv.MKLClassifier("precomputed").fit(values, y)
+    by_hand = model.kernel(values[:9])[:, model.support_] @ model.dual_coef_[0] + model.intercept_[0]
+    np.testing.assert_allclose(by_hand, model.decision_function(values[:9]))
+    with pytest.raises(AttributeError, match="keep no points"):
+        _ = model.support_vectors_
+
+
+def test_support_vectors_are_told_as_in_an_svm() -> None:
+    X, y = data()
+    model = fitted()
+    np.testing.assert_array_equal(model.support_vectors_, X[model.support_])
+    np.testing.assert_array_equal(model.n_support_, [(y[model.support_] == label).sum() for label in model.classes_])
+    assert mv.MKLRegressor("gauss:1").fit(X, X[:, 0]).n_support_.tolist() == [len(X)]
+
+
+def test_parts_of_kernels_sum_to_decisions_and_shares_to_one_and_to_the_score() -> None:
+    X, y = data()
+    model = fitted()
+    parts = model.decision_parts(X)
+    np.testing.assert_allclose(parts.sum(axis=0) + model.intercept_[0], model.decision_function(X), atol=1e-9)
+    assert model.kernel_shares(X).sum() == pytest.approx(1.0)
+    assert not model.kernel_shares(X)[model.weights_ == 0.0].any()
+    with pytest.raises(ValueError, match="no sum over kernels"):
+        model.kernel_shares(X, y)
+    target = X[:, 0] - 0.5 * X[:, 1]
+    target -= target.mean()
+    regressor = mv.MKLRegressor("gauss:2@each").fit(X, target)
+    predicted = regressor.predict(X)
+    # the product measure of a joint linear model (Dupre la Tour et al. 2022), where the mean is zero
+    split = [part @ (2.0 * target - predicted) / (target @ target) for part in regressor.decision_parts(X)]
+    np.testing.assert_allclose(regressor.kernel_shares(X, target), split)
+    rest = regressor.intercept_[0] * (2.0 * target - predicted).sum() / (target @ target)
+    assert sum(split) + rest == pytest.approx(regressor.score(X, target))
+    codes = (X[:, 0] > 0.0).astype(int) + (X[:, 1] > 0.0)
+    several = mv.MKLClassifier("gauss:2@each").fit(X, codes)
+    assert several.kernel_shares(X).sum() == pytest.approx(1.0)
+    assert several.n_support_.sum() == len(several.support_)
+
+
+def test_pictures_take_estimators() -> None:
+    X, _ = data()
+    drawn = mv.plot.shares(fitted(), X)
+    shares = fitted().kernel_shares(X)
+    assert sorted(drawn.dimension_values(1)) == pytest.approx(sorted(shares[np.abs(shares) > ACTIVE_WEIGHT]))
+    weights = fitted().weights_
+    assert sorted(mv.plot.weights(fitted()).dimension_values(1)) == pytest.approx(sorted(weights[weights > 0.0]))
+    with pytest.raises(ValueError, match="fitted estimator"):
+        mv.plot.weights(mv.MKLClassifier())
+
+
+@pytest.mark.parametrize("kernels", ["linear", "poly:2", "gauss:1,2@all+each", [RBF(2.0), "linear"]])
+def test_sparse_tables_are_learned_as_dense_ones(kernels: Any) -> None:
+    X, y = data()
+    X = np.where(np.abs(X) < 0.7, 0.0, X)
+    model = mv.MKLClassifier(kernels).fit(csr_array(X), y)
+    same = mv.MKLClassifier(kernels).fit(X, y)
+    np.testing.assert_array_equal(model.decision_function(csr_array(X)), same.decision_function(X))
+    transformer = mv.KernelTransformer(kernels)
+    np.testing.assert_array_equal(transformer.fit_transform(csr_array(X)), transformer.fit_transform(X))
+
+
+def test_functions_and_kernels_of_scikit_learn_are_kernels_also_beside_words() -> None:
+    X, y = data()
+    same = mv.MKLClassifier("gauss:2 poly:1", normalize="none").fit(X, y)
+    listed: list[Any] = [RBF(2.0), lambda left, right: 1.0 + left @ right.T]
+    model = mv.MKLClassifier(listed, normalize="none").fit(X, y)
+    a, b = model.weights_
+    np.testing.assert_allclose(model.kernel(X), a * RBF(2.0)(X) + b * (1.0 + X @ X.T))
+    assert model.kernel_names_ == ["RBF(length_scale=2) on all", "lambda on all"]
+    mixed = mv.MKLClassifier(["gauss:2", mv.Polynomial(degrees=[1])], normalize="none").fit(X, y)
+    np.testing.assert_array_equal(mixed.decision_function(X), same.decision_function(X))
+    wide = RBF(np.full(X.shape[1], 2.0))  # one length for each column
+    assert mv.MKLClassifier(wide).fit(X, y).score(X, y) > 0.6
+    found = GridSearchCV(mv.MKLClassifier(), {"kernels": ["gauss:1", RBF(2.0), [RBF(1.0), "poly:1"]]}, cv=3).fit(X, y)
+    assert len(found.cv_results_["params"]) == 3
+    assert found.best_estimator_.score(X, y) > 0.5
+
+
+def test_the_best_estimator_of_a_search_is_the_one_fitted_at_its_values() -> None:
+    X, y = data()
+    found = mv.MKLClassifierCV(WORDS, Cs=[0.1, 1.0], ps=[1.0, 2.0], cv=3).fit(X, y)
+    best = found.best_estimator_
+    assert type(best) is mv.MKLClassifier
+    assert best.C == found.C_
+    np.testing.assert_array_equal(best.decision_function(X), found.decision_function(X))
+    np.testing.assert_array_equal(best.classes_, found.classes_)
+    refit = copy.deepcopy(best).fit(X, y)
+    np.testing.assert_array_equal(refit.weights_, best.weights_)
+
+
+@pytest.mark.parametrize("bank", [mv.KernelBank, mv.NystromBank, mv.ProductBank])
+def test_banks_know_the_columns_of_a_table_by_name(bank: Any) -> None:
+    X = pd.DataFrame(data()[0][:, :3], columns=["age", "sex", "weight"])
+    families = [] if bank is mv.ProductBank else [[mv.Gaussian(widths=[1.0], on=["sex"])]]
+    assert any("sex" in name for name in bank.build(X, *families).names)
+    assert "x1" in mv.KernelBank.build(X.to_numpy(), [mv.Gaussian(widths=[1.0], on="each")]).names[0]
+
+
+def test_kernels_are_chosen_by_names_behind_a_column_transformer() -> None:
+    X, y = data()
+    table = pd.DataFrame(X[:, :3], columns=["age", "sex", "weight"])
+    columns = ColumnTransformer([("num", StandardScaler(), ["age", "sex"]), ("rest", "passthrough", ["weight"])])
+    model = make_pipeline(columns, mv.MKLClassifier(mv.Gaussian(widths=[1.0], on=["age", "weight"])))
+    model.set_output(transform="pandas").fit(table, y)
+    assert model[-1].kernel_names_ == ["gauss 2⁰ on num__age, rest__weight"]

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from _waits import PATIENCE
 
+import mklviz as mv
 from mklviz.datasets import list_datasets, load_dataset
 from mklviz.engine import solver_classes
 from mklviz.errors import MklvizError, ProblemError
@@ -321,3 +322,27 @@ def test_weights_of_classes_are_refused_where_there_is_no_place_for_them() -> No
         Recipe().changed(class_weight="fair")
     with pytest.raises(ProblemError, match="no classes to balance"):
         Recipe().changed(class_weight="balanced", loss=Squared(1.0))
+
+
+def test_words_of_recipes_are_taken_wherever_their_things_are() -> None:
+    X, y = np.random.default_rng(0).normal(size=(30, 3)), np.tile([-1.0, 1.0], 15)
+    words: Any = "gauss:1,2@each poly:1"
+    for bank in (mv.KernelBank, mv.NystromBank):
+        families = [mv.Gaussian(widths=[1.0, 2.0], on="each"), mv.Polynomial(degrees=[1])]
+        assert bank.build(X, words).names == bank.build(X, families).names
+    loss: Any = "hinge:C=10"
+    ball: Any = "lp-ball:p=2"
+    problem = mv.Problem(mv.KernelBank.build(X, words), y, loss, ball)
+    assert problem.loss == mv.Hinge(C=10.0)
+    assert problem.regularizer == mv.LpBall(2.0)
+    assert (
+        mv.make_solver("level:lam=0.5", seed=3).param.values()
+        == mv.make_solver("level", lam=0.5, seed=3).param.values()
+    )
+    simplex = mv.Problem(problem.bank, y, problem.loss)
+    assert mv.solve(simplex, "level:lam=0.5").best.objective == mv.solve(simplex, "level", lam=0.5).best.objective
+    assert mv.race(simplex, ["level:lam=0.5", "spg"]).traces
+    with pytest.raises(ValueError, match="names 2"):
+        mv.make_solver("level:lam=0.5,spg")
+    with pytest.raises(ValueError, match="Matrices are data"):
+        mv.KernelBank.build(X, np.eye(3))

@@ -11,6 +11,7 @@ import param
 import mklviz.solvers
 from mklviz.contract import Solver
 from mklviz.errors import ProblemError, UnknownName
+from mklviz.lazy import words
 from mklviz.plugins import classes_in, left_out, module_called, named
 from mklviz.problem import Problem
 from mklviz.quoting import suggestions
@@ -36,7 +37,7 @@ def why_not(solver: Solver, problem: Problem) -> str:
 
 
 def make_solver(solver: str | Solver, **options: Any) -> Solver:
-    """Return a solver from its registry name and options; a ready solver is returned as it is.
+    """Return a solver from its name and options, also in words, "level:lam=0.5"; a ready solver is returned as it is.
 
     Raises
     ------
@@ -51,6 +52,11 @@ def make_solver(solver: str | Solver, **options: Any) -> Solver:
         return solver
     if not isinstance(solver, str):
         raise ProblemError(f"A solver is given by its name, such as 'level', or ready made, not as {solver!r:.80}.")
+    if ":" in solver:
+        chosen = words.read_solvers(solver)
+        if len(chosen) != 1:
+            raise ProblemError(f"One solver is asked for, but {solver!r:.80} names {len(chosen)}.")
+        solver, options = chosen[0].name, {**dict(chosen[0].options), **options}
     kind = _class_called(solver)
     unknown = sorted(set(options) - set(kind.param))
     if unknown:

@@ -19,12 +19,12 @@ from mklviz.errors import KernelError
 from mklviz.kernels.evaluation.builder import Block, Builder, Progress, family_sizes, plan
 from mklviz.kernels.evaluation.checks import (
     MEMORY_LIMIT,
-    check_families,
     check_memory,
     check_normalization,
     checked_counts,
     feature_labels,
     own_points,
+    read_families,
     refuse_if_too_large,
     size_remark,
 )
@@ -195,11 +195,11 @@ class KernelBank:
         X : (n, d) array
             Samples, standardized as a rule.
         families : sequence of KernelFamily
-            Such as ``[Gaussian(on="all+each"), Polynomial(on="each")]``.
+            Such as ``[Gaussian(on="all+each"), Polynomial(on="each")]``, or in words, "gauss@all+each poly@each".
         normalize : "trace", "mean-diagonal", "diagonal" or "none"
             Scaling of each kernel.
         feature_names : sequence of str, optional
-            Names used in the kernels' names; x1, x2, ... by default.
+            Names used in the kernels' names; by default those of a DataFrame's columns, or x1, x2, ...
         max_bytes : int
             Memory allowed; a bank that needs more even so is refused before it is built.
         progress : callable, optional
@@ -226,10 +226,10 @@ class KernelBank:
         points = own_points(X)
         check_normalization(normalize)
         check_precision(precision)
-        check_families(families)
+        families = read_families(families)
         check_memory(max_bytes)
         check_cache(cache_mb)
-        names = feature_labels(feature_names, points.shape[1])
+        names = feature_labels(feature_names, points.shape[1], X)
         planned = plan(len(points), points.shape[1], families, max_bytes, names, precision, rows)
         refuse_if_too_large(planned.m, len(points), planned.size, max_bytes)
         counts = checked_counts(sample_weight, len(points))
@@ -317,7 +317,7 @@ class KernelBank:
         """
         check_normalization(normalize)
         check_memory(max_bytes)
-        check_families(families)
+        families = read_families(families)
         given_ones: list[Any] = list(distances)  # type: ignore[arg-type]
         matrices, sources, specs = of_distances(given_ones, families, names)
         taken = take_grams(matrices, [spec.name for spec in specs], normalize, max_bytes, "auto", None, None, repair)

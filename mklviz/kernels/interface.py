@@ -242,6 +242,16 @@ class Miniature(Protocol):
 
 
 @runtime_checkable
+class Movable(Part, Protocol):
+    """Extra abilities of a part whose kernels are added and can be had between any points."""
+
+    which: Indices  # the kernels' places in the bank
+
+    def at(self, points: Array | None) -> Part:
+        """Return the kernels between any point and `points`, or all samples where kernel values were given."""
+
+
+@runtime_checkable
 class Merging(Protocol):
     """Extra abilities of a part whose samples one sample can replace."""
 

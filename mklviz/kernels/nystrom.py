@@ -21,12 +21,12 @@ from mklviz.context.cancelling import checkpoint, spending
 from mklviz.errors import BankTooLarge, KernelError
 from mklviz.kernels.evaluation.builder import Progress
 from mklviz.kernels.evaluation.checks import (
-    check_families,
     check_memory,
     check_normalization,
     check_points,
     checked_counts,
     feature_labels,
+    read_families,
     refuse_if_too_large,
 )
 from mklviz.kernels.evaluation.nystrom import CHOICES, Accuracy, FeatureMaps, NystromBuilder, check_landmarks
@@ -197,11 +197,11 @@ class NystromBank:
         """
         points, approximation = check_points(X), Nystrom(landmarks, choice)
         check_normalization(normalize)
-        check_families(families)
+        families = read_families(families)
         check_memory(max_bytes)
         if not (is_whole(seed) and seed >= 0):
             raise KernelError(f"seed must be a whole number, 0 or more, but {seed!r} was given.")
-        labels = feature_labels(feature_names, points.shape[1])
+        labels = feature_labels(feature_names, points.shape[1], X)
         cls.check_size(len(points), points.shape[1], families, approximation, max_bytes, labels)
         scaling = normalize, checked_counts(sample_weight, len(points))
         builder = NystromBuilder(points, families, labels, *scaling, landmarks, choice, seed, max_bytes, progress)
@@ -337,6 +337,13 @@ class NystromPart:
     def cross(self, X_new: ArrayLike) -> NystromCross:
         """Return the kernels between new points (n_new, d) and the part's samples."""
         return NystromCross(self, numbers(X_new, "The array of new points"))
+
+    def at(self, points: Array | None) -> NystromPart:
+        """Return these kernels between any point and others than the bank's samples."""
+        new = np.empty((0, self.maps.n_features)) if points is None else points
+        rows = np.empty((len(new), self.maps.width))
+        self.maps.write(new, rows, np.ones(self.bank_shape[0]))
+        return NystromPart(self.maps, rows, self.which, None, self.bank_shape)
 
     def spread(self, weights: Array) -> Array:
         """Return weights (len(which),) of the part's kernels as weights (m,) of all."""

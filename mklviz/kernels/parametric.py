@@ -117,7 +117,7 @@ class ParametricBank:
             numbers.
         """
         points = own_points(X)
-        features = feature_labels(feature_names, points.shape[1])
+        features = feature_labels(feature_names, points.shape[1], X)
         terms = _terms(kernel)
         own = [check_names(term, features) for term in terms]
         chosen = terms[0] if len(terms) == 1 else SumOfKernels(terms, features)

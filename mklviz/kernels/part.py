@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,6 +34,20 @@ class KernelPart:
     # the block
     streams: tuple[tuple[Indices, Indices, StreamedGaussians], ...] = ()
     given: Given | None = None  # how kernel values are made of what is given for new points, unless they are given
+
+    def at(self, points: Array | None) -> KernelPart:
+        """Return these kernels between any point and others than the bank's samples, or all samples of given ones."""
+        if not all(map(len, self.scales)):
+            raise KernelError("The model has no support vectors, so no kernel was learned.")
+        count = self.bank_shape[1] if points is None else len(points)
+        scales = [np.broadcast_to(scale[:1], (count,)) for scale in self.scales]
+        if points is not None and self.normalize == "diagonal":
+            scales = [
+                sample_scales(spec.family.diagonal(points[:, list(spec.columns)], spec.value), "diagonal", spec.name)
+                for spec in self.kernels
+                if spec.family is not None
+            ]
+        return replace(self, scales=tuple(scales), points=points, samples=np.arange(count))
 
     def cross(self, X_new: ArrayLike) -> CrossBank:
         """Return the kernels between new points and the part's samples.

@@ -137,7 +137,7 @@ class ProductBank:
         """
         points = own_points(X)
         n, width = points.shape
-        labels = feature_labels(feature_names, width)
+        labels = feature_labels(feature_names, width, X)
         cls.check_size(n, width, max_bytes)
         distances = FeatureDistances(points, membership(groups, width))
         return cls(distances, group_names(groups, labels), n, cache_mb)

@@ -10,13 +10,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from mklviz.errors import BankTooLarge, KernelError
 from mklviz.kernels import Bank, KernelBank, KernelFamily, Nystrom, NystromBank
 from mklviz.kernels.evaluation.builder import Progress
-from mklviz.kernels.evaluation.checks import check_families
-from mklviz.learn._progress import warn
-from mklviz.recipe.words import read_kernels
+from mklviz.kernels.evaluation.checks import MEMORY_LIMIT, read_families
 from mklviz.typing import Array
 
 AUTO, PRECOMPUTED = "auto", "precomputed"
@@ -24,28 +23,32 @@ POINT = ", point "  # between the kernel and the training point in the name of a
 MOST_EXACT = 20_000  # samples up to which "auto" leaves kernels exact, row by row
 
 
-def families_of(kernels: str | KernelFamily | Sequence[KernelFamily]) -> tuple[KernelFamily, ...]:
-    """Return the families that words, one family or a list of them stand for."""
-    if isinstance(kernels, str):
-        return read_kernels(kernels)
-    families = (kernels,) if isinstance(kernels, KernelFamily) else kernels
-    if isinstance(families, Sequence) and any(isinstance(entry, str) for entry in families):
-        raise KernelError('Kernels in words are one text, with spaces between the families: "gauss:1,4@each poly:1".')
-    check_families(families)
-    return tuple(families)
+def dense(X: Any) -> Any:
+    """Return a sparse matrix as an array, or say that it does not fit into memory; anything else as it is."""
+    if not issparse(X):
+        return X
+    matrix: Any = X
+    size = 8 * matrix.shape[0] * matrix.shape[1]
+    if size > MEMORY_LIMIT:
+        raise BankTooLarge(
+            f"X with its zeros takes {size / 2**30:.1f} GB, but {MEMORY_LIMIT / 2**30:.1f} GB are allowed: reduce its"
+            ' columns, as by TruncatedSVD, or give kernels="precomputed" the products X @ X.T.'
+        )
+    return matrix.toarray()
 
 
-def normalization(kernels: Any, classes: bool) -> str:
+def normalization(kernels: Any, classes: bool, width: int) -> str:
     """Return how kernels are scaled by default, always so that C counts as for a kernel with a diagonal of one.
 
     Unit diagonals are best for classes. Functions that are to grow with x lose by them; a kernel that is zero at the
     origin, such as a linear one, would be left with directions alone; and given matrices say nothing of new points.
+    `width`: number of features.
     """
     if not classes or (isinstance(kernels, str) and kernels == PRECOMPUTED):
         return "mean-diagonal"
     vanish = (
-        (family.diagonal(np.zeros((1, 1)), value) <= 0.0).any()
-        for family in families_of(kernels)
+        (family.diagonal(np.zeros((1, width if family.on == "all" else 1)), value) <= 0.0).any()
+        for family in read_families(kernels)
         for value in family.values()
     )
     return "mean-diagonal" if any(vanish) else "diagonal"
@@ -69,6 +72,8 @@ def refuse_other_kernels(X: Any, n: int, m: int, side_by_side: bool) -> None:
         return
     expected = f"(new points, {n * m})" if side_by_side else f"(new points, {n}, {m})"
     turned = " numpy.moveaxis(array, 0, -1) puts the kernels last." if shape[::2] == (m, n) else ""
+    if len(shape) > 1 and shape[0] == shape[1] != n:
+        turned = " Values among the new points themselves say nothing: those with the training points are needed."
     raise KernelError(
         f"The model was fitted to {m} precomputed kernel{'s' * (m > 1)} on {n} training points, so new points come as"
         f" kernel values of shape {expected}, but an array of shape {shape} was given.{turned}"
@@ -121,15 +126,13 @@ def build_bank(
         grams, called = kernel_values(X, len(X)), _kernels_of(names, len(X))
         bank = KernelBank.from_grams(grams, called, normalize, sample_weight=weights, repair=repair)
         return bank, bank.notes
-    families = families_of(kernels)
+    families = read_families(kernels)
     chosen, why = _approximation(approximation, X, families, names)
     if chosen is None:
         bank = KernelBank.build(X, families, normalize, names, progress=progress, sample_weight=weights)
         return bank, bank.notes
     arguments = X, families, chosen.landmarks, chosen.choice, normalize, names, seed
     near = NystromBank.build(*arguments, progress=progress, sample_weight=weights)
-    if why:
-        warn(f"{why} {near.words()}")
     return near, tuple(filter(None, (why, near.words())))
 
 

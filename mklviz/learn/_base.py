@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from io import BytesIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -23,6 +23,7 @@ from mklviz.learn._banks import (
     AUTO,
     PRECOMPUTED,
     build_bank,
+    dense,
     kernel_values,
     normalization,
     refuse_list,
@@ -38,13 +39,17 @@ from mklviz.recipe.words import read_loss, read_regularizer, read_solvers
 from mklviz.record import Trace
 from mklviz.typing import Array, Indices
 
+if TYPE_CHECKING:
+    from mklviz.learn.kernel import LearnedKernel
+
 MOST_BLIND = 0.1  # squares off the diagonal, relative to those on it
 MOST_SHOWN = 10  # kernels in the HTML representation
 
-PARAMETERS = """kernels : str, KernelFamily, sequence of KernelFamily or "precomputed"
+PARAMETERS = """kernels : str, KernelFamily, callable, sequence of these or "precomputed"
         Which kernels, in words such as ``"gauss:2^-3...2^6@each poly:1...3"``, as families, such as ``mv.Gaussian()``,
         or "paper": Gaussians 2^-3 ... 2^6 and polynomials 1 ... 3, on all and on each feature. They expect standardized
-        features. "precomputed": X holds kernel values, (points, training points, kernels), or as `KernelTransformer`
+        features. Functions k(X, Z) of two tables, such as scikit-learn's ``RBF()``, are kernels, too, and all may stand
+        in a list. "precomputed": X holds kernel values, (points, training points, kernels), or as `KernelTransformer`
         makes them.
     loss : str or Loss
         In words, such as "logistic" or "epsilon-insensitive:epsilon=0.2", or an object; C takes the place of its own.
@@ -87,6 +92,13 @@ ATTRIBUTES = """weights_ : (m,) array
         Signed dual variables of the support vectors.
     support_ : (s,) array of int
         The support vectors' places among the samples.
+    support_vectors_ : (s, d) array
+        The points there; not of precomputed or approximate kernels, which need none.
+    n_support_ : (1,) or (c,) array of int
+        Support vectors; of a classifier those of each class.
+    kernel : LearnedKernel
+        ``kernel(X, Z)`` is the weighted sum of the kernels, also for ``SVC(kernel=...)``, `KernelPCA` and
+        `GaussianProcessRegressor`.
     intercept_ : (1,) or (c,) array
     n_iter_ : int
         Steps taken, the start counted.
@@ -95,6 +107,19 @@ ATTRIBUTES = """weights_ : (m,) array
     n_features_in_ : int
     feature_names_in_ : array of str
         Where X has names of columns."""
+
+
+FITTED = (
+    "trace_",
+    "weights_",
+    "kernel_names_",
+    "support_",
+    "n_support_",
+    "dual_coef_",
+    "intercept_",
+    "n_iter_",
+    "notes_",
+)
 
 
 def _blind(problem: Problem, best: Iterate, matrices: bool) -> tuple[str, ...]:
@@ -219,7 +244,9 @@ class MKLEstimator(BaseEstimator):
             refuse_list(X, y)
         targets = {} if y is None and rules.get("reset") is False else {"y": y}
         refuse_masked(X, "X")  # scikit-learn drops the mask
-        return validate_data(self, X, dtype=np.float64, order="C", allow_nd=self._precomputed, **targets, **rules)
+        rules |= {"dtype": np.float64, "order": "C", "allow_nd": self._precomputed, "accept_sparse": "csr"}
+        checked = validate_data(self, X, **targets, **rules)
+        return (dense(checked[0]), checked[1]) if isinstance(checked, tuple) else dense(checked)
 
     def _counted(self, X: Array, y: Array, sample_weight: Any) -> tuple[Array, Array, Array | None]:
         """Return the samples that have weight, their targets, and their weights, None where all count alike."""
@@ -241,7 +268,7 @@ class MKLEstimator(BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         named = None if names is None else names.tolist()
         auto = isinstance(self.normalize, str) and self.normalize == AUTO
-        normalize = normalization(self.kernels, is_classifier(self)) if auto else self.normalize
+        normalize = normalization(self.kernels, is_classifier(self), X.shape[1]) if auto else self.normalize
         arguments = self.kernels, X, named, normalize, self.approximation
         return build_bank(*arguments, seed, report.building, weights, self.repair)
 
@@ -249,8 +276,11 @@ class MKLEstimator(BaseEstimator):
         """Build the kernels, solve the problem and keep what was learned."""
         report, seed = Report(type(self).__name__, self.verbose), self._seed()
         bank, notes = self._bank(X, weights, seed, report)
-        for note in notes:
-            report.ended(note)
+        if bank.access == "factors" and self.approximation == AUTO:  # a warning says it, once
+            warn(" ".join(notes))
+        else:
+            for note in notes:
+                report.ended(note)
         problem = Problem(bank, targets, loss, regularizer, weights)
         solver, start = self._solver(problem, seed), self._start(problem)
         threads = effective_n_jobs(self.n_jobs)
@@ -280,15 +310,86 @@ class MKLEstimator(BaseEstimator):
         self.weights_ = trace.best.weights
         self.kernel_names_ = list(problem.bank.names)
         self.support_ = solution.support if self._kept is None else self._kept[solution.support]
+        self.n_support_ = self._counts(problem.y[solution.support])
         self.dual_coef_ = np.atleast_2d(solution.signed.T)
         self.intercept_ = np.atleast_1d(np.asarray(solution.function.bias, dtype=np.float64))
         self.n_iter_ = len(trace)  # the start, which is solved like the others, counts
         self.notes_ = list(notes)
 
+    def _counts(self, targets: Array) -> Indices:
+        """Return how many samples of such targets there are, by class where there are any."""
+        return np.array([len(targets)])
+
+    @property
+    def support_vectors_(self) -> Array:
+        """The support vectors, (s, d)."""
+        check_is_fitted(self, "weights_")
+        points: Array | None = getattr(self._function.part, "points", None)
+        if points is None:
+            raise AttributeError("Precomputed and approximate kernels keep no points: take X[estimator.support_].")
+        return points
+
+    @property
+    def kernel(self) -> LearnedKernel:
+        """The learned kernel, a function of two tables of points."""
+        from mklviz.learn.kernel import LearnedKernel  # scikit-learn's Gaussian processes take a moment to import
+
+        check_is_fitted(self, "weights_")
+        return LearnedKernel(self._function)
+
     # -- deciding
+
+    def decision_parts(self, X: Any) -> Array:
+        """Return what each kernel adds to the learned function at points `X`, (m, n), or (m, n, c) with c classes.
+
+        Their sum and `intercept_` are the learned function.
+
+        Examples
+        --------
+        >>> import mklviz as mv
+        >>> data = mv.load_dataset("iris")
+        >>> model = mv.MKLClassifier("gauss:1@each").fit(data.X, data.y)
+        >>> model.decision_parts(data.X).shape
+        (4, 150, 3)
+        """
+        new = self._new_points(X)
+        return self._function.split(new)
+
+    def kernel_shares(self, X: Any, y: Any = None) -> Array:
+        """Return each kernel's share of the learned function at points `X`, (m,), or of a regressor's score there.
+
+        The share of the function is its part's covariance with it over its variance; they sum to one. With `y` (n,) of
+        a regressor it is the product measure of R², ``f_k'(2 y - f) / y'y`` with y and f less the mean of y; they and
+        the intercept's sum to `score`. A share below zero is one that others make up for.
+
+        Examples
+        --------
+        >>> import mklviz as mv
+        >>> data = mv.load_dataset("iris")
+        >>> shares = mv.MKLClassifier("gauss:1@each").fit(data.X, data.y).kernel_shares(data.X)
+        >>> round(float(shares.sum()), 6)
+        1.0
+        """
+        parts = self.decision_parts(X)
+        if y is not None and not is_regressor(self):
+            raise ProblemError("The score of a classifier is no sum over kernels: leave y out for shares of decisions.")
+        if y is None:
+            parts = parts - parts.mean(axis=1, keepdims=True)
+            against = parts.sum(axis=0)
+            whole = float(np.vdot(against, against))
+        else:
+            truth = np.asarray(y, dtype=np.float64) - np.mean(y)
+            against = 2.0 * truth - (parts.sum(axis=0) + self.intercept_ - np.mean(y))
+            whole = float(truth @ truth)
+        return np.asarray(np.tensordot(parts, against, against.ndim) / (whole or 1.0))
 
     def _decide(self, X: Any) -> Array:
         """Return the learned function at new points."""
+        new = self._new_points(X)
+        return self._function(new)
+
+    def _new_points(self, X: Any) -> Array:
+        """Return new points, or kernel values of them, as the learned function takes them."""
         check_is_fitted(self, "weights_")
         m, n = self._function.part.bank_shape
         count = n if self._kept is None else self._given
@@ -298,13 +399,14 @@ class MKLEstimator(BaseEstimator):
         if self._precomputed:
             new = kernel_values(new, count)
             new = new if self._kept is None else new[:, :, self._kept]
-        return self._function(new)
+        return np.asarray(new)
 
     # -- what others see
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._precomputed
+        tags.input_tags.sparse = True
         tags.input_tags.three_d_array = self._precomputed
         return tags
 

@@ -14,7 +14,7 @@ import numpy as np
 from mklviz.contract import Iterate
 from mklviz.kernels import KernelFamily, KernelSpec, kernel_families
 from mklviz.kernels.evaluation.specs import Given, Repair
-from mklviz.kernels.interface import Merging, Part
+from mklviz.kernels.interface import Merging, Movable, Part
 from mklviz.kernels.part import KernelPart
 from mklviz.problem import Problem
 from mklviz.typing import Array, Indices
@@ -32,6 +32,25 @@ class Function:
     def __call__(self, new: Array) -> Array:
         """Return f at new points, (n_new,) or (n_new, c)."""
         return np.asarray(self.part.cross(new).apply(self.weights, self.signed) + self.bias)
+
+    def split(self, new: Array) -> Array:
+        """Return what each kernel of the bank adds to f at new points, (m, n_new) or (m, n_new, c)."""
+        cross, part = self.part.cross(new), _placed(self.part)
+        out = np.zeros((part.bank_shape[0], len(cross), *self.signed.shape[1:]))
+        for k, weight in enumerate(self.weights):
+            alone = np.zeros_like(self.weights)
+            alone[k] = weight
+            out[part.which[k]] = cross.apply(alone, self.signed)
+        return out
+
+    def kernel(self, new: Array, others: Array | None) -> Array:
+        """Return the learned kernel K_d between new points and others; all samples where kernel values were given."""
+        return np.asarray(_placed(self.part).at(others).cross(new).combine(self.weights))
+
+
+def _placed(part: Part) -> Movable:
+    assert isinstance(part, Movable)  # estimators add their kernels
+    return part
 
 
 @dataclass(frozen=True)

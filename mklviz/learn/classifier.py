@@ -15,6 +15,7 @@ from mklviz.contract import Solver
 from mklviz.errors import ProblemError
 from mklviz.kernels import KernelFamily, Nystrom
 from mklviz.learn._base import ATTRIBUTES, PARAMETERS, MKLEstimator
+from mklviz.numbers import is_number
 from mklviz.problem import Loss, Regularizer, loss_families
 from mklviz.typing import Array, Indices
 
@@ -119,11 +120,19 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
         """Return the classes' numbers, 0, 1, ..., from what the loss expects."""
         return np.asarray(targets > 0.0 if len(self.classes_) == 2 else targets, dtype=np.intp)
 
+    def _counts(self, targets: Array) -> Indices:
+        return np.bincount(self._codes(targets), minlength=len(self.classes_))
+
     def _weighed(self, targets: Array, weights: Array | None) -> Array | None:
         """Return what each sample counts, its own weight times that of its class, None where all count alike."""
         if self.class_weight is None:
             return weights
-        codes = self._codes(targets)
+        codes, given = self._codes(targets), self.class_weight
+        known = given == "balanced" if isinstance(given, str) else isinstance(given, Mapping)
+        if not known or (isinstance(given, Mapping) and not all(is_number(w) and w >= 0.0 for w in given.values())):
+            raise ProblemError(
+                f'class_weight is None, "balanced", or a number from 0 upwards for each class, not {given!r:.80}.'
+            )
         of_class = compute_class_weight(
             self.class_weight, classes=self.classes_, y=self.classes_[codes], sample_weight=weights
         )

@@ -17,13 +17,14 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from sklearn.utils import column_or_1d
 from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted
 
 from mklviz.contract import Solver
 from mklviz.engine import path, with_parameter
 from mklviz.engine.grid import check_values
 from mklviz.errors import ProblemError
 from mklviz.kernels import Bank, KernelFamily, Nystrom
-from mklviz.learn._base import PARAMETERS, MKLEstimator
+from mklviz.learn._base import FITTED, PARAMETERS, MKLEstimator
 from mklviz.learn._progress import Report
 from mklviz.learn.classifier import CLASS_WEIGHT, MKLClassifier
 from mklviz.learn.regressor import MKLRegressor
@@ -57,6 +58,8 @@ _FOUND = """C_ : float
         Likewise.
     best_params_ : dict
         Both under their names, p only where it was chosen.
+    best_estimator_ : MKLClassifier or MKLRegressor
+        The one fitted at these values.
     best_index_ : int
         Their place in `cv_results_`.
     best_score_ : float
@@ -163,6 +166,16 @@ class _CrossValidated(MKLEstimator):
         for known in ("classes_", "feature_names_in_"):
             if hasattr(self, known):
                 setattr(one, known, getattr(self, known))
+        return one
+
+    @property
+    def best_estimator_(self) -> _One:
+        """The estimator without cross-validation that was fitted at the values chosen."""
+        check_is_fitted(self, "C_")
+        one = self._one()
+        one.set_params(C=self.C_, **({} if self.p_ is None else {"regularizer": unit_ball(self.p_)}))
+        fitted = ("_function", "_kept", "_given", "classes_", "n_features_in_", "feature_names_in_", *FITTED)
+        one.__dict__.update({name: vars(self)[name] for name in fitted if name in vars(self)})
         return one
 
     def _choose(self, grid: Grid, tried: Sequence[Sequence[FoldScores]]) -> None:

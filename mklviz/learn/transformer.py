@@ -14,9 +14,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from mklviz.kernels import KernelFamily
-from mklviz.kernels.evaluation.checks import check_points, feature_labels, refuse_if_too_large
+from mklviz.kernels.evaluation.checks import check_points, feature_labels, read_families, refuse_if_too_large
 from mklviz.kernels.interface import refuse_masked
-from mklviz.learn._banks import POINT, families_of
+from mklviz.learn._banks import POINT, dense
 from mklviz.typing import Array
 
 
@@ -61,7 +61,7 @@ class KernelTransformer(TransformerMixin, BaseEstimator):
             With a sentence, if there are no such kernels on these columns.
         """
         refuse_masked(X, "X")  # scikit-learn drops the mask
-        self.X_fit_ = check_points(validate_data(self, X, dtype=np.float64, copy=True))
+        self.X_fit_ = check_points(dense(validate_data(self, X, dtype=np.float64, copy=True, accept_sparse="csr")))
         self.kernel_names_ = self._names(getattr(self, "feature_names_in_", None))
         return self
 
@@ -79,7 +79,7 @@ class KernelTransformer(TransformerMixin, BaseEstimator):
         names = feature_labels(features, d)
         return [
             (family, name, list(columns))
-            for family in families_of(self.kernels)
+            for family in read_families(self.kernels)
             for name, columns in family.subsets(d, names)
         ]
 
@@ -93,7 +93,7 @@ class KernelTransformer(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         refuse_masked(X, "X")
-        new = validate_data(self, X, dtype=np.float64, reset=False)
+        new = dense(validate_data(self, X, dtype=np.float64, reset=False, accept_sparse="csr"))
         m, n = len(self.kernel_names_), len(self.X_fit_)
         refuse_if_too_large(m, n, 8 * m * n * len(new))
         out, k = np.empty((len(new), m, n)), 0
@@ -103,6 +103,11 @@ class KernelTransformer(TransformerMixin, BaseEstimator):
                 out[:, k] = family.profile(base, value)
                 k += 1
         return out.reshape(len(new), m * n)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Return a name for every column, the kernel and the training point.

@@ -12,7 +12,7 @@ Solvers have the colours they have on the dashboard, for light pages or, with ``
 """
 
 from mklviz.views.model.decision_pictures import decision
-from mklviz.views.model.kernel_pictures import gram, similarity, weights
+from mklviz.views.model.kernel_pictures import gram, shares, similarity, weights
 from mklviz.views.pictures.export import save, show_in_notebooks
 from mklviz.views.pictures.run_pictures import gap, segment, simplex
 from mklviz.views.pictures.sweep_pictures import plot_growth as growth
@@ -26,6 +26,7 @@ __all__ = [
     "profile",
     "save",
     "segment",
+    "shares",
     "similarity",
     "simplex",
     "spread",

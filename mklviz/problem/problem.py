@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike
 
 from mklviz.errors import ProblemError, UnsupportedProblem
 from mklviz.kernels.interface import Bank, Cross, numbers, refuse_masked
-from mklviz.lazy import cached_property
+from mklviz.lazy import cached_property, words
 from mklviz.problem.losses import Hinge, Loss
 from mklviz.problem.predict import Predictor, weighted_noun
 from mklviz.problem.proving import optimize, prove, relative_gap
@@ -49,9 +49,9 @@ class Problem:
         Labels, -1 or +1; class numbers for the multiclass losses, such as 0, 1, 2, or 1, 3, 7 (predictions are named
         alike, and the k-th smallest is column k of the dual variables); or real targets for regression.
     loss : Loss
-        Such as ``Hinge(C=100.0)``.
+        Such as ``Hinge(C=100.0)``, or in words, "hinge:C=100".
     regularizer : Regularizer
-        Such as ``Simplex()``.
+        Such as ``Simplex()``, or in words, "lp-ball:p=2".
     sample_weight : (n,) array, optional
         How much each sample counts: C times its weight takes the place of C in its loss, as if there were so many of
         it. Zero leaves a sample out. It is None where all are 1.
@@ -72,6 +72,10 @@ class Problem:
     sample_weight: Array | None = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.loss, str):
+            object.__setattr__(self, "loss", words.read_loss(self.loss))
+        if isinstance(self.regularizer, str):
+            object.__setattr__(self, "regularizer", words.read_regularizer(self.regularizer))
         for part, kind, example in (
             (self.loss, Loss, "loss, such as Hinge(C=10.0)"),
             (self.regularizer, Regularizer, "regularizer, such as Simplex()"),

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mklviz.errors import BankTooLarge, KernelError
-from mklviz.kernels.families import KernelFamily
+from mklviz.kernels.families import FunctionKernel, KernelFamily
 from mklviz.kernels.interface import Bank, numbers
+from mklviz.lazy import words
 from mklviz.limits import LIMITS
 from mklviz.numbers import is_number
 from mklviz.typing import Array
@@ -18,8 +20,11 @@ MEMORY_LIMIT = LIMITS.bank_bytes
 MOST = 1e150  # of a feature: the squares of differences between larger ones overflow
 
 
-def feature_labels(labels: Sequence[str] | None, n_features: int) -> list[str]:
-    """Return the features' names, x1, x2, ... where none are given."""
+def feature_labels(labels: Sequence[str] | None, n_features: int, X: object = None) -> list[str]:
+    """Return the features' names: of the columns of `X`, a DataFrame, or x1, x2, ... where none are given."""
+    columns = getattr(X, "columns", None)
+    if labels is None and columns is not None and all(isinstance(name, str) for name in columns):
+        labels = columns
     if labels is not None and not isinstance(labels, Iterable):
         raise KernelError(f"Feature names are given as a list, but {labels!r:.80} was given.")
     names = [f"x{j + 1}" for j in range(n_features)] if labels is None else [str(name) for name in labels]
@@ -49,12 +54,29 @@ def own_points(X: ArrayLike) -> Array:
     return points
 
 
-def check_families(families: Sequence[KernelFamily]) -> None:
-    """Raise `KernelError` unless `families` is a list of kernel families, at least one."""
-    if not isinstance(families, Iterable) or not all(isinstance(family, KernelFamily) for family in families):
-        raise KernelError(f"Kernels are given as a list of families, such as [Gaussian()], not as {families!r:.80}.")
+def read_families(kernels: Any) -> tuple[KernelFamily, ...]:
+    """Return the families that words, families, functions of two tables of points, or a list of them stand for."""
+    listed = kernels if isinstance(kernels, Iterable) and not isinstance(kernels, str) else (kernels,)
+    families = tuple(family for entry in listed for family in _read(entry))
+    if not all(isinstance(family, KernelFamily) for family in families):
+        raise KernelError(f"Kernels are given as a list of families, such as [Gaussian()], not as {kernels!r:.80}.")
     if not families:
         raise KernelError("No kernels were asked for: add at least one kernel family.")
+    return families
+
+
+def _read(entry: Any) -> tuple[Any, ...]:
+    if isinstance(entry, str):
+        return tuple(words.read_kernels(entry))
+    if hasattr(entry, "__array__") or hasattr(entry, "toarray"):
+        raise KernelError(
+            'Matrices are data, not kernels: choose kernels="precomputed" and give numpy.stack([K1, K2], axis=-1) as X,'
+            " or take KernelBank.from_grams; kernels are words, families such as Gaussian(), or functions k(X, Z), also"
+            " in a list."
+        )
+    if callable(entry) and not isinstance(entry, type):
+        return (FunctionKernel(function=entry),)
+    return (entry,)
 
 
 def check_memory(max_bytes: int) -> None:

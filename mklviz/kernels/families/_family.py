@@ -239,6 +239,9 @@ def _column(entry: int | str, n_features: int, feature_names: Sequence[str]) -> 
         return list(feature_names).index(entry)
     if isinstance(entry, (int, np.integer)) and 0 <= entry < n_features:
         return int(entry)
+    behind = [j for j, name in enumerate(feature_names) if name.endswith(f"__{entry}")]  # step__name, of scikit-learn
+    if isinstance(entry, str) and len(behind) == 1:
+        return behind[0]
     raise KernelError(
         f"There is no column {entry!r:.80}. Columns: {', '.join(feature_names[:4])}{', …' if n_features > 4 else ''}"
         f" (numbers 0 to {n_features - 1})."
@@ -279,4 +282,4 @@ class FunctionKernel(KernelFamily):
         return values
 
     def describe(self, value: float) -> str:
-        return str(getattr(self.function, "__name__", "function")).strip("<>")
+        return f"{getattr(self.function, '__name__', self.function)!s:.60}".strip("<>")

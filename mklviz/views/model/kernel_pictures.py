@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import holoviews as hv
 import numpy as np
@@ -18,9 +18,11 @@ from mklviz.analysis.kernel_weights import (
     by_family,
     by_feature,
     by_kernel,
+    distinct,
     heaviest,
     ordered_gram,
 )
+from mklviz.contract import ACTIVE_WEIGHT
 from mklviz.errors import ProblemError
 from mklviz.kernels import Bank
 from mklviz.record import Trace
@@ -30,18 +32,29 @@ from mklviz.views.look.styles import run_styles
 from mklviz.views.pictures.style import HEIGHT, dressed, theme_of
 
 By = Literal["kernel", "family", "feature"]
+
+
+class Fitted(Protocol):
+    """What is drawn of an estimator."""
+
+    trace_: Trace
+
+    def kernel_shares(self, X: Any, y: Any = None) -> Array:
+        """Return each kernel's share of the decisions at `X`, or of the score."""
+
+
 ROW = 18  # pixels for each bar
 AROUND = 90  # pixels for title and axis
 
 
 def weights(
-    trace: Trace, bank: Bank | None = None, by: By = "kernel", step: int | None = None, dark: bool = False
+    trace: Trace | Fitted, bank: Bank | None = None, by: By = "kernel", step: int | None = None, dark: bool = False
 ) -> hv.Element:
-    """Draw the kernel weights that a run found.
+    """Draw the kernel weights that a run or an estimator found.
 
     Parameters
     ----------
-    trace : Trace
+    trace : Trace, or fitted estimator such as MKLClassifier
     bank : Bank, optional
         The bank of the run's problem, which knows families and features; by kernel it is not needed.
     by : "kernel", "family" or "feature"
@@ -71,6 +84,7 @@ def weights(
     >>> picture = mv.plot.weights(trace) + mv.plot.weights(trace, problem.bank, by="feature")
     >>> mv.plot.save(picture, "weights.html")
     """
+    trace = trace if isinstance(trace, Trace) else _fitted(trace).trace_
     theme, here = theme_of(dark), _weights_at(trace, step)
     title = f"{trace.label}, {'solution' if step is None else f'step {step:,}'}"
     if by == "kernel":
@@ -83,6 +97,50 @@ def weights(
     if by == "family":
         return draw_bars(by_family(here, bank), "family", _colour(trace, theme), theme, title)
     return draw_grid(by_feature(here, bank), theme, title)
+
+
+def shares(estimator: Fitted, X: ArrayLike, y: ArrayLike | None = None, dark: bool = False) -> hv.Bars:
+    """Draw each kernel's share of what an estimator decides, or of a regressor's score.
+
+    Parameters
+    ----------
+    estimator : MKLClassifier, MKLRegressor or MKLOneClass
+        Fitted.
+    X : (n, d) array
+        Where it decides.
+    y : (n,) array, optional
+        Values there, for shares of a regressor's score.
+    dark : bool
+        Whether for a dark page.
+
+    Returns
+    -------
+    hv.Bars
+        The 50 largest, see `MKLClassifier.kernel_shares`.
+
+    Examples
+    --------
+    >>> import mklviz as mv
+    >>> data = mv.load_dataset("iris")
+    >>> model = mv.MKLClassifier("gauss:1@each").fit(data.X, data.y)
+    >>> mv.plot.save(mv.plot.shares(model, data.X), "shares.html")
+    """
+    theme, trace = theme_of(dark), _fitted(estimator).trace_
+    values = np.asarray(estimator.kernel_shares(X, y))
+    chosen = [k for k in np.argsort(-np.abs(values), kind="stable")[:MOST_KERNELS] if abs(values[k]) > ACTIVE_WEIGHT]
+    chosen.sort(key=lambda k: -values[k])
+    names = distinct(trace.kernel_names[k] for k in chosen)
+    bars = Bars(names, tuple(values[chosen].tolist()), ("",) * len(chosen), 1.0)
+    title = f"{trace.label}, shares of the {'decision' if y is None else 'score'}"
+    return draw_bars(bars, "kernel", _colour(trace, theme), theme, title, "share")
+
+
+def _fitted(estimator: Fitted) -> Fitted:
+    if isinstance(getattr(estimator, "trace_", None), Trace):
+        return estimator
+    raise ProblemError(
+        f"A run or a fitted estimator is drawn, such as MKLClassifier().fit(X, y), not {estimator!r:.80}."
+    )
 
 
 def _weights_at(trace: Trace, step: int | None) -> Array:
@@ -99,14 +157,14 @@ def _colour(trace: Trace, theme: Theme) -> str:
     return run_styles({trace.solver: trace}, theme)[trace.solver].colour
 
 
-def draw_bars(bars: Bars, of: str, colour: str, theme: Theme, title: str) -> hv.Bars:
+def draw_bars(bars: Bars, of: str, colour: str, theme: Theme, title: str, what: str = "weight") -> hv.Bars:
     """Draw one bar for each name, the first at the top."""
     # pictures side by side share the axes that have one name; in tips a name that begins with another is taken for it
-    value = f"weight_of_{of}"
+    value = f"{what}_of_{of}"
     rows = list(zip(bars.names, bars.values, bars.counted, strict=True))[::-1]
     drawn = hv.Bars(rows, hv.Dimension(of), [value, "note"])
     label = title if bars.share > 0.9995 else f"{title}: {100 * bars.share:.0f} % of the weight"
-    tips = [(of, f"@{of}"), ("weight", f"@{value}{{0.0000}}"), *([("kernels", "@note")] if any(bars.counted) else [])]
+    tips = [(of, f"@{of}"), (what, f"@{value}{{0.0000}}"), *([("kernels", "@note")] if any(bars.counted) else [])]
     return dressed(
         drawn,
         theme,
@@ -114,13 +172,13 @@ def draw_bars(bars: Bars, of: str, colour: str, theme: Theme, title: str) -> hv.
         height=round(theme.scale * max(AROUND + ROW * len(bars.names), 180)),
         invert_axes=True,
         xlabel="",
-        ylabel="value" if of == "parameter" else "kernel weight",
+        ylabel="value" if of == "parameter" else f"kernel {what}",
         color=colour,
         line_color=None,
         bar_width=0.7,
         hover_tooltips=tips,
         tools=["hover"],
-        ylim=(0.0, 1.05 * max(bars.values, default=1.0) or 1.0),
+        ylim=(1.05 * min(0.0, *bars.values, 0.0), 1.05 * max(bars.values, default=1.0) or 1.0),
     )
 
 

@@ -1,0 +1,48 @@
+"""The learned kernel, K_d(x, z) = sum_k d_k K_k(x, z), for other methods: an SVM, kernel PCA, a Gaussian process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.gaussian_process.kernels import Kernel
+
+from mklviz.kernels.evaluation.checks import check_points
+from mklviz.learn._banks import kernel_values
+from mklviz.learn._function import Function
+from mklviz.typing import Array
+
+ROWS = 256  # points whose kernel with themselves is read off a matrix at a time
+
+
+class LearnedKernel(Kernel):
+    """What an estimator's `kernel` is: a function of two tables of points, with no parameters left to learn.
+
+    Called with one table it takes it twice. An estimator of precomputed kernels takes kernel values between new and
+    training points, as its `predict` does, and gives those of the learned kernel.
+    """
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+
+    def __call__(self, X: Any, Y: Any = None, eval_gradient: bool = False) -> Any:
+        """Return the kernel between the rows of `X` and those of `Y`, and its gradient in no parameters if asked."""
+        shape = self.function.part.bank_shape
+        if getattr(self.function.part, "points", X) is None:
+            K = self.function.kernel(kernel_values(np.asarray(X, dtype=np.float64), shape[1]), None)
+        else:
+            left = check_points(X)
+            K = self.function.kernel(left, left if Y is None else check_points(Y))
+        return (K, np.empty((*K.shape, 0))) if eval_gradient else K
+
+    def diag(self, X: Any) -> Array:
+        """Return the kernel of each row of `X` with itself."""
+        blocks = [X[start : start + ROWS] for start in range(0, len(X), ROWS)]
+        return np.concatenate([np.diag(self(block)) for block in blocks])
+
+    def is_stationary(self) -> bool:
+        """Return whether it depends on differences of points alone; that is not promised."""
+        return False
+
+    def __repr__(self) -> str:
+        return f"LearnedKernel({len(self.function.weights)} kernels)"
