@@ -147,7 +147,7 @@ def _name(made: type) -> str:
 
 def unfit(made: type, taken: dict[str, type[T]]) -> str:
     """Return why a class cannot be used beside those whose names are taken, or ""."""
-    missing = sorted(getattr(made, "__abstractmethods__", ()))
+    missing = sorted({*getattr(made, "__abstractmethods__", ()), *getattr(made, "lacking", list)()})
     if missing:
         return f"{made.__name__} does not define {', '.join(missing)}."
     kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)

@@ -70,6 +70,22 @@ def test_numbers_are_predicted_in_their_own_unit(file: Path, capsys: pytest.Capt
     assert 0.8 < score <= 1.0
 
 
+def test_a_test_file_that_is_not_there_is_named_and_a_mean_of_kernels_needs_kernels(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = str(tmp_path / "model.skops")
+    assert main(["fit", "iris", "--kernels", KERNELS, "--out", model, "--test", "nofile.csv"]) == 2
+    assert "nofile.csv" in capsys.readouterr().err
+    left, right = (tmp_path / name for name in ("left.csv", "right.csv"))
+    table = rows(60).assign(id=range(60))
+    table[["id", "one", "kind"]].to_csv(left, index=False)
+    table[["id", "two"]].iloc[5:].to_csv(right, index=False)
+    words = ["fit", f"{left},{right}", "--target", "kind", "--kernels", KERNELS, "--out", model]
+    assert main([*words, "--missing-view", "average"]) == 2
+    assert "--missing-view leave-out" in capsys.readouterr().err
+    assert main([*words, "--missing-view", "leave-out"]) == 0
+
+
 def test_what_a_table_lacks_is_said_and_gaps_are_filled_in(file: Path) -> None:
     model = model_of(read_dataset(file, target="kind"), kernels=KERNELS)
     table = rows(4).astype(object)

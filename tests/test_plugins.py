@@ -6,7 +6,9 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from _plugins import LOSS, REGULARIZER, Save
 
@@ -14,6 +16,9 @@ import mklviz as mv
 import mklviz.solvers
 from mklviz import plugins
 from mklviz.errors import UnknownName
+from mklviz.kernels import KernelFamily
+from mklviz.problem import regularizer_families
+from mklviz.problem.regularizers._regularizer import Penalty
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -99,6 +104,32 @@ def test_a_solver_that_breaks_when_asked_about_a_problem_is_not_offered(save: Sa
     assert "idle" in mv.available_solvers()
     assert "idle" not in mv.available_solvers(posed)
     assert why_not(mv.make_solver("idle"), posed).startswith("Idle broke down when asked about this problem (Attri")
+
+
+def test_a_regularizer_without_the_formulas_that_it_promises_is_unfit() -> None:
+    class Ridge(Penalty):
+        name_ = "ridge"
+
+        def value(self, weights: Any) -> float:
+            return float(weights @ weights)
+
+        def gradient(self, weights: Any) -> Any:
+            return 2.0 * weights
+
+    assert plugins.unfit(Ridge, {}) == "Ridge does not define block, conjugate, prox, weights_from, weights_from_norms."
+    for made in regularizer_families().values():
+        assert plugins.unfit(made, {}) == ""
+
+
+def test_a_kernel_family_whose_parameter_changes_nothing_is_refused() -> None:
+    class Flat(KernelFamily):
+        name_, parameter, widths = "flat", "widths", (1.0, 2.0)
+
+        def base(self, left: Any, right: Any) -> Any:
+            return np.ones((len(left), len(right)))
+
+    with pytest.raises(NotImplementedError):
+        Flat().profile(np.ones((2, 2)), 1.0)
 
 
 # scenarios

@@ -191,9 +191,11 @@ def served(pages: Mapping[str, Callable[[], Any]]) -> Iterator[str]:
     thread = threading.Thread(target=serve, name=SERVES, daemon=True)
     thread.start()
     ready.wait()
-    yield f"http://localhost:{servers[0].port}"
-    servers[0].io_loop.add_callback(servers[0].io_loop.stop)
-    thread.join()
+    try:
+        yield f"http://localhost:{servers[0].port}"
+    finally:
+        servers[0].io_loop.add_callback(servers[0].io_loop.stop)
+        thread.join()
 
 
 def open_pages(browser: Any, address: str, rounds: int) -> dict[str, np.ndarray[Any, Any]]:

@@ -140,7 +140,9 @@ class KernelFamily:
         raise NotImplementedError
 
     def profile(self, base: Array, value: float) -> Array:
-        """Return the kernel matrix for the parameter `value`."""
+        """Return the kernel matrix for the parameter `value`; families without a parameter have only the base."""
+        if self.parameter:
+            raise NotImplementedError
         return base
 
     def from_distances(self, distances: Array) -> Array:

@@ -126,6 +126,14 @@ class Regularizer(ABC):
         """Return G(x), the block form, for the norms x_k = ||f_k||."""
         self._no_formula("the block form")
 
+    @classmethod
+    def lacking(cls) -> list[str]:
+        """Return the formulas that the flags of the class promise and that it does not define."""
+        promised = {"proximal": ("prox",), "conjugated": ("conjugate",)}
+        promised["closed_form"] = ("weights_from", "weights_from_norms", "block")
+        names = [name for flag, formulas in promised.items() if getattr(cls, flag) for name in formulas]
+        return [name for name in names if getattr(cls, name) is getattr(Regularizer, name)]
+
     def _no_formula(self, what: str) -> NoReturn:
         raise UnsupportedProblem(f"The {self.label} comes without a formula for {what}.")
 

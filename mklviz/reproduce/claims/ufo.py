@@ -166,11 +166,14 @@ def _time(data: str, table: _Table) -> PaperClaim:
     )
 
 
+_LOGISTIC = {"liver": "about as long as"}  # 3.5 seconds in the paper, SILP 3.0
+
+
 def _logistic(data: str, table: _Table) -> PaperClaim:
     return replace(
         _time(data, table),
         name=f"ufo-table-1-{data}-logistic",
-        sentence="With the logistic loss UFO-MKL takes longer than with the hinge loss, and not longer than SILP.",
+        sentence=f"With the logistic loss UFO-MKL takes {_LOGISTIC.get(data, 'not longer than')} SILP.",
         setup=_setup(data, table.price(1e-3)).replace("loss=hinge", "loss=logistic"),
         beside="loss=hinge:bias=false; regularizer=simplex; solvers=silp",
         quick="split=0",

@@ -211,10 +211,10 @@ def _packed(files: list[tuple[str, bytes]]) -> tuple[bytes, str, int]:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for name, content in files:
-            archive.writestr(name, content)
+            archive.writestr(name.encode(errors="replace").decode()[-MOST_NAME:], content)
     names = ",".join(name for name, _ in files)
     short = names if len(names) <= MOST_NAME else f"{files[0][0]} and {len(files) - 1} others"
-    return packed.getvalue(), short, len(packed.getvalue())
+    return packed.getvalue(), short, sum(len(content) for _, content in files)
 
 
 def _decoded(piece: Any) -> bytes:
