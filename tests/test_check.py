@@ -287,7 +287,7 @@ def test_a_class_without_a_name_is_a_part_of_others_and_checked_only_where_there
 
 def test_a_module_can_be_checked_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "mklviz.kernels.families.inner_products"]) == 0
-    assert capsys.readouterr().out.startswith("kernel family linear\n")
+    assert "kernel family linear\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
