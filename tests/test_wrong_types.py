@@ -62,7 +62,7 @@ def sentence(call: Callable[[], object]) -> str:
         call()
     said = str(caught.value)
     assert said[0].isupper() or said.split()[0].islower() or said.split("=")[0].isidentifier(), said
-    assert said.endswith((".", ")")), said
+    assert said.endswith((".", ")", "?")), said
     assert "Traceback" not in said
     return said
 
@@ -138,7 +138,7 @@ KERNELS: list[Refusal] = [
     (
         "families",
         lambda given: KernelBank.build(X, given),
-        [None, Gaussian(), "gauss", ["gaussian"], [Gaussian], []],
+        [None, 3, "zebra", ["zebra"], [Gaussian], []],
     ),
     ("normalize", lambda given: KernelBank.build(X, [Gaussian()], normalize=given), [None, "unit", 1, ["trace"]]),
     ("precision", lambda given: KernelBank.build(X, [Gaussian()], precision=given), [None, "half", 32]),
@@ -161,8 +161,8 @@ def test_data_kernels_and_banks(refusal: Refusal) -> None:
 POSED: list[Refusal] = [
     ("bank", lambda given: Problem(given, Y), [None, X, "bank", [np.eye(12)]]),
     ("y", lambda given: Problem(BANK, given), [None, "y", 3, Y + 1j, Y[:5], ["a"] * 12, Y * np.nan]),
-    ("loss", lambda given: Problem(BANK, Y, loss=given), [None, "hinge", Hinge, 10.0]),
-    ("regularizer", lambda given: Problem(BANK, Y, regularizer=given), [None, "simplex", Simplex, 2.0]),
+    ("loss", lambda given: Problem(BANK, Y, loss=given), [None, "hinges", Hinge, 10.0]),
+    ("regularizer", lambda given: Problem(BANK, Y, regularizer=given), [None, "simplexes", Simplex, 2.0]),
     *[
         (name, call, [None, "x", 0.5, EQUAL[:1], EQUAL + 1j, EQUAL * np.nan, [[0.5, 0.5]], ["a", "b"]])
         for name, call in (
