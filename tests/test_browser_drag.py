@@ -40,7 +40,7 @@ def test_a_race_begins_where_the_start_of_a_large_problem_is_let_go(open_app: Op
     handle = app.page.get_by_role("slider", name="Start of the paths")
     handle.wait_for()
     handle.scroll_into_view_if_needed()
-    box = handle.bounding_box()
+    box = app.still(handle.bounding_box, "the handle where it stays")
     before, stood = table(app, "map-path-silp"), handle.get_attribute("style")
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     app.page.mouse.move(x, y)
