@@ -39,7 +39,7 @@ def test_a_guess_is_kept_through_the_race_and_compared_with_what_came_out(open_a
     assert app.page.get_by_text("This is a recording of").count() == 0  # which would tell the answer
     app.page.get_by_role("radio", name="In a corner: one kernel").check()
     app.page.get_by_text("This is a recording of “Three kernels from above”.").wait_for()
-    app.page.get_by_text("A recording of this lesson's race.").wait_for()
+    app.page.get_by_text("A recording. Run lesson brings your own race.").wait_for()
 
 
 def test_the_map_of_a_lesson_stands_right_below_its_controls_and_its_heading_is_explained(open_app: Open) -> None:
