@@ -129,7 +129,7 @@ class Regularizer(ABC):
     @classmethod
     def lacking(cls) -> list[str]:
         """Return the formulas that the flags of the class promise and that it does not define."""
-        promised = {"proximal": ("prox",), "conjugated": ("conjugate",)}
+        promised: dict[str, tuple[str, ...]] = {"proximal": ("prox",), "conjugated": ("conjugate",)}
         promised["closed_form"] = ("weights_from", "weights_from_norms", "block")
         names = [name for flag, formulas in promised.items() if getattr(cls, flag) for name in formulas]
         return [name for name in names if getattr(cls, name) is getattr(Regularizer, name)]
