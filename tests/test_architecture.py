@@ -512,7 +512,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (587, 3),
     "mklviz/views/tabs": (2590, 14),
     "solvers": (6342, 28),
-    "tests": (47859, 259),
+    "tests": (47860, 259),
 }
 
 
