@@ -17,6 +17,18 @@ def deeds(app: App) -> list[str]:
     return [str(text) for text in app.page.locator("p.why:visible:has(b)").all_inner_texts()]
 
 
+LAID_OUT = """() => new Promise((done) => {
+  const figure = Bokeh.Models.get("Plot").prototype.default_view.prototype, { compute_layout } = figure
+  let hidden = 0, times = 0
+  figure.compute_layout = function () { times += !this.is_displayed; compute_layout.call(this) }
+  for (const model of Bokeh.documents[0].all_models) {
+    const view = model.type === "Figure" ? Bokeh.index.find_one(model) : null
+    if (view && !view.is_displayed) { hidden += 1; view.request_repaint() }
+  }
+  setTimeout(() => { figure.compute_layout = compute_layout; done([hidden > 0, times]) }, 500)
+})"""  # whether there are figures that nobody sees, and how often they are laid out where they are to be painted
+
+
 def canvases(app: App) -> int:
     """Number of figures that can be seen."""
     return int(app.page.locator(".bk-Canvas:visible").count())
@@ -45,6 +57,7 @@ def test_the_timeline_steps_back_and_the_race_is_there_again(open_app: Open) -> 
     app.press("Play")
     app.until(lambda: deeds(app) != last, "the first steps")
     app.until(lambda: deeds(app) == last, "the last step, played to")
+    assert app.page.evaluate(LAID_OUT) == [True, 0]
 
     app.page.get_by_role("tab", name="Race").click()
     app.until(lambda: canvases(app) == shown, "the figures of the race")

@@ -658,6 +658,8 @@ SCRIPTS = {
             "default_view",
             "_measure_layout",
             "_after_layout",
+            "_invalidate_layout_if_needed",
+            "is_displayed",
             "build_view",
             "build_views",
             "update_children",

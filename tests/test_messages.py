@@ -9,6 +9,7 @@ import json
 import logging
 import re
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -291,12 +292,18 @@ def test_a_socket_that_closes_while_its_page_is_opened_or_after_its_session_keep
 ) -> None:
     """A browser that goes while data come resets the connection, and the code of its leave is lost."""
     lost: list[str] = []
-    session = Mock(notify_connection_lost=lambda: lost.append("told"), destroyed=False)
+    session = Mock(notify_connection_lost=lambda: lost.append("told"), destroyed=False, connection_count=0)
     connection = SimpleNamespace(_session=session, session=session)
     page = Connected(carried_out, monkeypatch)
     page.socket.ws_connection, page.socket.close_code, page.socket.close_reason = None, code, None
     page.socket._stream = SimpleNamespace(error=error)
-    loop = SimpleNamespace(call_later=lambda seconds, action, left: lost.append(f"{seconds:.0f} s"))
+    given_up: list[Callable[[], None]] = []
+
+    def call_later(seconds: float, action: Callable[..., None], *about: Any) -> None:
+        lost.append(f"{seconds:.0f} s")
+        given_up.append(partial(action, *about))
+
+    loop = SimpleNamespace(call_later=call_later)
     application = SimpleNamespace(client_lost=lambda gone: lost.append("detached"), io_loop=loop)
     monkeypatch.setattr(_Socket, "application", application, raising=False)
 
@@ -316,6 +323,15 @@ def test_a_socket_that_closes_while_its_page_is_opened_or_after_its_session_keep
     page.socket._detach()
     assert lost == ["told", "detached", *ends]
     connection._session = session
+    asyncio.run(page.socket._async_open("token"))
+    lost.clear()
+    page.socket._detach()
+    for action in given_up[:-1]:
+        action()
+    session.request_expiration.assert_not_called()  # it has come back since, and is away only once more
+    for action in given_up[-1:]:
+        action()
+    assert session.request_expiration.call_count == len(ends)
     asyncio.run(page.socket._async_open("token"))
     lost.clear()
     session.destroyed = True

@@ -163,6 +163,13 @@ def test_bokehjs_lays_out_a_figure_that_has_no_layout_yet() -> None:
     assert "layout == null" not in measure[0], gone("The layout of figures (views/host/built_first.js)")
 
 
+def test_bokehjs_lays_out_a_figure_that_nobody_sees_at_each_change() -> None:
+    repaint = re.search(r"    repaint\(\) \{\s+this\._invalidate_layout_if_needed\(\);", SCRIPT)
+    assert repaint, gone("bokeh#7438 (views/host/built_first.js)")
+    changed = SCRIPT[SCRIPT.index("_invalidate_layout_if_needed() {") :][:1000]
+    assert "is_displayed" not in changed, gone("bokeh#7438 (views/host/built_first.js)")
+
+
 def test_bokehjs_takes_a_mouse_that_rests_for_a_long_press() -> None:
     assert "setTimeout(() => this._pointer_timeout(), UIGestures.press_threshold)" in SCRIPT, gone(
         "The long press (views/chart/bokeh_figure.py)"

@@ -142,6 +142,7 @@ class _Page:
     """What the server knows of the page at the other end."""
 
     sockets: list[_Socket] = field(default_factory=list)
+    came: int = 0  # how often a socket was opened
     answering: int = 0  # messages that are being carried out, behind which others wait
     done: deque[str] = field(default_factory=lambda: deque(maxlen=REMEMBERED))  # messages, by their ids
     held: dict[tuple[str, str], int] = field(default_factory=dict)  # letters in each property of each model
@@ -175,6 +176,7 @@ class _Socket(WSHandler):
         elif self._session is not None:
             self._page = _PAGES.setdefault(self._session, _Page())
             self._page.sockets.append(self)
+            self._page.came += 1
             for socket in self._page.sockets[:-1]:
                 socket.ws_connection.stream.close()  # its other end may never answer
 
@@ -197,7 +199,8 @@ class _Socket(WSHandler):
         left = self.close_code in LEFT
         reset = self._stream is not None and isinstance(self._stream.error, ConnectionError)
         if session is not None and (left or reset):
-            self.application.io_loop.call_later(LEAVE if left else RESET, _give_up, session)
+            page = _PAGES.setdefault(session, _Page())
+            self.application.io_loop.call_later(LEAVE if left else RESET, _give_up, session, page, page.came)
 
     async def on_message(self, fragment: str | bytes) -> None:
         """Take a part of a message, and answer when it is complete."""
@@ -287,9 +290,9 @@ def _forget_waiting(connection: Any) -> None:
             connections.remove(connection)
 
 
-def _give_up(session: ServerSession) -> None:
-    """Let the server forget a page to which no browser has come back."""
-    if not session.destroyed and session.connection_count == 0:
+def _give_up(session: ServerSession, page: _Page, came: int) -> None:
+    """Let the server forget a page to which no browser has come back since, be it for a moment."""
+    if page.came == came and not session.destroyed and session.connection_count == 0:
         session.request_expiration()
 
 

@@ -330,8 +330,7 @@ class Marks:
 
     def move(self, positions: Mapping[str, Mapping[str, float]]) -> None:
         """Move the lines to the positions of the runs, by column; a run without a position has no line."""
-        for name in MARKED:
-            column = [float(positions.get(key, {}).get(name, math.nan)) for key in self._keys]
-            drawn = list(self.source.data[name])
-            if any(a != b and not (math.isnan(a) and math.isnan(b)) for a, b in zip(column, drawn, strict=True)):
-                self.source.data = {**self.source.data, name: column}
+        at = {name: [float(positions.get(key, {}).get(name, math.nan)) for key in self._keys] for name in MARKED}
+        drawn = {name: list(self.source.data[name]) for name in MARKED}
+        if str(at) != str(drawn):  # a nan differs from itself
+            self.source.data = {**self.source.data, **at}  # at once: each change paints all figures

@@ -27,7 +27,7 @@ class Shell:
         self.session, self._seen = session, seen
         self.tabs: dict[type[Tab], Tab] = {}  # those that have been opened so far
         self._broken: dict[type[Tab], str] = {}
-        self._behind: set[type[Tab]] = set()  # in other colours, as they are not seen, or without steps to show
+        self._behind: set[type[Tab]] = set()  # at another step or in other colours, unseen, or without steps
         self._before: tuple[int, bool] | None = None  # the tab that was open, and whether the row was seen
         self._classes = tab_classes()
         self.boxes = [pn.Column(sizing_mode="stretch_width", margin=0) for _ in self._classes]
@@ -92,10 +92,10 @@ class Shell:
             tab.close()
 
     def _follow(self, *events: Any) -> None:
-        """Bring changes to the tabs; hidden ones get new colours when they are opened."""
-        paints = all(event.name == "theme" for event in events)
+        """Bring changes to the tabs; hidden ones get new colours and the step shown when they are opened."""
+        seen_only = {event.name for event in events} <= {"theme", "cursor"}
         for kind, tab in self.tabs.items():
-            if paints and not tab.shown:
+            if seen_only and not tab.shown:
                 self._behind.add(kind)
             else:
                 self._behind.discard(kind)

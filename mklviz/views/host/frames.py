@@ -72,14 +72,10 @@ class Frames:
             return True
         return False
 
-    @property
-    def followed(self) -> bool:
-        """Whether the browser has painted all frames but the last few."""
-        return self.heartbeat.seq - self.heartbeat.ack <= MOST_UNPAINTED
-
     def behind(self, now: float) -> bool:
         """Return whether the browser has too many frames left to paint, and may still be painting."""
-        return not self.followed and now - max(self.painted_at, self.sent_at) < LOST_AFTER
+        unpainted = self.heartbeat.seq - self.heartbeat.ack
+        return unpainted > MOST_UNPAINTED and now - max(self.painted_at, self.sent_at) < LOST_AFTER
 
     @property
     def stand(self) -> bool:

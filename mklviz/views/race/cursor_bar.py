@@ -12,6 +12,8 @@ from mklviz.engine.race import branch_refusal, narrated, successors
 from mklviz.errors import MklvizError
 from mklviz.recipe import Recipe
 from mklviz.views.form import Button, Expander, Form, FormRow, Group, Select, Slider
+from mklviz.views.host.frames import Frames
+from mklviz.views.host.page_session import is_connected
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, swatch
 from mklviz.views.race.results import words_outside
@@ -28,9 +30,11 @@ SPEEDS = {"½×": 0.5, "1×": 1.0, "2×": 2.0, "4×": 4.0}
 class CursorBar(cards.Rooted):
     """Buttons, a slider, and `words` on each solver's step; `playing` is whether the cursor goes on by itself."""
 
-    def __init__(self) -> None:
+    def __init__(self, frames: Frames) -> None:
+        """`frames` say what the browser has painted of the tab."""
         super().__init__()
         self.playing, self._drawn_at = False, 0.0
+        self._frames, self._frame = frames, 0  # and the one with the last step that was played
         self._session: Session | None = None
         self._rest: int | None = None  # the step shown as long as none is chosen, if not the last
         self._styles: Mapping[str, RunStyle] = {}
@@ -85,7 +89,7 @@ class CursorBar(cards.Rooted):
 
     def set_playing(self, playing: bool) -> None:
         """Let the cursor go on by itself, or hold it."""
-        self.playing = playing
+        self.playing, self._frame = playing, 0
         self.play_button.label = "Hold" if playing else "Play"  # another button says Pause
 
     def _slide(self, event: Any) -> None:
@@ -122,15 +126,18 @@ class CursorBar(cards.Rooted):
         self._session, self._styles = session, styles
         self._tell()
 
-    def tick(self, now: float, watched: bool = True) -> None:
-        """Take the new length of the race; while playing and `watched`, go on."""
+    def tick(self, now: float) -> None:
+        """Take the new length of the race; while playing, go on once the browser has painted the step before."""
         if self.slider.end != max(self.last, 1):
             self._tell()
         seconds = max(FRAME_SECONDS / self.speed.value, LEAST_SECONDS)
-        if self.playing and watched and now - self._drawn_at >= seconds:
+        painted = self._frames.heartbeat.ack >= self._frame and is_connected()
+        if self.playing and painted and now - self._drawn_at >= seconds:
             self._drawn_at = now
             at_once = round(max(self.speed.value * seconds / FRAME_SECONDS, 1.0))
             self._go(self.step + at_once * -(-self.last // FRAMES))
+            self._frames.send(now)
+            self._frame = self._frames.heartbeat.seq
             if self.step >= self.last:
                 self.set_playing(False)
 

@@ -160,7 +160,7 @@ class Geometry(FigureTab):
 
     def __init__(self) -> None:
         super().__init__()
-        self.bar, self.map, self.segment = CursorBar(), MapCard(), SegmentCard()
+        self.bar, self.map, self.segment = CursorBar(self.frames), MapCard(), SegmentCard()
         self.map.on_pick = lambda weights: "" if self._session is None else begin_at(self._session, weights)
         self.frames.heartbeat.on_step_key(self.bar.press)
         self._shown: tuple[Race | None, Theme | None, tuple[int, ...]] = (None, None, ())

@@ -64,7 +64,7 @@ class Model(FigureTab):
 
     def __init__(self) -> None:
         super().__init__()
-        self.bar = CursorBar()
+        self.bar = CursorBar(self.frames)
         self.frames.heartbeat.on_step_key(self.bar.press)
         self._shown: tuple[Race | None, Theme | None] = (None, None)
         self._cursor: int | None = None  # where it was at the last tick

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from mklviz.views.host.page_session import is_connected
 from mklviz.views.look import cards
 from mklviz.views.race.cursor_bar import BranchCard, CursorBar
 from mklviz.views.race.race_view import RaceView
@@ -19,7 +18,8 @@ class Timeline(Tab):
 
     def __init__(self) -> None:
         super().__init__()
-        self.view, self.bar, self.branch = RaceView(), CursorBar(), BranchCard()
+        self.view, self.branch = RaceView(), BranchCard()
+        self.bar = CursorBar(self.view.frames)
         self.view.heartbeat.on_step_key(self.bar.press)
         self.view.drag_cursor(self.bar.go_to, anywhere=True)
         self.root = cards.column(self.bar, self.branch, self.view)
@@ -40,7 +40,7 @@ class Timeline(Tab):
     def tick(self, now: float) -> None:
         """Draw what is new; while playing, go on."""
         self.view.tick(now)
-        self.bar.tick(now, self.view.frames.followed and is_connected())
+        self.bar.tick(now)
         self.branch.stand_at(self.bar.step)
 
     def close(self) -> None:
