@@ -170,6 +170,16 @@ def _read_knob(text: str) -> LabKnob:
     return LabKnob(name, [literal(word) for word in filter(None, listed.split(","))])
 
 
+def _page(arguments: argparse.Namespace) -> int:
+    from mklviz.cli.arguments import check_output
+    from mklviz.views.export.playground import save_playground
+
+    check_output(arguments.out)
+    save_playground(arguments.out)
+    print(f"{arguments.out}: {arguments.out.stat().st_size / 1e3:.0f} kB")
+    return 0
+
+
 def _gallery(arguments: argparse.Namespace) -> int:
     from mklviz.views.export.gallery import save_gallery
 
@@ -268,6 +278,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "fit": _command("model", "fit"),
     "predict": _command("model", "predict"),
     "lab": _on_screen(_lab),
+    "page": _on_screen(_page),
     "gallery": _on_screen(_gallery),
     "sweep": _command("sweep", "solve_sweep"),
     "reproduce": _command("reproduce", "answer_claims"),

@@ -9,6 +9,7 @@ examples:
   mklviz fit mine.csv --target class               a model of your own table, in a file
   mklviz predict model.skops new.csv               what it says of other rows
   mklviz lab --data sonar --knob level.lam         one page in which the knob turns, for a browser without a server
+  mklviz page playground --out mkl.html            one page in which four solvers answer every touch, without a server
   mklviz sweep "data=sonar,heart; split=0...19"    all runs of a recipe with lists, which nothing finished repeats
   mklviz reproduce --quick                         which claims of the papers reproduce
   mklviz runs list --where "sonar gap<1e-3"        the runs so far, searched
@@ -74,6 +75,10 @@ examples:
   mklviz lab --data sonar --solvers silp,level,spg --knob C=1000:0.1:9 --output lab.html
   mklviz lab --data heart --solvers level --knob level.lam=0.1,0.5,0.9 --knob C=1,10,100 --output lab.html
 What has finished in the store is not repeated: after Ctrl-C, give the same words again.
+""",
+    "page": """\
+examples:
+  mklviz page playground --out mkl.html
 """,
     "gallery": """\
 examples:

@@ -184,6 +184,12 @@ def _add_lab(parser: argparse.ArgumentParser) -> None:
     add_store(parser, switch=True)
 
 
+def _add_page(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("what", choices=("playground",), help="playground: data, kernels and solvers under the hand")
+    out = parser.add_argument
+    out("--out", metavar="FILE", type=Path, default=Path("mkl.html"), help="the page (default: mkl.html)")
+
+
 def _add_gallery(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", metavar="DIR", type=Path, help="the folder of the pages; it is made if need be")
     add_store(parser, switch=True)
@@ -251,6 +257,7 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
         "solve at every position of a knob, and write one page in which the knob turns, without a server",
         _add_lab,
     ),
+    "page": ("write a page that solves by itself in any browser, without a server", _add_page),
     "gallery": (
         "write lessons, laboratories and the races of papers' claims as pages that need no server",
         _add_gallery,

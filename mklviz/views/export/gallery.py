@@ -25,6 +25,7 @@ from mklviz.scenarios import GROUPS, Question, load_scenario, scenarios
 from mklviz.views.chart.svg import svg_address
 from mklviz.views.export.lab_page import lab_page, lab_title
 from mklviz.views.export.page import PICTURE_COLOURS, data_title, page, page_colours, race_page
+from mklviz.views.export.playground import ABOUT, TITLE, playground_page
 from mklviz.views.host.beside import beside
 from mklviz.views.host.solved_paths import SOLVER
 from mklviz.views.lessons.one_curve import (
@@ -81,7 +82,7 @@ def save_gallery(folder: str | Path, store: Store | str | Path | None = None) ->
 
 def gallery_pages(store: Store | str | Path | None = None) -> dict[str, str]:
     """Return the pages of the gallery by the names of their files."""
-    pages = [*_laboratories(store), _first_lesson(), *_lessons(), *_claims()]
+    pages = [_playground(), *_laboratories(store), _first_lesson(), *_lessons(), *_claims()]
     return {INDEX: _index(pages), **{f"{page.name}.html": page.html for page in pages}}
 
 
@@ -103,6 +104,11 @@ def _first_lesson() -> GalleryPage:
     script = TRIANGLE_SCRIPT + CURVE_SCRIPT + _STEPS
     html = page(CURVE_TITLE, f"{CURVE_TITLE}: SILP and Level", "", two_kernels(), style, script, lead)
     return GalleryPage("one-curve", GROUPS[0], CURVE_TITLE, CURVE_IN_SHORT, curve_thumbnail, html)
+
+
+def _playground() -> GalleryPage:
+    """Return the page that solves by itself."""
+    return GalleryPage("playground", _LABS, TITLE, ABOUT, partial(thumbnail, "three-kernels"), playground_page(_BACK))
 
 
 def _lessons() -> Iterator[GalleryPage]:

@@ -186,8 +186,8 @@ class Svm {
 // -- what an SVM says: value, slopes and bounds
 
 class Oracle {
-  constructor({ kernels, y, C }) {
-    Object.assign(this, { kernels, C, m: kernels.length, solves: 0, objective: Infinity, bound: -Infinity })
+  constructor({ kernels, y, C, lambda }) {
+    Object.assign(this, { kernels, C, lambda, m: kernels.length, solves: 0, objective: Infinity, bound: -Infinity })
     this.svm = new Svm(y, C)
     this.recent = new Recent()
     this.proved = (point) => {
@@ -216,7 +216,8 @@ class Oracle {
     this.objective = Math.min(this.objective, point.primal)
     this.bound = Math.max(this.bound, bound)
     const gap = (this.objective - this.bound) / Math.max(Math.abs(this.objective), Number.MIN_VALUE)
-    return { weights: [...point.weights], objective: point.primal, cut: point.cut, bound, gap, solves: this.solves }
+    const { b, cut, primal: objective, weights, bias } = point
+    return { weights: [...weights], objective, cut, bound, gap, solves: this.solves, b, bias }
   }
 }
 
@@ -230,9 +231,11 @@ class Point {
   }
 
   get primal() {  // f is also where the intercept begins to satisfy a sample
-    const { y, f } = this, bias = intercept(y, f)
+    const { y, f, bias } = this
     return 0.5 * this.quad + this.C * y.reduce((loss, label, i) => loss + Math.max(label * (f[i] - bias), 0), 0)
   }
+
+  get bias() { return intercept(this.y, this.f) }
 
   get s() { return this.known ??= squaredNorms(this.kernels, this.b) }  // s_k = b'K_k b
   get cut() { return this.s.map((value) => this.ones - 0.5 * value) }
@@ -701,9 +704,9 @@ const ontoSimplex = (weights) => {
 
 const SOLVERS = { silp, simplemkl, level, spg }
 
-// Yields the start, then one step after the other: `weights`, `objective` (P), `bound` (D), the `gap` so far and the SVM
-// `solves` so far. A problem has kernels, n * n entries each row by row, labels y of -1 and +1, C, and a `start`, by
-// default equal weights.
+// Yields the start, then one step after the other: `weights`, `objective` (P), `bound` (D), `gap` and SVM `solves` so far,
+// `b` and `bias` of the SVM. A problem has kernels, n * n entries each row by row, labels y of -1 and +1, C, maybe
+// a `start` (by default equal weights) and Level's `lambda`.
 export function* steps(name, problem) {
   const m = problem.kernels.length
   const start = inUnits(Array.from(problem.start ?? Array(m).fill(1), (weight) => Math.max(weight, 0)))

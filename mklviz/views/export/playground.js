@@ -1,0 +1,343 @@
+// The playground: data, kernels, C, λ and the start are under the hand, and a worker solves anew at every touch.
+
+const REST_MS = 250, LEAST_C = 0, MOST_C = 4, MOST_LAMBDA = 0.95  // the powers of ten that C has
+const PACES = { 2: "2 steps a second", 5: "5 steps a second", 10: "10 steps a second", 20: "20 steps a second" }
+const percent = (share) => `${(100 * share).toPrecision(2).replace(/\.0$/, "")}\u00a0%`
+const rounded = (value) => String(Number(value.toPrecision(3)))
+const nameOf = ({ title, value, slider }) => slider ? `${title} ${rounded(value)}` : title
+
+class PlaygroundView extends RaceView {
+  constructor(place, bar, given, worker) {
+    super(place, bar)
+    this.given = given
+    this.asked = 0
+    this.pace = 5
+    this.surfaceOf = "level"
+    this.former = [] // set-ups that Undo leads back to
+    this.drag = null // the set-up before the drag that goes on
+    this.points = new PointPicture((points, ended) => this.change({ data: "own", points }, ended))
+    this.mixes = new MixPicture((mix, begins) => {
+      if (begins && this.paths) this.mixes.ghosts = this.data.runs.map(({ key }) => ({ path: this.paths[key], colour: this.data.colours[key] }))
+      this.change({ start: mix }, false)
+    })
+    this.solve = newestFirst(worker, (answer) => this.answered(answer))
+    this.set = readAddress(location.hash, given)
+    this.show({ ...given.words, ended: true, runs: Object.keys(given.words.names).map((key) => this.run(key, [])) })
+    this.ask()
+  }
+
+  // -- what is set, and what is asked of the worker
+
+  // the kernels in use, with their places in the list
+  get used() { return this.given.kernels.flatMap((kernel, k) => this.set.kernels[k].on ? [{ ...kernel, k, value: this.set.kernels[k].value }] : []) }
+
+  get start() {
+    const m = this.used.length, { start } = this.set
+    return start?.length === m ? start : Array(m).fill(1 / m)
+  }
+
+  change(what, ended = true) {
+    this.drag ??= this.set
+    this.set = { ...this.set, ...what }
+    this.ask()
+    clearTimeout(this.resting)
+    this.resting = setTimeout(() => this.rest(), ended ? 0 : REST_MS)
+  }
+
+  // a drag has ended: it can be undone, and the address tells what is set
+  rest() {
+    if (this.drag) this.former.push(this.drag)
+    this.drag = null
+    this.undo.disabled = !this.former.length
+    location.replace(`#${addressOf(this.set, this.given)}`)
+    this.request(true)
+  }
+
+  ask() {
+    this.asked++
+    this.hold()
+    this.state.cursor = null
+    this.controls()
+    this.request(false)
+  }
+
+  request(rests) {
+    const { points, C, lambda } = this.set
+    this.solve({ asked: this.asked, rests, C, lambda, start: this.start, solvers: this.data.runs.map(({ key }) => key),
+      points: points.map(([x, y]) => [x, y]), y: points.map(([, , label]) => label), reach: REACH, places: PLACES_SHOWN, sides: SIDES,
+      kernels: this.used.map(({ family, on, value }) => ({ family, on, value })), seen: { solver: this.surfaceOf, step: this.cursor } })
+  }
+
+  // -- what comes back
+
+  answered({ asked, found, surface, held, ground }) {
+    this.points.decided(surface, held)
+    this.ground = ground
+    if (asked !== this.shownFor) {
+      this.shownFor = asked
+      this.found = found
+      this.bound = Math.max(...Object.values(found).map((path) => path.at(-1).objective * (1 - path.at(-1).gap)))
+      this.paths = Object.fromEntries(Object.entries(found).map(([key, path]) => [key, path.map(({ weights }) => weights)]))
+      this.show({ ...this.data, weights_heading: this.legend(), runs: Object.entries(found).map(([key, path]) => this.run(key, path)) })
+      performance.mark("mklviz-paths-drawn")
+    } else this.drawMixes()
+    if (!this.begun) this.begin()
+  }
+
+  // the first race plays by itself, where motion is not unwanted
+  begin() {
+    this.begun = true
+    this.request(true)
+    if (!matchMedia("(prefers-reduced-motion: reduce)").matches) this.play()
+  }
+
+  // a run in the columns that figures draw
+  run(key, path) {
+    const least = Math.min(...path.map(({ objective }) => objective)), span = [0]
+    path.slice(1).forEach(({ weights }, t) => { span.push(span[t] + apart(weights, path[t].weights)) })
+    let best = Infinity
+    const columns = { iteration: path.map((_, t) => t), svm_solves: path.map(({ solves }) => solves), gap: path.map(({ gap }) => gap),
+      objective: path.map(({ objective }) => objective), least: path.map(({ objective }) => best = Math.min(best, objective)),
+      above: path.map(({ objective }) => (objective - this.bound) / least),
+      own_gap: path.map(({ objective, bound }) => (objective - bound) / objective) }
+    const places = this.used.map(({ k }) => k)
+    const weights = Object.fromEntries(places.map((k, at) => [`w${k}`, path.length ? path.map((step) => step.weights[at]) : [null]]))
+    const empty = path.length ? columns : Object.fromEntries(Object.keys(columns).map((name) => [name, [null]]))
+    return { key, table: `run-${key}`, ...empty, iteration: path.length ? columns.iteration : [0], ...weights, moved: span,
+      undone: span.map((moved, t) => path.length ? moved - apart(path[t].weights, path[0].weights) : 0) }
+  }
+
+  // -- the parts of the page
+
+  parts() {
+    this.sentence = tag("p", { class: "told", "aria-live": "polite" })
+    this.rows = tag("tbody", {})
+    const heads = [["Solver"], ["Solves", "SVMs solved so far"], ["Moved", "1 is all the weight, moved once"],
+      ["Undone", "the share of it that led nowhere"], ["Gap", "certified"]]
+    const parts = {
+      points: card(this.dataRow(), this.points.root, this.pointsRow()),
+      mixes: card(tag("div", { class: "head" }, tag("h3", {}, "Start and paths"), this.undo = button("Undo", () => this.goBack())), this.mixes.root,
+        this.rowOfC(), this.rowOfLambda()),
+      objective: card(this.titles[0], this.plot(() => this.drawn(this.large("objective"), this.shown), "Objective of each solver, step by step")),
+      kernels: card(tag("h3", {}, "Kernels"), ...this.given.kernels.map((kernel, k) => this.kernelRow(kernel, k))),
+      numbers: card(tag("h3", {}, "At this step"), table({ class: "results", "aria-label": "Solvers at this step" }, heads, this.rows)),
+      weights: this.multiples(),
+      gap: card(this.titles[1], this.plot(() => this.drawn(this.data.charts.gap, this.shown), "Duality gap of each solver, step by step")),
+    }
+    for (const [name, part] of Object.entries(parts)) part.classList.add("part", name)
+    this.undo.disabled = true
+    return [this.toolbar(), this.sentence, tag("div", { class: "board" }, ...Object.values(parts))]
+  }
+
+  dataRow() {
+    const names = { ...Object.fromEntries(Object.entries(this.given.data).map(([key, { title }]) => [key, title])), own: "own points" }
+    const menu = tag("select", { "aria-label": "Data" }, ...Object.entries(names).map(([key, title]) => tag("option", { value: key }, title)))
+    menu.addEventListener("change", () => this.change({ data: menu.value,
+      points: menu.value === "own" ? OWN : this.given.data[menu.value].points }))
+    this.dataMenu = menu
+    return tag("div", { class: "head" }, tag("h3", {}, "Data"), menu, this.axesNames = tag("span", { class: "why" }))
+  }
+
+  pointsRow() {
+    const adds = tag("select", {}, tag("option", { value: 1 }, "a square"), tag("option", { value: -1 }, "a circle"))
+    adds.addEventListener("change", () => { this.points.adds = Number(adds.value) })
+    const runs = Object.entries(this.given.words.labels).map(([key, label]) => tag("option", { value: key }, label))
+    const seen = tag("select", {}, ...runs)
+    seen.value = this.surfaceOf
+    seen.addEventListener("change", () => { this.surfaceOf = seen.value; this.request(true) })
+    return tag("div", { class: "head" }, tag("label", { title: "A click on an empty place adds one, a double-click removes one" }, "Adds", adds),
+      tag("label", { title: "What this solver's weights decide at the step shown; bold points are its support vectors" }, "Surface of", seen))
+  }
+
+  kernelRow(kernel, k) {
+    const on = tag("input", { type: "checkbox" }), { slider } = kernel
+    const put = (changes, ended) => this.change({ kernels: this.set.kernels.with(k, { ...this.set.kernels[k], ...changes }),
+      ...("on" in changes ? { start: null } : {}) }, ended)
+    on.addEventListener("change", () => put({ on: on.checked }))
+    const name = tag("label", {}, on, tag("i", { style: `background: ${kernel.colour}` }), kernel.title)
+    const row = sliderRow(name, `${slider?.title ?? ""} of kernel ${k + 1}`, slider ?? {},
+      (value) => put({ value: slider.powers ? 2 ** value : value }, false))
+    row.range.hidden = !slider
+    this.kernelRows[k] = { ...row, on }
+    return row.root
+  }
+
+  rowOfC() {
+    const name = tag("label", { title: "what a point on the wrong side costs" }, "C, cost of errors")
+    this.rowC = sliderRow(name, "C", { least: LEAST_C, most: MOST_C, step: 0.05 },
+      (power) => this.change({ C: Number((10 ** power).toPrecision(3)) }, false))
+    return this.rowC.root
+  }
+
+  rowOfLambda() {
+    const name = tag("label", { title: "0: as far as SILP; near 1: close to where it is" }, "λ of Level")
+    this.rowLambda = sliderRow(name, "λ of Level", { least: 0, most: MOST_LAMBDA, step: 0.05 },
+      (lambda) => this.change({ lambda }, false))
+    return this.rowLambda.root
+  }
+
+  get kernelRows() { return this.rowsOfKernels ??= [] }
+
+  // controls say what is set
+  controls() {
+    const { data, points, kernels, C, lambda } = this.set
+    this.points.show(points)
+    this.dataMenu.value = data
+    this.axesNames.textContent = this.given.data[data]?.axes ?? ""
+    kernels.forEach(({ on, value }, k) => {
+      const { slider } = this.given.kernels[k], row = this.kernelRows[k]
+      row.on.checked = on
+      row.on.disabled = on && this.used.length === 1
+      row.range.value = slider?.powers ? Math.log2(value) : value
+      row.value.textContent = slider ? `${slider.title} ${rounded(value)}` : ""
+      row.range.disabled = !on
+    })
+    this.rowC.range.value = Math.log10(C)
+    this.rowC.value.textContent = rounded(C)
+    this.rowLambda.range.value = lambda
+    this.rowLambda.value.textContent = rounded(lambda)
+  }
+
+  goBack() {
+    this.set = this.former.pop()
+    this.mixes.ghosts = []
+    this.drag = null
+    this.ask()
+    this.undo.disabled = !this.former.length
+    location.replace(`#${addressOf(this.set, this.given)}`)
+    this.request(true)
+  }
+
+  legend() {
+    const names = this.used.map((kernel) => `<span><i style="background:${kernel.colour}"></i>${nameOf(kernel)}</span>`)
+    return `<div class="title"><h3>Kernel weights</h3><span class="legend">${names.join("")}</span></div>`
+  }
+
+  // -- what is written and drawn
+
+  multiples() {
+    const part = super.multiples()
+    this.heads.forEach((head, place) => { head.innerHTML = `<span class="name">${this.data.names[this.data.runs[place].key]}</span>` })
+    return part
+  }
+
+  name() {
+    this.which.value = this.above ? "above" : "objective"
+    this.titles[0].innerHTML = `<h3>${this.large("objective").title}</h3>`
+    this.titles[1].innerHTML = `<h3>${this.data.charts.gap.title}</h3>`
+    this.weightsTitle.innerHTML = this.data.weights_heading
+  }
+
+  tell() {
+    this.moved()
+    const named = this.data.runs.map(({ key }) => ({ key, label: this.given.words.labels[key] }))
+    this.sentence.textContent = this.found ? toldPaths(named, this.found) : "Solving …"
+    this.rows.replaceChildren(...this.data.runs.map((run) => tag("tr",
+      { class: this.state.hidden.has(run.key) ? "hidden-run" : "" }, this.head(run), ...this.cells(run).map((text) => tag("td", {}, text)))))
+    this.drawMixes()
+  }
+
+  // what a row of the table says of a run at the step shown
+  cells(run) {
+    if (!this.found) return ["", "", "", ""]
+    const at = this.standing(run), moved = run.moved[at], undone = moved > 0.05 ? run.undone[at] / moved : 0
+    return [count(run.svm_solves[at]), moved.toFixed(1), percent(undone), percent(run.gap[at])]
+  }
+
+  drawMixes() {
+    if (!this.found) return
+    const runs = this.shown.map(({ key }) => ({ key, colour: this.data.colours[key], dash: this.given.words.dashes[key] }))
+    const ends = Object.values(this.found).flat(), best = ends.reduce((one, other) => other.objective < one.objective ? other : one).weights
+    const kernels = this.used.map((kernel) => ({ colour: kernel.colour, name: nameOf(kernel) }))
+    if (kernels.length !== best.length) return // what was asked since has not been answered
+    this.mixes.show({ kernels, start: this.start, runs, paths: this.paths, cursor: this.cursor, best, ground: this.ground })
+  }
+
+  go(step) {
+    super.go(step)
+    this.request(false)
+  }
+
+  // -- pace
+
+  scrubber() {
+    const bar = super.scrubber()
+    bar[0].append(this.menu("Pace", PACES, this.pace, (value) => {
+      const plays = this.state.playing !== null
+      this.pace = Number(value)
+      this.hold()
+      if (plays) this.play()
+    }))
+    return bar
+  }
+
+  play() {
+    if (this.state.playing !== null) { this.hold(); return }
+    if (this.cursor >= this.last) this.go(0)
+    this.playButton.textContent = "Hold"
+    this.state.playing = setInterval(() => {
+      this.go(this.cursor + 1)
+      if (this.cursor >= this.last) this.hold()
+    }, 1000 / this.pace)
+  }
+}
+
+// a control with its name, a slider and its value in words
+const sliderRow = (name, spoken, { least = 0, most = 0, step = 1 }, put) => {
+  const range = tag("input", { type: "range", min: least, max: most, step, "aria-label": spoken }), value = tag("output", {})
+  range.addEventListener("input", () => put(Number(range.value)))
+  return { root: tag("div", { class: "kernel" }, name, range, value), range, value }
+}
+
+const OWN = [[-1, -0.6, -1], [-0.4, 0.9, -1], [-1.6, 0.4, -1], [0.9, 0.5, 1], [0.5, -1, 1], [1.6, -0.3, 1]]
+const apart = (one, other) => one.reduce((total, value, k) => total + Math.abs(value - other[k]) / 2, 0)
+
+// -- the address holds what is set; what cannot be read is left as it is at first
+
+const addressOf = ({ data, points, kernels, C, lambda, start }, given) => {
+  const words = new URLSearchParams({ data, C, lambda })
+  words.set("kernels", kernels.flatMap(({ on, value }, k) => on ? [given.kernels[k].slider ? `${k}:${rounded(value)}` : k] : []).join(","))
+  if (start) words.set("start", start.map((share) => share.toFixed(3)).join(","))
+  if (data === "own") words.set("points", points.map(([x, y, label]) =>
+    [Math.round(100 * x), Math.round(100 * y), Number(label > 0)].join()).join(";"))
+  const part = new URLSearchParams(location.hash.slice(1)).get("part")
+  if (part) words.set("part", part)
+  return words
+}
+
+const readAddress = (hash, given) => {
+  const words = new URLSearchParams(hash.slice(1)), set = { ...given.usual }
+  const number = (name, least, most) => {
+    const value = Number.parseFloat(words.get(name))
+    if (value >= least && value <= most) set[name] = value
+  }
+  number("C", 10 ** LEAST_C, 10 ** MOST_C)
+  number("lambda", 0, MOST_LAMBDA)
+  const name = words.get("data"), own = (words.get("points") ?? "").split(";").map((point) => point.split(",").map(Number))
+    .filter(([x, y, label]) => Math.abs(x) <= 100 * REACH && Math.abs(y) <= 100 * REACH && (label === 0 || label === 1))
+    .slice(0, MOST_POINTS).map(([x, y, label]) => [x / 100, y / 100, label ? 1 : -1])
+  if (name === "own" && new Set(own.map(([, , label]) => label)).size === 2) Object.assign(set, { data: name, points: own })
+  else if (Object.hasOwn(given.data, name)) set.data = name
+  if (set.data !== "own") set.points = given.data[set.data].points
+  const listed = (words.get("kernels") ?? "none").split(",").filter((word) => /^\d/.test(word))
+    .map((word) => word.split(":").map(Number)).filter(([k]) => given.kernels[k])
+  if (listed.length) {
+    set.kernels = set.kernels.map(({ value }, k) => {
+      const entry = listed.find(([index]) => index === k), { slider } = given.kernels[k]
+      const at = slider?.powers ? Math.log2(entry?.[1]) : entry?.[1]
+      return { on: entry !== undefined, value: at >= slider?.least && at <= slider.most ? entry[1] : value }
+    })
+  }
+  const shares = (words.get("start") ?? "").split(",").map(Number), total = shares.reduce((sum, share) => sum + share, 0)
+  const fits = shares.length === set.kernels.filter(({ on }) => on).length
+  if (fits && total > 0 && shares.every((share) => share >= 0)) set.start = shares.map((share) => share / total)
+  return set
+}
+
+const bar = tag("div", { class: "scrubber" })
+document.body.append(bar)
+document.body.dataset.part = new URLSearchParams(location.hash.slice(1)).get("part") ?? ""
+const textOf = (name) => document.querySelector(`script.${name}`).textContent
+const playground = new PlaygroundView(document.getElementById("race"), bar, JSON.parse(document.getElementById("data").textContent),
+  `${textOf("solver").replace(/^export /m, "")}\n${textOf("worker")}`)
+document.addEventListener("keydown", (event) => playground.key(event))

@@ -1,0 +1,277 @@
+"""The playground, opened from the disk: it solves by itself what Python solves, and follows mouse, finger and keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from _browser import chromium, events_of  # noqa: F401
+from _waits import wait_for
+
+import mklviz as mv
+from mklviz.contract import Facts, Iterate
+from mklviz.kernels import Gaussian, KernelBank, Laplacian, Linear, Polynomial
+from mklviz.solvers.level import Level
+from mklviz.views.export.playground import save_playground
+
+pytestmark = pytest.mark.browser
+
+MOST_BYTES = 300_000
+AGREED = 1e-6
+ALL_KERNELS = "kernels=0:0.25,1:1,2,3:2,4:0.5,5:0.5,6:1,7:3"
+FAMILIES = {
+    "gaussian": lambda value, on: Gaussian(widths=[value], on=on),
+    "laplacian": lambda value, on: Laplacian(widths=[value], on=on),
+    "polynomial": lambda value, on: Polynomial(degrees=[int(value)], on=on),
+    "linear": lambda _, on: Linear(on=on),
+}
+COLUMNS = {"both": "all", "x": [0], "y": [1]}
+ANSWERED = "playground.found !== undefined && playground.shownFor === playground.asked"
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("playground") / "mkl.html"
+    save_playground(path)
+    return path
+
+
+class Playground:
+    """The page, and what stands in it."""
+
+    def __init__(self, page: Any, file: Path) -> None:
+        self.page, self.file = page, file
+        self.asked: list[str] = []
+        self.complaints: list[str] = []
+        page.on("request", lambda request: self.asked.append(request.url))
+        page.on("console", lambda message: self.complaints.append(message.text))
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.open()
+
+    def open(self, address: str = "") -> None:
+        self.page.goto("about:blank")
+        self.page.goto(f"{self.file.as_uri()}#{address}")
+        self.answered()
+
+    def answered(self) -> None:
+        self.until(ANSWERED)
+
+    def until(self, script: str) -> None:
+        """Wait for what the page's own policy would not let Playwright wait for in the page."""
+        wait_for(lambda: self.page.evaluate(f"() => {script}"), script, events_of(self.page))
+
+    def value(self, script: str) -> Any:
+        return self.page.evaluate(f"() => {script}")
+
+    @property
+    def setting(self) -> dict[str, Any]:
+        return dict(self.value("({ ...playground.set, used: playground.used, start: playground.start })"))
+
+    def centre(self, part: str) -> tuple[float, float]:
+        self.page.locator(part).evaluate("(node) => node.scrollIntoView({ block: 'center' })")
+        box = self.page.locator(part).bounding_box()
+        return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+@pytest.fixture
+def playground(chromium: Any, file: Path) -> Iterator[Playground]:  # noqa: F811
+    page = chromium.browser.new_page(viewport={"width": 1280, "height": 720}, reduced_motion="reduce")
+    opened = Playground(page, file)
+    yield opened
+    assert opened.complaints == []
+    page.close()
+
+
+def posed(setting: dict[str, Any]) -> mv.Problem:
+    """Return the problem that a page has set, built in Python."""
+    X = np.array([point[:2] for point in setting["points"]])
+    families = [FAMILIES[one["family"]](one["value"], COLUMNS[one["on"]]) for one in setting["used"]]
+    y = np.array([point[2] for point in setting["points"]], float)
+    return mv.Problem(KernelBank.build(X, families), y, mv.Hinge(setting["C"]), mv.Simplex())
+
+
+def at_start(problem: mv.Problem, setting: dict[str, Any]) -> Iterate:
+    """Return Python's solution of the SVM at the weights at which the solvers of a page start."""
+    begins = Iterate(np.array(setting["start"]), np.zeros(problem.n), np.inf, -np.inf, 0.0, 0, Facts())
+    return next(iter(Level(svm_tolerance=1e-12).iterates(problem, begins)))
+
+
+def test_the_page_is_small_and_loads_nothing(playground: Playground, file: Path) -> None:
+    assert file.stat().st_size <= MOST_BYTES
+    assert {url.split(":")[0] for url in playground.asked} <= {"file", "about", "blob"}
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "",
+        f"data=two_moons&C=1000&{ALL_KERNELS}",
+        f"data=rings&C=10&{ALL_KERNELS}",
+        "data=xor&C=3&kernels=3:2,2,0:1",
+        "data=iris&kernels=4:0.5,5:0.5",
+        f"data=wine&lambda=0.3&{ALL_KERNELS}",
+        "data=heart&C=10000&kernels=0:0.5,6:2,7:1&start=0.2,0.5,0.3",
+    ],
+)
+def test_its_numbers_are_those_of_python(playground: Playground, address: str) -> None:
+    playground.open(address)
+    setting, found = playground.setting, playground.value("playground.found")
+    problem = posed(setting)
+    first = at_start(problem, setting)
+    least = mv.solve(problem, "level", gap=1e-7, max_iter=3000).best.objective
+    for path in found.values():
+        assert path[0]["objective"] == pytest.approx(first.objective, rel=AGREED)
+        assert path[-1]["gap"] <= 1e-3
+        best = min(step["objective"] for step in path)
+        assert least * (1 - 1e-6) <= best <= least * (1 + path[-1]["gap"] + 1e-6)
+
+
+def test_the_surface_is_what_the_svm_decides(playground: Playground) -> None:
+    playground.page.keyboard.press("Home")
+    playground.answered()
+    playground.until("playground.points.surface !== null")
+    setting = playground.setting
+    problem = posed(setting)
+    start = at_start(problem, setting)
+    side, reach = playground.value("PLACES_SHOWN"), playground.value("REACH")
+    along = np.linspace(-reach, reach, side)
+    lattice = np.array([[x, -y] for y in along for x in along])
+    decided = problem.decision_values(start.weights, start.dual, problem.bank.cross(lattice))
+    playground.until("playground.cursor === 0")
+    surface = np.array(playground.value("[...playground.points.surface]"))
+    assert np.abs(surface - decided).max() <= 1e-3 * np.abs(decided).max()
+
+
+@pytest.mark.parametrize("touch", [False, True])
+def test_the_start_and_a_point_are_dragged_and_taken_back(
+    chromium: Any,  # noqa: F811
+    file: Path,
+    touch: bool,
+) -> None:
+    page = chromium.browser.new_page(
+        viewport={"width": 390 if touch else 1280, "height": 844}, has_touch=touch, reduced_motion="reduce"
+    )
+    one = Playground(page, file)
+    pointer = _finger(page) if touch else _mouse(page)
+    x, y = one.centre(".mixes .knob")
+    pointer("down", x, y)
+    for k in range(1, 6):
+        pointer("move", x - 4 * k, y + 2 * k)
+    pointer("up", x - 20, y + 10)
+    one.until("playground.set.start !== null && playground.drag === null")
+    moved = one.setting["start"]
+    assert moved[0] > 0.36
+    assert sum(moved) == pytest.approx(1.0)
+    assert "start=" in page.url
+    before = one.setting["points"][150]
+    box_x, box_y = one.centre(".points canvas")
+    unit = page.locator(".points canvas").bounding_box()["width"] / (2 * one.value("REACH"))
+    px, py = box_x + before[0] * unit, box_y - before[1] * unit
+    pointer("down", px, py)
+    for k in range(1, 6):
+        pointer("move", px + 6 * k, py)
+    pointer("up", px + 30, py)
+    one.until("playground.set.data === 'own' && playground.drag === null")
+    after = one.setting["points"]
+    assert sum(a != b for a, b in zip(after, one.value("playground.given.data.two_moons.points"), strict=True)) == 1
+    undo = page.get_by_role("button", name="Undo")
+    undo.click()
+    one.until("playground.set.data === 'two_moons'")
+    undo.click()
+    one.until("playground.set.start === null")
+    assert undo.is_disabled()
+    assert one.complaints == []
+    page.close()
+
+
+def _mouse(page: Any) -> Any:
+    def act(kind: str, x: float, y: float) -> None:
+        page.mouse.move(x, y)
+        if kind != "move":
+            getattr(page.mouse, kind)()
+
+    return act
+
+
+def _finger(page: Any) -> Any:
+    session = page.context.new_cdp_session(page)
+    kinds = {"down": "touchStart", "move": "touchMove", "up": "touchEnd"}
+
+    def act(kind: str, x: float, y: float) -> None:
+        points = [] if kind == "up" else [{"x": x, "y": y}]
+        session.send("Input.dispatchTouchEvent", {"type": kinds[kind], "touchPoints": points})
+
+    return act
+
+
+def test_keys_move_the_start_and_points(playground: Playground) -> None:
+    page = playground.page
+    page.locator(".mixes .handle").focus()
+    page.keyboard.press("ArrowUp")
+    playground.until("playground.set.start?.[2] > 0.34")
+    page.locator(".points canvas").focus()
+    page.keyboard.press("PageDown")
+    page.keyboard.press("Shift+ArrowRight")
+    playground.until("playground.set.data === 'own'")
+    count = len(playground.setting["points"])
+    page.keyboard.press("Delete")
+    playground.until(f"playground.set.points.length === {count - 1}")
+    page.keyboard.press("Enter")
+    playground.until(f"playground.set.points.length === {count}")
+    playground.answered()
+
+
+def test_own_points_begin_with_both_classes_which_each_keep_a_point(playground: Playground) -> None:
+    page = playground.page
+    page.get_by_label("Data", exact=True).select_option("own")
+    playground.until("playground.set.data === 'own'")
+    page.locator(".points canvas").focus()
+    for _ in range(8):
+        page.keyboard.press("PageDown")
+        page.keyboard.press("Delete")
+    assert {point[2] for point in playground.setting["points"]} == {-1, 1}
+    assert page.get_by_text("Each class keeps a point").count() == 1
+    playground.answered()
+
+
+def test_the_address_holds_what_is_set(playground: Playground) -> None:
+    page = playground.page
+    page.get_by_label("Data", exact=True).select_option("own")
+    page.get_by_label("λ of Level").fill("0.5")
+    page.get_by_label("linear").uncheck()
+    playground.until("location.hash.includes('lambda=0.5') && location.hash.includes('kernels=0%3A0.25%2C1%3A1&')")
+    playground.answered()
+    before, address = playground.setting, page.url.split("#")[1]
+    playground.open(address)
+    after = playground.setting
+    assert after.pop("points") == before.pop("points")
+    assert after == before
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["data=nothing", "C=-3&lambda=7", "kernels=99,x:,", "start=1,2", "data=own&points=1,2,1", "points=%FF;;,", "=&&&#"],
+)
+def test_an_address_that_cannot_be_read_leaves_what_is_usual(playground: Playground, address: str) -> None:
+    usual = playground.setting
+    playground.open(address)
+    assert playground.setting == usual
+
+
+def test_one_picture_stands_alone_in_a_frame(playground: Playground) -> None:
+    for part, other in (("mixes", "points"), ("points", "mixes"), ("objective", "gap")):
+        playground.open(f"part={part}")
+        assert playground.page.locator(f".{part}.part").is_visible()
+        assert not playground.page.locator(f".{other}.part").is_visible()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1440, 900), (390, 844), (640, 360)])
+def test_nothing_is_wider_than_the_page(playground: Playground, width: int, height: int) -> None:
+    playground.page.set_viewport_size({"width": width, "height": height})
+    assert playground.value("document.documentElement.scrollWidth") == width
+    too_wide = """[...document.querySelectorAll('.part')].filter((part) => part.scrollWidth > part.clientWidth + 1)
+      .map((part) => part.className)"""
+    assert playground.value(too_wide) == []
