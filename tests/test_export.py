@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import math
+import os
 import re
 from dataclasses import replace
 from functools import cache
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from _problems import problem
+from PIL import Image, ImageSequence
 
 from mklviz.cli.commands import main
 from mklviz.contract import Iterate
@@ -175,6 +177,58 @@ def test_the_command_line_writes_a_page_and_a_picture(tmp_path: Path, capsys: py
     assert "stop at 1 %" in picture.read_text(encoding="utf-8")
     assert main(["race", *SMALL, "--html", str(tmp_path / "nowhere" / "race.html")]) == 2
     assert "There is no folder" in capsys.readouterr().err
+
+
+def test_pictures_are_written_for_slides_and_for_print(tmp_path: Path) -> None:
+    files = {kind: tmp_path / f"race{kind}" for kind in (".png", ".pdf", ".gif")}
+    for kind, file in files.items():
+        option = "--video" if kind == ".gif" else "--picture"
+        assert main(["race", *SMALL, "--solvers", "silp,level", option, str(file)]) == 0
+    with Image.open(files[".png"]) as png:
+        wide, high = png.size
+        assert (png.format, wide) == ("PNG", 2 * 960)
+    assert files[".pdf"].read_bytes().startswith(b"%PDF-")
+    with Image.open(files[".gif"]) as gif:
+        frames = [np.asarray(frame.convert("RGB")) for frame in ImageSequence.Iterator(gif)]
+    assert {frame.shape for frame in frames} == {(high // 2, 960, 3)}
+    ink = [int((frame < 200).sum()) for frame in frames]
+    assert len(frames) > 5
+    assert ink[0] < ink[len(ink) // 2] < ink[-1]  # lines grow, on axes that stay
+
+
+def test_a_film_is_what_ffmpeg_makes_of_the_frames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, told = tmp_path / "race.webm", tmp_path / "told"
+    program = tmp_path / "ffmpeg"
+    program.write_text(f'#!/bin/sh\necho "$@" > {told}\nhead -c 8 | tail -c 3\ncat > /dev/null\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    assert main(["race", *SMALL, "--solvers", "silp,level", "--video", str(file)]) == 0
+    assert file.read_bytes() == b"\n\x1a\n"  # of the first PNG
+    assert "image2pipe" in told.read_text()
+    program.write_text("#!/bin/sh\necho no such codec >&2\nexit 3\n")
+    assert main(["race", *SMALL, "--solvers", "silp,level", "--video", str(tmp_path / "other.webm")]) != 0
+
+
+@pytest.mark.parametrize(
+    ("option", "name", "told"),
+    [
+        ("--picture", "race.gif", "FILE.svg or FILE.png or FILE.pdf"),
+        ("--video", "race.mp4", "FILE.gif or FILE.webm"),
+        ("--video", "race.webm", "ffmpeg"),
+    ],
+)
+def test_a_kind_of_picture_that_cannot_be_written_is_refused_before_anything_is_solved(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    option: str,
+    name: str,
+    told: str,
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert main(["race", *SMALL, option, str(tmp_path / name)]) == 2
+    assert told in capsys.readouterr().err
+    assert not (tmp_path / name).exists()
 
 
 def test_a_page_has_the_charts_of_the_dashboard_in_its_own_colours() -> None:

@@ -139,7 +139,8 @@ def _add_run(parser: argparse.ArgumentParser, default: str = "the one recommende
     out("--parquet", metavar="FILE", type=Path, help="write the same table as Parquet (needs pyarrow)")
     out("--save", metavar="FILE", type=Path, help="write the runs, as the dashboard reads them; several as FILE.zip")
     out("--html", metavar="FILE", type=Path, help="write a page that shows every step, for any browser, with no server")
-    out("--svg", metavar="FILE", type=Path, help="write a picture of the curves")
+    out("--picture", "--svg", metavar="FILE", type=Path, help="draw the curves, as FILE.svg, FILE.png or FILE.pdf")
+    out("--video", metavar="FILE", type=Path, help="draw the race as it went, as FILE.gif, or FILE.webm by ffmpeg")
     add_store(parser, switch=True)
 
 

@@ -15,11 +15,13 @@ from mklviz.cli.arguments import BAD_INPUT, MADE_BY, check_output, code_of, read
 from mklviz.cli.documents import print_document, race_document
 from mklviz.cli.live import Building, result_table, warm_up, watch
 from mklviz.engine import Race
+from mklviz.errors import MklvizError
 from mklviz.numbers import counted
 from mklviz.quoting import one_line
 from mklviz.recipe import Recipe
 from mklviz.recipe.prepared import Prepared
 from mklviz.recipe.recorded import RecordedRace, head_for
+from mklviz.record import FINAL
 from mklviz.record.archive import replacing
 from mklviz.record.bundle import SUFFIX, write_bundle
 from mklviz.record.history import short_id
@@ -35,7 +37,8 @@ class Outputs:
     """Tables of all steps, the recorded runs, a page and a picture: where one cannot be written, the others still are.
 
     `runs`: one run as that file, several as a zip archive of that name; `page`: an HTML file that shows the race
-    without a server; `parquet`: a Parquet file with the same table as the CSV file.
+    without a server; `picture`: .svg, .png or .pdf; `video`: .gif or .webm;
+    `parquet`: a Parquet file with the same table as the CSV file.
     """
 
     def __init__(
@@ -45,15 +48,18 @@ class Outputs:
         page: Path | None = None,
         picture: Path | None = None,
         parquet: Path | None = None,
+        video: Path | None = None,
     ) -> None:
-        if page is not None or picture is not None:
+        if page is not None or picture is not None or video is not None:
             need_screen()
+        _check_kind(picture, "--picture")
+        _check_kind(video, "--video")
         if parquet is not None:
             require_parquet()
         self._writers: list[tuple[Path, Callable[[Race, Path], None]]] = []
         asked = (
             *((table, _write_table), (parquet, _write_parquet)),
-            *((runs, _write_runs), (page, _write_page), (picture, _write_picture)),
+            *((runs, _write_runs), (page, _write_page), (picture, _write_picture), (video, _write_video)),
         )
         for file, write in asked:
             if file is None:
@@ -123,11 +129,38 @@ def _write_page(race: Race, file: Path) -> None:
 
 def _write_picture(race: Race, file: Path) -> None:
     from mklviz.views.chart.svg_pictures import race_still
+    from mklviz.views.export.pixels import still_picture
     from mklviz.views.export.recording import recorded
 
-    drawn = race_still(race, recorded(race).gap)
+    drawn = still_picture(race_still(race, recorded(race).gap), file.suffix.lower())
     with replacing(file) as opened:
-        opened.write(drawn.encode())
+        opened.write(drawn)
+
+
+def _write_video(race: Race, file: Path) -> None:
+    from mklviz.views.chart.svg_pictures import race_frames
+    from mklviz.views.export.pixels import moving_picture
+    from mklviz.views.export.recording import recorded
+
+    if any(run.trace.status not in FINAL for run in race.runs.values()):
+        return  # made once, of the whole race
+    made = moving_picture(race_frames(race, recorded(race).gap), file.suffix.lower())
+    with replacing(file) as opened:
+        opened.write(made)
+
+
+def _check_kind(file: Path | None, option: str) -> None:
+    """Raise where a picture is asked for in a kind that is not written, or that what is installed cannot write."""
+    if file is None:
+        return
+    from mklviz.views.export.pixels import MOVING, STILL, require
+
+    kinds = MOVING if option == "--video" else STILL
+    if file.suffix.lower() not in kinds:
+        raise MklvizError(
+            f"{option} writes {' or '.join(f'FILE{kind}' for kind in kinds)}, but {str(file)!r:.80} was given."
+        )
+    require(file.suffix.lower())
 
 
 def _archive(race: Race, file: Path) -> Path | None:
@@ -144,7 +177,9 @@ STORE_SECONDS = 20.0  # to wait for scores and the disk at the end
 
 def solve_race(arguments: argparse.Namespace, one: bool = False) -> int:
     """Run a race, print and write the results, return the exit code; `one`: the recommended solver by default."""
-    outputs = Outputs(arguments.csv, arguments.save, arguments.html, arguments.svg, arguments.parquet)
+    outputs = Outputs(
+        arguments.csv, arguments.save, arguments.html, arguments.picture, arguments.parquet, arguments.video
+    )
     recipe = read_recipe(arguments)
     named = arguments.solvers or arguments.solver_option or arguments.scenario
     for choice in recipe.solvers:  # a misspelt name is reported before the kernels are built

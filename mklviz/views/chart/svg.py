@@ -209,8 +209,15 @@ class Legend:
 Row = tuple[Sequence[Chart], int]  # charts side by side, and their height
 
 
-def drawing(parts: Sequence[Row | Legend], tables: Tables, label: str, theme: Theme, width: int = 960) -> str:
-    """Return rows of charts and legends, from top to bottom, as SVG."""
+def drawing(
+    parts: Sequence[Row | Legend],
+    tables: Tables,
+    label: str,
+    theme: Theme,
+    width: int = 960,
+    shown: Tables | None = None,
+) -> str:
+    """Return rows of charts and legends, from top to bottom, as SVG; axes are of `tables`, what is drawn of `shown`."""
     body: list[str] = []
     y = 6.0
     for part in parts:
@@ -221,7 +228,7 @@ def drawing(parts: Sequence[Row | Legend], tables: Tables, label: str, theme: Th
             charts, height = part
             across = width / max(len(charts), 1)
             for index, chart in enumerate(charts):
-                body += _PlacedAxes(chart, tables, index * across, y, across, height).parts()
+                body += _PlacedAxes(chart, tables, index * across, y, across, height).parts(shown or tables)
             y += height
     size = f'viewBox="0 0 {width} {y:.0f}" width="{width}" height="{y:.0f}"'
     return (
@@ -303,14 +310,14 @@ class _PlacedAxes:
             return self.bottom - self.band * (self.names.index(value) + 0.5)
         return self.bottom - (self.bottom - self.top) * axis_share(value, self.y_span, self.chart.y.log)
 
-    def parts(self) -> Iterator[str]:
+    def parts(self, shown: Tables) -> Iterator[str]:
         chart = self.chart
         yield f'<text class="t" x="{self.title_at:.0f}" y="{self.head:.0f}">{escape(chart.title)}</text>'
         yield f'<text class="e" x="{self.right:.0f}" y="{self.head:.0f}">{escape(chart.beside)}</text>'
         yield from self._names() if self.names else self._ticks_up()
         yield from self._ticks_along()
         for mark in chart.marks:
-            yield mark_svg(mark, self.tables[mark.table], self)
+            yield mark_svg(mark, shown[mark.table], self)
 
     def _names(self) -> Iterator[str]:
         return (self._name(name, self.y(name)) for name in self.names)

@@ -6,7 +6,7 @@ The charts are those of the dashboard, with the same columns, words and colours;
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mklviz.engine import Path, Race, available_solvers, make_solver
@@ -54,10 +54,31 @@ class _ShownRuns:
 
 def race_still(race: Race, gap: float | None = None, x: str = "iteration", theme: Theme = LIGHT) -> str:
     """Draw a race as it is now: objective, gap and weights over the column `x`, and the `gap` at which runs stop."""
+    return _draw(_of_race(race, gap, x, theme))
+
+
+def _of_race(race: Race, gap: float | None, x: str, theme: Theme) -> _ShownRuns:
     known, by_epoch = race.facts, epochs(run.solver for run in race.runs.values())
     options = ChartOptions(theme, x, False, True, False, gap, known.signed, by_epoch, known.no_bound, known.noun)
     traces = {key: run.trace for key, run in race.runs.items()}
-    return _draw(_ShownRuns(repr(race), traces, race_styles(race, theme), options))
+    return _ShownRuns(repr(race), traces, race_styles(race, theme), options)
+
+
+def race_frames(race: Race, gap: float | None = None, most: int = 60) -> Iterator[str]:
+    """Draw a race as it went, in at most so many pictures with the same axes, the last one of its end."""
+    subject = _of_race(race, gap, "iteration", LIGHT)
+    drawn = _drawn(subject)
+    last = max(len(trace) for trace in subject.begun.values()) - 1
+    for step in sorted({round(last * k / max(min(most - 1, last), 1)) for k in range(min(most - 1, last) + 1)}):
+        yield _draw(subject, drawn, {name: _until(table, step) for name, table in drawn.tables.items()})
+
+
+def _until(table: Table, step: int) -> Table:
+    """Return the rows of a run's table up to a step; what is no run's stays whole."""
+    if "iteration" not in table:
+        return table
+    rows = sum(at <= step for at in table["iteration"])
+    return {name: column[:rows] for name, column in table.items()}
 
 
 def trace_still(trace: Trace, theme: Theme = LIGHT) -> str:
@@ -92,8 +113,9 @@ class _Drawn:
     beyond: Mapping[str, str]  # how far runs go that the axes cut off, in words
 
 
-def _draw(subject: _ShownRuns) -> str:
-    theme, drawn = subject.options.theme, _drawn(subject)
+def _draw(subject: _ShownRuns, drawn: _Drawn | None = None, shown: Mapping[str, Table] | None = None) -> str:
+    """Return the picture of runs; `shown`: the rows of the tables that are drawn, where these are not all."""
+    theme, drawn = subject.options.theme, drawn or _drawn(subject)
     across = 3 if len(drawn.weights) > 4 else max(len(drawn.weights), 1)
     entries = [
         (style.label + drawn.beyond.get(key, ""), style.colour, style.dash) for key, style in subject.styles.items()
@@ -103,7 +125,7 @@ def _draw(subject: _ShownRuns) -> str:
         count = len(next(iter(subject.traces.values())).kernel_names)
         parts.append(Legend(weights_title(subject.options.noun, len(drawn.kernels), count), drawn.kernels))
         parts += [(drawn.weights[i : i + across], SMALL) for i in range(0, len(drawn.weights), across)]
-    return drawing(parts, drawn.tables, subject.label, theme)
+    return drawing(parts, drawn.tables, subject.label, theme, shown=shown)
 
 
 def _drawn(subject: _ShownRuns) -> _Drawn:

@@ -23,7 +23,8 @@ from mklviz.record.archive import replacing
 from mklviz.record.bundle import write_bundle
 from mklviz.record.summary import write_parquet, write_table
 from mklviz.views.chart.axes import NUMBERS
-from mklviz.views.chart.svg_pictures import race_still
+from mklviz.views.chart.svg_pictures import race_frames, race_still
+from mklviz.views.export.pixels import moving_picture, still_picture
 from mklviz.views.export.recording import MOST_IN_ALL, page_styles, recorded
 from mklviz.views.geometry.map_chart import LOW_AND_HIGH
 from mklviz.views.host.beside import beside
@@ -195,6 +196,14 @@ def _picture_file(session: Session) -> tuple[str, bytes]:
     return f"{_name(session)}.svg", race_still(session.race, session.tolerance).encode()
 
 
+def _png_file(session: Session) -> tuple[str, bytes]:
+    return f"{_name(session)}.png", still_picture(race_still(session.race, session.tolerance), ".png")
+
+
+def _gif_file(session: Session) -> tuple[str, bytes]:
+    return f"{_name(session)}.gif", moving_picture(race_frames(session.race, session.tolerance), ".gif")
+
+
 def _runs_file(session: Session) -> tuple[str, bytes]:
     return f"{_name(session)}.zip", _written(write_bundle, session.traces)
 
@@ -222,6 +231,8 @@ def _name(session: Session) -> str:
 KINDS: tuple[tuple[str, str, Callable[[Session], tuple[str, bytes]]], ...] = (
     ("Page (HTML)", "All steps with a cursor, for any browser, without a server", _page_file),
     ("Picture (SVG)", "Objective, gap and weights as they stand", _picture_file),
+    ("Picture (PNG)", "The same in pixels, for slides", _png_file),
+    ("Moving picture (GIF)", "The race as it went, for slides", _gif_file),
     ("Runs (zip)", "Everything that was recorded, to be opened here, or in Python with mv.Trace.load", _runs_file),
     ("Steps (CSV)", "A table with a row for every step of every solver", _csv_file),
     ("Steps (Parquet)", "The same table for pandas, Spark or DuckDB, with its numbers as they are", _parquet_file),
