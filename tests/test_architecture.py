@@ -477,7 +477,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/analysis": (2123, 12),
     "mklviz/bench": (1609, 9),
     "mklviz/check": (1233, 6),
-    "mklviz/cli": (2658, 14),
+    "mklviz/cli": (2692, 14),
     "mklviz/context": (583, 5),
     "mklviz/engine": (3806, 17),
     "mklviz/inner": (3889, 16),
@@ -494,7 +494,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views": (30, 1),
     "mklviz/views/chart": (1971, 10),
     "mklviz/views/explorer": (1832, 12),
-    "mklviz/views/export": (2555, 17),
+    "mklviz/views/export": (2777, 18),
     "mklviz/views/form": (1213, 6),
     "mklviz/views/geometry": (844, 4),
     "mklviz/views/history": (620, 5),
@@ -512,7 +512,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (587, 3),
     "mklviz/views/tabs": (2590, 14),
     "solvers": (6342, 28),
-    "tests": (48235, 260),
+    "tests": (48353, 261),
 }
 
 

@@ -110,6 +110,7 @@ def test_every_command_of_the_page_of_commands_is_known() -> None:
         "fit",
         "predict",
         "lab",
+        "lessons",
         "page",
         "gallery",
         "sweep",

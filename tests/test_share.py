@@ -162,7 +162,7 @@ def test_what_is_locked_takes_no_answers() -> None:
 
 def test_every_file_of_a_race_can_be_made(session: Session) -> None:
     made = dict(make(session) for label, _, make in KINDS if "Parquet" not in label)
-    assert sorted(made) == [f"mklviz-liver.{kind}" for kind in ("csv", "html", "svg", "zip")]
+    assert sorted(made) == [f"mklviz-liver.{kind}" for kind in ("csv", "gif", "html", "png", "svg", "zip")]
     steps = sum(len(trace) for trace in session.traces.values())
     assert len(made["mklviz-liver.csv"].splitlines()) == 1 + steps
     runs = read_bundle(made["mklviz-liver.zip"], "runs.zip")

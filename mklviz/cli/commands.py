@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mklviz.cli.arguments import BAD_INPUT, FAILED, INTERRUPTED, folder_of
@@ -180,6 +181,25 @@ def _page(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _lessons(arguments: argparse.Namespace) -> int:
+    from mklviz.cli.arguments import check_output
+    from mklviz.record.archive import replacing
+    from mklviz.views.export.course import FORMATS, answered, asked_lessons, written
+    from mklviz.views.export.pixels import require
+
+    require(".png")
+    output = arguments.out or Path(f"lessons{FORMATS[arguments.format][0]}")
+    check_output(output)
+    questions, lessons = [], asked_lessons()
+    for number, lesson in enumerate(lessons, 1):
+        print(f"{number} of {len(lessons)}: {lesson.title}", file=sys.stderr)
+        questions.append(answered(lesson))
+    with replacing(output) as file:
+        file.write(written(questions, arguments.format))
+    print(f"{output}: {len(questions)} questions")
+    return 0
+
+
 def _gallery(arguments: argparse.Namespace) -> int:
     from mklviz.views.export.gallery import save_gallery
 
@@ -278,6 +298,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "fit": _command("model", "fit"),
     "predict": _command("model", "predict"),
     "lab": _on_screen(_lab),
+    "lessons": _on_screen(_lessons),
     "page": _on_screen(_page),
     "gallery": _on_screen(_gallery),
     "sweep": _command("sweep", "solve_sweep"),

@@ -76,6 +76,11 @@ examples:
   mklviz lab --data heart --solvers level --knob level.lam=0.1,0.5,0.9 --knob C=1,10,100 --output lab.html
 What has finished in the store is not repeated: after Ctrl-C, give the same words again.
 """,
+    "lessons": """\
+examples:
+  mklviz lessons export --format gift                      for Moodle
+  mklviz lessons export --format qti --out course.zip      for Canvas and others
+""",
     "page": """\
 examples:
   mklviz page playground --out mkl.html

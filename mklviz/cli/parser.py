@@ -185,6 +185,13 @@ def _add_lab(parser: argparse.ArgumentParser) -> None:
     add_store(parser, switch=True)
 
 
+def _add_lessons(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("what", choices=("export",), help="export: the questions, with what is right and why")
+    out = parser.add_argument
+    out("--format", required=True, choices=("gift", "qti", "h5p"), help="gift is Moodle's, qti is Canvas's")
+    out("--out", metavar="FILE", type=Path, help="the file (default: lessons.txt, lessons.zip or lessons.h5p)")
+
+
 def _add_page(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", choices=("playground",), help="playground: data, kernels and solvers under the hand")
     out = parser.add_argument
@@ -258,6 +265,7 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
         "solve at every position of a knob, and write one page in which the knob turns, without a server",
         _add_lab,
     ),
+    "lessons": ("write the lessons' questions for a course system; each race is run for its answer", _add_lessons),
     "page": ("write a page that solves by itself in any browser, without a server", _add_page),
     "gallery": (
         "write lessons, laboratories and the races of papers' claims as pages that need no server",
