@@ -24,7 +24,7 @@ from mklviz.record.run_facts import number
 from mklviz.record.store import Store
 from mklviz.sweeps import Member, Sweep, SweepProgress, SweepRun, SweepTable
 from mklviz.sweeps.definition import KEYS, Own
-from mklviz.sweeps.following import duration_text
+from mklviz.sweeps.running import duration_text
 from mklviz.sweeps.statistics import Difference, Measure, Outcomes, Spread
 from mklviz.views.form import Code, FormRow, Group, TextBox
 from mklviz.views.look.palette import RunStyle, run_name

@@ -18,7 +18,7 @@ from mklviz.recipe import Recipe
 from mklviz.record.store import Store
 from mklviz.sweeps import Sweep, SweepRun, SweepTable
 from mklviz.views.form import Alert, Button, Form, FormRow, ProgressBar, Reasons, Select
-from mklviz.views.host.workarounds import with_page_locked
+from mklviz.views.host.panel_setup import with_page_locked
 from mklviz.views.look import cards
 from mklviz.views.model.model_card import ONE_SECTION
 from mklviz.views.session.session import Session
