@@ -471,14 +471,11 @@ def test_ticks_begin_once_and_end() -> None:
     assert asyncio.run(count()) <= 1  # one may have been on its way
 
 
-def test_ticks_come_less_often_the_longer_nothing_changes_and_at_once_after_an_event(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(ticks, "FRAME_RATE", ticks.FrameRate())  # no other page is drawn
-
+def test_ticks_come_less_often_the_longer_nothing_changes_and_at_once_after_an_event() -> None:
     async def tick() -> None: ...
 
     idle, steady, now = Ticks(0.1, tick, idles=True), Ticks(0.1, tick), monotonic()
+    idle.frame_rate = steady.frame_rate = ticks.FrameRate()  # no other page is drawn
     pauses = [idle.pause(now + since) for since in (0.0, 5.0, 20.0, 1e6)]
     assert pauses[0] == 0.1 < pauses[1] < pauses[2] < pauses[3] == ticks.SLOWEST
     assert steady.pause(now + 1e6) == 0.1
@@ -493,9 +490,7 @@ def test_ticks_come_less_often_the_longer_nothing_changes_and_at_once_after_an_e
     "a session knows its connections and calls with the lock of its document, which holds what has changed.",
     "views/host/ticks.py",
 )
-def test_a_page_has_ticks_while_a_browser_shows_it_or_something_happens(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ticks, "AWAY", 0.0)
-    monkeypatch.setattr(ticks, "LOOK_AGAIN", 0.0)
+def test_a_page_has_ticks_while_a_browser_shows_it_or_something_happens() -> None:
     calls: list[bool] = []
 
     class Heart(DataModel):
@@ -513,6 +508,7 @@ def test_a_page_has_ticks_while_a_browser_shows_it_or_something_happens(monkeypa
         session, connect = await session_of(lambda document: [document.add_root(each) for each in (pane, heart)])
         with set_curdoc(session.document):
             each = Ticks(0.0, tick)
+            each.away = each.look_again = 0.0
             each.start()
         for _ in range(50):
             await next_round()
@@ -534,13 +530,13 @@ def test_a_page_has_ticks_while_a_browser_shows_it_or_something_happens(monkeypa
 def test_what_happens_on_a_page_brings_its_ticks_back_and_a_sign_of_life_does_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(ticks, "FRAME_RATE", ticks.FrameRate())
     heart, field = Heartbeat(), pn.widgets.TextInput()
     document = shown(pn.Column(heart, field))
 
     async def tick() -> None: ...
 
     each, later = Ticks(0.1, tick, idles=True), 1e6
+    each.frame_rate = ticks.FrameRate()
     said = {"type": "event", "name": "document_ready", "values": {"type": "map", "entries": []}}
     ready: Any = {"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": said}
     with set_curdoc(document):
