@@ -86,7 +86,7 @@ from .sweeps import Sweep as Sweep
 from .sweeps import SweepProgress as SweepProgress
 from .sweeps import SweepRun as SweepRun
 from .sweeps import SweepTable as SweepTable
-from .sweeps.following import sweep as sweep
+from .sweeps.running import sweep as sweep
 from .views import Explorer as Explorer
 from .views import path_figure as path_figure
 from .views import save_html as save_html

@@ -1,4 +1,4 @@
-"""The benchmark of the page: beside a bare page, and for a crowd of visitors without a browser."""
+"""The benchmark of the page: beside a bare page, and for a crowd of visitors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from mklviz.bench import screen
 from mklviz.bench._suite import Bench
 from mklviz.bench._visitors import Crowd, Server, crowd, left_alone, on_a_server, to_open
-from mklviz.bench.screen import Size, bare_page, chromium, opened, page_rows
+from mklviz.bench.screen import Size, bare_page, opened, page_rows
 
 
 def test_a_page_is_weighed_by_its_models_components_and_bytes() -> None:
@@ -28,13 +28,6 @@ def test_the_dashboard_is_compared_with_the_bare_page(monkeypatch: pytest.Monkey
     assert (row.ours, row.other, row.goal) == ("dashboard", "bare page", 0.25)
     assert row.note.startswith(str(opened(bare_page)).split(",")[0])
     assert row.least <= row.ratio <= row.most
-
-
-def test_without_a_browser_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("MKLVIZ_CHROMIUM", raising=False)
-    monkeypatch.setattr(screen.shutil, "which", lambda name: None)
-    with pytest.raises(FileNotFoundError, match="No browser: neither MKLVIZ_CHROMIUM nor"), chromium():
-        pass
 
 
 @pytest.mark.full

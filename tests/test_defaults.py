@@ -11,7 +11,7 @@ from bokeh.models import CustomJS, Line, Plot
 from bokeh.plotting import figure
 
 from mklviz.views.host.components import PlotPane
-from mklviz.views.host.workarounds import remember_defaults
+from mklviz.views.host.panel_setup import remember_defaults
 
 
 def models() -> list[type[Model]]:

@@ -68,20 +68,21 @@ from mklviz.server.process import Contained, build_pages_in_turn, contain
 from mklviz.server.serving import name_sessions_by_process
 from mklviz.views.chart.bokeh_figure import ignore_long_press
 from mklviz.views.host import ticks
-from mklviz.views.host.components import Markup, PlotPane, ScriptedComponent
-from mklviz.views.host.dragging import DraggedFigure
+from mklviz.views.host.components import DraggedFigure, Markup, PlotPane, ScriptedComponent
 from mklviz.views.host.environment import is_loaded, notebook_shell
 from mklviz.views.host.frames import Frames, Heartbeat, all_columns_are_held, document_of, walk_models_once
 from mklviz.views.host.page_session import GONE_AFTER, Reconnect, follow_session, is_connected, is_on_page, is_served
-from mklviz.views.host.panel_setup import PAGE_TEMPLATE, configure, never_busy
-from mklviz.views.host.ticks import Polling, Ticks
-from mklviz.views.host.workarounds import (
+from mklviz.views.host.panel_setup import (
+    PAGE_TEMPLATE,
     answer_on_event_loop,
     answer_with_lock,
+    configure,
     import_nothing_for_component_files,
+    never_busy,
     remember_defaults,
     remember_looks,
 )
+from mklviz.views.host.ticks import Polling, Ticks
 
 VIEWS = Path(mklviz.views.__file__).parent
 HOST = VIEWS / "host"
@@ -144,7 +145,7 @@ def shown(pane: Any) -> Document:
 # -- Bokeh: models and documents
 
 
-@rests_on("Bokeh asks _overridden_defaults and has_unstable_default for defaults.", "views/host/workarounds.py")
+@rests_on("Bokeh asks _overridden_defaults and has_unstable_default for defaults.", "views/host/panel_setup.py")
 def test_bokeh_asks_for_defaults_by_methods_that_can_remember() -> None:
     remember_defaults()
     assert "cls._overridden_defaults()" in inspect.getsource(bases)
@@ -160,7 +161,7 @@ def test_bokeh_asks_for_defaults_by_methods_that_can_remember() -> None:
     assert Plot().title is not Plot().title
 
 
-@rests_on("what the theme gives to an object depends on its class alone.", "views/host/workarounds.py")
+@rests_on("what the theme gives to an object depends on its class alone.", "views/host/panel_setup.py")
 def test_the_theme_remembers_what_it_gives_to_a_class() -> None:
     remember_looks()
     for kind in (pn.pane.HTML, pn.Column, pmui.Button):
@@ -245,7 +246,7 @@ async def threads_of_a_page() -> dict[str, int]:
     return threads
 
 
-@rests_on("by which function Bokeh hands work to other threads.", "views/host/workarounds.py")
+@rests_on("by which function Bokeh hands work to other threads.", "views/host/panel_setup.py")
 def test_pages_are_built_and_changed_in_the_thread_of_the_event_loop() -> None:
     if hasattr(bokeh.server.session, "_needs_document_lock_on_loop"):  # from Bokeh 3.10 on
         assert hasattr(bokeh.server.session, "_run_in_executor")
@@ -311,7 +312,7 @@ def test_a_session_waits_for_its_browser_and_knows_whether_it_is_there() -> None
 # -- Panel
 
 
-@rests_on("Panel answers by _change_coroutine and _event_coroutine of Syncable.", "views/host/workarounds.py")
+@rests_on("Panel answers by _change_coroutine and _event_coroutine of Syncable.", "views/host/panel_setup.py")
 def test_whatever_a_visitor_does_is_answered_with_the_lock() -> None:
     answer_with_lock()
     source = inspect.getsource(Syncable)
@@ -320,7 +321,7 @@ def test_whatever_a_visitor_does_is_answered_with_the_lock() -> None:
         assert f"partial(self.{name}, doc" in source
 
 
-@rests_on("Panel finds files of components by ComponentResourceHandler.parse_url_path.", "views/host/workarounds.py")
+@rests_on("Panel finds files of components by ComponentResourceHandler.parse_url_path.", "views/host/panel_setup.py")
 def test_no_module_is_imported_for_a_file_of_a_component() -> None:
     import_nothing_for_component_files()
     handler = ComponentResourceHandler.__new__(ComponentResourceHandler)
@@ -361,7 +362,7 @@ def test_a_component_and_its_script_send_each_other_messages() -> None:
     assert component.happened == ["before a page", "from the script"]
 
 
-@rests_on("a page is loaded when Panel says so, which answers nothing before.", "views/host/workarounds.py")
+@rests_on("a page is loaded when Panel says so, which answers nothing before.", "views/host/panel_setup.py")
 def test_what_a_visitor_does_while_the_page_is_drawn_is_answered_when_it_is_loaded() -> None:
     async def press(component: Answers) -> list[Any]:
         session, connect = await session_of(component.server_doc)
@@ -404,7 +405,7 @@ def test_an_acknowledgement_is_no_work() -> None:
     assert not busy_after(Reconnect(), heard=1)
 
 
-@rests_on("a table tells of its data when they are replaced, as a browser does.", "views/host/dragging.py")
+@rests_on("a table tells of its data when they are replaced, as a browser does.", "views/host/components.py")
 def test_what_is_dragged_on_a_figure_is_told_and_answered() -> None:
     told: list[dict[str, object]] = []
     dragged = DraggedFigure("map", lambda columns: told.append(dict(columns)))
@@ -470,14 +471,11 @@ def test_ticks_begin_once_and_end() -> None:
     assert asyncio.run(count()) <= 1  # one may have been on its way
 
 
-def test_ticks_come_less_often_the_longer_nothing_changes_and_at_once_after_an_event(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(ticks, "FRAME_RATE", ticks.FrameRate())  # no other page is drawn
-
+def test_ticks_come_less_often_the_longer_nothing_changes_and_at_once_after_an_event() -> None:
     async def tick() -> None: ...
 
     idle, steady, now = Ticks(0.1, tick, idles=True), Ticks(0.1, tick), monotonic()
+    idle.frame_rate = steady.frame_rate = ticks.FrameRate()  # no other page is drawn
     pauses = [idle.pause(now + since) for since in (0.0, 5.0, 20.0, 1e6)]
     assert pauses[0] == 0.1 < pauses[1] < pauses[2] < pauses[3] == ticks.SLOWEST
     assert steady.pause(now + 1e6) == 0.1
@@ -492,9 +490,7 @@ def test_ticks_come_less_often_the_longer_nothing_changes_and_at_once_after_an_e
     "a session knows its connections and calls with the lock of its document, which holds what has changed.",
     "views/host/ticks.py",
 )
-def test_a_page_has_ticks_while_a_browser_shows_it_or_something_happens(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ticks, "AWAY", 0.0)
-    monkeypatch.setattr(ticks, "LOOK_AGAIN", 0.0)
+def test_a_page_has_ticks_while_a_browser_shows_it_or_something_happens() -> None:
     calls: list[bool] = []
 
     class Heart(DataModel):
@@ -512,6 +508,7 @@ def test_a_page_has_ticks_while_a_browser_shows_it_or_something_happens(monkeypa
         session, connect = await session_of(lambda document: [document.add_root(each) for each in (pane, heart)])
         with set_curdoc(session.document):
             each = Ticks(0.0, tick)
+            each.away = each.look_again = 0.0
             each.start()
         for _ in range(50):
             await next_round()
@@ -533,13 +530,13 @@ def test_a_page_has_ticks_while_a_browser_shows_it_or_something_happens(monkeypa
 def test_what_happens_on_a_page_brings_its_ticks_back_and_a_sign_of_life_does_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(ticks, "FRAME_RATE", ticks.FrameRate())
     heart, field = Heartbeat(), pn.widgets.TextInput()
     document = shown(pn.Column(heart, field))
 
     async def tick() -> None: ...
 
     each, later = Ticks(0.1, tick, idles=True), 1e6
+    each.frame_rate = ticks.FrameRate()
     said = {"type": "event", "name": "document_ready", "values": {"type": "map", "entries": []}}
     ready: Any = {"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": said}
     with set_curdoc(document):

@@ -22,7 +22,6 @@ from mklviz.engine import Race
 from mklviz.problem import LpBall, Simplex
 from mklviz.recipe import Recipe
 from mklviz.views.session.session import Session
-from mklviz.views.tabs import knobs
 from mklviz.views.tabs.knobs import Knobs
 
 BY_TITLE = {knob.title: knob for knob in KNOBS}
@@ -123,7 +122,7 @@ def test_a_knob_that_moves_on_gives_up_what_is_being_solved_and_the_last_positio
 def test_a_solve_that_takes_long_shows_how_far_it_is_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     _, tab = opened()
     until(tab, lambda: settled(tab))
-    monkeypatch.setattr(knobs, "REST", 0.0)
+    tab.rest = 0.0
     before, races = tab.now, races_of(monkeypatch, pace=0.5)
     tab.slider.value = 0
     tab.tick(time.monotonic())
@@ -147,7 +146,7 @@ def test_what_takes_long_is_drawn_coarsely_while_the_slider_moves_and_solved_to_
     _, tab = opened()
     until(tab, lambda: settled(tab))
     first = tab.now
-    monkeypatch.setattr(knobs, "REST", 1e9)
+    tab.rest = 1e9
     races = races_of(monkeypatch, pace=5.0)  # so that no run has ended by then
     for place in (0, 1):
         tab.slider.value = place
@@ -159,7 +158,7 @@ def test_what_takes_long_is_drawn_coarsely_while_the_slider_moves_and_solved_to_
         assert tab.before is first  # not what was coarse as well
     assert len(races) == 2
     races_of(monkeypatch)
-    monkeypatch.setattr(knobs, "REST", 0.0)
+    tab.rest = 0.0
     until(tab, lambda: settled(tab))
     assert tab.now.trace.status == "converged"
     assert tab.before is first

@@ -127,13 +127,14 @@ def test_what_is_only_kept_makes_room_and_so_does_what_nobody_can_reach() -> Non
 class Visitors:
     """Those who prepare races on one small machine."""
 
-    def __init__(self, total: int, kept: int = 10**9) -> None:
-        self.ledger = Ledger(total)
+    def __init__(self, total: int, kept: int = 10**9, pauses: tuple[float, ...] = preparation.PAUSES) -> None:
+        self.ledger, self.pauses = Ledger(total), pauses
         self.banks = BankStore(max_bytes=kept, ledger=self.ledger)
         self.ledger.spare.append(self.banks.make_room)
 
     def begin(self, seed: int) -> Preparation:
         begun = Preparation(SMALL.changed(seed=seed), self.banks, ledger=self.ledger)
+        begun.pauses = self.pauses
         begun.start()
         return begun
 
@@ -148,9 +149,8 @@ def test_an_estimate_is_what_is_built() -> None:
     assert found.shared == pytest.approx(built_bytes(SMALL.build()), rel=0.05)
 
 
-def test_four_visitors_stay_under_the_bound_and_the_others_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preparation, "PAUSES", ())
-    visitors = Visitors(2 * ONE + ONE // 2)
+def test_four_visitors_stay_under_the_bound_and_the_others_are_refused() -> None:
+    visitors = Visitors(2 * ONE + ONE // 2, pauses=())
     begun = [visitors.begin(seed) for seed in range(4)]
     wait_for(lambda: all(each.ended for each in begun))
     assert visitors.ledger.used <= visitors.ledger.total
@@ -186,9 +186,8 @@ def test_a_bank_that_is_in_use_is_shared_though_it_is_too_large_to_be_kept() -> 
     assert visitors.ledger.used == 0
 
 
-def test_who_hopes_for_room_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preparation, "PAUSES", (PATIENCE,))
-    visitors = Visitors(ONE + ONE // 2)
+def test_who_hopes_for_room_can_be_stopped() -> None:
+    visitors = Visitors(ONE + ONE // 2, pauses=(PATIENCE,))
     held = result(visitors.begin(0))
     hoping = visitors.begin(1)
     wait_for(lambda: hoping.wants_room)

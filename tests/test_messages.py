@@ -144,12 +144,12 @@ class Connected:
         session: Any = type("Session", (), {"document": Document()})()
         self.socket.connection = ServerConnection.__new__(ServerConnection)
         self.socket.connection._protocol, self.socket.connection._session = Protocol(), session
-        monkeypatch.setattr(self.socket, "close", lambda code, reason: self.closed.append(code))
+        self.socket.close = lambda code, reason: self.closed.append(code)
 
         async def send(message: Any) -> None:
             self.answers.append(message)
 
-        monkeypatch.setattr(self.socket, "send_message", send)
+        self.socket.send_message = send
 
     def receive(self, *parts: str | bytes) -> Connected:
         async def receive() -> None:
@@ -349,13 +349,13 @@ def test_a_page_cannot_fill_properties_without_end(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.fixture
-def written(monkeypatch: pytest.MonkeyPatch) -> tuple[logging.Logger, list[str], list[float]]:
+def written() -> tuple[logging.Logger, list[str], list[float]]:
     """A logger with a budget, what it writes, and the time, which stands still."""
     entries: list[str] = []
     now = [0.0]
     handler = Budget(lambda: now[0])
     handler.setFormatter(ShortEntries("%(levelname)s %(message)s"))
-    monkeypatch.setattr(handler, "stream", type("Stream", (), {"write": entries.append, "flush": lambda: None}))
+    handler.stream = SimpleNamespace(write=entries.append, flush=lambda: None)
     logger = logging.Logger("a server's")
     logger.addHandler(handler)
     return logger, entries, now

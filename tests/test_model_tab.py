@@ -24,7 +24,6 @@ from mklviz.views.look.styles import race_styles
 from mklviz.views.model import model_card, model_sections
 from mklviz.views.model.model_card import ACROSS, ModelCard, Subject, adopt
 from mklviz.views.session.session import Session
-from mklviz.views.tabs import model
 from mklviz.views.tabs.model import Model
 
 MOONS = "data=two_moons; kernels=gauss:1,2@all poly:1@each; C=10; solvers=level"
@@ -133,16 +132,14 @@ def test_a_figure_that_only_moves_stays_on_the_page() -> None:
     tab.close()
 
 
-def test_the_decision_surface_follows_a_cursor_that_moves_coarsely_and_finely_where_it_rests(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_decision_surface_follows_a_cursor_that_moves_coarsely_and_finely_where_it_rests() -> None:
     session, tab = opened()
     until(tab, lambda: settled(tab), "every section")
     surface = card(tab, "Decision surface")
     figures = surface.figures
     image, boundary = (plot_of.renderers[k].data_source for plot_of, k in ((figures[0], 0), (figures[0], 1)))
     assert image.data["image"][0].shape == (80, 80)
-    monkeypatch.setattr(model, "REST", 1e9)
+    tab.rest = 1e9
 
     def drawn() -> list[list[float]]:
         return [np.asarray(x).tolist() for x in boundary.data["xs"]]
@@ -155,7 +152,7 @@ def test_the_decision_surface_follows_a_cursor_that_moves_coarsely_and_finely_wh
         assert image.data["image"][0].shape == (ACROSS, ACROSS)
         assert "Coarse while the step changes" in words(surface)
     assert not surface.task.working
-    monkeypatch.setattr(model, "REST", 0.0)
+    tab.rest = 0.0
     until(tab, lambda: settled(tab), "every section at the step")
     assert surface.figures is figures
     assert image.data["image"][0].shape == (80, 80)
@@ -175,7 +172,7 @@ def test_a_tab_that_is_not_seen_computes_nothing_and_says_what_it_waits_for() ->
     assert not any(card.root.visible for card in tab.cards)
 
 
-def test_who_computes_can_be_stopped_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_computes_can_be_stopped_and_says_so() -> None:
     _, tab = opened()
     with model_card.ONE_SECTION:
         until(tab, lambda: any(card.task.working for card in tab.cards), "a section that waits for its turn")
@@ -284,10 +281,10 @@ def test_figures_of_other_shapes_are_not_adopted() -> None:
     assert not adopt(first[0], first[1])
 
 
-def test_a_table_comes_back_with_what_the_solution_shown_predicts_for_its_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_comes_back_with_what_the_solution_shown_predicts_for_its_rows() -> None:
     session, tab = opened()
     handed: list[tuple[str, bytes]] = []
-    monkeypatch.setattr(tab.table.form, "hand_over", lambda *file: handed.append(file))
+    tab.table.form.hand_over = lambda *file: handed.append(file)
     train = session.prepared.train
     assert ".arff" in tab.table.file.accept.split(",")  # as for data of one's own
     lines = [",".join(train.feature_names), *(f"{a},{b}" for a, b in Recipe.from_words(MOONS).load().X[:5])]

@@ -111,18 +111,16 @@ def some_garbage() -> None:
         gc.collect(1)
 
 
-def test_what_nobody_uses_is_collected_when_nothing_is_drawn(
-    collections: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_nobody_uses_is_collected_when_nothing_is_drawn(collections: list[int]) -> None:
     drawing, page = FrameRate(), Frames()
-    monkeypatch.setattr(process, "FRAME_RATE", drawing)
     tidy = GarbageCollection()
+    tidy.frame_rate = drawing
     some_garbage()
     drawn(drawing, page, monotonic(), busy=1)
     collections.clear()
     tidy.collect_in_time()
     assert 2 not in collections  # a race goes on
-    monkeypatch.setattr(process, "FRAME_RATE", FrameRate())
+    tidy.frame_rate = FrameRate()
     tidy.collect_in_time()
     assert collections.count(2) == 1
     tidy.collect_in_time()
@@ -134,11 +132,11 @@ def test_what_the_last_page_leaves_is_collected_though_nothing_more_comes(
 ) -> None:
     given_back: list[int] = []
     monkeypatch.setattr(process, "give_back", lambda: given_back.append(1))
-    monkeypatch.setattr(process, "FRAME_RATE", FrameRate())
     tidy = GarbageCollection()
+    tidy.frame_rate = FrameRate()
     collections.clear()
     tidy.collect_in_time()
     assert 2 not in collections
-    monkeypatch.setattr(process, "PUT_OFF_FOR", 0.0)
+    tidy.put_off_for = 0.0
     tidy.collect_in_time()
     assert collections.count(2) == len(given_back) == 1

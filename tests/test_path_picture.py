@@ -11,7 +11,7 @@ from bokeh.document import Document
 
 import mklviz as mv
 from mklviz.views.chart.description import LineMark
-from mklviz.views.chart.path_charts import NAMED, path_charts
+from mklviz.views.chart.race_charts import NAMED, path_charts
 from mklviz.views.look.palette import LIGHT
 from mklviz.views.notebook.race_cell import PathFigure
 

@@ -253,11 +253,9 @@ def shape(card: PointsCard) -> tuple[int, ...]:
     return found
 
 
-def test_the_decision_follows_a_point_that_is_dragged_coarsely_and_finely_where_it_rests(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(points_card, "REST", 1e9)
+def test_the_decision_follows_a_point_that_is_dragged_coarsely_and_finely_where_it_rests() -> None:
     explorer, card = opened()
+    card.rest = 1e9
     figure, before = card.figure, card.points
     assert figure is not None
     assert before is not None
@@ -272,7 +270,7 @@ def test_the_decision_follows_a_point_that_is_dragged_coarsely_and_finely_where_
     assert not np.array_equal(images[1], images[2])
     assert explorer.sidebar.recipe.data.source == "two_moons"  # nothing is decided before it is let go
     assert card.points == before
-    monkeypatch.setattr(points_card, "REST", 0.0)
+    card.rest = 0.0
     until(card, lambda: shape(card) == (FINE.across, FINE.across), "the fine picture")
     assert list(card.weights.tables["bars"]["weight"])[-1] > 0.0
     figure.dragged.asked.data = {"place": [999], "x": [0.0], "y": [0.0]}

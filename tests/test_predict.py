@@ -140,7 +140,7 @@ def test_only_support_vectors_and_kernels_with_weight_are_evaluated(monkeypatch:
     assert Counting.asked == [((rows, columns), (6, columns)) for rows in (10, 10, 3) for columns in (3, 1)]
 
 
-def test_no_block_grows_with_the_number_of_new_points(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_block_grows_with_the_number_of_new_points() -> None:
     problem = Problem(KernelBank.build(X, [Counting(widths=(1.0,))]), LABELS, Hinge(5.0))
     _, dual = sparse_point(posed(Hinge(5.0)))
     predictor = problem.predictor(np.ones(1), dual)

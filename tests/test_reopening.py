@@ -11,7 +11,7 @@ from _ticks import follow
 
 import mklviz as mv
 from mklviz.engine import make_solver
-from mklviz.engine.facts import ProblemFacts
+from mklviz.engine.kinds import ProblemFacts
 from mklviz.errors import UnsupportedProblem
 from mklviz.recipe import Recipe, SolverChoice
 from mklviz.record import Trace

@@ -16,7 +16,7 @@ from bokeh.document import Document
 from panel.io.state import set_curdoc
 
 from mklviz.engine import Race
-from mklviz.engine.reopened import ReopenedRace
+from mklviz.engine.race import ReopenedRace
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.record import Trace
 from mklviz.record.bundle import write_bundle

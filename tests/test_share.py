@@ -22,7 +22,7 @@ from mklviz.recipe.recipe import as_python
 from mklviz.record import summary as tables
 from mklviz.record.bundle import read_bundle, write_bundle
 from mklviz.views.explorer.explorer import Explorer
-from mklviz.views.export.page import KINDS
+from mklviz.views.export.page import KINDS, race_file
 from mklviz.views.form import Form, Group, Switch
 from mklviz.views.links import link
 from mklviz.views.session.session import Session
@@ -161,7 +161,7 @@ def test_what_is_locked_takes_no_answers() -> None:
 
 
 def test_every_file_of_a_race_can_be_made(session: Session) -> None:
-    made = dict(make(session) for label, _, make in KINDS if "Parquet" not in label)
+    made = dict(race_file(ending, session) for _, _, ending in KINDS if ending != "parquet")
     assert sorted(made) == [f"mklviz-liver.{kind}" for kind in ("csv", "gif", "html", "png", "svg", "zip")]
     steps = sum(len(trace) for trace in session.traces.values())
     assert len(made["mklviz-liver.csv"].splitlines()) == 1 + steps
@@ -174,8 +174,7 @@ def test_every_file_of_a_race_can_be_made(session: Session) -> None:
 def test_a_parquet_table_has_the_same_steps_or_says_what_to_install(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (make,) = [make for label, _, make in KINDS if "Parquet" in label]
-    name, content = make(session)
+    name, content = race_file("parquet", session)
     assert name == "mklviz-liver.parquet"
     read = pd.read_parquet(io.BytesIO(content))
     first = session.traces["spg"]
@@ -183,7 +182,7 @@ def test_a_parquet_table_has_the_same_steps_or_says_what_to_install(
     assert read.loc[read["solver"] == "spg", "objective"].tolist() == first.objective.tolist()
     monkeypatch.setattr(tables, "find_spec", lambda _name: None)
     with pytest.raises(MklvizError, match="pip install pyarrow"):
-        make(session)
+        race_file("parquet", session)
 
 
 def test_a_single_run_opens_as_well_and_what_is_none_is_refused(session: Session) -> None:
@@ -203,9 +202,9 @@ def test_a_single_run_opens_as_well_and_what_is_none_is_refused(session: Session
         read_bundle(bomb.getvalue(), "bomb.zip")
 
 
-def test_the_tab_shows_link_and_program_and_hands_files_over(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_tab_shows_link_and_program_and_hands_files_over(session: Session) -> None:
     tab, handed = Share(), []
-    monkeypatch.setattr(session, "link", lambda tab, step, more: f"?tab={tab}&step={step}&{more['hide']}")
+    session.link = lambda tab, step, more: f"?tab={tab}&step={step}&{more['hide']}"
     session.cursor = 3
     tab.follow(session)
     assert tab.code.object == as_python(RECIPE)
@@ -213,7 +212,7 @@ def test_the_tab_shows_link_and_program_and_hands_files_over(session: Session, m
     tab.hide.value = True
     assert tab.link.address == "?tab=race&step=3&setup"
     (files,) = [form for form in tab.root.select(Form) if tab.buttons[0] in form.root.every()]
-    monkeypatch.setattr(files, "send", handed.append)
+    files.send = handed.append
 
     for button in tab.buttons[:2]:
         button.answer({"click": True})

@@ -182,7 +182,7 @@ def test_a_term_of_the_library_s_own_glossary_is_not_explained_twice(maker: Make
 
 
 def test_formulas_become_mathml(maker: Maker) -> None:
-    made = maker("formulas").as_mathml(r"a < \tfrac12 d_k", "block")
+    made = maker("conf").as_mathml(r"a < \tfrac12 d_k", "block")
     assert made.startswith("<math ")
     assert "<mfrac>" in made
     assert "&lt;" in made or "&#x0003C;" in made
@@ -192,7 +192,7 @@ def test_formulas_become_mathml(maker: Maker) -> None:
 def test_a_formula_that_cannot_be_written_is_refused(maker: Maker) -> None:
     for wrong in (r"\nosuch{a}", r"a_b_c"):
         with pytest.raises(ValueError, match=r"The formula .* (cannot be read|has a command that is not known)"):
-            maker("formulas").as_mathml(wrong)
+            maker("conf").as_mathml(wrong)
 
 
 # -- pictures

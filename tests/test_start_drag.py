@@ -41,13 +41,11 @@ def test_while_the_start_of_a_large_problem_is_dragged_its_paths_stay() -> None:
 
 
 @pytest.mark.parametrize(("m", "solvers"), [(3, ("silp", "spg")), (8, ("level", "simplemkl"))])
-def test_the_browser_is_told_a_small_problem_and_where_weights_lie_on_the_map(
-    m: int, solvers: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_browser_is_told_a_small_problem_and_where_weights_lie_on_the_map(m: int, solvers: tuple[str, ...]) -> None:
     session, tab = ready(m, solvers)
     told: list[dict[str, Any]] = []
     handle, map_, before = tab.map.start.handle, tab.map.survey.map, drawn(tab, solvers[0])
-    monkeypatch.setattr(handle, "send", told.append)
+    handle.send = told.append
     assert map_ is not None
     x, y = map_.drawn_at((8, 12))
     handle.receive({"at": [x, y], "ended": False})

@@ -26,8 +26,8 @@ from mklviz.record.store import Owner, Store, open_store, reset
 from mklviz.record.store.folder import BEGUN, FREE, HELD, LOCKS, Claims
 from mklviz.sweeps import Member, Processes, Shard, Sweep, SweepRun, SweepTable
 from mklviz.sweeps.engine import Work
-from mklviz.sweeps.following import duration_text
 from mklviz.sweeps.member import MemberOutcome
+from mklviz.sweeps.running import duration_text
 from mklviz.sweeps.solving import _scored
 
 QUICK = "data=heart,vote; split=0,1; solvers=level,newton; kernels=gauss:1,2@all"

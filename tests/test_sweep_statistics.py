@@ -13,16 +13,15 @@ from scipy import stats
 
 from mklviz.errors import ProblemError
 from mklviz.sweeps import MemberOutcome, Sweep, SweepTable
-from mklviz.sweeps.statistics import (
-    Outcomes,
+from mklviz.sweeps.statistics.intervals import (
+    Resampling,
     growths,
-    measure_of,
     pair_profile,
     paired_differences,
     performance_profile,
     spreads,
 )
-from mklviz.sweeps.statistics.intervals import Resampling
+from mklviz.sweeps.statistics.outcomes import Outcomes, measure_of
 
 
 def unlucky(data: str, split: int, solver: str) -> bool:

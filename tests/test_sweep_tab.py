@@ -204,11 +204,9 @@ class Held:
         """Begin."""
 
 
-def test_a_sweep_can_pause_go_on_and_stop_and_keeps_what_has_finished(
-    tab: SweepTab, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sweep_can_pause_go_on_and_stop_and_keeps_what_has_finished(tab: SweepTab) -> None:
     on_server, other = RunningSweeps(), Held()
-    monkeypatch.setattr("mklviz.views.tabs.sweep.RUNNING_SWEEPS", on_server)
+    tab.running = on_server
     swept(tab, "data=ionosphere; split=0...39; solvers=level,silp,simplemkl; gap=1e-6; max-iter=5000")
     tab.start.clicks += 1
     until(tab, lambda: tab.run is not None and tab.run.progress.running)
@@ -231,10 +229,10 @@ def test_a_sweep_can_pause_go_on_and_stop_and_keeps_what_has_finished(
     assert not tab.form.body.locked
 
 
-def test_a_server_solves_one_sweep_at_a_time(tab: SweepTab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_solves_one_sweep_at_a_time(tab: SweepTab) -> None:
     busy = RunningSweeps()
     busy.begin(Held())  # type: ignore[arg-type]
-    monkeypatch.setattr("mklviz.views.tabs.sweep.RUNNING_SWEEPS", busy)
+    tab.running = busy
     assert sweep_setup.RUNNING_SWEEPS is not busy
     swept(tab, SMALL)
     tab.start.clicks += 1

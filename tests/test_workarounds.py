@@ -23,7 +23,7 @@ from bokeh.core.has_props import HasProps
 from bokeh.server import session
 from numba import njit
 
-from mklviz.views.host import workarounds
+from mklviz.views.host import panel_setup
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "apps" / "docs" / "developing" / "defences.md").read_text(encoding="utf-8")
@@ -117,29 +117,29 @@ def test_panel_imports_whatever_module_the_address_of_a_file_names(
     monkeypatch.syspath_prepend(str(tmp_path))
     handler: Any = type("Handler", (), {"_resource_attrs": ["css"]})()
     with pytest.raises(Exception, match="Resource type not found"):
-        workarounds._parse(handler, "named_by_an_address/Anything/css/file")
-    assert sys.modules.pop("named_by_an_address", None) is not None, gone("views/host/workarounds.py")
+        panel_setup._parse(handler, "named_by_an_address/Anything/css/file")
+    assert sys.modules.pop("named_by_an_address", None) is not None, gone("views/host/panel_setup.py")
 
 
 def test_panel_answers_a_queued_change_without_the_lock() -> None:
     from panel.reactive import Syncable
 
-    workarounds.answer_with_lock()
+    panel_setup.answer_with_lock()
     own = [getattr(Syncable, name) for name in ("_change_coroutine", "_event_coroutine")]
     answers = [each.__wrapped__.__wrapped__ for each in own]  # below the lock and the wait for the page
-    assert not any(hasattr(answer, "lock") for answer in answers), gone("views/host/workarounds.py")
+    assert not any(hasattr(answer, "lock") for answer in answers), gone("views/host/panel_setup.py")
 
 
 def test_bokeh_works_out_the_defaults_of_a_class_again_for_each_model() -> None:
     source = inspect.getsource(HasProps)
     method = re.search(r"@classmethod\n    def _overridden_defaults\(cls\).*?return \w+\n", source, re.DOTALL)
     assert method is not None
-    assert "cache" not in method[0], gone("views/host/workarounds.py")
+    assert "cache" not in method[0], gone("views/host/panel_setup.py")
 
 
 @pytest.mark.skipif(BOKEH < (3, 10), reason="Bokeh before 3.10 does all of it on the event loop")
 def test_bokeh_carries_out_what_browsers_say_in_other_threads() -> None:
-    assert hasattr(session, "_run_in_executor"), gone("bokeh#15294 (views/host/workarounds.py)")
+    assert hasattr(session, "_run_in_executor"), gone("bokeh#15294 (views/host/panel_setup.py)")
 
 
 # -- BokehJS

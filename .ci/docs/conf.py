@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
 import bokeh
-import formulas
+from docutils.nodes import SkipNode
+from latex2mathml.converter import convert
 from sources import DOCS
 from sphinx.util.inspect import TypeAliasForwardRef
+from sphinx.util.logging import getLogger
 
 import mklviz as mv
 import mklviz.typing
@@ -63,7 +66,7 @@ if repository:
 
 def setup(app: Any) -> None:
     """Write formulas as MathML, and give each page what it alone needs."""
-    app.add_html_math_renderer("mathml", (formulas.inline, None), (formulas.display, None))
+    app.add_html_math_renderer("mathml", (inline, None), (display, None))
     app.connect("html-page-context", finish)
 
 
@@ -73,3 +76,38 @@ def finish(app: Any, page: str, template: str, context: dict[str, Any], doctree:
         app.add_js_file("bokeh.min.js", priority=100)
     if not (DOCS / f"{page}.md").exists():
         context["page_source_suffix"] = ""
+
+
+# -- Formulas of a page as MathML, which browsers draw by themselves: no script and no font has to be loaded.
+
+LOGGER = getLogger(__name__)
+
+
+def as_mathml(latex: str, display: str = "inline") -> str:
+    """Return a formula as MathML. Raises `ValueError` if it has a command that cannot be written so."""
+    try:
+        mathml = convert(latex.strip(), display=display)
+    except Exception as error:
+        raise ValueError(f"The formula {latex!r} cannot be read: {type(error).__name__}.") from error
+    left = re.search(r"\\\w+", mathml)
+    if left:
+        raise ValueError(f"The formula {latex!r} has a command that is not known: {left[0]}.")
+    return mathml
+
+
+def inline(translator: Any, node: Any) -> None:
+    """Write a formula within a line, as Sphinx asks for it."""
+    _write(translator, node, "inline")
+
+
+def display(translator: Any, node: Any) -> None:
+    """Write a formula that stands alone, and scrolls where it is wider than the page."""
+    _write(translator, node, "block", '<div class="scrolls">', "</div>\n")
+
+
+def _write(translator: Any, node: Any, kind: str, before: str = "", after: str = "") -> None:
+    try:
+        translator.body.append(f"{before}{as_mathml(node.astext(), kind)}{after}")
+    except ValueError as error:
+        LOGGER.warning(str(error), location=node)
+    raise SkipNode

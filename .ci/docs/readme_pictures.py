@@ -8,6 +8,8 @@ They go to FOLDER, or to their places in the repository. Needs Chromium or Chrom
 from __future__ import annotations
 
 import io
+import os
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -15,10 +17,9 @@ from typing import Any
 
 from pictures import THEMES, animated, recorded
 from PIL import Image
-from playwright.sync_api import Error
+from playwright.sync_api import Error, sync_playwright
 
 from mklviz.bench._visitors import Server
-from mklviz.bench.screen import chromium
 from mklviz.engine.warmup import BEGINS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,12 +39,14 @@ def main(folder: str = "") -> None:
     traces = recorded()
     for ending, theme in THEMES.items():
         docs.joinpath(f"silp-level{ending}.svg").write_text(animated(traces, theme), encoding="utf-8")
+    path = os.environ.get("MKLVIZ_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    if path is None:
+        sys.exit("No browser: install Chromium or Chrome, or name one in MKLVIZ_CHROMIUM.")
     server = Server()
     try:
-        with chromium() as browser:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
             _take_all(browser.new_page(viewport=SIZE), server.port, docs)
-    except FileNotFoundError as error:
-        sys.exit(str(error))
     finally:
         server.end()
 

@@ -10,9 +10,10 @@ import sys
 from pathlib import Path
 
 if __name__ == "__main__":
-    folder = Path(__file__).resolve().parent
-    names = sorted(path.stem for path in folder.glob("*.py") if "\ndef main(" in path.read_text(encoding="utf-8"))
-    if len(sys.argv) < 2 or sys.argv[1] not in names:
-        sys.exit(f"python .ci/measure NAME ..., where NAME is one of {', '.join(names)}.")
-    sys.path[0] = str(folder.parent)
-    importlib.import_module(f"measure.{sys.argv[1]}").main(sys.argv[2:])
+    measures = {"fuzz": "fuzz", "which": "which", "recent": "solvers", "once": "solvers"}
+    name = sys.argv[1] if len(sys.argv) > 1 else ""
+    if name not in measures:
+        sys.exit(f"python .ci/measure NAME ..., where NAME is one of {', '.join(measures)}.")
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+    module = importlib.import_module(f"measure.{measures[name]}")
+    getattr(module, "main" if measures[name] == name else name)(sys.argv[2:])

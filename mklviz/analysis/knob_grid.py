@@ -26,7 +26,7 @@ from mklviz.recipe.words import WORDS
 from mklviz.record import Trace
 from mklviz.record.store import Store, open_store
 from mklviz.sweeps import Member, Sweep, SweepRun
-from mklviz.sweeps.following import follow
+from mklviz.sweeps.running import follow
 
 MOST_RUNS = 250  # whose curves one page has room for
 TOLERANCE, POWER = "tol", "p"

@@ -1,23 +1,14 @@
-"""What the dashboard costs: its pages on the server, a class of visitors, and in a real Chromium.
+"""What the dashboard costs a server: its pages, and a class of visitors, without a browser.
 
-On a server of its own, without a browser: the CPU time of opening each page, of pages on which nothing happens and of
-closed ones, and a class whose visitors all arrive at once and press Run; each beside what it may cost. In a browser:
-Opening the page, and the first curves of its races, beside a bare page of the same shell. A curve's first point counts
-from the press of Run, with compiled kernels and a built bank: after Reset, when all figures are built anew, and for
-another race of the same solvers.
-
-Chromium draws in software where there is no GPU, so its numbers hold for this machine only.
+On a server of its own: the CPU time of opening each page, of pages on which nothing happens and of closed ones, and a
+class whose visitors all arrive at once and press Run; each beside what it may cost. In this process: building the page
+of a visitor, beside a bare page of the same shell.
 """
 
 from __future__ import annotations
 
-import asyncio
 import os
-import re
-import shutil
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -29,34 +20,17 @@ import panel_material_ui as pmui
 from bokeh.core.json_encoder import serialize_json
 from bokeh.document import Document
 from bokeh.plotting import figure
-from panel.io.server import get_server
 from panel.models.esm import ReactiveESM
-from tornado.ioloop import IOLoop
 
 from mklviz.bench._suite import Bench, Row, Suite
 from mklviz.bench._visitors import Server, crowd, left_alone, on_a_server, to_open
 from mklviz.engine.warmup import WARMUP
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.explorer.navigation import START
-from mklviz.views.host.panel_setup import configure
 from mklviz.views.start.front_page import FrontPage
 
-INPUTS, SERVES = 12, "served"
-SETTLED = 700  # milliseconds after a page can be used, in which it still draws
-FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking")
+INPUTS = 12
 GOAL = 0.25  # the server may work four times as long as for the bare page
-LENGTHS = """() => new Map([...Bokeh.documents[0].all_models]
-  .filter((m) => (m.name ?? "").startsWith("run-")).map((source) => [source.id, source.get_length()]))"""
-# resolves when a source has points that were not there before; those of the race before may linger
-PRESS = f"""(button) => {{
-  const lengths = {LENGTHS}, before = lengths(), pressed = performance.now()
-  const begun = () => [...lengths()].some(([id, length]) => length > 0 && length < (before.get(id) || Infinity))
-  button.click()
-  return new Promise((done) => {{
-    const look = () => begun() ? done(performance.now() - pressed) : setTimeout(look, 5)
-    look()
-  }})
-}}"""
 
 
 def bare_page() -> pmui.Page:
@@ -73,16 +47,6 @@ def bare_page() -> pmui.Page:
 def dashboard() -> pmui.Page:
     """Return the page of one visitor."""
     return Explorer().page()
-
-
-def _configured() -> pmui.Page:
-    configure()
-    return dashboard()
-
-
-def start_page() -> pmui.Page:
-    """Return the page that a first visitor sees."""
-    return FrontPage(START).page()
 
 
 @dataclass(frozen=True)
@@ -151,7 +115,7 @@ def server_rows(bench: Bench) -> Iterator[Row]:
 def page_rows(bench: Bench) -> Iterator[Row]:
     """Compare what the server does for one visitor."""
     bench.say("a page on the server")
-    pages = {"start page": start_page, "dashboard": dashboard, "bare page": bare_page}
+    pages = {"start page": lambda: FrontPage(START).page(), "dashboard": dashboard, "bare page": bare_page}
     seconds = bench.alternate({name: partial(opened, make) for name, make in pages.items()}, 5)
     bare = ("bare page", seconds["bare page"])
     for name in ("start page", "dashboard"):
@@ -159,133 +123,12 @@ def page_rows(bench: Bench) -> Iterator[Row]:
         yield Row.of(f"server, {name} of one visitor", (name, seconds[name]), bare, goal=GOAL, note=note)
 
 
-@contextmanager
-def chromium() -> Iterator[Any]:
-    """Open a browser."""
-    names = ("chromium", "chromium-browser", "google-chrome")
-    executable = os.environ.get("MKLVIZ_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
-    if executable is None:
-        raise FileNotFoundError(f"No browser: neither MKLVIZ_CHROMIUM nor any of {', '.join(names)} is there.")
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        raise FileNotFoundError("No browser: playwright is not installed.") from None
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=list(FLAGS))
-        yield browser
-        browser.close()
-
-
-@contextmanager
-def served(pages: Mapping[str, Callable[[], Any]]) -> Iterator[str]:
-    """Serve pages from a thread of this process, and give the address above them."""
-    ready, servers = threading.Event(), list[Any]()
-
-    def serve() -> None:
-        asyncio.set_event_loop(asyncio.new_event_loop())
-        servers.append(get_server({**pages}, port=0, loop=IOLoop.current()))
-        servers[0].start()
-        ready.set()
-        IOLoop.current().start()
-
-    thread = threading.Thread(target=serve, name=SERVES, daemon=True)
-    thread.start()
-    ready.wait()
-    try:
-        yield f"http://localhost:{servers[0].port}"
-    finally:
-        servers[0].io_loop.add_callback(servers[0].io_loop.stop)
-        thread.join()
-
-
-def open_pages(browser: Any, address: str, rounds: int) -> dict[str, np.ndarray[Any, Any]]:
-    """Open both pages in turn, (rounds, 2) each: CPU seconds of the page, and seconds until it can be used."""
-    visits_of: dict[str, list[tuple[float, float]]] = {"explorer": [], "bare": []}
-    for _ in range(rounds):
-        for name, visits in visits_of.items():
-            visits.append(_visit(browser, f"{address}/{name}"))
-    return {name: np.array(visits) for name, visits in visits_of.items()}
-
-
-def _visit(browser: Any, address: str) -> tuple[float, float]:
-    """Open a page in a context of its own, which has nothing in its cache."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    page = context.new_page()
-    page.set_default_timeout(120_000)
-    probe = context.new_cdp_session(page)
-    probe.send("Performance.enable")
-    page.goto(address, wait_until="commit")
-    if address.endswith("bare"):
-        page.get_by_label(f"field {INPUTS - 1}").wait_for()
-    else:
-        page.get_by_role("button", name="Run").first.click(trial=True)  # waits until it would be heard
-    usable = page.evaluate("() => performance.now()") / 1e3
-    page.wait_for_timeout(SETTLED)
-    spent = {metric["name"]: metric["value"] for metric in probe.send("Performance.getMetrics")["metrics"]}
-    context.close()
-    return spent["TaskDuration"], usable
-
-
-def server_seconds() -> float:
-    """Return the CPU seconds of the thread that serves (Linux)."""
-    (thread,) = (thread for thread in threading.enumerate() if thread.name == SERVES)
-    stat = Path(f"/proc/self/task/{thread.native_id}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def _page_at(browser: Any, address: str) -> Any:
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.set_default_timeout(120_000)
-    page.goto(address)
-    page.locator("#loader").wait_for(state="hidden")
-    return page
-
-
-def button(page: Any, text: str) -> Any:
-    """Return the button with this text that is seen on a page."""
-    return page.locator("button:visible").filter(has_text=re.compile(rf"^\W*{text}$")).element_handle()
-
-
 def compare(bench: Bench) -> Iterator[Row]:
-    """Yield what pages and a class cost a server, the page beside a bare one, and the way from Run to a curve."""
+    """Yield what pages and a class cost a server, and the page beside a bare one."""
     yield from server_rows(bench)
     WARMUP.start()
     WARMUP.wait(600.0)
     yield from page_rows(bench)
-    rounds = bench.repeats or (2 if bench.quick else 4)
-    try:
-        with chromium() as browser, served({"explorer": _configured, "bare": bare_page}) as address:
-            bench.say("pages in the browser")
-            visits = open_pages(browser, address, rounds)
-            ours, bare = visits["explorer"], visits["bare"]
-            yield Row.of("browser, CPU to open", ("dashboard", ours[:, 0]), ("bare page", bare[:, 0]))
-            yield Row.of("usable after a cold load", ("dashboard", ours[:, 1]), ("bare page", bare[:, 1]))
-            bench.say("races in the browser")
-            for name, seconds in _first_points(_page_at(browser, f"{address}/explorer"), rounds).items():
-                yield Row.of(name, ("dashboard", seconds), ("bare page, to open", bare[:, 1]))
-    except FileNotFoundError as error:
-        yield Row.missing("browser", "dashboard", "bare page", str(error))
-
-
-def _first_points(page: Any, rounds: int) -> dict[str, Any]:
-    """Return seconds from Run to the first point, after Reset and with the figures there, and the server's CPU then."""
-    names = ("first curve after Run", "first curve of another race", "server CPU of another race")
-    seconds_of: dict[str, list[float]] = {name: [] for name in names}
-    for _ in range(rounds):
-        seconds_of[names[0]].append(page.evaluate(PRESS, button(page, "Run")) / 1e3)
-        _until_finished(page)
-        begun = server_seconds()
-        seconds_of[names[1]].append(page.evaluate(PRESS, button(page, "Run")) / 1e3)
-        seconds_of[names[2]].append(server_seconds() - begun)
-        _until_finished(page)
-        button(page, "Reset").click()
-        page.wait_for_timeout(1000)
-    return {name: np.array(seconds) for name, seconds in seconds_of.items()}
-
-
-def _until_finished(page: Any) -> None:
-    page.get_by_role("status").filter(has_text=re.compile("ha(s|ve) finished")).wait_for()
-    page.wait_for_timeout(1000)
 
 
 SUITE = Suite(

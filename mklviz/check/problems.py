@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mklviz.errors import ContractError
+from mklviz.errors import ContractError, ProblemError
 from mklviz.kernels import Gaussian, KernelBank, Polynomial
 from mklviz.problem import (
     BlockL1,
@@ -41,6 +41,15 @@ def require(holds: Any, sentence: str) -> None:
     """Raise `ContractError` with the sentence unless `holds` is true."""
     if not holds:
         raise ContractError(sentence)
+
+
+def refuses(check: Callable[..., object], *values: object) -> bool:
+    """Return whether a call raises `ProblemError`."""
+    try:
+        check(*values)
+    except ProblemError:
+        return True
+    return False
 
 
 def near(one: float, other: float, relative: float, absolute: float = 0.0) -> bool:

@@ -18,7 +18,7 @@ from mklviz.quoting import one_line
 from mklviz.record.store import Store
 from mklviz.record.summary import require_parquet
 from mklviz.sweeps import DaskCluster, Engine, Processes, Shard, Sweep, SweepRun, SweepTable
-from mklviz.sweeps.following import follow, sweep_of, tell_not_kept
+from mklviz.sweeps.running import follow, sweep_of, tell_not_kept
 from mklviz.sweeps.table import machines_text, summary_rows
 
 

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from itertools import count
 from typing import Any
 
 from mklviz.contract import Iterate, Solver
-from mklviz.engine.facts import ProblemFacts
-from mklviz.engine.kinds import KINDS, recommend, rivals
+from mklviz.engine.kinds import KINDS, ProblemFacts, recommend, rivals
 from mklviz.engine.registry import make_solver, solver_classes, why_not
 from mklviz.engine.run import Run
 from mklviz.engine.scheduler import TimeShare
-from mklviz.engine.stop import StopRule
+from mklviz.engine.stop import StopRule, standard_rules
 from mklviz.engine.task import STOPPED, check_threads
 from mklviz.errors import MklvizError, UnsupportedProblem
 from mklviz.kernels.interface import Approximate
@@ -33,11 +32,6 @@ from mklviz.record.summary import COLUMNS, label, summarize
 # solves of its origin. The bounds that the first run had proved stay valid; the branch carries them as its certificate.
 
 BRANCH_DASH = "dashed"
-
-
-def branch_label(solver: Solver, origin: Origin) -> str:
-    """Return what a branch is called: "Level from step 12 of SILP"."""
-    return f"{solver.name} from step {origin.step:,} of {origin.label}"
 
 
 def branch_refusal(problem: Problem, solver: Solver) -> str:
@@ -104,7 +98,7 @@ def narrated(solver: Solver, trace: Trace, index: int) -> str:
 
 def _branch_name(solver: Solver, origin: Origin, taken: Container[str]) -> tuple[str, Solver]:
     """Return a key for a branch that is not taken, and its solver with a name and a dash of its own."""
-    name = branch_label(solver, origin)
+    name = f"{solver.name} from step {origin.step:,} of {origin.label}"
     named = type(solver)(**{**solver.options(), "name": name})
     named.dash = BRANCH_DASH  # type: ignore[misc]
     key = next(key for k in count(1) if (key := name if k == 1 else f"{name}, {k}") not in taken)
@@ -328,3 +322,59 @@ class Race:
         for run in self.runs.values():
             run.wait(None if deadline is None else max(0.0, deadline - time.monotonic()))
         return self.finished
+
+
+# -- A race of the past, of which everything that was kept is here: it can be shown as if it had just ended.
+#
+# Where its problem can be posed anew, it can be gone on from, too.
+
+
+class _ReopenedRun(Run):
+    """A run that has ended: its trace was recorded."""
+
+    def __init__(self, solver: Solver, trace: Trace, rules: Sequence[StopRule], party: TimeShare) -> None:
+        self._set_up(solver, trace, rules, party=party)
+        self._status = trace.status
+        self._ended.set()
+
+
+class ReopenedRace(Race):
+    """Recorded runs of one problem.
+
+    `problem`: posed anew, or None where its data are not here, and then `missing` says why; `traces`: by the keys of
+    the runs, which have ended or were cut off; `rules`: for branches; `stored`: key of the race in the store, "" where
+    it came from elsewhere. Raises `MklvizError` if no run has a step or one has other kernels or samples than the
+    problem, or its solver is unknown or cannot solve the problem.
+    """
+
+    def __init__(
+        self,
+        problem: Problem | None,
+        traces: Mapping[str, Trace],
+        rules: Sequence[StopRule] | None = None,
+        stored: str = "",
+        missing: str = "",
+    ) -> None:
+        if not any(len(trace) for trace in traces.values()):
+            raise MklvizError("No step of this race was recorded: there is nothing to show.")
+        self._problem, self.missing, self.stored, self.runs, party = problem, missing, stored, {}, TimeShare()
+        if rules is None:
+            rules = () if problem is None else standard_rules(convex=problem.convex)
+        for key, trace in traces.items():
+            solver = make_solver(trace.solver, **{**trace.options, "name": trace.label})
+            if problem is not None:
+                _check(problem, trace, solver)
+            if trace.origin is not None:
+                solver.dash = BRANCH_DASH  # type: ignore[misc]
+            self.runs[key] = _ReopenedRun(solver, trace, rules, party)
+
+
+def _check(problem: Problem, trace: Trace, solver: Solver) -> None:
+    """Raise `MklvizError` where a trace cannot be about the problem, whose data may have changed."""
+    if len(trace) and (trace.final.weights.shape != (problem.m,) or len(trace.final.dual) != problem.n):
+        raise MklvizError(
+            f"{trace.label} had {len(trace.final.weights):,} kernels and {len(trace.final.dual):,} samples, and the"
+            f" problem posed by its recipe has {problem.m:,} and {problem.n:,}: the data may have changed since."
+        )
+    if reason := solver.refusal(problem):
+        raise UnsupportedProblem(reason)

@@ -42,7 +42,7 @@ class Preparation:
         self._banks = BANKS if banks is None else banks
         self._warmup = WARMUP if warmup is None else warmup
         self._ledger = LEDGER if ledger is None else ledger
-        self._cancelled = False
+        self.pauses, self._cancelled = PAUSES, False
         self._task = Task[Prepared | BaseException]()
 
     def start(self) -> None:
@@ -90,7 +90,7 @@ class Preparation:
         return posed
 
     def _pose_in_room(self) -> Prepared:
-        for pause in PAUSES:
+        for pause in self.pauses:
             with suppress(MemoryTaken):
                 return self._pose()
             self.wants_room, self.stage = True, GIVING_WAY

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
 import secrets
 import shutil
-import struct
 import zipfile
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, fields
@@ -49,27 +48,10 @@ def write_archive(
 
 
 def archive_in_memory(header: Mapping[str, Any], columns: Mapping[str, NDArray[Any]]) -> bytes:
-    """Return a header and columns as such a file, not compressed, in a fifth of the time that Python's writer takes."""
-    parts, directory, offset = [], [], 0
-    arrays = {"header": _as_text(header), **columns}
-    for key, values in arrays.items():
-        member = f"{key}.npy".encode()
-        content = _npy(values)
-        sizes = struct.pack("<LLLHH", zlib.crc32(content), len(content), len(content), len(member), 0)
-        common = struct.pack("<HHHHH", 20, 0, zipfile.ZIP_STORED, 0, 0x21) + sizes  # the day is the first of 1980
-        parts += [b"PK\x03\x04", common, member, content]
-        directory += [b"PK\x01\x02", struct.pack("<H", 20), common, struct.pack("<HHHLL", 0, 0, 0, 0, offset), member]
-        offset += 4 + len(common) + len(member) + len(content)
-    listed = b"".join(directory)
-    end = struct.pack("<4sHHHHLLH", b"PK\x05\x06", 0, 0, len(arrays), len(arrays), len(listed), offset, 0)
-    return b"".join((*parts, listed, end))
-
-
-def _npy(values: NDArray[Any]) -> bytes:
-    """Return an array as NumPy's format has it."""
-    head = f"{{'descr': {values.dtype.str!r}, 'fortran_order': False, 'shape': {values.shape}, }}"
-    length = -(len(head) + 11) % 64 + len(head) + 1  # the content begins at a multiple of 64
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", length) + head.encode().ljust(length - 1) + b"\n" + values.tobytes()
+    """Return a header and columns as such a file, not compressed."""
+    file = io.BytesIO()
+    np.savez(file, header=_as_text(header), **columns)  # type: ignore[arg-type]  # no column is called allow_pickle
+    return file.getvalue()
 
 
 def _as_text(header: Mapping[str, Any]) -> NDArray[np.uint8]:

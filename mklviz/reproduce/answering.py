@@ -12,7 +12,7 @@ from mklviz.reproduce.claim import PaperClaim
 from mklviz.reproduce.estimates import ALL_DATA, Estimate, Quantity
 from mklviz.reproduce.verdicts import DOES_NOT, PARTLY, REPRODUCES, UNKNOWN, UNTESTABLE, together
 from mklviz.sweeps import Processes, Sweep, SweepRun, SweepTable
-from mklviz.sweeps.following import follow, tell_not_kept
+from mklviz.sweeps.running import follow, tell_not_kept
 
 Tables = Callable[[Sweep], SweepTable]
 

@@ -15,9 +15,8 @@ import numpy as np
 
 from mklviz.engine import solver_classes
 from mklviz.errors import MklvizError
-from mklviz.sweeps.statistics import MEASURES, Outcomes, paired_differences
-from mklviz.sweeps.statistics.intervals import Resampling
-from mklviz.sweeps.statistics.outcomes import NOT_SETTINGS
+from mklviz.sweeps.statistics.intervals import Resampling, paired_differences
+from mklviz.sweeps.statistics.outcomes import MEASURES, NOT_SETTINGS, Outcomes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,7 +100,7 @@ class _Paired(OneMeasure):
 class Ratio(_Paired):
     """How many times the cost of one solver is that of another, on the same data and splits: a geometric mean.
 
-    `measure`: a cost among `mklviz.sweeps.statistics.MEASURES`, or "time"; `first`, `second`: solvers, with their
+    `measure`: a cost among `outcomes.MEASURES`, or "time"; `first`, `second`: solvers, with their
     options as the words of a recipe have them.
     """
 

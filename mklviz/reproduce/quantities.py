@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mklviz.reproduce.estimates import TIME, Estimate, Mean, OneMeasure, Quantity, Ratio, called, measure_label
-from mklviz.sweeps.statistics import MEASURES, Outcomes, growths
-from mklviz.sweeps.statistics.intervals import Along, Resampling
-from mklviz.sweeps.statistics.outcomes import AND, NOT_SETTINGS
+from mklviz.sweeps.statistics.intervals import Along, Resampling, growths
+from mklviz.sweeps.statistics.outcomes import AND, MEASURES, NOT_SETTINGS, Outcomes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 class RatioAcross(OneMeasure):
     """How many times a number of one run is that of another on the same split: a geometric mean over the splits.
 
-    `measure`: one of `mklviz.sweeps.statistics.MEASURES`; `first`, `second`: the solver and the regularizer of each, as
+    `measure`: one of `outcomes.MEASURES`; `first`, `second`: the solver and the regularizer of each, as
     the table of the sweep has them, which varies the regularizer. Runs that ended at a limit count with what they had.
     """
 
@@ -63,7 +62,7 @@ class RatioAcross(OneMeasure):
 class GrowthExponent(OneMeasure):
     """The exponent with which a cost of one solver grows, over runs that converged.
 
-    `measure`: a cost among `mklviz.sweeps.statistics.MEASURES`, or "time"; `along`: what grows, "samples" or "kernels".
+    `measure`: a cost among `outcomes.MEASURES`, or "time"; `along`: what grows, "samples" or "kernels".
     """
 
     solver: str

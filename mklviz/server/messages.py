@@ -58,7 +58,7 @@ def is_too_long(text: str) -> bool:
 def read(text: str) -> dict[str, Any]:
     """Return a part of a message as the object it is in JSON, or raise `Refused`."""
     try:
-        content = json.loads(text, parse_constant=_constant)
+        content = json.loads(text, parse_constant=lambda _name: _refuse("it holds a number that JSON has not"))
     except (ValueError, RecursionError):
         content = None
     if not isinstance(content, dict):
@@ -115,10 +115,6 @@ def _values(content: object) -> Iterator[object]:
         elif isinstance(value, int) and abs(value) > LARGEST:
             _refuse("it holds a whole number of more than 21 digits")
         yield value
-
-
-def _constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number of JSON")
 
 
 def _refuse(why: str) -> NoReturn:

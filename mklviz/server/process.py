@@ -102,7 +102,6 @@ def build_pages_in_turn() -> None:
 
 
 LOOK_EVERY = 5.0  # seconds
-PUT_OFF_FOR = 120.0  # seconds, at most
 TIMES = 40.0  # the seconds that the last collection took, for which the next is put off while pages are drawn
 NEVER = 1_000_000  # collections of young objects before Python collects everything by itself
 WORTH_IT = 12  # such collections before there may be anything to find
@@ -110,6 +109,9 @@ WORTH_IT = 12  # such collections before there may be anything to find
 
 class GarbageCollection:
     """Collects unused objects when there is time; those that exist at its creation count as used for good."""
+
+    put_off_for = 120.0  # seconds, at most
+    frame_rate = FRAME_RATE
 
     def __init__(self) -> None:
         begun = monotonic()
@@ -127,8 +129,8 @@ class GarbageCollection:
         waited = now - self._done_at
         # Panel collects after pages end, and hands nothing back
         due = gc.get_count()[2] >= WORTH_IT or _collections() != self._collections
-        ready = waited > TIMES * self._took or FRAME_RATE.pages(now) == 0
-        if (due and ready) or waited > PUT_OFF_FOR:  # after the last page no new objects arrive
+        ready = waited > TIMES * self._took or self.frame_rate.pages(now) == 0
+        if (due and ready) or waited > self.put_off_for:  # after the last page no new objects arrive
             gc.collect()
             give_back()
             self._done_at, self._collections = monotonic(), _collections()

@@ -42,7 +42,7 @@ from mklviz.server.messages import LONGEST_FRAME, MOST_SOCKETS, OPEN_SOCKETS, bo
 from mklviz.server.process import LOOK_EVERY, GarbageCollection, build_pages_in_turn, run
 from mklviz.streams import prepare_streams
 from mklviz.views.host.page_session import GIVE_UP_AFTER
-from mklviz.views.host.workarounds import import_nothing_for_component_files
+from mklviz.views.host.panel_setup import import_nothing_for_component_files
 from mklviz.views.links import name_of_this_process
 
 PAGE = "explorer"

@@ -14,14 +14,14 @@ import queue
 import secrets
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
 from mklviz.errors import MissingPackage, MklvizError
 from mklviz.quoting import message_of
 from mklviz.record import Trace
-from mklviz.sweeps.engine import CANCEL, GO_ON, SweepCommand, Work
+from mklviz.sweeps.engine import CANCEL, GO_ON, Engine, SweepCommand, Work
 from mklviz.sweeps.member import Member, MemberOutcome
 from mklviz.sweeps.solving import RecordedMember, solve_member
 
@@ -54,7 +54,7 @@ def workers_of(client: Any) -> Mapping[str, Any]:
     return workers
 
 
-class DaskCluster:
+class DaskCluster(Engine):
     """Solve the members of a sweep on a Dask cluster, whose workers have mklviz installed.
 
     Parameters
@@ -84,10 +84,6 @@ class DaskCluster:
     def workers(self) -> int:
         """How many members are solved at once, as far as it is known."""
         return max(self._threads, 1)
-
-    def share(self, members: Sequence[Member]) -> tuple[Member, ...]:
-        """Return all of them."""
-        return tuple(members)
 
     def run(self, work: Work) -> None:
         """Solve all of the queue, and return when that is done or the command says to end."""

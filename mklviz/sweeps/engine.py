@@ -40,7 +40,8 @@ class Engine(Protocol):
         """How many members it solves at once."""
 
     def share(self, members: Sequence[Member]) -> tuple[Member, ...]:
-        """Return those of all members that this engine solves."""
+        """Return those of all members that this engine solves: all of them, unless it says otherwise."""
+        return tuple(members)
 
     def run(self, work: Work) -> None:
         """Solve all of the queue, and return when that is done or the command says to end."""

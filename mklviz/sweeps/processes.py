@@ -28,7 +28,7 @@ _ALONE = (
 )
 
 
-class Processes:
+class Processes(Engine):
     """Solve the members of a sweep in processes on this machine, which serve several sweeps inside a ``with``.
 
     They are the workers of a Dask cluster. Where distributed is not installed, the sweep is solved in this process.
@@ -72,10 +72,6 @@ class Processes:
         """The processes at work now, or kept for another sweep."""
         local = self._local
         return [] if local is None else local.pids
-
-    def share(self, members: Sequence[Member]) -> tuple[Member, ...]:
-        """Return all of them."""
-        return tuple(members)
 
     def run(self, work: Work) -> None:
         """Solve all of the queue, and return when that is done or the command says to end."""

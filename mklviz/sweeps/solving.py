@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -194,7 +193,9 @@ class RecordedMember:
         self._recording.finish({self._member.solver: results})
         run = self._recording.ids.get(self._member.solver, "")
         if run:
-            _pack(self._store.folder / RUNS / run)
+            # at once: the owner of the store, which packs others, may be too slow for thousands
+            with suppress(OSError):  # frames stay, and are packed another time
+                pack(self._store.folder / RUNS / run)
         unkept = "" if self._recording.kept else _waiting(self._store, run, self._recording)
         return replace(outcome, run=run, unkept=unkept)
 
@@ -202,12 +203,6 @@ class RecordedMember:
         """Leave the run cut off."""
         if self._recording is not None:
             self._recording.close()
-
-
-def _pack(folder: Path) -> None:
-    """Make a run small at once: the owner of the store, which packs others, may be too slow for thousands."""
-    with suppress(OSError):  # frames stay, and are packed another time
-        pack(folder)
 
 
 def _waiting(store: Store, run: str, recording: Recording) -> str:

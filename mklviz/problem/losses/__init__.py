@@ -4,9 +4,8 @@ import sys
 
 from mklviz.plugins import named
 from mklviz.problem.losses._loss import Loss, labels_of
-from mklviz.problem.losses.binary import Hinge, Logistic
+from mklviz.problem.losses.binary import Hinge, Logistic, OneClass
 from mklviz.problem.losses.multiclass import MulticlassHinge, OneAgainstAllHinge
-from mklviz.problem.losses.one_class import OneClass
 from mklviz.problem.losses.regression import EpsilonInsensitive, Squared
 
 __all__ = [

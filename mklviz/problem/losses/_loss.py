@@ -151,7 +151,7 @@ class Loss(ABC):
 
     def dual_shape(self, y: Array) -> tuple[int, ...]:
         """Return the shape of the dual variables: (n,), or (n, c) with c classes."""
-        return (len(y), class_count(y)) if self.multiclass else y.shape
+        return (len(y), int(labels_of(y).max()) + 1) if self.multiclass else y.shape
 
     @abstractmethod
     def value(self, decisions: Array, y: Array) -> float:
@@ -330,11 +330,6 @@ def check_labels(y: Array, loss: str) -> None:
         raise ProblemError(
             f"y holds {different:,} different labels, and the {loss} loss needs classes, {_MOST_CLASSES:,} at most."
         )
-
-
-def class_count(y: Array) -> int:
-    """Return c, the number of classes that have samples."""
-    return int(labels_of(y).max()) + 1
 
 
 def labels_of(y: Array) -> NDArray[np.intp]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from mklviz.quoting import message_of
+from mklviz.record.archive import replacing
 from mklviz.record.bundle import SUFFIX
 
 HEAD, END, ABOUT, SEEN = "head.json", "end.json", "about.json", "seen"
@@ -27,18 +27,8 @@ MOST_STATED = 10**7  # bytes of a file in JSON: what is longer was not written h
 
 def write_durably(path: Path, content: bytes) -> int:
     """Write a file that is on the disk under its name afterwards, or not at all; return its size in bytes."""
-    # a third of the time of `replacing`: some runs are over in a few hundredths of a second
-    beside = f"{path.parent}{os.sep}.{path.name}-{os.getpid()}-{threading.get_ident()}.part"
-    try:
-        with open(beside, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(beside)
-        raise
+    with replacing(path) as file:
+        file.write(content)
     bring_to_disk(path.parent)
     return len(content)
 

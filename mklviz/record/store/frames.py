@@ -62,7 +62,7 @@ def write_frame(folder: Path, trace: Trace, first: int, last: int) -> tuple[int,
     iterates = trace[first:length]
     seconds = np.array([trace.seconds_at(index) for index in range(first, length)])
     split = _split(trace, first, length)
-    in_full = names_in_full(trace)
+    in_full = len(trace.kernel_names) <= FEW
     header = {
         **dict.fromkeys(("solver", "label", "problem", "reason", "recipe"), ""),
         "status": "running",
@@ -147,11 +147,6 @@ class FewNames(Sequence[str]):
             return [self[k] for k in range(self._count)[index]]
         k = range(self._count)[index]
         return self._known.get(k) or f"kernel {k + 1:,}"
-
-
-def names_in_full(trace: Trace) -> bool:
-    """Return whether all names are kept."""
-    return len(trace.kernel_names) <= FEW
 
 
 def heaviest_names(trace: Trace, at: int) -> dict[str, str]:

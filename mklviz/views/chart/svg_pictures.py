@@ -16,12 +16,12 @@ from mklviz.record.summary import Reference
 from mklviz.views.chart.axes import axis_end, counted
 from mklviz.views.chart.columns import WEIGHT_COLUMNS, KernelSlots, Thinning, line_columns, race_slots, weight_columns
 from mklviz.views.chart.description import Chart, LineMark, Table
-from mklviz.views.chart.path_charts import path_charts
 from mklviz.views.chart.race_charts import (
     STOP,
     ChartOptions,
     enlargements,
     epochs,
+    path_charts,
     race_charts,
     recorded_options,
     run_table,

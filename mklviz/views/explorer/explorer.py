@@ -14,7 +14,7 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
-from mklviz.engine.reopened import ReopenedRace
+from mklviz.engine.race import ReopenedRace
 from mklviz.engine.warmup import WARMUP
 from mklviz.errors import MklvizError
 from mklviz.recipe import Recipe

@@ -15,7 +15,7 @@ import param
 from mklviz.limits import ADDRESS
 from mklviz.views.host.beside import beside
 from mklviz.views.host.components import ScriptedComponent
-from mklviz.views.host.workarounds import with_page_locked
+from mklviz.views.host.panel_setup import with_page_locked
 from mklviz.views.links.link import PAGE
 
 __all__ = ["CLAIMS", "CURVE", "EXPLORE", "LESSONS", "RUNS", "SECTIONS", "START", "Navigation", "address_of"]

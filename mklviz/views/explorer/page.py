@@ -13,7 +13,7 @@ import param
 from panel.custom import JSComponent
 
 from mklviz.views.form import Button, Form, FormRow, Switch
-from mklviz.views.host.beside import ICON, LET_GO, beside
+from mklviz.views.host.beside import CONTROLS, ICON, beside
 from mklviz.views.host.components import Markup
 from mklviz.views.host.environment import is_loaded
 from mklviz.views.host.page_session import Reconnect, owner_of_page
@@ -40,7 +40,7 @@ class KeyHelp(JSComponent):
 
     rows = param.List(default=[])
 
-    _esm = LET_GO + beside(__file__, "key_help.js")
+    _esm = CONTROLS + beside(__file__, "key_help.js")
     _stylesheets: ClassVar[list[str]] = [beside(__file__, "header.css")]
 
     def __init__(self, keys: Mapping[str, str], **params: Any) -> None:

@@ -188,52 +188,31 @@ def colours(traces: Mapping[str, Trace], theme: Theme) -> str:
 # -- the files of the race that is shown: a page, a picture, its runs and a table, each with its name and its bytes
 
 
-def _page_file(session: Session) -> tuple[str, bytes]:
-    return f"{_name(session)}.html", race_page(session.race).encode()
-
-
-def _picture_file(session: Session) -> tuple[str, bytes]:
-    return f"{_name(session)}.svg", race_still(session.race, session.tolerance).encode()
-
-
-def _png_file(session: Session) -> tuple[str, bytes]:
-    return f"{_name(session)}.png", still_picture(race_still(session.race, session.tolerance), ".png")
-
-
-def _gif_file(session: Session) -> tuple[str, bytes]:
-    return f"{_name(session)}.gif", moving_picture(race_frames(session.race, session.tolerance), ".gif")
-
-
-def _runs_file(session: Session) -> tuple[str, bytes]:
-    return f"{_name(session)}.zip", _written(write_bundle, session.traces)
-
-
-def _csv_file(session: Session) -> tuple[str, bytes]:
-    return f"{_name(session)}.csv", _written(write_table, session.traces)
-
-
-def _parquet_file(session: Session) -> tuple[str, bytes]:
-    return f"{_name(session)}.parquet", _written(write_parquet, session.traces)
-
-
-def _written(write: Callable[[Mapping[str, Trace], IO[bytes]], None], traces: Mapping[str, Trace]) -> bytes:
-    file = io.BytesIO()
-    write({key: trace for key, trace in traces.items() if len(trace)}, file)
-    return file.getvalue()
-
-
-def _name(session: Session) -> str:
-    """Return what the files are called, without an ending."""
+def race_file(ending: str, session: Session) -> tuple[str, bytes]:
+    """Return a file of the race that a session shows, of one of the `KINDS`."""
     source = "own-data" if session.recipe is None or session.recipe.data.own else session.recipe.data.source
-    return f"mklviz-{source}"
+    if ending in _WRITERS:
+        file = io.BytesIO()
+        _WRITERS[ending]({key: trace for key, trace in session.traces.items() if len(trace)}, file)
+        content = file.getvalue()
+    elif ending == "html":
+        content = race_page(session.race).encode()
+    elif ending == "gif":
+        content = moving_picture(race_frames(session.race, session.tolerance), ".gif")
+    else:
+        content = still_picture(race_still(session.race, session.tolerance), f".{ending}")
+    return f"mklviz-{source}.{ending}", content
 
 
-KINDS: tuple[tuple[str, str, Callable[[Session], tuple[str, bytes]]], ...] = (
-    ("Page (HTML)", "All steps with a cursor, for any browser, without a server", _page_file),
-    ("Picture (SVG)", "Objective, gap and weights as they stand", _picture_file),
-    ("Picture (PNG)", "The same in pixels, for slides", _png_file),
-    ("Moving picture (GIF)", "The race as it went, for slides", _gif_file),
-    ("Runs (zip)", "Everything that was recorded, to be opened here, or in Python with mv.Trace.load", _runs_file),
-    ("Steps (CSV)", "A table with a row for every step of every solver", _csv_file),
-    ("Steps (Parquet)", "The same table for pandas, Spark or DuckDB, with its numbers as they are", _parquet_file),
+_WRITERS: Mapping[str, Callable[[Mapping[str, Trace], IO[bytes]], None]] = {
+    **{"zip": write_bundle, "csv": write_table, "parquet": write_parquet}
+}
+KINDS = (  # label, what it is for, ending
+    ("Page (HTML)", "All steps with a cursor, for any browser, without a server", "html"),
+    ("Picture (SVG)", "Objective, gap and weights as they stand", "svg"),
+    ("Picture (PNG)", "The same in pixels, for slides", "png"),
+    ("Moving picture (GIF)", "The race as it went, for slides", "gif"),
+    ("Runs (zip)", "Everything that was recorded, to be opened here, or in Python with mv.Trace.load", "zip"),
+    ("Steps (CSV)", "A table with a row for every step of every solver", "csv"),
+    ("Steps (Parquet)", "The same table for pandas, Spark or DuckDB, with its numbers as they are", "parquet"),
 )

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import param
 
 from mklviz.limits import ADDRESS
-from mklviz.views.host.beside import KEEP_HOLD, LET_GO, beside
+from mklviz.views.host.beside import CONTROLS, beside
 from mklviz.views.host.components import ScriptedComponent
 
 __all__ = [
@@ -227,7 +227,7 @@ class Form(ScriptedComponent):
 
     drawn = param.String(default="")
 
-    _esm = LET_GO + KEEP_HOLD + beside(__file__, "kinds.js") + beside(__file__, "form.js")
+    _esm = CONTROLS + beside(__file__, "kinds.js") + beside(__file__, "form.js")
     _stylesheets: ClassVar[list[str]] = [beside(__file__, "form.css")]
 
     def __init__(self, *parts: FormPart, **params: Any) -> None:

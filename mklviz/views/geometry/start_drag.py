@@ -17,7 +17,7 @@ from mklviz.errors import MklvizError
 from mklviz.record import Trace
 from mklviz.typing import Array
 from mklviz.views.form import Button, FormRow
-from mklviz.views.host.dragging import DragHandle
+from mklviz.views.host.components import DragHandle
 from mklviz.views.host.solved_paths import solved_paths
 from mklviz.views.look.palette import RunStyle
 from mklviz.views.session.launcher import race_from

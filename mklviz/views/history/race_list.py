@@ -16,7 +16,7 @@ from mklviz.record.store import Store, StoredRun
 from mklviz.record.store.stored import CUT_OFF
 from mklviz.views.form import FormRow, Group, Note, TextBox
 from mklviz.views.history.past_race import ENDED, PastRace, when
-from mklviz.views.host.beside import LET_GO, beside
+from mklviz.views.host.beside import CONTROLS, beside
 from mklviz.views.host.components import ScriptedComponent
 from mklviz.views.look.palette import LIGHT, RunStyle, Theme, readable, swatch
 
@@ -35,7 +35,7 @@ class RaceList(ScriptedComponent):
     first = param.List(default=[])
     chosen = param.List(default=[])
 
-    _esm = LET_GO + beside(__file__, "race_list.js")
+    _esm = CONTROLS + beside(__file__, "race_list.js")
     _stylesheets: ClassVar[list[str]] = [beside(__file__, "race_list.css")]
 
     def __init__(self, act: Callable[[str, str], None], **params: Any) -> None:

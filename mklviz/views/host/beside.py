@@ -11,11 +11,8 @@ def beside(module: str, name: str) -> str:
     return Path(module).with_name(name).read_text(encoding="utf-8")
 
 
-LET_GO = beside(__file__, "let_go.js")
-"""Stands before a script with controls: gives the keys back to the race after a click."""
-KEEP_HOLD = beside(__file__, "keep_hold.js")
-"""Stands before a script with sliders: they go on following the pointer when the page around them is laid out anew."""
-
+CONTROLS = beside(__file__, "controls.js")
+"""Stands before a script with controls: `letGo` of the keys, `keepHold` of a slider, and one message `oneInFlight`."""
 
 ICON_FILE = Path(__file__).with_name("icon.svg")
 ICON = f"data:image/svg+xml,{quote(beside(__file__, ICON_FILE.name))}"  # as an address

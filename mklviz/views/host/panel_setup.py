@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 import logging
+import sys
+from collections.abc import Awaitable, Callable
+from functools import cache, partial, wraps
 from traceback import extract_tb
 from typing import Any
 
+import bokeh.server.session
 import panel as pn
 import panel_material_ui as pmui
+from bokeh.core.has_props import HasProps
+from bokeh.core.property.bases import Undefined
+from bokeh.core.property.descriptors import PropertyDescriptor
+from bokeh.core.property.wrappers import PropertyValueDict, PropertyValueList, PropertyValueSet
 from bokeh.models import CustomJS
+from bokeh.server.contexts import ApplicationContext
+from bokeh.server.session import ServerSession
+from panel.io.document import with_lock
 from panel.io.notifications import NotificationAreaBase
+from panel.io.server import ComponentResourceHandler
+from panel.io.state import set_curdoc, state
+from panel.reactive import Syncable
 from panel.util import edit_readonly
+from panel_material_ui.theme import MaterialDesign
+from param import Parameterized
+from tornado.web import HTTPError
 
 from mklviz.views.host.beside import beside
 from mklviz.views.host.page_session import is_served
-from mklviz.views.host.workarounds import (
-    answer_on_event_loop,
-    answer_with_lock,
-    import_nothing_for_component_files,
-    remember_looks,
-)
 
 
 def _block(name: str, html: str) -> str:
@@ -99,3 +110,147 @@ def _release_notifications(context: Any) -> None:
     for ref, (view, _root, document, _comm) in list(pn.state._views.items()):
         if document is context._document and isinstance(view, NotificationAreaBase):
             del pn.state._views[ref]
+
+
+# -- Faults of Panel and Bokeh that every page of this process works around.
+
+_PLAIN = (str, int, float, type(None), type(Undefined))
+_CONTAINERS = (PropertyValueDict, PropertyValueList, PropertyValueSet)
+
+
+@cache
+def remember_defaults() -> None:
+    """Let Bokeh remember the defaults of each class; done once per process.
+
+    It works them out anew, and checks them, for each of the 700 models of a race: a third of what a page costs.
+    """
+    models: Any = HasProps
+    descriptors: Any = PropertyDescriptor
+    defaults: Any = cache(models._overridden_defaults.__func__)
+    varies: Any = cache(descriptors.has_unstable_default)  # which asks of a class what it asks of its models
+    models._overridden_defaults = classmethod(defaults)
+    descriptors.has_unstable_default = lambda descriptor, model: varies(descriptor, type(model))
+    work_out: Any = descriptors.instance_default
+    plain: dict[tuple[type, str], Any] = {}
+    empty: dict[tuple[type, str], Callable[[], Any]] = {}  # of each model its own
+
+    def default(descriptor: Any, model: Any) -> Any:
+        about = type(model), descriptor.name
+        if descriptor.name in (model.themed_values() or ()):
+            return work_out(descriptor, model)
+        if about in plain:
+            return plain[about]
+        if about in empty:
+            return empty[about]()
+        value = work_out(descriptor, model)
+        if isinstance(value, _PLAIN) and not descriptor.has_unstable_default(model):
+            plain[about] = value
+        elif type(value) in _CONTAINERS and not value and not _made_each_time(descriptor, type(model)):
+            empty[about] = type(value)
+        return value
+
+    descriptors.instance_default = default
+
+
+def _made_each_time(descriptor: Any, model: type[HasProps]) -> bool:
+    """Return whether a function makes the default, which may be another the next time."""
+    overridden = model._overridden_defaults()
+    return callable(overridden.get(descriptor.name, descriptor.property._default))
+
+
+@cache
+def remember_looks() -> None:
+    """Let the theme remember what it gives to each class of Panel's objects; done once per process.
+
+    It looks for its file on the disk again for each of the hundred on a page: a twelfth of what building it costs.
+    """
+    design: Any = MaterialDesign
+    work_out = design._get_modifiers.__func__
+    known: dict[tuple[object, ...], tuple[dict[str, Any], Any]] = {}
+
+    def modifiers(cls: type, viewable: Any, theme: Any, isolated: bool | None = None) -> tuple[dict[str, Any], Any]:
+        served = bool(state.curdoc and state.curdoc.session_context)
+        about = cls, type(viewable), theme if isinstance(theme, type) else type(theme), isolated, served
+        if about not in known:
+            known[about] = work_out(cls, viewable, theme, isolated)
+        own, of_children = known[about]
+        return {name: list(value) if isinstance(value, list) else value for name, value in own.items()}, of_children
+
+    design._get_modifiers = classmethod(modifiers)
+
+
+_PACKAGES = ("mklviz", "panel", "panel_material_ui")
+
+_parse = ComponentResourceHandler.parse_url_path
+
+
+def import_nothing_for_component_files() -> None:
+    """Let ``/components/MODULE/CLASS`` find components of Panel and mklviz alone, in modules that are loaded already.
+
+    Panel imports whatever module an address names, which runs that module's code.
+    """
+    ComponentResourceHandler.parse_url_path = _parse_loaded
+
+
+def _parse_loaded(handler: ComponentResourceHandler, path: str) -> str:
+    module, *names = path.split("/")
+    known = vars(sys.modules[module]) if module.split(".")[0] in _PACKAGES and module in sys.modules else {}
+    component = known.get(names[0]) if names else None  # not by getattr: a module's own __getattr__ may import
+    if not isinstance(component, type) or not issubclass(component, Parameterized):
+        raise HTTPError(404, "There is no component of that name")
+    try:
+        return _parse(handler, path)
+    except (TypeError, IndexError) as error:  # what the address names holds no files
+        raise HTTPError(404, "There is no such file") from error
+
+
+@cache
+def answer_with_lock() -> None:
+    """Let Panel wait for the page and ask for its lock before it answers what a visitor does; done once per process.
+
+    Panel does not send what changes on a page that is still drawn, and answers an event behind another one without the
+    lock: Bokeh raises an error then, and the page keeps figures that the server no longer knows.
+    """
+    for name in ("_change_coroutine", "_event_coroutine"):
+        setattr(Syncable, name, with_lock(_once_loaded(getattr(Syncable, name))))
+
+
+def _once_loaded(answer: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    @wraps(answer)
+    async def answer_in_time(part: Syncable, document: Any, *event: Any, **names: Any) -> None:
+        with set_curdoc(document):
+            waits = document.session_context is not None and not state.loaded
+            if waits:
+                again = partial(getattr(part, answer.__name__), document, *event, **names)
+                state.onload(partial(state.execute, again, schedule=True))
+        if not waits:
+            await answer(part, document, *event, **names)
+
+    return answer_in_time
+
+
+def with_page_locked(change: Callable[[], None]) -> None:
+    """Change the page with the lock of its document, which a coroutine lacks behind an `await`."""
+    document = state.curdoc
+    if document is None or document.session_context is None:
+        change()
+    else:
+        document.add_next_tick_callback(change)
+
+
+def answer_on_event_loop() -> None:
+    """Let pages be built and changed by the event loop alone, for which the views are made.
+
+    From Bokeh 3.10 on servers use other threads, and Panel may then send a model's name before the model.
+    """
+    module: Any = bokeh.server.session
+    session: Any = ServerSession
+    context: Any = ApplicationContext
+    if hasattr(module, "_run_in_executor"):
+        module._run_in_executor = _at_once
+        session._run_in_executor = lambda _, call, *args: _at_once(call, *args)
+        context._can_initialize_document_in_worker = lambda _: False
+
+
+async def _at_once(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    return call(*args, **kwargs)

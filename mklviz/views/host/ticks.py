@@ -78,8 +78,6 @@ FRAME_RATE = FrameRate()
 
 IDLE = 0.1  # of the time for which nothing has changed on a page passes until its next tick
 SLOWEST = 5.0  # seconds between two of its ticks
-AWAY = 10.0  # seconds without a connection after which a page has no ticks
-LOOK_AGAIN = 0.5  # seconds between looks whether its browser has come back
 PULSES = ("seq", "ack", "beat", "heard")  # by which server and browser hear from each other
 
 _log = logging.getLogger(__name__)
@@ -91,6 +89,10 @@ class Ticks:
     It is called less often while the process draws many pages and, with `idles`, the longer nothing has changed on the
     page; not at all while no browser shows it.
     """
+
+    frame_rate = FRAME_RATE
+    away = 10.0  # seconds without a connection after which a page has no ticks
+    look_again = 0.5  # seconds between looks whether its browser has come back
 
     def __init__(self, seconds: float, callback: Callable[[], Awaitable[None]], idles: bool = False) -> None:
         self._seconds, self._callback = seconds, callback
@@ -140,7 +142,7 @@ class Ticks:
     def pause(self, now: float) -> float:
         """Return the seconds between two ticks."""
         idle = min(max(IDLE * (now - max(self._woken_at, self.sent_at)), self._seconds), self._slowest)
-        return max(idle, FRAME_RATE.interval(now))
+        return max(idle, self.frame_rate.interval(now))
 
     def _wait(self, seconds: float) -> None:
         self._timer = self._loop.call_later(max(seconds, 0.0), self._begin)
@@ -149,11 +151,11 @@ class Ticks:
         seen = self._session is None or self._session.connection_count > 0
         if seen:
             self._seen_at = monotonic()
-        if seen or self._woken or monotonic() - self._seen_at < AWAY:
+        if seen or self._woken or monotonic() - self._seen_at < self.away:
             self._timer, self._woken = None, False
             self._task = self._loop.create_task(self._call())
         else:
-            self._wait(LOOK_AGAIN)
+            self._wait(self.look_again)
 
     @property
     def _session(self) -> ServerSession | None:
@@ -174,7 +176,7 @@ class Ticks:
             if self._over or (self._session is not None and self._session.destroyed):  # while this waited for the locks
                 self.stop()
                 return
-            with set_curdoc(self._document), FRAME_RATE.watch(self), hold(policy="collect"):
+            with set_curdoc(self._document), self.frame_rate.watch(self), hold(policy="collect"):
                 await self._callback()
                 if self._document is None or changes(self._document):
                     self.sent_at = monotonic()

@@ -21,8 +21,7 @@ from mklviz.views.chart.columns import race_slots
 from mklviz.views.chart.description import Chart, Tables
 from mklviz.views.form import Button, Form, FormRow
 from mklviz.views.host.beside import beside
-from mklviz.views.host.components import PlotPane
-from mklviz.views.host.dragging import DragHandle
+from mklviz.views.host.components import DragHandle, PlotPane
 from mklviz.views.host.frames import FigureSync
 from mklviz.views.lessons.curves import gap
 from mklviz.views.lessons.picture import LessonRuns, Picture

@@ -37,7 +37,7 @@ from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.description import Axis, Chart, LineMark
 from mklviz.views.form import Button, Form, FormRow, Segments, Switch
 from mklviz.views.host.beside import beside
-from mklviz.views.host.dragging import DraggedFigure
+from mklviz.views.host.components import DraggedFigure
 from mklviz.views.host.ticks import Polling
 from mklviz.views.look import cards
 from mklviz.views.look.palette import CLASS_MARKERS, FONT, Theme, class_colours, decision_shades
@@ -163,7 +163,6 @@ def _columns(points: Points) -> dict[str, list[Any]]:
 
 
 MOST_KERNELS = 200  # kernels up to which a sum is learned after each change
-REST = 0.3  # seconds without a move after which a point that is still held rests
 REMOVE = "removes a point"
 _WORDS = (
     "A tap on the figure adds a point of the class chosen, or removes one; drag a point to move it. The decision is"
@@ -177,6 +176,8 @@ _TOO_MANY = f"The decision is learned here from up to {MOST_LEARNED} points and 
 
 class PointsCard(cards.Rooted):
     """The card; `points` are the last that could be used, `adds` is the class of those that taps add, "" to remove."""
+
+    rest = 0.3  # seconds without a move after which a point that is still held rests
 
     def __init__(self) -> None:
         super().__init__()
@@ -249,8 +250,7 @@ class PointsCard(cards.Rooted):
         say(self.progress, "")
 
     def _switch(self, *_: Any) -> None:
-        self._words.visible = self._form.visible = self.pane.visible = self.editing.value
-        self._messages.visible = self.editing.value
+        self._words.visible = self._form.visible = self.pane.visible = self._messages.visible = self.editing.value
         if not self.editing.value:
             self.close()
 
@@ -342,7 +342,7 @@ class PointsCard(cards.Rooted):
         """Learn from the current points, or from those that rest; learning from earlier ones is cancelled."""
         if self._due:
             self._begin(session)
-        elif self._moving is not None and not self.task.working and monotonic() - self._moved_at > REST:
+        elif self._moving is not None and not self.task.working and monotonic() - self._moved_at > self.rest:
             self._ask(session, self._moving, FINE)
             self._moving = None
 

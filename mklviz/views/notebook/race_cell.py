@@ -17,7 +17,7 @@ from uuid import uuid4
 import panel as pn
 
 from mklviz.engine import Path, Race
-from mklviz.views.chart.path_charts import PathPicture
+from mklviz.views.chart.race_charts import PathPicture
 from mklviz.views.chart.svg import svg_address
 from mklviz.views.chart.svg_pictures import path_still, race_still
 from mklviz.views.export.page import race_page

@@ -9,9 +9,9 @@ import holoviews as hv
 import numpy as np
 
 from mklviz.errors import ProblemError
-from mklviz.sweeps.statistics import (
+from mklviz.sweeps.statistics.intervals import (
+    Along,
     Growth,
-    Outcomes,
     PerformanceProfile,
     Spread,
     growths,
@@ -19,7 +19,7 @@ from mklviz.sweeps.statistics import (
     performance_profile,
     spreads,
 )
-from mklviz.sweeps.statistics.intervals import Along
+from mklviz.sweeps.statistics.outcomes import Outcomes
 from mklviz.typing import Array
 from mklviz.views.chart.axes import PERCENT, SHORT
 from mklviz.views.look.palette import RunStyle, Theme

@@ -16,12 +16,12 @@ from panel.custom import JSComponent
 
 from mklviz.context import PARTS
 from mklviz.record import Trace
-from mklviz.views.host.beside import LET_GO, beside
+from mklviz.views.host.beside import CONTROLS, beside
 from mklviz.views.host.components import ScriptedComponent
 from mklviz.views.look.cards import title
 from mklviz.views.look.palette import TEXT_CSS, RunStyle, swatch
 
-_SCRIPT, _SHEET = LET_GO + beside(__file__, "components.js"), beside(__file__, "components.css")
+_SCRIPT, _SHEET = CONTROLS + beside(__file__, "components.js"), beside(__file__, "components.css")
 
 
 class Chips(ScriptedComponent):

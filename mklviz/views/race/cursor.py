@@ -12,7 +12,7 @@ from bokeh.plotting import figure
 from mklviz.record import Trace
 from mklviz.typing import Array
 from mklviz.views.host.beside import beside
-from mklviz.views.host.dragging import DraggedFigure
+from mklviz.views.host.components import DraggedFigure
 
 _EVENTS = ("mousemove", "panstart", "pan", "panend", "mouseleave")
 _TELL = beside(__file__, "cursor_drag.js")

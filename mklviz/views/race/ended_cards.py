@@ -21,7 +21,7 @@ from mklviz.record import SOLVED
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.columns import race_slots
 from mklviz.views.chart.description import Axis, Chart, LineMark, PointMark
-from mklviz.views.chart.path_charts import PathPicture
+from mklviz.views.chart.race_charts import PathPicture
 from mklviz.views.form import Button, Form, FormRow, Select
 from mklviz.views.look import cards
 from mklviz.views.look.palette import DARK, LIGHT, Theme

@@ -16,7 +16,7 @@ import panel as pn
 import param
 
 from mklviz.engine import Race, Run
-from mklviz.engine.facts import ProblemFacts
+from mklviz.engine.kinds import ProblemFacts
 from mklviz.engine.race import entered
 from mklviz.recipe import Recipe
 from mklviz.record import FINAL, Trace
@@ -25,7 +25,7 @@ from mklviz.views.chart.axes import X_AXES
 from mklviz.views.chart.race_charts import ChartOptions
 from mklviz.views.host.frames import Frames
 from mklviz.views.host.page_session import GIVE_UP_AFTER, is_connected
-from mklviz.views.host.workarounds import answer_with_lock, remember_defaults
+from mklviz.views.host.panel_setup import answer_with_lock, remember_defaults
 from mklviz.views.look.palette import LIGHT
 from mklviz.views.race.components import Chips
 from mklviz.views.race.cursor import step_near

@@ -15,7 +15,7 @@ from bokeh.models import ColumnDataSource
 
 from mklviz.contract import Solver
 from mklviz.engine import Race
-from mklviz.engine.facts import ProblemFacts
+from mklviz.engine.kinds import ProblemFacts
 from mklviz.record import FINAL, Trace
 from mklviz.record.summary import Reference
 from mklviz.record.weights import Motion, MotionTracker

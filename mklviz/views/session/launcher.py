@@ -12,7 +12,7 @@ from typing import ClassVar
 from mklviz.contract import Iterate, Solver
 from mklviz.datasets import DataError
 from mklviz.engine import Race
-from mklviz.engine.reopened import ReopenedRace
+from mklviz.engine.race import ReopenedRace
 from mklviz.errors import Interrupted, MklvizError
 from mklviz.limits import LIMITS
 from mklviz.recipe import Recipe

@@ -17,7 +17,7 @@ import param
 from mklviz.context.memory import LEDGER
 from mklviz.contract import Iterate
 from mklviz.engine import Race
-from mklviz.engine.reopened import ReopenedRace
+from mklviz.engine.race import ReopenedRace
 from mklviz.errors import MklvizError
 from mklviz.quoting import MOST_NAME, one_line
 from mklviz.recipe import Recipe

@@ -24,8 +24,9 @@ from mklviz.record.run_facts import number
 from mklviz.record.store import Store
 from mklviz.sweeps import Member, Sweep, SweepProgress, SweepRun, SweepTable
 from mklviz.sweeps.definition import KEYS, Own
-from mklviz.sweeps.following import duration_text
-from mklviz.sweeps.statistics import Difference, Measure, Outcomes, Spread
+from mklviz.sweeps.running import duration_text
+from mklviz.sweeps.statistics.intervals import Difference, Spread
+from mklviz.sweeps.statistics.outcomes import Measure, Outcomes
 from mklviz.views.form import Code, FormRow, Group, TextBox
 from mklviz.views.look.palette import RunStyle, run_name
 from mklviz.views.look.styles import MILESTONES, row_html, table_html
@@ -47,8 +48,7 @@ class SweepForm(param.Parameterized):
     def __init__(self) -> None:
         super().__init__()
         self.fields = {key: TextBox(label=label, description=why) for key, label, why in _FIELDS}
-        self.words = TextBox(label="Sweep")
-        self.command = Code(label="Command line", visible=False)
+        self.words, self.command = TextBox(label="Sweep"), Code(label="Command line", visible=False)
         self._own: Own = ()  # whose files the words name, though none is opened here
         self._showing = False
         for key, field in self.fields.items():

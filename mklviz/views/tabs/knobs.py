@@ -24,7 +24,6 @@ from mklviz.views.tabs._previews import curves_preview
 
 PATIENCE = 0.5  # seconds that a solve may take before its progress is shown
 HELD = 0.4  # seconds that a solve is not given up for, so that curves come while the slider moves on
-REST = 0.4  # seconds without a move after which the slider rests
 SECONDS, ONCE = 10.0, 60.0  # of a solver that follows the slider, and of one that solves once
 _ABOUT = (
     "Change one setting; the rest stays as in this race. The problem is solved again as the slider moves: what takes"
@@ -46,6 +45,7 @@ class Knobs(FigureTab):
     """
 
     title, order = "Knobs", 12
+    rest = 0.4  # seconds without a move after which the slider rests
     preview = staticmethod(curves_preview)
 
     def __init__(self) -> None:
@@ -153,7 +153,7 @@ class Knobs(FigureTab):
 
     def _solve(self, problem: Problem, seconds: float) -> None:
         """Solve for the chosen position, unless it was the last; a solve of another that takes long is cancelled."""
-        place, moves = (self.knob, self.slider.value), monotonic() - self._moved_at < REST
+        place, moves = (self.knob, self.slider.value), monotonic() - self._moved_at < self.rest
         if place == self._place:
             due = not (moves or self.task.working) and self.now is not None and self.now.coarse and not self.task.fault
         else:

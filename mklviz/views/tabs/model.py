@@ -18,7 +18,6 @@ from mklviz.views.sidebar.controls import note, say
 from mklviz.views.tabs import FigureTab
 from mklviz.views.tabs._previews import weights_preview
 
-REST = 0.4  # seconds without another step after which the cursor rests
 EVERY = 1.0  # seconds between two drawings of a section while the race goes on
 CLASSES = 20  # in a confusion matrix
 
@@ -60,6 +59,7 @@ class Model(FigureTab):
     """What one of the solvers, the `run` chosen, has learned; `points` can be changed, and `table` predicts tables."""
 
     title, order = "Model", 7
+    rest = 0.4  # seconds without another step after which the cursor rests
     preview = staticmethod(weights_preview)
 
     def __init__(self) -> None:
@@ -152,7 +152,7 @@ class Model(FigureTab):
         """Return whether the cursor moves; what can be drawn quickly follows it."""
         if session.cursor != self._cursor:
             self._cursor, self._moved_at = session.cursor, moment
-        moves = session.cursor is not None and moment - self._moved_at < REST
+        moves = session.cursor is not None and moment - self._moved_at < self.rest
         now_shown = self._subject() if moves else None
         if now_shown is not None:
             for card in self.cards:

@@ -10,7 +10,7 @@ from mklviz.engine.task import Task
 from mklviz.errors import MklvizError
 from mklviz.recipe import Recipe
 from mklviz.recipe.recipe import as_python
-from mklviz.views.export.page import KINDS
+from mklviz.views.export.page import KINDS, race_file
 from mklviz.views.form import Alert, Button, Checkbox, Code, Form, FormRow, Link, Note, Select
 from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.links.link import ALL, HIDE, LOCK, SETUP
@@ -44,8 +44,8 @@ class Share(Tab):
         self._trouble = Alert(visible=False, closeable=True)
         self._tasks = [Task[tuple[str, bytes]]() for _ in KINDS]
         self.buttons = [
-            Button(self._making(task, make), label=label, description=why)
-            for task, (label, why, make) in zip(self._tasks, KINDS, strict=True)
+            Button(self._making(task, ending), label=label, description=why)
+            for task, (label, why, ending) in zip(self._tasks, KINDS, strict=True)
         ]
         self._opening = FormRow(self.tab, self.hide, self.lock, wrap=True)
         for part in (self.tab, self.hide, self.lock):
@@ -105,13 +105,11 @@ class Share(Tab):
         more = {HIDE: SETUP if self.hide.value else "", LOCK: ALL if self.lock.value else ""}
         self.link.address = session.link(self.tab.value, session.cursor, more)
 
-    def _making(
-        self, task: Task[tuple[str, bytes]], make: Callable[[Session], tuple[str, bytes]]
-    ) -> Callable[..., None]:
+    def _making(self, task: Task[tuple[str, bytes]], ending: str) -> Callable[..., None]:
         def begin(_event: Any) -> None:
             session = self._session
             if session is not None:
-                task.ask(object(), lambda _report: make(session), "The file could not be made")
+                task.ask(object(), lambda _report: race_file(ending, session), "The file could not be made")
 
         return begin
 

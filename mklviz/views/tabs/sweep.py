@@ -18,7 +18,7 @@ from mklviz.recipe import Recipe
 from mklviz.record.store import Store
 from mklviz.sweeps import Sweep, SweepRun, SweepTable
 from mklviz.views.form import Alert, Button, Form, FormRow, ProgressBar, Reasons, Select
-from mklviz.views.host.workarounds import with_page_locked
+from mklviz.views.host.panel_setup import with_page_locked
 from mklviz.views.look import cards
 from mklviz.views.model.model_card import ONE_SECTION
 from mklviz.views.session.session import Session
@@ -51,6 +51,7 @@ class SweepTab(FigureTab):
     """
 
     title, order = "Sweep", 16
+    running = RUNNING_SWEEPS
 
     def __init__(self) -> None:
         super().__init__()
@@ -152,16 +153,23 @@ class SweepTab(FigureTab):
         if sweep is None or self.plan is None or self.under_way or self._session is None:
             return
         say(self.trouble, "")
-        begun = partial(_begun, sweep, self.workers.value, self._session.store)
+        begun = partial(self._begun, sweep, self.workers.value, self._session.store)
         self.starting.ask(object(), begun, "The sweep could not be started", "Starting.")
         self._offer()
+
+    def _begun(self, sweep: Sweep, workers: int, store: Store, report: ProgressReport) -> SweepRun:
+        """Start a sweep, unless this server is solving another, or it was cancelled."""
+        run = SweepRun(sweep, store, workers=workers)
+        report(1.0)
+        self.running.begin(run)
+        return run
 
     def _pause(self, *_: Any) -> None:
         if self.run is None:
             return
         say(self.trouble, "")
         try:
-            (partial(RUNNING_SWEEPS.resume, self.run) if self.run.status == "paused" else self.run.pause)()
+            (partial(self.running.resume, self.run) if self.run.status == "paused" else self.run.pause)()
             self._look(self.run)
         except MklvizError as error:
             say(self.trouble, str(error))
@@ -319,14 +327,6 @@ class SweepTab(FigureTab):
 
 
 _FILES = (("CSV", ".csv"), ("Parquet", ".parquet"))
-
-
-def _begun(sweep: Sweep, workers: int, store: Store, report: ProgressReport) -> SweepRun:
-    """Start a sweep, unless this server is solving another, or it was cancelled."""
-    run = SweepRun(sweep, store, workers=workers)
-    report(1.0)
-    RUNNING_SWEEPS.begin(run)
-    return run
 
 
 def _file(table: SweepTable, ending: str) -> tuple[str, bytes]:

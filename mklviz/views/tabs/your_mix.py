@@ -25,9 +25,8 @@ from mklviz.typing import Array
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.description import Axis, Chart, Column, LineMark, PointMark
 from mklviz.views.form import Button, Form, FormRow
-from mklviz.views.host.beside import KEEP_HOLD, beside
+from mklviz.views.host.beside import CONTROLS, beside
 from mklviz.views.host.components import ScriptedComponent
-from mklviz.views.host.dragging import ONE_IN_FLIGHT
 from mklviz.views.host.ticks import Polling
 from mklviz.views.look import cards
 from mklviz.views.look.palette import CLASS_MARKERS, RunStyle, Theme, class_colours
@@ -294,7 +293,7 @@ class WeightBars(ScriptedComponent):
     drawn = param.Integer(default=0, doc="How many of the mixes told are drawn, or never will be")
     on_change: Callable[[Sequence[float]], None] | None = None
 
-    _esm = ONE_IN_FLIGHT + KEEP_HOLD + beside(__file__, "weight_bars.js")
+    _esm = CONTROLS + beside(__file__, "weight_bars.js")
     _stylesheets: ClassVar[list[str]] = [beside(__file__, "weight_bars.css")]
 
     def receive(self, message: Any) -> None:
