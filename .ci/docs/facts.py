@@ -275,7 +275,9 @@ def _claim(answer: ClaimAnswer) -> str:
         return "\n\n".join([*paragraphs, claim.untestable])
     left = f" Of the full set {counted(answer.missing, 'run')} are left." if answer.missing else ""
     where = f", on {answer.machine}" if answer.machine else ""
-    paragraphs.append(f"{measured_text(claim)}; {splits_text(answer)}{where}. {contrary_text(answer)}{left} {claim.note}")
+    paragraphs.append(
+        f"{measured_text(claim)}; {splits_text(answer)}{where}. {contrary_text(answer)}{left} {claim.note}"
+    )
     if answer.rows:
         paragraphs.append(f"![The paper's values and ours: {claim.quantity.label}](pictures/claim-{claim.name}.svg)")
     for what, rows in {"": answer.rows, **answer.variations}.items():

@@ -36,11 +36,13 @@ const solveCurve = ({ data }) => {
   postMessage({ ...data, curve, found })
 }
 
-const playCurve = (page, { problem, names }, solver) => {
+// `first`: the curve at first. Keys of the whole document count, or of the `page` where that is a part of another. Returns
+// what ends the worker.
+const playCurve = (page, { problem, names }, solver, first = "square") => {
   const WIDE = 600, LEFT = 16, RIGHT = 446, BESIDE = RIGHT + 12, KNOB = 0.6, TOP = 12, FOOT = 248, STRIP = [288, 352], SECONDS = 1.1, MOVES = 0.6, DEEPEST = 2.5
   const STILL = matchMedia("(prefers-reduced-motion: reduce)"), find = (name) => page.querySelector(name)
   const state = { name: "square", start: 0.125, lambda: 0.9 }, MOST = 0.95  // of λ
-  let curve = null, found = null, step = 0, goal = 0, playing = false, last = 0, dragged = false, asking = true
+  let curve = null, found = null, step = 0, goal = 0, playing = false, last = 0, dragged = false, asking = find(".ask") !== null
 
   const number = (value, digits) => value.toLocaleString("en-US", { maximumFractionDigits: digits }).replace(/^-0$/, "0").replace("-", "−")
   const range = () => Math.max(...curve.heights) - Math.min(...curve.heights)
@@ -249,11 +251,14 @@ const playCurve = (page, { problem, names }, solver) => {
   forth.addEventListener("click", () => { playing = false; go(goal + 1) })
   play.addEventListener("click", turn)
   const KEYS = { ArrowRight: () => go(goal + 1), ArrowLeft: () => go(goal - 1), s: () => go(goal + 1), " ": turn, Home: () => go(0), End: () => go(longest()) }
-  document.addEventListener("keydown", (event) => {
+  const whole = page.getRootNode() === document ? document : page
+  whole.addEventListener("keydown", (event) => {
     const busy = event.target.matches?.("input, [role=slider]") || (event.key === " " && event.target.matches?.("button, a"))
     if (page.offsetParent === null || busy || !KEYS[event.key] || event.ctrlKey || event.metaKey || event.altKey) return
     event.preventDefault()
+    event.stopPropagation()
     KEYS[event.key]()
   })
-  choose("square")
+  choose(first)
+  return ask.end
 }
