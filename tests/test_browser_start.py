@@ -176,6 +176,10 @@ def test_the_first_lesson_takes_the_steps_of_the_papers_example_from_wherever_it
     page = chromium.browser.new_page(reduced_motion="reduce")
     page.set_content(f'<div id="loader"></div>{front_html(CURVE)}')  # without a server
     page.locator(".page.curve[data-drawn=square]").wait_for()
+    assert words(page) == ["", ""]  # before a guess
+    page.get_by_role("button", name="x = 0").click()
+    told = page.locator(".curve .told").inner_text()
+    assert told == "You said x = 0. It was x = 4, the lowest point of the only cut."
     assert [said[said.rindex("x = ") :] for said in words(page)] == ["x = 4.", "x = −2.3."]
     assert "level 4.8" in page.locator(".panel.level svg").text_content()
     page.keyboard.press("ArrowRight")
@@ -194,9 +198,24 @@ def test_the_first_lesson_takes_the_steps_of_the_papers_example_from_wherever_it
     page.mouse.up()
     wait_for(lambda: words(page)[1] != before[1], "the run from there", events_of(page))
     assert handle.get_attribute("aria-valuetext") == "x = −4"
-    page.get_by_role("slider", name="λ of Level").press("Home")
+    level = page.get_by_role("slider", name="Level, by λ")
+    for _ in range(9):
+        level.press("Shift+ArrowDown")
     wait_for(lambda: " 0 %" in words(page)[1], "the run with that λ", events_of(page))
     assert words(page)[1].endswith("below it: x = 4.")  # as SILP
+    line = page.locator(".panel.level path.level").bounding_box()  # which is taken hold of anywhere
+    best = page.locator(".panel.level path.best").bounding_box()
+    page.mouse.move(line["x"] + 20, line["y"])
+    page.mouse.down()
+    page.mouse.move(line["x"] + 20, (line["y"] + best["y"]) / 2)
+    page.mouse.up()
+    wait_for(lambda: " 50 %" in words(page)[1], "the run with half of λ", events_of(page))
+    page.mouse.move(line["x"] + 20, (line["y"] + best["y"]) / 2)
+    page.mouse.down()
+    page.mouse.move(line["x"] + 20, best["y"] - 500)  # no farther than makes sense
+    page.mouse.up()
+    wait_for(lambda: " 95 %" in words(page)[1], "the run with the largest λ", events_of(page))
+    assert level.get_attribute("aria-valuetext") == "λ = 0.95"
     for name in ("kink", "flat", "wall", "data"):
         page.locator(f"[data-curve={name}]").click()
         page.locator(f".page.curve[data-drawn={name}]").wait_for()

@@ -136,6 +136,8 @@ def test_two_kernels_show_cuts_the_level_and_the_threshold() -> None:
     assert len(spg["line"]["objective"]) == 2
     assert [len(tables["points"]["share"]) for tables in (silp, level, spg)] == [3, 3, 3]
     assert len(silp["objective"]["share"]) >= 17
+    assert tab.curve.visible  # the picture of the first lesson over them
+    assert tab.curve.pair["names"] == list(session.race.facts.names)
     tab.close()
 
 

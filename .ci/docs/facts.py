@@ -258,7 +258,7 @@ def claim_list() -> str:
     """Return what came of the claims of each paper: a table of verdicts, and below it the numbers."""
     recorded = recorded_answers()
     versions = ", ".join(f"{name} {version}" for name, version in recorded.versions.items())
-    parts = [f"Measured on {recorded.machine}, with {versions}."]
+    parts = [f"Measured with {versions}."]
     for paper, answers in answers_by_paper().items():
         rows = [
             (f"[{answer.claim.name}](#{answer.claim.name})", answer.claim.sentence, answer.verdict)
@@ -274,7 +274,10 @@ def _claim(answer: ClaimAnswer) -> str:
     if claim.untestable:
         return "\n\n".join([*paragraphs, claim.untestable])
     left = f" Of the full set {counted(answer.missing, 'run')} are left." if answer.missing else ""
-    paragraphs.append(f"{measured_text(claim)}; {splits_text(answer)}. {contrary_text(answer)}{left} {claim.note}")
+    where = f", on {answer.machine}" if answer.machine else ""
+    paragraphs.append(
+        f"{measured_text(claim)}; {splits_text(answer)}{where}. {contrary_text(answer)}{left} {claim.note}"
+    )
     if answer.rows:
         paragraphs.append(f"![The paper's values and ours: {claim.quantity.label}](pictures/claim-{claim.name}.svg)")
     for what, rows in {"": answer.rows, **answer.variations}.items():

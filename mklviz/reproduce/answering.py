@@ -37,7 +37,7 @@ class ClaimAnswer:
     """What came of a claim.
 
     `splits`: how many splits have results; `missing`: runs that have not ended, or failed; `variations`: the rows with
-    settings that the paper leaves open, by what was varied.
+    settings that the paper leaves open, by what was varied; `machine`: where it was found, of one that was recorded.
     """
 
     claim: PaperClaim
@@ -47,6 +47,7 @@ class ClaimAnswer:
     splits: int = 0
     missing: int = 0
     variations: Mapping[str, tuple[ClaimRow, ...]] = field(default_factory=dict)
+    machine: str = ""
 
 
 def answer_stored(claim: PaperClaim, store: Store, quick: bool = False) -> ClaimAnswer:

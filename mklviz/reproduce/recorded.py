@@ -1,6 +1,6 @@
 """Answers as values, and those that come with the library: ``mklviz reproduce --json`` writes both alike.
 
-`results.json` is what a machine found once, with its name, the versions and how many splits there were, so that the
+`results.json` is what machines found once, with their names, the versions and how many splits there were, so that the
 documentation and the dashboard have numbers before anybody has solved anything.
 """
 
@@ -31,18 +31,16 @@ RESULTS = Path(__file__).with_name("results.json")
 
 @dataclass(frozen=True)
 class RecordedAnswers:
-    """Answers by the names of their claims, and where they were found: a machine, and versions by name."""
+    """Answers by the names of their claims, and the versions by name with which they were found."""
 
     answers: Mapping[str, ClaimAnswer]
-    machine: str
     versions: Mapping[str, str]
 
 
 def answers_document(answers: list[ClaimAnswer], complete: bool) -> dict[str, Any]:
-    """Return answers as values, with the machine and the versions."""
+    """Return answers as values, each with its machine, and the versions."""
     return {
         "complete": complete,
-        "machine": f"{this_machine().name}, {this_machine().cores} cores",
         "versions": versions_in_use(),
         "claims": [_document(answer) for answer in answers],
     }
@@ -55,6 +53,7 @@ def _document(answer: ClaimAnswer) -> dict[str, Any]:
         **about,
         "quantity": "" if claim.quantity is None else claim.quantity.label,
         "rules": [*claim.rules],
+        "machine": answer.machine or f"{this_machine().name}, {this_machine().cores} cores",
         **{key: getattr(answer, key) for key in ("verdict", "quick", "splits", "missing")},
         "contrary": contrary_text(answer),
         "rows": [dataclasses.asdict(row) for row in answer.rows],
@@ -77,10 +76,11 @@ def recorded_answers() -> RecordedAnswers:
             entry["splits"],
             entry["missing"],
             {what: tuple(rows) for what, rows in entry["variations"].items()},
+            entry["machine"],
         )
         for entry in known
     }
-    return RecordedAnswers(answers, stated["machine"], stated["versions"])
+    return RecordedAnswers(answers, stated["versions"])
 
 
 def answers_by_paper() -> dict[str, list[ClaimAnswer]]:

@@ -1,6 +1,6 @@
 """SpicyMKL, abstract and introduction: what it claims of thousands of kernels."""
 
-from mklviz.reproduce import DigitsPerStep, GrowthExponent, Mean, MoreThan, PaperClaim, Ratio, Within
+from mklviz.reproduce import DigitsPerStep, GrowthExponent, Mean, MoreThan, PaperClaim, Ratio, RatioAcross, Within
 
 _PAPER = (
     "Suzuki, Tomioka, SpicyMKL: a fast algorithm for multiple kernel learning with thousands of kernels,"
@@ -79,5 +79,18 @@ CLAIMS = (
         quantity=GrowthExponent("seconds", "newton:safeguard=false", "kernels"),
         decided_by=MoreThan(1.1),
         note="Growth that is about linear would be the cost of the kernels themselves.",
+    ),
+    PaperClaim(
+        name="spicymkl-elastic-net",
+        paper=_PAPER,
+        place="Introduction, section 4",
+        sentence="With the elastic net it is faster than with the block 1-norm.",
+        setup="data=ionosphere,heart,liver; split=0...4; loss=logistic; C=1; solvers=spicymkl;"
+        " regularizer=block-l1|elastic-net",
+        quick="data=heart,liver; split=0,1",
+        certified_rule="gap=1e-2; max-iter=100",
+        quantity=RatioAcross("seconds", ("spicymkl", "block-l1"), ("spicymkl", "elastic-net")),
+        decided_by=MoreThan(1.0),
+        note="The paper's program for the elastic net takes a single step: it minimizes the smooth dual at once.",
     ),
 )

@@ -75,7 +75,7 @@ class ClaimCard:
             return
         answer = recorded_answers().answers.get(claim.name, ClaimAnswer(claim, UNKNOWN))
         self._sentence.object = answer_html(answer)
-        self._why.object = why_html(answer, recorded_answers().machine) + numbers_html(answer)
+        self._why.object = why_html(answer) + numbers_html(answer)
         self._picture.param.update(objects=[*self._drawn(answer)], visible=bool(answer.rows))
 
     def _drawn(self, answer: ClaimAnswer) -> Iterator[Any]:
@@ -121,12 +121,12 @@ def _row(texts: tuple[str, ...]) -> str:
     return row_html(escape(first), (*map(escape, middle), verdict_html(verdict)))
 
 
-def why_html(answer: ClaimAnswer, machine: str) -> str:
+def why_html(answer: ClaimAnswer) -> str:
     """Return how a claim was measured, or why it cannot be."""
     claim = answer.claim
     if claim.untestable:
         return cards.lines(claim.untestable, claim.paper)
-    measured = f"{measured_text(claim)}; {splits_text(answer)}, on {machine}." if answer.rows else ""
+    measured = f"{measured_text(claim)}; {splits_text(answer)}, on {answer.machine}." if answer.rows else ""
     command = f"To measure it here: mklviz reproduce {claim.name} --quick"
     return cards.lines(measured, contrary_text(answer), claim.note, f"{race_text(claim)} {command}", claim.paper)
 

@@ -1,7 +1,7 @@
 // One convex curve, and how SILP and Level look for its lowest point by its tangents, step by step, from a start and with
-// a λ that are dragged. Stands behind the scripts of the triangle, in the same block.
+// a level that are dragged. Stands behind the scripts of the triangle, in the same block.
 
-// Solves in a worker; with two kernels in place of a curve x is the weight of the second.
+// Solves in a worker; with two kernels in place of a curve x is the weight of the first, which has all of it on the right.
 const solveCurve = ({ data }) => {
   const { name, start, lambda, most = 40, places = 160 } = data
   const curves = {
@@ -18,7 +18,7 @@ const solveCurve = ({ data }) => {
       return { weights, primal: height, value: height, cut, bound: least(cut) }
     }
   }
-  const oracle = () => Object.assign(name in curves ? new Curve({ kernels: [], y: [], C: 0 }) : new Oracle(problem), { lambda })
+  const oracle = () => Object.assign(name in curves ? new Curve({ kernels: [], y: [], C: 0 }) : new Oracle({ ...problem, kernels: [...problem.kernels].reverse() }), { lambda })
   const heights = () => Array.from({ length: places + 1 }, (_, k) => oracle.at.solve([1 - k / places, k / places]).primal)
   oracle.at = oracle()
   const curve = (self.known ??= {})[name] ??= { ends: curves[name]?.ends ?? [0, 1], heights: heights() }
@@ -36,11 +36,13 @@ const solveCurve = ({ data }) => {
   postMessage({ ...data, curve, found })
 }
 
-const playCurve = (page, { problem, names }, solver) => {
-  const WIDE = 600, LEFT = 16, RIGHT = 446, TOP = 12, FOOT = 248, STRIP = [288, 352], SECONDS = 1.1, MOVES = 0.6, DEEPEST = 2.5
+// `first`: the curve at first. Keys of the whole document count, or of the `page` where that is a part of another. Returns
+// what ends the worker.
+const playCurve = (page, { problem, names }, solver, first = "square") => {
+  const WIDE = 600, LEFT = 16, RIGHT = 446, BESIDE = RIGHT + 12, KNOB = 0.6, TOP = 12, FOOT = 248, STRIP = [288, 352], SECONDS = 1.1, MOVES = 0.6, DEEPEST = 2.5
   const STILL = matchMedia("(prefers-reduced-motion: reduce)"), find = (name) => page.querySelector(name)
-  const state = { name: "square", start: 0.125, lambda: 0.9 }
-  let curve = null, found = null, step = 0, goal = 0, playing = false, last = 0, dragged = false
+  const state = { name: "square", start: 0.125, lambda: 0.9 }, MOST = 0.95  // of λ
+  let curve = null, found = null, step = 0, goal = 0, playing = false, last = 0, dragged = false, asking = find(".ask") !== null
 
   const number = (value, digits) => value.toLocaleString("en-US", { maximumFractionDigits: digits }).replace(/^-0$/, "0").replace("-", "−")
   const range = () => Math.max(...curve.heights) - Math.min(...curve.heights)
@@ -55,19 +57,34 @@ const playCurve = (page, { problem, names }, solver) => {
   const below = ({ cut }, share) => cut[0] + share * (cut[1] - cut[0])
   const model = (path, t, share) => Math.max(...path.slice(0, t + 1).map((each) => below(each, share)))
 
+  const drag = () => { dragged = true; tell() }
+  let heights = [0, 1]  // of the bound and of the best in the picture, and what they were when the level was taken hold of
+  const levelHandle = (svg) => {
+    let held = heights
+    const to = (lambda) => {
+      state.lambda = Math.min(Math.max(lambda, 0), MOST)
+      begin(state.start)
+    }
+    const moves = { begin: () => { drag(); held = heights }, to: ({ y }) => to((y - held[0]) / (held[1] - held[0])), by: (along, up) => to(state.lambda + along + up) }
+    const within = { x: -KNOB * (RIGHT - LEFT), y: -16, width: RIGHT - LEFT, height: 32 }  // all along the line
+    const made = svgHandle(svg, "Level, by λ: arrow keys move it", moves, "drag the level", within)
+    made.handle.setAttribute("aria-valuemax", 100 * MOST)
+    return made
+  }
   const panels = ["silp", "level"].map((key) => {
     const svg = svgPart("svg", { viewBox: `0 0 ${WIDE} 360`, role: "group", class: key }), words = document.createElement("p")
     const box = svgPart("clipPath", { id: `one-${key}` }, svg)
     svgPart("rect", { x: LEFT, y: TOP - 6, width: RIGHT - LEFT, height: FOOT - TOP + 12 }, box)
     const ground = svgPart("g", {}, svg), inside = svgPart("g", { "clip-path": `url(#one-${key})` }, svg), over = svgPart("g", {}, svg)
+    const level = key === "level" ? levelHandle(svg) : null
     const { handle, words: hint } = svgHandle(svg, "Start of both: arrow keys move it", {
-      begin: () => { dragged = true },
+      begin: drag,
       to: (point) => begin((point.x - LEFT) / (RIGHT - LEFT)),
       by: (along, up) => begin(state.start + along + up),
     })
     words.setAttribute("aria-live", "polite")
     find(`.panel.${key}`).append(svg, words)
-    return { key, svg, ground, inside, over, handle, hint, words }
+    return { key, svg, ground, inside, over, handle, hint, words, level }
   })
 
   const draw = () => {
@@ -80,7 +97,7 @@ const playCurve = (page, { problem, names }, solver) => {
     const free = (value) => FOOT - (value - floor) / (top - floor) * (FOOT - TOP), up = (value) => free(Math.max(value, floor))
     panels.forEach((panel, k) => drawPanel(panel, found[k], shown[k], shown[k] === found[k].length - 1 ? 0 : rest, up, free))
   }
-  const drawPanel = ({ key, ground, inside, over, handle, hint, words }, path, t, rest, up, free) => {
+  const drawPanel = ({ key, ground, inside, over, handle, hint, words, level }, path, t, rest, up, free) => {
     const here = path[t], next = path[t + 1], line = (share, value) => [across(share), up(value)]
     for (const part of [ground, inside, over]) part.replaceChildren()
     const rule = (name, value) => svgPart("path", { class: name, d: svgLine([line(0, value), line(1, value)]) }, inside)
@@ -98,7 +115,16 @@ const playCurve = (page, { problem, names }, solver) => {
     }
     for (const [share, value] of path.slice(0, t).map((each) => [each.share, each.height])) dot("former", share, value, 3.5)
     let share = here.share, value = here.height
-    if (next) {
+    if (level) {
+      heights = [free(here.bound), free(here.best)]
+      level.handle.style.display = next ? "" : "none"
+      level.handle.setAttribute("transform", `translate(${across(KNOB)} ${up(here.level)})`)
+      level.handle.setAttribute("aria-valuenow", Math.round(100 * state.lambda))
+      level.handle.setAttribute("aria-valuetext", `λ = ${number(state.lambda, 2)}`)
+      level.words.style.display = dragged ? "none" : ""
+      find("output").textContent = `λ = ${number(state.lambda, 2)}`
+    }
+    if (next && !asking) {
       const target = key === "level" ? Math.min(here.level, model(path, t, next.share)) : here.bound
       svgPart("path", { class: "way", d: svgLine([line(next.share, target), line(next.share, next.height)]) }, over)
       dot("target", next.share, target, 7)
@@ -122,10 +148,10 @@ const playCurve = (page, { problem, names }, solver) => {
     const over = Math.max(0, places.at(-1) - FOOT - 4)
     for (let k = places.length - 1, most = places.at(-1) - over; k >= 0; k--, most -= size + 2) places[k] = Math.min(places[k], most)
     labels.forEach(([name, value], k) => {
-      const text = svgPart("text", { class: `label ${name}`, x: RIGHT + 10, y: places[k] + size / 3 }, layer)
+      const text = svgPart("text", { class: `label ${name}`, x: BESIDE + 10, y: places[k] + size / 3 }, layer)
       text.textContent = `${name} ${told(name === "gap" ? best - bound : value)}`
     })
-    svgPart("path", { class: "bracket", d: `M${RIGHT} ${labels[0][2]}h5V${labels.at(-1)[2]}h-5` }, layer)
+    svgPart("path", { class: "bracket", d: `M${BESIDE} ${labels[0][2]}h5V${labels.at(-1)[2]}h-5` }, layer)
   }
   const axes = (ground, over, path, t) => {
     const [high, low] = STRIP, rows = Math.max(longest(), 6), y = (k) => high + k * (low - high) / rows
@@ -144,6 +170,7 @@ const playCurve = (page, { problem, names }, solver) => {
   const said = (key, path, t) => {
     const here = path[t], next = path[t + 1], goes = next && where(next.share).replaceAll(" ", "\u00a0")
     if (!next) return `Step ${t}: done. Nowhere is the curve more than ${told(here.best - here.bound)} below ${told(here.best)}, the best found.`
+    if (asking) return ""
     if (key === "level") return `Step ${t}: the level is ${number(100 * state.lambda, 0)} % of the way from bound to best. Level goes to the nearest point below it: ${goes}.`
     const before = t ? `the cuts promised ${told(path[t - 1].bound)} here, but the curve is at ${told(here.height)}.` : "the tangent at the start is the first cut."
     return `Step ${t}: ${before} SILP goes where its cuts are lowest: ${goes}.`
@@ -162,6 +189,7 @@ const playCurve = (page, { problem, names }, solver) => {
   const go = (to) => {
     if (!found) return
     const still = STILL.matches || to < goal
+    tell()
     goal = Math.min(Math.max(to, 0), longest())
     if (still) step = goal
     else if (step < goal) { step = Math.max(step, goal - 1); last = 0; requestAnimationFrame(frame) }
@@ -198,29 +226,39 @@ const playCurve = (page, { problem, names }, solver) => {
 
   // -- what is chosen
 
-  const lambda = find(".lambda"), choices = [...page.querySelectorAll("[data-curve]")]
+  const choices = [...page.querySelectorAll("[data-curve]")], guesses = [...page.querySelectorAll("[data-guess]")]
+  const tell = (words = "") => {  // the picture gives the answer away once it moves
+    if (!asking || !found) return
+    asking = false
+    find(".told").textContent = words
+    for (const guess of guesses) guess.disabled = true
+  }
   const choose = (name) => {
+    tell()
     for (const choice of choices) choice.setAttribute("aria-pressed", choice.dataset.curve === name)
-    find(".of").textContent = name === "data" ? `x is the weight of the kernel on ${names[1]}, 1 − x of that on ${names[0]}. The curve is the objective of the SVM.` : ""
+    find(".of").textContent = name === "data" ? `x is the weight of the kernel on ${names[0]}, 1 − x of that on ${names[1]}. The curve is the objective of the SVM.` : ""
     state.name = name
     step = goal = 0
     begin(state.start)
   }
   for (const choice of choices) choice.addEventListener("click", () => choose(choice.dataset.curve))
-  lambda.addEventListener("input", () => {
-    state.lambda = Number(lambda.value)
-    find("output").textContent = number(state.lambda, 2)
-    begin(state.start)
+  for (const guess of guesses) guess.addEventListener("click", () => {
+    guess.setAttribute("aria-pressed", true)
+    tell(`You said ${guess.textContent}. It was ${where(found[0][1].share)}, the lowest point of the only cut.`)
+    show()
   })
   back.addEventListener("click", () => go(goal - 1))
   forth.addEventListener("click", () => { playing = false; go(goal + 1) })
   play.addEventListener("click", turn)
   const KEYS = { ArrowRight: () => go(goal + 1), ArrowLeft: () => go(goal - 1), s: () => go(goal + 1), " ": turn, Home: () => go(0), End: () => go(longest()) }
-  document.addEventListener("keydown", (event) => {
+  const whole = page.getRootNode() === document ? document : page
+  whole.addEventListener("keydown", (event) => {
     const busy = event.target.matches?.("input, [role=slider]") || (event.key === " " && event.target.matches?.("button, a"))
     if (page.offsetParent === null || busy || !KEYS[event.key] || event.ctrlKey || event.metaKey || event.altKey) return
     event.preventDefault()
+    event.stopPropagation()
     KEYS[event.key]()
   })
-  choose("square")
+  choose(first)
+  return ask.end
 }

@@ -6,16 +6,17 @@ const svgPart = (tag, properties = {}, parent = null) => {
   return node
 }
 const svgLine = (points) => points.map(([x, y], k) => `${k ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("")
-// A handle that mouse, finger and arrow keys move. `begin`: before each drag; `to`: where the pointer is; `by`: along and up.
-const svgHandle = (svg, label, { begin, to, by }) => {
+// A handle that mouse, finger and arrow keys move. `begin`: before each drag; `to`: where the pointer is; `by`: along and up;
+// `within`: where it can be taken hold of.
+const svgHandle = (svg, label, { begin, to, by }, hint = "drag the start", within = { x: -32, y: -32, width: 64, height: 64 }) => {
   const KEY = 0.02, TOWARDS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }
   const handle = svgPart("g", { class: "handle", role: "slider", tabindex: 0, "aria-label": label, "aria-valuemin": 0, "aria-valuemax": 100 }, svg)
   svgPart("circle", { class: "knob", r: 9 }, handle)
   const words = svgPart("text", { x: 17, y: 5 }, handle)
-  words.textContent = "drag the start"
+  words.textContent = hint
   const reach = document.createElement("div")  // on top, as touch-action does nothing on what is not HTML
   reach.className = "reach"
-  svgPart("foreignObject", { x: -32, y: -32, width: 64, height: 64 }, handle).append(reach)
+  svgPart("foreignObject", within, handle).append(reach)
   let held = null, dragged = false  // where the pointer was pressed
   handle.addEventListener("pointerdown", (event) => {
     event.preventDefault()

@@ -13,6 +13,7 @@ from html import escape
 from mklviz.context import PARTS
 from mklviz.views.host.beside import beside
 
+OF_TEXT = 4.5  # contrast of words
 LEAST_CONTRAST = 3.0
 GREY_YET = "grey until a solver converges: then the six largest get their colours"
 PROJECTED = 1.7  # times as large are type and lines that the last row of a room is to read

@@ -40,14 +40,13 @@ from mklviz.views.lessons.pictures import kernel_titles, thumbnail
 from mklviz.views.lessons.triangle import TRIANGLE_SCRIPT, TRIANGLE_STYLE, triangle_data, triangle_figure
 from mklviz.views.links.link import LESSON, ON
 from mklviz.views.look.cards import word_variables
-from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme, readable
+from mklviz.views.look.palette import DARK, FONT, LIGHT, OF_TEXT, Theme, readable
 from mklviz.views.look.styles import run_styles, verdict_html
 
 __all__ = ["RECORDED", "front_html", "lessons"]
 
 RECORDED = "three-kernels"
 """The scenario whose race runs over the triangle."""
-OF_TEXT = 4.5  # contrast
 PLAIN = " =:/;,.()-+'"  # signs that an address within CSS may have as they are
 _PAGE = Template(beside(__file__, "front.html"))
 _CSS, _SCRIPT = (beside(__file__, name) for name in ("front.css", "front.js"))

@@ -1,7 +1,8 @@
 """GEOMETRY: the paths of the weights, over the objective that the methods minimize.
 
-Two kernels: the objective over their share, cuts, levels and trials. Three: the simplex from above. More: the plane of
-the paths' principal directions, or an exact slice through two or three kernels of choice.
+Two kernels: the objective over their share, cuts, levels and trials, and the picture of the first lesson over them,
+in which the start and Level's level are dragged, also on other convex curves. Three: the simplex from above. More: the
+plane of the paths' principal directions, or an exact slice through two or three kernels of choice.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from mklviz.views.form import Form, FormRow, Select
 from mklviz.views.geometry.map_card import EVERY, MapCard
 from mklviz.views.geometry.map_chart import height_axis, objective_table, segment_chart, segment_tables
 from mklviz.views.host.page_session import is_on_page
+from mklviz.views.lessons.curve_card import CurveCard
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme, swatch
 from mklviz.views.look.styles import race_styles
@@ -161,6 +163,7 @@ class Geometry(FigureTab):
     def __init__(self) -> None:
         super().__init__()
         self.bar, self.map, self.segment = CursorBar(self.frames), MapCard(), SegmentCard()
+        self.curve = CurveCard(margin=(8, 0))
         self.map.on_pick = lambda weights: "" if self._session is None else begin_at(self._session, weights)
         self.frames.heartbeat.on_step_key(self.bar.press)
         self._shown: tuple[Race | None, Theme | None, tuple[int, ...]] = (None, None, ())
@@ -180,7 +183,7 @@ class Geometry(FigureTab):
         wraps = [":host { flex-wrap: wrap; align-items: center; }"]
         model = Form(FormRow(self.model), sizing_mode=None, margin=(0, 0, 6, 0))
         controls = pn.Row(self.pins, model, margin=0, sizing_mode="stretch_width", stylesheets=wraps)
-        self.root = cards.column(controls, self.map, self.segment, self.bar, self.frames.heartbeat)
+        self.root = cards.column(controls, self.map, self.segment, self.bar, self.curve, self.frames.heartbeat)
 
     @classmethod
     def supports(cls, session: Session) -> str:
@@ -222,6 +225,7 @@ class Geometry(FigureTab):
         self.pins.visible = race is not None and _sliced(race) and race.facts.m > 3
         hidden = self.map if on_segment else self.segment
         hidden.clear()
+        self.curve.show(race if on_segment else None, session.theme)
         if race is None or self.supports(session):
             self.map.clear()
             self.segment.clear()

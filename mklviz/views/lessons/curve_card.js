@@ -1,0 +1,13 @@
+// The picture of the first lesson over the two kernels of a race; its keys count within it alone.
+export function render({ model, el }) {
+  let end = () => {}
+  const draw = () => {
+    end()
+    el.innerHTML = model.figure
+    el.querySelector("[data-curve=data]").textContent = "these two kernels"
+    end = playCurve(el, model.pair, model.solver, "data")
+  }
+  if (model.pair.problem) draw()
+  model.on("pair", draw)
+  model.on("remove", () => end())
+}
