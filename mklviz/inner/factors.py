@@ -18,6 +18,7 @@ from mklviz.compiled import njit
 from mklviz.context import checkpoint
 from mklviz.inner.blocked import cholesky
 from mklviz.inner.conjugates import balanced
+from mklviz.kernels.storage.disk import release
 from mklviz.kernels.storage.passes import Factors, decisions, pieces, projections, runs_of
 from mklviz.problem import Hinge
 from mklviz.typing import Array, Indices, Integers
@@ -237,6 +238,7 @@ class HingeFactors:
             return u
         roots = np.sqrt(model.w[held])
         X = model.rows[np.ix_(free, held)].astype(np.float64) * roots
+        release(model.rows)
         slope, inside = self._y[free] - f[free], np.arange(len(free))
         moved, spent = np.zeros(len(free)), 0.0
         for _ in range(len(free)):
@@ -293,6 +295,7 @@ class HingeFactors:
                 checkpoint()
                 part = order[start : start + length]
                 sweep(model.rows, part, self._y, self._cost, q, rho, model.w, model.runs, g, beta, state)
+                release(model.rows)
             first = max(first, state[2])
             if turn and state[2] <= max(SLACKENED * first, enough):
                 break

@@ -25,7 +25,7 @@ from mklviz.errors import KernelError
 from mklviz.inner.blocked import Factor, cholesky, scaled_copy
 from mklviz.inner.conjugates import balanced
 from mklviz.inner.factors import PATIENCE, PIECE, FactorModel, Given
-from mklviz.kernels.storage.passes import Factors
+from mklviz.kernels.storage.passes import Factors, pieces
 from mklviz.lazy import Later
 from mklviz.problem import Logistic, Loss, Squared
 from mklviz.typing import Array
@@ -365,10 +365,9 @@ def _weighted_gram(rows: Factors, c: Array, columns: Any) -> tuple[Array, Array]
     size = rows.shape[1] if isinstance(columns, slice) else len(columns)
     gram, sums = np.zeros((size, size)), np.zeros(size)
     length = max(PIECE // max(size**2 // 64, size, 1), 64)
-    for start in range(0, len(rows), length):
-        checkpoint()
-        part = rows[start : start + length][:, columns]
-        scaled = part * c[start : start + length, None].astype(part.dtype)
+    for start, stop in pieces(rows, length):
+        part = rows[start:stop][:, columns]
+        scaled = part * c[start:stop, None].astype(part.dtype)
         gram += scaled.T @ part
         sums += scaled.sum(0, dtype=np.float64)
     return gram, sums

@@ -1,8 +1,10 @@
 """A bank of approximate kernels for very many samples: K_k ~ Z_k Z_k' from a few hundred landmarks, by Nyström.
 
 Nothing of size n by n is formed: s_k = |Z_k'v|^2 and K_d v = Z diag(w) Z'v read Z (n, R) once, where w repeats each
-kernel's weight for its columns. Everything that is computed from it, the certified gap as well, is exact for the
-approximate kernels; how far those are from the kernels asked for is measured when the bank is built, and kept.
+kernel's weight for its columns. Where Z does not fit into memory it stands on disk in single precision and is read
+piece by piece, in the same order and to the same sums. Everything that is computed from it, the certified gap as well,
+is exact for the approximate kernels; how far those are from the kernels asked for is measured when the bank is built,
+and kept.
 
 References: Williams, Seeger, Using the Nyström method to speed up kernel machines, NIPS 2000; Zhang, Tsang, Kwok,
 Improved Nyström low-rank approximation and error analysis, ICML 2008, for landmarks by k-means.
@@ -10,6 +12,7 @@ Improved Nyström low-rank approximation and error analysis, ICML 2008, for land
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mklviz.context.blas import one_blas_thread
-from mklviz.context.cancelling import checkpoint, spending
+from mklviz.context.cancelling import spending
 from mklviz.errors import BankTooLarge, KernelError
 from mklviz.kernels.evaluation.builder import Progress
 from mklviz.kernels.evaluation.checks import (
@@ -32,7 +35,8 @@ from mklviz.kernels.evaluation.checks import (
 from mklviz.kernels.evaluation.nystrom import CHOICES, Accuracy, FeatureMaps, NystromBuilder, check_landmarks
 from mklviz.kernels.families import Gaussian, KernelFamily
 from mklviz.kernels.interface import Access, Cross, Kind, check_columns, numbers
-from mklviz.kernels.storage.passes import Factors, decisions, projections, runs_of
+from mklviz.kernels.storage.disk import Folder, check_room, mapped_points, on_disk
+from mklviz.kernels.storage.passes import PIECE, Factors, decisions, pieces, projections, runs_of
 from mklviz.kernels.storage.triangles import compensated_forms, dots, error_of_forms
 from mklviz.lazy import cached_property
 from mklviz.limits import LIMITS
@@ -73,7 +77,7 @@ class NystromBank:
     names : list of str
     n_samples : int
     nbytes : int
-        Memory the factors take.
+        Memory the factors take; of factors on disk, that of the piece which is read.
     backend : str
         How the kernels are stored, for people.
     approximation : Nystrom
@@ -101,13 +105,15 @@ class NystromBank:
         self.kernels = tuple(root.spec for subset in maps.subsets for root in subset.roots)
         self.names = [spec.name for spec in self.kernels]
         self.n_samples, self.normalize = len(factors), maps.normalize
-        self.nbytes = factors.nbytes + maps.nbytes
+        away = on_disk(factors)
+        self.nbytes = maps.nbytes + (min(factors.nbytes, factors.itemsize * PIECE) if away else factors.nbytes)
         self._rows, self._columns = factors, factors.T
         self._ranks = np.diff(maps.starts)
         self._last: tuple[Array, Array] | None = None
         few, many = int(self._ranks.min()), int(self._ranks.max())
         ranks = f"{many:,}" if few == many else f"{few:,} to {many:,}"
-        self.backend = f"{len(self):,} approximated by Nyström with {ranks} columns each"
+        where = f", {factors.nbytes / 2**30:.1f} GB on disk" if away else ""
+        self.backend = f"{len(self):,} approximated by Nyström with {ranks} columns each{where}"
 
     def __len__(self) -> int:
         return len(self.kernels)
@@ -138,23 +144,35 @@ class NystromBank:
         feature_names: Sequence[str] | None = None,
     ) -> tuple[int, int]:
         """Return the number of kernels and at most how many bytes they take, or raise `BankTooLarge`."""
+        m, size, what = cls._size(n, n_features, families, approximation, max_bytes, feature_names)
+        if size > max_bytes:
+            raise BankTooLarge(
+                f"{what} need about {size / 2**30:.1f} GB, but {max_bytes / 2**30:.1f} GB are allowed: use fewer"
+                " landmarks, kernels or samples."
+            )
+        return m, size
+
+    @staticmethod
+    def _size(
+        n: int,
+        n_features: int,
+        families: Sequence[KernelFamily],
+        approximation: Nystrom,
+        max_bytes: int,
+        feature_names: Sequence[str] | None,
+    ) -> tuple[int, int, str]:
+        """Return the number of kernels, at most how many bytes they take, and what they are in words."""
         labels = feature_labels(feature_names, n_features)
         m = sum(len(family.subsets(n_features, labels)) * len(family.values()) for family in families)
         columns = m * min(approximation.landmarks, n)
-        size = columns * n * NystromBuilder.item_bytes(n, columns, max_bytes)
-        if size > max_bytes:
-            raise BankTooLarge(
-                f"{m:,} kernels of {n:,} samples by {approximation.landmarks:,} landmarks each need about"
-                f" {size / 2**30:.1f} GB, but {max_bytes / 2**30:.1f} GB are allowed: use fewer landmarks, kernels or"
-                " samples."
-            )
-        return m, size
+        what = f"{m:,} kernels of {n:,} samples by {approximation.landmarks:,} landmarks each"
+        return m, columns * n * NystromBuilder.item_bytes(n, columns, max_bytes), what
 
     @classmethod
     @one_blas_thread()  # whatever else runs meanwhile: kernels are the same bit for bit
     def build(
         cls,
-        X: ArrayLike,
+        X: ArrayLike | str | os.PathLike[str],
         families: Sequence[KernelFamily],
         landmarks: int = 200,
         choice: str = "kmeans++",
@@ -164,13 +182,15 @@ class NystromBank:
         max_bytes: int = MEMORY_LIMIT,
         progress: Progress | None = None,
         sample_weight: ArrayLike | None = None,
+        folder: Folder = None,
     ) -> NystromBank:
         """Approximate the kernels of `families` on the rows of `X`, which is neither copied nor kept.
 
         Parameters
         ----------
-        X : (n, d) array
-            Samples, standardized as a rule.
+        X : (n, d) array, or path
+            Samples, standardized as a rule. They may be more than memory holds: a memory-mapped array, a Dask array,
+            or the path of a .npy or Parquet file.
         families : sequence of KernelFamily
         landmarks : int
             At most so many per family and subset of features; all kernels of a family on one subset share them.
@@ -179,38 +199,47 @@ class NystromBank:
         normalize : "trace", "mean-diagonal", "diagonal" or "none"
             Scaling of each kernel, by the exact one's diagonal.
         feature_names : sequence of str, optional
+            Of a Parquet file, the columns to read.
         seed : int
             Of the choice of landmarks.
         max_bytes : int
-            Memory allowed; factors that are large, or too large for it, are kept in single precision.
+            Memory allowed; factors that are large, or too large for it, are kept in single precision, and on disk
+            where even that is too much.
         progress : callable, optional
             Called with the fraction done; may raise to cancel.
         sample_weight : (n,) array, optional
             How often each sample counts for the trace and the mean diagonal; once by default.
+        folder : path, optional
+            Where the file of factors on disk stands, which has no name and is gone with the bank.
 
         Raises
         ------
         BankTooLarge
-            With a sentence that says what to reduce.
+            If the disk has no room, with a sentence that says what to reduce.
         KernelError
             If `X`, a family, a normalization or the landmarks cannot be used.
         """
-        points, approximation = check_points(X), Nystrom(landmarks, choice)
+        approximation = Nystrom(landmarks, choice)
         check_normalization(normalize)
         families = read_families(families)
         check_memory(max_bytes)
         if not (is_whole(seed) and seed >= 0):
             raise KernelError(f"seed must be a whole number, 0 or more, but {seed!r} was given.")
+        X, feature_names = mapped_points(X, folder, feature_names)
+        points = check_points(X)
         labels = feature_labels(feature_names, points.shape[1], X)
-        cls.check_size(len(points), points.shape[1], families, approximation, max_bytes, labels)
+        _, size, what = cls._size(len(points), points.shape[1], families, approximation, max_bytes, labels)
+        away = size > max_bytes
+        if away:
+            check_room(size, what, folder)
         scaling = normalize, checked_counts(sample_weight, len(points))
         builder = NystromBuilder(points, families, labels, *scaling, landmarks, choice, seed, max_bytes, progress)
-        return cls(builder.maps, *builder.build(), approximation)
+        return cls(builder.maps, *builder.build(away, folder), approximation)
 
     def narrowed(self) -> NystromBank:
         """Return the same bank with factors in single precision, as large ones are kept."""
         accuracy = Accuracy(self._traces, self.trace_errors, self.frobenius_errors)
-        return NystromBank(self.maps, self._rows.astype(np.float32), accuracy, self.approximation)
+        return NystromBank(self.maps, self._rows.astype(np.float32, copy=False), accuracy, self.approximation)
 
     def miniatures(self, X: Array) -> list[NystromBank]:
         """Return banks on the points X (n, d), in both precisions, that need the same compiled functions."""
@@ -266,10 +295,9 @@ class NystromBank:
         """Return ``|Z_k'v|^2``, and 0: as a sum of squares it needs no kernel known better than its factors are."""
         columns = slice(*self.maps.starts[k : k + 2])
         out, beside, sizes = (np.zeros(int(self._ranks[k])) for _ in range(3))
-        for start in range(0, len(v), BLOCK):
-            checkpoint()
-            part = v[start : start + BLOCK]
-            rows = np.ascontiguousarray(self._rows[start : start + BLOCK, columns].T)
+        for start, stop in pieces(self._rows, BLOCK):
+            part = v[start:stop]
+            rows = np.ascontiguousarray(self._rows[start:stop, columns].T)
             dots(rows, part, np.zeros(len(part)), out, beside, sizes)
         return float(np.square(out + beside).sum()), 0.0
 
@@ -277,9 +305,8 @@ class NystromBank:
     def _largest(self) -> Array:
         """The largest entry of each kernel's diagonal, (m,), from one pass."""
         largest = np.zeros(len(self))
-        for start in range(0, len(self._rows), BLOCK):
-            checkpoint()
-            squares = np.square(self._rows[start : start + BLOCK], dtype=np.float64)
+        for start, stop in pieces(self._rows, BLOCK):
+            squares = np.square(self._rows[start:stop], dtype=np.float64)
             largest = np.maximum(largest, np.add.reduceat(squares, self.maps.starts[:-1], axis=1).max(axis=0))
         return largest
 

@@ -16,6 +16,7 @@ from mklviz.kernels.evaluation.checks import sample_scales
 from mklviz.kernels.evaluation.specs import KernelSpec
 from mklviz.kernels.families import KernelFamily
 from mklviz.kernels.families._family import squared_distances
+from mklviz.kernels.storage.disk import ROWS, Folder, written
 from mklviz.kernels.storage.passes import Factors
 from mklviz.typing import Array, Indices
 
@@ -57,17 +58,16 @@ def check_landmarks(landmarks: int, choice: str) -> None:
         raise KernelError(f"Landmarks are chosen by {' or '.join(CHOICES)}, not by {choice!r:.80}.")
 
 
-def sample(points: Array, landmarks: int, rng: np.random.Generator) -> Array:
-    """Return different rows of `points`, so many of them that landmarks are well chosen among them."""
+def sample(points: Array, columns: Sequence[int], landmarks: int, rng: np.random.Generator) -> Array:
+    """Return different rows of some columns, so many of them that landmarks are well chosen among them."""
     size = max(SAMPLE, SHARE * landmarks)
     if len(points) > size:
         points = points[np.sort(rng.permutation(len(points))[:size])]
-    return np.unique(points, axis=0)
+    return np.unique(points[:, list(columns)], axis=0)
 
 
-def by_distance(points: Array, landmarks: int, rng: np.random.Generator) -> Array:
+def by_distance(seen: Array, landmarks: int, rng: np.random.Generator) -> Array:
     """Return landmarks by k-means++ and Lloyd steps, at most `landmarks` of them; all points where they are so few."""
-    seen = sample(points, landmarks, rng)
     if len(seen) <= landmarks:
         return seen
     centres = seen[_seeds(seen, landmarks, rng)]
@@ -268,23 +268,38 @@ class NystromBuilder:
         """Return the bytes of an entry of the factors."""
         return 8 if 8 * n * columns <= min(PRECISE, max_bytes) else 4
 
-    def build(self) -> tuple[Factors, Accuracy]:
-        """Return the factors (n, R), and how good they are."""
+    def build(self, on_disk: bool = False, folder: Folder = None) -> tuple[Factors, Accuracy]:
+        """Return the factors (n, R), and how good they are; `on_disk`: they are written to a file in `folder`."""
         n, maps = len(self.points), self.maps
-        kind = np.float64 if self.item_bytes(n, maps.width, self.max_bytes) == 8 else np.float32
-        factors = np.empty((n, maps.width), dtype=kind)
         diagonals = np.zeros(maps.width)
-        for start in range(0, n, CHUNK):
-            stop = min(start + CHUNK, n)
-            maps.write(self.points[start:stop], factors[start:stop], first=start)
-            diagonals += np.einsum("ir,ir->r", factors[start:stop], factors[start:stop], dtype=np.float64)
-            self._report(SHARE_OF_LANDMARKS + (1.0 - SHARE_OF_LANDMARKS) * stop / n)
+        if on_disk:
+            factors = written(self._mapped(None, diagonals), maps.width, np.float32, folder)
+        else:
+            kind = np.float64 if self.item_bytes(n, maps.width, self.max_bytes) == 8 else np.float32
+            factors = np.empty((n, maps.width), dtype=kind)
+            for _ in self._mapped(factors, diagonals):
+                pass
         lost = np.maximum(1.0 - np.add.reduceat(diagonals, maps.starts[:-1]) / np.maximum(self._traces, 1e-300), 0.0)
         return factors, Accuracy(self._traces, lost, self._sampled_errors(factors))
 
+    def _mapped(self, factors: Factors | None, diagonals: Array) -> Iterator[Factors]:
+        """Yield the rows of the factors, written where they belong if that is given; add their squares to `diagonals`.
+
+        Without such a place the same memory is yielded again and again.
+        """
+        n, maps = len(self.points), self.maps
+        block = np.empty((min(CHUNK, n), maps.width), dtype=np.float32) if factors is None else factors
+        for start in range(0, n, CHUNK):
+            stop = min(start + CHUNK, n)
+            rows = block[: stop - start] if factors is None else factors[start:stop]
+            maps.write(self.points[start:stop], rows, first=start)
+            diagonals += np.einsum("ir,ir->r", rows, rows, dtype=np.float64)
+            self._report(SHARE_OF_LANDMARKS + (1.0 - SHARE_OF_LANDMARKS) * stop / n)
+            yield rows
+
     def _landmarks(self, family: KernelFamily, columns: tuple[int, ...], chosen: dict[tuple[int, ...], Array]) -> Array:
         if self.choice == "leverage":
-            seen = sample(self.points[:, list(columns)], self.landmarks, self.rng)
+            seen = sample(self.points, columns, self.landmarks, self.rng)
             values = family.values()
 
             def between(left: Array, right: Array) -> Array:
@@ -294,7 +309,8 @@ class NystromBuilder:
             own = np.asarray(sum(family.diagonal(seen, value) for value in values)) / len(values)
             return by_leverage(seen, self.landmarks, self.rng, between, own)
         if columns not in chosen:
-            chosen[columns] = by_distance(self.points[:, list(columns)], self.landmarks, self.rng)
+            seen = sample(self.points, columns, self.landmarks, self.rng)
+            chosen[columns] = by_distance(seen, self.landmarks, self.rng)
         return chosen[columns]
 
     def _sized(self, subsets: Sequence[Subset]) -> tuple[Array, Array]:
@@ -304,9 +320,14 @@ class NystromBuilder:
         """
         sizes, traces = [], []
         for subset in subsets:
-            points = self.points[:, list(subset.columns)]
+            columns = list(subset.columns)
             for root in subset.roots:
-                diagonal = subset.family.diagonal(points, root.spec.value)
+                diagonal = np.concatenate(
+                    [
+                        subset.family.diagonal(self.points[start : start + ROWS][:, columns], root.spec.value)
+                        for start in range(0, len(self.points), ROWS)
+                    ]
+                )
                 scales = sample_scales(diagonal, self.normalize, root.spec.name, self.counts)
                 sizes.append(1.0 if self.normalize == "diagonal" else float(scales[0]))
                 traces.append(float((scales**2 * diagonal).sum()))

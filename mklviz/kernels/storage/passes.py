@@ -1,7 +1,8 @@
 """One reading of the factors Z (n, R), a row per sample, of K_d = Z diag(w) Z': sums over samples, and over columns.
 
 Half a million samples with a thousand columns are two gigabytes, so a pass over them costs what the memory costs:
-columns whose kernels have no weight are skipped, entries may be float32, and sums are formed in float64.
+columns whose kernels have no weight are skipped, entries may be float32, and sums are formed in float64. Factors on
+disk are let go of piece by piece.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from mklviz.compiled import njit
 from mklviz.context.cancelling import checkpoint
+from mklviz.kernels.storage.disk import release
 from mklviz.typing import Array, Integers
 
 Factors = NDArray[Any]  # float32 or float64
@@ -75,9 +77,11 @@ def _everything(Z: Factors) -> Integers:
     return np.array([[0, Z.shape[1]]], dtype=np.int64)
 
 
-def pieces(Z: Factors) -> Iterator[tuple[int, int]]:
-    """Yield ranges of samples, asking before each whether the work is still wanted."""
-    length = max(PIECE // max(Z.shape[1], 1), 1)
+def pieces(Z: Factors, length: int | None = None) -> Iterator[tuple[int, int]]:
+    """Yield ranges of samples, asking before each whether the work is still wanted; `length`: most samples of each."""
+    length = max(PIECE // max(Z.shape[1], 1), 1) if length is None else length
     for start in range(0, len(Z), length):
         checkpoint()
-        yield start, min(start + length, len(Z))
+        stop = min(start + length, len(Z))
+        yield start, stop
+        release(Z[start:stop])

@@ -1,0 +1,149 @@
+"""Factors on disk: the same bank, the same optimum, whatever holds the samples, and nothing left behind."""
+
+from __future__ import annotations
+
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+from _problems import blobs
+
+from mklviz.context import interruptible
+from mklviz.engine import available_solvers, solve
+from mklviz.errors import BankTooLarge, Interrupted, KernelError
+from mklviz.inner import factors as inner_factors
+from mklviz.kernels import Gaussian, NystromBank
+from mklviz.kernels.storage import disk, passes
+from mklviz.problem import Hinge, Logistic, Loss, LpBall, Problem, Simplex, Squared
+
+N, FEATURES, LANDMARKS = 300, 3, 12
+X, Y = blobs(N, noise=0.3, features=FEATURES)
+FAMILIES = [Gaussian(widths=(0.5, 1.0, 4.0), on="all+each")]
+SIZE = 4 * N * 12 * LANDMARKS  # bytes of the factors in single precision
+
+
+@pytest.fixture(autouse=True)
+def _tiny_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read a few dozen samples at a time, so that a small table has many chunks."""
+    for module in (passes, inner_factors):
+        monkeypatch.setattr(module, "PIECE", 40 * 12 * LANDMARKS)
+    monkeypatch.setattr(disk, "ROWS", 64)
+
+
+def bank(points: object = X, max_bytes: int = SIZE - 1, **options: object) -> NystromBank:
+    return NystromBank.build(points, FAMILIES, LANDMARKS, max_bytes=max_bytes, **options)  # type: ignore[arg-type]
+
+
+def test_factors_too_large_for_memory_stand_on_disk_and_are_the_same() -> None:
+    inside, away = bank(max_bytes=SIZE), bank()
+    weights, v = np.linspace(0.0, 1.0, len(away)), np.random.default_rng(0).normal(size=N)
+    np.testing.assert_array_equal(away.factors(weights)[0], inside.factors(weights)[0])
+    np.testing.assert_allclose(away.quad(v), inside.quad(v), rtol=1e-12)
+    np.testing.assert_allclose(away.apply(weights, v), inside.apply(weights, v), rtol=1e-12, atol=1e-14)
+    np.testing.assert_array_equal(away.trace_errors, inside.trace_errors)
+    np.testing.assert_array_equal(away.frobenius_errors, inside.frobenius_errors)
+    np.testing.assert_array_equal(away.cross(X[:5]).combine(weights), inside.cross(X[:5]).combine(weights))
+    assert "GB on disk" in away.backend
+    assert "disk" not in inside.backend
+
+
+@pytest.mark.parametrize("loss", [Hinge(3.0), Logistic(3.0), Squared(3.0)], ids=lambda loss: type(loss).__name__)
+@pytest.mark.parametrize("solver", ["spg", "level", "closed-form", "newton"])
+def test_chunk_by_chunk_every_solver_finds_the_optimum_that_it_finds_in_memory(loss: Loss, solver: str) -> None:
+    regularizer = LpBall(2.0) if solver == "closed-form" else Simplex()
+    inside, away = (Problem(one, Y, loss, regularizer) for one in (bank(max_bytes=SIZE), bank()))
+    if solver not in available_solvers(away):
+        pytest.skip("the method says that it does not solve this problem")
+    first, second = (solve(problem, solver, gap=1e-6, max_iter=2000) for problem in (inside, away))
+    assert second.gap[-1] <= 1e-6
+    np.testing.assert_array_equal(second.objective, first.objective)  # bit for bit: where a number stands changes none
+    assert inside.objective(second.best.weights, second.best.dual) == pytest.approx(second.best.objective, rel=1e-9)
+
+
+def test_the_svm_on_disk_is_the_one_of_liblinear_on_the_features() -> None:
+    svm = pytest.importorskip("sklearn.svm")
+    away, C = bank(), 0.7
+    weights = np.full(len(away), 1.0 / len(away))
+    problem = Problem(away, Y, Hinge(C, bias=False))
+    trace = solve(problem, "spg", gap=1e-7, max_iter=2000)
+    columns, spread = away.factors(trace.best.weights)
+    features = columns.T.astype(float) * np.sqrt(spread)
+    rival = svm.LinearSVC(C=C, loss="hinge", fit_intercept=False, tol=1e-9, max_iter=10**6).fit(features, Y)
+    theta = rival.coef_[0]
+    theirs = 0.5 * float(theta @ theta) + C * float(np.maximum(1.0 - Y * (features @ theta), 0.0).sum())
+    assert weights.shape == trace.best.weights.shape
+    assert trace.best.objective == pytest.approx(theirs, rel=1e-6)
+
+
+def test_samples_are_read_from_mapped_arrays_npy_and_parquet_files_and_dask_arrays(tmp_path: Path) -> None:
+    asked = bank().factors(np.ones(12))[0]
+    np.save(tmp_path / "x.npy", X)
+    np.save(tmp_path / "single.npy", X.astype(np.float32))
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    for given in (mapped, str(tmp_path / "x.npy"), tmp_path / "x.npy"):
+        np.testing.assert_array_equal(bank(given).factors(np.ones(12))[0], asked)
+    single = bank(tmp_path / "single.npy").factors(np.ones(12))[0]
+    np.testing.assert_array_equal(single, bank(X.astype(np.float32)).factors(np.ones(12))[0])
+
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    columns = {f"c{j}": X[:, j] for j in range(FEATURES)}
+    parquet.write_table(pyarrow.table({**columns, "label": ["a"] * N}), tmp_path / "x.parquet", row_group_size=50)
+    read = bank(tmp_path / "x.parquet", feature_names=[*columns])
+    np.testing.assert_array_equal(read.factors(np.ones(12))[0], asked)
+    assert any("c2" in name for name in read.names)
+    with pytest.raises(KernelError, match=r"The column 'label' of x.parquet holds no numbers"):
+        bank(tmp_path / "x.parquet")
+    with pytest.raises(KernelError, match=r"x.parquet has no column 'c9'"):
+        bank(tmp_path / "x.parquet", feature_names=["c9"])
+
+    dask = pytest.importorskip("dask.array")
+    np.testing.assert_array_equal(bank(dask.from_array(X, chunks=(70, 2))).factors(np.ones(12))[0], asked)
+
+
+@pytest.mark.parametrize("name", ["missing.npy", "text.csv"])
+def test_a_path_that_holds_no_samples_is_refused_in_a_sentence(name: str, tmp_path: Path) -> None:
+    (tmp_path / "text.csv").write_text("1,2\n3,4\n")
+    with pytest.raises(KernelError, match=r"cannot be read as samples, in a .npy or a .parquet file"):
+        bank(tmp_path / name)
+
+
+def test_nothing_is_left_on_disk_and_a_missing_folder_is_named(tmp_path: Path) -> None:
+    here = tmp_path / "scratch"
+    here.mkdir()
+    away = bank(folder=here)
+    assert solve(Problem(away, Y, Hinge(1.0)), "spg", gap=1e-2).gap[-1] <= 1e-2
+    del away
+    assert list(here.iterdir()) == []
+    with pytest.raises(KernelError, match=r"Kernels cannot be kept in .*nowhere.*: No such file"):
+        bank(folder=tmp_path / "nowhere")
+
+
+def test_above_what_the_disk_holds_the_refusal_names_what_would_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(disk.shutil, "disk_usage", lambda where: type("usage", (), {"free": 1000})())
+    with pytest.raises(BankTooLarge, match=r"12 kernels of 300 samples .*HistGradientBoosting.*Nystroem"):
+        bank()
+
+
+def test_a_pass_over_the_disk_can_be_stopped_between_chunks() -> None:
+    away, asked = bank(), []
+
+    def stop() -> None:
+        asked.append(1)
+        if len(asked) > 3:
+            raise Interrupted("stop")
+
+    with interruptible(stop), pytest.raises(Interrupted):
+        away.quad(np.ones(N))
+    assert len(asked) == 4  # of eight chunks
+
+
+def test_a_pass_takes_the_memory_of_no_more_than_a_few_chunks() -> None:
+    away = bank()
+    away.apply(np.ones(12), np.ones(N))  # compiled
+    tracemalloc.start()
+    away.quad(np.arange(N, dtype=float))
+    away.apply(np.ones(12), np.ones(N))
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 0.5 * SIZE
