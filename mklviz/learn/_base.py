@@ -119,6 +119,7 @@ FITTED = (
     "intercept_",
     "n_iter_",
     "notes_",
+    "calibration_",
 )
 
 
@@ -293,6 +294,14 @@ class MKLEstimator(BaseEstimator):
             warn(note)
         if trace.status == "limit":
             warn(f"{trace.reason} Raise max_iter or tol.", ConvergenceWarning)
+
+    def _learn_quietly(self, X: Array, targets: Array, weights: Array | None) -> None:
+        """Learn as a part of a larger fit, which warns and reports; then take arrays without names."""
+        weighed, seed = self._weighed(targets, weights), self._seed()
+        bank, _ = self._bank(X, weighed, seed, Report("", 0))
+        problem = Problem(bank, targets, self._posed_loss(self.C), self._regularizer(), weighed)
+        self._keep(problem, solve(problem, self._solver(problem, seed), gap=self.tol, max_iter=self.max_iter))
+        self.__dict__.pop("feature_names_in_", None)
 
     def _start(self, problem: Problem) -> Iterate | None:
         """Return the last solution if a warm start can use it."""
