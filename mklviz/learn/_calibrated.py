@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit
 
 from mklviz.typing import Array, Indices
@@ -52,7 +53,7 @@ def _difference(decisions: Array, i: int, j: int) -> Array:
     return decisions if decisions.ndim == 1 else np.asarray(decisions[:, j] - decisions[:, i])
 
 
-def sigmoid(decisions: Array, positive: Array, weights: Array) -> tuple[float, float]:
+def sigmoid(decisions: Array, positive: NDArray[np.bool_], weights: Array) -> tuple[float, float]:
     """Return a and b of the most likely ``1 / (1 + exp(-(a f + b)))``, with Platt's targets, which are never certain.
 
     `decisions`, `positive`, `weights` (n,): f, whether the sample is of the class, and how often it counts.

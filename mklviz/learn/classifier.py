@@ -17,6 +17,7 @@ from mklviz.errors import ProblemError
 from mklviz.kernels import KernelFamily, Nystrom
 from mklviz.learn._base import ATTRIBUTES, PARAMETERS, MKLEstimator
 from mklviz.learn._calibrated import Calibration
+from mklviz.learn._callbacks import with_steps
 from mklviz.numbers import is_number
 from mklviz.problem import Loss, Regularizer, loss_families
 from mklviz.typing import Array, Indices
@@ -98,6 +99,7 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
     ) -> None:
         self._take(locals())
 
+    @with_steps
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MKLClassifier:
         """Learn from samples `X`, a table with a row per sample, and their classes `y`.
 

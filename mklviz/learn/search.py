@@ -25,6 +25,7 @@ from mklviz.engine.grid import check_values
 from mklviz.errors import ProblemError
 from mklviz.kernels import Bank, KernelFamily, Nystrom
 from mklviz.learn._base import FITTED, PARAMETERS, MKLEstimator
+from mklviz.learn._callbacks import most_steps, with_steps
 from mklviz.learn._progress import Report
 from mklviz.learn.classifier import CLASS_WEIGHT, PROBABILITY, MKLClassifier
 from mklviz.learn.regressor import MKLRegressor
@@ -82,6 +83,7 @@ class _CrossValidated(MKLEstimator):
     scoring: Any
     refit: bool | str
 
+    @with_steps
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Choose by cross-validation on samples `X` and their classes or values `y`, then learn from all of them.
 
@@ -112,13 +114,16 @@ class _CrossValidated(MKLEstimator):
         report, results = Report(type(self).__name__, self.verbose), []
         for tried in Parallel(n_jobs=self.n_jobs, return_as="generator")(jobs):
             results.append(tried)
+            self._steps.part("fold").end()
             report.at(f"fold {len(results)} of {len(folds)}")
         self.n_splits_ = len(folds)
         self._choose(grid, results)
         chosen = ", ".join(f"{name} = {value:g}" for name, value in self.best_params_.items())
         report.ended(f"{chosen}, the best of {len(grid)} by a mean score of {self.best_score_:.4g}")
         regularizer = self._regularizer() if self.p_ is None else unit_ball(self.p_)
+        self._steps = self._steps.part("refit", most_steps(self))
         self._learn(X, targets, self._posed_loss(self.C_), regularizer, self._weighed(targets, weights))
+        self._steps.end()
         if isinstance(self, MKLClassifier):
             self._calibrate(X, targets, weights)
         return self
