@@ -91,6 +91,7 @@ from .views import Explorer as Explorer
 from .views import path_figure as path_figure
 from .views import save_html as save_html
 from .views import save_lab as save_lab
+from .views.notebook.live_fit import LiveRace as LiveRace
 from .views.notebook.show_race import race as race
 from .views.notebook.show_race import resume as resume
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator, is_classifier, is_regressor
+from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -29,6 +29,7 @@ from mklviz.learn._banks import (
     refuse_list,
     refuse_other_kernels,
 )
+from mklviz.learn._callbacks import CallbackSupportMixin, Steps
 from mklviz.learn._function import from_plain, learned, to_plain
 from mklviz.learn._progress import Report, warn
 from mklviz.numbers import is_whole
@@ -119,6 +120,7 @@ FITTED = (
     "intercept_",
     "n_iter_",
     "notes_",
+    "calibration_",
 )
 
 
@@ -134,8 +136,10 @@ def _blind(problem: Problem, best: Iterate, matrices: bool) -> tuple[str, ...]:
     return (f"{what}: {'take other kernels' if matrices else scaled}.",)
 
 
-class MKLEstimator(BaseEstimator):
+class MKLEstimator(CallbackSupportMixin, BaseEstimator):
     """Parameters, state and decisions of the estimators; `fit` is theirs."""
+
+    _steps: Steps  # while it is being fitted
 
     _kept: Indices | None = None  # samples with weight, where some have none: the estimator knows only these
     _given: int = 0  # samples of the last fit, those without weight among them
@@ -285,7 +289,12 @@ class MKLEstimator(BaseEstimator):
         solver, start = self._solver(problem, seed), self._start(problem)
         threads = effective_n_jobs(self.n_jobs)
         limits: dict[str, Any] = {"gap": self.tol, "max_iter": self.max_iter, "threads": threads}
-        trace = solve(problem, solver, start=start, progress=report.solving, **limits)
+
+        def stepped(trace: Trace) -> None:
+            report.solving(trace)
+            self._steps.step(trace, lambda: self._learned_by(problem, trace))
+
+        trace = solve(problem, solver, start=start, progress=stepped, stop=[self._steps], **limits)
         report.ended(f"{trace.label}: {trace.reason}")
         blind = _blind(problem, trace.best, self._precomputed)
         self._keep(problem, trace, (*notes, *blind))
@@ -294,6 +303,14 @@ class MKLEstimator(BaseEstimator):
         if trace.status == "limit":
             warn(f"{trace.reason} Raise max_iter or tol.", ConvergenceWarning)
 
+    def _learn_quietly(self, X: Array, targets: Array, weights: Array | None) -> None:
+        """Learn as a part of a larger fit, which warns and reports; then take arrays without names."""
+        weighed, seed = self._weighed(targets, weights), self._seed()
+        bank, _ = self._bank(X, weighed, seed, Report("", 0))
+        problem = Problem(bank, targets, self._posed_loss(self.C), self._regularizer(), weighed)
+        self._keep(problem, solve(problem, self._solver(problem, seed), gap=self.tol, max_iter=self.max_iter))
+        self.__dict__.pop("feature_names_in_", None)
+
     def _start(self, problem: Problem) -> Iterate | None:
         """Return the last solution if a warm start can use it."""
         if not (self.warm_start and hasattr(self, "trace_")):
@@ -301,6 +318,13 @@ class MKLEstimator(BaseEstimator):
         last = self.trace_.best_start
         fits = len(last.weights) == problem.m and last.dual.shape == problem.loss.dual_shape(problem.y)
         return last if fits else None
+
+    def _learned_by(self, problem: Problem, trace: Trace) -> dict[str, Any]:
+        """Return the fitted state that a trace ends with."""
+        one = clone(self)
+        one.__dict__.update({name: vars(self)[name] for name in ("_kept", "classes_") if name in vars(self)})
+        one._keep(problem, trace)
+        return {name: vars(one)[name] for name in ("_function", "offset_", *FITTED) if name in vars(one)}
 
     def _keep(self, problem: Problem, trace: Trace, notes: tuple[str, ...] = ()) -> None:
         """Keep what a trace ends with as the fitted state."""

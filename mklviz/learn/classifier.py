@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, clone
+from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
@@ -15,6 +16,8 @@ from mklviz.contract import Solver
 from mklviz.errors import ProblemError
 from mklviz.kernels import KernelFamily, Nystrom
 from mklviz.learn._base import ATTRIBUTES, PARAMETERS, MKLEstimator
+from mklviz.learn._calibrated import Calibration
+from mklviz.learn._callbacks import with_steps
 from mklviz.numbers import is_number
 from mklviz.problem import Loss, Regularizer, loss_families
 from mklviz.typing import Array, Indices
@@ -24,11 +27,20 @@ CLASS_WEIGHT = """class_weight : None, "balanced" or dict
         as everywhere in scikit-learn; or a number for each class, 1 for those not named."""
 
 
+PROBABILITY = """probability : bool
+        Whether a loss that models no probabilities has `predict_proba`, calibrated on the decisions of five fits that
+        leave some samples out each: a sigmoid for each pair of classes, and the pairs coupled (Wu, Lin and Weng)."""
+FOLDS = 5
+
+
 def _models_probabilities(classifier: MKLClassifier) -> bool:
-    """Return whether the loss models probabilities, or raise the `AttributeError` that says so."""
-    if type(classifier._loss("hinge", 1.0)).probabilities is not Loss.probabilities:
+    """Return whether there are probabilities, or raise the `AttributeError` that says how there would be."""
+    if classifier.probability or classifier._models:
         return True
-    raise AttributeError('Only the logistic loss models probabilities: MKLClassifier(loss="logistic").')
+    raise AttributeError(
+        'The logistic loss models probabilities, others are calibrated: MKLClassifier(loss="logistic") for two classes,'
+        " MKLClassifier(probability=True) for any number."
+    )
 
 
 class MKLClassifier(ClassifierMixin, MKLEstimator):
@@ -38,17 +50,21 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
     ----------
     {PARAMETERS}
     {CLASS_WEIGHT}
+    {PROBABILITY}
 
     Attributes
     ----------
     classes_ : array
+    calibration_ : (c (c - 1) / 2, 2) array
+        With ``probability=True``, for classes i < j the probability of j is ``1 / (1 + exp(-(a f + b)))`` where f is
+        how far the decision is for j rather than i.
     {ATTRIBUTES}
 
     Notes
     -----
     By default the loss is the hinge loss for two classes, and Crammer and Singer's for more. The logistic loss tells
-    two classes apart and has `predict_proba`; for more take scikit-learn's ``OneVsRestClassifier``. Weights of samples
-    are as repeated samples.
+    two classes apart and has `predict_proba`; others have it with ``probability=True``, where the most probable
+    class may be another than that of `predict` where classes are close. Weights of samples are as repeated samples.
 
     Examples
     --------
@@ -59,6 +75,7 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
     """
 
     class_weight: str | Mapping[Any, float] | None
+    probability: bool
 
     def __init__(
         self,
@@ -78,9 +95,11 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
         n_jobs: int | None = None,
         verbose: int = 0,
         class_weight: str | Mapping[Any, float] | None = None,
+        probability: bool = False,
     ) -> None:
         self._take(locals())
 
+    @with_steps
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MKLClassifier:
         """Learn from samples `X`, a table with a row per sample, and their classes `y`.
 
@@ -99,7 +118,38 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
         """
         X, targets, weights = self._posed(X, y, sample_weight)
         self._learn(X, targets, self._posed_loss(self.C), self._regularizer(), self._weighed(targets, weights))
+        self._calibrate(X, targets, weights)
         return self
+
+    @property
+    def _models(self) -> bool:
+        """Whether the loss itself models probabilities."""
+        return type(self._loss("hinge", 1.0)).probabilities is not Loss.probabilities
+
+    def _plain(self) -> MKLClassifier:
+        """Return this classifier, not fitted, for one that learns from a part of the same samples."""
+        one = clone(self)
+        one.__dict__.update(
+            {name: vars(self)[name] for name in ("classes_", "feature_names_in_") if name in vars(self)}
+        )
+        return one
+
+    def _calibrate(self, X: Array, targets: Array, weights: Array | None) -> None:
+        """Learn probabilities from decisions on samples that are left out, where they are asked for."""
+        if not self.probability or self._models:
+            return
+        codes = self._codes(targets)
+        count = min(FOLDS, int(np.bincount(codes).min()))
+        if count < 2:
+            raise ProblemError("probability=True needs two samples of each class or more, to leave one of them out.")
+        decisions = np.empty(len(X) if len(self.classes_) == 2 else (len(X), len(self.classes_)))
+        for train, test in StratifiedKFold(count, shuffle=True, random_state=self._seed()).split(codes, codes):
+            one = self._plain()
+            one._learn_quietly(
+                self._among(X, train, train), targets[train], None if weights is None else weights[train]
+            )
+            decisions[test] = one._decide(self._among(X, test, train))
+        self.calibration_ = Calibration.of(decisions, codes, np.ones(len(X)) if weights is None else weights).lines
 
     def _posed(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array | None]:
         """Return X, what the loss expects for y, and the weights of the samples that have any; keep the classes."""
@@ -164,8 +214,11 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
 
     @available_if(_models_probabilities)
     def predict_proba(self, X: Any) -> Array:
-        """Return the probability of each class at points `X`, (n, 2), with the logistic loss alone."""
-        second = self._loss("hinge", 1.0).probabilities(self._decide(X))
+        """Return the probability of each class at points `X`, (n, c): of the logistic loss, or calibrated ones."""
+        decisions = self._decide(X)
+        if not self._models:
+            return Calibration(len(self.classes_), self.calibration_)(decisions)
+        second = self._loss("hinge", 1.0).probabilities(decisions)
         return np.column_stack([1.0 - second, second])
 
     def __sklearn_tags__(self) -> Any:

@@ -13,7 +13,9 @@ from mklviz.contract import Solver
 from mklviz.errors import ProblemError
 from mklviz.kernels import KernelFamily, Nystrom
 from mklviz.learn._base import ATTRIBUTES, PARAMETERS, MKLEstimator
-from mklviz.problem import Loss, OneClass, Regularizer
+from mklviz.learn._callbacks import with_steps
+from mklviz.problem import Loss, OneClass, Problem, Regularizer
+from mklviz.record import Trace
 from mklviz.typing import Array
 
 ON_BOUNDARY = 1e-6  # share of rho by which it is lowered, so that rounding makes no sample on it an outlier
@@ -70,6 +72,7 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
     ) -> None:
         self._take(locals())
 
+    @with_steps
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MKLOneClass:
         """Learn from samples `X`, a table with a row per sample.
 
@@ -90,10 +93,13 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
         X = self._checked(X, ensure_min_samples=2)
         X, targets, weights = self._counted(X, np.ones(len(X)), sample_weight)
         self._learn(X, targets, self._posed_loss(self.C), self._regularizer(), weights)
+        return self
+
+    def _keep(self, problem: Problem, trace: Trace, notes: tuple[str, ...] = ()) -> None:
+        super()._keep(problem, trace, notes)
         self.intercept_ = self.intercept_ + ON_BOUNDARY * np.abs(self.intercept_)
         self._function = replace(self._function, bias=float(self.intercept_[0]))
         self.offset_ = -float(self.intercept_[0])
-        return self
 
     def _posed_loss(self, C: float) -> Loss:
         if self.loss == "auto":

@@ -8,6 +8,7 @@ from sklearn.base import RegressorMixin
 
 from mklviz.errors import ProblemError
 from mklviz.learn._base import ATTRIBUTES, PARAMETERS, MKLEstimator
+from mklviz.learn._callbacks import with_steps
 from mklviz.problem import Loss
 from mklviz.typing import Array
 
@@ -28,6 +29,7 @@ class MKLRegressor(RegressorMixin, MKLEstimator):
     By default the loss is the squared loss, whose solution is in proportion to y.
     """
 
+    @with_steps
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MKLRegressor:
         """Learn from samples `X`, a table with a row per sample, and their values `y`.
 

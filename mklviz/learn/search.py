@@ -25,8 +25,9 @@ from mklviz.engine.grid import check_values
 from mklviz.errors import ProblemError
 from mklviz.kernels import Bank, KernelFamily, Nystrom
 from mklviz.learn._base import FITTED, PARAMETERS, MKLEstimator
+from mklviz.learn._callbacks import most_steps, with_steps
 from mklviz.learn._progress import Report
-from mklviz.learn.classifier import CLASS_WEIGHT, MKLClassifier
+from mklviz.learn.classifier import CLASS_WEIGHT, PROBABILITY, MKLClassifier
 from mklviz.learn.regressor import MKLRegressor
 from mklviz.numbers import is_whole
 from mklviz.problem import Loss, Problem, Regularizer
@@ -82,6 +83,7 @@ class _CrossValidated(MKLEstimator):
     scoring: Any
     refit: bool | str
 
+    @with_steps
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Choose by cross-validation on samples `X` and their classes or values `y`, then learn from all of them.
 
@@ -112,13 +114,18 @@ class _CrossValidated(MKLEstimator):
         report, results = Report(type(self).__name__, self.verbose), []
         for tried in Parallel(n_jobs=self.n_jobs, return_as="generator")(jobs):
             results.append(tried)
+            self._steps.part("fold").end()
             report.at(f"fold {len(results)} of {len(folds)}")
         self.n_splits_ = len(folds)
         self._choose(grid, results)
         chosen = ", ".join(f"{name} = {value:g}" for name, value in self.best_params_.items())
         report.ended(f"{chosen}, the best of {len(grid)} by a mean score of {self.best_score_:.4g}")
         regularizer = self._regularizer() if self.p_ is None else unit_ball(self.p_)
+        self._steps = self._steps.part("refit", most_steps(self))
         self._learn(X, targets, self._posed_loss(self.C_), regularizer, self._weighed(targets, weights))
+        self._steps.end()
+        if isinstance(self, MKLClassifier):
+            self._calibrate(X, targets, weights)
         return self
 
     def _splitter(self, observed: Any) -> Any:
@@ -161,6 +168,8 @@ class _CrossValidated(MKLEstimator):
         """Return the estimator that is fitted for each fold and each value, by itself in its thread."""
         kind = MKLClassifier if isinstance(self, MKLClassifier) else MKLRegressor
         plain: dict[str, Any] = {"C": 1.0, "n_jobs": None, "verbose": 0, "warm_start": False}
+        if kind is MKLClassifier:
+            plain["probability"] = False  # scores of folds do without
         shared = {name: getattr(self, name) for name in kind().get_params() if name not in plain}
         one: _One = clone(kind(**shared, **plain))
         for known in ("classes_", "feature_names_in_"):
@@ -168,12 +177,17 @@ class _CrossValidated(MKLEstimator):
                 setattr(one, known, getattr(self, known))
         return one
 
+    def _plain(self) -> Any:
+        """Return the estimator without cross-validation at the values chosen, not fitted."""
+        return self._one().set_params(C=self.C_, **({} if self.p_ is None else {"regularizer": unit_ball(self.p_)}))
+
     @property
     def best_estimator_(self) -> _One:
         """The estimator without cross-validation that was fitted at the values chosen."""
         check_is_fitted(self, "C_")
-        one = self._one()
-        one.set_params(C=self.C_, **({} if self.p_ is None else {"regularizer": unit_ball(self.p_)}))
+        one: _One = self._plain()
+        if isinstance(self, MKLClassifier):
+            one.set_params(probability=self.probability)
         fitted = ("_function", "_kept", "_given", "classes_", "n_features_in_", "feature_names_in_", *FITTED)
         one.__dict__.update({name: vars(self)[name] for name in fitted if name in vars(self)})
         return one
@@ -216,6 +230,7 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
     {_SHARED}
     {_SEARCHED}
     {CLASS_WEIGHT}
+    {PROBABILITY}
 
     Attributes
     ----------
@@ -249,6 +264,7 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
         n_jobs: int | None = None,
         verbose: int = 0,
         class_weight: str | Mapping[Any, float] | None = None,
+        probability: bool = False,
     ) -> None:
         self._take(locals())
 
