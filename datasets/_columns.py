@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 MOST_WORDS = 20  # different words of a column that become columns
 ODD = 5  # of so many rows one may hold a word in a column of numbers
 _ID = re.compile(
-    r"id|index|idx|key|nr|no|no\.|number|#|row|uuid|unnamed: 0|.*[ _-](id|nr|no\.?|key)|.*_level_0__"
+    r"id|index|idx|key|nr|no|no\.|number|#|row|row[ _.-]?names?|uuid|unnamed: 0|.*[ _-](id|nr|no\.?|key)|.*_level_0__"
     r"|(row|serial|case|obs|observation)[ _-]?(number|num|nr|no\.?)?"
 )
 _COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
@@ -136,7 +137,7 @@ def read_columns(
     for j, ((name, values, codes, texts), sign) in enumerate(zip(raw, signs, strict=True)):
         read = _reader(values, sign, file_sign, found, options) if texts else float
         made = TableColumn(name, values, codes, read)
-        first = found.unnamed and j == 0
+        first = j == 0 and (found.unnamed or (found.header is False and frame.shape[1] > 2 and _one_by_one(made)))
         columns.append(_with_role(made, frame, first, texts, name in options.leave_out, name == options.target))
         if texts and columns[-1].role == "numbers":
             notes |= dict.fromkeys(_written(columns[-1]))
@@ -152,7 +153,8 @@ def _once_each(cells: pd.Series, na: Sequence[str]) -> tuple[list[Any], Rows, bo
     if isinstance(kind, pd.CategoricalDtype):
         codes, values = np.asarray(cells.cat.codes, np.intp), kind.categories.tolist()
     elif kind.kind in "iuf":
-        found, unique = pd.factorize(_native(cells))
+        gone = [float(word) for word in na if is_number(word)]
+        found, unique = pd.factorize(_native(cells.mask(cells.isin(gone))) if gone else _native(cells))
         return np.asarray(unique, np.float64).tolist(), np.asarray(found, np.intp), False
     else:
         try:
@@ -270,6 +272,12 @@ def _too_many(words: Sequence[str], present: int) -> str:
 def called_id(name: str) -> bool:
     """Whether a column is called as those of identifiers are."""
     return len(name) < 50 and (_ID.fullmatch(name.lower()) or _CAMEL_ID.fullmatch(name)) is not None
+
+
+def _one_by_one(made: TableColumn) -> bool:
+    """Whether a column goes up by one from row to row."""
+    numbers = [*map(made.read, made.values)]
+    return len(numbers) == len(made.codes) and all(after == before + 1 for before, after in pairwise(numbers))
 
 
 def _counts(made: TableColumn, rows: int) -> bool:

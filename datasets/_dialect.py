@@ -7,30 +7,36 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from mklviz.quoting import quote
 
 from ._cells import is_measured, is_missing
 from ._dataset import DataError
+from ._encoding import guess
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "blanks"}
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (b"\xff\xfe\0\0", "utf-32"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
-_CALLED = {"utf-16": "UTF-16", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16", "cp1252": "Windows-1252"}
-_CALLED |= {"cp1251": "Windows-1251", "gb18030": "GBK", "cp932": "Shift-JIS", "utf-32": "UTF-32"}
-_CALLED |= {"cp1250": "Windows-1250", "mac-roman": "Mac Roman"}
-_MAC = {*range(0x80, 0xA0)} - {0x80, 0x85, *range(0x91, 0x98)}  # letters there, signs to Windows
-_TELLING = 3  # letters beyond ASCII, which are no damage
+_CALLED = {"utf-16-le": "UTF-16", "utf-16-be": "UTF-16", "gb18030": "GBK", "cp932": "Shift-JIS"}
+_CALLED |= {"mac-roman": "Mac Roman", "big5": "Big5"}
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
-_HAN = re.compile("[\u3041-\u30ff\u4e00-\u9fff]{2}")
 _START = 100_000  # bytes by which the encoding is told, and letters by which the separator is
 _WORD, _BETWEEN_BLANKS = 0.9, 0.5  # how much a word looks like a cell; between blanks it may be one of a sentence
 _FEWEST = 20  # lines by which it is, however long
 
 
-def decode(data: bytes, name: str, encoding: str | None = None) -> tuple[str, str]:
-    """Return the text in a file, and what its encoding is called; "" for UTF-8."""
+class Decoded(NamedTuple):
+    """A text, what its encoding is called, "" for UTF-8, and notes on a guess."""
+
+    text: str
+    called: str
+    notes: tuple[str, ...]
+
+
+def decode(data: bytes, name: str, encoding: str | None = None) -> Decoded:
+    """Return the text in a file."""
     marked = next((coding for mark, coding in _MARKS if data.startswith(mark)), "utf-8")
-    coding = encoding or marked
+    coding, others = encoding or marked, tuple[str, ...]()
     try:
         try:
             text = data.decode(coding)
@@ -39,7 +45,8 @@ def decode(data: bytes, name: str, encoding: str | None = None) -> tuple[str, st
                 raise
             text = "\0"
         if not encoding and "\0" in text[:_START]:
-            coding = _zero_bytes(data) or (_guess(data) if text == "\0" else coding)
+            zeros = _zero_bytes(data)
+            coding, others = (zeros, ()) if zeros else guess(data) if text == "\0" else (coding, ())
             text = data.decode(coding)
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
@@ -53,7 +60,15 @@ def decode(data: bytes, name: str, encoding: str | None = None) -> tuple[str, st
         raise DataError(
             f"Row {line} of {name} is not UTF-8 text; save the file as UTF-8, or, if it is another program's, as CSV."
         )
-    return text.removeprefix("\ufeff"), "" if coding.startswith("utf-8") else _CALLED.get(coding, coding)
+    called = "" if coding.startswith("utf-8") else _called(coding)
+    note = f"The file is not UTF-8 text: its letters are read as {called}."
+    if others:
+        note += f" It may well be {' or '.join(map(_called, others))}: choose the encoding where words look wrong."
+    return Decoded(text.removeprefix("\ufeff"), called, (note,) if called and not encoding else ())
+
+
+def _called(coding: str) -> str:
+    return _CALLED.get(coding) or re.sub("^CP125", "Windows-125", coding.upper())
 
 
 def _zero_bytes(data: bytes) -> str:
@@ -63,44 +78,6 @@ def _zero_bytes(data: bytes) -> str:
     if 5 * max(even, odd) < len(start) or 10 * min(even, odd) > max(even, odd):
         return ""
     return "utf-16-be" if even > odd else "utf-16-le"
-
-
-def _guess(data: bytes) -> str:
-    """Return the encoding of older programs that the letters beyond ASCII look like.
-
-    Those of Western words stand among others, Cyrillic words consist of them; two make a sign of Chinese, of which the
-    frequent ones begin with B0 to D7, and of Japanese, with 81 to 9F.
-    """
-    start = data[:_START]
-    high = [k for k, byte in enumerate(start) if byte >= 0x80]
-    japanese = 2 * sum(0x81 <= start[k] <= 0x9F for k in high) > len(high) // 2 and _decodes(data, "cp932")
-    if japanese and _HAN.search(data.decode("cp932")):
-        return "cp932"
-    words = [word for word in re.findall(rb"[A-Za-z\x80-\xff]+", start) if not word.isascii()]
-    western = "cp1252"
-    if len(high) >= _TELLING and 2 * sum(start[k] in _MAC for k in high) > len(high):
-        western = "mac-roman"
-    elif len(high) >= _TELLING and not _decodes(data, western):
-        western = "cp1250"
-    runs = re.findall(rb"[\x80-\xff]{2,}", start)
-    if 2 * sum(map(len, runs)) < len(high):
-        return western
-    leads = [byte for run in runs if len(run) % 2 == 0 for byte in run[::2]]
-    chinese = 10 * sum(0xA1 <= lead <= 0xD7 for lead in leads) > 8 * len(leads) > 0
-    small = sum(start[k] >= 0xE0 for k in high)
-    if chinese and 2 * small < len(high) and _decodes(data, "gb18030"):
-        return "gb18030"
-    mixed = sum(re.search(rb"[A-Za-z]", word) is not None for word in words)
-    cyrillic = 5 * sum(start[k] >= 0xC0 or start[k] in (0xA8, 0xB8) for k in high) > 4 * len(high)
-    return "cp1251" if cyrillic and 2 * mixed < len(words) else western
-
-
-def _decodes(data: bytes, coding: str) -> bool:
-    try:
-        data.decode(coding)
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 # -- columns

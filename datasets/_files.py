@@ -15,14 +15,14 @@ from mklviz.quoting import named
 from ._bounds import reason_of
 from ._dataset import DataError, Dataset
 from ._file_kind import members, table_format, unpacked, without_remarks
-from ._formats import arff, format_of, json, libsvm, npz
+from ._formats import arff, format_of, json, libsvm, npz, options_of
 from ._frame import dataset_from_frame
 from ._read_excel import read_excel
 from ._read_parquet import read_parquet
 from ._read_text import read_text
 from ._several import read_several
 from ._source import read_source
-from ._table_options import Found, Progress, TableOptions
+from ._table_options import Found, Progress, TableOptions, refuse_unused
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -192,6 +192,7 @@ def _parsed(
         return filename, read_several(several, name, options, report, gram_cells, _frame)
     content, inner = several[0][::-1] if several else unpacked(data, filename)
     form = format_of(content, inner)
+    refuse_unused(options, options_of(content, inner), name)
     if form is not None:
         return inner, form.read(content, name, options, report, gram_cells)
     frame, found = _frame(content, name, options, lambda fraction: report(READ * fraction))

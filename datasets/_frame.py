@@ -244,7 +244,8 @@ def _guess(columns: Sequence[TableColumn], able: Sequence[TableColumn]) -> Table
     inner = [each for each in called if target_name(each.name) != "y"]  # which may be a coordinate
     if ends or inner:
         return (ends + inner)[0]
-    only = columns[0].role in ("words", "text") and columns[-1].role == "numbers"
+    alone = sum(each.role in ("words", columns[0].role) for each in columns) == 1
+    only = alone and columns[0].role in ("words", "text") and columns[-1].role == "numbers"
     return columns[0] if only and columns[0] in able else able[-1]
 
 

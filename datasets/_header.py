@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import mode
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 SAMPLE = 1001  # rows by which it is decided
 Row = Sequence[str]
+_YEAR = re.compile("1[89]\\d\\d|20\\d\\d")
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,7 @@ def header_is_first(columns: Sequence[Row]) -> bool:
     Numbers above numbers say that it does not, unless they count the columns beside one whose name is a word.
     """
     first, below = [cells[0] for cells in columns], [cells[1:] for cells in columns]
-    counts = _counts_columns(first)
+    counts = _counts_columns(first) or _are_years(first, below)
     asked = [(cell, others) for cell, others in zip(first, below, strict=True) if not (counts and is_number(cell))]
     votes = [_by_kind(cell, others) for cell, others in asked]
     if not any(votes):
@@ -144,6 +146,13 @@ def _counts_columns(first: list[str]) -> bool:
     """Whether the numbers of a row go 0, 1, 2 or 1, 2, 3 and so on, as pandas names columns that have no names."""
     numbers = [cell for cell in first if is_number(cell)]
     return len(numbers) > 2 and any(numbers == [f"{start + k}" for k in range(len(numbers))] for start in (0, 1))
+
+
+def _are_years(first: list[str], below: Sequence[Row]) -> bool:
+    """Whether the numbers of a row are years that follow each other, and those below them are none."""
+    years = [cell for cell in first if is_number(cell)]
+    under = [other for cell, cells in zip(first, below, strict=True) if is_number(cell) for other in cells]
+    return all(map(_YEAR.fullmatch, years)) and years == sorted({*years}) and not any(map(_YEAR.fullmatch, under))
 
 
 def _by_kind(cell: str, below: Row) -> int:

@@ -42,10 +42,7 @@ def read_text(
     data: bytes, name: str, options: TableOptions, progress: Progress, fewest: int = 2
 ) -> tuple[pd.DataFrame, Found]:
     """Return the table in a text of so many columns; how it is written is found out where the options say nothing."""
-    text, called = decode(data, name, options.encoding)
-    notes = (
-        [f"The file is not UTF-8 text: its letters are read as {called}."] if called and not options.encoding else []
-    )
+    text, called, notes = decode(data, name, options.encoding)
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     lines = _first_lines(text)
     if any(map(_is_rule, lines)):
@@ -76,7 +73,8 @@ def read_text(
     if width < fewest:
         raise DataError(
             f"{name} has one column; expected at least one column to learn from and one to predict. Where another sign"
-            " than commas, semicolons, tabs, bars or blanks separates them, say which: sep."
+            " than commas, semicolons, tabs, bars or blanks separates them, say which: sep. Labels are read together"
+            " with the file of their samples."
         )
     padded = {
         k: [*row[:width], *[""] * (width - len(row))] for k, row in enumerate(rows, remarks + 1) if any(row[:width])

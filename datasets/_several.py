@@ -23,9 +23,9 @@ from ._cells import column, in_quotes, is_number
 from ._columns import called_id, cell_text
 from ._dataset import DataError, Dataset
 from ._file_kind import table_format
-from ._formats import _arrays, arff, format_of, json, libsvm, matlab, matrix, npz
+from ._formats import _arrays, arff, format_of, json, libsvm, matlab, matrix, npz, options_of
 from ._frame import dataset_from_frame, target_name
-from ._table_options import AVERAGE, FILL, LEAVE_OUT, Found, Progress, TableOptions
+from ._table_options import AVERAGE, FILL, LEAVE_OUT, Found, Progress, TableOptions, refuse_unused
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,6 +50,8 @@ def read_several(
 ) -> Dataset:
     """Return the data set that some files make together; `read_frame` reads tables that are no format of their own."""
     arrays, frames, samples = dict[str, NDArray[Any]](), dict[str, Any](), dict[str, list[str]]()
+    heeded = {"missing_view", "test"}.union(*(options_of(data, filename) for filename, data in files))
+    refuse_unused(options, heeded, name)
     alone = replace(options, target=None, leave_out=(), test=None)  # of the tables together
     for k, (filename, data) in enumerate(files):
         path = PurePath(filename)
@@ -73,7 +75,7 @@ def read_several(
         frames = {stem: npz.frame_of(array, stem).reset_index(drop=True) for stem, array in arrays.items()}
         arrays.clear()
     if not frames:
-        made = _of_arrays(arrays, name, options)
+        made = _of_arrays(arrays, name)
         return made if held_out is None else replace(made, held_out=held_out)
     labels = [stem for stem, array in arrays.items() if array.ndim == 1 or array.dtype.kind in "US"]
     if len(labels) > 1:
@@ -180,13 +182,11 @@ def _stacked(
     return np.repeat([False, True], counts.pop()) if counts else None
 
 
-def _of_arrays(arrays: dict[str, NDArray[Any]], name: str, options: TableOptions) -> Dataset:
+def _of_arrays(arrays: dict[str, NDArray[Any]], name: str) -> Dataset:
     """Return the data set of matrices and a vector of labels."""
     vectors = [key for key, array in arrays.items() if array.ndim == 1 or max(array.shape) == array.size]
     if len(vectors) == 1:  # whatever it is called
         arrays = {"y": arrays[vectors[0]], **{key: array for key, array in arrays.items() if key != vectors[0]}}
-    if options.task:
-        raise DataError("task is for tables: the labels of matrices decide it.")
     return _arrays.dataset_of(arrays, name)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -100,6 +100,23 @@ def _header(given: Any) -> bool | int | tuple[int, ...] | None:
     raise DataError(
         f"header must be True or False, or the number of a row up to {MOST_ABOVE}, but {given!r:.80} was given."
     )
+
+
+OF_TABLES = ("target", "missing", "task", "leave_out", "na", "decimal", "thousands", "test")
+OF_KIND: Mapping[str, tuple[str, ...]] = {
+    "": (*OF_TABLES, "header", "sep", "encoding"),
+    "excel": (*OF_TABLES, "header", "sheet"),
+    "parquet": OF_TABLES,
+}
+_FOR = {"sheet": "workbooks", "header": "texts and workbooks", "missing_view": "several tables of the same samples"}
+_FOR |= {"sep": "texts", "encoding": "texts", "decimal": "numbers in texts", "thousands": "numbers in texts"}
+
+
+def refuse_unused(options: TableOptions, used: Collection[str], name: str) -> None:
+    """Raise `DataError` where an option was chosen that a file does not heed; what names its columns has a header."""
+    for key, value in vars(options).items():
+        if value not in (None, ()) and key not in used and not (key == "header" and value is True and used):
+            raise DataError(f"{name} has no use for {key}, which is for {_FOR.get(key, 'tables with named columns')}.")
 
 
 @dataclass(frozen=True)

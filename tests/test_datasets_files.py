@@ -214,7 +214,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
 def test_a_target_is_a_column_of_the_table():
     with pytest.raises(DataError, match=r'There is no column "colour". Columns: height, weight, kind.'):
         read_dataset(CSV, target="colour")
-    with pytest.raises(DataError, match="has no columns with names"):
+    with pytest.raises(DataError, match="has no use for target, which is for tables with named columns"):
         read_dataset(LIBSVM, target="y")
 
 

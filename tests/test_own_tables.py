@@ -326,6 +326,23 @@ def test_rows_without_a_target_are_left_out_whatever_is_filled_in() -> None:
 # -- the first row
 
 
+def test_row_numbers_are_no_feature_whatever_they_are_called() -> None:
+    rows = [(k + 1, (7 * k) % 11, "uv"[k % 2]) for k in range(30)]
+    bare = "\n".join(",".join(map(str, row)) for row in rows)
+    for text in (bare, "rownames,size,kind\n" + bare, "row.names,size,kind\n" + bare):
+        found = table(text)
+        assert found.n_features == 1
+        assert "it numbers the rows" in "".join(found.notes)
+    numbers = np.array([[-999.0, 1.0], [2.0, -1.0], [3.0, 1.0], [4.0, -1.0]] * 20)
+    frame = pd.DataFrame(numbers, columns=["size", "y"])
+    assert Dataset.from_frame(frame, na=["-999"]).table.gaps == 20
+
+
+def test_the_first_column_is_the_target_where_it_alone_holds_words() -> None:
+    assert table("kind,size,age\n" + "u,1.5,2\nv,2.5,3\n" * 5).table.options.target == "kind"
+    assert table("kind,ward,age\n" + "u,a,2\nv,b,3\n" * 5).table.options.target == "age"
+
+
 @pytest.mark.parametrize(
     ("text", "header"),
     [
@@ -335,7 +352,8 @@ def test_rows_without_a_target_are_left_out_whatever_is_filled_in() -> None:
         ("2024-01-01,3,u\n2024-01-02,4,v\n2024-01-02,4,u\n", False),
         ("colour,size,kind\n" + "red,big,u\nblue,small,v\n" * 3, True),
         ("red,big,u\n" + "red,big,u\nblue,small,v\n" * 3, False),
-        ("name,2019,2020,kind\n" + "x,1,2,u\nx,2,1,v\n" * 2, False),  # and said, as it may well be names
+        ("name,2019,2020,kind\n" + "x,1,2,u\nx,2,1,v\n" * 2, True),  # years above others than years
+        ("w,1819,1880,u\n" + "x,1821,1902,u\nx,1833,1921,v\n" * 2, False),
         ("a;class\n1,5;u\n2,5;v\n", True),
         ("a,class\n?,u\n2,v\n3,v\n", True),
         ("0,1,2,y\n" + "5,7,1,0\n6,8,2,1\n" * 2, True),  # as pandas writes columns without names
@@ -467,7 +485,7 @@ def test_a_parquet_file_is_read_with_the_names_of_its_columns() -> None:
     file = io.BytesIO()
     frame = pd.DataFrame(ROWS[1:], columns=["2019", "2020", "ward", "outcome"])
     frame.to_parquet(file)
-    found = read_dataset_bytes(file.getvalue(), "mine.parquet", header=False)
+    found = read_dataset_bytes(file.getvalue(), "mine.parquet", header=True)
     assert (found.feature_names, found.n_samples) == (("2020", "ward=B"), 19)
     assert found.table.named
 

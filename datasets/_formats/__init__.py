@@ -1,6 +1,7 @@
 """Formats that are no plain tables, one file each, found here: to add one, add a file.
 
-Its module says `SUFFIXES`, the ends of names that mean it; `looks(data)`, whether the first bytes do; and reads it,
+Its module says `SUFFIXES`, the ends of names that mean it; `OPTIONS`, those of `TableOptions` that it heeds;
+`looks(data)`, whether the first bytes mean it; and reads it,
 ``read(data, name, options, progress, gram_cells) -> Dataset``.
 """
 
@@ -14,13 +15,14 @@ from typing import Protocol, cast
 
 from .._dataset import Dataset
 from .._file_kind import table_format
-from .._table_options import Progress, TableOptions
+from .._table_options import OF_KIND, Progress, TableOptions
 
 
 class Format(Protocol):
     """What a module of a format defines."""
 
     SUFFIXES: tuple[str, ...]
+    OPTIONS: tuple[str, ...]
 
     def looks(self, data: bytes) -> bool:
         """Whether a file begins as this format does."""
@@ -47,6 +49,12 @@ def format_of(data: bytes, filename: str) -> Format | None:
         return found
     suffix = ".npz" if kind == "npz" else PurePath(filename).suffix.lower()
     return next((each for each in formats() if suffix in each.SUFFIXES), None)
+
+
+def options_of(data: bytes, filename: str) -> tuple[str, ...]:
+    """Return the options of tables that a file heeds."""
+    form = format_of(data, filename)
+    return form.OPTIONS if form is not None else OF_KIND[table_format(data, filename)]
 
 
 def suffixes() -> tuple[str, ...]:

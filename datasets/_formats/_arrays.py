@@ -19,7 +19,6 @@ from mklviz.quoting import listed
 
 from .._dataset import Array, DataError, Dataset
 from .._labels import Labels, code_labels
-from .._table_options import TableOptions
 
 _Y = ("y", "labels", "label", "target", "targets", "gnd", "class", "classes", "group", "gt", "ytrain", "y_train")
 _X = ("x", "data", "fea", "features", "feature", "samples", "xtrain", "x_train")
@@ -85,12 +84,6 @@ def dataset_of(arrays: Mapping[str, NDArray[Any]], name: str) -> Dataset:
     square = [key for key, table in parts.tables.items() if table.shape[0] == table.shape[1]]
     notes += (f"Not symmetric, and read as features: {listed(square)}.",) if square else ()
     return replace(made, notes=notes, held_out=held_out)
-
-
-def refuse_options(options: TableOptions, name: str) -> None:
-    """Raise `DataError` where options of tables are given for a file without named columns."""
-    if options != TableOptions():
-        raise DataError(f"{name} has no columns with names: target, missing and header are for tables.")
 
 
 def _made(parts: FoundArrays, labels: Labels, name: str) -> Dataset:

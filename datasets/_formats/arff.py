@@ -17,12 +17,13 @@ from .._cells import in_quotes
 from .._dataset import DataError, Dataset
 from .._dialect import decode
 from .._frame import dataset_from_frame, unique_names
-from .._table_options import Found, Progress, TableOptions
+from .._table_options import OF_TABLES, Found, Progress, TableOptions
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SUFFIXES = (".arff",)
+OPTIONS = (*OF_TABLES, "encoding")
 
 _STARTS = re.compile(rb"(?:\s|%[^\n]*\n|\xef\xbb\xbf)*@(relation|attribute)\b", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""@attribute\s+('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^\s{]+)\s*(.*)""", re.IGNORECASE)
@@ -62,18 +63,20 @@ def looks(data: bytes) -> bool:
 
 def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram_cells: int) -> Dataset:
     """Read an ARFF file."""
-    frame, target, notes = frame_of(data, name, progress)
+    frame, target, notes = frame_of(data, name, progress, options.encoding)
     if target is not None and options.target is None:
         options = replace(options, target=target)
     return dataset_from_frame(frame, options, name, Found(assumed=notes, dialect="ARFF"), progress)
 
 
-def frame_of(data: bytes, name: str, progress: Progress) -> tuple[pd.DataFrame, str | None, tuple[str, ...]]:
+def frame_of(
+    data: bytes, name: str, progress: Progress, encoding: str | None = None
+) -> tuple[pd.DataFrame, str | None, tuple[str, ...]]:
     """Return the table in an ARFF file, the target if the file says it, and notes."""
     import pandas as pd
 
-    text, coding = decode(data, name)
-    notes = [f"The file is not UTF-8 text: its letters are read as {coding}."] if coding else []
+    text, _, told = decode(data, name, encoding)
+    notes = [*told]
     lines = text.splitlines()
     header = _header(lines, name)
     names, twice = unique_names([each.name for each in header.attributes], name)

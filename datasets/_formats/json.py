@@ -10,12 +10,13 @@ from .._bounds import check_size, reading
 from .._dataset import DataError, Dataset
 from .._dialect import decode
 from .._frame import dataset_from_frame, unique_names
-from .._table_options import Found, Progress, TableOptions
+from .._table_options import OF_TABLES, Found, Progress, TableOptions
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SUFFIXES = (".json", ".jsonl", ".ndjson")
+OPTIONS = (*OF_TABLES, "encoding")
 
 _STARTS = re.compile(rb'(\xef\xbb\xbf)?\s*(\[\s*[\[{\]]|\{\s*["}])')
 
@@ -27,15 +28,17 @@ def looks(data: bytes) -> bool:
 
 def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram_cells: int) -> Dataset:
     """Read a table."""
-    frame, _, notes = frame_of(data, name, progress)
+    frame, _, notes = frame_of(data, name, progress, options.encoding)
     return dataset_from_frame(frame, options, name, Found(assumed=notes, dialect="JSON"), progress)
 
 
-def frame_of(data: bytes, name: str, progress: Progress) -> tuple[pd.DataFrame, None, tuple[str, ...]]:
+def frame_of(
+    data: bytes, name: str, progress: Progress, encoding: str | None = None
+) -> tuple[pd.DataFrame, None, tuple[str, ...]]:
     """Return the table in a file, and notes."""
     import pandas as pd
 
-    text, _ = decode(data, name)
+    text, _, told = decode(data, name, encoding)
     lines = text.strip().splitlines()
     with reading(f"{name} is no JSON that can be read"):
         try:
@@ -59,4 +62,4 @@ def frame_of(data: bytes, name: str, progress: Progress) -> tuple[pd.DataFrame, 
         frame = pd.DataFrame(rows, columns=held["columns"]) if split else pd.DataFrame(held)
     frame.columns, notes = unique_names([str(key) for key in frame.columns], name)
     frame.index = pd.RangeIndex(1, len(frame) + 1)
-    return frame, None, tuple(notes)
+    return frame, None, (*told, *notes)

@@ -19,12 +19,12 @@ from .._dataset import Array, DataError, Dataset
 from .._dialect import decode
 from .._labels import code_labels
 from .._table_options import Progress, TableOptions
-from ._arrays import refuse_options
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SUFFIXES = (".libsvm", ".svm", ".svmlight", ".libsvmdata")
+OPTIONS = ()
 
 _LINE = re.compile(r"[^\s:]+(\s+qid:\d+)?(\s+\d+:\S+)+\s*(#.*)?")
 _BLOCK = 1000  # lines between two reports
@@ -45,7 +45,6 @@ def looks(data: bytes) -> bool:
 
 def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram_cells: int) -> Dataset:
     """Read LIBSVM lines."""
-    refuse_options(options, name)
     labels, rows = _lines(data, name, progress)
     coded = code_labels(labels, "the first column")
     if _precomputed(rows):
@@ -67,7 +66,7 @@ def frame_of(data: bytes, name: str, names: Sequence[str], target: str) -> pd.Da
 
 def _lines(data: bytes, name: str, progress: Progress) -> tuple[list[str], list[_Pairs]]:
     """Return the label of each line, and its pairs."""
-    text, _ = decode(data, name)
+    text = decode(data, name).text
     labels, rows = list[str](), list[_Pairs]()
     lines = text.splitlines()
     for number, line in enumerate(lines, 1):

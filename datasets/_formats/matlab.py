@@ -18,9 +18,10 @@ from mklviz.limits import LIMITS
 from .._bounds import LONGEST, check_size, check_unpacked, reading
 from .._dataset import DataError, Dataset
 from .._table_options import Progress, TableOptions
-from ._arrays import dataset_of, refuse_options
+from ._arrays import dataset_of
 
 SUFFIXES = (".mat",)
+OPTIONS = ()
 
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _COMPRESSED = 15  # the kind of a part
@@ -34,7 +35,6 @@ def looks(data: bytes) -> bool:
 
 def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram_cells: int) -> Dataset:
     """Read samples and labels, or kernels and labels."""
-    refuse_options(options, name)
     return dataset_of(arrays_in(data, name, gram_cells), name)
 
 

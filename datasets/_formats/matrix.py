@@ -22,9 +22,10 @@ from .._cells import is_number
 from .._dataset import Array, DataError, Dataset
 from .._labels import code_labels
 from .._table_options import Progress, TableOptions
-from ._arrays import is_symmetric, refuse_options
+from ._arrays import is_symmetric
 
 SUFFIXES = (".mtx",)
+OPTIONS = ()
 
 _MARKET = b"%%MatrixMarket"
 
@@ -48,7 +49,6 @@ def looks(data: bytes) -> bool:
 
 def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram_cells: int) -> Dataset:
     """Read a matrix with the labels beside it."""
-    refuse_options(options, name)
     parts = (_market(data), None) if data.startswith(_MARKET) else _parts(rows_in(data))
     if parts is None:
         raise DataError(f"{name} does not begin as a file of Matrix Market does, with {_MARKET.decode()}.")

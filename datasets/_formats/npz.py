@@ -22,13 +22,14 @@ from mklviz.unpacking import ArchiveMember, read_array
 from .._bounds import check_size, check_unpacked, reading
 from .._dataset import DataError, Dataset
 from .._frame import dataset_from_frame
-from .._table_options import Found, Progress, TableOptions
-from ._arrays import dataset_of, refuse_options
+from .._table_options import OF_TABLES, Found, Progress, TableOptions, refuse_unused
+from ._arrays import dataset_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SUFFIXES = (".npz", ".npy")
+OPTIONS = tuple({*OF_TABLES} - {"decimal", "thousands"})  # where a single array is a table
 
 ARRAY = b"\x93NUMPY"
 _MOST_ARRAYS = 10_000
@@ -46,7 +47,7 @@ def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram
         unnamed = key in (name, "arr_0") and array.ndim == 2 and array.shape[0] != array.shape[1]
         if unnamed or array.dtype.names:
             return dataset_from_frame(frame_of(array, name), options, name, Found(dialect="a NumPy array"), progress)
-    refuse_options(options, name)
+    refuse_unused(options, (), name)
     return dataset_of(arrays, name)
 
 
