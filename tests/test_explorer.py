@@ -104,8 +104,10 @@ def test_the_size_shown_is_exact_once_the_bank_is_built_and_an_estimate_after_a_
 def test_old_curves_are_marked_and_run_is_asked_for_only_where_it_can_be_pressed(explorer: Explorer) -> None:
     run_to_the_end(explorer)
     explorer.sidebar.problem.C.box.value = "1"
-    marks = {cover.object for cover in explorer.race_view.page.covers}
+    page = explorer.race_view.page
+    marks = {cover.object for cover in page.covers}
     assert len(marks) == 1
+    assert len(page.covers) == len(page.panes) + 1  # a chart each, and the weights
     assert "Old settings" in marks.pop()
     for state in STATES:
         explorer.state = state

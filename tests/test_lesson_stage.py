@@ -170,7 +170,8 @@ def test_buttons_are_those_that_mean_something(explorer: Explorer) -> None:
     stage = explorer.stage
     for state, seen in (("empty", "run"), ("preparing", "stop"), ("running", "stop"), ("finished", "run")):
         stage.show_state(state, blocked=False, changed=False)
-        assert (stage.run.visible, stage.stop.visible) == (seen == "run", seen == "stop")
+        assert (stage.run.disabled, stage.stop.visible) == (seen != "run", seen == "stop")
+        assert stage.run.visible  # so that it keeps the focus
     assert stage.run.label == "▶ Run again"
 
 

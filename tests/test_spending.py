@@ -6,6 +6,7 @@ Seconds are counted by a clock of the tests' own: what a part takes is then a nu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -102,6 +103,23 @@ def test_compiling_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     trace = solve(TINY, Busy(work), max_iter=2)
     np.testing.assert_allclose(trace.seconds, [3.0, 6.0, 9.0], rtol=1e-12)  # a difference of large numbers
     np.testing.assert_allclose(trace.split["svm"], 0.0, atol=1e-12)
+
+
+def test_the_seconds_that_compiling_takes_still_leave_out_what_lies_between(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, counter = Clock(), meter.CompileCounter()
+    monkeypatch.setattr(meter.time, "monotonic", clock)
+    told = []
+    for _ in range(20):
+        counter.on_start(None)
+        counter.on_start(None)  # what it calls
+        spend(clock, 0.4)
+        counter.on_end(None)
+        told.append(int(counter.words.split()[-2]))
+        counter.on_end(None)
+        spend(clock, 60.0)  # nothing is compiled
+    assert counter.words == "compiling the solvers, 40 of about 100 functions, about 13 s"
+    assert max(told) <= 32
+    assert max(abs(before - after) for before, after in pairwise(told)) <= 3
 
 
 def test_a_part_within_the_same_part_counts_once(clock: Clock) -> None:

@@ -43,20 +43,35 @@ class _Listener(event.Listener):
 
 
 class CompileCounter(event.Listener):
-    """Counts functions that were compiled, and not read from the cache, in this process."""
+    """Counts functions that were compiled, and not read from the cache, in this process, and the seconds they took."""
 
-    count, since, about = 0, math.inf, 100  # about so many functions are compiled for a first race
+    count, about = 0, 100  # about so many functions are compiled for a first race
+    usual, trust = 0.3, 5  # seconds that a function takes, as long as hardly more than so many were compiled
+    _depth, _spent, _begun = 0, 0.0, math.inf  # a function is compiled within another; time between them is no part of it
 
     def on_start(self, event: event.Event) -> None:
-        self.since = min(self.since, time.monotonic())
+        if self._depth == 0:
+            self._begun = time.monotonic()
+        self._depth += 1
 
     def on_end(self, event: event.Event) -> None:
+        self._depth -= 1
         self.count += 1
+        if self._depth == 0:
+            self._spent += time.monotonic() - self._begun
+            self._begun = math.inf
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is anything to be told."""
+        return self.count > 0 or self._depth > 0
 
     @property
     def words(self) -> str:
         """How far it is: "compiling the solvers, 14 of about 100 functions, about 20 s"."""
-        left = (self.about - self.count) * (time.monotonic() - self.since) / max(self.count, 1)
+        spent = self._spent + max(time.monotonic() - self._begun, 0.0)
+        each = (spent + self.trust * self.usual) / (self.count + self.trust)
+        left = (self.about - self.count) * each
         rest = (
             f"{self.count} of about {self.about} functions, about {left:.0f} s" if left > 0.0 else "some seconds more"
         )
@@ -90,7 +105,7 @@ class Meter:
     @property
     def compiling(self) -> str:
         """How far the thread that computes is with compiling, in words, or ""."""
-        return _counter.words if compiled_at(self._thread) == math.inf and _counter.since < math.inf else ""
+        return _counter.words if compiled_at(self._thread) == math.inf and _counter.begun else ""
 
     @property
     def total(self) -> float:

@@ -113,7 +113,7 @@ NOISY_SVMS = Scenario(
 
 
 # What each part of SPG buys (SPG-GMKL paper, table 7): the non-monotone rule, the spectral step, or both.
-_PARTS = ("N: let the objective rise now and then", "S: take the step size from the last move", "Neither alone helps")
+_PARTS = ("N: let it rise now and then", "S: step size from the last move", "Neither alone helps")
 _HELPS = 0.5  # share of PGD's SVM solves
 _FEW = 2.0  # trials of a step where hardly any fails
 

@@ -110,10 +110,11 @@ class LessonStage(cards.Rooted):
     def show_state(self, state: str, blocked: bool, changed: bool) -> None:
         """Show what can be pressed in a state of the page, and whether the controls differ from the lesson's."""
         usable, self._awaited = self._usable.get(state, ()), state in ("preparing", "running")
-        for name, button in (("run", self.run), ("full_speed", self.full_speed), ("stop", self.stop)):
+        for name, button in (("full_speed", self.full_speed), ("stop", self.stop)):
             button.visible = name in usable
+        self.close.visible = "run" in usable  # the others have its room
         label = "▶ Run as changed" if changed else "▶ Run again" if state == "finished" else "▶ Run lesson"
-        self.run.param.update(disabled=blocked, label=label)
+        self.run.param.update(disabled=blocked or "run" not in usable, label=label)  # it stays, and keeps the focus
         self.changed.visible = changed
         self.panel.guess.visible = not (changed and self._foreign)
 

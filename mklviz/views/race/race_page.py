@@ -86,7 +86,7 @@ def _across(solvers: int) -> int:
 
 LARGE_CHARTS = {"Objective": "objective", "Gap": "gap", "Step size": "step", "Kernels in use": "active"}
 _WORDS = {"objective": "objective", "gap": "certified gap", "step": "step size", "active": "number of kernels in use"}
-_FIGURES = (*_WORDS, "tolerance")
+_WORDS |= {"tolerance": "SVM tolerance"}
 _ROWS = ":host { display: flex; flex-flow: row wrap; }"  # of small figures, as many as have room, below the large one
 _IN_FULL, _AMONG_OTHERS = {"flex": "1 1 100%", "order": "-1"}, {"flex": "1 1 200px", "order": "0"}
 _IN_FRONT = {"position": "absolute", "inset": "0", "height": "100%", "z-index": "3", "pointer-events": "none"}
@@ -107,7 +107,7 @@ class RacePage:
 
     def __init__(self, chips: Any, controls: Sequence[Any], corner: Any, foot: Any) -> None:
         """`corner` stands in the upper right corner of the objective, `foot` has the invisible parts."""
-        self.panes = {name: PlotPane(None, sizing_mode="stretch_width", margin=0) for name in _FIGURES}
+        self.panes = {name: PlotPane(None, sizing_mode="stretch_width", margin=0) for name in _WORDS}
         self.weights = SmallMultiples()
         words = [f"the {what} of each solver appears here" for what in _WORDS.values()]
         words.append("the kernel weights of each solver appear here")
@@ -117,17 +117,16 @@ class RacePage:
         self.bars = TimeBars(margin=0, sizing_mode="stretch_width")
         self.table, self.milestones = cards.html(), cards.html()
         self.precision = cards.html(visible=False, css_classes=_ASIDE)  # below both figures, whose axes stay in line
-        self.titles = {name: cards.html() for name in _FIGURES}  # above the figures
+        self.titles = {name: cards.html() for name in _WORDS}  # above the figures
         self.weights_title = cards.html()
         self.slot = pn.Column(margin=0, sizing_mode="stretch_width", css_classes=_ASIDE)
         self._noun, self._large = "kernel", ""  # what has weights; the name of the large figure
         drawn = [*(self.panes[name] for name in _WORDS), self.weights.box]  # behind the covers
         self._stages = [_stage(*parts) for parts in zip(self.covers, drawn, strict=True)]
         self._corner, self.figure_cards = corner, self._cards(corner)
-        self._tolerance_card = cards.card(self.titles["tolerance"], self.panes["tolerance"], visible=False)
-        self._tolerance_card.param.update(css_classes=_ASIDE, styles=_AMONG_OTHERS)
+        self.show_tolerance(False)
         top = _top(chips, controls)
-        figures = cards.grid(*self.figure_cards.values(), self._tolerance_card, columns="1, 1fr")
+        figures = cards.grid(*self.figure_cards.values(), columns="1, 1fr")
         figures.stylesheets = [*figures.stylesheets, _ROWS]
         self.folding = {box: list(box.stylesheets) for box in (figures, top, self.figure_cards["objective"])}
         self.root = pn.Column(
@@ -211,7 +210,7 @@ class RacePage:
 
     def show_tolerance(self, visible: bool) -> None:
         """Show the SVM tolerance, which is of interest where a solver changes it."""
-        self._tolerance_card.visible = visible
+        self.figure_cards["tolerance"].visible = visible
 
     def name_kernels(self, slots: KernelSlots, theme: Theme, noun: str) -> None:
         """Write the legend of the weights of kernels, or other `noun`."""
