@@ -52,7 +52,6 @@ def test_a_race_begins_where_the_start_of_a_large_problem_is_let_go(open_app: Op
     app.page.mouse.up()
     app.button("Undo").wait_for()
     app.until(lambda: len(table(app, "map-ghosts")["along"]) == 3, "the former paths")
-    app.settled()  # who takes a race back has looked at it
     app.press("Undo")
     app.until(lambda: not table(app, "map-ghosts")["along"], "the race of before, without former paths")
     app.until(lambda: len(table(app, "map-path-silp")["along"]) == len(before["along"]), "its paths")

@@ -1,4 +1,4 @@
-"""Changes that arrive together: the second is answered in a task of its own, without the document's lock."""
+"""Clicks in haste: changes that arrive together, each answered, and buttons that move while they are pressed."""
 
 from __future__ import annotations
 
@@ -38,3 +38,25 @@ def test_two_clicks_at_once_are_both_answered(open_app: Open) -> None:
         app.until(lambda: app.points() == whole, f"the curves after {change[1]} and {click}")
     figures = app.figures("^(objective|gap)$", "(figure) => [figure.x_scale.type, figure.y_scale.type]")
     assert figures == {name: ["LinearScale", "LogScale"] for name in ("objective", "gap")}  # each was changed twice
+
+
+def test_a_button_that_moves_while_it_is_pressed_is_clicked_unless_the_mouse_leaves_it(open_app: Open) -> None:
+    app = open_app(solvers="level", iterations=30)
+    run, timeline = app.button("Run"), app.page.get_by_role("tab", name="Timeline")
+    for away in (200, 0):
+        for control in (run, timeline):
+            box = app.still(control.bounding_box, "a button where it stays")
+            x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+            app.page.mouse.move(x, y)
+            app.page.mouse.down()
+            if away:
+                app.page.mouse.move(x, y + away)
+            else:
+                app.page.evaluate("() => { document.body.style.transform = 'translateY(150px)' }")
+                app.until(lambda control=control, y=y: control.bounding_box()["y"] > y, "the button elsewhere")
+            app.page.mouse.up()
+            app.page.evaluate("() => { document.body.style.transform = '' }")
+        if away:
+            assert app.status.startswith("Press Run")
+    app.until_finished()
+    app.until(lambda: timeline.get_attribute("aria-selected") == "true", "the tab that was pressed")

@@ -77,7 +77,7 @@ class MapCard(cards.Rooted):
         self._pane = cards.figure()
         picture = pn.Column(self._pane, self.start.handle, margin=0, sizing_mode="stretch_width")
         objects = (self._heading, self._words, self._scale, picture, self._remark)
-        self._form = Form(FormRow(self._progress, self._stop, self.start.row))
+        self._form = Form(FormRow(self.start.row, self._progress, self._stop))  # Undo stays where it is
         self.root = cards.card(*objects, self._form)
 
     # -- what is shown
