@@ -203,16 +203,14 @@ def test_the_first_lesson_takes_the_steps_of_the_papers_example_from_wherever_it
         level.press("Shift+ArrowDown")
     wait_for(lambda: " 0 %" in words(page)[1], "the run with that λ", events_of(page))
     assert words(page)[1].endswith("below it: x = 4.")  # as SILP
-    line = page.locator(".panel.level path.level").bounding_box()  # which is taken hold of anywhere
-    best = page.locator(".panel.level path.best").bounding_box()
-    page.mouse.move(line["x"] + 20, line["y"])
+    line = page.locator(".panel.level path.level")  # which is taken hold of anywhere
+    best, held = page.locator(".panel.level path.best").bounding_box()["y"], line.bounding_box()
+    x, middle = held["x"] + 20, (held["y"] + best) / 2
+    page.mouse.move(x, held["y"])
     page.mouse.down()
-    page.mouse.move(line["x"] + 20, (line["y"] + best["y"]) / 2)
-    page.mouse.up()
-    wait_for(lambda: " 50 %" in words(page)[1], "the run with half of λ", events_of(page))
-    page.mouse.move(line["x"] + 20, (line["y"] + best["y"]) / 2)
-    page.mouse.down()
-    page.mouse.move(line["x"] + 20, best["y"] - 500)  # no farther than makes sense
+    page.mouse.move(x, middle)
+    wait_for(lambda: abs(line.bounding_box()["y"] - middle) < 3, "the level under the pointer", events_of(page))
+    page.mouse.move(x, best - 500)  # no farther than makes sense
     page.mouse.up()
     wait_for(lambda: " 95 %" in words(page)[1], "the run with the largest λ", events_of(page))
     assert level.get_attribute("aria-valuetext") == "λ = 0.95"

@@ -16,7 +16,10 @@ from mklviz.views.lessons.triangle import TRIANGLE_SCRIPT, TRIANGLE_STYLE
 from mklviz.views.look.palette import OF_TEXT, Theme, readable
 from mklviz.views.look.styles import solver_styles
 
-_SIZES = "--mk-small: calc(13px * {0}); --mk-words: calc(15px * {0}); --mk-label: {1:.0f}px;"
+_LOOK = (  # sizes as on the pages before the dashboard
+    "font-family: var(--mk-font); color: var(--mk-text); --mk-small: calc(13px * {0}); --mk-words: calc(15px * {0});"
+    " --mk-label: {1:.0f}px;"
+)
 
 
 class CurveCard(ScriptedComponent):
@@ -40,7 +43,7 @@ class CurveCard(ScriptedComponent):
             f"--run-{key}: {style.colour}; --word-{key}: {readable(style.colour, theme.card, OF_TEXT)};"
             for key, style in styles.items()
         )
-        self.stylesheets = [f":host {{ {_SIZES.format(theme.scale, 15 * theme.scale)} {' '.join(colours)} }}"]
+        self.stylesheets = [f":host {{ {_LOOK.format(theme.scale, 15 * theme.scale)} {' '.join(colours)} }}"]
         shown = race is not None and race.facts.m == 2 and cuts_known(race) and solves_alone(race.problem, {})
         if race is not None and shown and race is not self._race:
             self.pair = {"problem": problem_data(race.problem), "names": list(race.facts.names)}
