@@ -20,31 +20,10 @@ from _problems import random_grams
 from _reference import answer
 from numpy.typing import NDArray
 
+import mklviz as mv
 from mklviz.check import problems as check
 from mklviz.kernels import KernelBank
-from mklviz.problem import (
-    BlockL1,
-    BlockPower,
-    ElasticNet,
-    Entropy,
-    EpsilonInsensitive,
-    GroupSquaredPlusL1,
-    Hinge,
-    L1Penalty,
-    Logistic,
-    Loss,
-    LpBall,
-    LpPenalty,
-    MulticlassHinge,
-    OneAgainstAllHinge,
-    OneClass,
-    PowerPenalty,
-    Problem,
-    Regularizer,
-    Simplex,
-    SimplexRidge,
-    Squared,
-)
+from mklviz.problem import Loss, Regularizer
 
 Array = NDArray[np.float64]
 
@@ -75,33 +54,33 @@ def targets_of(loss: Loss) -> Array:
     return classes() if loss.multiclass else targets(loss.regression)
 
 
-def tiny_problem(loss: Loss, regularizer: Regularizer) -> Problem:
-    return Problem(tiny_bank(), targets_of(loss), loss, regularizer)
+def tiny_problem(loss: Loss, regularizer: Regularizer) -> mv.Problem:
+    return mv.Problem(tiny_bank(), targets_of(loss), loss, regularizer)
 
 
 def _block(regularizer: Regularizer, x: cp.Expression) -> cp.Expression:
     """G(x) as the table of formulations has it, with x >= the norms."""
     total, m = cp.sum(x), x.size
     match regularizer:
-        case Simplex():
+        case mv.Simplex():
             return 0.5 * cp.square(total)
-        case LpBall(p=p):
+        case mv.LpBall(p=p):
             return 0.5 * cp.square(cp.pnorm(x, 2 * p / (p + 1)))
-        case L1Penalty(sigma=sigma):
+        case mv.L1Penalty(sigma=sigma):
             return np.sqrt(2.0 * sigma) * total
-        case LpPenalty(p=p, sigma=sigma):
+        case mv.LpPenalty(p=p, sigma=sigma):
             norm = cp.pnorm(x, 2 * p / (p + 1)) if p > 1 else total
             return 1.5 * 2.0 ** (-2 / 3) * sigma ** (1 / 3) * cp.power(norm, 4 / 3)
-        case PowerPenalty(p=p, sigma=sigma):
+        case mv.PowerPenalty(p=p, sigma=sigma):
             q = 2 * p / (p + 1)
             return (2.0 * sigma) ** (1 / (p + 1)) / q * cp.sum(cp.power(x, q))
-        case ElasticNet(l1=l1, l2=l2):
+        case mv.ElasticNet(l1=l1, l2=l2):
             return l1 * total + 0.5 * l2 * cp.sum_squares(x)
-        case BlockL1(lam=lam):
+        case mv.BlockL1(lam=lam):
             return lam * total
-        case BlockPower(lam=lam, q=q):
+        case mv.BlockPower(lam=lam, q=q):
             return lam / q * cp.sum(cp.power(x, q))
-        case GroupSquaredPlusL1(lam=lam, alpha=alpha):
+        case mv.GroupSquaredPlusL1(lam=lam, alpha=alpha):
             power = regularizer.p or max(2.0, 2 * np.log(m)) / (max(2.0, 2 * np.log(m)) - 1)
             return 0.5 * lam * cp.square(cp.pnorm(x, power)) + alpha * total
     raise AssertionError(regularizer)
@@ -109,21 +88,21 @@ def _block(regularizer: Regularizer, x: cp.Expression) -> cp.Expression:
 
 def _loss(loss: Loss, y: Array, decisions: cp.Expression) -> cp.Expression:
     match loss:
-        case Hinge():
+        case mv.Hinge():
             each = cp.pos(1 - cp.multiply(y, decisions))
-        case Logistic():
+        case mv.Logistic():
             each = cp.logistic(-cp.multiply(y, decisions))
-        case Squared():
+        case mv.Squared():
             each = 0.5 * cp.square(y - decisions)
-        case EpsilonInsensitive(epsilon=epsilon):
+        case mv.EpsilonInsensitive(epsilon=epsilon):
             each = cp.pos(cp.abs(y - decisions) - epsilon)
-        case MulticlassHinge():
+        case mv.MulticlassHinge():
             own = np.eye(decisions.shape[1])[y.astype(int)]
             each = cp.max(decisions + 1 - own, axis=1) - cp.sum(cp.multiply(own, decisions), axis=1)
-        case OneAgainstAllHinge():
+        case mv.OneAgainstAllHinge():
             signs = 2 * np.eye(decisions.shape[1])[y.astype(int)] - 1
             each = cp.sum(cp.pos(1 - cp.multiply(signs, decisions)), axis=1)
-        case OneClass():
+        case mv.OneClass():
             each = cp.pos(-decisions)
         case _:
             raise AssertionError(loss)
@@ -136,7 +115,7 @@ def block_optimum(loss: Loss, regularizer: Regularizer) -> float:
     return conic_value(tiny_problem(loss, regularizer))
 
 
-def conic_value(problem: Problem) -> float:
+def conic_value(problem: mv.Problem) -> float:
     """Return the optimal value of a problem with any of these losses and regularizers, to about 1e-6."""
     for size in filter(None, (1.0, zero_value(problem))):  # which suits the solvers better differs from case to case
         value = answer(block_form(problem, size), 1e-6)
@@ -145,12 +124,12 @@ def conic_value(problem: Problem) -> float:
     raise AssertionError("No conic solver got where it was asked to.")
 
 
-def zero_value(problem: Problem) -> float:
+def zero_value(problem: mv.Problem) -> float:
     """Return the objective of the best constant function."""
     return problem.loss.primal(np.zeros(problem.loss.dual_shape(problem.y)), problem.y)[0]
 
 
-def block_form(problem: Problem, size: float = 1.0) -> cp.Problem:
+def block_form(problem: mv.Problem, size: float = 1.0) -> cp.Problem:
     """Return the primal block form of `problem`, divided by `size`, as a conic program.
 
     The solvers' variables are w in the unit in which features have length one: numbers of one size, whatever C and K.
@@ -167,9 +146,9 @@ def block_form(problem: Problem, size: float = 1.0) -> cp.Problem:
     constraints: list[cp.Constraint] = [
         cp.norm(cp.vec(w / unit, order="C")) <= norms[k] / unit for k, w in enumerate(parts)
     ]
-    if isinstance(regularizer, Entropy | SimplexRidge):  # no block form in closed form: the weights stay
+    if isinstance(regularizer, mv.Entropy | mv.SimplexRidge):  # no block form in closed form: the weights stay
         d = cp.Variable(problem.m, nonneg=True)
-        of_weights = cp.sum_squares(d) if isinstance(regularizer, SimplexRidge) else -cp.sum(cp.entr(d))
+        of_weights = cp.sum_squares(d) if isinstance(regularizer, mv.SimplexRidge) else -cp.sum(cp.entr(d))
         price = sum(0.5 * cp.quad_over_lin(w, d[k]) for k, w in enumerate(parts)) + regularizer.lam * of_weights
         constraints = [cp.sum(d) == 1]
     else:

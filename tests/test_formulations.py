@@ -18,20 +18,10 @@ from _formulations import (
 from _problems import dense
 from _reference import by_clarabel, by_scs
 
+import mklviz as mv
 from mklviz.engine import make_solver, solve, solver_classes
 from mklviz.inner.oracle import SvmOracle
-from mklviz.problem import (
-    Entropy,
-    EpsilonInsensitive,
-    Hinge,
-    Logistic,
-    Loss,
-    MulticlassHinge,
-    Problem,
-    Regularizer,
-    Simplex,
-    Squared,
-)
+from mklviz.problem import Loss, Regularizer
 
 EVERY_LOSS = [*LOSSES, *MULTICLASS]
 WITH_BIAS = [loss for loss in LOSSES if loss.bias]
@@ -46,12 +36,12 @@ STOCHASTIC = {"gap": 1e-4, "max_iter": 6000}  # epochs; the error falls like one
 CLOSED = [regularizer for regularizer in REGULARIZERS if regularizer.weighted and regularizer.smooth]
 
 
-def random_feasible(problem: Problem, rng: np.random.Generator) -> np.ndarray:
+def random_feasible(problem: mv.Problem, rng: np.random.Generator) -> np.ndarray:
     """A feasible dual point, with entries at the ends of the box."""
     low, high = (np.clip(end, -5.0, 5.0) for end in problem.loss.box)
     shape = problem.loss.dual_shape(problem.y)
     dual = low + (high - low) * np.clip(rng.normal(0.5, 0.6, size=shape), 0.0, 1.0)
-    if isinstance(problem.loss, MulticlassHinge):
+    if isinstance(problem.loss, mv.MulticlassHinge):
         dual[np.arange(problem.n), problem.y.astype(int)] = 0.0
         dual /= np.maximum(dual.sum(axis=1, keepdims=True) / high, 1.0)
     signed = problem.loss.signed(dual, problem.y).copy()
@@ -127,7 +117,7 @@ def test_solvers_reach_the_conic_optimum(solver: str, loss: Loss, regularizer: R
     posed, best = tiny_problem(loss, regularizer), block_optimum(loss, regularizer)
     stochastic = solver_classes()[solver].stochastic
     options = {"gap": 2e-6, "max_iter": 300, **EXACT.get(solver, {}), **(STOCHASTIC if stochastic else {})}
-    if solver == "pgd" and isinstance(regularizer, Entropy):  # curvature without bound, where plain slopes crawl
+    if solver == "pgd" and isinstance(regularizer, mv.Entropy):  # curvature without bound, where plain slopes crawl
         options["exact"] = True
     if stochastic and loss.multiclass:
         options["max_iter"] = 20_000  # a step moves two classes: the gradients, squared, are twice as long
@@ -165,7 +155,7 @@ def test_exchanging_weights_for_the_best_ones_never_costs_and_ends_at_the_optimu
 
 
 @pytest.mark.each_value
-@pytest.mark.parametrize("regularizer", [r for r in CLOSED if r.determined and not isinstance(r, Entropy)], ids=repr)
+@pytest.mark.parametrize("regularizer", [r for r in CLOSED if r.determined and not isinstance(r, mv.Entropy)], ids=repr)
 @pytest.mark.parametrize("loss", WITH_BIAS, ids=repr)
 def test_the_dual_determines_the_weights_at_the_optimum(loss: Loss, regularizer: Regularizer) -> None:
     posed = tiny_problem(loss, regularizer)
@@ -178,14 +168,14 @@ def test_the_dual_determines_the_weights_at_the_optimum(loss: Loss, regularizer:
 # degenerate input
 
 
-KINDS = [Hinge, Logistic, Squared, EpsilonInsensitive]
+KINDS = [mv.Hinge, mv.Logistic, mv.Squared, mv.EpsilonInsensitive]
 
 
 @pytest.mark.parametrize("C", [1e-6, 1e6])
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
 def test_tiny_and_huge_C_are_solved(kind: type[Loss], bias: bool, C: float) -> None:
-    posed = Problem(tiny_bank(), targets(kind.regression), kind(C, bias=bias), Simplex())
+    posed = mv.Problem(tiny_bank(), targets(kind.regression), kind(C, bias=bias), mv.Simplex())
     trace = solve(posed, "level", gap=1e-3, max_iter=200)
     assert trace.status == "converged"
     assert trace.gap.min() >= -1e-9

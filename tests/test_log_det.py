@@ -7,28 +7,19 @@ import pytest
 from _problems import Array, blobs
 from scipy.optimize import minimize
 
+import mklviz as mv
 from mklviz.context import interruptible
 from mklviz.engine import available_solvers, lambda_max, solve, solver_classes
 from mklviz.errors import Interrupted, ProblemError, UnsupportedProblem
-from mklviz.kernels import (
-    Bank,
-    Gaussian,
-    KernelBank,
-    LearnedGaussian,
-    LearnedPolynomial,
-    NystromBank,
-    ParametricBank,
-    Polynomial,
-    ProductBank,
-)
+from mklviz.kernels import Bank
 from mklviz.problem import Hinge, LogDet, Problem, Squared
 
 X, Y = blobs(24, 0.1)
 BANKS: dict[str, Bank] = {
-    "sum": KernelBank.build(X, [Gaussian(widths=(0.5, 2.0), on="all+each"), Polynomial(on="each")]),
-    "product": ProductBank.build(X),
-    "polynomial": ParametricBank.build(X, LearnedPolynomial(2)),
-    "Gaussian": ParametricBank.build(X, LearnedGaussian()),
+    "sum": mv.KernelBank.build(X, [mv.Gaussian(widths=(0.5, 2.0), on="all+each"), mv.Polynomial(on="each")]),
+    "product": mv.ProductBank.build(X),
+    "polynomial": mv.ParametricBank.build(X, mv.LearnedPolynomial(2)),
+    "Gaussian": mv.ParametricBank.build(X, mv.LearnedGaussian()),
 }
 
 
@@ -109,11 +100,11 @@ def test_what_has_no_minimum_or_no_matrix_is_refused():
     for name in ("product", "Gaussian"):
         assert Problem(BANKS[name], Y, Hinge(), plain).regularizer == plain
     with pytest.raises(ProblemError, match="whole 24 x 24 kernel matrix"):
-        Problem(NystromBank.build(X, [Gaussian()], landmarks=5), Y, Hinge(), LogDet())
+        Problem(mv.NystromBank.build(X, [mv.Gaussian()], landmarks=5), Y, Hinge(), LogDet())
     for wrong in ({"sigma": 0.0}, {"eps": -1.0}, {"price": -1.0}, {"price": np.nan}):
         with pytest.raises(ProblemError, match="must be a"):
             LogDet(**wrong)
-    same = KernelBank.from_grams(np.array([1e20 * np.ones((24, 24))]), normalize="none")
+    same = mv.KernelBank.from_grams(np.array([1e20 * np.ones((24, 24))]), normalize="none")
     with pytest.raises(ProblemError, match="Choose a larger eps"):
         Problem(same, Y, Hinge(), LogDet()).regularizer.value(np.ones(1))
 

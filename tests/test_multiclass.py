@@ -6,28 +6,19 @@ import numpy as np
 import pytest
 from _shown import html_of
 
+import mklviz as mv
 from mklviz.datasets import DataError, load_dataset
 from mklviz.engine import solve
 from mklviz.errors import ProblemError
 from mklviz.kernels import Gaussian, KernelBank
-from mklviz.problem import (
-    GroupSquaredPlusL1,
-    Hinge,
-    Loss,
-    MulticlassHinge,
-    OneAgainstAllHinge,
-    Problem,
-    Simplex,
-    loss_families,
-    one_against_all,
-)
+from mklviz.problem import Loss, loss_families
 from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe
 from mklviz.scenarios import load_scenario
 
 IRIS = Recipe(
     data=DataChoice("iris"),
     kernels=KernelChoice(families=(Gaussian(widths=(0.5, 2.0), on="all+each"),)),
-    problem=ProblemChoice(loss=Hinge(10.0)),
+    problem=ProblemChoice(loss=mv.Hinge(10.0)),
 )
 
 
@@ -44,7 +35,7 @@ def test_the_score_is_the_share_of_new_points_whose_largest_decision_is_their_cl
 
 
 def test_one_class_against_the_rest_meets_the_samples_of_all_classes_at_once() -> None:
-    together = IRIS.changed(loss=MulticlassHinge(10.0)).prepare()
+    together = IRIS.changed(loss=mv.MulticlassHinge(10.0)).prepare()
     for code, name in enumerate(together.train.classes):
         alone = IRIS.changed(positive=name).prepare()
         np.testing.assert_array_equal(alone.train.X, together.train.X)
@@ -62,14 +53,14 @@ def test_what_has_no_such_class_or_only_two_is_refused() -> None:
     with pytest.raises(ProblemError, match="choose the multiclass hinge or the one-against-all hinge loss"):
         IRIS.prepare()
     with pytest.raises(ProblemError, match="has two classes, which the hinge loss tells apart"):
-        IRIS.changed(loss=MulticlassHinge(10.0), positive="setosa").prepare()
+        IRIS.changed(loss=mv.MulticlassHinge(10.0), positive="setosa").prepare()
 
 
 def test_separate_machines_with_the_same_weights_are_the_shared_ones() -> None:
     """P is additive over the classes but for r(d), which the shared problem pays once; so is D before the weights."""
-    shared = IRIS.changed(loss=OneAgainstAllHinge(10.0)).prepare().problem
+    shared = IRIS.changed(loss=mv.OneAgainstAllHinge(10.0)).prepare().problem
     final = solve(shared, "level", gap=1e-6).best
-    machines = one_against_all(shared)
+    machines = mv.one_against_all(shared)
     parts = [machine.objective(final.weights, final.dual[:, k]) for k, machine in enumerate(machines)]
     assert sum(parts) == pytest.approx(final.objective, rel=1e-12)  # r is zero on the simplex
     alone = [solve(machine, "level", gap=1e-6).best for machine in machines]
@@ -82,11 +73,11 @@ def test_separate_machines_with_the_same_weights_are_the_shared_ones() -> None:
 def test_problems_that_cannot_be_taken_apart_are_refused() -> None:
     bank = KernelBank.from_grams(np.eye(4)[None])
     with pytest.raises(ProblemError, match="needs class numbers"):
-        one_against_all(Problem(bank, np.array([1.0, -1.0, 1.0, -1.0])))
-    two = one_against_all(Problem(bank, np.array([3.0, 7.0, 7.0, 3.0]), MulticlassHinge()))
+        mv.one_against_all(mv.Problem(bank, np.array([1.0, -1.0, 1.0, -1.0])))
+    two = mv.one_against_all(mv.Problem(bank, np.array([3.0, 7.0, 7.0, 3.0]), mv.MulticlassHinge()))
     assert [list(machine.y) for machine in two] == [[1.0, -1.0, -1.0, 1.0], [-1.0, 1.0, 1.0, -1.0]]
-    for machine in one_against_all(Problem(bank, np.array([0.0, 1.0, 2.0, 0.0]), MulticlassHinge(3.0))):
-        assert machine.loss == Hinge(3.0, bias=False)
+    for machine in mv.one_against_all(mv.Problem(bank, np.array([0.0, 1.0, 2.0, 0.0]), mv.MulticlassHinge(3.0))):
+        assert machine.loss == mv.Hinge(3.0, bias=False)
 
 
 # odd data
@@ -96,8 +87,8 @@ SOLVERS = ["level", "silp", "spg", "pgd", "simplemkl", "closed-form"]
 
 
 TAKEN: list[tuple[str, Loss]] = [
-    *[(solver, loss) for solver in SOLVERS for loss in (MulticlassHinge(10.0), OneAgainstAllHinge(10.0))],
-    ("ufo", MulticlassHinge(10.0)),
+    *[(solver, loss) for solver in SOLVERS for loss in (mv.MulticlassHinge(10.0), mv.OneAgainstAllHinge(10.0))],
+    ("ufo", mv.MulticlassHinge(10.0)),
 ]
 
 
@@ -107,9 +98,9 @@ TAKEN: list[tuple[str, Loss]] = [
 def test_classes_may_be_numbered_anyhow(solver: str, numbers: tuple[int, ...], loss: Loss) -> None:
     """No class is invented between the labels, the k-th smallest is column k, and predictions are named as given."""
     order = np.argsort(numbers)
-    regularizer = GroupSquaredPlusL1(1.0, 0.1) if solver == "ufo" else Simplex()
-    posed = Problem(BANK, np.array(numbers)[np.arange(12) % 3], loss, regularizer)
-    usual = Problem(BANK, np.argsort(order)[np.arange(12) % 3], loss, regularizer)
+    regularizer = mv.GroupSquaredPlusL1(1.0, 0.1) if solver == "ufo" else mv.Simplex()
+    posed = mv.Problem(BANK, np.array(numbers)[np.arange(12) % 3], loss, regularizer)
+    usual = mv.Problem(BANK, np.argsort(order)[np.arange(12) % 3], loss, regularizer)
     assert posed.loss.dual_shape(posed.y) == (12, 3)
     found, plain = (solve(each, solver, max_iter=20).best for each in (posed, usual))
     np.testing.assert_array_equal(found.dual, plain.dual)
@@ -151,4 +142,4 @@ def test_each_class_against_the_rest_takes_two_kernels(seed: int, positive: str,
 
 
 def test_a_problem_of_several_classes_says_so_in_a_notebook() -> None:
-    assert "12 of 3 classes" in html_of(Problem(BANK, np.arange(12) % 3.0, MulticlassHinge()))
+    assert "12 of 3 classes" in html_of(mv.Problem(BANK, np.arange(12) % 3.0, mv.MulticlassHinge()))

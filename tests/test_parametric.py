@@ -12,41 +12,25 @@ from _shown import html_of
 from scipy.optimize import minimize
 from sklearn.svm import SVC
 
+import mklviz as mv
 from mklviz.context import interruptible
 from mklviz.engine import available_solvers, solve, solver_classes
 from mklviz.engine.run import describe
 from mklviz.errors import BankTooLarge, Interrupted, KernelError, ProblemError, UnsupportedProblem
 from mklviz.inner.oracle import SvmOracle
-from mklviz.kernels import (
-    Gaussian,
-    LearnedGaussian,
-    LearnedPolynomial,
-    ParametricBank,
-    ParametricKernel,
-    ProductBank,
-)
-from mklviz.problem import (
-    GroupSquaredPlusL1,
-    Hinge,
-    L1Penalty,
-    Logistic,
-    MulticlassHinge,
-    Problem,
-    Squared,
-)
 
-BUILT_IN: dict[str, ParametricKernel | list[ParametricKernel]] = {
-    "line": LearnedPolynomial(1),
-    "square": LearnedPolynomial(2),
-    "fifth power": LearnedPolynomial(5),
-    "polynomials": [LearnedPolynomial(p) for p in (1, 2, 3)],
-    "Gaussian": LearnedGaussian(),
-    "groups": LearnedGaussian(groups=((0, 2), (1,))),
-    "both": [LearnedPolynomial(2), LearnedGaussian()],
+BUILT_IN: dict[str, mv.ParametricKernel | list[mv.ParametricKernel]] = {
+    "line": mv.LearnedPolynomial(1),
+    "square": mv.LearnedPolynomial(2),
+    "fifth power": mv.LearnedPolynomial(5),
+    "polynomials": [mv.LearnedPolynomial(p) for p in (1, 2, 3)],
+    "Gaussian": mv.LearnedGaussian(),
+    "groups": mv.LearnedGaussian(groups=((0, 2), (1,))),
+    "both": [mv.LearnedPolynomial(2), mv.LearnedGaussian()],
 }
 
 
-class Cauchy(ParametricKernel):
+class Cauchy(mv.ParametricKernel):
     """1 / (1 + sum_k d_k (x_k - z_k)^2), as a user might write it."""
 
     label = "Cauchy kernel"
@@ -73,7 +57,7 @@ def cube(points: Array, weights: Array) -> Array:
 # -- what is refused, with the numbers
 
 
-def wrong(change: dict[str, Any]) -> ParametricKernel:
+def wrong(change: dict[str, Any]) -> mv.ParametricKernel:
     return type("Wrong", (Cauchy,), change)()
 
 
@@ -130,24 +114,24 @@ WRONG = {
 def test_a_kernel_that_does_not_fit_together_is_refused_with_the_numbers(change):
     changed, message = WRONG[change]
     with pytest.raises(KernelError, match=message):
-        ParametricBank.build(blobs(40)[0], wrong(changed))
+        mv.ParametricBank.build(blobs(40)[0], wrong(changed))
 
 
 def test_banks_that_cannot_be_are_refused():
     X, _ = blobs(20)
-    for kernel in ([], "polynomial", [LearnedPolynomial(), Gaussian()]):
+    for kernel in ([], "polynomial", [mv.LearnedPolynomial(), mv.Gaussian()]):
         with pytest.raises(KernelError, match="takes a ParametricKernel"):
-            ParametricBank.build(X, kernel)
+            mv.ParametricBank.build(X, kernel)
     for degree in (0, 1.5, -1, True):
         with pytest.raises(KernelError, match="whole number from 1 on"):
-            LearnedPolynomial(degree)
+            mv.LearnedPolynomial(degree)
     with pytest.raises(KernelError, match="Group 1 must list columns"):
-        ParametricBank.build(X, LearnedGaussian(groups=((3,),)))
+        mv.ParametricBank.build(X, mv.LearnedGaussian(groups=((3,),)))
     with pytest.raises(KernelError, match="must be a table"):
-        ParametricBank.build(X[0], LearnedPolynomial())
+        mv.ParametricBank.build(X[0], mv.LearnedPolynomial())
     with pytest.raises(BankTooLarge, match="use fewer samples"):
-        ParametricBank.check_size(100_000, 10)
-    bank = ParametricBank.build(X, LearnedPolynomial())
+        mv.ParametricBank.check_size(100_000, 10)
+    bank = mv.ParametricBank.build(X, mv.LearnedPolynomial())
     for ask in (lambda: bank.quad(np.ones(20)), lambda: bank.products(np.ones(20), np.array([0]))):
         with pytest.raises(UnsupportedProblem, match="sum of kernels"):
             ask()
@@ -158,7 +142,7 @@ def test_banks_that_cannot_be_are_refused():
     with pytest.raises(KernelError, match=r"not finite at d = \(1e\+200"):
         bank.combine(np.full(4, 1e200))
     with pytest.raises(ProblemError, match="kernel with parameters has only one function"):
-        Problem(bank, np.sign(X[:, 0]), Hinge(1.0), GroupSquaredPlusL1())
+        mv.Problem(bank, np.sign(X[:, 0]), mv.Hinge(1.0), mv.GroupSquaredPlusL1())
 
 
 # -- the built-in ones and the bank
@@ -171,7 +155,7 @@ def test_slopes_are_the_derivatives_of_the_quadratic_form_however_it_is_cut(name
     if tile:
         monkeypatch.setattr("mklviz.kernels.parametric.TILE", tile)
     X, _ = blobs(20)
-    bank = ParametricBank.build(X, BUILT_IN[name])
+    bank = mv.ParametricBank.build(X, BUILT_IN[name])
     rng = np.random.default_rng(1)
     weights, beta = 0.1 + rng.exponential(size=len(bank)) / len(bank), rng.normal(size=(20, 2))
     beta[rng.random(20) < 0.3] = 0.0  # samples that are no support vectors
@@ -188,8 +172,8 @@ def test_the_polynomial_is_its_formula_and_a_sum_has_parameters_of_its_own_for_e
     X, _ = blobs(20)
     rng = np.random.default_rng(0)
     weights, others = rng.exponential(size=4), rng.exponential(size=4)
-    np.testing.assert_allclose(ParametricBank.build(X, LearnedPolynomial(3)).combine(weights), cube(X, weights))
-    both = ParametricBank.build(X, [LearnedPolynomial(3), LearnedPolynomial(1)], feature_names=["a", "b", "c"])
+    np.testing.assert_allclose(mv.ParametricBank.build(X, mv.LearnedPolynomial(3)).combine(weights), cube(X, weights))
+    both = mv.ParametricBank.build(X, [mv.LearnedPolynomial(3), mv.LearnedPolynomial(1)], feature_names=["a", "b", "c"])
     line = others[0] + (X * others[1:]) @ X.T
     np.testing.assert_allclose(both.combine(np.append(weights, others)), cube(X, weights) + line, rtol=1e-12)
     assert both.names[:2] == ["constant (polynomial of degree 3)", "a (polynomial of degree 3)"]
@@ -199,7 +183,7 @@ def test_the_polynomial_is_its_formula_and_a_sum_has_parameters_of_its_own_for_e
 def test_new_points_meet_the_samples_as_samples_do_and_parts_need_only_their_parameters():
     X, _ = blobs(30)
     weights = np.array([0.3, 1.0, 0.0, 0.2])
-    bank = ParametricBank.build(X, LearnedPolynomial(2))
+    bank = mv.ParametricBank.build(X, mv.LearnedPolynomial(2))
     np.testing.assert_allclose(bank.cross(X[:5]).combine(weights), bank.combine(weights)[:5], atol=1e-13)
     part = bank.part(np.array([0, 1, 3]), np.array([4, 7]))
     np.testing.assert_allclose(part.cross(X).combine(weights[[0, 1, 3]]), bank.combine(weights)[:, [4, 7]], atol=1e-13)
@@ -211,7 +195,7 @@ def test_predictions_are_those_of_the_kernel_written_out():
     X, y = blobs(60, 0.1)
     old, new, y = X[:40], X[40:], y[:40]
     weights = np.array([0.5, 0.0, 1.0, 0.2])
-    problem = Problem(ParametricBank.build(old, LearnedPolynomial(3)), y, Hinge(10.0), L1Penalty(1.0))
+    problem = mv.Problem(mv.ParametricBank.build(old, mv.LearnedPolynomial(3)), y, mv.Hinge(10.0), mv.L1Penalty(1.0))
     point = SvmOracle(problem, 1e-10).solve(weights)
     machine = SVC(C=10.0, kernel="precomputed", tol=1e-10).fit(cube(old, weights), y)
     expected = machine.decision_function((weights[0] + (new * weights[1:]) @ old.T) ** 3)
@@ -231,7 +215,7 @@ def test_a_long_evaluation_is_left_between_two_tiles(monkeypatch):
     X, _ = blobs(60)
     weights, asked = np.ones(4), []
 
-    class Counted(LearnedPolynomial):
+    class Counted(mv.LearnedPolynomial):
         def values(self, *given):  # type: ignore[no-untyped-def]
             asked.append("values")
             return super().values(*given)
@@ -240,7 +224,7 @@ def test_a_long_evaluation_is_left_between_two_tiles(monkeypatch):
             asked.append("forms")
             return super().forms(*given)
 
-    bank = ParametricBank.build(X, Counted(2))
+    bank = mv.ParametricBank.build(X, Counted(2))
 
     def stop() -> None:
         if asked:
@@ -265,7 +249,7 @@ def test_a_long_evaluation_is_left_between_two_tiles(monkeypatch):
 
 def test_a_parametric_problem_says_what_it_is():
     X, y = blobs(30)
-    problem = Problem(ParametricBank.build(X, Cauchy()), y, Hinge(10.0), L1Penalty(1.0))
+    problem = mv.Problem(mv.ParametricBank.build(X, Cauchy()), y, mv.Hinge(10.0), mv.L1Penalty(1.0))
     assert not problem.convex
     assert problem.no_bound.startswith("A problem in the parameters of a kernel is not convex")
     assert np.isnan(problem.lower_bound(np.zeros(30)))
@@ -284,15 +268,15 @@ def test_a_parametric_problem_says_what_it_is():
 
 
 def stated_product(X: Array) -> tuple[Any, Any]:
-    return ProductBank.build(X), ParametricBank.build(X, LearnedGaussian())
+    return mv.ProductBank.build(X), mv.ParametricBank.build(X, mv.LearnedGaussian())
 
 
 def stated_groups(X: Array) -> tuple[Any, Any]:
     groups = ((0, 2), (1,))
-    return ProductBank.build(X, groups), ParametricBank.build(X, LearnedGaussian(groups))
+    return mv.ProductBank.build(X, groups), mv.ParametricBank.build(X, mv.LearnedGaussian(groups))
 
 
-LOSSES = [Hinge(10.0), Logistic(10.0), Squared(10.0), MulticlassHinge(10.0)]
+LOSSES = [mv.Hinge(10.0), mv.Logistic(10.0), mv.Squared(10.0), mv.MulticlassHinge(10.0)]
 
 
 @pytest.mark.each_value
@@ -308,7 +292,7 @@ def test_a_product_stated_by_parameters_takes_the_same_steps(pair, name, options
     X, y = blobs(30, 0.1)
     rough = loss.multiclass and name == "spg"
     y = np.maximum(y, 0.0) if loss.multiclass else y
-    traces = [solve(Problem(bank, y, loss, L1Penalty(1.0)), name, max_iter=10, **options) for bank in pair(X)]
+    traces = [solve(mv.Problem(bank, y, loss, mv.L1Penalty(1.0)), name, max_iter=10, **options) for bank in pair(X)]
     if rough:
         assert traces[0].best.objective == pytest.approx(traces[1].best.objective, rel=1e-2)
         return
@@ -344,14 +328,14 @@ def reference_minima(written: Any, m: int, y: Array, C: float, starts: int = 4) 
 
 
 WRITTEN_OUT = {
-    "square": (LearnedPolynomial(2), lambda X, d: (d[0] + (X * d[1:]) @ X.T) ** 2, 4),
+    "square": (mv.LearnedPolynomial(2), lambda X, d: (d[0] + (X * d[1:]) @ X.T) ** 2, 4),
     "two powers": (
-        [LearnedPolynomial(1), LearnedPolynomial(2)],
+        [mv.LearnedPolynomial(1), mv.LearnedPolynomial(2)],
         lambda X, d: d[0] + (X * d[1:4]) @ X.T + (d[4] + (X * d[5:]) @ X.T) ** 2,
         8,
     ),
     "groups": (
-        LearnedGaussian(groups=((0, 2), (1,))),
+        mv.LearnedGaussian(groups=((0, 2), (1,))),
         lambda X, d: np.exp(-(((X[:, None] - X[None]) ** 2) @ d[[0, 1, 0]])),
         2,
     ),
@@ -366,7 +350,7 @@ def test_the_best_of_several_starts_is_the_best_that_another_optimiser_finds_wit
     """Where the projected gradient is 1e-5 of W, W is flat to 1e-4 of it; L-BFGS-B stops at kinks a little above."""
     kernel, written, m = WRITTEN_OUT[name]
     X, y = blobs(30, 0.15)
-    problem = Problem(ParametricBank.build(X, kernel), y, Hinge(5.0), L1Penalty(1.0))
+    problem = mv.Problem(mv.ParametricBank.build(X, kernel), y, mv.Hinge(5.0), mv.L1Penalty(1.0))
     least = reference_minima(lambda d: written(X, d), m, y, 5.0)[0]
     options = {"spectral": True} if solver == "pgd" else {}
     ends = [solve(problem, solver, projected_gradient=1e-5, random_start=k, **options).best for k in range(4)]

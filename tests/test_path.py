@@ -15,17 +15,7 @@ import mklviz as mv
 from mklviz.contract import Iterate
 from mklviz.engine import make_solver, parameters, solve, solver_classes, with_parameter
 from mklviz.errors import Interrupted, MklvizError, ProblemError, SolverError, UnsupportedProblem
-from mklviz.problem import (
-    BlockL1,
-    ElasticNet,
-    GroupSquaredPlusL1,
-    Hinge,
-    L1Penalty,
-    LpPenalty,
-    Problem,
-    Regularizer,
-    Simplex,
-)
+from mklviz.problem import Regularizer
 from mklviz.solvers.level import Level
 
 X, LABELS = blobs(40, 0.2)
@@ -35,7 +25,7 @@ GAP = 1e-3
 SOLVERS = list(solver_classes())
 
 
-def posed(kind: str) -> Problem:
+def posed(kind: str) -> mv.Problem:
     return formulate(kind, BANK, LABELS, 10.0)
 
 
@@ -75,11 +65,11 @@ def test_a_path_without_a_solver_takes_the_recommended_one(kind: str, solver: st
 @pytest.mark.parametrize(
     ("regularizer", "name", "values"),
     [
-        (BlockL1(1.0), "lam", [3.0, 1.0, 0.3]),
-        (L1Penalty(1.0), "sigma", [3.0, 1.0]),
-        (LpPenalty(2.0, 1.0), "p", [4.0, 2.0, 1.5]),
-        (ElasticNet(1.0, 1.0), "l2", [0.1, 1.0]),
-        (Simplex(), "C", [100.0, 1.0]),
+        (mv.BlockL1(1.0), "lam", [3.0, 1.0, 0.3]),
+        (mv.L1Penalty(1.0), "sigma", [3.0, 1.0]),
+        (mv.LpPenalty(2.0, 1.0), "p", [4.0, 2.0, 1.5]),
+        (mv.ElasticNet(1.0, 1.0), "l2", [0.1, 1.0]),
+        (mv.Simplex(), "C", [100.0, 1.0]),
     ],
 )
 def test_any_number_of_the_problem_may_vary(regularizer: Regularizer, name: str, values: list[float]) -> None:
@@ -162,17 +152,19 @@ def test_what_varies_must_be_one_number_that_the_problem_has() -> None:
 
 
 def test_path_values_fall_from_lambda_max() -> None:
-    base = replace(posed("hinge, simplex"), regularizer=BlockL1(0.7))
+    base = replace(posed("hinge, simplex"), regularizer=mv.BlockL1(0.7))
     values = mv.path_values(base, "lam", count=5, ratio=1e-2)
     assert values[0] == pytest.approx(mv.lambda_max(base))
     np.testing.assert_allclose(values[1:] / values[:-1], 10.0**-0.5)
 
 
 @pytest.mark.parametrize(
-    "regularizer", [BlockL1(1.0), L1Penalty(1.0), ElasticNet(1.0, 1.0), GroupSquaredPlusL1(1.0, 1.0)], ids=repr
+    "regularizer",
+    [mv.BlockL1(1.0), mv.L1Penalty(1.0), mv.ElasticNet(1.0, 1.0), mv.GroupSquaredPlusL1(1.0, 1.0)],
+    ids=repr,
 )
 def test_values_of_c_rise_from_where_the_first_kernel_gets_weight(regularizer: Regularizer) -> None:
-    base = Problem(BANK, RARE, Hinge(3.0), regularizer)
+    base = mv.Problem(BANK, RARE, mv.Hinge(3.0), regularizer)
     first = mv.path_values(base, "C", count=3)[0]
     price = getattr(regularizer, regularizer.price_name)
     assert mv.lambda_max(with_parameter(base, "C", first)) == pytest.approx(price, rel=1e-5)
@@ -204,7 +196,7 @@ class Frail(Level):
     runs = 0
     breaks: Exception
 
-    def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
+    def iterates(self, problem: mv.Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield what Level yields, for a while."""
         self.runs += 1
         for step, iterate in enumerate(super().iterates(problem, start)):

@@ -12,20 +12,11 @@ from _problems import blobs, random_grams
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
+import mklviz as mv
 from mklviz.engine import solve
 from mklviz.errors import KernelError, ProblemError
 from mklviz.kernels import Gaussian, KernelBank, Laplacian, Linear, Polynomial, interface
-from mklviz.problem import (
-    Hinge,
-    Logistic,
-    Loss,
-    LpBall,
-    MulticlassHinge,
-    OneAgainstAllHinge,
-    Predictor,
-    Problem,
-    Simplex,
-)
+from mklviz.problem import Loss
 
 RNG = np.random.default_rng(12)
 X, LABELS = blobs(40, 0.1, seed=2)
@@ -33,12 +24,12 @@ NEW = RNG.normal(size=(23, 3))
 FAMILIES = [Gaussian(widths=(0.5, 2.0), on="all+each"), Laplacian(widths=(1.0,)), Polynomial(degrees=(1, 2), on="each")]
 
 
-def posed(loss: Loss, normalize: str = "trace") -> Problem:
+def posed(loss: Loss, normalize: str = "trace") -> mv.Problem:
     y = LABELS + 0.3 * np.sin(np.arange(40)) if loss.regression else LABELS
-    return Problem(KernelBank.build(X, FAMILIES, normalize), y, loss)
+    return mv.Problem(KernelBank.build(X, FAMILIES, normalize), y, loss)
 
 
-def sparse_point(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+def sparse_point(problem: mv.Problem) -> tuple[np.ndarray, np.ndarray]:
     """Weights on four kernels and dual variables on some samples."""
     weights = np.zeros(problem.m)
     weights[[0, 3, 4, problem.m - 1]] = 0.4, 0.3, 0.2, 0.1
@@ -51,7 +42,7 @@ def sparse_point(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     return weights, problem.loss.dual_from_signed(signed, problem.y)
 
 
-def by_definition(problem: Problem, weights: np.ndarray, dual: np.ndarray, new: np.ndarray) -> np.ndarray:
+def by_definition(problem: mv.Problem, weights: np.ndarray, dual: np.ndarray, new: np.ndarray) -> np.ndarray:
     """sum_k d_k K_k(new, x_i) beta_i + b over every kernel and every sample."""
     signed = problem.loss.signed(dual, problem.y)
     bias = problem.loss.primal(problem.bank.combine(weights) @ signed, problem.y)[1]
@@ -78,7 +69,7 @@ def test_decision_values_are_the_full_kernel_sum(loss: Loss, normalize: str) -> 
 
 @pytest.mark.parametrize("rows", [1, 7, 23, 1000])
 def test_blocks_of_any_length_give_the_same_values(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = posed(Hinge(5.0), "diagonal")
+    problem = posed(mv.Hinge(5.0), "diagonal")
     predictor = problem.predictor(*sparse_point(problem))
     expected = predictor.decision_values(NEW)
     monkeypatch.setattr(interface, "BLOCK", rows * len(predictor.support))
@@ -86,7 +77,7 @@ def test_blocks_of_any_length_give_the_same_values(rows: int, monkeypatch: pytes
 
 
 def test_no_new_points_no_weights_and_no_support_vectors_are_fine() -> None:
-    problem = posed(Hinge(5.0))
+    problem = posed(mv.Hinge(5.0))
     weights, dual = sparse_point(problem)
     assert problem.predictor(weights, dual).decision_values(np.empty((0, 3))).shape == (0,)
     for d, a in ((0.0 * weights, dual), (weights, 0.0 * dual)):
@@ -94,10 +85,10 @@ def test_no_new_points_no_weights_and_no_support_vectors_are_fine() -> None:
         np.testing.assert_array_equal(predictor.decision_values(NEW), np.full(23, predictor.bias))
 
 
-@pytest.mark.parametrize("loss", [MulticlassHinge(200.0), OneAgainstAllHinge(200.0)], ids=repr)
+@pytest.mark.parametrize("loss", [mv.MulticlassHinge(200.0), mv.OneAgainstAllHinge(200.0)], ids=repr)
 def test_with_several_classes_the_largest_decision_names_the_class(loss: Loss) -> None:
     y = np.arange(40) % 3.0
-    problem = Problem(KernelBank.build(X + np.eye(3)[np.arange(40) % 3] * 3.0, FAMILIES), y, loss)
+    problem = mv.Problem(KernelBank.build(X + np.eye(3)[np.arange(40) % 3] * 3.0, FAMILIES), y, loss)
     final = solve(problem, "spg", gap=1e-4).best
     predictor = problem.predictor(final.weights, final.dual)
     signed = loss.signed(final.dual, y)
@@ -125,7 +116,7 @@ class Counting(Gaussian):
 
 def test_only_support_vectors_and_kernels_with_weight_are_evaluated(monkeypatch: pytest.MonkeyPatch) -> None:
     families = [Counting(widths=(0.5, 1.0, 2.0), on="all+each")]
-    problem = Problem(KernelBank.build(X, families), LABELS, Hinge(5.0))
+    problem = mv.Problem(KernelBank.build(X, families), LABELS, mv.Hinge(5.0))
     dual, weights = np.zeros(40), np.zeros(problem.m)
     support = [2, 5, 11, 14, 30, 33]
     dual[support] = 1.0
@@ -141,8 +132,8 @@ def test_only_support_vectors_and_kernels_with_weight_are_evaluated(monkeypatch:
 
 
 def test_no_block_grows_with_the_number_of_new_points() -> None:
-    problem = Problem(KernelBank.build(X, [Counting(widths=(1.0,))]), LABELS, Hinge(5.0))
-    _, dual = sparse_point(posed(Hinge(5.0)))
+    problem = mv.Problem(KernelBank.build(X, [Counting(widths=(1.0,))]), LABELS, mv.Hinge(5.0))
+    _, dual = sparse_point(posed(mv.Hinge(5.0)))
     predictor = problem.predictor(np.ones(1), dual)
     Counting.asked = []
     predictor.decision_values(np.zeros((200_000, 3)))
@@ -152,7 +143,7 @@ def test_no_block_grows_with_the_number_of_new_points() -> None:
 
 def test_what_is_kept_and_pickled_does_not_hold_the_bank() -> None:
     rows = RNG.normal(size=(300, 3))
-    problem = Problem(KernelBank.build(rows, FAMILIES), np.where(np.arange(300) % 2, 1.0, -1.0), Hinge(5.0))
+    problem = mv.Problem(KernelBank.build(rows, FAMILIES), np.where(np.arange(300) % 2, 1.0, -1.0), mv.Hinge(5.0))
     dual = np.zeros(300)
     dual[:4] = 2.0
     predictor = problem.predictor(np.eye(problem.m)[2], dual)
@@ -169,7 +160,7 @@ def test_what_is_kept_and_pickled_does_not_hold_the_bank() -> None:
 def test_gram_banks_take_all_kernel_values_or_only_those_needed(normalize: str) -> None:
     grams, values = random_grams(3, 12, seed=1), RNG.normal(size=(3, 5, 12))
     y = np.where(np.arange(12) % 2, 1.0, -1.0)
-    problem = Problem(KernelBank.from_grams([4.0 * gram for gram in grams], normalize=normalize), y, Hinge(2.0))
+    problem = mv.Problem(KernelBank.from_grams([4.0 * gram for gram in grams], normalize=normalize), y, mv.Hinge(2.0))
     dual = np.where(np.isin(np.arange(12), [1, 2, 8, 9]), 1.5, 0.0)
     weights = np.array([0.3, 0.0, 0.7])
     predictor = problem.predictor(weights, dual)
@@ -217,11 +208,11 @@ def test_only_the_logistic_loss_gives_probabilities() -> None:
 
 @pytest.mark.each_value
 @pytest.mark.parametrize("C", [0.1, 30.0])
-@pytest.mark.parametrize("regularizer", [Simplex(), LpBall(2.0)], ids=repr)
+@pytest.mark.parametrize("regularizer", [mv.Simplex(), mv.LpBall(2.0)], ids=repr)
 def test_one_linear_kernel_is_logistic_regression(C: float, regularizer: Any) -> None:
     """On one unscaled linear kernel the weight is one, and min 1/2 ||w||² + C sum log(1 + exp(-y f)) is what
     scikit-learn solves, bias unpenalised."""
-    problem = Problem(KernelBank.build(X, [Linear()], normalize="none"), LABELS, Logistic(C), regularizer)
+    problem = mv.Problem(KernelBank.build(X, [Linear()], normalize="none"), LABELS, mv.Logistic(C), regularizer)
     final = solve(problem, "spg", gap=1e-12, max_iter=500).best
     np.testing.assert_allclose(final.weights, 1.0, rtol=1e-9)
     peer = LogisticRegression(C=C, solver="newton-cholesky", tol=1e-12).fit(X, LABELS)
@@ -236,8 +227,8 @@ def test_one_linear_kernel_is_logistic_regression(C: float, regularizer: Any) ->
 
 
 def test_weights_and_dual_variables_that_do_not_fit_are_refused() -> None:
-    problem = posed(Hinge(5.0))
+    problem = posed(mv.Hinge(5.0))
     weights, dual = sparse_point(problem)
     for d, a in ((weights[1:], dual), (weights, dual[1:]), (weights * np.nan, dual), (weights, dual + np.inf)):
         with pytest.raises(ProblemError, match=rf"need {problem.m} kernel weights and dual variables of shape \(40,\)"):
-            Predictor(problem.bank, problem.loss, problem.y, d, a)
+            mv.Predictor(problem.bank, problem.loss, problem.y, d, a)

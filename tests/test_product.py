@@ -17,26 +17,17 @@ from mklviz.engine import available_solvers, make_solver, solve, solver_classes
 from mklviz.errors import BankTooLarge, KernelError, ProblemError, UnsupportedProblem
 from mklviz.inner.oracle import SvmOracle
 from mklviz.kernels import ProductBank
-from mklviz.problem import (
-    BlockL1,
-    Entropy,
-    GroupSquaredPlusL1,
-    Hinge,
-    L1Penalty,
-    Loss,
-    LpBall,
-    LpPenalty,
-    MulticlassHinge,
-    OneAgainstAllHinge,
-    PowerPenalty,
-    Problem,
-    Regularizer,
-    Simplex,
-    regularizer_families,
-)
+from mklviz.problem import Loss, Regularizer, regularizer_families
 
 LOSSES = [replace(loss, C=10.0) for loss in problems.LOSSES if loss.bias and not loss.multiclass]
-REGULARIZERS = [L1Penalty(1.0), LpPenalty(1.5, 1.0), PowerPenalty(1.5, 1.0), Simplex(), LpBall(2.0), Entropy(1.0)]
+REGULARIZERS = [
+    mv.L1Penalty(1.0),
+    mv.LpPenalty(1.5, 1.0),
+    mv.PowerPenalty(1.5, 1.0),
+    mv.Simplex(),
+    mv.LpBall(2.0),
+    mv.Entropy(1.0),
+]
 
 
 def label(value: object) -> str:
@@ -48,9 +39,9 @@ def distances(X: Array) -> Array:
     return np.moveaxis((X[:, None, :] - X[None, :, :]) ** 2, 2, 0)
 
 
-def posed(loss: Loss | None = None, regularizer: Regularizer | None = None, n: int = 40) -> Problem:
+def posed(loss: Loss | None = None, regularizer: Regularizer | None = None, n: int = 40) -> mv.Problem:
     X, y = blobs(n, 0.1)
-    return Problem(ProductBank.build(X), y, loss or Hinge(10.0), regularizer or L1Penalty(1.0))
+    return mv.Problem(ProductBank.build(X), y, loss or mv.Hinge(10.0), regularizer or mv.L1Penalty(1.0))
 
 
 def svm_value(K: Array, y: Array, C: float) -> float:
@@ -121,7 +112,7 @@ def test_what_was_learned_predicts_new_points_without_the_bank(given):
     new, X, y = X[40:], X[:40], y[:40]
     ahead = np.moveaxis((new[:, None, :] - X[None, :, :]) ** 2, 2, 0)
     bank = ProductBank.from_distances(distances(X)) if given else ProductBank.build(X)
-    problem = Problem(bank, y, Hinge(10.0), L1Penalty(1.0))
+    problem = mv.Problem(bank, y, mv.Hinge(10.0), mv.L1Penalty(1.0))
     weights, end = np.array([0.3, 0.0, 0.5]), solve(problem, "spg").best
     oracle = SvmOracle(problem, 1e-10).solve(weights)
     machine = SVC(C=10.0, kernel="precomputed", tol=1e-10).fit(np.exp(-np.tensordot(weights, distances(X), 1)), y)
@@ -185,7 +176,7 @@ def test_the_objective_is_an_upper_bound_at_its_weights_and_nothing_bounds_from_
     assert np.isnan(best.gap)
 
 
-@pytest.mark.parametrize("regularizer", [GroupSquaredPlusL1()], ids=label)
+@pytest.mark.parametrize("regularizer", [mv.GroupSquaredPlusL1()], ids=label)
 def test_a_price_on_the_norms_of_single_functions_is_refused(regularizer):
     with pytest.raises(ProblemError, match="only one function"):
         posed(regularizer=regularizer)
@@ -228,7 +219,7 @@ def grid_minimum() -> tuple[float, Array]:
 def test_the_minimum_of_two_features_is_that_of_a_grid(name):
     """The last grid has steps of 0.016, where W is flat to about 1e-4 of itself."""
     X, y = blobs(30, 0.1, features=2, seed=3)
-    problem = Problem(ProductBank.build(X), y, Hinge(10.0), L1Penalty(1.0))
+    problem = mv.Problem(ProductBank.build(X), y, mv.Hinge(10.0), mv.L1Penalty(1.0))
     least, where = grid_minimum()
     ends = [solve(problem, name, projected_gradient=1e-5, random_start=k).best for k in range(4)]
     best = min(ends, key=lambda end: end.objective)
@@ -262,13 +253,13 @@ def test_every_loss_and_price_of_weights_ends_at_a_stationary_point(name, loss, 
     assert "nan" not in " ".join(said)
 
 
-@pytest.mark.parametrize("loss", [MulticlassHinge(10.0), OneAgainstAllHinge(10.0)], ids=label)
+@pytest.mark.parametrize("loss", [mv.MulticlassHinge(10.0), mv.OneAgainstAllHinge(10.0)], ids=label)
 @pytest.mark.parametrize("name", ["spg", "pgd"])
 def test_three_classes_at_once_are_told_apart_by_a_product_as_well(name, loss):
     """The slope of the value by differences, and the end of a run, whose training points are nearly all right."""
     data = mv.load_dataset("wine")
     X = (data.X - data.X.mean(0)) / data.X.std(0)
-    problem = Problem(ProductBank.build(X[::3]), data.y[::3], loss, L1Penalty(1.0))
+    problem = mv.Problem(ProductBank.build(X[::3]), data.y[::3], loss, mv.L1Penalty(1.0))
     oracle = SvmOracle(problem, 1e-10)
     weights = np.full(problem.m, 0.1)
     move = 1e-4 * np.eye(problem.m)[0]
@@ -289,13 +280,13 @@ def test_regularizers_by_name_are_either_followed_or_refused():
         problem = posed(regularizer=family())
         reasons = [make_solver(name).refusal(problem) for name in ("spg", "pgd")]
         assert all(bool(reason) is not family.smooth for reason in reasons)
-    assert BlockL1.weighted  # a price of weights in another dress, so it is followed as well
+    assert mv.BlockL1.weighted  # a price of weights in another dress, so it is followed as well
 
 
-def sonar() -> Problem:
+def sonar() -> mv.Problem:
     data = mv.load_dataset("sonar")
     X = (data.X - data.X.mean(0)) / data.X.std(0)
-    return Problem(ProductBank.build(X), data.y, Hinge(10.0), L1Penalty(1.0))
+    return mv.Problem(ProductBank.build(X), data.y, mv.Hinge(10.0), mv.L1Penalty(1.0))
 
 
 def test_starts_on_sonar_find_two_minima():
@@ -328,7 +319,7 @@ def test_random_starts_are_feasible_repeatable_and_told_by_name():
 
 def test_the_projected_gradient_stops_convex_problems_too_where_it_is_asked_for():
     X, y = blobs(40, 0.1)
-    problem = Problem(mv.KernelBank.build(X, [mv.Gaussian(on="each")]), y, Hinge(10.0), L1Penalty(1.0))
+    problem = mv.Problem(mv.KernelBank.build(X, [mv.Gaussian(on="each")]), y, mv.Hinge(10.0), mv.L1Penalty(1.0))
     trace = solve(problem, "spg", gap=None, stop=[mv.ProjectedGradient(1e-2)])
     assert trace.status == "rule"
     assert trace.fact("projected_gradient")[-1] <= 1e-2 * trace.best.objective

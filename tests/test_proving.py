@@ -9,22 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import mklviz as mv
 from mklviz.check.plugin import exact_bound, exact_form, proves_what_it_says
 from mklviz.contract import Solver
 from mklviz.engine import available_solvers, make_solver, solve
 from mklviz.errors import ProblemError
 from mklviz.kernels import Gaussian, KernelBank, Laplacian
 from mklviz.kernels.nystrom import NystromBank
-from mklviz.problem import (
-    BlockL1,
-    EpsilonInsensitive,
-    Hinge,
-    L1Penalty,
-    Logistic,
-    Problem,
-    Simplex,
-    Squared,
-)
 from mklviz.problem.proving import prove, prove_if_doubtful
 from mklviz.problem.rounding import rounding_bound
 
@@ -120,12 +111,12 @@ def test_forms_of_kernels_that_are_computed(which: int) -> None:
 # bounds and verdicts
 
 
-def hostile(C: float, sigma: float, scale: float = 1e5) -> Problem:
+def hostile(C: float, sigma: float, scale: float = 1e5) -> mv.Problem:
     """One linear kernel, so large that s cancels."""
     rng = np.random.default_rng(0)
     x = rng.normal(size=30)
     y = np.where(x + rng.normal(size=30) > 0, 1.0, -1.0)
-    return Problem(KernelBank.from_grams([scale * np.outer(x, x)]), y, Hinge(C=C), L1Penalty(sigma))
+    return mv.Problem(KernelBank.from_grams([scale * np.outer(x, x)]), y, mv.Hinge(C=C), mv.L1Penalty(sigma))
 
 
 def solvers() -> list[type[Solver]]:
@@ -165,8 +156,8 @@ def test_bounds_of_ordinary_problems_are_what_plain_sums_say(monkeypatch: pytest
     monkeypatch.setattr(KernelBank, "quad_compensated", refuse)
     bank = KernelBank.build(X, [Gaussian(on="all+each")])
     y = np.where(X[:, 0] > 0, 1.0, -1.0)
-    for regularizer in (Simplex(), L1Penalty(1.0), BlockL1(1.0)):
-        posed = Problem(bank, y, Hinge(C=100.0), regularizer)
+    for regularizer in (mv.Simplex(), mv.L1Penalty(1.0), mv.BlockL1(1.0)):
+        posed = mv.Problem(bank, y, mv.Hinge(C=100.0), regularizer)
         for name in available_solvers(posed):
             assert solve(posed, name, gap=1e-2, max_iter=20).status in ("converged", "limit"), name
 
@@ -186,7 +177,7 @@ def test_an_s_that_comes_out_too_small_proves_nothing_more() -> None:
 def test_an_optimum_of_nothing_is_certified(C: float) -> None:
     features = np.random.default_rng(0).normal(size=(30, 2))
     bank = KernelBank.build(features, [Gaussian(widths=(0.5, 1.0, 2.0), on="all")])
-    posed = Problem(bank, 0.05 * features[:, 0], EpsilonInsensitive(C=C, epsilon=0.2), BlockL1(1.0))
+    posed = mv.Problem(bank, 0.05 * features[:, 0], mv.EpsilonInsensitive(C=C, epsilon=0.2), mv.BlockL1(1.0))
     for name in available_solvers(posed):
         trace = solve(posed, name, gap=1e-4)
         assert (trace.status, float(trace.gap[-1])) == ("converged", 0.0), name
@@ -198,7 +189,7 @@ def test_the_closed_form_finds_its_way_where_kernels_and_prices_are_far_apart(sc
     x = rng.normal(size=30)
     y = np.where(x + rng.normal(size=30) > 0, 1.0, -1.0)
     gram = scale * np.exp(-(np.subtract.outer(x, x) ** 2) / 2)
-    posed = Problem(KernelBank.from_grams([gram]), y, Logistic(C=1e5), L1Penalty(0.01))
+    posed = mv.Problem(KernelBank.from_grams([gram]), y, mv.Logistic(C=1e5), mv.L1Penalty(0.01))
     trace, other = (solve(posed, name, gap=1e-2, max_iter=20) for name in ("closed-form", "spg"))
     assert trace.status in ("precision", "limit"), trace.reason
     assert trace[1].weights[0] > 100.0 * trace[0].weights[0]
@@ -210,7 +201,7 @@ def test_the_closed_form_finds_its_way_where_kernels_and_prices_are_far_apart(sc
 
 
 @pytest.mark.parametrize("C", [1e-320, 1e-200, 1e200])
-@pytest.mark.parametrize("loss", [Hinge, Logistic, Squared])
-def test_a_cost_beyond_double_precision_is_refused(loss: type[Hinge], C: float) -> None:
+@pytest.mark.parametrize("loss", [mv.Hinge, mv.Logistic, mv.Squared])
+def test_a_cost_beyond_double_precision_is_refused(loss: type[mv.Hinge], C: float) -> None:
     with pytest.raises(ProblemError, match="between 1e-30 and 1e\\+30"):
         loss(C=C)

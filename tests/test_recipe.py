@@ -16,16 +16,7 @@ from mklviz.datasets import list_datasets, load_dataset
 from mklviz.engine import solver_classes
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.kernels import Gaussian, KernelFamily, Laplacian, Linear, Nystrom, Polynomial
-from mklviz.problem import (
-    CustomRegularizer,
-    EpsilonInsensitive,
-    Hinge,
-    L1Penalty,
-    LpBall,
-    Squared,
-    loss_families,
-    regularizer_families,
-)
+from mklviz.problem import loss_families, regularizer_families
 from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice, Split, StopChoice
 from mklviz.recipe.words import read_kernels, read_solvers, read_words
 from mklviz.record import Trace
@@ -117,7 +108,7 @@ def test_what_a_product_has_no_use_for_makes_no_other_recipe() -> None:
 
 def test_words_say_only_what_differs() -> None:
     assert Recipe().to_words() == "data=ionosphere"
-    found = Recipe().changed(source="sonar", loss=EpsilonInsensitive(10.0, epsilon=0.5), regularizer=LpBall(3.0))
+    found = Recipe().changed(source="sonar", loss=mv.EpsilonInsensitive(10.0, epsilon=0.5), regularizer=mv.LpBall(3.0))
     assert found.to_words() == "data=sonar; loss=epsilon-insensitive:C=10,epsilon=0.5; regularizer=lp-ball:p=3"
 
 
@@ -143,7 +134,7 @@ def test_lists_of_numbers_and_options_are_read_with_and_without_blanks() -> None
 
 def test_a_product_begins_with_solvers_and_a_regularizer_that_suit_it() -> None:
     found = Recipe.from_words("solvers=pgd; combination=product")
-    assert found.problem.regularizer == L1Penalty()
+    assert found.problem.regularizer == mv.L1Penalty()
     assert found.solvers == (SolverChoice("pgd"),)
     assert Recipe.from_words("gap=1 %; train=70%").stop.gap == 0.01
 
@@ -191,7 +182,7 @@ WRONG = {
 def test_a_bad_part_gives_a_sentence_and_the_rest_is_used(part: str) -> None:
     C = "loss=hinge:C=7" if part.startswith("C") else "C=7"
     found, wrong = read_words(f"{C}; {part}; by-rows=true", Recipe())
-    assert (found.problem.loss, found.kernels.by_rows) == (Hinge(7.0), True)
+    assert (found.problem.loss, found.kernels.by_rows) == (mv.Hinge(7.0), True)
     assert len(wrong) == 1
     assert WRONG[part] in wrong[0]
     assert wrong[0].endswith((".", "?"))
@@ -248,7 +239,7 @@ def test_a_part_left_out_of_the_json_has_its_default() -> None:
     assert Recipe.from_json('{"version": 1, "data": {"source": "sonar"}}') == Recipe(DataChoice("sonar"))
 
 
-class HalfSquares(CustomRegularizer):
+class HalfSquares(mv.CustomRegularizer):
     label = "half squares"
 
     def value(self, weights: Any) -> float:
@@ -321,7 +312,7 @@ def test_weights_of_classes_are_refused_where_there_is_no_place_for_them() -> No
     with pytest.raises(ProblemError, match=r"class_weight is None or .balanced., but 'fair'"):
         Recipe().changed(class_weight="fair")
     with pytest.raises(ProblemError, match="no classes to balance"):
-        Recipe().changed(class_weight="balanced", loss=Squared(1.0))
+        Recipe().changed(class_weight="balanced", loss=mv.Squared(1.0))
 
 
 def test_words_of_recipes_are_taken_wherever_their_things_are() -> None:

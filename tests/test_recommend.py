@@ -14,18 +14,6 @@ import mklviz as mv
 from mklviz.engine import KINDS, ProblemSize, available_solvers, kind_of, recommend, rivals, solver_classes
 from mklviz.errors import UnsupportedProblem
 from mklviz.kernels import Gaussian, KernelBank, NystromBank, ProductBank
-from mklviz.problem import (
-    BlockL1,
-    Hinge,
-    L1Penalty,
-    Logistic,
-    LpBall,
-    MulticlassHinge,
-    OneAgainstAllHinge,
-    Problem,
-    Simplex,
-    Squared,
-)
 
 ROOT = Path(__file__).parents[1]
 X, Y = blobs(24, 0.2, seed=3)
@@ -40,23 +28,23 @@ def test_the_recommended_solver_can_follow(kind: str) -> None:
 @pytest.mark.parametrize(
     ("posed", "kind"),
     [
-        (Problem(small_bank(X), Y, Hinge(100.0)), "svm-sparse"),
-        (Problem(small_bank(X), Y), "svm-flat"),
-        (Problem(small_bank(X), np.arange(24) % 3, OneAgainstAllHinge(10.0)), "classes-flat"),
-        (Problem(small_bank(X), np.arange(24) % 3, MulticlassHinge(1.0)), "classes-flat"),
-        (Problem(small_bank(X), np.arange(24) % 3, MulticlassHinge(100.0)), "simplex"),
-        (Problem(small_bank(X), Y, Hinge(10.0), L1Penalty(1.0)), "svm-priced"),
-        (Problem(small_bank(X), Y, Hinge(10.0, bias=False)), "simplex"),
-        (Problem(NystromBank.build(X, [Gaussian()], 10), Y), "simplex"),
-        (Problem(NystromBank.build(X, [Gaussian()], 10), Y, Hinge(1.0), L1Penalty(1.0)), "priced"),
-        (Problem(small_bank(X), Y, Logistic(10.0), BlockL1(1.0)), "smooth"),
-        (Problem(small_bank(X), Y, Squared(10.0), L1Penalty(1.0)), "smooth"),
-        (Problem(NystromBank.build(X, [Gaussian()], 10), Y, Logistic(1.0), BlockL1(1.0)), "priced"),
-        (Problem(small_bank(X), Y, Hinge(10.0), LpBall(2.0)), "dense"),
-        (Problem(ProductBank.build(X), Y, Hinge(10.0), L1Penalty(1.0)), "product"),
+        (mv.Problem(small_bank(X), Y, mv.Hinge(100.0)), "svm-sparse"),
+        (mv.Problem(small_bank(X), Y), "svm-flat"),
+        (mv.Problem(small_bank(X), np.arange(24) % 3, mv.OneAgainstAllHinge(10.0)), "classes-flat"),
+        (mv.Problem(small_bank(X), np.arange(24) % 3, mv.MulticlassHinge(1.0)), "classes-flat"),
+        (mv.Problem(small_bank(X), np.arange(24) % 3, mv.MulticlassHinge(100.0)), "simplex"),
+        (mv.Problem(small_bank(X), Y, mv.Hinge(10.0), mv.L1Penalty(1.0)), "svm-priced"),
+        (mv.Problem(small_bank(X), Y, mv.Hinge(10.0, bias=False)), "simplex"),
+        (mv.Problem(NystromBank.build(X, [Gaussian()], 10), Y), "simplex"),
+        (mv.Problem(NystromBank.build(X, [Gaussian()], 10), Y, mv.Hinge(1.0), mv.L1Penalty(1.0)), "priced"),
+        (mv.Problem(small_bank(X), Y, mv.Logistic(10.0), mv.BlockL1(1.0)), "smooth"),
+        (mv.Problem(small_bank(X), Y, mv.Squared(10.0), mv.L1Penalty(1.0)), "smooth"),
+        (mv.Problem(NystromBank.build(X, [Gaussian()], 10), Y, mv.Logistic(1.0), mv.BlockL1(1.0)), "priced"),
+        (mv.Problem(small_bank(X), Y, mv.Hinge(10.0), mv.LpBall(2.0)), "dense"),
+        (mv.Problem(ProductBank.build(X), Y, mv.Hinge(10.0), mv.L1Penalty(1.0)), "product"),
     ],
 )
-def test_kinds_are_told_by_loss_regularizer_and_kernels(posed: Problem, kind: str) -> None:
+def test_kinds_are_told_by_loss_regularizer_and_kernels(posed: mv.Problem, kind: str) -> None:
     found = kind_of(posed)
     assert found is not None
     assert found.name == kind
@@ -67,12 +55,12 @@ def test_a_million_kernels_are_newtons_too() -> None:
     points, y = blobs(24, features=12)
     bank = KernelBank.build(points, [Gaussian(on="random:200")], max_bytes=2**20)
     assert "on the fly" in bank.backend
-    assert recommend(Problem(bank, y, Hinge(10.0), Simplex())) == "newton"
-    assert recommend(Problem(bank, y, Hinge(10.0), LpBall(4 / 3))) == "closed-form"
+    assert recommend(mv.Problem(bank, y, mv.Hinge(10.0), mv.Simplex())) == "newton"
+    assert recommend(mv.Problem(bank, y, mv.Hinge(10.0), mv.LpBall(4 / 3))) == "closed-form"
 
 
 def test_the_size_tells_svms_on_the_simplex_apart() -> None:
-    posed, large = Problem(small_bank(X), Y, Hinge(1.0)), 10**9
+    posed, large = mv.Problem(small_bank(X), Y, mv.Hinge(1.0)), 10**9
     for size, solver in (
         ((200, 16, large), "silp"),
         ((200, 17, large), "closed-form"),

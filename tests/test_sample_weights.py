@@ -27,21 +27,7 @@ from mklviz.errors import ProblemError, UnsupportedProblem
 from mklviz.inner.choice import inner_solver
 from mklviz.inner.oracle import SvmOracle
 from mklviz.kernels import Gaussian, KernelBank
-from mklviz.problem import (
-    BlockL1,
-    EpsilonInsensitive,
-    GroupSquaredPlusL1,
-    Hinge,
-    L1Penalty,
-    Logistic,
-    Loss,
-    MulticlassHinge,
-    Problem,
-    Regularizer,
-    Simplex,
-    Squared,
-    losses,
-)
+from mklviz.problem import Loss, Regularizer, losses
 from mklviz.problem.losses import loss_families
 from mklviz.solvers.level import coarse_solution, some_samples
 from mklviz.typing import Array
@@ -64,13 +50,13 @@ def given(grams: Array) -> KernelBank:
     return KernelBank.from_grams(grams, normalize="none")
 
 
-def weighted(loss: Loss, weights: Array, regularizer: Regularizer | None = None) -> Problem:
-    return Problem(given(TINY_GRAMS), targets_of(loss), loss, regularizer or Simplex(), weights)
+def weighted(loss: Loss, weights: Array, regularizer: Regularizer | None = None) -> mv.Problem:
+    return mv.Problem(given(TINY_GRAMS), targets_of(loss), loss, regularizer or mv.Simplex(), weights)
 
 
-def repeated(loss: Loss, regularizer: Regularizer | None = None) -> Problem:
+def repeated(loss: Loss, regularizer: Regularizer | None = None) -> mv.Problem:
     bank = given(TINY_GRAMS[:, REPEATED][:, :, REPEATED])
-    return Problem(bank, targets_of(loss)[REPEATED], loss, regularizer or Simplex())
+    return mv.Problem(bank, targets_of(loss)[REPEATED], loss, regularizer or mv.Simplex())
 
 
 def spread(dual: Array) -> Array:
@@ -106,10 +92,10 @@ SOME = REGULARIZERS[:1] + REGULARIZERS[1::2]  # the simplex, which some methods 
 POSED = [weighted(loss, UNEVEN, regularizer) for regularizer in SOME for loss in EVERY_LOSS]
 
 
-def taken(name: str) -> list[Problem]:
+def taken(name: str) -> list[mv.Problem]:
     """Return a problem of each regularizer that a solver takes: of the losses one after the other."""
     solver = make_solver(name)
-    found: list[Problem] = []
+    found: list[mv.Problem] = []
     for number, start in enumerate(range(0, len(POSED), len(EVERY_LOSS))):
         some = [problem for problem in POSED[start : start + len(EVERY_LOSS)] if not solver.refusal(problem)]
         found += [some[number % len(some)]] if some else []
@@ -132,18 +118,18 @@ def test_every_solver_finds_the_conic_optimum(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["silp", "level", "simplemkl", "spg", "pgd", "newton", "closed-form"])
 def test_twice_the_weights_are_twice_the_c_step_by_step(name: str) -> None:
-    loss = Hinge(2.0)
-    double, larger = weighted(loss, 2.0 * UNEVEN), weighted(Hinge(4.0), UNEVEN)
+    loss = mv.Hinge(2.0)
+    double, larger = weighted(loss, 2.0 * UNEVEN), weighted(mv.Hinge(4.0), UNEVEN)
     one, other = (solve(problem, name, gap=1e-4, max_iter=300) for problem in (double, larger))
     np.testing.assert_array_equal(one.objective, other.objective)  # a power of two changes no digit
     np.testing.assert_array_equal(one.weights, other.weights)
 
 
 def test_equal_weights_are_another_c_and_weights_of_one_are_none() -> None:
-    loss = Hinge(2.0)
+    loss = mv.Hinge(2.0)
     tripled = solve(weighted(loss, np.full(N, 3.0)), "level", gap=1e-8)
     assert tripled.objective.min() == pytest.approx(
-        solve(weighted(Hinge(6.0), np.ones(N)), "level", gap=1e-8).objective.min(), rel=1e-8
+        solve(weighted(mv.Hinge(6.0), np.ones(N)), "level", gap=1e-8).objective.min(), rel=1e-8
     )
     plain = weighted(loss, np.ones(N))
     assert plain.sample_weight is None
@@ -156,7 +142,7 @@ def test_one_kernel_has_the_decisions_of_libsvm(bias: float) -> None:
     weights = 10.0 ** np.random.default_rng(3).uniform(-2, 1, size=60) * np.where(y > 0, 1.0, 1.0 + bias)
     bank = KernelBank.build(X, [Gaussian(widths=(1.0,), on="all")])
     K = bank.combine(np.ones(1))
-    problem = Problem(bank, y, Hinge(30.0), Simplex(), weights)
+    problem = mv.Problem(bank, y, mv.Hinge(30.0), mv.Simplex(), weights)
     found = problem.predictor(np.ones(1), SvmOracle(problem, 1e-8).solve(np.ones(1)).dual)
     wanted = SVC(kernel="precomputed", C=30.0, tol=1e-8).fit(K, y, sample_weight=weights).decision_function(K)
     np.testing.assert_allclose(found.decision_values(X), wanted, atol=1e-5)
@@ -179,14 +165,16 @@ def test_factors_give_what_the_matrix_gives(loss: Loss) -> None:
     np.testing.assert_allclose(by_factors.scores, by_matrix.scores, atol=1e-6)
 
 
-@pytest.mark.parametrize("loss", [Hinge(20.0), Hinge(20.0, bias=False), EpsilonInsensitive(20.0, 0.1)], ids=repr)
+@pytest.mark.parametrize(
+    "loss", [mv.Hinge(20.0), mv.Hinge(20.0, bias=False), mv.EpsilonInsensitive(20.0, 0.1)], ids=repr
+)
 def test_rows_give_what_the_matrix_gives(loss: Loss) -> None:
     X, y = blobs(90, 0.2, seed=3)
     weights = np.where(np.arange(90) % 7 == 0, 0.0, 10.0 ** np.random.default_rng(5).uniform(-1, 1, size=90))
     families = [Gaussian(widths=(0.5, 1.0, 3.0), on="all+each")]
     found = []
     for rows in (True, False):
-        problem = Problem(KernelBank.build(X, families, rows=rows), y, loss, Simplex(), weights)
+        problem = mv.Problem(KernelBank.build(X, families, rows=rows), y, loss, mv.Simplex(), weights)
         assert problem.bank.access == ("rows" if rows else "matrix")
         found.append(SvmOracle(problem, 1e-7).solve(np.full(problem.m, 1.0 / problem.m)))
     assert found[0].value == pytest.approx(found[1].value, rel=1e-9)
@@ -194,14 +182,14 @@ def test_rows_give_what_the_matrix_gives(loss: Loss) -> None:
 
 
 def test_paths_and_other_formulations_keep_the_weights() -> None:
-    problem = weighted(Logistic(3.0), COUNTS, BlockL1(0.7))
+    problem = weighted(mv.Logistic(3.0), COUNTS, mv.BlockL1(0.7))
     top = mv.lambda_max(problem)
-    assert top == pytest.approx(mv.lambda_max(repeated(Logistic(3.0), BlockL1(0.7))), rel=1e-9)
+    assert top == pytest.approx(mv.lambda_max(repeated(mv.Logistic(3.0), mv.BlockL1(0.7))), rel=1e-9)
     path = mv.path(problem, "closed-form", lam=[1.01 * top, 0.5 * top], gap=1e-6)
-    wanted = solve(repeated(Logistic(3.0), BlockL1(0.5 * top)), "closed-form", gap=1e-6).objective.min()
+    wanted = solve(repeated(mv.Logistic(3.0), mv.BlockL1(0.5 * top)), "closed-form", gap=1e-6).objective.min()
     assert path[1][1].objective.min() == pytest.approx(wanted, rel=1e-6)
     assert path[0][1].gap[-1] <= 1e-6
-    posed = weighted(Hinge(2.0), COUNTS)
+    posed = weighted(mv.Hinge(2.0), COUNTS)
     best = solve(posed, "newton", gap=1e-9).best
     for other in mv.equivalents(posed, best.weights, best.dual):
         assert other.problem.sample_weight is not None
@@ -210,9 +198,9 @@ def test_paths_and_other_formulations_keep_the_weights() -> None:
         )  # its price comes from norms known to a root of 1e-9
 
 
-@pytest.mark.parametrize("loss", [Hinge(2.0), EpsilonInsensitive(1.0, 0.5), MulticlassHinge(2.0)], ids=repr)
+@pytest.mark.parametrize("loss", [mv.Hinge(2.0), mv.EpsilonInsensitive(1.0, 0.5), mv.MulticlassHinge(2.0)], ids=repr)
 def test_the_largest_price_is_that_of_repeated_samples(loss: Loss) -> None:
-    one, many = weighted(loss, COUNTS, L1Penalty(1.0)), repeated(loss, L1Penalty(1.0))
+    one, many = weighted(loss, COUNTS, mv.L1Penalty(1.0)), repeated(loss, mv.L1Penalty(1.0))
     assert mv.lambda_max(one) == pytest.approx(mv.lambda_max(many), rel=2e-5)  # its own accuracy
 
 
@@ -220,7 +208,7 @@ def test_a_coarse_start_is_of_samples_with_weight() -> None:
     X, y = blobs(60, 0.2, seed=1)
     weights = np.where(np.arange(60) % 3 == 0, 0.0, 1.0 + np.arange(60) % 2)
     bank = KernelBank.build(X, [Gaussian(widths=(0.5, 1.0, 2.0), on="each")])
-    problem = Problem(bank, y, Hinge(10.0), Simplex(), weights)
+    problem = mv.Problem(bank, y, mv.Hinge(10.0), mv.Simplex(), weights)
     few = some_samples(problem, 0)
     assert weights[few].all()
     assert set(y[few]) == {-1.0, 1.0}
@@ -243,28 +231,28 @@ def test_a_coarse_start_is_of_samples_with_weight() -> None:
 )
 def test_weights_that_make_no_sense_are_refused_in_a_sentence(weights: Array, says: str) -> None:
     with pytest.raises(ProblemError, match=says):
-        weighted(Hinge(2.0), weights)
+        weighted(mv.Hinge(2.0), weights)
 
 
 def test_classes_need_a_sample_with_weight() -> None:
     with pytest.raises(ProblemError, match=r"Only samples of weight above zero count. All labels are \+1"):
-        weighted(Hinge(2.0), (targets_of(Hinge()) > 0.0).astype(float))
+        weighted(mv.Hinge(2.0), (targets_of(mv.Hinge()) > 0.0).astype(float))
     with pytest.raises(ProblemError, match="All samples of class 1 have weight zero"):
-        weighted(MulticlassHinge(2.0), (targets_of(MulticlassHinge()) != 1.0).astype(float))
+        weighted(mv.MulticlassHinge(2.0), (targets_of(mv.MulticlassHinge()) != 1.0).astype(float))
 
 
 def test_what_does_not_follow_says_so(save: Save) -> None:
     assert "no weights of them" in make_solver("obscure").refusal(
-        weighted(Hinge(2.0, bias=False), UNEVEN, GroupSquaredPlusL1(0.3, 0.0, 1.5))
+        weighted(mv.Hinge(2.0, bias=False), UNEVEN, mv.GroupSquaredPlusL1(0.3, 0.0, 1.5))
     )
-    assert "leave out those of weight zero" in make_solver("spicymkl").refusal(weighted(Hinge(2.0), COUNTS))
+    assert "leave out those of weight zero" in make_solver("spicymkl").refusal(weighted(mv.Hinge(2.0), COUNTS))
     save(losses, "zebra", LOSS)
     with pytest.raises(UnsupportedProblem, match="zebra loss knows no weights of samples"):
         weighted(loss_families()["zebra-loss"](2.0), UNEVEN)
 
 
 @pytest.mark.parametrize(
-    ("loss", "says"), [(Hinge(2.0), r"lie in \[0, C w\]"), (Squared(0.5), "zero where the weight")]
+    ("loss", "says"), [(mv.Hinge(2.0), r"lie in \[0, C w\]"), (mv.Squared(0.5), "zero where the weight")]
 )
 def test_dual_variables_beyond_a_sample_s_own_bound_are_refused(loss: Loss, says: str) -> None:
     problem = weighted(loss, COUNTS)
@@ -276,15 +264,15 @@ def test_dual_variables_beyond_a_sample_s_own_bound_are_refused(loss: Loss, says
 
 
 def test_a_problem_says_that_it_has_weights() -> None:
-    problem = weighted(Hinge(2.0), COUNTS)
+    problem = weighted(mv.Hinge(2.0), COUNTS)
     assert "C = 2 times the weight of each sample, 0 to 4" in describe(problem)
     assert "times the weight of each sample" in html_of(problem)
-    assert "weight" not in describe(weighted(Hinge(2.0), np.ones(N)))
+    assert "weight" not in describe(weighted(mv.Hinge(2.0), np.ones(N)))
 
 
 def test_a_loss_forgets_the_weights_of_other_samples() -> None:
-    bound = weighted(Hinge(2.0), UNEVEN).loss
-    assert Problem(given(TINY_GRAMS), targets_of(bound), bound).loss.sample_weight is None
+    bound = weighted(mv.Hinge(2.0), UNEVEN).loss
+    assert mv.Problem(given(TINY_GRAMS), targets_of(bound), bound).loss.sample_weight is None
     assert replace(bound, C=3.0).sample_weight is None
-    assert bound == Hinge(2.0)  # they belong to the samples, not to the loss
-    assert replace(weighted(Hinge(2.0), UNEVEN), loss=Hinge(3.0)).loss.sample_weight is not None
+    assert bound == mv.Hinge(2.0)  # they belong to the samples, not to the loss
+    assert replace(weighted(mv.Hinge(2.0), UNEVEN), loss=mv.Hinge(3.0)).loss.sample_weight is not None

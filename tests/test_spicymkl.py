@@ -10,34 +10,22 @@ import pytest
 from _formulations import LOSSES, REGULARIZERS, N, block_optimum, targets, tiny_bank, tiny_problem
 from _problems import random_grams
 
+import mklviz as mv
 from mklviz.check.plugin import exact_form
 from mklviz.contract import Iterate
 from mklviz.engine import solve
 from mklviz.inner.conjugates import conjugate_of, into_box
 from mklviz.kernels import Gaussian, KernelBank, Polynomial
-from mklviz.problem import (
-    BlockL1,
-    BlockPower,
-    ElasticNet,
-    EpsilonInsensitive,
-    Hinge,
-    L1Penalty,
-    Logistic,
-    Loss,
-    Problem,
-    Regularizer,
-    Simplex,
-    Squared,
-)
+from mklviz.problem import Loss, Regularizer
 from mklviz.solvers._spicy_newton import InnerProblem
 from mklviz.solvers._spicy_norms import envelope_of
 from mklviz.solvers.spicymkl import SpicyMkl, _SpicyRun
 from mklviz.typing import Array
 
-NORMS = [norm for norm in REGULARIZERS if not SpicyMkl().refusal(tiny_problem(Hinge(), norm))]
+NORMS = [norm for norm in REGULARIZERS if not SpicyMkl().refusal(tiny_problem(mv.Hinge(), norm))]
 
 
-def steps(problem: Problem, count: int, gap: float = 1e-9, **options: Any) -> list[Iterate]:
+def steps(problem: mv.Problem, count: int, gap: float = 1e-9, **options: Any) -> list[Iterate]:
     """Return at most `count` iterates, the last of which may be the first below `gap`."""
     found: list[Iterate] = []
     for iterate in itertools.islice(SpicyMkl(**options).iterates(problem), count):
@@ -52,9 +40,9 @@ def steps(problem: Problem, count: int, gap: float = 1e-9, **options: Any) -> li
 
 def options_for(loss: Loss, regularizer: Regularizer) -> list[dict[str, Any]]:
     chosen: list[dict[str, Any]] = [{}]
-    if isinstance(loss, Hinge):
+    if isinstance(loss, mv.Hinge):
         chosen.append({"box": "decisions"})
-    if isinstance(regularizer, ElasticNet):
+    if isinstance(regularizer, mv.ElasticNet):
         chosen.append({"one_step": False})
     return chosen
 
@@ -85,7 +73,7 @@ def test_certified_iterates_reach_the_conic_optimum(
 
 
 def test_smooth_problems_need_one_newton_step_per_iterate_and_few_of_them() -> None:
-    found = steps(tiny_problem(Logistic(3.0), ElasticNet(0.4, 0.3)), 30, gap=1e-12)
+    found = steps(tiny_problem(mv.Logistic(3.0), mv.ElasticNet(0.4, 0.3)), 30, gap=1e-12)
     assert [after.svm_solves - before.svm_solves for before, after in itertools.pairwise(found)] == [1] * (
         len(found) - 1
     )
@@ -94,7 +82,7 @@ def test_smooth_problems_need_one_newton_step_per_iterate_and_few_of_them() -> N
 
 
 def test_a_run_ends_by_itself_when_nothing_is_left_to_gain() -> None:
-    found = list(itertools.islice(SpicyMkl().iterates(tiny_problem(Squared(0.5), BlockL1(0.7))), 60))
+    found = list(itertools.islice(SpicyMkl().iterates(tiny_problem(mv.Squared(0.5), mv.BlockL1(0.7))), 60))
     assert len(found) < 60
     assert found[-1].end is not None
     assert found[-1].gap <= 1e-10
@@ -110,7 +98,7 @@ GRAMS = [N * gram for gram in random_grams(3, N, seed=5)]
 def test_newton_steps_stay_few_where_the_start_is_far_too_small(loss: Loss) -> None:
     """The largest kernel allows a start of 1e-5 only, and beyond its range the optimum is of order 1."""
     mixed = KernelBank.from_grams([1e-8 * GRAMS[0], GRAMS[1], 1e6 * GRAMS[2], np.zeros((N, N))])
-    found = steps(Problem(mixed, targets(loss.regression), loss), 20, gap=1e-3)
+    found = steps(mv.Problem(mixed, targets(loss.regression), loss), 20, gap=1e-3)
     assert min(iterate.gap for iterate in found) <= 1e-3
     assert found[-1].svm_solves <= 100  # caution on the scale of the start took 100 in each outer step
 
@@ -164,7 +152,7 @@ def test_the_hessian_is_the_derivative_of_the_gradient(loss: Loss, bounds: bool,
 
 def test_newton_starts_where_powers_near_the_1_norm_are_numbers() -> None:
     # as from the dual variables of an SVM where C is a million, from which no step came back: it searched for ever
-    envelope, loss = envelope_of(BlockPower(0.5, 1.001)), EpsilonInsensitive(C=1e6, epsilon=0.3)
+    envelope, loss = envelope_of(mv.BlockPower(0.5, 1.001)), mv.EpsilonInsensitive(C=1e6, epsilon=0.3)
     conjugate = conjugate_of(loss, targets(True), 1.0, False)
     inner = InnerProblem(tiny_bank(), conjugate, envelope, 0.0, loss.bias, 0.0, (1.0, 1.0))
     signed = loss.signed(np.full(N, 0.5 * loss.C), targets(True))
@@ -194,16 +182,16 @@ def test_moving_into_the_box_is_the_euclidean_projection(loss: Loss) -> None:
             assert (wild - inside) @ (other - inside) <= 1e-9 * scale**2 * N
 
 
-def unchecked_bound(problem: Problem, signed: np.ndarray, kernels: np.ndarray) -> float:
+def unchecked_bound(problem: mv.Problem, signed: np.ndarray, kernels: np.ndarray) -> float:
     """The dual value at beta scaled to `kernels` alone, wherever it lies: what the original program calls the dual."""
-    assert isinstance(problem.regularizer, BlockL1)
+    assert isinstance(problem.regularizer, mv.BlockL1)
     longest = np.sqrt(problem.bank.quad(signed)[kernels].max(initial=0.0))
     share = min(1.0, problem.regularizer.lam / longest) if longest > 0.0 else 1.0
     return problem.loss.dual_value(problem.loss.dual_from_signed(share * signed, problem.y), problem.y)
 
 
 def test_bounds_hold_although_beta_leaves_its_box_on_the_way() -> None:
-    posed = tiny_problem(EpsilonInsensitive(1.0, 0.3), BlockL1(4.0))
+    posed = tiny_problem(mv.EpsilonInsensitive(1.0, 0.3), mv.BlockL1(4.0))
     best = block_optimum(posed.loss, posed.regularizer)
     path = _SpicyRun(posed, SpicyMkl(gamma=0.01), None)
     raw = []
@@ -216,7 +204,7 @@ def test_bounds_hold_although_beta_leaves_its_box_on_the_way() -> None:
 def test_bounds_heed_kernels_that_are_not_active() -> None:
     """beta may be short enough for one kernel and far too long for another."""
     _, grams = random_grams(2, N, seed=6)
-    posed = Problem(KernelBank.from_grams([grams, 100.0 * grams]), targets(False), Hinge(2.0), BlockL1(1.0))
+    posed = mv.Problem(KernelBank.from_grams([grams, 100.0 * grams]), targets(False), mv.Hinge(2.0), mv.BlockL1(1.0))
     y = posed.y
     beta = into_box(y, y, posed.loss)
     final = solve(posed, "spicymkl", gap=1e-9).best
@@ -229,35 +217,35 @@ def test_bounds_heed_kernels_that_are_not_active() -> None:
 
 @pytest.mark.parametrize(
     ("seed", "normalize", "regularizer"),
-    [(1, "none", BlockL1(0.1)), (4, "none", BlockL1(0.1)), (13, "none", L1Penalty(2.0))],
+    [(1, "none", mv.BlockL1(0.1)), (4, "none", mv.BlockL1(0.1)), (13, "none", mv.L1Penalty(2.0))],
 )
 def test_where_c_is_large_it_does_not_stand_still_before_the_optimum(
-    seed: int, normalize: str, regularizer: BlockL1 | L1Penalty
+    seed: int, normalize: str, regularizer: mv.BlockL1 | mv.L1Penalty
 ) -> None:
     # stood still at gaps of 0.066, 0.001 and 0.0067: rounding in 1'move = 0, times the bias, hid the slope
     rng = np.random.default_rng(seed)
     n = int(rng.integers(12, 60))
     X = rng.normal(size=(n, 3))
     y = np.where(X[:, 0] + 0.5 * rng.normal(size=n) > 0, 1.0, -1.0)
-    loss = Hinge(2e4) if seed % 4 == 0 else EpsilonInsensitive(2e4, 0.1)
+    loss = mv.Hinge(2e4) if seed % 4 == 0 else mv.EpsilonInsensitive(2e4, 0.1)
     if loss.regression:
         y = X @ rng.normal(size=3) + 0.3 * rng.normal(size=n)
     families = [Gaussian(widths=(0.5, 1.0, 4.0), on="all+each"), Polynomial(degrees=(1, 2))]
-    problem = Problem(KernelBank.build(X, families, normalize=normalize), y, loss, regularizer)
+    problem = mv.Problem(KernelBank.build(X, families, normalize=normalize), y, loss, regularizer)
     trace = solve(problem, "spicymkl", gap=1e-6, max_iter=60)
     assert trace.status == "converged"
 
 
-def of_low_rank(seed: int, scale: float, loss: Loss) -> Problem:
+def of_low_rank(seed: int, scale: float, loss: Loss) -> mv.Problem:
     """Labels that four random kernels of rank two know nothing of, or noisy targets."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(20, 3))
     y = np.sign(X[:, 0] + 0.3 * rng.normal(size=20))
     grams = [scale * A @ A.T / 2 for A in (rng.normal(size=(20, 2)) for _ in range(4))]
-    return Problem(KernelBank.from_grams(grams, normalize="none"), y, loss, Simplex())
+    return mv.Problem(KernelBank.from_grams(grams, normalize="none"), y, loss, mv.Simplex())
 
 
-def proved_exactly(posed: Problem, dual: Array) -> float:
+def proved_exactly(posed: mv.Problem, dual: Array) -> float:
     """The lower bound that dual variables prove on the stored kernels, s being exact and the weights a simplex."""
     signed = posed.loss.signed(dual, posed.y)
     forms = [exact_form(posed.bank.combine(alone), signed) for alone in np.eye(posed.m)]
@@ -267,13 +255,13 @@ def proved_exactly(posed: Problem, dual: Array) -> float:
 @pytest.mark.parametrize(
     ("seed", "scale", "loss", "gap"),
     [
-        (4, 1.0, Hinge(2e4), 1e-6),
-        (2, 1.0, Hinge(2e4), 1e-6),
-        (0, 1e4, Hinge(2e4), 1e-5),
-        (2, 1e4, Hinge(2e4), 1e-5),
-        (2, 1e8, Hinge(2e4), 1e-2),
-        (2, 1e8, Squared(2e4), 1e-2),
-        (2, 1e8, EpsilonInsensitive(2e4, 0.1), 1e-2),
+        (4, 1.0, mv.Hinge(2e4), 1e-6),
+        (2, 1.0, mv.Hinge(2e4), 1e-6),
+        (0, 1e4, mv.Hinge(2e4), 1e-5),
+        (2, 1e4, mv.Hinge(2e4), 1e-5),
+        (2, 1e8, mv.Hinge(2e4), 1e-2),
+        (2, 1e8, mv.Squared(2e4), 1e-2),
+        (2, 1e8, mv.EpsilonInsensitive(2e4, 0.1), 1e-2),
     ],
 )
 def test_kernels_of_low_rank_are_learned_where_c_is_large(seed: int, scale: float, loss: Loss, gap: float) -> None:
@@ -290,7 +278,10 @@ def test_kernels_of_low_rank_are_learned_where_c_is_large(seed: int, scale: floa
 
 def test_an_svm_is_solved_only_where_newton_steps_fail_and_then_counted() -> None:
     solver = SpicyMkl()
-    for problem, needed in ((tiny_problem(Hinge(2.0), Simplex()), False), (of_low_rank(4, 1.0, Hinge(2e4)), True)):
+    for problem, needed in (
+        (tiny_problem(mv.Hinge(2.0), mv.Simplex()), False),
+        (of_low_rank(4, 1.0, mv.Hinge(2e4)), True),
+    ):
         found = solve(problem, solver, gap=1e-6, max_iter=60)
         assert found.status == "converged"
         tolerances, newton = found.fact("svm_tolerance"), found.fact("newton_steps")
@@ -303,7 +294,7 @@ def test_an_svm_is_solved_only_where_newton_steps_fail_and_then_counted() -> Non
 
 
 def test_where_no_method_is_known_for_the_svm_it_ends_as_it_did() -> None:
-    path = _SpicyRun(of_low_rank(4, 1.0, Hinge(2e4)), SpicyMkl(), None)
+    path = _SpicyRun(of_low_rank(4, 1.0, mv.Hinge(2e4)), SpicyMkl(), None)
     path.solvable = False
     steps = list(itertools.takewhile(lambda step: step.end is None, (path.step() for _ in range(60))))
     assert len(steps) < 60

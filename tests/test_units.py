@@ -18,57 +18,37 @@ import numpy as np
 import pytest
 from _problems import blobs, dense, small_bank
 
+import mklviz as mv
 from mklviz.engine import make_solver, solve
 from mklviz.kernels import Gaussian, KernelBank
-from mklviz.problem import (
-    BlockL1,
-    BlockPower,
-    ElasticNet,
-    Entropy,
-    EpsilonInsensitive,
-    GroupSquaredPlusL1,
-    Hinge,
-    L1Penalty,
-    Logistic,
-    Loss,
-    LpBall,
-    LpPenalty,
-    MulticlassHinge,
-    OneAgainstAllHinge,
-    PowerPenalty,
-    Problem,
-    Regularizer,
-    Simplex,
-    SimplexRidge,
-    Squared,
-)
+from mklviz.problem import Loss, Regularizer
 from mklviz.record.trace import Trace
 
 LOSSES: dict[str, Loss] = {
-    "hinge": Hinge(10.0),
-    "hinge without bias": Hinge(10.0, bias=False),
-    "logistic": Logistic(10.0),
-    "squared": Squared(10.0),
-    "epsilon-insensitive": EpsilonInsensitive(10.0, 0.2),
-    "multiclass": MulticlassHinge(10.0),
-    "one against all": OneAgainstAllHinge(10.0),
+    "hinge": mv.Hinge(10.0),
+    "hinge without bias": mv.Hinge(10.0, bias=False),
+    "logistic": mv.Logistic(10.0),
+    "squared": mv.Squared(10.0),
+    "epsilon-insensitive": mv.EpsilonInsensitive(10.0, 0.2),
+    "multiclass": mv.MulticlassHinge(10.0),
+    "one against all": mv.OneAgainstAllHinge(10.0),
 }
 
 REGULARIZERS: dict[str, Regularizer] = {
-    "simplex": Simplex(),
-    "lp ball": LpBall(1.5),
-    "entropy": Entropy(3.0),
-    "simplex with ridge": SimplexRidge(3.0),
-    "linear penalty": L1Penalty(2.0),
-    "block 1-norm": BlockL1(1.0),
-    "squared 1-norm": LpPenalty(1.0, 2.0),
-    "squared 1.1-norm": LpPenalty(1.1, 2.0),
-    "squared 2-norm": LpPenalty(2.0, 2.0),
-    "power": PowerPenalty(1.3, 2.0),
-    "block power": BlockPower(1.0, 1.4),
-    "elastic net": ElasticNet(0.5, 0.3),
-    "group norm": GroupSquaredPlusL1(1.0, 0.0),
-    "group norm and 1-norm": GroupSquaredPlusL1(1.0, 0.2),
+    "simplex": mv.Simplex(),
+    "lp ball": mv.LpBall(1.5),
+    "entropy": mv.Entropy(3.0),
+    "simplex with ridge": mv.SimplexRidge(3.0),
+    "linear penalty": mv.L1Penalty(2.0),
+    "block 1-norm": mv.BlockL1(1.0),
+    "squared 1-norm": mv.LpPenalty(1.0, 2.0),
+    "squared 1.1-norm": mv.LpPenalty(1.1, 2.0),
+    "squared 2-norm": mv.LpPenalty(2.0, 2.0),
+    "power": mv.PowerPenalty(1.3, 2.0),
+    "block power": mv.BlockPower(1.0, 1.4),
+    "elastic net": mv.ElasticNet(0.5, 0.3),
+    "group norm": mv.GroupSquaredPlusL1(1.0, 0.0),
+    "group norm and 1-norm": mv.GroupSquaredPlusL1(1.0, 0.2),
 }
 
 
@@ -80,7 +60,7 @@ class Units:
     targets: float = 1.0
     objective: float = 1.0
 
-    def of(self, problem: Problem) -> Units:
+    def of(self, problem: mv.Problem) -> Units:
         """The factors that `problem` can be posed with."""
         targets = self.targets if problem.loss.regression else 1.0
         objective = self.objective if problem.regularizer.unbounded else targets**2 / self.kernels
@@ -95,18 +75,18 @@ class Units:
         return self.targets / np.sqrt(self.kernels)
 
 
-def in_units(problem: Problem, units: Units) -> Problem:
+def in_units(problem: mv.Problem, units: Units) -> mv.Problem:
     """Return `problem` in these units, which must be `units.of(problem)`."""
     bank = KernelBank.from_grams(units.kernels * dense(problem.bank), precision="double")  # type: ignore[arg-type]
     y = units.targets * problem.y if problem.loss.regression else problem.y
-    return Problem(bank, y, _loss(problem.loss, units), _regularizer(problem.regularizer, units))
+    return mv.Problem(bank, y, _loss(problem.loss, units), _regularizer(problem.regularizer, units))
 
 
 def _loss(loss: Loss, units: Units) -> Loss:
     match loss:
-        case Squared():
+        case mv.Squared():
             return replace(loss, C=loss.C * units.objective / units.targets**2)
-        case EpsilonInsensitive():
+        case mv.EpsilonInsensitive():
             C = loss.C * units.objective / units.targets
             return replace(loss, C=C, epsilon=loss.epsilon * units.targets)
     return replace(loss, C=loss.C * units.objective)
@@ -115,24 +95,24 @@ def _loss(loss: Loss, units: Units) -> Loss:
 def _regularizer(regularizer: Regularizer, units: Units) -> Regularizer:
     w, weights, norms = units.objective, units.weights, units.norms
     match regularizer:
-        case Entropy(lam=lam):
-            return Entropy(w * lam)
-        case SimplexRidge(lam=lam):
-            return SimplexRidge(w * lam)
-        case L1Penalty(sigma=sigma):
-            return L1Penalty(w * sigma / weights)
-        case BlockL1(lam=lam):
-            return BlockL1(w * lam / norms)
-        case LpPenalty(p=p, sigma=sigma):
-            return LpPenalty(p, w * sigma / weights**2)
-        case PowerPenalty(p=p, sigma=sigma):
-            return PowerPenalty(p, w * sigma / weights**p)
-        case BlockPower(lam=lam, q=q):
-            return BlockPower(w * lam / norms**q, q)
-        case ElasticNet(l1=l1, l2=l2):
-            return ElasticNet(w * l1 / norms, w * l2 / norms**2)
-        case GroupSquaredPlusL1(lam=lam, alpha=alpha, p=p):
-            return GroupSquaredPlusL1(w * lam / norms**2, w * alpha / norms, p)
+        case mv.Entropy(lam=lam):
+            return mv.Entropy(w * lam)
+        case mv.SimplexRidge(lam=lam):
+            return mv.SimplexRidge(w * lam)
+        case mv.L1Penalty(sigma=sigma):
+            return mv.L1Penalty(w * sigma / weights)
+        case mv.BlockL1(lam=lam):
+            return mv.BlockL1(w * lam / norms)
+        case mv.LpPenalty(p=p, sigma=sigma):
+            return mv.LpPenalty(p, w * sigma / weights**2)
+        case mv.PowerPenalty(p=p, sigma=sigma):
+            return mv.PowerPenalty(p, w * sigma / weights**p)
+        case mv.BlockPower(lam=lam, q=q):
+            return mv.BlockPower(w * lam / norms**q, q)
+        case mv.ElasticNet(l1=l1, l2=l2):
+            return mv.ElasticNet(w * l1 / norms, w * l2 / norms**2)
+        case mv.GroupSquaredPlusL1(lam=lam, alpha=alpha, p=p):
+            return mv.GroupSquaredPlusL1(w * lam / norms**2, w * alpha / norms, p)
     return regularizer
 
 
@@ -172,15 +152,15 @@ def bank() -> KernelBank:
     return KernelBank.from_grams(24.0 * dense(small_bank(X))[::3])
 
 
-def posed(loss: str, regularizer: str) -> Problem:
+def posed(loss: str, regularizer: str) -> mv.Problem:
     found, (_, labels) = LOSSES[loss], blobs(24, 0.1)
     y = labels + 0.3 * np.sin(np.arange(24)) if found.regression else labels
     if found.multiclass:
         _, y = np.unique(np.where(np.arange(24) % 3 == 2, 0.0, labels), return_inverse=True)
-    return Problem(bank(), y, found, REGULARIZERS[regularizer])
+    return mv.Problem(bank(), y, found, REGULARIZERS[regularizer])
 
 
-def taken(problem: Problem, method: str) -> Trace:
+def taken(problem: mv.Problem, method: str) -> Trace:
     solver, options = METHODS[method]
     return solve(problem, solver, gap=1e-4, max_iter=STEPS, **options)
 
@@ -231,8 +211,8 @@ def test_one_kernel_takes_spg_few_steps_whatever_the_loss_and_the_price(loss: st
     y = X @ np.array([1.0, 2.0, 0.5]) if made.regression else labels
     if made.multiclass:
         _, y = np.unique(np.where(np.arange(30) % 3 == 2, 0.0, labels), return_inverse=True)
-    for regularizer in (*REGULARIZERS.values(), BlockL1(0.1)):
-        problem = Problem(one, y, made, regularizer)
+    for regularizer in (*REGULARIZERS.values(), mv.BlockL1(0.1)):
+        problem = mv.Problem(one, y, made, regularizer)
         if make_solver("spg").refusal(problem):
             continue
         trace = solve(problem, "spg", gap=1e-4, max_iter=60)

@@ -17,33 +17,12 @@ from mklviz.engine import Race, Run, make_solver, path_values, solve, solver_cla
 from mklviz.engine.stop import KKT, Gap, MaxIter, MaxSeconds, ProjectedGradient, WeightChange
 from mklviz.errors import MklvizError
 from mklviz.kernels import Gaussian, KernelBank, Laplacian, Linear, NystromBank, Polynomial, ProductBank
-from mklviz.problem import (
-    BlockL1,
-    BlockPower,
-    ElasticNet,
-    Entropy,
-    EpsilonInsensitive,
-    GroupSquaredPlusL1,
-    Hinge,
-    L1Penalty,
-    Logistic,
-    LpBall,
-    LpPenalty,
-    MulticlassHinge,
-    OneAgainstAllHinge,
-    OneClass,
-    PowerPenalty,
-    Problem,
-    Simplex,
-    SimplexRidge,
-    Squared,
-)
 from mklviz.recipe.prepared import standard_targets
 
 X, Y = blobs(12)
 BANK = KernelBank.build(X, [Gaussian(widths=(1.0, 2.0))])
-PROBLEM = Problem(BANK, Y, Hinge(10.0))
-PRICED = Problem(BANK, Y, Hinge(10.0), BlockL1(0.1))
+PROBLEM = mv.Problem(BANK, Y, mv.Hinge(10.0))
+PRICED = mv.Problem(BANK, Y, mv.Hinge(10.0), mv.BlockL1(0.1))
 EQUAL, NOTHING = np.full(2, 0.5), np.zeros(12)
 
 NO_NUMBERS: list[Any] = ["3", "x", "", True, [1.0], (), {}, 1j, np.array([1.0, 2.0]), float("nan"), float("inf"), -1.0]
@@ -79,18 +58,26 @@ def check_refusals(*refusals: Refusal) -> None:
                 raise AssertionError(f"{name} = {given!r:.60} is not refused in a sentence.") from wrong
 
 
-LOSSES = [Hinge, Logistic, Squared, EpsilonInsensitive, MulticlassHinge, OneAgainstAllHinge, OneClass]
+LOSSES = [
+    mv.Hinge,
+    mv.Logistic,
+    mv.Squared,
+    mv.EpsilonInsensitive,
+    mv.MulticlassHinge,
+    mv.OneAgainstAllHinge,
+    mv.OneClass,
+]
 PRICES = [
-    LpBall,
-    L1Penalty,
-    LpPenalty,
-    PowerPenalty,
-    ElasticNet,
-    BlockL1,
-    BlockPower,
-    Entropy,
-    SimplexRidge,
-    GroupSquaredPlusL1,
+    mv.LpBall,
+    mv.L1Penalty,
+    mv.LpPenalty,
+    mv.PowerPenalty,
+    mv.ElasticNet,
+    mv.BlockL1,
+    mv.BlockPower,
+    mv.Entropy,
+    mv.SimplexRidge,
+    mv.GroupSquaredPlusL1,
 ]
 PARAMETERS = [
     (f"{part.__name__}.{field.name}", lambda given, part=part, name=field.name: part(**{name: given}))
@@ -104,7 +91,7 @@ OPTIONAL = {"GroupSquaredPlusL1.p"}
 def test_parameters_of_losses_and_regularizers() -> None:
     check_refusals(*((name, call, NO_NUMBERS if name in OPTIONAL else NEITHER) for name, call in PARAMETERS))
     check_refusals(
-        *((kind.__name__, lambda given, kind=kind: kind(bias=given), NO_SWITCH) for kind in (Hinge, Squared))
+        *((kind.__name__, lambda given, kind=kind: kind(bias=given), NO_SWITCH) for kind in (mv.Hinge, mv.Squared))
     )
 
 
@@ -130,8 +117,8 @@ KERNELS: list[Refusal] = [
             ("product", ProductBank.build),
             ("cross", BANK.cross),
             ("grams", lambda given: KernelBank.from_grams([np.ma.array(np.eye(12), mask=np.eye(12) > 0.0)])),
-            ("y", lambda given: Problem(BANK, given[:, 0])),
-            ("sample_weight", lambda given: Problem(BANK, Y, sample_weight=given[:, 0])),
+            ("y", lambda given: mv.Problem(BANK, given[:, 0])),
+            ("sample_weight", lambda given: mv.Problem(BANK, Y, sample_weight=given[:, 0])),
         )
     ],
     ("X", lambda given: KernelBank.build(given, [Gaussian()]), [*NEITHER, X + 1j, X * np.nan, X[:, 0], [[1, 2], [3]]]),
@@ -159,10 +146,10 @@ def test_data_kernels_and_banks(refusal: Refusal) -> None:
 
 
 POSED: list[Refusal] = [
-    ("bank", lambda given: Problem(given, Y), [None, X, "bank", [np.eye(12)]]),
-    ("y", lambda given: Problem(BANK, given), [None, "y", 3, Y + 1j, Y[:5], ["a"] * 12, Y * np.nan]),
-    ("loss", lambda given: Problem(BANK, Y, loss=given), [None, "hinges", Hinge, 10.0]),
-    ("regularizer", lambda given: Problem(BANK, Y, regularizer=given), [None, "simplexes", Simplex, 2.0]),
+    ("bank", lambda given: mv.Problem(given, Y), [None, X, "bank", [np.eye(12)]]),
+    ("y", lambda given: mv.Problem(BANK, given), [None, "y", 3, Y + 1j, Y[:5], ["a"] * 12, Y * np.nan]),
+    ("loss", lambda given: mv.Problem(BANK, Y, loss=given), [None, "hinges", mv.Hinge, 10.0]),
+    ("regularizer", lambda given: mv.Problem(BANK, Y, regularizer=given), [None, "simplexes", mv.Simplex, 2.0]),
     *[
         (name, call, [None, "x", 0.5, EQUAL[:1], EQUAL + 1j, EQUAL * np.nan, [[0.5, 0.5]], ["a", "b"]])
         for name, call in (
@@ -233,7 +220,7 @@ RUNS: list[Refusal] = [
     *[(rule.__name__, rule, [*NEITHER, 0.0]) for rule in (Gap, MaxSeconds, WeightChange, KKT, ProjectedGradient)],
     ("MaxIter", MaxIter, [*NO_COUNTS, None]),
 ]
-ODD = Problem(ProductBank.build(X), Y, Hinge(10.0), L1Penalty(1.0))
+ODD = mv.Problem(ProductBank.build(X), Y, mv.Hinge(10.0), mv.L1Penalty(1.0))
 
 
 @pytest.mark.parametrize("refusal", RUNS, ids=lambda refusal: refusal[0])
@@ -262,9 +249,11 @@ def test_weights_outside_the_regularizers_set_have_an_infinite_objective_and_gap
     assert PROBLEM.objective(weights, NOTHING) == PROBLEM.gap(weights, NOTHING) == np.inf
 
 
-@pytest.mark.parametrize("regularizer", [L1Penalty(1.0), ElasticNet(1.0, 1.0), GroupSquaredPlusL1(1.0, 0.1)], ids=repr)
+@pytest.mark.parametrize(
+    "regularizer", [mv.L1Penalty(1.0), mv.ElasticNet(1.0, 1.0), mv.GroupSquaredPlusL1(1.0, 0.1)], ids=repr
+)
 def test_negative_weights_have_an_infinite_objective(regularizer: Any) -> None:
-    assert Problem(BANK, Y, Hinge(10.0), regularizer).objective([0.5, -0.1], NOTHING) == np.inf
+    assert mv.Problem(BANK, Y, mv.Hinge(10.0), regularizer).objective([0.5, -0.1], NOTHING) == np.inf
 
 
 def test_nothing_is_predicted_with_weights_below_zero() -> None:
@@ -279,7 +268,7 @@ def test_masks_without_a_masked_entry_are_no_matter() -> None:
 
 @pytest.mark.parametrize("C", [3, np.int64(3), np.float32(3.0), 3.0])
 def test_numbers_of_every_type_will_do(C: float) -> None:
-    posed = Problem(BANK, list(Y), Hinge(C))
+    posed = mv.Problem(BANK, list(Y), mv.Hinge(C))
     assert solve(posed, "level", gap=np.float32(1e-2), max_iter=np.int64(50)).status == "converged"
 
 
@@ -304,11 +293,11 @@ def test_features_whose_squares_overflow_are_refused_in_a_sentence(name: str) ->
         BUILT[name](HUGE / abs(HUGE).max() * 2.3e200)
 
 
-@pytest.mark.parametrize("loss", [Squared(), EpsilonInsensitive()])
+@pytest.mark.parametrize("loss", [mv.Squared(), mv.EpsilonInsensitive()])
 def test_targets_whose_squares_overflow_are_refused_in_a_sentence(loss: Any) -> None:
     bank = mv.paper_bank(blobs(20, seed=0)[0])
     with pytest.raises(MklvizError, match=r"Targets reach 1e\+200, whose squares are no numbers: use another unit"):
-        solve(Problem(bank, np.where(LABELS > 0, 1e200, -3e150), loss))
+        solve(mv.Problem(bank, np.where(LABELS > 0, 1e200, -3e150), loss))
 
 
 @pytest.mark.parametrize(
