@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 
 from mklviz.context.blas import one_blas_thread
 from mklviz.context.cancelling import spending
+from mklviz.context.memory import in_words
 from mklviz.errors import BankTooLarge, KernelError
 from mklviz.kernels.evaluation.builder import Progress
 from mklviz.kernels.evaluation.checks import (
@@ -112,7 +113,7 @@ class NystromBank:
         self._last: tuple[Array, Array] | None = None
         few, many = int(self._ranks.min()), int(self._ranks.max())
         ranks = f"{many:,}" if few == many else f"{few:,} to {many:,}"
-        where = f", {factors.nbytes / 2**30:.1f} GB on disk" if away else ""
+        where = f", {in_words(factors.nbytes)} on disk" if away else ""
         self.backend = f"{len(self):,} approximated by Nyström with {ranks} columns each{where}"
 
     def __len__(self) -> int:
