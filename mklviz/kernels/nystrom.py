@@ -226,9 +226,9 @@ class NystromBank:
         check_memory(max_bytes)
         if not (is_whole(seed) and seed >= 0):
             raise KernelError(f"seed must be a whole number, 0 or more, but {seed!r} was given.")
-        X, feature_names = mapped_points(X, folder, feature_names)
-        points = check_points(X)
-        labels = feature_labels(feature_names, points.shape[1], X)
+        given, feature_names = mapped_points(X, folder, feature_names)
+        points = check_points(given)
+        labels = feature_labels(feature_names, points.shape[1], given)
         _, size, what = cls._size(len(points), points.shape[1], families, approximation, max_bytes, labels)
         away = size > max_bytes
         if away:
