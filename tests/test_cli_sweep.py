@@ -84,6 +84,8 @@ def test_what_failed_and_what_missed_the_gap_is_said_and_is_the_exit_code(
         (["data=sonar", "--shard", "5/3"], "K/N"),
         (["data=sonar", "--csv", "rows.txt"], "ends in .csv"),
         (["data=sonar", "--dask", "x", "--workers", "2"], "leave --workers"),
+        (["data=sonar", "--dask", "x"], "tcp://HOST:8786. To start one, “dask scheduler"),
+        (["data=sonar", "--dask", "tcp://127.0.0.1:1"], "There is no Dask scheduler at tcp://127.0.0.1:1"),
     ],
 )
 def test_mistakes_are_sentences(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

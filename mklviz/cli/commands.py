@@ -106,7 +106,7 @@ def _serve(arguments: argparse.Namespace) -> int:
         from mklviz.sweeps import DaskCluster
         from mklviz.sweeps.dask_race import CLUSTER
 
-        DaskCluster(arguments.dask)  # a sentence now, where its package is missing
+        DaskCluster(arguments.dask).reach()  # a sentence now, where its package is missing or no scheduler there
         os.environ[CLUSTER] = arguments.dask
     serve(
         arguments.port,

@@ -56,7 +56,9 @@ def _engine(arguments: argparse.Namespace) -> Engine:
     if arguments.dask and (arguments.shard or arguments.workers is not None):
         raise MklvizError("--dask says where to solve the runs: leave --workers and --shard out.")
     if arguments.dask:
-        return DaskCluster(arguments.dask)
+        cluster = DaskCluster(arguments.dask)
+        cluster.reach()
+        return cluster
     processes = Processes(arguments.workers)
     return Shard(arguments.shard, processes) if arguments.shard else processes
 

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 
 from mklviz.context.blas import one_blas_thread
 from mklviz.context.cancelling import spending
+from mklviz.context.memory import in_words
 from mklviz.errors import BankTooLarge, KernelError
 from mklviz.kernels.evaluation.builder import Progress
 from mklviz.kernels.evaluation.checks import (
@@ -112,7 +113,7 @@ class NystromBank:
         self._last: tuple[Array, Array] | None = None
         few, many = int(self._ranks.min()), int(self._ranks.max())
         ranks = f"{many:,}" if few == many else f"{few:,} to {many:,}"
-        where = f", {factors.nbytes / 2**30:.1f} GB on disk" if away else ""
+        where = f", {in_words(factors.nbytes)} on disk" if away else ""
         self.backend = f"{len(self):,} approximated by Nyström with {ranks} columns each{where}"
 
     def __len__(self) -> int:
@@ -225,9 +226,9 @@ class NystromBank:
         check_memory(max_bytes)
         if not (is_whole(seed) and seed >= 0):
             raise KernelError(f"seed must be a whole number, 0 or more, but {seed!r} was given.")
-        X, feature_names = mapped_points(X, folder, feature_names)
-        points = check_points(X)
-        labels = feature_labels(feature_names, points.shape[1], X)
+        given, feature_names = mapped_points(X, folder, feature_names)
+        points = check_points(given)
+        labels = feature_labels(feature_names, points.shape[1], given)
         _, size, what = cls._size(len(points), points.shape[1], families, approximation, max_bytes, labels)
         away = size > max_bytes
         if away:

@@ -12,6 +12,7 @@ import logging
 import pickle
 import queue
 import secrets
+import socket
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -26,6 +27,7 @@ from mklviz.sweeps.member import Member, MemberOutcome
 from mklviz.sweeps.solving import RecordedMember, solve_member
 
 CONNECT_SECONDS = 10.0
+PORT = 8786  # where schedulers listen by default
 LOOK_SECONDS, SOON_SECONDS = 0.1, 0.002
 WORKERS_SECONDS = 1.0  # between two looks at which workers there are
 PATIENCE_SECONDS = 3.0
@@ -106,12 +108,32 @@ class DaskCluster(Engine):
         """Return a new client that is connected to the address; raises `MklvizError` where there is no answer."""
         from distributed import Client
 
+        self.reach()
         try:
             return Client(self.cluster, timeout=CONNECT_SECONDS, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
-            raise MklvizError(
-                f"There is no Dask scheduler at {self.cluster:.80}: {message_of(error) or 'there is no answer'}."
-            ) from None
+            raise self._nobody(message_of(error)) from None
+
+    def reach(self) -> None:
+        """Raise `MklvizError` where nothing listens at the address: a client in vain would hold up the end by 20 s."""
+        if not isinstance(self.cluster, str):
+            return
+        kind, _, rest = self.cluster.rpartition("://")
+        if kind not in ("", "tcp", "tls"):
+            return
+        host, _, port = rest.rpartition(":")
+        if not (host and port.isdigit()):
+            raise self._nobody(f"an address is tcp://HOST:{PORT}")
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
+        except (OSError, OverflowError, UnicodeError) as error:
+            raise self._nobody(message_of(error)) from None
+
+    def _nobody(self, why: str) -> MklvizError:
+        return MklvizError(
+            f"There is no Dask scheduler at {self.cluster:.80}: {why or 'there is no answer'}. To start one,"
+            f" “dask scheduler --port {PORT}”, and on each machine that solves “dask worker tcp://HOST:{PORT}”."
+        )
 
 
 class ClusterTasks:
