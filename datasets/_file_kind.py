@@ -22,23 +22,9 @@ _REMARKS = re.compile(
     r"(^|/)(readme|licen[cs]e|copying|changelog|citation)[^/]*$|\.(md|rst|names|pdf|html?)$", re.IGNORECASE
 )
 _ZIP = "a zip archive"
-_TABLES = (
-    *(
-        ".csv",
-        ".tsv",
-        ".txt",
-        ".data",
-        ".dat",
-        ".test",
-        ".train",
-        ".labels",
-        ".tab",
-        ".arff",
-        ".svm",
-        ".libsvm",
-        ".mtx",
-    ),
-    *(".mtx", ".xlsx", ".parquet", ".mat", ".npz", ".npy", ".gz", ".bz2", ".xz"),
+_TABLES = re.compile(
+    r"\.(csv|tsv|txt|data|dat|test|train|labels|tab|arff|svm|libsvm|mtx|xlsx|parquet|mat|npz|npy|gz|bz2|xz)$",
+    re.IGNORECASE,
 )
 TABLES = ("excel", "parquet", "npz")
 _PROGRAMS: tuple[tuple[str, tuple[bytes, ...]], ...] = (  # whose files can be saved as tables there
@@ -112,7 +98,7 @@ def members(data: bytes, name: str) -> list[tuple[str, bytes]]:
     with reading(f"{name} is a damaged zip archive"), zipfile.ZipFile(io.BytesIO(data)) as archive:
         held = [info for info in archive.infolist() if not (info.is_dir() or _HIDDEN.search(info.filename))]
         kept = {*without_remarks([info.filename for info in held])}
-        tables = [info for info in held if info.file_size and info.filename.lower().endswith(_TABLES)]
+        tables = [info for info in held if info.file_size and _TABLES.search(info.filename)]
         chosen = held if len(held) == 1 else tables or [info for info in held if info.file_size]
         chosen = [info for info in chosen if info.filename in kept]
         if not chosen:

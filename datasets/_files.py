@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from json import dumps as json_text
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -178,26 +179,31 @@ def read_dataset_bytes(
 def _read(data: bytes, filename: str, options: TableOptions, gram_cells: int, progress: Progress | None) -> Dataset:
     name, report = named(filename), progress or (lambda _fraction: None)
     with _having_means(name):
-        inner, dataset = _parsed(data, filename, name, options, gram_cells, report)
-    stem = named(inner if "," in inner else PurePath(inner).stem)  # of several files
-    return replace(dataset, name=stem, title=stem, source=filename if filename == name else "")
+        called, dataset = _parsed(data, filename, name, options, gram_cells, report)
+    source = filename if called == filename or "," not in filename else json_text(filename, ensure_ascii=False)
+    return replace(dataset, name=named(called), title=named(called), source=source if filename == name else "")
 
 
 def _parsed(
     data: bytes, filename: str, name: str, options: TableOptions, gram_cells: int, report: Progress
 ) -> tuple[str, Dataset]:
-    """Return what a file is called, and the data set in it: in any format, packed or not, or files in an archive."""
+    """Return what a file is called, and the data set in it: in any format, packed or not, or files in an archive.
+
+    Several files that were chosen together are called by all their names, with commas between them.
+    """
     several = members(data, name)
     if len(several) > 1:
-        return filename, read_several(several, name, options, report, gram_cells, _frame)
+        together = "," in filename and PurePath(filename).suffix.lower() != ".zip"
+        made = read_several(several, name, options, report, gram_cells, _frame)
+        return filename if together else PurePath(filename).stem, made
     content, inner = several[0][::-1] if several else unpacked(data, filename)
     form = format_of(content, inner)
     refuse_unused(options, options_of(content, inner), name)
     if form is not None:
-        return inner, form.read(content, name, options, report, gram_cells)
+        return PurePath(inner).stem, form.read(content, name, options, report, gram_cells)
     frame, found = _frame(content, name, options, lambda fraction: report(READ * fraction))
     made = dataset_from_frame(frame, options, name, found, lambda fraction: report(READ + (1.0 - READ) * fraction))
-    return inner, made
+    return PurePath(inner).stem, made
 
 
 def _frame(

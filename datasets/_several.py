@@ -36,6 +36,7 @@ FrameReader = Callable[[bytes, str, TableOptions, Progress], "tuple[pd.DataFrame
 _LABEL = "label"
 _HELD_OUT = "rows to test"
 _APART = (".test", ".train", ".t", ".trn", ".tst")
+_MEANS = ": in a race the mean of the kernels that have them stands for theirs; X holds medians there"
 _FEWEST = 3  # samples by which columns of different names are matched
 _WHOLE = re.compile(r"0*(\d+)(\.0*)?")  # 7, 007 and 7.0 call one sample
 
@@ -211,7 +212,9 @@ def _of_frames(
     elif len(parts) > 1 and options.target is None:
         alone = [columns[0] for columns in parts.values() if len(columns) == 1]
         called = [each for each in map(str, joined.columns) if each not in alone and target_name(each)]
-        options = replace(options, target=alone[0] if len(alone) == 1 and not called else None)
+        ends = {end for columns in parts.values() for end in (columns[0], columns[-1]) if end in called}
+        meant = ends if called else alone
+        options = replace(options, target=next(iter(meant)) if len(meant) == 1 else None)
     for kernel, matrices in found.grams.items():
         if matrices.shape[1] != len(joined):
             raise DataError(
@@ -297,7 +300,7 @@ def _called(tables: Mapping[str, pd.DataFrame], once: Mapping[Any, pd.Series]) -
 
 def _lacking(tables: Mapping[str, pd.DataFrame], everyone: int, missing_view: str | None) -> list[str]:
     """Return notes on the samples that tables lack."""
-    means = {LEAVE_OUT: ", and left out", AVERAGE: ": the mean of the kernels that have them stands for theirs"}
+    means = {LEAVE_OUT: ", and left out", AVERAGE: _MEANS}
     said, lengths = means.get(missing_view or "", ""), {stem: len(table) for stem, table in tables.items()}
     return [
         f"{everyone - length:,} of {everyone:,} samples are missing in the view {stem}{said}."

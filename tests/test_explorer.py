@@ -17,7 +17,7 @@ import pytest
 from _ticks import follow, tick
 from _waits import PATIENCE, wait_for
 
-from mklviz.datasets import load_dataset
+from mklviz.datasets import Dataset, load_dataset
 from mklviz.engine import solve, solver_classes
 from mklviz.engine.compiling import problems
 from mklviz.engine.warmup import PREPARING, Warmup
@@ -365,6 +365,20 @@ def test_who_opens_the_page_sees_the_warm_up_and_may_press_run_meanwhile(
     follow(explorer, lambda: explorer.state == "finished")
     asyncio.run(explorer.tick())
     assert not bar.visible
+
+
+def test_one_click_on_a_repair_goes_on_with_a_race_that_was_refused_for_want_of_it(explorer: Explorer) -> None:
+    matrix = np.random.default_rng(0).normal(size=(40, 40))
+    data = Dataset("mine", np.zeros((40, 0)), np.tile([-1.0, 1.0], 20), classes=("u", "v"), grams=[matrix + matrix.T])
+    explorer.sidebar.load(SMALL.on(data))
+    explorer.run()
+    follow(explorer, lambda: explorer.alert.visible)
+    assert "choose a repair" in explorer.alert.object
+    explorer.sidebar.kernels.repair.value = "clip"
+    assert not explorer.alert.visible
+    follow(explorer, lambda: explorer.state == "finished")
+    assert explorer.session.recipe.kernels.repair == "clip"
+    assert not explorer.alert.visible
 
 
 # -- sessions

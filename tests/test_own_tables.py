@@ -10,6 +10,7 @@ import io
 import lzma
 import zipfile
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,8 @@ import mklviz as mv
 from mklviz.datasets import DataError, Dataset, TableOptions, read_dataset_bytes
 from mklviz.errors import MklvizError
 from mklviz.recipe import Recipe
-from mklviz.recipe.recipe import as_python
+from mklviz.recipe.recipe import as_python, own_data
+from mklviz.views.form.inputs import _packed
 
 PEOPLE = "id,name,born,age,smoker,region,fee\n" + "".join(
     f"{100 + i},Person {i},19{50 + i}-0{1 + i % 9}-11,{'' if i == 3 else 20 + i},{'yes' if i % 3 else 'no'},"
@@ -594,6 +596,29 @@ def test_how_a_table_was_read_is_in_the_recipe_its_words_and_its_json() -> None:
     for name in ("target=x", "missing=fill", "header=no"):
         with pytest.raises(MklvizError, match="says how the table in a file is read, and the data are sonar"):
             Recipe.from_words(f"data=sonar; {name}")
+
+
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        (["people, all.csv"], "'people, all.csv'"),
+        (["a.csv", "b.csv"], "['a.csv', 'b.csv']"),
+        (["a,1.csv", "b.csv"], "['a,1.csv', 'b.csv']"),
+    ],
+)
+def test_the_program_names_each_file_also_where_a_comma_is_in_its_name(names: list[str], shown: str) -> None:
+    files = [(name, f"key,{'uv'[k]},y\np,1,0\nq,2,1\nr,3,1\n".encode()) for k, name in enumerate(names)]
+    content, filename, _ = _packed(files)
+    data = read_dataset_bytes(content, filename)
+    assert f"data = mv.read_dataset({shown}, " in as_python(Recipe().on(data), data.source)
+
+
+def test_files_with_commas_in_their_names_are_listed_in_quotes(tmp_path: Path) -> None:
+    for k, name in enumerate(("a,1.csv", "b.csv")):
+        (tmp_path / name).write_text(f"key,{'uv'[k]},y\np,1,0\nq,2,1\nr,3,1\n")
+    data = own_data(f'"{tmp_path / "a,1.csv"}", {tmp_path / "b.csv"}')
+    assert data is not None
+    assert data.feature_names == ("u", "v")
 
 
 def test_the_program_reads_the_table_in_the_same_way() -> None:

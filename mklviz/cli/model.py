@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mklviz.cli.arguments import check_output, read_own_data
-from mklviz.datasets import DataError, load_dataset, read_source
+from mklviz.datasets import load_dataset, read_source
 from mklviz.learn.table import columns_of, estimator_of, labels_of, load_model, model_bytes, model_of, predicted
 from mklviz.numbers import counted
 from mklviz.quoting import one_line
@@ -34,11 +34,6 @@ def fit(arguments: argparse.Namespace) -> int:
     own, tested = read_own_data(arguments), None
     if own is None:
         arguments.test = None  # no column of ours says which rows are to test
-    elif own.absent is not None:
-        raise DataError(
-            "A model of columns has no kernels whose mean could stand for those of a table that lacks a sample: take"
-            " --missing-view leave-out, or mklviz run."
-        )
     data = own or load_dataset(arguments.data)
     if data.held_out is not None:
         data, tested = data.split(standardize=False)

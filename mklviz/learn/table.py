@@ -49,6 +49,11 @@ class TableFeatures(TransformerMixin, BaseEstimator):
 
 def model_of(data: Dataset, standardize: bool = True, **options: Any) -> Any:
     """Return the pipeline fitted to a data set: `MKLClassifier` or, for numbers, `MKLRegressor`, with options."""
+    if data.absent is not None:
+        raise MklvizError(
+            "A model of columns has no kernels whose mean could stand for those of a table that lacks a sample: leave"
+            " the samples out, missing_view, or solve a recipe, which puts the means there."
+        )
     columns = Columns.of(data)
     read = columns.options
     written = {"na": list(read.na), "decimal": read.decimal, "thousands": read.thousands}

@@ -15,6 +15,7 @@ from mklviz.datasets import Dataset, list_datasets, load_dataset, read_dataset
 from mklviz.engine import Race, recommend, rivals
 from mklviz.errors import ProblemError
 from mklviz.recipe.choices import DataChoice, RecipeParts, SolverChoice
+from mklviz.recipe.parsing import pieces, unquoted
 from mklviz.recipe.prepared import Built, Prepared, averaged, build_bank, refuse, standard_targets, suited
 from mklviz.recipe.saved import read_json, to_json
 from mklviz.recipe.words import from_words, write_words
@@ -24,9 +25,14 @@ def own_data(text: str, **options: Any) -> Dataset | None:
     """Return the data in the file that a text names, by `read_dataset`; None for a data set's name."""
     if not text or text in list_datasets() or not (_exists(text) or Path(text).suffix or Path(text).name != text):
         return None
-    parts = [part.strip() for part in text.split(",")]
+    parts = _files(text)
     several = len(parts) > 1 and not _exists(text) and all(map(_exists, parts))
     return read_dataset(parts if several else text, **options)
+
+
+def _files(text: str) -> list[str]:
+    """Return the names of files that stand in a list, with quotes where a comma is in them."""
+    return [unquoted(part.strip()) for part in pieces(text, ",")] if text.count('"') % 2 == 0 else [text]
 
 
 def _exists(text: str) -> bool:
@@ -188,5 +194,5 @@ def as_python(recipe: Recipe, file: str = "") -> str:
 def _arguments(data: DataChoice, file: str) -> str:
     """Return the file's name, and how its table is read."""
     words = [f"{name}={value!r}" for name, value in data.table.items() if value not in (None, ())]
-    names = file.split(",") if "," in file else file or "the file of your own"
-    return ", ".join([repr(names), *words])
+    names = _files(file or "the file of your own")
+    return ", ".join([repr(names if len(names) > 1 else names[0]), *words])

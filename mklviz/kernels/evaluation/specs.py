@@ -233,6 +233,9 @@ class Mended:
         ]
 
 
+NOT_SEMIDEFINITE = "is not positive semidefinite"
+
+
 def indefinite(what: str, least: float, most: float, matrix: Entries, among: str = "") -> str:
     """Return why a matrix is no kernel, and how to go on."""
     share = f", {abs(least) / most:.1%} of the largest" if most else ""
@@ -244,7 +247,7 @@ def indefinite(what: str, least: float, most: float, matrix: Entries, among: str
         else 'To go on, choose a repair: "clip" sets negative eigenvalues to zero, "flip" drops their sign, "shift"'
         " adds to the diagonal."
     )
-    return f"{what} is not positive semidefinite: {size}. {advice}"
+    return f"{what} {NOT_SEMIDEFINITE}: {size}. {advice}"
 
 
 # -- distances

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations, islice
 from math import comb
@@ -267,6 +267,7 @@ class FunctionKernel(KernelFamily):
 
     label: ClassVar[str] = "Function"
     function: Callable[[Array, Array], Array] | None = None
+    on: str | Sequence[int | str] = field(default="all", kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -17,6 +17,7 @@ import param
 from mklviz.engine.race import ReopenedRace
 from mklviz.engine.warmup import WARMUP
 from mklviz.errors import MklvizError
+from mklviz.kernels.evaluation.specs import NOT_SEMIDEFINITE
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
 from mklviz.scenarios import DEFAULT
@@ -112,6 +113,7 @@ class Explorer(pn.viewable.Viewer):
         self.session.param.watch(self._touched, ["theme", "sweep"])
         self.session.param.watch(lambda _: self._paint(), "theme")
         self.sidebar.param.watch(self._refresh, ["recipe", "blocked"])
+        self.sidebar.kernels.repair.param.watch(self._mended, "value")  # after the sidebar has read it
         scenario.lesson.guess.param.watch(self._touched, "value")
         scenario.lesson.param.watch(self._turn_lesson, "open")
 
@@ -348,6 +350,11 @@ class Explorer(pn.viewable.Viewer):
         self._not_kept = recorded.store.not_kept if recorded is not None and recorded.ids else ""
         if self._not_kept != before and (self._not_kept or self.alert.object == before):
             self._say_wrong(self._not_kept)
+
+    def _mended(self, event: Any) -> None:
+        """Go on with a repair that is chosen where a race was refused for want of one."""
+        if event.new is not None and self.alert.visible and NOT_SEMIDEFINITE in self.alert.object:
+            self.run()
 
     def _say_wrong(self, sentence: str) -> None:
         self.alert.param.update(object=sentence, visible=bool(sentence))

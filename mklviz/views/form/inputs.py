@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 from base64 import b64decode
 from collections.abc import Mapping
@@ -212,7 +213,7 @@ def _packed(files: list[tuple[str, bytes]]) -> tuple[bytes, str, int]:
     with zipfile.ZipFile(packed, "w") as archive:
         for name, content in files:
             archive.writestr(name.encode(errors="replace").decode()[-MOST_NAME:], content)
-    names = ",".join(name for name, _ in files)
+    names = ",".join(json.dumps(name, ensure_ascii=False) if "," in name else name for name, _ in files)
     short = names if len(names) <= MOST_NAME else f"{files[0][0]} and {len(files) - 1} others"
     return packed.getvalue(), short, sum(len(content) for _, content in files)
 
