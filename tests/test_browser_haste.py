@@ -53,10 +53,30 @@ def test_a_button_that_moves_while_it_is_pressed_is_clicked_unless_the_mouse_lea
                 app.page.mouse.move(x, y + away)
             else:
                 app.page.evaluate("() => { document.body.style.transform = 'translateY(150px)' }")
-                app.until(lambda control=control, y=y: control.bounding_box()["y"] > y, "the button elsewhere")
+                assert control.bounding_box()["y"] > y
             app.page.mouse.up()
             app.page.evaluate("() => { document.body.style.transform = '' }")
         if away:
             assert app.status.startswith("Press Run")
     app.until_finished()
     app.until(lambda: timeline.get_attribute("aria-selected") == "true", "the tab that was pressed")
+
+
+def test_a_button_that_is_replaced_while_it_is_pressed_is_clicked_once(open_app: Open) -> None:
+    app = open_app(solvers="level", iterations=30)
+    app.page.evaluate("""() => {
+      const made = (by) => Object.assign(document.createElement("button"), {
+        textContent: "Own", onclick: () => clicked.push(by),
+        style: "position: fixed; inset: 0 auto auto 0; z-index: 99999" })
+      window.clicked = []
+      window.own = made("first")
+      window.replace = () => own.replaceWith(made("second"))
+      document.body.append(own)
+    }""")
+    app.page.mouse.move(9, 9)
+    app.page.mouse.down()
+    app.page.evaluate("replace()")
+    app.page.mouse.up()
+    app.page.mouse.down()
+    app.page.mouse.up()
+    assert app.page.evaluate("clicked") == ["second", "second"]
