@@ -47,7 +47,7 @@ class CompileCounter(event.Listener):
 
     count, about = 0, 100  # about so many functions are compiled for a first race
     usual, trust = 0.3, 5  # seconds that a function takes, as long as hardly more than so many were compiled
-    _depth, _spent, _begun = 0, 0.0, math.inf  # a function is compiled within another; time between them is no part of it
+    _depth, _spent, _begun = 0, 0.0, math.inf  # of functions within functions; time between them does not count
 
     def on_start(self, event: event.Event) -> None:
         if self._depth == 0:
