@@ -8,6 +8,7 @@ already, there are no helpers.
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import subprocess
@@ -350,6 +351,7 @@ def main() -> None:
 
     The one argument is the process that asks.
     """
+    gc.set_threshold(20_000, 50)  # looking for cycles among what numba makes would take a tenth of the time
     if hasattr(os, "nice"):
         os.nice(5)  # the page and whatever runs already come first
     threading.Thread(target=_end_with, args=(int(sys.argv[1]),), daemon=True).start()

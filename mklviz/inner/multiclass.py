@@ -103,9 +103,11 @@ def project(V: Array, labels: Integers, C: Array) -> Array:
     c, n = V.shape
     out, order, v, placed = np.empty((c, n)), np.zeros(c - 1, np.int64), np.empty(c), np.empty(c)
     for i in range(n):
-        v[:] = V[:, i]
+        for k in range(c):  # one entry after the other: an array assigned to another compiles for two seconds
+            v[k] = V[k, i]
         _place(v, labels[i], C[i], order, placed)
-        out[:, i] = placed
+        for k in range(c):
+            out[k, i] = placed[k]
     return out
 
 

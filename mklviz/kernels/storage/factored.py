@@ -124,7 +124,9 @@ def _factor(x: Array, counts: Array, shape: int, a: float, b: float, precision: 
         left += counts[j] * residual[j]
     allowed = precision * left
     for rank in range(rows.shape[0] + 1):
-        pivot = np.argmax(residual)
+        pivot = 0
+        for j in range(1, count):
+            pivot = j if residual[j] > residual[pivot] else pivot
         if left <= allowed or residual[pivot] <= 0.0:
             rows[: 1 - min(rank, 1)] = 0.0  # of a kernel of zeros, one row of them
             return max(rank, 1)

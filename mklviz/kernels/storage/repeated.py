@@ -27,6 +27,14 @@ Inverse = NDArray[np.int32]
 FEW_ROWS = 12  # up to which repeating rows of a factor costs less than repeating entries of its kernel
 
 
+@njit(cache=True, nogil=True)
+def _widest(sizes: Indices) -> int:
+    widest = 0
+    for g in range(sizes.shape[0]):
+        widest = max(widest, sizes[g])
+    return widest
+
+
 @njit(cache=True, nogil=True, fastmath={"nsz", "contract", "reassoc"})
 def _forms(
     entries: Array,
@@ -39,7 +47,7 @@ def _forms(
     out: Array,
 ) -> None:
     """out_k += |Z_k P v|^2 over the rows v of `columns`; rows[g] to rows[g + 1] are those of the points of group g."""
-    sums = np.empty(sizes.max())  # on some of the samples there may be more different points than samples
+    sums = np.empty(_widest(sizes))  # on some of the samples there may be more different points than samples
     for g in range(sizes.shape[0]):
         for c in range(columns.shape[0]):
             v = columns[c]
@@ -67,7 +75,7 @@ def _products(
     out: Array,
 ) -> None:
     """Write ``P'Z_k'Z_k P v`` to out[at[k]] where at[k] is no less than zero; groups as for `_forms`."""
-    sums, product = np.empty(sizes.max()), np.empty(sizes.max())
+    sums, product = np.empty(_widest(sizes)), np.empty(_widest(sizes))
     for g in range(sizes.shape[0]):
         size, r = sizes[g], rows[g]
         sums[:size] = 0.0
