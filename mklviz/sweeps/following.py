@@ -108,6 +108,11 @@ def sweep(
         With a sentence for each part that cannot be used.
     KeyboardInterrupt
         On Ctrl-C; its `found` is the table of what had ended until then.
+
+    Examples
+    --------
+    >>> len(mv.sweep("data=heart; solvers=level,spg", C=[1, 10], workers=1, store="none").frame)
+    4
     """
     named = {key if key == "C" else key.replace("_", "-"): value for key, value in lists.items()}
     kept = store if isinstance(store, Store) else open_store(store)

@@ -24,6 +24,11 @@ class Hinge(Loss):
         Weight of the loss, C > 0.
     bias : bool, default True
         Whether the function has an intercept.
+
+    Examples
+    --------
+    >>> mv.Hinge(C=10.0).value(np.array([2.0, 0.5]), np.array([1.0, -1.0]))  # 10 (0 + 1.5)
+    15.0
     """
 
     name_: ClassVar[str] = "hinge"
@@ -78,6 +83,11 @@ class Logistic(Loss):
         Weight of the loss, C > 0.
     bias : bool, default True
         Whether the function has an intercept.
+
+    Examples
+    --------
+    >>> mv.Logistic().probabilities(np.array([0.0, 5.0])).round(3).tolist()  # of class +1
+    [0.5, 0.993]
     """
 
     name_: ClassVar[str] = "logistic"

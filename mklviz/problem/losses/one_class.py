@@ -35,6 +35,11 @@ class OneClass(Loss):
         Upper bound of the dual variables, C > 0.
     nu : float
         At most this share of the samples are outliers, and at least this share are support vectors; 0 < nu <= 1.
+
+    Examples
+    --------
+    >>> mv.MKLOneClass("gauss:1", loss=mv.OneClass(nu=0.2))
+    MKLOneClass(kernels='gauss:1', loss=OneClass(C=1.0, nu=0.2))
     """
 
     name_: ClassVar[str] = "one-class"
