@@ -71,6 +71,11 @@ class Dataset:
     ------
     DataError
         If shapes, labels or names do not fit each other, or a value is not finite.
+
+    Examples
+    --------
+    >>> mv.Dataset("mine", X=np.eye(2), y=np.array([-1.0, 1.0]), feature_names=("age", "height"))
+    <Dataset 'mine', 2 samples, 2 features, binary: -1 / +1>
     """
 
     name: str

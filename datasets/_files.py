@@ -104,6 +104,13 @@ def read_dataset(
     ------
     DataError
         If the file cannot be used; the sentence names the row, column or array at fault, or what the file is instead.
+
+    Examples
+    --------
+    >>> text = "age,height,ill 50,1.7,yes 30,1.8,no 40,1.6,no".replace(" ", chr(10))
+    >>> data = mv.read_dataset(text.encode(), target="ill")
+    >>> data.X.shape, data.classes
+    ((3, 2), ('no', 'yes'))
     """
     options = TableOptions.checked(
         target, missing, header, leave_out, na,

@@ -20,7 +20,13 @@ from ._info import DatasetInfo, TableInfo, tables
 
 
 def list_datasets() -> list[str]:
-    """Names of all data sets, in alphabetical order."""
+    """Names of all data sets, in alphabetical order.
+
+    Examples
+    --------
+    >>> "heart" in mv.list_datasets()
+    True
+    """
     return sorted(_modules())
 
 
@@ -42,6 +48,11 @@ def load_dataset(name: str, **options: Any) -> Dataset:
     ------
     DataError
         If there is no such data set, or it has no such option.
+
+    Examples
+    --------
+    >>> mv.load_dataset("heart").X.shape
+    (270, 13)
     """
     load = _find(name).load
     known = list(inspect.signature(load).parameters)

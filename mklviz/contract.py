@@ -104,6 +104,12 @@ class Iterate:
         ``problem.lower_bound(dual)``, where the certificate proves a better bound.
     end : End or None
         Why the method takes no further step; None while it goes on.
+
+    Examples
+    --------
+    >>> problem = mv.Problem(mv.KernelBank.build(np.eye(4), "gauss:1,4"), np.array([1.0, 1.0, -1.0, -1.0]))
+    >>> isinstance(mv.solve(problem).best, mv.Iterate)
+    True
     """
 
     weights: Array
@@ -166,6 +172,12 @@ class Solver(param.Parameterized):
     convex_only : bool
         Whether the method rests on the problem being convex, as all do that work with cuts, duals or the norms of
         single kernels; `refusal` then says so of products and parametric kernels, and `supports` need not.
+
+    Examples
+    --------
+    >>> solver = mv.make_solver("level:lam=0.5")
+    >>> isinstance(solver, mv.Solver), solver.label
+    (True, 'Level')
     """
 
     name_: ClassVar[str] = ""

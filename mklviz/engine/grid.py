@@ -205,6 +205,12 @@ def lambda_max(problem: Problem) -> float:
     ------
     UnsupportedProblem
         If no finite price makes all functions zero, as with constraints and powers, or with products of kernels.
+
+    Examples
+    --------
+    >>> bank, y = mv.KernelBank.build(np.eye(4), "gauss:1,4"), np.array([1.0, 1.0, -1.0, -1.0])
+    >>> mv.lambda_max(mv.Problem(bank, y, regularizer=mv.BlockL1())) > 0.0
+    True
     """
     check_problem(problem)
     if not problem.regularizer.price_name or not problem.convex:
@@ -235,6 +241,12 @@ def path_values(problem: Problem, parameter: str, count: int = 100, ratio: float
     ------
     ProblemError
         If the parameter has no natural range, or does not exist.
+
+    Examples
+    --------
+    >>> problem = mv.Problem(mv.KernelBank.build(np.eye(4), "gauss:1,4"), np.array([1.0, 1.0, -1.0, -1.0]))
+    >>> len(mv.path_values(problem, "C", count=5))
+    5
     """
     check_problem(problem)
     check_range(problem, parameter)

@@ -228,6 +228,12 @@ def recommend(problem: Problem) -> str:
     ------
     UnsupportedProblem
         If no solver can follow.
+
+    Examples
+    --------
+    >>> problem = mv.Problem(mv.KernelBank.build(np.eye(4), "gauss:1,4"), np.array([1.0, 1.0, -1.0, -1.0]))
+    >>> mv.recommend(problem)
+    'silp'
     """
     kind = kind_of(problem)
     if kind is not None:

@@ -54,6 +54,12 @@ class Path(Sequence[tuple[float, Trace]]):
         Whether each run began at the solution of the one before.
     complete : bool
         Whether all values were solved; False while under way, and where the path was cancelled.
+
+    Examples
+    --------
+    >>> problem = mv.Problem(mv.KernelBank.build(np.eye(4), "gauss:1,4"), np.array([1.0, 1.0, -1.0, -1.0]))
+    >>> [C for C, trace in mv.path(problem, "level", C=[10.0, 1.0])]
+    [10.0, 1.0]
     """
 
     def __init__(self, parameter: str, warm: bool) -> None:

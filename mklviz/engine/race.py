@@ -142,6 +142,17 @@ class Race:
         In the order given; a solver that enters twice has its settings in its key ("PGD+N").
     missing : str
         Why the problem is not at hand, a sentence, where the race is one of the past whose data are not here.
+
+    Examples
+    --------
+    >>> train, test = mv.load_dataset("heart").split(train=0.5, seed=0)
+    >>> problem = mv.Problem(mv.paper_bank(train.X), train.y)
+    >>> race = mv.Race(problem, ["level", "spg"])
+    >>> race.start()
+    >>> race.wait()
+    True
+    >>> sorted(race.traces)
+    ['level', 'spg']
     """
 
     missing = ""

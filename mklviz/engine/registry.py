@@ -23,7 +23,13 @@ def solver_classes() -> dict[str, type[Solver]]:
 
 
 def available_solvers(problem: Problem | None = None) -> list[str]:
-    """Return the names of all solvers, or of those that can solve `problem`."""
+    """Return the names of all solvers, or of those that can solve `problem`.
+
+    Examples
+    --------
+    >>> "level" in mv.available_solvers()
+    True
+    """
     classes = solver_classes()
     return [name for name in classes if problem is None or not why_not(classes[name](), problem)]
 
@@ -45,6 +51,11 @@ def make_solver(solver: str | Solver, **options: Any) -> Solver:
         If no solver has that name.
     ProblemError
         If an option does not exist or has a value out of bounds.
+
+    Examples
+    --------
+    >>> mv.make_solver("level:lam=0.5").lam
+    0.5
     """
     if isinstance(solver, Solver):
         if options:

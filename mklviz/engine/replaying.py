@@ -186,6 +186,11 @@ def objective_profile(
     ------
     ProblemError
         If the weights do not fit the problem.
+
+    Examples
+    --------
+    >>> problem = mv.Problem(mv.KernelBank.build(np.eye(4), "gauss:1,4"), np.array([1.0, 1.0, -1.0, -1.0]))
+    >>> profile = mv.objective_profile(problem, [1.0, 0.0], [0.0, 1.0], points=5)
     """
     ends = [np.asarray(weights, dtype=np.float64) for weights in (weights_a, weights_b)]
     if any(end.shape != (problem.m,) or not np.isfinite(end).all() or end.min() < 0.0 for end in ends):

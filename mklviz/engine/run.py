@@ -83,6 +83,15 @@ class Run:
     ------
     UnsupportedProblem
         If the solver cannot solve the problem, with the reason.
+
+    Examples
+    --------
+    >>> problem = mv.Problem(mv.KernelBank.build(np.eye(4), "gauss:1,4"), np.array([1.0, 1.0, -1.0, -1.0]))
+    >>> run = mv.Run(problem, mv.make_solver("level"), [mv.Gap(0.01)])
+    >>> while run.advance():
+    ...     pass
+    >>> run.trace.status
+    'converged'
     """
 
     def __init__(

@@ -70,6 +70,13 @@ def solve(
         If the solver breaks down; its `found` is the trace until then.
     KeyboardInterrupt
         On Ctrl-C, in the middle of a step if need be; its `found` is the trace until then.
+
+    Examples
+    --------
+    >>> train, test = mv.load_dataset("heart").split(train=0.5, seed=0)
+    >>> problem = mv.Problem(mv.paper_bank(train.X), train.y)
+    >>> mv.solve(problem, "level", gap=1e-3).status
+    'converged'
     """
     check_problem(problem)
     check_callable(progress, "progress")

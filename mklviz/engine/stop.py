@@ -91,7 +91,14 @@ class _Threshold(ABC):
 
 @dataclass(frozen=True)
 class Gap(_Threshold):
-    """Stop when the run's relative certified duality gap, of its best bounds, is at most `tol`."""
+    """Stop when the run's relative certified duality gap, of its best bounds, is at most `tol`.
+
+    Examples
+    --------
+    >>> problem = mv.Problem(mv.KernelBank.build(np.eye(4), "gauss:1,4"), np.array([1.0, 1.0, -1.0, -1.0]))
+    >>> mv.solve(problem, "level", gap=None, stop=[mv.Gap(0.5)]).status
+    'converged'
+    """
 
     status = "converged"
     what = "The gap to stop at"
@@ -113,6 +120,12 @@ class IterateGap(_Threshold):
     """Stop when the relative certified gap of an iterate's own weights and dual variables is at most `tol`.
 
     It is never less than the run's, whose bounds may come from several iterates.
+
+    Examples
+    --------
+    >>> problem = mv.Problem(mv.KernelBank.build(np.eye(4), "gauss:1,4"), np.array([1.0, 1.0, -1.0, -1.0]))
+    >>> mv.solve(problem, "spg", gap=None, stop=[mv.IterateGap(0.5)]).status
+    'converged'
     """
 
     status = "converged"
@@ -135,6 +148,12 @@ class ModelGap(_Threshold):
     """Stop when a cutting-plane model promises at most `tol` times the objective (SILP's and Level's own rule).
 
     Other methods have no model, and for them the rule never fires.
+
+    Examples
+    --------
+    >>> problem = mv.Problem(mv.KernelBank.build(np.eye(4), "gauss:1,4"), np.array([1.0, 1.0, -1.0, -1.0]))
+    >>> mv.solve(problem, "silp", gap=None, stop=[mv.ModelGap(0.5)]).status
+    'rule'
     """
 
     what = "The gap of the model to stop at"
@@ -150,7 +169,14 @@ class ModelGap(_Threshold):
 
 @dataclass(frozen=True)
 class MaxIter:
-    """Stop after `count` steps; the start does not count."""
+    """Stop after `count` steps; the start does not count.
+
+    Examples
+    --------
+    >>> problem = mv.Problem(mv.KernelBank.build(np.eye(4), "gauss:1,4"), np.array([1.0, 1.0, -1.0, -1.0]))
+    >>> len(mv.solve(problem, "spg", gap=None, stop=[mv.MaxIter(3)])) <= 4  # the start counted
+    True
+    """
 
     count: int = 500
 
@@ -166,7 +192,13 @@ class MaxIter:
 
 @dataclass(frozen=True)
 class MaxSeconds:
-    """Stop after `seconds` of CPU time inside the solver, in the middle of a step if need be."""
+    """Stop after `seconds` of CPU time inside the solver, in the middle of a step if need be.
+
+    Examples
+    --------
+    >>> problem = mv.Problem(mv.KernelBank.build(np.eye(4), "gauss:1,4"), np.array([1.0, 1.0, -1.0, -1.0]))
+    >>> trace = mv.solve(problem, "level", stop=[mv.MaxSeconds(60.0)])
+    """
 
     seconds: float = 60.0
 
@@ -185,7 +217,14 @@ class MaxSeconds:
 
 @dataclass(frozen=True)
 class WeightChange(_Threshold):
-    """Stop when no kernel weight moved by more than `tol` (SimpleMKL's rule; it may stop far from the optimum)."""
+    """Stop when no kernel weight moved by more than `tol` (SimpleMKL's rule; it may stop far from the optimum).
+
+    Examples
+    --------
+    >>> problem = mv.Problem(mv.KernelBank.build(np.eye(4), "gauss:1,4"), np.array([1.0, 1.0, -1.0, -1.0]))
+    >>> mv.solve(problem, "spg", gap=None, stop=[mv.WeightChange(0.5)]).status
+    'rule'
+    """
 
     what = "The weight change to stop at"
     tol: float = 1e-2
@@ -199,7 +238,14 @@ class WeightChange(_Threshold):
 
 @dataclass(frozen=True)
 class ObjectiveChange(_Threshold):
-    """Stop when a step changed the objective by at most `tol` of it; a short step does, wherever it is."""
+    """Stop when a step changed the objective by at most `tol` of it; a short step does, wherever it is.
+
+    Examples
+    --------
+    >>> problem = mv.Problem(mv.KernelBank.build(np.eye(4), "gauss:1,4"), np.array([1.0, 1.0, -1.0, -1.0]))
+    >>> mv.solve(problem, "spg", gap=None, stop=[mv.ObjectiveChange(0.5)]).status
+    'rule'
+    """
 
     what = "The change of the objective to stop at"
     tol: float = 1e-3
@@ -219,6 +265,11 @@ class KKT(_Threshold):
     """Stop when the optimality conditions in the kernel weights hold to the relative tolerance `tol`.
 
     On the simplex: kernels with weight have equal s_k, and none without weight has a larger one (SimpleMKL's rule).
+
+    Examples
+    --------
+    >>> problem = mv.Problem(mv.KernelBank.build(np.eye(4), "gauss:1,4"), np.array([1.0, 1.0, -1.0, -1.0]))
+    >>> trace = mv.solve(problem, "spg", stop=[mv.KKT(0.05)])
     """
 
     what = "The KKT tolerance"
@@ -241,6 +292,12 @@ class ProjectedGradient(_Threshold):
     the best minimum from another. SPG and PGD report it; for other methods the rule never fires. SPG-GMKL's programs
     compare the norm itself with 0.001 to 0.04, which on objectives about 50 is `tol` from 2e-5 to 8e-4. Where a method
     minimises the price of the weights with each step, P is that minimisation and W the rest.
+
+    Examples
+    --------
+    >>> problem = mv.Problem(mv.KernelBank.build(np.eye(4), "gauss:1,4"), np.array([1.0, 1.0, -1.0, -1.0]))
+    >>> mv.solve(problem, "spg", gap=None, stop=[mv.ProjectedGradient(0.5)]).status
+    'rule'
     """
 
     what = "The projected gradient to stop at"

@@ -84,6 +84,12 @@ class KernelBank:
     access : str
         "rows" where K_d is never formed, as matrices on so many samples are too large or as `build` was asked;
         "matrix" elsewhere.
+
+    Examples
+    --------
+    >>> bank = mv.KernelBank.build(np.eye(3), "gauss:1 linear")
+    >>> bank.names, bank.n_samples
+    (['gauss 2⁰ on all', 'linear on all'], 3)
     """
 
     convex = True
@@ -534,5 +540,11 @@ def paper_bank(X: ArrayLike, feature_names: Sequence[str] | None = None) -> Kern
     X : (n, d) array
         Standardized samples.
     feature_names : sequence of str, optional
+
+    Examples
+    --------
+    >>> train, test = mv.load_dataset("heart").split(train=0.5, seed=0)
+    >>> mv.paper_bank(train.X)
+    KernelBank(182 kernels, 135 samples, 1.5 MB: 165 factored, 17 packed)
     """
     return KernelBank.build(X, paper_families(), normalize="trace", feature_names=feature_names)

@@ -60,6 +60,12 @@ class Nystrom:
         At most so many points stand for all samples, per family and subset of features.
     choice : "kmeans++" or "leverage"
         How they are chosen.
+
+    Examples
+    --------
+    >>> mv.MKLClassifier("gauss:1", approximation=mv.Nystrom(landmarks=100))
+    MKLClassifier(approximation=Nystrom(landmarks=100, choice='kmeans++'),
+                  kernels='gauss:1')
     """
 
     landmarks: int = 200
@@ -93,6 +99,12 @@ class NystromBank:
         "sum".
     access : str
         "factors": K_d is never formed.
+
+    Examples
+    --------
+    >>> train, test = mv.load_dataset("heart").split(train=0.5, seed=0)
+    >>> mv.NystromBank.build(train.X, [mv.Gaussian(widths=[1.0, 4.0])], landmarks=20)
+    NystromBank(2 kernels, 135 samples, 0.0 MB)
     """
 
     convex = True

@@ -53,6 +53,12 @@ class ParametricBank:
         "parametric".
     access : str
         "matrix".
+
+    Examples
+    --------
+    >>> train, test = mv.load_dataset("heart").split(train=0.5, seed=0)
+    >>> mv.ParametricBank.build(train.X, mv.LearnedGaussian())
+    ParametricBank(Gaussian, 13 parameters, 135 samples)
     """
 
     convex = False

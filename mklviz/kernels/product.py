@@ -64,6 +64,12 @@ class ProductBank:
         "product".
     access : str
         "rows" where matrices on so many samples are too large: K_d is never formed; "matrix" elsewhere.
+
+    Examples
+    --------
+    >>> train, test = mv.load_dataset("heart").split(train=0.5, seed=0)
+    >>> mv.ProductBank.build(train.X)
+    ProductBank(13 kernels, 135 samples: from distances along features)
     """
 
     convex = False

@@ -27,6 +27,12 @@ class MKLRegressor(RegressorMixin, MKLEstimator):
     Notes
     -----
     By default the loss is the squared loss, whose solution is in proportion to y.
+
+    Examples
+    --------
+    >>> data = mv.load_dataset("iris")
+    >>> mv.MKLRegressor("gauss:1").fit(data.X[:, :3], data.X[:, 3]).score(data.X[:, :3], data.X[:, 3]) > 0.9
+    True
     """
 
     @with_steps

@@ -240,6 +240,12 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
     -----
     Other parameters and attributes are those of `MKLClassifier`; `n_jobs` is also how many folds are
     worked on at once, each in a process.
+
+    Examples
+    --------
+    >>> data = mv.load_dataset("iris")
+    >>> mv.MKLClassifierCV("gauss:1@each", Cs=[1, 10], cv=3).fit(data.X, data.y).best_score_ > 0.9
+    True
     """
 
     def __init__(
@@ -285,6 +291,13 @@ class MKLRegressorCV(_CrossValidated, MKLRegressor):
     -----
     Other parameters and attributes are those of `MKLRegressor`; `n_jobs` is also how many folds are
     worked on at once, each in a process.
+
+    Examples
+    --------
+    >>> data = mv.load_dataset("iris")
+    >>> model = mv.MKLRegressorCV("gauss:1", Cs=[1, 10], cv=3).fit(data.X[:, :3], data.X[:, 3])
+    >>> model.C_
+    10.0
     """
 
     def __init__(

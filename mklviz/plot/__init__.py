@@ -9,6 +9,11 @@ They compose with ``+`` (side by side) and ``*`` (one over the other), take furt
 by Bokeh, in a notebook as the last line of a cell. What draws is kept in the notebook, 6 MB, and needs no network;
 to have it loaded from the network instead, run ``import holoviews; holoviews.extension("bokeh")`` first.
 Solvers have the colours they have on the dashboard, for light pages or, with ``dark=True``, for dark ones.
+
+Examples
+--------
+>>> trace = mv.solve(mv.Problem(mv.KernelBank.build(np.eye(2), "gauss:1,4"), np.array([1.0, -1.0])))
+>>> picture = mv.plot.weights(trace)
 """
 
 from mklviz.views.model.decision_pictures import decision

@@ -59,6 +59,13 @@ def equivalents(problem: Problem, weights: Array, dual: Array) -> tuple[Equivale
     ProblemError
         If the weights or the dual variables are not so many finite numbers, or no kernel has weight: every large enough
         price has that solution.
+
+    Examples
+    --------
+    >>> problem = mv.Problem(mv.KernelBank.build(np.eye(4), "gauss:1,4"), np.array([1.0, 1.0, -1.0, -1.0]))
+    >>> best = mv.solve(problem).best
+    >>> len(mv.equivalents(problem, best.weights, best.dual)) > 0
+    True
     """
     weights, dual = problem.arrays(weights, dual)
     norm_power = problem.regularizer.norm_power(problem.m)
@@ -115,6 +122,13 @@ def one_against_all(problem: Problem) -> list[Problem]:
     ------
     ProblemError
         If the loss is not one for several classes.
+
+    Examples
+    --------
+    >>> data = mv.load_dataset("iris")
+    >>> problem = mv.Problem(mv.KernelBank.build(data.X, "gauss:1"), data.y, loss=mv.OneAgainstAllHinge())
+    >>> len(mv.one_against_all(problem))
+    3
     """
     loss = problem.loss
     if not loss.multiclass:

@@ -46,6 +46,14 @@ class Predictor:
     kernels : array of int
         The kernels with weight.
     bias : float, or (c,) array
+
+    Examples
+    --------
+    >>> problem = mv.Problem(mv.KernelBank.build(np.eye(4), "gauss:1,4"), np.array([1.0, 1.0, -1.0, -1.0]))
+    >>> best = mv.solve(problem).best
+    >>> predictor = problem.predictor(best.weights, best.dual)
+    >>> predictor.classes(np.eye(4)).tolist()
+    [1.0, 1.0, -1.0, -1.0]
     """
 
     def __init__(self, bank: Bank, loss: Loss, y: Array, weights: ArrayLike, dual: ArrayLike) -> None:

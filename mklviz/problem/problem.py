@@ -63,6 +63,13 @@ class Problem:
         not the samples.
     UnsupportedProblem
         If the loss knows no weights of samples.
+
+    Examples
+    --------
+    >>> train, test = mv.load_dataset("heart").split(train=0.5, seed=0)
+    >>> problem = mv.Problem(mv.paper_bank(train.X), train.y, loss=mv.Hinge(C=100.0), regularizer=mv.LpBall(2.0))
+    >>> problem.m, problem.n
+    (182, 135)
     """
 
     bank: Bank

@@ -124,6 +124,10 @@ def runs(
     ------
     MklvizError
         If a condition is not understood, with a sentence that says which are.
+
+    Examples
+    --------
+    >>> recent = mv.runs("solver:level gap<0.01", limit=10)
     """
     opened = store if isinstance(store, Store) else open_store(store)
     return StoredRuns(opened.runs(where, order, limit, deleted), opened)

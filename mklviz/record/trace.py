@@ -72,6 +72,14 @@ class Trace(Sequence[Iterate]):
         (another stop rule fired, which proves nothing), "limit", "stopped" or "failed".
     reason : str
         The same as a sentence.
+
+    Examples
+    --------
+    >>> train, test = mv.load_dataset("heart").split(train=0.5, seed=0)
+    >>> problem = mv.Problem(mv.paper_bank(train.X), train.y)
+    >>> trace = mv.solve(problem, "level")
+    >>> trace.status, len(trace.best.weights), trace.gap_at(len(trace) - 1) <= 0.01
+    ('converged', 182, True)
     """
 
     def __init__(

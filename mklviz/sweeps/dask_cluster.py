@@ -68,6 +68,10 @@ class DaskCluster(Engine):
     ------
     MissingPackage
         If distributed is not installed.
+
+    Examples
+    --------
+    >>> engine = mv.DaskCluster("tcp://head:8786")  # mv.sweep("data=heart; C=1,10", engine=engine)
     """
 
     def __init__(self, cluster: Any) -> None:

@@ -32,6 +32,12 @@ class Member:
         On a path the values of C before its own: it begins at the solution at the last of them.
     key : str
         SHA-256 digest of the recipe, its solver with options, its seed, what is earlier, and `RESULT_VERSION`.
+
+    Examples
+    --------
+    >>> member = mv.Sweep.from_words("data=heart; C=1,10").members[1]
+    >>> dict(member.settings)
+    {'C': 1.0}
     """
 
     recipe: Recipe

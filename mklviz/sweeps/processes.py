@@ -42,6 +42,12 @@ class Processes(Engine):
     ------
     MklvizError
         If that is no whole number of at least 1.
+
+    Examples
+    --------
+    >>> table = mv.sweep("data=heart; solvers=level; C=1,10", engine=mv.Processes(1), store="none")
+    >>> len(table.frame)
+    2
     """
 
     def __init__(self, workers: int | None = None) -> None:
@@ -144,6 +150,12 @@ class Shard:
     ------
     MklvizError
         If the text names no share.
+
+    Examples
+    --------
+    >>> sweep = mv.Sweep.from_words("data=heart; split=0...19")
+    >>> len(mv.SweepRun(sweep, engine=mv.Shard("3/10")).members)
+    6
     """
 
     text: str

@@ -41,6 +41,11 @@ class SweepProgress:
     `done` have a result, the `skipped` ones (which were there before) among them; `failed` have a reason instead;
     `running` are being solved; `total` is all of this engine's share; `seconds_left` is a guess, nan where there is
     none yet; `elsewhere` are those that another process solves.
+
+    Examples
+    --------
+    >>> mv.SweepProgress(done=3, running=1, failed=0, skipped=0, total=10, seconds_left=60.0).total
+    10
     """
 
     done: int
@@ -75,6 +80,12 @@ class SweepRun:
         "ready", "running", "paused", "stopped", "finished" or "failed".
     error : BaseException or None
         What broke the engine.
+
+    Examples
+    --------
+    >>> run = mv.SweepRun(mv.Sweep.from_words("data=heart; C=1,10"))
+    >>> len(run.members), run.status
+    (6, 'ready')
     """
 
     def __init__(
@@ -336,6 +347,11 @@ def sweep(
         With a sentence for each part that cannot be used.
     KeyboardInterrupt
         On Ctrl-C; its `found` is the table of what had ended until then.
+
+    Examples
+    --------
+    >>> len(mv.sweep("data=heart; solvers=level,spg", C=[1, 10], workers=1, store="none").frame)
+    4
     """
     named = {key if key == "C" else key.replace("_", "-"): value for key, value in lists.items()}
     kept = store if isinstance(store, Store) else open_store(store)

@@ -34,6 +34,12 @@ class SweepTable:
     sweep : Sweep
     outcomes : mapping
         How the members ended, by their keys.
+
+    Examples
+    --------
+    >>> table = mv.sweep("data=heart; solvers=level; C=1,10", workers=1, store="none")
+    >>> bool(table.frame["gap"].max() < 0.01)
+    True
     """
 
     sweep: Sweep

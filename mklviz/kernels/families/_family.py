@@ -263,6 +263,12 @@ class FunctionKernel(KernelFamily):
         Takes points (n, d) and points (k, d), returns the (n, k) kernel values; symmetric positive semidefinite.
     on : "all", "each", "all+each" or sequence of columns
         See `KernelFamily`.
+
+    Examples
+    --------
+    >>> sine = mv.FunctionKernel(function=lambda X, Z: 1.0 + np.cos(X - Z.T), on="each")
+    >>> mv.KernelBank.build(np.eye(3), [sine])
+    KernelBank(3 kernels, 3 samples, 0.0 MB: 3 packed)
     """
 
     label: ClassVar[str] = "Function"

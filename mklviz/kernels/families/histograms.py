@@ -23,6 +23,11 @@ class ChiSquared(Widths):
         Widths w > 0, in units of the chi-squared distance. For counts and shares, do not standardize the features.
     on : "all", "each", "all+each" or sequence of columns
         See `KernelFamily`.
+
+    Examples
+    --------
+    >>> mv.KernelBank.build(np.eye(3), [mv.ChiSquared(widths=[1.0, 2.0])]).names
+    ['chi² 2⁰ on all', 'chi² 2¹ on all']
     """
 
     name_: ClassVar[str] = "chi-squared"
@@ -50,6 +55,11 @@ class Intersection(KernelFamily):
     ----------
     on : "all", "each", "all+each" or sequence of columns
         See `KernelFamily`. For counts and shares, do not standardize the features.
+
+    Examples
+    --------
+    >>> mv.KernelBank.build(np.eye(3), [mv.Intersection()]).names
+    ['intersection on all']
     """
 
     name_: ClassVar[str] = "intersection"

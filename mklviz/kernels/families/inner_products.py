@@ -24,6 +24,11 @@ class Linear(KernelFamily):
     ----------
     on : "all", "each", "all+each" or sequence of columns
         See `KernelFamily`.
+
+    Examples
+    --------
+    >>> mv.KernelBank.build(np.eye(3), [mv.Linear(on="each")]).names
+    ['linear on x1', 'linear on x2', 'linear on x3']
     """
 
     name_: ClassVar[str] = "linear"
@@ -60,6 +65,11 @@ class Polynomial(KernelFamily):
         See `KernelFamily`.
     offset : float
         Constant added to the inner product, >= 0 (a negative one would not give a kernel).
+
+    Examples
+    --------
+    >>> mv.KernelBank.build(np.eye(3), [mv.Polynomial(degrees=[1, 2])]).names
+    ['poly 1 on all', 'poly 2 on all']
     """
 
     name_: ClassVar[str] = "polynomial"
@@ -110,6 +120,11 @@ class Cosine(KernelFamily):
     ----------
     on : "all", "each", "all+each" or sequence of columns
         See `KernelFamily`.
+
+    Examples
+    --------
+    >>> mv.KernelBank.build(np.eye(3), [mv.Cosine()]).names
+    ['cosine on all']
     """
 
     name_: ClassVar[str] = "cosine"

@@ -27,6 +27,11 @@ class Gaussian(Widths):
         Widths w > 0 in units of the (standardized) features; default 2⁻³ … 2⁶ (Level method paper, section 4).
     on : "all", "each", "all+each" or sequence of columns
         See `KernelFamily`.
+
+    Examples
+    --------
+    >>> mv.KernelBank.build(np.eye(3), [mv.Gaussian(on="all+each", widths=[0.5])]).names
+    ['gauss 2⁻¹ on all', 'gauss 2⁻¹ on x1', 'gauss 2⁻¹ on x2', 'gauss 2⁻¹ on x3']
     """
 
     name_: ClassVar[str] = "gaussian"
@@ -70,6 +75,11 @@ class Laplacian(Widths):
         Widths w > 0 in units of the (standardized) features.
     on : "all", "each", "all+each" or sequence of columns
         See `KernelFamily`.
+
+    Examples
+    --------
+    >>> mv.KernelBank.build(np.eye(3), [mv.Laplacian(on=[0, 2], widths=[0.5])]).names
+    ['laplace 2⁻¹ on x1, x3']
     """
 
     name_: ClassVar[str] = "laplacian"

@@ -37,6 +37,12 @@ class LearnedGaussian(ParametricKernel):
     ----------
     groups : sequence of sequences of int, optional
         The columns that share one width; every column has its own by default.
+
+    Examples
+    --------
+    >>> train, test = mv.load_dataset("heart").split(train=0.5, seed=0)
+    >>> len(mv.ParametricBank.build(train.X, mv.LearnedGaussian(groups=[[0, 1], [2]])))  # widths
+    2
     """
 
     label: ClassVar[str] = "Gaussian"
@@ -94,6 +100,12 @@ class LearnedPolynomial(ParametricKernel):
     ----------
     degree : int
         p >= 1.
+
+    Examples
+    --------
+    >>> train, test = mv.load_dataset("heart").split(train=0.5, seed=0)
+    >>> len(mv.ParametricBank.build(train.X, mv.LearnedPolynomial(degree=3)))  # a constant and 13 features
+    14
     """
 
     degree: int = 2

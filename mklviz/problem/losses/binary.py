@@ -27,6 +27,11 @@ class Hinge(Loss):
         Weight of the loss, C > 0.
     bias : bool, default True
         Whether the function has an intercept.
+
+    Examples
+    --------
+    >>> mv.Hinge(C=10.0).value(np.array([2.0, 0.5]), np.array([1.0, -1.0]))  # 10 (0 + 1.5)
+    15.0
     """
 
     name_: ClassVar[str] = "hinge"
@@ -81,6 +86,11 @@ class Logistic(Loss):
         Weight of the loss, C > 0.
     bias : bool, default True
         Whether the function has an intercept.
+
+    Examples
+    --------
+    >>> mv.Logistic().probabilities(np.array([0.0, 5.0])).round(3).tolist()  # of class +1
+    [0.5, 0.993]
     """
 
     name_: ClassVar[str] = "logistic"
@@ -159,6 +169,11 @@ class OneClass(Loss):
         Upper bound of the dual variables, C > 0.
     nu : float
         At most this share of the samples are outliers, and at least this share are support vectors; 0 < nu <= 1.
+
+    Examples
+    --------
+    >>> mv.MKLOneClass("gauss:1", loss=mv.OneClass(nu=0.2))
+    MKLOneClass(kernels='gauss:1', loss=OneClass(C=1.0, nu=0.2))
     """
 
     name_: ClassVar[str] = "one-class"

@@ -29,6 +29,11 @@ class MulticlassHinge(Loss):
     ----------
     C : float
         Weight of the loss, C > 0.
+
+    Examples
+    --------
+    >>> mv.MKLClassifier("gauss:1", loss=mv.MulticlassHinge())
+    MKLClassifier(kernels='gauss:1', loss=MulticlassHinge(C=1.0))
     """
 
     name_: ClassVar[str] = "multiclass-hinge"
@@ -110,6 +115,11 @@ class OneAgainstAllHinge(Loss):
         Weight of the loss, C > 0.
     bias : bool, default True
         Whether the function of each class has an intercept.
+
+    Examples
+    --------
+    >>> mv.MKLClassifier("gauss:1", loss=mv.OneAgainstAllHinge(bias=False))
+    MKLClassifier(kernels='gauss:1', loss=OneAgainstAllHinge(C=1.0, bias=False))
     """
 
     name_: ClassVar[str] = "one-against-all"

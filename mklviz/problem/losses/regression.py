@@ -25,6 +25,11 @@ class Squared(Loss):
         Weight of the loss, C > 0.
     bias : bool, default True
         Whether the function has an intercept.
+
+    Examples
+    --------
+    >>> mv.Squared(C=2.0).value(np.array([1.0, 2.0]), np.array([1.0, 5.0]))
+    9.0
     """
 
     name_: ClassVar[str] = "squared"
@@ -85,6 +90,11 @@ class EpsilonInsensitive(Loss):
         Error that costs nothing, in units of the targets, >= 0.
     bias : bool, default True
         Whether the function has an intercept.
+
+    Examples
+    --------
+    >>> round(mv.EpsilonInsensitive(C=2.0, epsilon=0.5).value(np.array([1.2, 2.0]), np.array([1.0, 5.0])), 6)
+    5.0
     """
 
     name_: ClassVar[str] = "epsilon-insensitive"

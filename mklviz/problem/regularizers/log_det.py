@@ -48,6 +48,11 @@ class LogDet(Penalty):
         Added to the diagonal of the kernel, > 0.
     price : float
         Price of one unit of weight, >= 0; zero only where kernels stay bounded, as products do.
+
+    Examples
+    --------
+    >>> mv.LogDet(sigma=2.0)
+    LogDet(sigma=2.0, eps=0.001, price=1.0)
     """
 
     name_: ClassVar[str] = "log-det"

@@ -29,6 +29,11 @@ class LpBall(Constraint):
     ----------
     p : float
         Power, > 1; near 1 few kernels have weight, with a large p all have about the same.
+
+    Examples
+    --------
+    >>> mv.LpBall(p=2.0).project(np.array([3.0, 4.0])).round(3).tolist()
+    [0.6, 0.8]
     """
 
     name_: ClassVar[str] = "lp-ball"
@@ -114,6 +119,11 @@ class LpPenalty(Penalty):
         Power, >= 1; near 1 few kernels have weight.
     sigma : float
         Price, > 0.
+
+    Examples
+    --------
+    >>> float(mv.LpPenalty(p=2.0, sigma=2.0).value(np.array([3.0, 4.0])))
+    25.0
     """
 
     name_: ClassVar[str] = "lp-penalty"

@@ -33,6 +33,11 @@ class ElasticNet(Penalty):
         Price of the norms, > 0.
     l2 : float
         Price of the squared norms, > 0; without it this is the block 1-norm.
+
+    Examples
+    --------
+    >>> float(mv.ElasticNet(l1=1.0, l2=2.0).block(np.array([1.0, 0.5])))  # of the norms of two functions
+    2.75
     """
 
     name_: ClassVar[str] = "elastic-net"
@@ -126,6 +131,11 @@ class GroupSquaredPlusL1(Penalty):
         Price of the sum of norms, >= 0; a larger one leaves fewer kernels.
     p : float, optional
         Power of the group norm, 1 < p <= 2; the paper's q/(q-1) with q = max(2, 2 log m) where not given.
+
+    Examples
+    --------
+    >>> float(mv.GroupSquaredPlusL1(lam=2.0, alpha=1.0).block(np.array([1.0, 0.5])))  # of the norms of two functions
+    2.75
     """
 
     name_: ClassVar[str] = "group-squared"

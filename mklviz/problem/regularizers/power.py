@@ -172,6 +172,11 @@ class PowerPenalty(SeparablePower):
         Power, > 1; near 1 few kernels have weight.
     sigma : float
         Price, > 0.
+
+    Examples
+    --------
+    >>> float(mv.PowerPenalty(p=2.0, sigma=2.0).value(np.array([3.0, 4.0])))
+    25.0
     """
 
     name_: ClassVar[str] = "power-penalty"
@@ -236,6 +241,11 @@ class BlockPower(SeparablePower):
         Price, > 0.
     q : float
         Power of the norms, between 1 and 2; near 1 few kernels have weight, near 2 all have about the same.
+
+    Examples
+    --------
+    >>> float(mv.BlockPower(lam=3.0, q=1.5).block(np.array([1.0, 0.25])))  # of the norms of two functions
+    2.25
     """
 
     name_: ClassVar[str] = "block-power"
@@ -290,6 +300,11 @@ class L1Penalty(LinearPenalty):
     ----------
     sigma : float
         Price of one unit of weight, > 0.
+
+    Examples
+    --------
+    >>> float(mv.L1Penalty(sigma=2.0).value(np.array([0.25, 0.75])))
+    2.0
     """
 
     name_: ClassVar[str] = "l1-penalty"
@@ -325,6 +340,11 @@ class BlockL1(LinearPenalty):
     ----------
     lam : float
         Price of one unit of norm, > 0.
+
+    Examples
+    --------
+    >>> float(mv.BlockL1(lam=2.0).block(np.array([1.0, 0.5])))  # of the norms of two functions
+    3.0
     """
 
     name_: ClassVar[str] = "block-l1"

@@ -18,7 +18,13 @@ from mklviz.typing import Array
 
 @dataclass(frozen=True)
 class Simplex(OnSimplex, Constraint):
-    """Weights that are not negative and sum to one."""
+    """Weights that are not negative and sum to one.
+
+    Examples
+    --------
+    >>> mv.Simplex().project(np.array([0.5, 1.5, -2.0])).round(3).tolist()
+    [0.0, 1.0, 0.0]
+    """
 
     name_: ClassVar[str] = "simplex"
     label: ClassVar[str] = "simplex (ℓ₁)"
@@ -87,6 +93,11 @@ class SimplexRidge(OnSimplex):
     ----------
     lam : float
         Price, > 0; a large one makes all weights about the same.
+
+    Examples
+    --------
+    >>> float(mv.SimplexRidge(lam=2.0).value(np.array([0.5, 0.5])))
+    1.0
     """
 
     name_: ClassVar[str] = "simplex-ridge"
@@ -190,6 +201,11 @@ class Entropy(OnSimplex):
     ----------
     lam : float
         Price, > 0; a large one makes all weights about the same.
+
+    Examples
+    --------
+    >>> round(float(mv.Entropy(lam=1.0).value(np.array([0.5, 0.5]))), 3)
+    -0.693
     """
 
     name_: ClassVar[str] = "entropy"

@@ -60,7 +60,12 @@ _KEPT = "The server was started again, or had given this page up: this is its ra
 
 
 class Explorer(pn.viewable.Viewer):
-    """The whole dashboard: a session, the controls beside it, the tabs that show it, and what happens when."""
+    """The whole dashboard: a session, the controls beside it, the tabs that show it, and what happens when.
+
+    Examples
+    --------
+    >>> explorer = mv.Explorer("silp-oscillates")  # as the last line of a cell, it shows itself
+    """
 
     state = param.Selector(default="empty", objects=list(STATES), doc="How far the race is")
     status = param.String(default="", doc="How things stand, in one sentence")

@@ -68,6 +68,10 @@ def save_lab(
         If the file cannot be written.
     KeyboardInterrupt
         On Ctrl-C; no page is written.
+
+    Examples
+    --------
+    >>> mv.save_lab("data=heart; solvers=level", "C", [1, 10], "lab.html", store="none")
     """
     described = Recipe.from_words(recipe) if isinstance(recipe, str) else recipe
     write_lab(LabGrid(described, _knobs(knob, values)), path, store)

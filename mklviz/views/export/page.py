@@ -75,6 +75,11 @@ def save_html(runs: Race | Trace | Mapping[str, Trace] | Iterable[Trace], path: 
         If no run has a step yet, or if they are of several problems.
     OSError
         If the file cannot be written.
+
+    Examples
+    --------
+    >>> problem = mv.Problem(mv.KernelBank.build(np.eye(4), "gauss:1,4"), np.array([1.0, 1.0, -1.0, -1.0]))
+    >>> mv.save_html(mv.solve(problem, "level"), "level.html")
     """
     page = race_page(runs).encode()
     with replacing(path) as file:

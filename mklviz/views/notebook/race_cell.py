@@ -183,6 +183,11 @@ def path_figure(path: Path, cold: Path | None = None, theme: Theme = LIGHT) -> P
     ------
     ProblemError
         If the path has no values yet, or the two vary different parameters.
+
+    Examples
+    --------
+    >>> problem = mv.Problem(mv.KernelBank.build(np.eye(4), "gauss:1,4"), np.array([1.0, 1.0, -1.0, -1.0]))
+    >>> figure = mv.path_figure(mv.path(problem, "level", C=[10.0, 1.0]))
     """
     return PathFigure(path, cold, theme)
 

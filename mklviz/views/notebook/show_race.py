@@ -79,6 +79,13 @@ def race(
         If a solver cannot solve this problem, with the reason.
     KeyboardInterrupt
         On Ctrl-C, outside notebooks; its `found` is the race with all that was found until then.
+
+    Examples
+    --------
+    >>> problem = mv.Problem(mv.KernelBank.build(np.eye(4), "gauss:1,4"), np.array([1.0, 1.0, -1.0, -1.0]))
+    >>> race = mv.race(problem, ["level", "spg"])  # shows itself in a notebook
+    >>> race.traces["level"].status
+    'converged'
     """
     check_problem(problem)
     names = [solvers] if isinstance(solvers, str | Solver) else solvers
