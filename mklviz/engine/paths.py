@@ -276,8 +276,10 @@ def path(
 
     Examples
     --------
-    >>> along_C = mv.path(problem, C=np.geomspace(1000, 0.01, 100))
-    >>> along_C.weights, along_C.svm_solves.sum()
+    >>> problem = mv.Problem(mv.KernelBank.build(np.eye(4), "gauss:1,4"), np.array([1.0, 1.0, -1.0, -1.0]))
+    >>> along_C = mv.path(problem, C=np.geomspace(1000, 0.01, 4))
+    >>> along_C.weights.shape
+    (4, 2)
     """
     check_callable(progress, "progress")
     check_callable(checkpoint, "checkpoint")

@@ -79,8 +79,10 @@ def replay(
 
     Examples
     --------
-    >>> stopped = mv.replay(race.traces["silp"], mv.WeightChange(1e-2), race.traces.values())
-    >>> stopped.step, stopped.last.at_most, stopped.best.at_most
+    >>> problem = mv.Problem(mv.KernelBank.build(np.eye(4), "gauss:1,4"), np.array([1.0, 1.0, -1.0, -1.0]))
+    >>> trace = mv.solve(problem, "spg", gap=1e-6)
+    >>> mv.replay(trace, mv.MaxIter(1), [trace]).step
+    1
     """
     if not len(trace):
         raise MklvizError(f"The run of {trace.label or 'this solver'} has no steps that a rule could look at.")

@@ -46,8 +46,8 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
     >>> import numpy as np
     >>> import mklviz as mv
     >>> X = np.random.default_rng(0).normal(size=(100, 2))
-    >>> detector = mv.MKLOneClass("gauss:0.5,1 poly:2", nu=0.1).fit(X)
-    >>> detector.predict([[0.0, 0.0], [9.0, 9.0]]).tolist()
+    >>> detector = mv.MKLOneClass("gauss:0.5,1", nu=0.1).fit(X)
+    >>> detector.predict([[1.0, 1.0], [9.0, 9.0]]).tolist()
     [1, -1]
     """
 
