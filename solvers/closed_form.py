@@ -54,6 +54,7 @@ PATIENCE = 8  # retreats after which one more plain step is due
 MOTIONLESS = 1e-10  # a change of logarithms that rounding may be
 FADED = 1e-3  # of the weight that s asks for, below which a kernel counts as without
 VISIBLE = 1e-2  # of the gap, by which a step may raise the objective before rounding is seen to do it
+HOPELESS = 10.0  # times the objective of the zero function
 LOST = End("The formula raised the objective, which only rounding can do: norms of kernels' functions cancel in s_k.")
 REVIVED = 3.0  # times the mean weight: less grows too slowly, more has to fade again (ionosphere, liver)
 
@@ -223,12 +224,13 @@ class _Revival:
 def _raised(problem: Problem, point: SvmPoint, least: float) -> bool:
     """Return whether plain steps have raised the objective from its `least`, however exact the SVM: rounding has.
 
-    Norms that are rounding alone make weights grow by the same factor at every step, until their price alone is more.
+    Norms that are rounding alone make weights grow by the same factor at every step, until their price alone is more;
+    or more than ten times what the zero function costs, to which no step leads, however far it goes ahead.
     """
     never_negative = problem.regularizer.weighted and not problem.loss.one_class
     price = problem.regularizer.value(point.weights) if never_negative else -math.inf
     lowest = max(point.primal - point.error, price)
-    return lowest > least + VISIBLE * (least - point.lower_bound)
+    return lowest > least + VISIBLE * (least - point.lower_bound) or price > HOPELESS * problem.zero_objective
 
 
 def _next_tolerance(point: SvmPoint) -> float:

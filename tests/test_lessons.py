@@ -44,9 +44,11 @@ def test_what_comes_out_of_a_lesson_is_one_of_its_answers(name: str) -> None:
     assert question is not None
     outcome = raced(name)
     answer = question.answer(outcome)
-    for key, trace in recording(name).items():  # python .ci/recordings.py makes it again, the same but for rounding
-        assert trace.best.objective == pytest.approx(outcome.traces[key].best.objective, rel=0.03)
-        assert trace.best.active == pytest.approx(outcome.traces[key].best.active, rel=0.1, abs=1)
+    for key, trace in recording(name).items():  # python .ci/recordings.py makes it again
+        raced_now = outcome.traces[key]
+        assert (trace.status, trace.kernel_names) == (raced_now.status, raced_now.kernel_names)
+        if trace.status == "converged":  # where a run is cut off hangs on the processor's rounding
+            assert trace.best.objective == pytest.approx(raced_now.best.objective, rel=0.03)
     assert answer.choice in question.choices
     assert not answer.because.endswith(".")
     assert answer.why == "" or answer.why.endswith(".")

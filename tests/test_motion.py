@@ -135,6 +135,7 @@ SEEN = {
     "thousands": {"newton": "", "level": "settles", "spg": "settles"},
     "regularization-path": {"newton": "", "level": "stable", "spg": "stable"},
     "three-groups": {"ufo": "stable", "closed-form": "stable"},
+    "one-class": {"spg": "", "pgd": "stable", "closed-form": ""},
     "three-groups-one-against-all": {"silp": "", "level": "stable"},
     "lp-norms": {"closed-form": "", "smo-mkl": "", "spg": "stable"},
     "letter-sum": {"closed-form": "", "spg": ""},

@@ -15,6 +15,7 @@ from _sources import ROOT, SOURCES, inside
 from test_architecture import imports
 
 EXTRAS = {  # of the modules that need more than the light installation
+    "mklviz.views.export.pixels": {"pictures"},
     "mklviz.views": {"app", "notebook"},
     "mklviz.server": {"app"},
     "mklviz.analysis.decisions": {"app"},
@@ -22,6 +23,7 @@ EXTRAS = {  # of the modules that need more than the light installation
     "mklviz.bench": {"bench"},
     "mklviz.sweeps.dask_cluster": {"dask"},
     "mklviz.sweeps.local_cluster": {"dask"},
+    "mklviz.kernels.storage.disk": {"parquet"},
     "mklviz.datasets.covertype": {"learn"},
     "mklviz.datasets._read_excel": {"excel"},
     "mklviz.datasets._read_parquet": {"parquet"},

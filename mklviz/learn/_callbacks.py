@@ -65,6 +65,12 @@ class Steps:
         return Verdict("stopped", "A callback asked to stop.") if self._stop else None
 
 
+def growing_trace(estimator: Any) -> Trace | None:
+    """Return the steps so far of an estimator that is being fitted and has callbacks."""
+    steps: Steps | None = getattr(estimator, "_steps", None)
+    return None if steps is None else steps.trace
+
+
 def most_steps(estimator: Any) -> int | None:
     """Return how many steps of a solver are told of at most, the start counted."""
     return estimator.max_iter + 1 if is_whole(estimator.max_iter) else None

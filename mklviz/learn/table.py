@@ -52,7 +52,8 @@ def model_of(data: Dataset, standardize: bool = True, **options: Any) -> Any:
     if data.absent is not None:
         raise MklvizError(
             "A model of columns has no kernels whose mean could stand for those of a table that lacks a sample: leave"
-            " the samples out, missing_view, or solve a recipe, which puts the means there."
+            ' the samples out, missing_view="leave-out" (--missing-view leave-out), or solve a recipe, which puts the'
+            " means there."
         )
     columns = Columns.of(data)
     read = columns.options

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from mklviz.learn._callbacks import growing_trace
 from mklviz.record import Trace
 from mklviz.views.host.environment import in_notebook
 
@@ -45,9 +46,9 @@ class LiveRace:
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> None:
         """Show the steps until now, where some time has passed since the last picture."""
-        steps = getattr(estimator, "_steps", None)
-        if steps is not None and steps.trace is not None:
-            self.trace = steps.trace
+        trace = growing_trace(estimator)
+        if trace is not None:
+            self.trace = trace
             if time.monotonic() >= self._next:
                 self._show()
 
