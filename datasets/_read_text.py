@@ -143,8 +143,7 @@ def _width(rows: Sequence[Sequence[str]]) -> int:
     """Return how many cells a row has: as many as the longest that are no exceptions, or as the names."""
     widths = Counter(len(row) for row in rows if any(row))
     usual = max(width for width, count in widths.items() if 10 * count >= sum(widths.values()))
-    first = next(len(row) for row in rows if any(row))
-    return max(usual, first)
+    return next(len(row) for row in rows if len(row) >= usual and any(row))  # what is shorter above is a title
 
 
 def _parsed(

@@ -155,6 +155,7 @@ HEADED["class", ""] = KINDS
         "# made by R\n# 2024, lab 3\na,b,c,class\n" + lines(),
         "Report of 2024,,,\n,,,\na,b,c,class\n" + lines(),
         "Report of 2024\n\na,b,c,class\n" + lines(),
+        "Report of 2024\n\na,b,c,class,later\n" + lines(),
         "a b  c class\n" + "".join(f"  {line}\n" for line in lines("   ").splitlines()),
         "# a b c class\n" + lines(" "),  # by NumPy
         "a\tb\tc\tclass\n" + lines("\t\t"),
