@@ -129,6 +129,16 @@ def test_how_the_table_of_a_file_is_read_is_said_on_the_command_line(capsys, tmp
     assert "target says how the table in a file is read" in capsys.readouterr().err
 
 
+def test_a_table_is_read_from_the_standard_input():
+    table = "a,b,kind\n" + "".join(f"{i % 7},{i % 5},{'yes' if i % 7 > 3 else 'no'}\n" for i in range(60))
+    words = [*COMMAND, "run", "--data", "-", "--solvers", "level", "--no-store"]
+    done = subprocess.run(words, input=table, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert 'The target is column "kind"' in done.stderr
+    empty = subprocess.run(words, input="", capture_output=True, text=True, check=False)
+    assert (empty.returncode, empty.stderr.count("\n")) == (2, 1)
+
+
 def test_a_file_of_ones_own_is_data_too(capsys, tmp_path):
     file = tmp_path / "mine.csv"
     file.write_text("a,b,kind\n" + "".join(f"{i % 7},{i % 5},{'yes' if i % 3 else 'no'}\n" for i in range(60)))

@@ -121,6 +121,8 @@ def test_a_path_is_solved_with_warm_starts_and_goes_on_where_it_was_ended(store:
     assert run.progress.skipped == 4
     table = run.table()
     problem = sweep.recipe.prepare().problem
+    assert len(repr(table).splitlines()) <= 20
+    assert repr(table).endswith(f"{len(table)} of {len(table)} runs")
     for solver, rows in table.frame.groupby("solver"):
         path = mv.path(problem, str(solver), gap=1e-4, C=[100, 50, 10])
         assert rows.objective.tolist() == pytest.approx(path.objective.tolist(), rel=1e-4)  # the gap asked for

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from mklviz.errors import MklvizError
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 
 DATA_HELP = (
     "data set (see: mklviz datasets), or a file: a table (CSV, Excel, Parquet, ARFF), LIBSVM text, arrays of NumPy or"
-    " MATLAB, kernel or distance matrices; a folder, or files with commas between them, make one data set"
+    " MATLAB, kernel or distance matrices; a folder, or files with commas between them, make one data set; - for a"
+    " table from the standard input"
 )
 KERNELS_HELP = (
     '"paper", or families separated by spaces, each FAMILY[:VALUES][@WHERE] with WHERE one of all, each, all+each,'
@@ -102,7 +104,14 @@ def read_own_data(arguments: argparse.Namespace) -> Dataset | None:
     from mklviz.recipe.words import read_table_option
 
     options = {name: getattr(arguments, name) for name in OF_THE_TABLE if getattr(arguments, name, None) is not None}
-    data = own_data(arguments.data or "", **{name: read_table_option(name, word) for name, word in options.items()})
+    read = {name: read_table_option(name, word) for name, word in options.items()}
+    if arguments.data == "-":
+        with TemporaryDirectory() as folder:
+            file = Path(folder, "stdin")
+            file.write_bytes(sys.stdin.buffer.read())
+            data = own_data(str(file), **read)
+    else:
+        data = own_data(arguments.data or "", **read)
     tell_notes([] if data is None else [data])
     return data
 

@@ -53,6 +53,11 @@ class SweepTable:
     def __len__(self) -> int:
         return len(self.outcomes)
 
+    def __repr__(self) -> str:
+        """Return the rows in at most 20 lines, those in the middle left out."""
+        shown = self.frame.drop(columns=["machine", "run", "reason"])
+        return f"{shown.to_string(max_rows=16, max_cols=12)}\n{len(self)} of {len(self.sweep.members)} runs"
+
     @property
     def frame(self) -> pd.DataFrame:
         """One row for each member that has ended, in the order of the sweep.
