@@ -42,7 +42,7 @@ def test_a_recording_is_seen_until_the_first_solver_is_ready(chromium: Any, new_
     app = pages.open(new_machine.url().replace("?pace=0", "?pace=50"))
     app.press("Run")
     app.until(lambda: max(app.points().values(), default=0) > 20 and app.status == YOURS_FOLLOWS, "the recording")
-    assert marks(app) == 5  # four figures and the weights
+    assert marks(app) == 6  # five figures and the weights
     assert "appears here" in app.page.locator("table.results").first.inner_text()
     app.screenshot("cold-recording")
     app.until(lambda: max(app.points().values()) == 121, "the recording's end")
