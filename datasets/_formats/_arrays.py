@@ -106,8 +106,8 @@ def _made(parts: FoundArrays, labels: Labels, name: str) -> Dataset:
 
 
 def dense(
-    shape: tuple[int, ...], indptr: Array, indices: Array, data: Array, by_rows: bool, name: str
-) -> NDArray[np.float64]:
+    shape: tuple[int, ...], indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], by_rows: bool, name: str
+) -> Array:
     """Return a compressed sparse matrix with its zeros; a damaged one asks for no more room than it holds numbers."""
     counts = np.diff(indptr)
     if counts.min(initial=0) < 0 or max(counts.max(initial=0), counts.sum()) > len(data):

@@ -94,7 +94,7 @@ def _whole(arrays: dict[str, NDArray[Any]], name: str) -> NDArray[Any]:
         elif rows * columns > LIMITS.gram_cells:
             raise DataError(f"{name} holds a matrix of {rows * columns:,} numbers, which is too large.")
         if kind != b"coo":
-            parts = (arrays[part] for part in ("indptr", "indices", "data"))
+            parts = arrays["indptr"], arrays["indices"], arrays["data"]
             return dense((rows, columns), *parts, kind == b"csr", name)
         matrix = np.zeros((rows, columns))
         np.add.at(matrix, (arrays["row"], arrays["col"]), arrays["data"])
