@@ -1,10 +1,9 @@
-"""`mklviz bench`: ratios of alternating timings, a table, JSON and a picture; missing rivals are rows with a reason."""
+"""`mklviz bench`: ratios of alternating timings, a table and JSON; missing rivals are rows with a reason."""
 
 from __future__ import annotations
 
 import json
 import re
-import xml.etree.ElementTree
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -59,11 +58,11 @@ def test_a_row_takes_the_median_and_the_extremes_of_the_ratios_of_its_rounds() -
     assert goal_words(found) == "goal 4×: missed"
 
 
-def test_numbers_and_picture_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_numbers_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     missing = Row.missing("one kernel", "ours", "nobody", "nobody is not installed")
     use(monkeypatch, [row(), row(3.0), missing])
-    written, drawn, svg = tmp_path / "found.json", tmp_path / "found.html", tmp_path / "found.svg"
-    assert run_suites(json=written, plot=drawn)
+    written = tmp_path / "found.json"
+    assert run_suites(json=written)
     found = json.loads(written.read_text())
     assert found["complete"] is True
     assert found["cpus"] >= 1
@@ -71,17 +70,6 @@ def test_numbers_and_picture_are_written(tmp_path: Path, monkeypatch: pytest.Mon
     ratios = found["suites"]["made"]["ratios"]
     assert [one["met"] for one in ratios] == [True, False, None]
     assert ratios[2]["ratio"] is None
-    page = drawn.read_text()
-    assert "prefers-color-scheme: dark" in page
-    assert "http" not in page  # it needs no network
-    run_suites(plot=svg)
-    picture = svg.read_text()
-    for words in (
-        *("Made up", "one kernel: ours / nobody", "ours / theirs", "20.0×", "3.00× goal 10×: missed"),
-        "nobody is not installed",
-    ):
-        assert words in picture
-    assert xml.etree.ElementTree.fromstring(picture).tag == "{http://www.w3.org/2000/svg}svg"
 
 
 def test_neither_host_nor_user_nor_folders_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,13 +77,10 @@ def test_neither_host_nor_user_nor_folders_are_written(tmp_path: Path, monkeypat
     import platform
 
     use(monkeypatch, [row()])
-    run_suites(json=tmp_path / "a.json", plot=tmp_path / "a.html")
-    written = [file.read_text() for file in tmp_path.iterdir()]
-    assert len(written) == 2
-    for text in written:
-        assert str(tmp_path) not in text
-        for private in (platform.node(), getpass.getuser()):
-            assert not re.search(rf"\b{re.escape(private)}\b", text)
+    run_suites(json=tmp_path / "a.json")
+    text = (tmp_path / "a.json").read_text()
+    for private in (platform.node(), getpass.getuser(), str(tmp_path)):
+        assert not re.search(rf"\b{re.escape(private)}\b", text)
 
 
 def test_what_was_measured_before_ctrl_c_is_kept(
@@ -113,7 +98,6 @@ def test_what_was_measured_before_ctrl_c_is_kept(
     ("words", "said"),
     [
         (["nothing"], "There is no benchmark suite 'nothing'; there are "),
-        (["svm", "--plot", "found.png"], "written as .html or .svg, not as found.png"),
         (["svm", "--json", "/no/such/folder/found.json"], "no folder /no/such/folder"),
     ],
 )
