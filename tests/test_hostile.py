@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -88,3 +89,20 @@ def test_a_race_in_the_dashboard_ends_though_nobody_stops_it(asked: float | None
     recipe = Recipe().changed(max_seconds=asked)
     assert bounded(recipe).stop.max_seconds == found
     assert bounded(recipe).changed(max_seconds=asked) == recipe
+
+
+PATIENCE = 300.0
+SERVED = Path(__file__).with_name("_routes.py")
+
+
+@pytest.mark.parametrize("code", ["right-1", pytest.param("", marks=pytest.mark.full)])
+def test_no_route_ends_the_process_imports_a_module_or_breaks_down(code: str) -> None:
+    done = subprocess.run([sys.executable, SERVED, code], capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert told["imported"] == []
+    assert told["broken"] == []
+    assert len(told["routes"]) >= 10
+    assert {"/components/%s", "/explorer", "/static/%s", "/static/extensions/%s"} <= set(told["routes"])
+    assert told["asked"] >= 500
+    assert told["component"] == "200"  # what is there is found
