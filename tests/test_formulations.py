@@ -21,11 +21,9 @@ from measure.fuzz import examine, make_case
 
 import mklviz as mv
 from mklviz.engine import make_solver, solve, solver_classes
-from mklviz.inner.oracle import SvmOracle
 from mklviz.problem import Loss, Regularizer
 
 EVERY_LOSS = [*LOSSES, *MULTICLASS]
-WITH_BIAS = [loss for loss in LOSSES if loss.bias]
 # the conic solver is asked for 1e-9, but cones for powers are only approximated where powers are not simple fractions
 CONIC = 1e-6
 # what the methods need to be this exact where they do not see to it themselves
@@ -34,7 +32,6 @@ EXACT = {
     "simplemkl": {"svm_tolerance": 1e-9},
 }
 STOCHASTIC = {"gap": 1e-4, "max_iter": 6000}  # epochs; the error falls like one over their number
-CLOSED = [regularizer for regularizer in REGULARIZERS if regularizer.weighted and regularizer.smooth]
 
 
 def random_feasible(problem: mv.Problem, rng: np.random.Generator) -> np.ndarray:
@@ -133,37 +130,6 @@ def test_solvers_reach_the_conic_optimum(solver: str, loss: Loss, regularizer: R
     proving = final.dual if final.certificate is None else final.certificate
     bound = posed.lower_bound(proving)
     assert final.lower_bound <= bound + 1e-9 * (1.0 + abs(bound))
-
-
-@pytest.mark.each_value
-@pytest.mark.parametrize("regularizer", CLOSED, ids=repr)
-@pytest.mark.parametrize("loss", WITH_BIAS, ids=repr)
-def test_exchanging_weights_for_the_best_ones_never_costs_and_ends_at_the_optimum(
-    loss: Loss, regularizer: Regularizer
-) -> None:
-    """Alternate between the inner problem and the weights in closed form: block descent on the joint problem."""
-    posed = tiny_problem(loss, regularizer)
-    oracle = SvmOracle(posed, 1e-8)
-    weights, values = regularizer.start(posed.m), []
-    for _ in range(300):
-        point = oracle.solve(weights)
-        values.append(point.value + regularizer.value(weights))
-        weights = regularizer.weights_from_norms(weights * np.sqrt(point.s))
-    best = block_optimum(loss, regularizer)
-    assert (np.diff(values) <= 1e-9 * abs(best)).all()
-    # weights that should vanish do so only like 1/t on the simplex and with a linear penalty
-    assert values[-1] == pytest.approx(best, rel=1e-5 if regularizer.determined else 1e-2)
-
-
-@pytest.mark.each_value
-@pytest.mark.parametrize("regularizer", [r for r in CLOSED if r.determined and not isinstance(r, mv.Entropy)], ids=repr)
-@pytest.mark.parametrize("loss", WITH_BIAS, ids=repr)
-def test_the_dual_determines_the_weights_at_the_optimum(loss: Loss, regularizer: Regularizer) -> None:
-    posed = tiny_problem(loss, regularizer)
-    final = solve(posed, "spg", gap=1e-9, max_iter=2000).best
-    weights = regularizer.weights_from(posed.bank.quad(loss.signed(final.dual, posed.y)))
-    # dual variables are right to about the square root of the gap, and a kink passes that on to the loss
-    assert posed.objective(weights, final.dual) == pytest.approx(final.objective, rel=1e-3)
 
 
 # degenerate input

@@ -17,7 +17,6 @@ from mklviz.inner.oracle import SvmOracle
 from mklviz.problem import Simplex
 from mklviz.solvers._cutting_plane import CuttingPlaneModel
 from mklviz.solvers._level_qp import LevelProjection, project_to_level_set
-from mklviz.solvers._level_steps import simplex_point
 from mklviz.solvers.level import Level
 from mklviz.solvers.silp import Silp
 
@@ -74,15 +73,6 @@ def assert_optimal(d0: Array, cuts: Array, level: float, found: LevelProjection)
     assert slack.max() <= 1e-9
     assert np.abs(slack[mu > 0.0]).max(initial=0.0) <= 1e-9
     np.testing.assert_allclose(d, Simplex().project(d0 - rows.T @ mu), atol=1e-9)
-
-
-@pytest.mark.parametrize("m", [1, 2, 5, 100])
-@pytest.mark.parametrize("seed", range(4))
-def test_the_simplex_projection_agrees_with_the_one_by_sorting(m: int, seed: int) -> None:
-    z = np.random.default_rng(seed).normal(size=m) * 10.0 ** (3 * seed - 3)
-    p = np.empty(m)
-    simplex_point(z, p, np.empty(m))
-    np.testing.assert_allclose(p, Simplex().project(z), atol=1e-14)
 
 
 @pytest.mark.parametrize("lam", LAMBDAS)

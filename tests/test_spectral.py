@@ -72,16 +72,6 @@ def test_there_is_no_spectral_step_without_curvature() -> None:
     assert np.isnan(spectral_step(Parabola(np.zeros(2), flat), Parabola(np.ones(2), flat)))  # type: ignore[arg-type]
 
 
-def test_the_reference_is_the_mean_of_all_values_or_the_last_one() -> None:
-    values = [5.0, 3.0, 4.0, 1.0]
-    everything, nothing = ReferenceValue(values[0], 1.0), ReferenceValue(values[0], 0.0)
-    for value in values[1:]:
-        everything.add(value)
-        nothing.add(value)
-    assert everything.value == pytest.approx(np.mean(values))
-    assert nothing.value == values[-1]
-
-
 def test_the_memory_follows_the_model_within_its_bounds() -> None:
     reference = ReferenceValue(1.0, 0.5)
     reference.adapt(0.95)
@@ -201,30 +191,18 @@ def scheduled(preset: str, gap: float, excess: float = 0.0, tolerance: float = 0
     return _SpectralDescent._scheduled(state)
 
 
-@pytest.mark.parametrize(
-    ("gap", "tolerance"), [(2.0, 0.1), (1.0, 0.1), (0.9, 0.01), (0.1, 0.01), (0.09, 1e-3), (1e-6, 1e-3)]
-)
-def test_the_paper_s_schedule_has_three_rungs(gap: float, tolerance: float) -> None:
-    assert scheduled("paper", gap) == tolerance
-    if gap >= 0.09:
-        assert scheduled("default", gap) == pytest.approx(tolerance)
+RUNGS = [(2.0, 0.1), (1.0, 0.1), (0.9, 0.01), (0.1, 0.01), (0.09, 1e-3)]
+FALLS = [*RUNGS, (0.05, 1e-3), (5e-3, 1e-4), (5e-4, 1e-5), (5e-6, 1e-7)]  # a hundredth of the gap's power of ten
 
 
-@pytest.mark.parametrize(("gap", "tolerance"), [(0.05, 1e-3), (5e-3, 1e-4), (5e-4, 1e-5), (5e-6, 1e-7)])
-def test_below_a_tenth_the_tolerance_is_a_hundredth_of_the_gap_s_power_of_ten(gap: float, tolerance: float) -> None:
-    assert scheduled("default", gap) == pytest.approx(tolerance)
-
-
-def test_the_tolerance_falls_where_most_of_the_gap_is_the_svm_s_own() -> None:
+def test_the_tolerance_follows_the_gap_the_svm_s_own_part_of_it_and_the_slope_where_there_is_none() -> None:
+    assert [scheduled("paper", gap) for gap, _ in (*RUNGS, (1e-6, 1e-3))] == [*(rung for _, rung in RUNGS), 1e-3]
+    assert [scheduled("default", gap) for gap, _ in FALLS] == pytest.approx([rung for _, rung in FALLS])
     assert scheduled("default", 2.0, excess=1.1, tolerance=0.01) == pytest.approx(1e-3)
     assert scheduled("default", 2.0, excess=0.9, tolerance=0.01) == 0.1
     assert scheduled("paper", 2.0, excess=1.1, tolerance=0.01) == 0.1
-
-
-@pytest.mark.parametrize(("slope", "tolerance"), [(6.0, 0.1), (4.0, 0.01), (0.9, 1e-3)])
-def test_without_a_gap_the_projected_gradient_has_the_paper_s_bounds(slope: float, tolerance: float) -> None:
-    """5 and 1, for objectives about 50."""
-    assert scheduled("paper", np.nan, slope=slope / TYPICAL) == tolerance
+    slopes = [scheduled("paper", np.nan, slope=slope / TYPICAL) for slope in (6.0, 4.0, 0.9)]
+    assert slopes == [0.1, 0.01, 1e-3]  # the paper's bounds are 5 and 1, for objectives about 50
 
 
 @pytest.mark.parametrize("preset", PRESETS)
