@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from _problems import problem
+from _problems import problem, ran
 from _ticks import tick
 from _undrawn import drawn_chart
-from _waits import PATIENCE
 
 from mklviz.contract import End, Iterate, Solver
 from mklviz.engine import MaxIter, Race
@@ -59,8 +58,7 @@ def shown(*solvers: Solver, view: RaceView | None = None) -> RaceView:
     view = view or RaceView()
     race = Race(problem("blobs, C = 1"), solvers, rules=(MaxIter(30),))
     view.show(race)
-    race.start()
-    assert race.wait(PATIENCE)
+    ran(race)
     look_at(view)
     return view
 
@@ -93,8 +91,7 @@ def test_while_somebody_has_zoomed_nothing_else_is_drawn_by_itself() -> None:
     places, told = (view.charts.objective.select_one({"name": name}) for name in ("zooms", "zoomed"))
     assert not places.syncable  # the browser alone knows where; it tells that there is a zoom
     told.tags = ["zoomed"]
-    race.start()
-    assert race.wait(PATIENCE)
+    ran(race)
     look_at(view)
     assert drawn(view) == {"objective"}
     told.tags = []
@@ -177,8 +174,7 @@ def ended(view: RaceView, *solvers: Solver) -> RaceView:
     """Show a race of the solvers, to its end."""
     race = Race(problem("blobs, C = 1"), solvers, rules=(MaxIter(1000),))
     view.show(race)
-    race.start()
-    assert race.wait(PATIENCE)
+    ran(race)
     tick(view)
     return view
 

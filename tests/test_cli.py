@@ -139,13 +139,6 @@ def test_a_table_is_read_from_the_standard_input():
     assert (empty.returncode, empty.stderr.count("\n")) == (2, 1)
 
 
-def test_a_file_of_ones_own_is_data_too(capsys, tmp_path):
-    file = tmp_path / "mine.csv"
-    file.write_text("a,b,kind\n" + "".join(f"{i % 7},{i % 5},{'yes' if i % 3 else 'no'}\n" for i in range(60)))
-    assert main(["run", "--data", str(file), "--solvers", "spg", "--max-iter", "2", "--C", "1"]) == 0
-    assert capsys.readouterr().out.startswith("mine: 30 training and 30 test samples, 39 kernels")
-
-
 def test_the_help_names_every_loss_and_regularizer(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "1000")  # no name is broken at its dash
     with pytest.raises(SystemExit):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from _formulations import LOSSES, targets, tiny_bank, tiny_problem
 from _problems import problem as named_problem
+from _problems import ran
 from _waits import wait_for
 
 import mklviz as mv
@@ -120,10 +121,7 @@ def test_a_step_of_enmkl_is_that_of_an_elastic_net_with_the_price_of_the_present
 def ended(regularizer: Regularizer, solvers: tuple[str, ...] = ("spg",)) -> Race:
     """A race that has ended near the optimum."""
     posed = named_problem("noisy blobs, C = 10")
-    race = Race(Problem(posed.bank, posed.y, posed.loss, regularizer), list(solvers), (Gap(1e-8), MaxIter(500)))
-    race.start()
-    race.wait()
-    return race
+    return ran(Race(Problem(posed.bank, posed.y, posed.loss, regularizer), list(solvers), (Gap(1e-8), MaxIter(500))))
 
 
 def look_until(card: EquivalenceCard, found: Callable[[], bool]) -> None:
@@ -172,9 +170,7 @@ def test_where_there_is_no_other_formulation_it_says_why() -> None:
 
 def test_a_solution_without_any_weight_says_so() -> None:
     posed = named_problem("noisy blobs, C = 10")
-    race = Race(Problem(posed.bank, posed.y, Hinge(1e-6), L1Penalty(10.0)), ["spicymkl"], (Gap(1e-9), MaxIter(50)))
-    race.start()
-    race.wait()
+    race = ran(Race(Problem(posed.bank, posed.y, Hinge(1e-6), L1Penalty(10.0)), ["spicymkl"], (Gap(1e-9), MaxIter(50))))
     assert not race.traces["spicymkl"].final.weights.any()
     card = EquivalenceCard()
     card.begin(race)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from _problems import blobs, problem, random_grams
+from _problems import blobs, problem, ran, random_grams
 from _shown import notes, words
 from _ticks import Prepared
 from _waits import wait_for
@@ -43,9 +43,7 @@ def few(m: int) -> Problem:
 
 
 def opened(posed: Problem, *solvers: str, steps: int = 8) -> tuple[Session, Geometry]:
-    race = Race(posed, solvers or ("silp", "level", "spg"), rules=(MaxIter(steps),))
-    race.start()
-    race.wait()
+    race = ran(Race(posed, solvers or ("silp", "level", "spg"), rules=(MaxIter(steps),)))
     session, tab = Session(), Geometry()
     session.show(Recipe(), Prepared(), race)  # type: ignore[arg-type]
     tab.follow(session)
@@ -201,8 +199,7 @@ def test_a_race_that_begins_while_the_tab_is_there_is_drawn_when_it_has_steps(se
     async def page() -> None:
         session.show(Recipe(), Prepared(), race)  # type: ignore[arg-type]
         shell.tick(1.0)
-        race.start()
-        race.wait()
+        ran(race)
         shell.strip.active = place
         shell.tick(2.0)
 

@@ -80,10 +80,6 @@ def test_what_is_drawn_is_refused_or_understood_in_bounded_memory() -> None:
     assert done.stdout.count("none at fault") == len(TARGETS)
 
 
-def test_the_default_recipe_survives_both_ways() -> None:
-    assert Recipe.from_words(Recipe().to_words()) == Recipe.from_json(Recipe().to_json()) == Recipe()
-
-
 @pytest.mark.parametrize(("asked", "found"), [(None, LIMITS.race_seconds), (5.0, 5.0), (1e9, LIMITS.race_seconds)])
 def test_a_race_in_the_dashboard_ends_though_nobody_stops_it(asked: float | None, found: float) -> None:
     recipe = Recipe().changed(max_seconds=asked)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from _ticks import visit
 
 from mklviz.kernels import Gaussian, Linear
 from mklviz.problem import EpsilonInsensitive, Hinge, LpBall
@@ -24,15 +23,6 @@ RECIPE = Recipe(
 @pytest.fixture(scope="module")
 def sidebar() -> Sidebar:
     return Sidebar()
-
-
-def test_a_link_restores_the_whole_set_up(sidebar: Sidebar, monkeypatch: pytest.MonkeyPatch) -> None:
-    visit(monkeypatch, recipe=RECIPE.to_words())
-    assert link.open_address(sidebar) == ""
-    assert sidebar.recipe == RECIPE
-    visit(monkeypatch)
-    assert link.open_address(sidebar) == ""
-    assert sidebar.recipe == RECIPE
 
 
 def test_a_bad_part_of_a_link_gives_a_sentence_and_the_rest_is_used(sidebar: Sidebar) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from _problems import blobs
+from _problems import blobs, ran
 from _shown import html_of
 from _ticks import tick
 
@@ -206,9 +206,7 @@ def test_an_recipe_builds_the_approximate_bank_it_asks_for() -> None:
     bank = prepared.problem.bank
     assert isinstance(bank, NystromBank)
     assert bank.approximation == Nystrom(10)
-    race = SMALL.race(prepared)
-    race.start()
-    race.wait()
+    race = ran(SMALL.race(prepared))
     trace = race.runs["closed-form"].trace
     assert trace.gap[-1] <= 1e-2
     assert 0.0 < trace.best.facts.approximation_error < 1.0
@@ -283,8 +281,7 @@ def test_the_page_says_beside_the_gap_what_is_approximate() -> None:
     race = SMALL.race(SMALL.prepare())
     view.show(race)
     assert words in view.page.precision.object
-    race.start()
-    race.wait()
+    ran(race)
     tick(view)
     assert "averaged by the weights of Closed form" in view.page.precision.object
     exact = SMALL.changed(approximation=None)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from _problems import ran
 from _ticks import tick
-from _waits import PATIENCE
 from bokeh.models import LinearScale, LogScale
 
 import mklviz as mv
@@ -34,9 +34,7 @@ def test_a_described_polynomial_has_a_parameter_per_feature_and_stops_on_the_pro
     bank = prepared.problem.bank
     assert isinstance(bank, ParametricBank)
     assert bank.names == ["constant", *prepared.train.feature_names]
-    race = SQUARE.race(prepared)
-    race.start()
-    assert race.wait(PATIENCE)
+    race = ran(SQUARE.race(prepared))
     for run in race.runs.values():
         assert run.status == "rule"
         assert 0.5 < prepared.score(run.trace.best) <= 1.0
@@ -48,9 +46,7 @@ def test_a_described_polynomial_has_a_parameter_per_feature_and_stops_on_the_pro
 
 def test_what_the_scenario_says_of_its_race_is_so():
     prepared = SCENARIO.prepare()
-    race = SCENARIO.race(prepared)
-    race.start()
-    assert race.wait(PATIENCE)
+    race = ran(SCENARIO.race(prepared))
     spg, again, spectral, pgd = race.traces.values()
     assert spg.best.objective == pytest.approx(again.best.objective, rel=1e-4)  # one minimum
     assert (spg.best.active, len(spg.best.weights)) == (38, 61)
@@ -131,8 +127,7 @@ def test_the_controls_offer_degrees_in_the_place_of_families():
 def test_the_page_speaks_of_parameters_and_says_why_there_is_no_gap() -> None:
     race, view = SQUARE.race(SQUARE.prepare()), RaceView()
     view.show(race)
-    race.start()
-    assert race.wait(PATIENCE)
+    ran(race)
     tick(view)
     page = view.page
     assert "Parameters of the kernel, six largest" in page.weights_title.object
@@ -148,8 +143,7 @@ def test_an_objective_that_may_be_negative_is_drawn_on_a_linear_axis():
     described = SCENARIO.changed(regularizer=LogDet(), max_iter=20, solvers=(SolverChoice("spg"),))
     race, view = described.race(described.prepare()), RaceView()
     view.show(race)
-    race.start()
-    assert race.wait(PATIENCE)
+    ran(race)
     tick(view)
     assert race.runs["spg"].trace.best.objective < 0.0
     assert view.charts is not None

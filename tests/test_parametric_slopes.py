@@ -122,26 +122,8 @@ def test_single_precision_gets_a_sentence_of_its_own(kind):
         ParametricBank.build(blobs(40)[0], InUnits(1.0, kind=kind))
 
 
-class Wide(ParametricKernel):
-    """exp(-sum_k d_k (x_k - z_k)^2), as a user might write it."""
-
-    label = "wide Gaussian"
-
-    def names(self, features: Any) -> Any:
-        return features
-
-    def squares(self, left: Array, right: Array) -> Array:
-        return np.asarray((left[:, None] - right[None]) ** 2)
-
-    def values(self, left: Array, right: Array, weights: Array) -> Any:
-        return np.exp(-self.squares(left, right) @ weights)
-
-    def forms(self, left: Array, right: Array, weights: Array, charges: Array) -> Any:
-        return -np.einsum("ij,ijk->k", charges * Wide.values(self, left, right, weights), self.squares(left, right))
-
-
 def wide(**change: Any) -> Any:
-    return type("Changed", (Wide,), change)()
+    return type("Changed", (InUnits,), change)(1.0)
 
 
 class Logarithm(ParametricKernel):
@@ -204,9 +186,9 @@ def test_a_shape_that_is_wrong_in_larger_blocks_alone_gets_a_sentence():
     X, _ = blobs(60)
     beta = X[:, 0]
     with pytest.raises(KernelError, match=r"must have shape \(60, 60\), .* but has \(59, 60\)"):
-        ParametricBank.build(X, wide(values=larger(Wide.values))).combine(np.ones(3))
+        ParametricBank.build(X, wide(values=larger(InUnits.values))).combine(np.ones(3))
     with pytest.raises(KernelError, match=r"must be 3 finite numbers, one for each parameter that .* of shape \(2,\)"):
-        ParametricBank.build(X, wide(forms=larger(Wide.forms))).slopes(np.ones(3), beta)
+        ParametricBank.build(X, wide(forms=larger(InUnits.forms))).slopes(np.ones(3), beta)
 
 
 MISTAKES = {
@@ -223,17 +205,17 @@ MISTAKES = {
     "names broken": ({"names": lambda self, features: features[7]}, "given those of 3 features, raised IndexError"),
     "none": ({"names": lambda self, features: []}, "it names 0, 0 of them different"),
     "a matrix": (
-        {"values": lambda self, *given: np.asmatrix(Wide.values(self, *given))},
+        {"values": lambda self, *given: np.asmatrix(InUnits.values(self, *given))},
         r"a numpy.matrix was given, .* return numpy.asarray",
     ),
     "a column of matrices": (
-        {"forms": lambda self, *given: np.asmatrix(Wide.forms(self, *given))},
+        {"forms": lambda self, *given: np.asmatrix(InUnits.forms(self, *given))},
         "The derivatives .* a numpy.matrix was given",
     ),
     "nothing": ({"values": lambda self, *given: None}, r"must have shape \(32, 32\), .* but has \(\)"),
     "values broken": ({"values": lambda self, *given: 1 / 0}, "The values of .* raised ZeroDivisionError: division by"),
     "forms broken": ({"forms": lambda self, *given: np.ones(3) @ np.ones(4)}, "The forms of .* raised ValueError: mat"),
-    "complex": ({"values": lambda self, *given: Wide.values(self, *given) + 0j}, "must hold numbers only"),
+    "complex": ({"values": lambda self, *given: InUnits.values(self, *given) + 0j}, "must hold numbers only"),
 }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 
 import numpy as np
-from _problems import blobs, problem, small_bank
+from _problems import blobs, problem, ran, small_bank
 from _problems import problem as named_problem
 from _undrawn import DrawnChart, draw_none
 from _waits import PATIENCE, wait_for
@@ -58,9 +58,7 @@ class Held(Level):
 
 def offered(*solvers: str | Level, posed: Problem = POSED) -> PathCard:
     """The card after a race of these solvers."""
-    race = Race(posed, list(solvers), (Gap(1e-2), MaxIter(50)))
-    race.start()
-    race.wait()
+    race = ran(Race(posed, list(solvers), (Gap(1e-2), MaxIter(50))))
     card = PathCard()
     card.begin(race)
     return card

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from _problems import ran
 from _shown import html_of
-from _waits import PATIENCE
 
 import mklviz as mv
 from mklviz.cli.commands import main
@@ -31,9 +31,7 @@ def test_a_described_product_has_a_kernel_per_feature_and_stops_on_the_projected
     bank = prepared.problem.bank
     assert isinstance(bank, ProductBank)
     assert bank.names == [f"distance in {name}" for name in prepared.train.feature_names]
-    race = PRODUCT.race(prepared)
-    race.start()
-    assert race.wait(PATIENCE)
+    race = ran(PRODUCT.race(prepared))
     assert list(race.runs) == ["spg", "SPG, start 1", "pgd"]
     for run in race.runs.values():
         assert run.status == "rule"
@@ -52,8 +50,7 @@ def test_the_rule_of_the_projected_gradient_can_be_set_or_left_out():
         PRODUCT.changed(projected_gradient=tol, max_iter=30).race(prepared) for tol in (1e-1, 1e-3, None)
     )
     for race in (loose, strict, none):
-        race.start()
-        assert race.wait(PATIENCE)
+        ran(race)
     steps = [len(race.traces["spg"]) for race in (loose, strict, none)]
     assert steps[0] < steps[1] < steps[2] == 31
     assert none.runs["spg"].status == "limit"

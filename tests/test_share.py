@@ -11,8 +11,9 @@ from urllib.parse import parse_qs
 
 import pandas as pd
 import pytest
+from _problems import ran
 from _ticks import visit
-from _waits import PATIENCE, wait_for
+from _waits import wait_for
 
 from mklviz.errors import MklvizError
 from mklviz.kernels import Gaussian, Polynomial
@@ -41,9 +42,7 @@ RECIPE = Recipe(
 @pytest.fixture(scope="module")
 def session() -> Session:
     session, prepared = Session(), RECIPE.prepare()
-    race = RECIPE.race(prepared)
-    race.start()
-    assert race.wait(PATIENCE)
+    race = ran(RECIPE.race(prepared))
     session.show(RECIPE, prepared, race)
     return session
 

@@ -162,6 +162,8 @@ def test_any_recipe_is_read_back_from_the_controls(sidebar: Sidebar) -> None:
                 Laplacian(),
             ),
             normalize="none",
+            cache_mb=64,
+            by_rows=True,
         ),
         problem=ProblemChoice(loss=Hinge(0.1), regularizer=L1Penalty(2.5)),
         solvers=(SolverChoice("spg"), SolverChoice("pgd", {"spectral": True}), SolverChoice("pgd")),

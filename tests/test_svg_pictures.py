@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from _problems import problem
+from _problems import problem, ran
 from _undrawn import DrawnChart, DrawnMark, draw_none
 
 import mklviz as mv
@@ -42,10 +42,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 @cache
 def raced() -> Race:
-    race = Race(problem("noisy blobs, C = 10"), ["silp", "level"])
-    race.start()
-    race.wait()
-    return race
+    return ran(Race(problem("noisy blobs, C = 10"), ["silp", "level"]))
 
 
 def words(drawn: str) -> list[str]:

@@ -20,6 +20,7 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
+from _problems import ran
 from _stores import recorded
 from _waits import PATIENCE, wait_for, wait_until_still
 
@@ -73,8 +74,7 @@ class Recorded(Here):
 
 
 def ended(run: SweepRun) -> SweepRun:
-    run.start()
-    assert run.wait(PATIENCE)
+    ran(run)
     return run
 
 
@@ -457,8 +457,6 @@ def test_a_run_that_was_stopped_is_no_beginning_for_the_next() -> None:
 
 def test_for_one_path_one_process_is_started() -> None:
     with Processes(2) as engine:
-        run = SweepRun(Sweep.from_words(ONE), None, engine)
-        run.start()
-        assert run.wait(PATIENCE)
+        run = ran(SweepRun(Sweep.from_words(ONE), None, engine))
         assert run.table().frame.status.tolist() == ["converged"] * 3
         assert len(engine.pids) == 1
