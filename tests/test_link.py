@@ -4,20 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from mklviz.kernels import Gaussian, Linear
-from mklviz.problem import EpsilonInsensitive, Hinge, LpBall
-from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice, Split, StopChoice
+from mklviz.problem import EpsilonInsensitive, Hinge
+from mklviz.recipe import DataChoice, StopChoice
 from mklviz.views.links import link
 from mklviz.views.sidebar.sidebar import Sidebar
-
-RECIPE = Recipe(
-    DataChoice("wine", positive="cultivar 2"),
-    Split(train=0.6, seed=3, standardize=False),
-    KernelChoice(families=[Gaussian(widths=(0.5, 1.0, 2.0), on="each"), Linear([0, 2])], cache_mb=64, by_rows=True),
-    ProblemChoice(Hinge(7.0, bias=False), LpBall(3.0)),
-    [SolverChoice("spg", {"random_start": 1}), SolverChoice("pgd")],
-    StopChoice(gap=None, max_seconds=2.5),
-)
 
 
 @pytest.fixture(scope="module")
