@@ -228,8 +228,9 @@ def test_lists_name_everything_there_is(capsys):
         assert [name for name in names if f"\n{name} " not in f"\n{out}"] == []
 
 
-def test_ctrl_c_stops_cleanly_and_still_reports():
-    words = [*COMMAND, "run", "--data", "sonar", "--solvers", "silp", "--gap", "none", "--max-iter", "none"]
+def ended_by(sign: signal.Signals, *more: str) -> str:
+    """Return the output of an endless run that gets a signal once it counts its steps on a terminal."""
+    words = [*COMMAND, "run", "--data", "sonar", "--solvers", "silp", "--gap", "none", "--max-iter", "none", *more]
     leader, follower = pty.openpty()
     environment = {**os.environ, "TERM": "xterm"}
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=follower, text=True, env=environment)
@@ -244,13 +245,24 @@ def test_ctrl_c_stops_cleanly_and_still_reports():
     reader = threading.Thread(target=read)
     reader.start()
     wait_for(lambda: b" steps " in drawn, "the steps that are counted")
-    process.send_signal(signal.SIGINT)
+    process.send_signal(sign)
     out, _ = process.communicate(timeout=PATIENCE)
     reader.join(PATIENCE)
     os.close(leader)
     assert process.returncode == 130
-    assert "\nSILP    stopped" in out
     assert b"Traceback" not in drawn
+    return str(out)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no such terminal")
+def test_whoever_ends_a_run_gets_what_it_has_found(tmp_path):
+    table = tmp_path / "steps.csv"
+    assert "\nSILP    stopped" in ended_by(signal.SIGTERM, "--csv", str(table))
+    assert table.read_text().count("\n") > 2
+    document = json.loads(ended_by(signal.SIGINT, "--json"))
+    (run,) = document["runs"]
+    assert (document["complete"], run["status"]) == (False, "stopped")
+    assert run["iterations"] >= 0
 
 
 def test_a_terminal_gets_lines_redrawn_in_place():

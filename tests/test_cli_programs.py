@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from _waits import PATIENCE
 
 import mklviz as mv
 from mklviz.cli.commands import main
@@ -126,30 +120,6 @@ def test_bad_words_leave_the_output_empty(capsys: pytest.CaptureFixture[str]) ->
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "Did you mean level?" in captured.err
-
-
-def test_ctrl_c_leaves_a_whole_document_of_what_was_found() -> None:
-    words = ["run", "--data", "sonar", "--solvers", "silp", "--gap", "none", "--max-iter", "none", "--json"]
-    leader, follower = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "mklviz", *words],
-        stdout=subprocess.PIPE,
-        stderr=follower,
-        env={**os.environ, "TERM": "xterm"},
-        text=True,
-    )
-    os.close(follower)
-    drawn = b""
-    while b" steps " not in drawn:
-        drawn += os.read(leader, 1000)
-    process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=PATIENCE)
-    os.close(leader)
-    found = json.loads(out)
-    assert process.returncode == 130
-    assert not found["complete"]
-    assert found["runs"][0]["status"] == "stopped"
-    assert found["runs"][0]["iterations"] >= 0
 
 
 @pytest.mark.parametrize("words", [["--help"], ["run", "--help"], ["path", "--help"]])
