@@ -21,13 +21,7 @@ from sklearn.svm import SVC
 
 from mklviz.bench import _suite, learn, screen, svm
 from mklviz.bench._command import run_suites
-from mklviz.bench._rivals import (
-    FixedWeights,
-    best_kernel,
-    equal_weights,
-    first_stage,
-    largest_margin,
-)
+from mklviz.bench._rivals import FixedWeights, best_kernel, equal_weights, first_stage, largest_margin
 from mklviz.bench._suite import Bench, Row, Suite, goal_words, load_suites
 from mklviz.bench._visitors import Crowd, Server, crowd, left_alone, on_a_server, to_open
 from mklviz.bench.screen import Size, bare_page, opened, page_rows

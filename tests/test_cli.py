@@ -310,9 +310,7 @@ def test_a_path_prints_a_row_per_value_and_what_it_took(capsys, tmp_path):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].endswith("5 values of C from 100 to 1")
     header = re.split(r"\s{2,}", lines[2])
-    assert header == [
-        *("C", "status", "steps", "SVM solves", "CPU s", "objective", "gap", "kernels", "test accuracy"),
-    ]
+    assert header == [*("C", "status", "steps", "SVM solves", "CPU s", "objective", "gap", "kernels", "test accuracy")]
     rows = [re.split(r"\s{2,}", line) for line in lines[4:9]]
     assert [row[0] for row in rows] == ["100", "31.62", "10", "3.162", "1"]
     assert lines[-1].startswith("Newton, warm starts: 5 values, ")
@@ -334,11 +332,7 @@ def test_a_path_may_begin_anew_at_every_value_and_take_its_range_from_the_proble
 
 @pytest.mark.parametrize(
     ("words", "label"),
-    [
-        ([], "SILP"),
-        (["--solver-option", "level.lam=0.5"], "Level"),
-        (["--scenario", "silp-oscillates"], "SILP"),
-    ],
+    [([], "SILP"), (["--solver-option", "level.lam=0.5"], "Level"), (["--scenario", "silp-oscillates"], "SILP")],
 )
 def test_a_path_without_a_solver_takes_the_recommended_one(capsys, words, label):
     assert main(["path", *SMALL, *words, "--vary", "C=1:10:3"]) == 0

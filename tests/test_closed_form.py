@@ -13,17 +13,7 @@ from mklviz.contract import Iterate
 from mklviz.datasets import load_dataset
 from mklviz.engine import make_solver, solve
 from mklviz.kernels import KernelBank, paper_bank
-from mklviz.problem import (
-    Hinge,
-    L1Penalty,
-    Logistic,
-    Loss,
-    LpBall,
-    Problem,
-    Regularizer,
-    Simplex,
-    Squared,
-)
+from mklviz.problem import Hinge, L1Penalty, Logistic, Loss, LpBall, Problem, Regularizer, Simplex, Squared
 from mklviz.solvers.closed_form import FARTHEST, SHRUNK, ClosedFormFacts
 
 NAMES = [repr(regularizer) for regularizer in REGULARIZERS]

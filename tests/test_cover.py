@@ -81,14 +81,7 @@ def f(a, b):
 
 def test_every_operator_comparison_and_extreme_is_turned_and_texts_are_not() -> None:
     changed = {(mutant.old, mutant.new) for mutant in mutants_of("x.py", TEXT)}
-    assert changed == {
-        ("+", "-"),
-        ("*", "/"),
-        ("max", "min"),
-        ("<=", ">"),
-        ("minimum", "maximum"),
-        ("!=", "=="),
-    }
+    assert changed == {("+", "-"), ("*", "/"), ("max", "min"), ("<=", ">"), ("minimum", "maximum"), ("!=", "==")}
     assert len(mutants_of("x.py", TEXT)) == 6
 
 

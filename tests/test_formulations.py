@@ -27,10 +27,7 @@ EVERY_LOSS = [*LOSSES, *MULTICLASS]
 # the conic solver is asked for 1e-9, but cones for powers are only approximated where powers are not simple fractions
 CONIC = 1e-6
 # what the methods need to be this exact where they do not see to it themselves
-EXACT = {
-    "pgd": {"svm_tolerance": 1e-9},
-    "simplemkl": {"svm_tolerance": 1e-9},
-}
+EXACT = {"pgd": {"svm_tolerance": 1e-9}, "simplemkl": {"svm_tolerance": 1e-9}}
 STOCHASTIC = {"gap": 1e-4, "max_iter": 6000}  # epochs; the error falls like one over their number
 
 

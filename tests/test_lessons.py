@@ -143,11 +143,7 @@ def told(found: Lesson, panel: LessonPanel) -> str:
 
 @pytest.mark.parametrize(
     ("guess", "said"),
-    [
-        ("five", "You said “five”, and so it was."),
-        ("one", "You said “one”. It was “five”."),
-        (None, "It was “five”."),
-    ],
+    [("five", "You said “five”, and so it was."), ("one", "You said “one”. It was “five”."), (None, "It was “five”.")],
 )
 def test_the_guess_is_compared_with_what_came_out(guess: str | None, said: str) -> None:
     panel = LessonPanel(ASKED)

@@ -192,10 +192,7 @@ def test_a_shape_that_is_wrong_in_larger_blocks_alone_gets_a_sentence():
 
 
 MISTAKES = {
-    "names too few": (
-        {"names": lambda self, features: features[:2]},
-        r"of 3 features and 2 parameters, raised Value",
-    ),
+    "names too few": ({"names": lambda self, features: features[:2]}, r"of 3 features and 2 parameters, raised Value"),
     "names too many": (
         {"names": lambda self, features: [*features, "x"]},
         r"and 4 parameters, raised .* must be as many as",

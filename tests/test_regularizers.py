@@ -249,8 +249,7 @@ RNG = np.random.default_rng(1)
 
 
 @pytest.mark.parametrize(
-    "outside",
-    [np.array([0.5, 0.6]), np.array([1.5, -0.5]), np.array([np.nan, 1.0]), np.array([0.2, 0.2])],
+    "outside", [np.array([0.5, 0.6]), np.array([1.5, -0.5]), np.array([np.nan, 1.0]), np.array([0.2, 0.2])]
 )
 def test_the_simplex_is_worth_infinity_outside(outside: np.ndarray) -> None:
     assert Simplex().value(outside) == np.inf

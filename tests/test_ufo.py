@@ -18,14 +18,7 @@ import mklviz as mv
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import make_solver, solve
 from mklviz.kernels import Gaussian, KernelBank, Polynomial
-from mklviz.problem import (
-    GroupSquaredPlusL1,
-    Hinge,
-    Logistic,
-    Loss,
-    MulticlassHinge,
-    Problem,
-)
+from mklviz.problem import GroupSquaredPlusL1, Hinge, Logistic, Loss, MulticlassHinge, Problem
 
 Array = NDArray[np.float64]
 N = 24
