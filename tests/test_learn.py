@@ -391,7 +391,7 @@ def test_folds_by_number_are_shuffled_alike_in_every_fit(make: Any) -> None:
     order = np.argsort(y, kind="stable")  # as many tables come: one class after the other
     kind = StratifiedKFold if make is mv.MKLClassifierCV else KFold
     for cv, random_state in ((None, 0), (3, 0), (3, 7)):
-        given: dict[str, Any] = {"kernels": "gauss:1", "Cs": [1.0, 10.0], "random_state": random_state}
+        given: dict[str, Any] = {"kernels": "gauss:1", "Cs": [1.0], "random_state": random_state}
         folds = kind(cv or 5, shuffle=True, random_state=random_state)
         by_number, named, again = (make(cv=chosen, **given).fit(X[order], y[order]) for chosen in (cv, folds, cv))
         for found in (named, again):

@@ -7,7 +7,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-import quadprog
 from _problems import problem
 from scipy.optimize import linprog
 
@@ -59,15 +58,6 @@ def level_at(d0: Array, cuts: Array, lam: float) -> float:
     return lam * high + (1.0 - lam) * low
 
 
-def by_quadprog(d0: Array, cuts: Array, level: float) -> Array:
-    m = len(d0)
-    rows = cuts - level
-    rows /= np.abs(rows).max(axis=1, keepdims=True)
-    constraints = np.vstack([np.ones(m), np.eye(m), -rows])
-    limits = np.append(1.0, np.zeros(m + len(cuts)))
-    return np.asarray(quadprog.solve_qp(np.eye(m), d0, constraints.T, limits, 1)[0])
-
-
 def assert_optimal(d0: Array, cuts: Array, level: float, found: LevelProjection) -> None:
     """Check the optimality conditions by themselves: they are sufficient, whatever other solvers can do."""
     d, mu = found.weights, found.multipliers
@@ -94,14 +84,12 @@ def test_projections_are_optimal_for_every_lambda(J: int, m: int, lam: float) ->
             assert_optimal(d0, cuts, level, found)
 
 
-@pytest.mark.parametrize("lam", [1e-3, 0.1, 0.5, 0.9])
 @pytest.mark.parametrize("name", ["noisy blobs, C = 10", "pima", "sonar", "random Gram matrices"])
-def test_projections_on_real_cuts_agree_with_general_qp_solvers(name: str, lam: float) -> None:
+def test_projections_on_real_cuts_are_optimal(name: str) -> None:
     d0, cuts = real_cuts(name, 25)
-    level = level_at(d0, cuts, lam)
-    found = project_to_level_set(d0, cuts, level)
-    assert_optimal(d0, cuts, level, found)
-    np.testing.assert_allclose(found.weights, by_quadprog(d0, cuts, level), atol=1e-7)
+    for lam in (1e-3, 0.1, 0.5, 0.9):
+        level = level_at(d0, cuts, lam)
+        assert_optimal(d0, cuts, level, project_to_level_set(d0, cuts, level))
 
 
 @pytest.mark.parametrize("lam", LAMBDAS[1:])
@@ -150,6 +138,7 @@ def path(solver: Level | Silp, name: str, count: int) -> list[Iterate]:
     return list(itertools.islice(solver.iterates(problem(name)), count))
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("lam", [0.0, 0.1, 0.5, 0.9, 0.95])
 @pytest.mark.parametrize("name", ["noisy blobs, C = 10", "random Gram matrices", "pima", "four identical kernels"])
 def test_level_encloses_the_optimum_for_every_lambda(name: str, lam: float) -> None:
