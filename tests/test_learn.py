@@ -325,9 +325,12 @@ def test_many_samples_are_approximated_and_it_says_so(
         ({"loss": mv.Hinge}, "words"),
         ({"regularizer": mv.Simplex}, "words"),
         ({"solver": None}, "by name"),
-        ({"loss": "absolute"}, "no loss"),
+        ({"loss": "hinges"}, "no loss .*did you mean hinge"),
         ({"regularizer": "l0"}, "no regularizer"),
-        ({"solver": "magic"}, "no solver called"),
+        ({"solver": "levels"}, "no solver called .*Did you mean level"),
+        ({"solver": "level:lam=x"}, "cannot take lam='x'"),
+        ({"normalize": "norm"}, "is not known: use"),
+        ({"kernels": "gauss@nobody"}, "no column 'nobody'"),
         ({"solver": "spg,level"}, "one solver"),
         ({"C": -1.0}, "C must be a positive number"),
         ({"class_weight": {1.0: -1}}, "from 0 upwards for each class"),
@@ -339,9 +342,9 @@ def test_many_samples_are_approximated_and_it_says_so(
     ],
 )
 def test_what_cannot_be_is_refused_in_a_sentence(wrong: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(Exception, match=sentence) as refused:
+    with pytest.raises(ValueError, match=sentence) as refused:  # as scikit-learn's users expect
         mv.MKLClassifier(**wrong).fit(*data())
-    assert str(refused.value).endswith(".")
+    assert str(refused.value).endswith((".", "?"))
 
 
 def test_verbose_fits_say_how_they_ended(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -459,23 +462,6 @@ def test_several_scores_are_kept_and_one_of_them_chooses(scoring: Any) -> None:
     assert found.best_score_ == found.cv_results_["mean_test_roc_auc"].max()
     with pytest.raises(ValueError, match="refit names the one to choose by, accuracy, roc_auc, not True"):
         mv.MKLClassifierCV("gauss:1", scoring=scoring, cv=2).fit(X, y)
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"kernels": "gaus5:1"},
-        {"loss": "hinges"},
-        {"solver": "levels"},
-        {"solver": "level:lam=x"},
-        {"normalize": "norm"},
-        {"kernels": "gauss@nobody"},
-    ],
-    ids=str,
-)
-def test_what_an_estimator_does_not_know_is_a_value_error(wrong: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"\w+ \w+ .*[.?]$"):
-        mv.MKLClassifier(**{"kernels": "gauss:1", **wrong}).fit(*data())
 
 
 def test_an_unknown_name_is_a_key_error_too() -> None:

@@ -109,9 +109,9 @@ class Line(ParametricKernel):
         return np.asarray(told)
 
 
-@pytest.mark.parametrize("wrong", [0, 999])
-def test_one_wrong_derivative_among_a_thousand_is_found_and_named(wrong):
-    X = np.random.default_rng(0).normal(size=(50, 1000))
+@pytest.mark.parametrize("wrong", [0, 199])
+def test_one_wrong_derivative_among_two_hundred_is_found_and_named(wrong):
+    X = np.random.default_rng(0).normal(size=(50, 200))
     with pytest.raises(KernelError, match=rf"in the parameter x{wrong + 1} give the slope"):
         ParametricBank.build(X, Line(wrong))
 
