@@ -419,3 +419,19 @@ def test_highs_takes_over_where_the_game_is_lost_and_gives_it_back(monkeypatch: 
         assert reference is not None
         assert theta == pytest.approx((cuts[: j + 1] @ reference[0]).max(), abs=1e-8)  # HiGHS's tolerance is 1e-9
     assert asked == [4 <= j + 1 <= 8 for j in range(12)]
+
+
+def test_a_row_that_is_deleted_is_forgotten() -> None:
+    cuts = np.random.default_rng(9).normal(size=(20, 15))
+    game = MatrixGame()
+    found = game.solve(cuts, units(cuts))
+    assert found is not None
+    idle = next(j for j in range(20) if j not in game.rows)
+    bound_to = game.rows.copy()
+    game.forget(idle)
+    np.testing.assert_array_equal(game.rows, bound_to - (bound_to > idle))
+    again = game.solve(np.delete(cuts, idle, axis=0), units(np.delete(cuts, idle, axis=0)))
+    assert again is not None
+    np.testing.assert_allclose(again[0], found[0], atol=1e-14)
+    game.forget(int(game.rows[0]))
+    assert len(game.rows) == 0
