@@ -174,10 +174,7 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     ),
     "prefixes.parquet": (
         lambda: parquet(
-            [LONG_TEXT.decode()[:300_000]],
-            "string",
-            use_dictionary=False,
-            column_encoding={"x": "DELTA_BYTE_ARRAY"},
+            [LONG_TEXT.decode()[:300_000]], "string", use_dictionary=False, column_encoding={"x": "DELTA_BYTE_ARRAY"}
         ),
         "unpacks to more than",
     ),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from typing import Any, TypeVar
 
 import numpy as np
+from _waits import PATIENCE
 
 from mklviz.check.problems import FORMULATIONS, blobs, formulate, random_grams, small_bank
 from mklviz.datasets import load_dataset
@@ -21,10 +23,21 @@ __all__ = [
     "dense",
     "formulate",
     "problem",
+    "ran",
     "random_grams",
     "real_subset",
     "small_bank",
 ]
+
+R = TypeVar("R")
+
+
+def ran(run: R) -> R:
+    """Start a run, a race or a sweep, wait until it has ended, and return it."""
+    begun: Any = run
+    begun.start()
+    assert begun.wait(PATIENCE)
+    return run
 
 
 def real_subset(name: str, n: int, columns: int, seed: int = 0) -> tuple[Array, Array]:

@@ -7,12 +7,7 @@ from pathlib import Path
 __all__ = ["ROOT", "SCREEN", "SOURCES", "inside", "sources"]
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = {
-    "datasets": "mklviz.datasets",
-    "solvers": "mklviz.solvers",
-    "apps": "mklviz.apps",
-    "mklviz": "mklviz",
-}
+FOLDERS = {"datasets": "mklviz.datasets", "solvers": "mklviz.solvers", "apps": "mklviz.apps", "mklviz": "mklviz"}
 SCREEN = {"panel", "panel_material_ui", "holoviews", "bokeh", "hvplot", "matplotlib"}
 
 

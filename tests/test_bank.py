@@ -10,16 +10,7 @@ import pytest
 from _problems import dense, random_grams
 
 from mklviz.errors import BankTooLarge, KernelError
-from mklviz.kernels import (
-    Gaussian,
-    KernelBank,
-    KernelFamily,
-    Laplacian,
-    Linear,
-    NystromBank,
-    Polynomial,
-    paper_bank,
-)
+from mklviz.kernels import Gaussian, KernelBank, KernelFamily, Laplacian, Linear, NystromBank, Polynomial, paper_bank
 from mklviz.typing import Array
 
 RNG = np.random.default_rng(3)

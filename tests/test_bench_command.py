@@ -1,21 +1,40 @@
-"""`mklviz bench`: ratios of alternating timings, a table, JSON and a picture; missing rivals are rows with a reason."""
+"""`mklviz bench`: ratios of alternating timings; what is measured of a page and of classifiers."""
 
 from __future__ import annotations
 
+import asyncio
 import json
+import math
+import os
 import re
-import xml.etree.ElementTree
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import cvxpy as cp
 import numpy as np
 import pytest
+from _problems import blobs
+from _reference import optimal_value
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.svm import SVC
 
-from mklviz.bench import _suite, svm
+from mklviz.bench import _suite, learn, screen, svm
 from mklviz.bench._command import run_suites
+from mklviz.bench._rivals import FixedWeights, best_kernel, equal_weights, first_stage, largest_margin
 from mklviz.bench._suite import Bench, Row, Suite, goal_words, load_suites
+from mklviz.bench._visitors import Crowd, Server, crowd, left_alone, on_a_server, to_open
+from mklviz.bench.screen import Size, bare_page, opened, page_rows
 from mklviz.cli.commands import main
+from mklviz.datasets import describe_datasets, load_dataset
+from mklviz.engine import solve
 from mklviz.errors import MklvizError
+from mklviz.kernels import KernelBank
+from mklviz.problem import Hinge, Problem, Simplex
+from mklviz.recipe.words import read_kernels
+from mklviz.solvers.alignf import Alignf
+from mklviz.solvers.easymkl import EasyMkl
+from mklviz.typing import Array
 
 
 def row(ratio: float = 20.0, goal: float | None = 10.0, name: str = "one kernel") -> Row:
@@ -59,11 +78,11 @@ def test_a_row_takes_the_median_and_the_extremes_of_the_ratios_of_its_rounds() -
     assert goal_words(found) == "goal 4×: missed"
 
 
-def test_numbers_and_picture_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_numbers_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     missing = Row.missing("one kernel", "ours", "nobody", "nobody is not installed")
     use(monkeypatch, [row(), row(3.0), missing])
-    written, drawn, svg = tmp_path / "found.json", tmp_path / "found.html", tmp_path / "found.svg"
-    assert run_suites(json=written, plot=drawn)
+    written = tmp_path / "found.json"
+    assert run_suites(json=written)
     found = json.loads(written.read_text())
     assert found["complete"] is True
     assert found["cpus"] >= 1
@@ -71,17 +90,6 @@ def test_numbers_and_picture_are_written(tmp_path: Path, monkeypatch: pytest.Mon
     ratios = found["suites"]["made"]["ratios"]
     assert [one["met"] for one in ratios] == [True, False, None]
     assert ratios[2]["ratio"] is None
-    page = drawn.read_text()
-    assert "prefers-color-scheme: dark" in page
-    assert "http" not in page  # it needs no network
-    run_suites(plot=svg)
-    picture = svg.read_text()
-    for words in (
-        *("Made up", "one kernel: ours / nobody", "ours / theirs", "20.0×", "3.00× goal 10×: missed"),
-        "nobody is not installed",
-    ):
-        assert words in picture
-    assert xml.etree.ElementTree.fromstring(picture).tag == "{http://www.w3.org/2000/svg}svg"
 
 
 def test_neither_host_nor_user_nor_folders_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,13 +97,10 @@ def test_neither_host_nor_user_nor_folders_are_written(tmp_path: Path, monkeypat
     import platform
 
     use(monkeypatch, [row()])
-    run_suites(json=tmp_path / "a.json", plot=tmp_path / "a.html")
-    written = [file.read_text() for file in tmp_path.iterdir()]
-    assert len(written) == 2
-    for text in written:
-        assert str(tmp_path) not in text
-        for private in (platform.node(), getpass.getuser()):
-            assert not re.search(rf"\b{re.escape(private)}\b", text)
+    run_suites(json=tmp_path / "a.json")
+    text = (tmp_path / "a.json").read_text()
+    for private in (platform.node(), getpass.getuser(), str(tmp_path)):
+        assert not re.search(rf"\b{re.escape(private)}\b", text)
 
 
 def test_what_was_measured_before_ctrl_c_is_kept(
@@ -113,7 +118,6 @@ def test_what_was_measured_before_ctrl_c_is_kept(
     ("words", "said"),
     [
         (["nothing"], "There is no benchmark suite 'nothing'; there are "),
-        (["svm", "--plot", "found.png"], "written as .html or .svg, not as found.png"),
         (["svm", "--json", "/no/such/folder/found.json"], "no folder /no/such/folder"),
     ],
 )
@@ -149,3 +153,160 @@ def test_both_svms_of_a_row_solve_the_same_problem() -> None:
             assert abs(higher) < 1e-3  # both stop at a violation of 1e-3, in a value of about the margin times C
     middle = Row.median("median", [one for one in found if one.other == svm.LOW_LEVEL])
     assert middle.least <= middle.ratio <= middle.most
+
+
+def test_a_page_is_weighed_by_its_models_components_and_bytes() -> None:
+    bare = opened(bare_page)
+    assert bare.components == 1 + screen.INPUTS  # the shell and its inputs
+    assert bare.models > 2 * bare.components  # each has its data, and there is a figure
+    assert bare.nbytes > 10_000
+    assert str(Size(63, 13, 181_721)) == "63 models, 13 components, 182 kB"
+
+
+def test_the_dashboard_is_compared_with_the_bare_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(screen, "dashboard", bare_page)
+    first, row = page_rows(Bench(repeats=1))
+    assert (first.ours, first.other, first.goal) == ("start page", "bare page", 0.25)
+    assert (row.ours, row.other, row.goal) == ("dashboard", "bare page", 0.25)
+    assert row.note.startswith(str(opened(bare_page)).split(",")[0])
+    assert row.least <= row.ratio <= row.most
+
+
+@pytest.mark.full
+def test_visitors_who_come_at_once_all_see_their_races_end() -> None:
+    async def measure(server: Server) -> tuple[Crowd, float, tuple[float, float]]:
+        came = await crowd(server, 3)
+        return came, await to_open(server, "?page=runs", 0.5), await left_alone(server, "?page=start", 2, 0.5, 0.5)
+
+    came, opening, (idle, closed) = on_a_server(1, measure)
+    assert len(came.pages) == len(came.races) == 3
+    assert all(0.0 < page < race for page, race in zip(came.pages, came.races, strict=True))
+    assert came.stall > 0.0
+    cores = os.cpu_count() or 1
+    assert 0.0 < came.cpu < cores * (max(came.races) + 60.0)
+    assert opening > 0.0
+    assert 0.0 <= idle <= cores
+    assert 0.0 <= closed <= cores
+    with pytest.raises(RuntimeError):
+        asyncio.get_running_loop()  # nothing is left running
+
+
+FEW = "gauss:1,4 poly:1"
+MISSING = {**dict.fromkeys(learn.MKLPY, "MKLpy is not installed"), "xRFM": "xrfm is not installed"}
+
+
+@pytest.fixture(autouse=True)
+def _few_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learn, "KERNELS", FEW)
+    monkeypatch.setattr(learn, "CS", (10.0,))
+
+
+def test_every_rival_has_a_row_with_times_and_accuracies() -> None:
+    said: list[str] = []
+    rows = list(learn.measure(Bench(quick=True, repeats=2, say=said.append)))
+    kernels = ["Equal weights", "EasyMKL", "ALIGNF", "SMKL", "Best kernel", "LP-beta"]
+    plain = [*kernels, "SVC, grid", "LogisticRegression, grid", "HistGradientBoosting"]
+    missing, made = rows[:3], rows[3:]
+    assert {row.other: row.note for row in missing} == MISSING
+    assert [row.other for row in made] == [f"{learn.OURS}, p too", *plain]
+    assert {row.ours for row in rows} == {learn.OURS}
+    for row in made:
+        assert row.ratio > 0.0
+        assert row.note.startswith("ours ")
+        assert row.note.count("% right") == 2
+    assert len(said) == 2 * 11  # two folds, eleven classifiers
+
+
+def test_scores_are_those_of_the_fold_left_out() -> None:
+    made, reasons = learn.contestants()
+    assert reasons == MISSING
+    scores = learn.compare("liver", 3, made, lambda words: None)
+    for score in scores.values():
+        assert score.accuracy.shape == score.fit.shape == score.predict.shape == (3,)
+        assert 0.5 < score.accuracy.mean() < 0.9  # a hard table, on which all are better than chance
+        assert np.isfinite(score.fit).all()
+
+
+def test_without_scikit_learn_there_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "learn" in load_suites(["learn"])
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    (row,) = learn.measure(Bench(quick=True))
+    assert math.isnan(row.ratio)
+    assert "sklearn" in row.note
+
+
+def test_the_tables_are_all_those_with_two_classes_but_adult_and_bounded() -> None:
+    two = [info.name for info in describe_datasets() if info.kind == "table" and info.task == "binary"]
+    assert sorted(("adult", *learn.TABLES)) == sorted(two)
+    X, y = learn.bounded("letter")
+    every = load_dataset("letter").y
+    assert len(X) == len(y) == learn.MOST
+    assert (y == y.max()).mean() == pytest.approx((every == every.max()).mean(), abs=1 / learn.MOST)
+
+
+def unit_bank(X: Array) -> KernelBank:
+    return KernelBank.build(X, read_kernels("gauss:0.5,2 poly:1,2"), "diagonal")
+
+
+def thirds() -> StratifiedKFold:
+    return StratifiedKFold(3, shuffle=True, random_state=0)
+
+
+@pytest.mark.parametrize("method", [Alignf(), EasyMkl()])
+def test_methods_in_two_stages_weigh_here_as_in_a_race(method: Alignf | EasyMkl) -> None:
+    X, y = blobs(30, 0.2)
+    bank = unit_bank(X)
+    raced = solve(Problem(bank, y, Hinge(3.0), Simplex()), method).final.weights
+    np.testing.assert_array_equal(first_stage(method)(bank, y), raced)
+
+
+def test_equal_weights_are_an_svc_on_the_mean_kernel() -> None:
+    X, y = blobs(40, 0.4)
+    made = FixedWeights(FEW, equal_weights, (3.0,), thirds()).fit(X[:30], y[:30])
+    bank = KernelBank.build(X[:30], read_kernels(FEW), "diagonal")
+    mean = np.mean([bank.combine(unit) for unit in np.eye(len(bank))], axis=0)
+    across = np.mean([bank.cross(X[30:]).combine(unit) for unit in np.eye(len(bank))], axis=0)
+    theirs = SVC(C=3.0, kernel="precomputed").fit(mean, y[:30])
+    np.testing.assert_array_equal(made.predict(X[30:]), theirs.predict(across))
+
+
+def test_the_best_kernel_is_the_one_whose_own_machine_is_right_most_often() -> None:
+    X, y = blobs(60, 0.8)
+    bank = unit_bank(X)
+    alone = [
+        (cross_val_predict(SVC(kernel="precomputed"), bank.combine(unit), y, cv=thirds()) == y).mean()
+        for unit in np.eye(len(bank))
+    ]
+    weights = best_kernel(thirds())(bank, y)
+    assert weights.tolist() == [float(k == np.argmax(alone)) for k in range(len(bank))]
+
+
+@pytest.mark.parametrize("nu", [0.1, 0.5])
+def test_lp_beta_solves_its_linear_program(nu: float) -> None:
+    """The weights are those of the largest margin, with at most a share nu of the samples below it."""
+    rng = np.random.default_rng(0)
+    signs = np.resize([1.0, -1.0], 40)
+    decisions = 0.5 * signs[:, None] * rng.random(6) + rng.normal(size=(40, 6))
+    found = largest_margin(decisions, signs, nu)
+    beta, slack, rho = cp.Variable(6, nonneg=True), cp.Variable(40, nonneg=True), cp.Variable()
+    margins = cp.multiply(signs, decisions @ beta)
+    posed = cp.Problem(cp.Minimize(cp.sum(slack) / (nu * 40) - rho), [margins + slack >= rho, cp.sum(beta) == 1])
+    best = optimal_value(posed, 1e-8)
+    assert found.sum() == pytest.approx(1.0, abs=1e-12)
+    ours = signs * (decisions @ found)
+    prices = [np.maximum(level - ours, 0.0).sum() / (nu * 40) - level for level in ours]  # rho is one of the margins
+    assert min(prices) == pytest.approx(best, rel=1e-6)
+    level = ours[int(np.argmin(prices))]
+    assert (ours < level - 1e-9).mean() <= nu
+
+
+def test_the_page_on_it_has_a_row_for_every_table_and_three_more_rivals_on_some() -> None:
+    page = (Path(__file__).resolve().parents[1] / "apps" / "docs" / "learning_kernels.md").read_text()
+    made, others = learn.contestants()
+    later = 3
+    unmeasured = {"MKLpy's AverageMKL", "xRFM", "SMKL"}  # the first is that of equal weights
+    columns = len({*made, *others} - unmeasured) - later
+    main, more = ([line.split()[1] for line in page.splitlines() if line.count("±") == k] for k in (columns, later))
+    assert sorted(main) == sorted(learn.TABLES)
+    assert more
+    assert set(more) < set(main)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from _problems import problem
+from _problems import problem, ran
 from _shown import notes
 from _waits import PATIENCE
 from test_tabs import Prepared
@@ -38,17 +38,11 @@ NAME = "Level from step 6 of SILP"
 
 @cache
 def race() -> Race:
-    made = Race(problem("blobs, C = 100"), ["silp", "spg"], rules=(mv.Gap(1e-6), mv.MaxIter(60)))
-    made.start()
-    assert made.wait(PATIENCE)
-    return made
+    return ran(Race(problem("blobs, C = 100"), ["silp", "spg"], rules=(mv.Gap(1e-6), mv.MaxIter(60))))
 
 
 def branched(solver: str = "level", **options: float) -> Race:
-    made = race().branch("silp", STEP, solver, **options)
-    made.start()
-    assert made.wait(PATIENCE)
-    return made
+    return ran(race().branch("silp", STEP, solver, **options))
 
 
 @cache
@@ -99,9 +93,7 @@ def test_the_same_method_may_go_on_with_other_options_and_a_branch_may_have_bran
     made = branched("silp", svm_tolerance=1e-2)
     assert made.traces["SILP from step 6 of SILP"].options["svm_tolerance"] == 1e-2
     first, _ = grown()
-    second = first.branch(NAME, STEP + 2, "spg")
-    second.start()
-    assert second.wait(PATIENCE)
+    second = ran(first.branch(NAME, STEP + 2, "spg"))
     trace = second.traces[f"SPG from step 8 of {NAME}"]
     assert trace.origin is not None
     assert (trace.origin.step, trace.origin.svm_solves) == (8, first.traces[NAME][2].svm_solves)
@@ -265,9 +257,7 @@ def test_a_race_that_is_kept_is_kept_with_its_branches() -> None:
 
 
 def test_a_branch_shorter_than_its_way_there_is_drawn_to_its_end() -> None:
-    made = race().branch("silp", 18, "newton")
-    made.start()
-    assert made.wait(PATIENCE)
+    made = ran(race().branch("silp", 18, "newton"))
     trace = made.traces["Newton from step 18 of SILP"]
     assert len(trace) < trace.first_step
     assert race_still(made).startswith("<svg")

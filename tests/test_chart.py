@@ -1,4 +1,4 @@
-"""A chart is described once, and what its drawers show of a table is what the description says."""
+"""A chart is described once: drawers show what the description says, and numbers as people write them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import pytest
 from _shown import source_of
 from _undrawn import draw_none
 
+from mklviz.numbers import share_text
+from mklviz.views.chart.axes import tick_text
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.description import Axis, Chart, Column, LineMark, PointMark, RuleMark
 from mklviz.views.look.palette import LIGHT
@@ -60,3 +62,26 @@ def test_a_table_that_has_not_changed_is_not_sent_again() -> None:
     figure.show({"run": {name: list(column) for name, column in TABLES["run"].items()}, "stop": {"gap": [0.02]}})
     assert sent == ["run", "stop", "stop"]
     assert source_of(figure.plot, "gap-stop").data == {"gap": [0.02]}
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.0, "0 %"),
+        (1e-6, "0.0001 %"),
+        (2.34e-8, "0.0000023 %"),
+        (1e-9, "under 0.000001 %"),
+        (0.0123, "1.2 %"),
+        (0.0996, "10 %"),
+        (0.45, "45 %"),
+        (12.0, "1,200 %"),
+        (-0.02, "-2 %"),
+    ],
+)
+def test_a_share_is_written_in_per_cent_without_powers_of_ten(share: float, text: str) -> None:
+    assert share_text(share) == text
+
+
+@pytest.mark.parametrize(("share", "text"), [(1e-6, "0.0001 %"), (1e-8, "0.000001 %"), (1e-10, "10⁻⁸ %")])
+def test_ticks_have_raised_powers_only_where_decimals_would_be_long(share: float, text: str) -> None:
+    assert tick_text(share, "percent") == text

@@ -139,13 +139,6 @@ def test_a_table_is_read_from_the_standard_input():
     assert (empty.returncode, empty.stderr.count("\n")) == (2, 1)
 
 
-def test_a_file_of_ones_own_is_data_too(capsys, tmp_path):
-    file = tmp_path / "mine.csv"
-    file.write_text("a,b,kind\n" + "".join(f"{i % 7},{i % 5},{'yes' if i % 3 else 'no'}\n" for i in range(60)))
-    assert main(["run", "--data", str(file), "--solvers", "spg", "--max-iter", "2", "--C", "1"]) == 0
-    assert capsys.readouterr().out.startswith("mine: 30 training and 30 test samples, 39 kernels")
-
-
 def test_the_help_names_every_loss_and_regularizer(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "1000")  # no name is broken at its dash
     with pytest.raises(SystemExit):
@@ -235,8 +228,9 @@ def test_lists_name_everything_there_is(capsys):
         assert [name for name in names if f"\n{name} " not in f"\n{out}"] == []
 
 
-def test_ctrl_c_stops_cleanly_and_still_reports():
-    words = [*COMMAND, "run", "--data", "sonar", "--solvers", "silp", "--gap", "none", "--max-iter", "none"]
+def ended_by(sign: signal.Signals, *more: str) -> str:
+    """Return the output of an endless run that gets a signal once it counts its steps on a terminal."""
+    words = [*COMMAND, "run", "--data", "sonar", "--solvers", "silp", "--gap", "none", "--max-iter", "none", *more]
     leader, follower = pty.openpty()
     environment = {**os.environ, "TERM": "xterm"}
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=follower, text=True, env=environment)
@@ -251,13 +245,24 @@ def test_ctrl_c_stops_cleanly_and_still_reports():
     reader = threading.Thread(target=read)
     reader.start()
     wait_for(lambda: b" steps " in drawn, "the steps that are counted")
-    process.send_signal(signal.SIGINT)
+    process.send_signal(sign)
     out, _ = process.communicate(timeout=PATIENCE)
     reader.join(PATIENCE)
     os.close(leader)
     assert process.returncode == 130
-    assert "\nSILP    stopped" in out
     assert b"Traceback" not in drawn
+    return str(out)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no such terminal")
+def test_whoever_ends_a_run_gets_what_it_has_found(tmp_path):
+    table = tmp_path / "steps.csv"
+    assert "\nSILP    stopped" in ended_by(signal.SIGTERM, "--csv", str(table))
+    assert table.read_text().count("\n") > 2
+    document = json.loads(ended_by(signal.SIGINT, "--json"))
+    (run,) = document["runs"]
+    assert (document["complete"], run["status"]) == (False, "stopped")
+    assert run["iterations"] >= 0
 
 
 def test_a_terminal_gets_lines_redrawn_in_place():
@@ -305,9 +310,7 @@ def test_a_path_prints_a_row_per_value_and_what_it_took(capsys, tmp_path):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].endswith("5 values of C from 100 to 1")
     header = re.split(r"\s{2,}", lines[2])
-    assert header == [
-        *("C", "status", "steps", "SVM solves", "CPU s", "objective", "gap", "kernels", "test accuracy"),
-    ]
+    assert header == [*("C", "status", "steps", "SVM solves", "CPU s", "objective", "gap", "kernels", "test accuracy")]
     rows = [re.split(r"\s{2,}", line) for line in lines[4:9]]
     assert [row[0] for row in rows] == ["100", "31.62", "10", "3.162", "1"]
     assert lines[-1].startswith("Newton, warm starts: 5 values, ")
@@ -329,11 +332,7 @@ def test_a_path_may_begin_anew_at_every_value_and_take_its_range_from_the_proble
 
 @pytest.mark.parametrize(
     ("words", "label"),
-    [
-        ([], "SILP"),
-        (["--solver-option", "level.lam=0.5"], "Level"),
-        (["--scenario", "silp-oscillates"], "SILP"),
-    ],
+    [([], "SILP"), (["--solver-option", "level.lam=0.5"], "Level"), (["--scenario", "silp-oscillates"], "SILP")],
 )
 def test_a_path_without_a_solver_takes_the_recommended_one(capsys, words, label):
     assert main(["path", *SMALL, *words, "--vary", "C=1:10:3"]) == 0

@@ -1,18 +1,13 @@
-"""What programs get from the command line: one JSON document, and an exit code that says how it went."""
+"""What programs get from the command line: one JSON document, what a sweep prints, and exit codes that say it all."""
 
 from __future__ import annotations
 
 import json
-import os
-import pty
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
-from _waits import PATIENCE
 
 import mklviz as mv
 from mklviz.cli.commands import main
@@ -20,6 +15,8 @@ from mklviz.cli.parser import LISTS
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import solver_classes
 from mklviz.problem import Problem
+from mklviz.record.store import open_store, reset
+from mklviz.sweeps import Sweep
 
 SMALL = ["--data", "two_moons", "--kernels", "gauss:0.5,1,2@all poly:1@each", "--C", "10"]
 
@@ -125,33 +122,96 @@ def test_bad_words_leave_the_output_empty(capsys: pytest.CaptureFixture[str]) ->
     assert "Did you mean level?" in captured.err
 
 
-def test_ctrl_c_leaves_a_whole_document_of_what_was_found() -> None:
-    words = ["run", "--data", "sonar", "--solvers", "silp", "--gap", "none", "--max-iter", "none", "--json"]
-    leader, follower = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "mklviz", *words],
-        stdout=subprocess.PIPE,
-        stderr=follower,
-        env={**os.environ, "TERM": "xterm"},
-        text=True,
-    )
-    os.close(follower)
-    drawn = b""
-    while b" steps " not in drawn:
-        drawn += os.read(leader, 1000)
-    process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=PATIENCE)
-    os.close(leader)
-    found = json.loads(out)
-    assert process.returncode == 130
-    assert not found["complete"]
-    assert found["runs"][0]["status"] == "stopped"
-    assert found["runs"][0]["iterations"] >= 0
-
-
 @pytest.mark.parametrize("words", [["--help"], ["run", "--help"], ["path", "--help"]])
 def test_the_help_says_what_exit_codes_mean(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(words)
     told = capsys.readouterr().out.split("exit codes:\n")[1]
     assert [line.split()[0] for line in told.splitlines() if line.strip()] == ["0", "1", "2", "3", "130"]
+
+
+WORDS = "data=heart; split=0,1; solvers=level,newton; kernels=gauss:1,2@all"
+
+
+@pytest.fixture(autouse=True)
+def _left() -> Iterator[None]:
+    yield
+    reset()
+
+
+def test_a_sweep_is_solved_once_and_said_what_is_left(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store, csv = str(tmp_path / "store"), tmp_path / "rows.csv"
+    assert main(["sweep", WORDS, "--store", store, "--dry-run"]) == 0
+    assert "4 left to solve" in capsys.readouterr().out
+    assert main(["sweep", WORDS, "--store", store, "--workers", "1", "--csv", str(csv)]) == 0
+    printed = capsys.readouterr()
+    assert "2 of 2" in printed.out
+    assert "4 of 4 runs" in printed.err
+    assert len(csv.read_text().splitlines()) == 5
+    assert main(["sweep", WORDS, "--store", store, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert [row["status"] for row in document["runs"]] == ["converged"] * 4
+    assert Sweep.from_json(json.dumps(document["sweep"])) == Sweep.from_words(WORDS)
+    assert main(["sweep", WORDS, "--store", store, "--dry-run", "--shard", "1/2"]) == 0
+    assert "4 runs, 2 of them in this share:\n2 finished before, 0 failed before, 0 left" in capsys.readouterr().out
+
+
+def test_files_of_ones_own_are_swept_as_data_sets_are_and_said_as_they_were_given(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "my, data $"
+    folder.mkdir()
+    rows = [f"{x},{x % 3},{'ab'[x % 2]}" for x in range(40)]
+    (folder / "mine.csv").write_text("\n".join(["one,two,kind", *rows]))
+    kept = ["--store", str(tmp_path / "store"), "--workers", "1", "--json"]
+    words = f'data="{folder}/mine.csv",heart; target=kind; split=0,1; solvers=level; kernels=linear'
+    main(["sweep", words, *kept])
+    first, told = (json.loads(text) if text[:1] == "{" else text for text in capsys.readouterr())
+    assert {row["data"] for row in first["runs"]} == {"mine", "heart"}
+    assert 'Label "a" is -1' in told
+    main(["sweep", first["words"], *kept])  # as it was written
+    again, told = (json.loads(text) if text[:1] == "{" else text for text in capsys.readouterr())
+    assert again["key"] == first["key"]
+    assert "4 there before" in told
+    assert main(["sweep", f"data={tmp_path}/none.csv; split=0,1", *kept]) == 2
+    assert "none.csv cannot be read" in capsys.readouterr().err
+
+
+def test_what_failed_and_what_missed_the_gap_is_said_and_is_the_exit_code(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = str(tmp_path / "store")
+    csv = tmp_path / "rows.csv"
+    before = open_store().runs("made:sweep data:iris")  # of other tests
+    assert main(["sweep", "data=iris; solvers=level", "--no-store", "--workers", "1", "--csv", str(csv)]) == 1
+    assert "more than two classes" in csv.read_text()
+    printed = capsys.readouterr()
+    assert "more than two classes" in printed.out
+    assert "switched off" not in printed.err
+    assert open_store().runs("made:sweep data:iris") == before
+    assert main(["sweep", f"{WORDS}; gap=1e-9; max-iter=1", "--store", store, "--workers", "1"]) == 3
+    out = capsys.readouterr().out
+    assert "≥" in out
+    assert "did not reach the gap" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["data=sonarr"], "sonarr"),
+        (["data=sonar", "--shard", "5/3"], "K/N"),
+        (["data=sonar", "--csv", "rows.txt"], "ends in .csv"),
+        (["data=sonar", "--dask", "x", "--workers", "2"], "leave --workers"),
+        (["data=sonar", "--dask", "x"], "tcp://HOST:8786. To start one, “dask scheduler"),
+        (["data=sonar", "--dask", "tcp://127.0.0.1:1"], "There is no Dask scheduler at tcp://127.0.0.1:1"),
+    ],
+)
+def test_mistakes_are_sentences(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sweep", *arguments, "--store", "none"]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_store_and_none_are_not_asked_for_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["sweep", WORDS, "--no-store", "--store", "here"])
+    assert "not allowed with argument" in capsys.readouterr().err

@@ -166,7 +166,7 @@ def test_the_command_compiles_says_how_long_it_took_and_can_be_stopped(
     assert main(["warmup"]) == 0
     out, err = capsys.readouterr()
     assert out.startswith("Everything is compiled; it took ")
-    assert [line for line in err.splitlines() if line] == [f"compiling: {k} %" for k in range(0, 101, 10)]
+    assert err.splitlines() == ["compiling: 0 %", "compiling: 100 %"]  # in a file, a line every few seconds
     assert touched == list(PARTS)
 
     def interrupted() -> None:

@@ -1,12 +1,14 @@
-"""The quick tests leave out no two values that meet in the full product."""
+"""The tests of the tests: covers of full products leave out no pair, and mutants meet the tests nearest to them."""
 
 from __future__ import annotations
 
+import ast
 import itertools
 from collections import Counter
 
 import pytest
 from _cover import covered, pairs, shown
+from mutants import ROOMS, ROOT, draw, mutants_of, nearest_tests
 
 
 def union(rows: list[tuple[object, ...]]) -> set[object]:
@@ -65,3 +67,37 @@ def test_the_quick_tests_and_the_full_ones_are_the_whole(pytester: pytest.Pytest
     passed = [result.parseoutcomes()["passed"] for result in (quick, full, whole)]
     assert passed[0] + passed[1] == passed[2] == 4 * 4 * 3 + 4 * 3 + 1
     assert 4 * 4 + 4 + 1 <= passed[0] <= 25
+
+
+TEXT = '''"""A × b."""
+def f(a, b):
+    grown = (a
+             + b) * 2  # * in words
+    if max(a, b) <= np.minimum(a, 1):
+        return f"{a}" + "x"
+    return a if -a != b else 1
+'''
+
+
+def test_every_operator_comparison_and_extreme_is_turned_and_texts_are_not() -> None:
+    changed = {(mutant.old, mutant.new) for mutant in mutants_of("x.py", TEXT)}
+    assert changed == {("+", "-"), ("*", "/"), ("max", "min"), ("<=", ">"), ("minimum", "maximum"), ("!=", "==")}
+    assert len(mutants_of("x.py", TEXT)) == 6
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_mutants_are_valid_changed_in_one_place_and_the_same_for_a_seed(seed: int) -> None:
+    drawn = draw(40, seed)
+    assert drawn == draw(40, seed)
+    assert len(set(drawn)) == 40
+    for mutant in drawn:
+        text = (ROOT / mutant.file).read_text(encoding="utf-8")
+        assert ast.dump(ast.parse(mutant.apply(text))) != ast.dump(ast.parse(text)), mutant
+        assert mutant.file.startswith(ROOMS)
+
+
+def test_the_nearest_tests_come_first() -> None:
+    assert "tests/test_spectral.py" in nearest_tests("solvers/spg.py")[:2]
+    assert "tests/test_simplemkl.py" in nearest_tests("solvers/simplemkl.py")[:2]
+    assert nearest_tests("mklviz/engine/run.py")[0] == "tests/test_run.py"
+    assert nearest_tests("datasets/covertype_like.py")[0] == "tests/test_covertype.py"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _problems import ran
 from _waits import wait_for
 
 import mklviz as mv
@@ -127,9 +128,7 @@ def test_a_table_is_chosen_and_runs_are_opened_once(monkeypatch: pytest.MonkeyPa
     wait_for(lambda: explorer.sidebar.data.card.title == "mine")
     assert GIVEN not in os.environ
     recipe = mv.Recipe.from_words("data=two_moons; kernels=gauss:1,2@all; solvers=level; max-iter=3")
-    race = recipe.race(recipe.prepare())
-    race.start()
-    race.wait()
+    race = ran(recipe.race(recipe.prepare()))
     next(iter(race.traces.values())).save(runs)
     monkeypatch.setenv(GIVEN, str(runs))
     open_given(explorer)

@@ -8,7 +8,6 @@ import subprocess
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from _sources import SOURCES
@@ -126,35 +125,6 @@ def test_every_command_of_the_page_of_commands_is_known() -> None:
         with pytest.raises(SystemExit) as ended:
             main([word, "--help"])
         assert ended.value.code == 0
-
-
-def test_constraints_are_names_and_exact_versions_of_everything_needed() -> None:
-    lines = [line for line in (ROOT / ".ci" / "constraints.txt").read_text().splitlines() if not line.startswith("#")]
-    pattern = r'[A-Za-z0-9._-]+==[0-9][0-9A-Za-z.]*(; python_version (<|>=) "3\.12")?'
-    assert [line for line in lines if not re.fullmatch(pattern, line)] == []
-    pinned = {_canonical(line.split("==")[0]) for line in lines}
-    project: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    wanted = [
-        *project["dependencies"],
-        *(line for extra in project["optional-dependencies"].values() for line in extra),
-    ]
-    names = {_canonical(re.match(r"[A-Za-z0-9._-]+", line)[0]) for line in wanted} - {"mklviz"}  # type: ignore[index]
-    assert names - pinned == set()
-
-
-def test_marimo_is_pinned_in_an_environment_of_its_own_before_its_browser_test() -> None:
-    script = (ROOT / ".ci" / "run").read_text()
-    lines = [line for line in (ROOT / ".ci" / "marimo.txt").read_text().splitlines() if not line.startswith("#")]
-    assert [line for line in lines if not re.fullmatch(r"[A-Za-z0-9._-]+==[0-9][0-9A-Za-z.]*", line)] == []
-    others = (ROOT / ".ci" / "constraints.txt").read_text() + (ROOT / "pyproject.toml").read_text()
-    assert [name for name in (line.split("==")[0] for line in lines) if re.search(rf"\b{name}\b[=>]", others)] == []
-    steps = ('venv "$work/marimo"', ".ci/marimo.txt", 'export MKLVIZ_MARIMO="$work/marimo', 'run_tests "browser')
-    places = [script.index(step) for step in steps]
-    assert places == sorted(places)
-
-
-def _canonical(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def test_the_changelog_has_what_is_unreleased_and_below_it_the_version_with_its_date() -> None:

@@ -1,14 +1,18 @@
-"""The programs of README and the first pages of the documentation run as they stand, and do what these say."""
+"""The examples of every public name, and the programs of README and the first pages, run as they stand."""
 
 from __future__ import annotations
 
 import ast
+import doctest
+import inspect
 import os
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -96,3 +100,23 @@ def test_the_solver_of_the_page_passes_the_tests_that_all_solvers_pass(tmp_path:
     done = subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
     assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 15  # type: ignore[index]
+
+
+CALLBACKS = find_spec("sklearn.callback") is not None
+
+
+@pytest.mark.parametrize("name", mv.__all__)
+def test_the_example_of_a_public_name_says_what_it_prints(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if name == "LiveRace" and not CALLBACKS:
+        pytest.skip("scikit-learn has callbacks from 1.9 on")
+    monkeypatch.chdir(tmp_path)
+    thing: Any = getattr(mv, name)
+    known = dict(vars(thing if inspect.ismodule(thing) else inspect.getmodule(thing)))
+    example = doctest.DocTestParser().get_doctest(
+        inspect.getdoc(thing) or "", known | {"mv": mv, "np": np}, name, None, 0
+    )
+    said: list[str] = []
+    assert example.examples
+    assert doctest.DocTestRunner().run(example, out=said.append).failed == 0, "".join(said)

@@ -23,15 +23,7 @@ from mklviz.engine.compiling import problems
 from mklviz.engine.warmup import PREPARING, Warmup
 from mklviz.errors import Interrupted
 from mklviz.kernels import Gaussian, KernelBank, NystromBank, ParametricBank, ProductBank
-from mklviz.problem import (
-    EpsilonInsensitive,
-    Hinge,
-    L1Penalty,
-    LpBall,
-    Problem,
-    Simplex,
-    loss_families,
-)
+from mklviz.problem import EpsilonInsensitive, Hinge, L1Penalty, LpBall, Problem, Simplex, loss_families
 from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice, StopChoice
 from mklviz.recipe.banks import BankStore
 from mklviz.recipe.preparation import Preparation

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from _problems import problem
+from _problems import problem, ran
 from PIL import Image, ImageSequence
 
 from mklviz.cli.commands import main
@@ -40,10 +40,7 @@ SMALL = ["--data", "two_moons", "--kernels", "gauss:0.5,1,2@all poly:1@each", "-
 
 @cache
 def raced() -> Race:
-    race = Race(problem("random Gram matrices"), ["silp", "level"], rules=[Gap(1e-4), MaxIter(60)])
-    race.start()
-    race.wait()
-    return race
+    return ran(Race(problem("random Gram matrices"), ["silp", "level"], rules=[Gap(1e-4), MaxIter(60)]))
 
 
 def numbers(page: str) -> dict[str, Any]:
@@ -139,9 +136,7 @@ def test_a_page_lets_its_own_script_run_and_loads_nothing() -> None:
 def test_a_page_of_three_kernels_has_a_triangle_where_a_browser_can_solve_it(
     name: str, solver: str, drawn: bool
 ) -> None:
-    race = Race(problem(name), [solver], rules=[MaxIter(3)])
-    race.start()
-    race.wait()
+    race = ran(Race(problem(name), [solver], rules=[MaxIter(3)]))
     page = race_page(race)
     assert ("playTriangle" in page) == ("worker-src blob:" in page) == drawn
 

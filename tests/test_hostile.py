@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -79,12 +80,25 @@ def test_what_is_drawn_is_refused_or_understood_in_bounded_memory() -> None:
     assert done.stdout.count("none at fault") == len(TARGETS)
 
 
-def test_the_default_recipe_survives_both_ways() -> None:
-    assert Recipe.from_words(Recipe().to_words()) == Recipe.from_json(Recipe().to_json()) == Recipe()
-
-
 @pytest.mark.parametrize(("asked", "found"), [(None, LIMITS.race_seconds), (5.0, 5.0), (1e9, LIMITS.race_seconds)])
 def test_a_race_in_the_dashboard_ends_though_nobody_stops_it(asked: float | None, found: float) -> None:
     recipe = Recipe().changed(max_seconds=asked)
     assert bounded(recipe).stop.max_seconds == found
     assert bounded(recipe).changed(max_seconds=asked) == recipe
+
+
+PATIENCE = 300.0
+SERVED = Path(__file__).with_name("_routes.py")
+
+
+@pytest.mark.parametrize("code", ["right-1", pytest.param("", marks=pytest.mark.full)])
+def test_no_route_ends_the_process_imports_a_module_or_breaks_down(code: str) -> None:
+    done = subprocess.run([sys.executable, SERVED, code], capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert told["imported"] == []
+    assert told["broken"] == []
+    assert len(told["routes"]) >= 10
+    assert {"/components/%s", "/explorer", "/static/%s", "/static/extensions/%s"} <= set(told["routes"])
+    assert told["asked"] >= 500
+    assert told["component"] == "200"  # what is there is found

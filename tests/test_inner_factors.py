@@ -1,17 +1,23 @@
 """The inner problems on factors: the optimum that other programs find, dual variables that prove it, no column read
-that has no weight."""
+that has no weight, and few passes over many points."""
 
 from __future__ import annotations
+
+from functools import cache
 
 import cvxpy as cp
 import numpy as np
 import pytest
 from _reference import optimal_value
 
+import mklviz as mv
 from mklviz.check import problems
 from mklviz.errors import UnsupportedProblem
+from mklviz.inner import factors
 from mklviz.inner.choice import inner_solver, is_solved
-from mklviz.problem import EpsilonInsensitive, Hinge, Logistic, Loss, Squared
+from mklviz.kernels import Nystrom
+from mklviz.problem import EpsilonInsensitive, Hinge, Logistic, Loss, Problem, Squared
+from mklviz.scenarios import load_scenario
 
 N, R = 90, 12
 RNG = np.random.default_rng(0)
@@ -92,3 +98,41 @@ def test_without_any_weight_the_best_constant_is_found_also_from_another_solutio
     inner.solve((Z, np.zeros(R)), 1e-7, True)
     assert not inner.scores.any()
     assert inner.value == pytest.approx(loss.primal(np.zeros(N), Y)[0], rel=1e-6)
+
+
+MOST_STEPS = {"closed-form": 150, "spg": 300}  # steps in single variables to the scenario's gap, in passes over all
+MOST_LOOKS = {"closed-form": 100, "spg": 150}  # passes over all factors for an exact look
+
+
+@cache
+def posed() -> Problem:
+    recipe = load_scenario("half-a-million").recipe.changed(approximation=Nystrom(100))
+    return recipe.prepare(mv.load_dataset("covertype_like", n=40_000)).problem
+
+
+class Count:
+    """Steps and looks of the solver of an SVM on factors."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.steps = self.looks = 0
+        sweep, measure = factors.sweep, factors.HingeFactors._measure
+
+        def counted_sweep(rows, order, *rest):  # type: ignore[no-untyped-def]
+            self.steps += len(order)
+            return sweep(rows, order, *rest)
+
+        def counted_look(inner, *rest):  # type: ignore[no-untyped-def]
+            self.looks += 1
+            return measure(inner, *rest)
+
+        patch.setattr(factors, "sweep", counted_sweep)
+        patch.setattr(factors.HingeFactors, "_measure", counted_look)
+
+
+@pytest.mark.parametrize("solver", ["closed-form", pytest.param("spg", marks=pytest.mark.full)])
+def test_a_race_on_many_points_takes_few_passes(solver: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    count, problem = Count(monkeypatch), posed()
+    trace = mv.solve(problem, solver, gap=1e-3)
+    assert trace.status == "converged"
+    assert count.steps <= MOST_STEPS[solver] * problem.n
+    assert count.looks <= MOST_LOOKS[solver]

@@ -1,14 +1,20 @@
-"""What a trace keeps of many kernels comes back bit for bit, in little room."""
+"""What a trace keeps of many kernels comes back bit for bit, in little room; and runs can be pickled and sent."""
 
 from __future__ import annotations
 
+import copy
 import io
+import pickle
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
+import joblib
 import numpy as np
 import pytest
+from _problems import problem
 
+import mklviz as mv
 from mklviz.contract import Facts, Iterate
 from mklviz.record import Trace
 from mklviz.record import weights as weights_module
@@ -87,3 +93,59 @@ def test_runs_saved_with_a_header_of_letters_are_read_as_well() -> None:
     np.savez_compressed(before, **columns)
     before.seek(0)
     np.testing.assert_array_equal(Trace.load(before).weights, trace.weights)
+
+
+COLUMNS = ["weights", "dual", "objective", "lower_bound", "gap", "iterate_gap", "step", "svm_solves", "seconds"]
+
+
+def pickled(thing: Any) -> Any:
+    return pickle.loads(pickle.dumps(thing))
+
+
+def assert_same(one: Trace, other: Trace) -> None:
+    for name in COLUMNS:
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+    for name in ("solver", "label", "options", "problem", "status", "reason", "best_index", "motion"):
+        assert getattr(one, name) == getattr(other, name), name
+    assert [facts.known() for facts in one.facts] == [facts.known() for facts in other.facts]
+    assert list(map(type, one.facts)) == list(map(type, other.facts))
+    assert [iterate.end for iterate in one] == [iterate.end for iterate in other]
+    assert list(one.kernel_names) == list(other.kernel_names)
+    assert one.split.keys() == other.split.keys()
+
+
+def test_a_trace_can_be_pickled_and_copied() -> None:
+    trace = mv.solve(problem("blobs, C = 100"), "level", gap=1e-4)
+    _ = trace.motion  # what it has worked out so far needs not travel
+    assert_same(pickled(trace), trace)
+    assert_same(copy.deepcopy(trace), trace)
+    assert_same(copy.copy(trace), trace)
+
+
+def test_a_trace_that_still_grows_is_pickled_as_it_is_and_its_copy_can_go_on() -> None:
+    trace = trace_of(path("dense", steps=4))
+    again = pickled(trace)
+    assert again.status == "running"
+    again.append(trace[1], 9.0)
+    assert (len(trace), len(again)) == (4, 5)
+    np.testing.assert_array_equal(again[4].weights, trace[1].weights)
+
+
+def test_a_path_can_be_pickled() -> None:
+    found = mv.path(problem("blobs, C = 1"), "level", C=[10.0, 1.0], max_iter=5)
+    again = pickled(found)
+    assert (again.parameter, again.warm, again.complete) == ("C", True, True)
+    for (value, trace), (other, same) in zip(found, again, strict=True):
+        assert value == other
+        assert_same(same, trace)
+
+
+def test_solves_can_be_spread_over_processes() -> None:
+    asked = problem("blobs, C = 1")
+    solvers = ["level", "spg", "closed-form"]
+    spread = joblib.Parallel(n_jobs=2, max_nbytes=1)(joblib.delayed(mv.solve)(asked, name) for name in solvers)
+    for name, found in zip(solvers, spread, strict=True):
+        alone = mv.solve(asked, name)
+        assert (found.solver, found.status) == (name, alone.status)
+        # a process among several has one BLAS thread, and may add up in another order
+        np.testing.assert_allclose(found.weights, alone.weights, rtol=1e-9, atol=1e-12)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import panel as pn
 import pytest
-from _problems import problem
+from _problems import problem, ran
 from _waits import PATIENCE, wait_for
 from test_tabs import Prepared
 
@@ -29,10 +29,7 @@ BY_TITLE = {knob.title: knob for knob in KNOBS}
 
 @cache
 def race() -> Race:
-    made = Race(problem("blobs, C = 100"), ["level"], rules=(mv.MaxIter(3),))
-    made.start()
-    assert made.wait(PATIENCE)
-    return made
+    return ran(Race(problem("blobs, C = 100"), ["level"], rules=(mv.MaxIter(3),)))
 
 
 def opened() -> tuple[Session, Knobs]:

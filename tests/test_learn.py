@@ -325,9 +325,12 @@ def test_many_samples_are_approximated_and_it_says_so(
         ({"loss": mv.Hinge}, "words"),
         ({"regularizer": mv.Simplex}, "words"),
         ({"solver": None}, "by name"),
-        ({"loss": "absolute"}, "no loss"),
+        ({"loss": "hinges"}, "no loss .*did you mean hinge"),
         ({"regularizer": "l0"}, "no regularizer"),
-        ({"solver": "magic"}, "no solver called"),
+        ({"solver": "levels"}, "no solver called .*Did you mean level"),
+        ({"solver": "level:lam=x"}, "cannot take lam='x'"),
+        ({"normalize": "norm"}, "is not known: use"),
+        ({"kernels": "gauss@nobody"}, "no column 'nobody'"),
         ({"solver": "spg,level"}, "one solver"),
         ({"C": -1.0}, "C must be a positive number"),
         ({"class_weight": {1.0: -1}}, "from 0 upwards for each class"),
@@ -339,9 +342,9 @@ def test_many_samples_are_approximated_and_it_says_so(
     ],
 )
 def test_what_cannot_be_is_refused_in_a_sentence(wrong: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(Exception, match=sentence) as refused:
+    with pytest.raises(ValueError, match=sentence) as refused:  # as scikit-learn's users expect
         mv.MKLClassifier(**wrong).fit(*data())
-    assert str(refused.value).endswith(".")
+    assert str(refused.value).endswith((".", "?"))
 
 
 def test_verbose_fits_say_how_they_ended(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -391,7 +394,7 @@ def test_folds_by_number_are_shuffled_alike_in_every_fit(make: Any) -> None:
     order = np.argsort(y, kind="stable")  # as many tables come: one class after the other
     kind = StratifiedKFold if make is mv.MKLClassifierCV else KFold
     for cv, random_state in ((None, 0), (3, 0), (3, 7)):
-        given: dict[str, Any] = {"kernels": "gauss:1", "Cs": [1.0, 10.0], "random_state": random_state}
+        given: dict[str, Any] = {"kernels": "gauss:1", "Cs": [1.0], "random_state": random_state}
         folds = kind(cv or 5, shuffle=True, random_state=random_state)
         by_number, named, again = (make(cv=chosen, **given).fit(X[order], y[order]) for chosen in (cv, folds, cv))
         for found in (named, again):
@@ -461,23 +464,6 @@ def test_several_scores_are_kept_and_one_of_them_chooses(scoring: Any) -> None:
         mv.MKLClassifierCV("gauss:1", scoring=scoring, cv=2).fit(X, y)
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"kernels": "gaus5:1"},
-        {"loss": "hinges"},
-        {"solver": "levels"},
-        {"solver": "level:lam=x"},
-        {"normalize": "norm"},
-        {"kernels": "gauss@nobody"},
-    ],
-    ids=str,
-)
-def test_what_an_estimator_does_not_know_is_a_value_error(wrong: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"\w+ \w+ .*[.?]$"):
-        mv.MKLClassifier(**{"kernels": "gauss:1", **wrong}).fit(*data())
-
-
 def test_an_unknown_name_is_a_key_error_too() -> None:
     with pytest.raises(KeyError) as refused:
         mv.make_solver("levels")
@@ -510,6 +496,7 @@ def test_kernel_values_of_new_points_in_another_shape_are_refused_in_words_of_ke
         found.predict(np.moveaxis(new, -1, 0))
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("approximation", [None, mv.Nystrom(30)])
 @pytest.mark.parametrize("normalize", ["diagonal", "mean-diagonal"])
 def test_the_learned_kernel_is_the_weighted_sum_and_serves_other_methods(normalize: str, approximation: Any) -> None:
@@ -530,7 +517,8 @@ def test_the_learned_kernel_is_the_weighted_sum_and_serves_other_methods(normali
     process = GaussianProcessRegressor(2.0 * model.kernel + WhiteKernel(1.0), optimizer=None).fit(X, y)
     mean = 2.0 * model.kernel(X) @ np.linalg.solve(2.0 * model.kernel(X) + np.eye(len(X)), y)
     np.testing.assert_allclose(process.predict(X), mean, atol=1e-8)
-    GaussianProcessRegressor(2.0 * model.kernel + WhiteKernel(1.0)).fit(X, y)  # gradients in the parameters of others
+    once = lambda objective, start, bounds: (start, objective(start)[0])  # noqa: E731  # gradients in others' parameters
+    GaussianProcessRegressor(2.0 * model.kernel + WhiteKernel(1.0), optimizer=once).fit(X[:30], y[:30])
 
 
 def test_the_learned_kernel_of_precomputed_kernels_takes_their_values() -> None:

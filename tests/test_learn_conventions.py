@@ -1,4 +1,4 @@
-"""scikit-learn's own checks of estimators, all of them."""
+"""What scikit-learn asks of estimators: its own checks, all of them, and callbacks that are told of every step."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mklviz as mv
@@ -56,3 +60,71 @@ def test_masked_entries_are_refused_where_scikit_learn_drops_the_mask() -> None:
     ):
         with pytest.raises(mv.errors.KernelError, match="X has 1 masked entry"):
             call()
+
+
+callback = pytest.importorskip("sklearn.callback")
+X, y = load_iris(return_X_y=True)
+KERNELS = "gauss:1,4@each"
+
+
+class Heard:
+    """A callback that notes what it is told, and asks to stop after so many steps."""
+
+    def __init__(self, stop_after: int = 1000) -> None:
+        self.told: list[str] = []
+        self.stop_after = stop_after
+
+    def setup(self, estimator: Any, context: Any) -> None:
+        self.told.append("setup")
+
+    def teardown(self, estimator: Any, context: Any) -> None:
+        self.told.append("teardown")
+
+    def on_fit_task_begin(self, estimator: Any, context: Any) -> None: ...
+
+    def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
+        self.told.append(context.task_name)
+        return self.told.count("step") >= self.stop_after
+
+
+@pytest.mark.parametrize(
+    "estimator", [mv.MKLClassifier(KERNELS), mv.MKLRegressor(KERNELS), mv.MKLOneClass(KERNELS, nu=0.2)]
+)
+def test_every_step_is_told_and_the_trace_is_kept(estimator: Any) -> None:
+    heard, live = Heard(), mv.LiveRace()
+    estimator.set_callbacks(heard, live).fit(X, y)
+    assert heard.told == ["setup", *["step"] * len(estimator.trace_), "fit", "teardown"]
+    assert live.trace is estimator.trace_
+    assert np.array_equal(estimator.weights_, type(estimator)(**estimator.get_params()).fit(X, y).weights_)
+
+
+def test_a_search_tells_of_its_folds_and_of_the_steps_of_the_last_fit() -> None:
+    heard = Heard()
+    model = mv.MKLClassifierCV(KERNELS, Cs=[1.0, 10.0], cv=3).set_callbacks(heard).fit(X, y)
+    steps = ["step"] * len(model.trace_)
+    assert heard.told == ["setup", "fold", "fold", "fold", *steps, "refit", "fit", "teardown"]
+
+
+def test_a_callback_may_ask_to_stop() -> None:
+    model = mv.MKLClassifier(KERNELS, tol=1e-9).set_callbacks(Heard(stop_after=3)).fit(X, y)
+    assert len(model.trace_) == 4  # the solver is asked again when it has made the next step
+    assert model.trace_.reason == "A callback asked to stop."
+
+
+@pytest.mark.parametrize("weights", [None, (np.arange(150) % 3 > 0).astype(float)])
+def test_a_scoring_monitor_scores_every_step_as_if_the_fit_had_stopped_there(weights: Any) -> None:
+    monitor = callback.ScoringMonitor(scoring="accuracy")
+    model = mv.MKLClassifier(KERNELS).set_callbacks(monitor).fit(X, y, weights)
+    scores = [row["accuracy"] for row in monitor.get_logs().data]
+    assert len(scores) == len(model.trace_) + 1
+    assert scores[0] == scores[-1] == model.score(X, y, weights)  # of the fit, and of the last step
+    stopped = mv.MKLClassifier(KERNELS).set_callbacks(Heard(stop_after=3)).fit(X, y, weights)
+    assert scores[4] == stopped.score(X, y, weights)
+
+
+def test_progress_bars_show_steps_within_a_grid_of_pipelines_in_several_processes(capfd: Any) -> None:
+    pytest.importorskip("rich")
+    grid = GridSearchCV(make_pipeline(StandardScaler(), mv.MKLClassifier(KERNELS)), {"mklclassifier__C": [1, 10]}, cv=2)
+    bar = callback.ProgressBar(max_propagation_depth=None)
+    grid.set_params(n_jobs=2).set_callbacks(bar).fit(X, y)
+    assert "MKLClassifier - fit" in capfd.readouterr().out

@@ -9,7 +9,7 @@ from functools import cache
 from time import monotonic
 
 import pytest
-from _waits import PATIENCE
+from _problems import ran
 
 from mklviz.recipe.prepared import Prepared
 from mklviz.reproduce.recorded import answers_by_paper
@@ -42,8 +42,7 @@ def raced(explorer: Explorer, **changes: int) -> None:
     recipe = scenarios()[NAME].recipe.changed(**changes)
     race = recipe.race(prepared())
     explorer.session.show(recipe, prepared(), race)
-    race.start()
-    assert race.wait(PATIENCE)
+    ran(race)
     explorer.stage.tick()
 
 

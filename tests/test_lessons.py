@@ -8,6 +8,7 @@ from collections import Counter
 from functools import cache, partial
 
 import pytest
+from _problems import ran
 from _waits import PATIENCE, soon
 
 from mklviz.engine import Race
@@ -32,9 +33,7 @@ LONG = {"spg-parts", "thousands", "noisy-svms", "products"}  # races of more tha
 def raced(name: str) -> Outcome:
     recipe = scenarios()[name].recipe
     prepared = recipe.prepare()
-    race = recipe.race(prepared)
-    race.start()
-    assert race.wait(300.0)
+    race = ran(recipe.race(prepared))
     return Outcome(prepared, race.traces)
 
 
@@ -120,8 +119,7 @@ def prepared() -> Prepared:
 def ended(recipe: Recipe = RECIPE) -> tuple[Session, Race]:
     session, race = Session(), recipe.race(prepared())
     session.show(recipe, prepared(), race)
-    race.start()
-    assert race.wait(PATIENCE)
+    ran(race)
     return session, race
 
 
@@ -145,11 +143,7 @@ def told(found: Lesson, panel: LessonPanel) -> str:
 
 @pytest.mark.parametrize(
     ("guess", "said"),
-    [
-        ("five", "You said “five”, and so it was."),
-        ("one", "You said “one”. It was “five”."),
-        (None, "It was “five”."),
-    ],
+    [("five", "You said “five”, and so it was."), ("one", "You said “one”. It was “five”."), (None, "It was “five”.")],
 )
 def test_the_guess_is_compared_with_what_came_out(guess: str | None, said: str) -> None:
     panel = LessonPanel(ASKED)
@@ -182,8 +176,7 @@ def test_a_solver_that_goes_on_from_a_step_leaves_the_answer_as_it_is() -> None:
     session.show(RECIPE, prepared(), grown)
     found.update()
     assert not waits(panel)
-    grown.start()
-    assert grown.wait(PATIENCE)
+    ran(grown)
     found.update()
     assert not waits(panel)
     later = told(Lesson(session, panel), panel)  # a page that comes later asks the runs of the lesson

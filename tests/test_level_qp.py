@@ -1,4 +1,4 @@
-"""The projection on a level set against general QP solvers and its own optimality conditions, and Level on top."""
+"""Cutting planes: the model's linear program, the matrix game, the projection on a level set; SILP and Level on top."""
 
 from __future__ import annotations
 
@@ -7,24 +7,28 @@ from functools import cache
 
 import numpy as np
 import pytest
-import quadprog
 from _problems import problem
+from scipy.optimize import linprog
 
 import mklviz as mv
 from mklviz.contract import Array, Iterate
+from mklviz.datasets import load_dataset
+from mklviz.engine import solve
+from mklviz.errors import SolverError
 from mklviz.inner.averaging import cut_of
+from mklviz.inner.matrix_game import MatrixGame
 from mklviz.inner.oracle import SvmOracle
-from mklviz.problem import Simplex
-from mklviz.solvers._cutting_plane import CuttingPlaneModel
+from mklviz.kernels import paper_bank
+from mklviz.problem import Hinge, Problem, Simplex
+from mklviz.solvers._cutting_plane import CuttingPlaneModel, next_tolerance
 from mklviz.solvers._level_qp import LevelProjection, project_to_level_set
-from mklviz.solvers._level_steps import simplex_point
 from mklviz.solvers.level import Level
 from mklviz.solvers.silp import Silp
 
 LAMBDAS = (0.0, 1e-6, 1e-3, 0.1, 0.5, 0.9, 0.99)
 
 
-def lowest(cuts: Array) -> float:
+def least_of(cuts: Array) -> float:
     model = CuttingPlaneModel(cuts.shape[1])
     for cut in cuts:
         model.add(cut)
@@ -48,19 +52,10 @@ def real_cuts(name: str, count: int) -> tuple[Array, Array]:
 
 def level_at(d0: Array, cuts: Array, lam: float) -> float:
     """Return the level at lambda between the model's minimum and its value at d0 (or a little more)."""
-    low, high = lowest(cuts), float((cuts @ d0).max())
+    low, high = least_of(cuts), float((cuts @ d0).max())
     if high - low <= 1e-9 * np.abs(cuts).max():
         high = low + 1e-3 * float(np.abs(cuts).max())
     return lam * high + (1.0 - lam) * low
-
-
-def by_quadprog(d0: Array, cuts: Array, level: float) -> Array:
-    m = len(d0)
-    rows = cuts - level
-    rows /= np.abs(rows).max(axis=1, keepdims=True)
-    constraints = np.vstack([np.ones(m), np.eye(m), -rows])
-    limits = np.append(1.0, np.zeros(m + len(cuts)))
-    return np.asarray(quadprog.solve_qp(np.eye(m), d0, constraints.T, limits, 1)[0])
 
 
 def assert_optimal(d0: Array, cuts: Array, level: float, found: LevelProjection) -> None:
@@ -76,15 +71,6 @@ def assert_optimal(d0: Array, cuts: Array, level: float, found: LevelProjection)
     np.testing.assert_allclose(d, Simplex().project(d0 - rows.T @ mu), atol=1e-9)
 
 
-@pytest.mark.parametrize("m", [1, 2, 5, 100])
-@pytest.mark.parametrize("seed", range(4))
-def test_the_simplex_projection_agrees_with_the_one_by_sorting(m: int, seed: int) -> None:
-    z = np.random.default_rng(seed).normal(size=m) * 10.0 ** (3 * seed - 3)
-    p = np.empty(m)
-    simplex_point(z, p, np.empty(m))
-    np.testing.assert_allclose(p, Simplex().project(z), atol=1e-14)
-
-
 @pytest.mark.parametrize("lam", LAMBDAS)
 @pytest.mark.parametrize(("J", "m"), [(1, 1), (1, 2), (1, 30), (3, 1), (4, 3), (10, 50), (40, 10), (150, 60)])
 def test_projections_are_optimal_for_every_lambda(J: int, m: int, lam: float) -> None:
@@ -98,14 +84,12 @@ def test_projections_are_optimal_for_every_lambda(J: int, m: int, lam: float) ->
             assert_optimal(d0, cuts, level, found)
 
 
-@pytest.mark.parametrize("lam", [1e-3, 0.1, 0.5, 0.9])
 @pytest.mark.parametrize("name", ["noisy blobs, C = 10", "pima", "sonar", "random Gram matrices"])
-def test_projections_on_real_cuts_agree_with_general_qp_solvers(name: str, lam: float) -> None:
+def test_projections_on_real_cuts_are_optimal(name: str) -> None:
     d0, cuts = real_cuts(name, 25)
-    level = level_at(d0, cuts, lam)
-    found = project_to_level_set(d0, cuts, level)
-    assert_optimal(d0, cuts, level, found)
-    np.testing.assert_allclose(found.weights, by_quadprog(d0, cuts, level), atol=1e-7)
+    for lam in (1e-3, 0.1, 0.5, 0.9):
+        level = level_at(d0, cuts, lam)
+        assert_optimal(d0, cuts, level, project_to_level_set(d0, cuts, level))
 
 
 @pytest.mark.parametrize("lam", LAMBDAS[1:])
@@ -123,7 +107,7 @@ def test_duplicate_and_nearly_parallel_cuts_do_no_harm(lam: float) -> None:
 def test_an_empty_level_set_is_proved_empty(J: int, m: int, below: float) -> None:
     for seed in range(4):
         d0, cuts = random_instance(J, m, seed)
-        low, scale = lowest(cuts), float(np.abs(cuts).max())
+        low, scale = least_of(cuts), float(np.abs(cuts).max())
         found = project_to_level_set(d0, cuts, low - below * scale)
         assert found.empty
         assert found.bound > low - below * scale
@@ -154,6 +138,7 @@ def path(solver: Level | Silp, name: str, count: int) -> list[Iterate]:
     return list(itertools.islice(solver.iterates(problem(name)), count))
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("lam", [0.0, 0.1, 0.5, 0.9, 0.95])
 @pytest.mark.parametrize("name", ["noisy blobs, C = 10", "random Gram matrices", "pima", "four identical kernels"])
 def test_level_encloses_the_optimum_for_every_lambda(name: str, lam: float) -> None:
@@ -246,3 +231,207 @@ def test_of_a_parabola_silp_tries_the_end_and_level_a_near_point() -> None:
     near = project_to_level_set(start, model.cuts, level)
     assert level == pytest.approx(4.8)
     assert float(ends @ near.weights) == pytest.approx(-2.3)
+
+
+def random_cuts(J: int, m: int, seed: int) -> Array:
+    """Return cuts as kernels give them: a common intercept each, less what the kernel explains."""
+    rng = np.random.default_rng(seed)
+    return rng.uniform(1.0, 3.0, (J, 1)) - rng.exponential(size=(J, m))
+
+
+def filled(cuts: Array, purge: bool = False) -> CuttingPlaneModel:
+    model = CuttingPlaneModel(cuts.shape[1], purge)
+    for cut in cuts:
+        model.add(cut)
+    return model
+
+
+def lowest(cuts: Array) -> float:
+    """Return the minimum of the model from scipy's linear program, solved from scratch."""
+    J, m = cuts.shape
+    scale = np.abs(cuts).max()
+    result = linprog(
+        np.append(np.zeros(m), 1.0),
+        A_ub=np.column_stack([cuts / scale, -np.ones(J)]),
+        b_ub=np.zeros(J),
+        A_eq=np.append(np.ones(m), 0.0)[None],
+        b_eq=[1.0],
+        bounds=[(0, None)] * m + [(None, None)],
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
+    return float(result.fun) * scale
+
+
+def first(solver: Silp, name: str, count: int) -> list[Iterate]:
+    return list(itertools.islice(solver.iterates(problem(name)), count))
+
+
+@pytest.mark.parametrize(("J", "m"), [(1, 1), (1, 7), (5, 3), (20, 40), (60, 20)])
+@pytest.mark.parametrize("seed", range(5))
+def test_theta_is_the_minimum_of_the_model(J: int, m: int, seed: int) -> None:
+    cuts = random_cuts(J, m, seed)
+    model = filled(cuts)
+    theta, d, multipliers = model.minimize()
+    assert theta == pytest.approx(lowest(cuts), rel=1e-8, abs=1e-8)
+    # both sides of the duality of a linear program: the vertex reaches what the multipliers prove
+    assert model.value(d) == pytest.approx(theta, rel=1e-8, abs=1e-8)
+    assert model.bound(multipliers) == pytest.approx(theta, rel=1e-8, abs=1e-8)
+    assert d.min() >= 0.0
+    assert d.sum() == pytest.approx(1.0, abs=1e-12)
+
+
+def test_purging_keeps_the_binding_cuts_and_the_monotone_bound() -> None:
+    model = CuttingPlaneModel(20, purge=True)
+    kept_all = CuttingPlaneModel(20)
+    found = []
+    for cut in random_cuts(300, 20, seed=9):
+        model.add(cut)
+        kept_all.add(cut)
+        found.append(model.minimize().theta)
+    assert len(model) <= 101  # at most 20 cuts bind
+    assert np.all(np.diff(found) >= 0.0)
+    assert found[-1] <= kept_all.minimize().theta + 1e-9
+
+
+def test_a_cut_that_is_not_finite_is_refused() -> None:
+    with pytest.raises(SolverError, match="3 finite numbers"):
+        CuttingPlaneModel(3).add(np.array([1.0, np.nan, 2.0]))
+
+
+def test_a_model_without_cuts_has_no_minimum() -> None:
+    with pytest.raises(SolverError, match="no cut yet"):
+        CuttingPlaneModel(3).minimize()
+
+
+@pytest.mark.parametrize("tol", [1e-1, 1e-3, 1e-8])
+def test_a_cut_lies_below_the_objective_however_rough_the_svm(tol: float) -> None:
+    posed = problem("noisy blobs, C = 10")
+    rng = np.random.default_rng(0)
+    oracle = SvmOracle(posed, tol)
+    cut = cut_of(oracle.solve(posed.regularizer.start(posed.m)))
+    for d in rng.dirichlet(np.ones(posed.m), size=5):
+        assert float(cut @ d) <= oracle.solve(d, 1e-10).primal
+
+
+def test_the_svm_is_tightened_when_its_error_is_as_large_as_the_gap_of_the_model() -> None:
+    posed = problem("noisy blobs, C = 10")
+    point = SvmOracle(posed, 1e-1).solve(posed.regularizer.start(posed.m))
+    error = point.primal - point.value
+    assert error > 0.0
+    assert next_tolerance(point, 5.0 * error) == pytest.approx(1e-2)
+    assert next_tolerance(point, 20.0 * error) == 1e-1
+
+
+@pytest.mark.parametrize("name", ["noisy blobs, C = 10", "random Gram matrices", "pima", "four identical kernels"])
+def test_silp_promises_lower_bounds_that_never_fall_and_meet_the_objective(name: str) -> None:
+    path = first(Silp(), name, 200)
+    promised = np.array([iterate.facts.lp_value for iterate in path[1:]])
+    best = min(iterate.objective for iterate in path)
+    assert np.all(np.diff(promised) >= 0.0)
+    assert promised.max() <= best
+    assert best - promised.max() <= 1e-2 * best
+
+
+def test_a_failing_linear_program_keeps_the_weights_and_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    for method in ("_play", "_run"):
+        monkeypatch.setattr(CuttingPlaneModel, method, lambda _: None)
+    path = first(Silp(), "random Gram matrices", 5)
+    assert len(path) == 2
+    np.testing.assert_array_equal(path[1].weights, path[0].weights)
+    assert "could not be solved" in path[1].end.reason
+    assert "failed" in Silp().narrate(path[0], path[1])
+
+
+def units(cuts: Array) -> Array:
+    return np.maximum(np.abs(cuts).max(axis=1), 1e-300)
+
+
+def assert_solved(cuts: Array, d: Array, w: Array, accuracy: float = 1e-12) -> None:
+    """Both sides of the game agree: no d is better against w, and no w against d."""
+    assert min(d.min(), w.min()) >= -accuracy
+    assert d.sum() == pytest.approx(1.0, abs=1e-12)
+    assert w.sum() == pytest.approx(1.0, abs=1e-12)
+    assert (cuts @ d).max() - (w @ cuts).min() <= accuracy * np.abs(cuts).max() * len(cuts)
+
+
+@pytest.mark.parametrize(("J", "m"), [(1, 1), (1, 7), (7, 1), (5, 3), (20, 40), (60, 20), (30, 200)])
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+def test_a_game_that_grows_row_by_row_is_solved_after_every_row(J: int, m: int, size: float) -> None:
+    cuts = size * np.random.default_rng(J + m).normal(size=(J, m))
+    game = MatrixGame()
+    for j in range(J):
+        found = game.solve(cuts[: j + 1], units(cuts[: j + 1]))
+        assert found is not None
+        assert_solved(cuts[: j + 1], *found)
+        assert len(game.rows) == len(game.columns) <= min(j + 1, m)
+
+
+@pytest.mark.parametrize("case", ["every row twice", "every column twice", "few values", "parallel rows", "one value"])
+def test_ties_and_repeated_rows_end_at_the_minimum_all_the_same(case: str) -> None:
+    rng = np.random.default_rng(5)
+    cuts = rng.normal(size=(30, 20))
+    cuts = {
+        "every row twice": np.repeat(cuts, 2, axis=0),
+        "every column twice": np.repeat(cuts, 2, axis=1),
+        "few values": np.round(cuts),
+        "parallel rows": cuts[:1] * (1.0 + 1e-9 * rng.normal(size=(30, 1))),
+        "one value": np.ones((30, 20)),
+    }[case]
+    model = CuttingPlaneModel(cuts.shape[1])
+    for cut in cuts:
+        model.add(cut)
+        theta, d, w = model.minimize()
+        assert model.value(d) - theta <= 1e-8 * np.abs(cuts).max()
+        assert model.bound(w) <= theta
+        assert d.min() >= 0.0
+
+
+def test_real_cuts_are_played_without_highs(monkeypatch: pytest.MonkeyPatch) -> None:
+    train, _ = load_dataset("heart").split(train=0.5, seed=0)
+    posed = Problem(paper_bank(train.X), train.y, Hinge(C=100.0))
+    trace = solve(posed, "silp", gap=None, max_iter=60)
+    duals = [(posed.loss.dual_value(one.dual, posed.y), posed.loss.signed(one.dual, posed.y)) for one in trace]
+    cuts = np.array([value - 0.5 * posed.bank.quad(signed) for value, signed in duals])
+    monkeypatch.setattr(CuttingPlaneModel, "_run", lambda _: None)
+    model = CuttingPlaneModel(cuts.shape[1])
+    for j, cut in enumerate(cuts):
+        model.add(cut)
+        theta, d, w = model.minimize()
+        assert_solved(cuts[: j + 1], d, w, 1e-10)
+        assert theta == pytest.approx((cuts[: j + 1] @ d).max(), rel=1e-10)
+
+
+def test_highs_takes_over_where_the_game_is_lost_and_gives_it_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    cuts = np.random.default_rng(7).normal(size=(12, 9))
+    solve = MatrixGame.solve
+
+    def lost(self: MatrixGame, rows: Array, sizes: Array) -> tuple[Array, Array] | None:
+        return None if 4 <= len(rows) <= 8 else solve(self, rows, sizes)
+
+    monkeypatch.setattr(MatrixGame, "solve", lost)
+    model, asked = CuttingPlaneModel(9), []
+    for j, cut in enumerate(cuts):
+        model.add(cut)
+        before = len(model._scales)
+        theta, _, _ = model.minimize()
+        asked.append(len(model._scales) > before)
+        reference = solve(MatrixGame(), cuts[: j + 1], units(cuts[: j + 1]))
+        assert reference is not None
+        assert theta == pytest.approx((cuts[: j + 1] @ reference[0]).max(), abs=1e-8)  # HiGHS's tolerance is 1e-9
+    assert asked == [4 <= j + 1 <= 8 for j in range(12)]
+
+
+def test_a_row_that_is_deleted_is_forgotten() -> None:
+    cuts = np.random.default_rng(9).normal(size=(20, 15))
+    game = MatrixGame()
+    found = game.solve(cuts, units(cuts))
+    assert found is not None
+    idle = next(j for j in range(20) if j not in game.rows)
+    bound_to = game.rows.copy()
+    game.forget(idle)
+    np.testing.assert_array_equal(game.rows, bound_to - (bound_to > idle))
+    again = game.solve(np.delete(cuts, idle, axis=0), units(np.delete(cuts, idle, axis=0)))
+    assert again is not None
+    np.testing.assert_allclose(again[0], found[0], atol=1e-14)
+    game.forget(int(game.rows[0]))
+    assert len(game.rows) == 0

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 
 import pytest
+from _problems import ran
 from _waits import PATIENCE, soon, wait_for
 
 from mklviz.context.memory import Ledger, in_words
@@ -273,9 +274,7 @@ def test_the_largest_bank_allowed_fits_into_the_memory_of_all() -> None:
 
 
 def test_a_file_of_runs_counts_while_it_is_read_and_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    race = SMALL.race(SMALL.prepare())
-    race.start()
-    race.wait()
+    race = ran(SMALL.race(SMALL.prepare()))
     file = io.BytesIO()
     write_bundle(race.traces, file)
     ledger = Ledger(int(bundle_bytes(file.getvalue(), "runs.zip")))
@@ -308,9 +307,7 @@ def test_a_worker_that_waits_for_its_next_race_does_not_keep_the_last(monkeypatc
     monkeypatch.setattr(scheduler, "SCHEDULER", scheduler.Scheduler(workers=1))
     monkeypatch.setattr("mklviz.engine.run.SCHEDULER", scheduler.SCHEDULER)
     prepared = SMALL.prepare()
-    race = SMALL.race(prepared)
-    race.start()
-    race.wait()
+    race = ran(SMALL.race(prepared))
     gone = weakref.ref(prepared.problem)
     del race, prepared
     wait_for(lambda: gc.collect() >= 0 and gone() is None)

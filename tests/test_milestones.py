@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from _problems import problem
+from _problems import problem, ran
 from _ticks import tick
-from _waits import PATIENCE
 
 from mklviz.contract import Iterate
 from mklviz.engine import Gap, MaxIter, Race
@@ -38,9 +37,7 @@ def test_who_has_not_come_so_far_has_no_milestone() -> None:
 
 
 def test_they_are_what_looking_at_every_step_finds() -> None:
-    race = Race(problem("random Gram matrices"), ["silp", "level"], rules=[Gap(1e-4), MaxIter(60)])
-    race.start()
-    assert race.wait(PATIENCE)
+    race = ran(Race(problem("random Gram matrices"), ["silp", "level"], rules=[Gap(1e-4), MaxIter(60)]))
     best = Reference.of(race.traces.values())
     for trace in race.traces.values():
         least = np.minimum.accumulate(trace.objective)
@@ -55,8 +52,7 @@ def test_they_stand_below_the_results_of_a_race_that_has_ended() -> None:
     race = Race(problem("random Gram matrices"), ["silp", "level"], rules=[MaxIter(20)])
     view.show(race)
     assert view.page.milestones.object == ""
-    race.start()
-    assert race.wait(PATIENCE)
+    ran(race)
     tick(view)
     assert view.page.milestones.object
     found = milestones(race.traces["level"], Reference.of(race.traces.values()))[0]

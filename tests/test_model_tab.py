@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from _problems import ran
 from _shown import notes, words
 from _waits import wait_for
 
@@ -35,10 +36,7 @@ def prepared(words: str = MOONS) -> Prepared:
 
 
 def raced(words: str = MOONS, solvers: tuple[str, ...] = ("level", "spg"), steps: int = 5) -> Race:
-    race = Race(prepared(words).problem, solvers, rules=(MaxIter(steps),))
-    race.start()
-    race.wait()
-    return race
+    return ran(Race(prepared(words).problem, solvers, rules=(MaxIter(steps),)))
 
 
 def opened(words: str = MOONS) -> tuple[Session, Model]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from _problems import ran
 
 from mklviz.contract import Iterate
 from mklviz.datasets import Dataset, load_dataset
@@ -165,9 +166,7 @@ LONG = {"spg-parts", "products", "half-a-million", "noisy-svms", "thousands"}  #
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.full] * (n in LONG)) for n in scenarios()])
 def test_the_verdict_is_what_a_person_sees_in_the_picture(name: str) -> None:
     recipe, data = reduced(name)
-    race = recipe.race(recipe.prepare(data))
-    race.start()
-    assert race.wait(300.0)
+    race = ran(recipe.race(recipe.prepare(data)))
     found = {key: trace.motion.verdict for key, trace in race.traces.items()}
     assert set(found) == set(SEEN[name])
     for key, verdict in found.items():

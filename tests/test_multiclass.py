@@ -129,6 +129,7 @@ def test_three_classes_at_once_choose_the_kernel_that_tells_all_apart(seed: int)
     assert final.objective == pytest.approx(other.objective, rel=1e-3)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("positive", "apart"), [("class 1", 1), ("class 2", 2), ("class 3", 0)])
 def test_each_class_against_the_rest_takes_two_kernels(seed: int, positive: str, apart: int) -> None:

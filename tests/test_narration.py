@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from _problems import ran
 
 from mklviz.contract import Facts, Iterate, Solver
 from mklviz.engine import available_solvers, make_solver
@@ -96,9 +97,7 @@ RACES = ["silp-is-fine", "silp-oscillates", "three-groups", "lp-norms", "sparse-
 @pytest.mark.parametrize("name", RACES)
 def test_what_solvers_say_in_a_race_was_approved(name: str) -> None:
     recipe = load_scenario(name).recipe
-    race = recipe.race(recipe.prepare())
-    race.start()
-    assert race.wait(300.0)
+    race = ran(recipe.race(recipe.prepare()))
     for run in race.runs.values():
         known = {shape for said in message_of(run.trace.solver) for shape in shapes(said)}
         for before, after in pairwise([None, *run.trace]):

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
-import os
-import signal
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from _sources import SOURCES
-from _waits import PATIENCE
 
 import mklviz as mv
 from mklviz.analysis.drawn_points import Points, as_file
@@ -31,7 +24,6 @@ from mklviz.record.summary import write_csv
 
 TRAIN, _ = mv.load_dataset("sonar").split(train=0.2, seed=0)
 POSED = mv.Problem(mv.paper_bank(TRAIN.X), TRAIN.y, mv.Hinge(100.0))
-ENDLESS = ["run", "--data", "sonar", "--solvers", "silp", "--gap", "none", "--max-iter", "none"]
 
 
 def begun(steps: int = 3) -> Race:
@@ -126,25 +118,3 @@ def test_a_full_disk_is_a_sentence_and_the_other_file_is_written(
 def test_a_folder_that_is_missing_is_said_before_anything_runs(tmp_path: Path) -> None:
     with pytest.raises(MklvizError, match="There is no folder"):
         Outputs(None, tmp_path / "no" / "runs.zip")
-
-
-@pytest.mark.skipif(os.name == "nt", reason="there is no such signal")
-def test_being_ended_politely_keeps_what_was_found(tmp_path: Path) -> None:
-    table = tmp_path / "steps.csv"
-    words = [sys.executable, "-m", "mklviz", *ENDLESS, "--csv", str(table)]
-    leader, follower = os.openpty()  # on a terminal it counts its steps
-    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": follower, "env": {**os.environ, "TERM": "xterm"}}
-    with subprocess.Popen(words, text=True, **pipes) as process:
-        os.close(follower)
-        drawn = b""
-        while b" steps " not in drawn:
-            drawn += os.read(leader, 1000)
-        process.send_signal(signal.SIGTERM)
-        out, _ = process.communicate(timeout=PATIENCE)
-    with contextlib.suppress(OSError):  # the other side is closed
-        drawn += os.read(leader, 100_000)
-    os.close(leader)
-    assert process.returncode == 130
-    assert "SILP    stopped" in out
-    assert b"Traceback" not in drawn
-    assert rows(table) > 1

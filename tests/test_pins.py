@@ -1,4 +1,4 @@
-"""A race that has ended stands in grey behind the next ones, by name, until it is taken off."""
+"""What stands over the curves of a race: pinned races in grey behind it, and the cursor that is dragged."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from functools import cache
 from time import monotonic
 
 import pytest
+from _problems import problem
 from _waits import wait_for
 
-from mklviz.engine import Race
+from mklviz.engine import Race, solve
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.record.store import EVERYBODY
 from mklviz.views.explorer.shell import Shell
+from mklviz.views.race.cursor import CursorDrag, step_near
 from mklviz.views.session.session import MOST_PINNED, KeptRace, Session
 from mklviz.views.tabs.race import RaceTab
 from mklviz.views.tabs.runs import Runs
@@ -118,3 +120,34 @@ def test_races_are_drawn_in_grey_and_taken_off_in_the_tab_runs_and_not_more_than
     tab.list.chosen = keys[:1]
     tab.behind.answer({"click": True})
     assert [race.name for race in session.pinned] == ["2. Moons", "3. Moons"]
+
+
+def test_the_nearest_step_is_found_on_each_axis() -> None:
+    trace = solve(problem("blobs, C = 1"), "level", max_iter=6, gap=None)
+    assert step_near([trace], "iteration", 2.4) == 2
+    assert step_near([trace], "iteration", -5.0) == 0
+    assert step_near([trace], "iteration", 1e9) == trace.last_step
+    assert step_near([trace], "svm_solves", float(trace.svm_solves[3])) == 3
+    assert trace.seconds[step_near([trace], "seconds", float(trace.seconds[4]))] == trace.seconds[4]
+    assert step_near([], "seconds", 1.0) is None
+
+
+@pytest.mark.parametrize(
+    ("told", "heard"),
+    [
+        ({"x": [3.5], "line": [-1]}, [(3.5, -1)]),
+        ({"x": [3.5], "line": [1]}, [(3.5, 1)]),
+        ({"x": [3.5]}, []),
+        ({"x": ["a"], "line": [0]}, []),
+        ({"x": [float("nan")], "line": [0]}, []),
+        ({"x": [1, 2], "line": [0, 0]}, []),
+    ],
+)
+def test_a_place_is_handed_on_and_answered_whatever_it_is(
+    told: dict[str, list[object]], heard: list[tuple[float, int]]
+) -> None:
+    drag, places = CursorDrag(), list[tuple[float, int]]()
+    drag.on_place = lambda place, line: places.append((place, line))
+    drag.dragged.asked.data = told
+    assert places == heard
+    assert drag.dragged.answered.data["count"] == [1]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import doctest
 import re
-import subprocess
 import sys
 from dataclasses import replace
 from functools import cache
@@ -15,8 +14,7 @@ import holoviews as hv
 import numpy as np
 import pytest
 from _browser import find_browser
-from _problems import blobs, random_grams, small_bank
-from _waits import PATIENCE
+from _problems import blobs, ran, random_grams, small_bank
 from bokeh.models import HoverTool
 
 import mklviz as mv
@@ -151,9 +149,7 @@ def test_every_run_has_its_gap_in_the_colour_of_its_solver() -> None:
 
 
 def test_the_gap_of_a_branch_begins_at_the_step_that_it_goes_on_from() -> None:
-    grown = raced().branch("silp", 3, "level")
-    grown.start()
-    assert grown.wait(PATIENCE)
+    grown = ran(raced().branch("silp", 3, "level"))
     trace = list(grown.traces.values())[-1]
     curve = next(iter(mv.plot.gap(trace)))
     assert curve.dimension_values("iteration") == pytest.approx(np.arange(3.0, 3.0 + len(trace)))
@@ -207,18 +203,6 @@ def test_who_has_no_browser_is_told_what_svg_and_png_need(tmp_path: Path, monkey
     with pytest.raises(ProblemError, match="ends in neither"):
         mv.plot.save(mv.plot.gap(level()), tmp_path / "gap.pdf")
     assert not list(tmp_path.iterdir())
-
-
-def test_only_whoever_draws_loads_holoviews() -> None:
-    code = (
-        "import sys, mklviz as mv; found = lambda: [n for n in ('panel', 'bokeh', 'holoviews') if n in sys.modules];"
-        "print(found()); mv.plot; print(found())"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    before, after = done.stdout.splitlines()
-    assert before == "[]"
-    assert "holoviews" in after
-    assert mv.plot is __import__("mklviz.plot", fromlist=["plot"])
 
 
 @pytest.mark.parametrize("name", mv.plot.__all__)

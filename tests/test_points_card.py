@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from _problems import ran
 from _shown import control, source_of
 from _waits import wait_for
 from bokeh.models import ColumnDataSource, PointDrawTool
@@ -46,10 +47,7 @@ def prepared(words: str = MOONS) -> Prepared:
 
 
 def raced(posed: Prepared) -> Race:
-    race = Race(posed.problem, ("level",), rules=(MaxIter(3),))
-    race.start()
-    race.wait()
-    return race
+    return ran(Race(posed.problem, ("level",), rules=(MaxIter(3),)))
 
 
 def opened(words: str = MOONS) -> tuple[Explorer, PointsCard]:

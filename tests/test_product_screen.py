@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import panel as pn
 import pytest
-from _problems import blobs
+from _problems import blobs, ran
 from _ticks import follow, tick
 from _waits import PATIENCE
 
@@ -35,10 +35,7 @@ def explorer() -> Explorer:
 
 
 def ended(*solvers: str | mv.Solver, problem: Problem | None = None, **options: object) -> Race:
-    race = Race(problem or SCENARIO.prepare().problem, solvers, **options)
-    race.start()
-    assert race.wait(PATIENCE)
-    return race
+    return ran(Race(problem or SCENARIO.prepare().problem, solvers, **options))
 
 
 # -- the controls
@@ -198,9 +195,7 @@ def test_profiles_that_cannot_be_are_refused_and_long_ones_can_be_given_up():
 
 
 def test_the_scenario_shows_several_minima_and_one_method_far_ahead():
-    race = SCENARIO.race(SCENARIO.prepare())
-    race.start()
-    assert race.wait(PATIENCE)
+    race = ran(SCENARIO.race(SCENARIO.prepare()))
     assert [choice.name for choice in SCENARIO.solvers] == ["spg", "spg", "spg", "pgd"]
     groups = ends_apart([(key, run.trace.final) for key, run in race.runs.items()])
     assert len(groups) == 3

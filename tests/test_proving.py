@@ -89,12 +89,7 @@ def banks_that_compute() -> list[KernelBank | NystromBank]:
     room = KernelBank.estimate(N, 3, families)[1] // 2
     rows = [Gaussian(on="all", widths=(1.0, 3.0)), Laplacian(on="all", widths=(2.0,))]
     few = NystromBank.build(X, [Gaussian(on="all", widths=(1.0, 3.0))], 10)
-    return [
-        KernelBank.build(X, families, max_bytes=room),
-        KernelBank.build(X, rows, rows=True),
-        few,
-        few.narrowed(),
-    ]
+    return [KernelBank.build(X, families, max_bytes=room), KernelBank.build(X, rows, rows=True), few, few.narrowed()]
 
 
 @pytest.mark.parametrize("which", range(4), ids=["on the fly", "by rows", "approximate", "approximate, single"])

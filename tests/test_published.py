@@ -1,26 +1,55 @@
-"""Files for those who publish: what hosts, indexes and packagers read parses, and names what there is."""
+"""Files for those who publish: what hosts, indexes and packagers read, what is asked for, and what is ready."""
 
 from __future__ import annotations
 
 import importlib.util
 import re
+import subprocess
+import sys
 import tomllib
+from functools import cache
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from test_requirements import asked_for, canonical
+from _sources import ROOT, SOURCES, inside
+from test_architecture import imports
 
 import mklviz as mv
 
-ROOT = Path(__file__).resolve().parents[1]
 GITHUB = ROOT / ".github"
 WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
 PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 RECIPE = yaml.safe_load((ROOT / ".ci" / "conda" / "recipe.yaml").read_text(encoding="utf-8"))
 CONTAINER = (ROOT / ".ci" / "container" / "Containerfile").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+EXTRAS = {  # of the modules that need more than the light installation
+    "mklviz.views.export.pixels": {"pictures"},
+    "mklviz.views": {"app", "notebook"},
+    "mklviz.server": {"app"},
+    "mklviz.analysis.decisions": {"app"},
+    "mklviz.learn": {"learn"},
+    "mklviz.bench": {"bench"},
+    "mklviz.sweeps.dask_cluster": {"dask"},
+    "mklviz.sweeps.local_cluster": {"dask"},
+    "mklviz.kernels.storage.disk": {"parquet"},
+    "mklviz.datasets.covertype": {"learn"},
+    "mklviz.datasets._read_excel": {"excel"},
+    "mklviz.datasets._read_parquet": {"parquet"},
+}
+distributions = cache(packages_distributions)  # which reads what every installed package says of its files
+
+
+def loaded(name: str) -> Any:
+    """Return a module of `.ci`."""
+    spec = importlib.util.spec_from_file_location("loaded", ROOT / ".ci" / name)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def read(path: Path) -> Any:
@@ -120,16 +149,6 @@ def test_the_container_serves_by_a_user_who_is_not_root() -> None:
     assert ended.value.code == 0
 
 
-def loaded(name: str) -> Any:
-    """Return a module of `.ci`."""
-    spec = importlib.util.spec_from_file_location("loaded", ROOT / ".ci" / name)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture(scope="module")
 def addresses() -> Any:
     return loaded("addresses.py")
@@ -181,3 +200,149 @@ def test_every_picture_of_the_library_stands_on_its_page_and_has_a_dark_form() -
     for name in shown:
         for ending in ("", "-dark"):
             assert (ROOT / "apps" / "docs" / "plots" / f"{name}{ending}.png").stat().st_size < 150_000
+
+
+# -- what modules import is asked for by name: another package may bring it no more
+
+
+def canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+@cache
+def asked_for(extras: frozenset[str]) -> set[str]:
+    """Return the names that the light installation asks for, and some extras with those that they include."""
+    names, lines = set(), list(PROJECT["dependencies"])
+    for extra in extras:
+        lines += PROJECT["optional-dependencies"][extra]
+    for line in lines:
+        name, included = re.fullmatch(r"([\w.-]+)(?:\[([\w,]+)\])?.*", line).groups()  # type: ignore[union-attr]
+        names |= asked_for(frozenset(included.split(","))) if name == "mklviz" else {canonical(name)}
+    return names
+
+
+def test_every_package_that_is_imported_is_asked_for() -> None:
+    missing = {}
+    for name in SOURCES:
+        extras = next((extras for room, extras in EXTRAS.items() if inside(name, {room})), set())
+        tops = {imported.split(".")[0] for imported in imports(name)} - sys.stdlib_module_names - {"mklviz"}
+        missing[name] = {canonical(distributions().get(top, [top])[0]) for top in tops} - asked_for(frozenset(extras))
+    assert {name: packages for name, packages in missing.items() if packages} == {}
+
+
+def test_constraints_are_names_and_exact_versions_of_everything_needed() -> None:
+    lines = [line for line in (ROOT / ".ci" / "constraints.txt").read_text().splitlines() if not line.startswith("#")]
+    pattern = r'[A-Za-z0-9._-]+==[0-9][0-9A-Za-z.]*(; python_version (<|>=) "3\.12")?'
+    assert [line for line in lines if not re.fullmatch(pattern, line)] == []
+    pinned = {canonical(line.split("==")[0]) for line in lines}
+    assert asked_for(frozenset(PROJECT["optional-dependencies"])) - pinned == set()
+
+
+def test_marimo_is_pinned_in_an_environment_of_its_own_before_its_browser_test() -> None:
+    script = (ROOT / ".ci" / "run").read_text()
+    lines = [line for line in (ROOT / ".ci" / "marimo.txt").read_text().splitlines() if not line.startswith("#")]
+    assert [line for line in lines if not re.fullmatch(r"[A-Za-z0-9._-]+==[0-9][0-9A-Za-z.]*", line)] == []
+    others = (ROOT / ".ci" / "constraints.txt").read_text() + (ROOT / "pyproject.toml").read_text()
+    assert [name for name in (line.split("==")[0] for line in lines) if re.search(rf"\b{name}\b[=>]", others)] == []
+    steps = ('venv "$work/marimo"', ".ci/marimo.txt", 'export MKLVIZ_MARIMO="$work/marimo', 'run_tests "browser')
+    places = [script.index(step) for step in steps]
+    assert places == sorted(places)
+
+
+# -- whether the sources are ready to be released
+
+CHANGELOG = (
+    "# Changelog\n\n## [Unreleased]\n\n## [0.2.0] - 2026-11-22\n\n### Added\n\n- A thing.\n\n## [0.1.0] - 2026-01-01\n"
+)
+
+
+@pytest.fixture(scope="module")
+def release() -> Any:
+    return loaded("release.py")
+
+
+def git(folder: Path, *words: str) -> None:
+    who = ("-c", "user.name=test", "-c", "user.email=test@example.org", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture
+def ready(tmp_path: Path) -> Path:
+    """Sources that are ready to be released as 0.2.0."""
+    (tmp_path / "mklviz").mkdir()
+    (tmp_path / "mklviz" / "_version.py").write_text('__version__ = "0.2.0"\n')
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "mklviz"\nversion = "0.2.0"\n')
+    (tmp_path / "CITATION.cff").write_text("version: 0.2.0\n")
+    (tmp_path / ".ci" / "conda").mkdir(parents=True)
+    (tmp_path / ".ci" / "conda" / "recipe.yaml").write_text("context:\n  version: 0.2.0\n")
+    (tmp_path / "CHANGELOG.md").write_text(CHANGELOG)
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "--quiet", "-m", "Everything")
+    git(tmp_path, "tag", "v0.1.0")
+    return tmp_path
+
+
+def faults(release: Any, root: Path, version: str = "0.2.0") -> list[str]:
+    found = (release.version_faults, release.changelog_faults, release.git_faults)
+    return [fault for look in found for fault in look(root, version)]
+
+
+def test_sources_that_are_ready_have_no_fault(release: Any, ready: Path) -> None:
+    assert faults(release, ready) == []
+
+
+def test_a_version_left_behind_is_named_with_its_place(release: Any, ready: Path) -> None:
+    (ready / "pyproject.toml").write_text('[project]\nname = "mklviz"\nversion = "0.1.0"\n')
+    assert "pyproject.toml has version 0.1.0; write 0.2.0." in faults(release, ready)
+    assert [fault for fault in faults(release, ready, "0.3.0") if fault.startswith("mklviz/_version.py has")]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("## [Unreleased]\n", "## [Unreleased]\n\n- Not yet moved.\n", "has lines under Unreleased"),
+        ("## [Unreleased]\n\n", "", "does not begin with"),
+        ("## [0.2.0] - 2026-11-22", "## [0.2.0]", "right below Unreleased"),
+        ("- A thing.\n", "", "says nothing of 0.2.0"),
+        ("- A thing.\n", "- A thing.\n- A thing.\n", "begin alike: - A thing."),
+    ],
+)
+def test_what_the_changelog_lacks_is_said(release: Any, ready: Path, old: str, new: str, said: str) -> None:
+    (ready / "CHANGELOG.md").write_text(CHANGELOG.replace(old, new))
+    assert [fault for fault in release.changelog_faults(ready, "0.2.0") if said in fault]
+
+
+def test_uncommitted_files_and_a_version_that_is_not_new_are_named(release: Any, ready: Path) -> None:
+    (ready / "stray").touch()
+    assert faults(release, ready) == ["There are uncommitted files; commit or remove them."]
+    (ready / "stray").unlink()
+    git(ready, "tag", "v0.10.0")
+    assert faults(release, ready) == ["There is a tag v0.10.0; a new version must be higher."]
+
+
+def test_a_release_that_is_not_ready_builds_nothing(release: Any, ready: Path, capsys: Any) -> None:
+    (ready / "stray").touch()
+    assert release.main(["0.2.0"], ready) == 1
+    assert "Not ready: 1 to be put right." in capsys.readouterr().out
+    assert not (ready / "dist").exists()
+
+
+def test_without_a_version_it_says_how_it_is_called(release: Any, capsys: Any) -> None:
+    for words in ([], ["next"], ["0.2.0", "0.3.0"]):
+        assert release.main(words) == 2
+        assert "python .ci/release.py 0.2.0" in capsys.readouterr().out
+
+
+@pytest.mark.packaging
+def test_what_is_ready_is_built_and_told_what_is_left(release: Any, ready: Path, capsys: Any) -> None:
+    (ready / "pyproject.toml").write_text(
+        '[build-system]\nrequires = ["setuptools>=77"]\nbuild-backend = "setuptools.build_meta"\n'
+        '[project]\nname = "mklviz"\nversion = "0.2.0"\n[tool.setuptools]\npackages = ["mklviz"]\n'
+    )
+    (ready / ".gitignore").write_text("dist/\n*.egg-info/\nbuild/\n")
+    git(ready, "add", ".")
+    git(ready, "commit", "--quiet", "-m", "A build")
+    assert release.main(["0.2.0"], ready) == 0, capsys.readouterr().out
+    assert "git tag -a v0.2.0" in capsys.readouterr().out
+    assert len(list((ready / "dist").iterdir())) == 2

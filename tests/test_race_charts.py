@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import Any
 
 import pytest
-from _problems import problem
+from _problems import problem, ran
 from _undrawn import draw_none, drawn_chart
 from bokeh.models import Line, LinearScale, LogScale
 
@@ -128,8 +128,7 @@ def test_the_dashboard_draws_what_is_described(change: dict[str, Any]) -> None:
 
 def test_the_dashboard_draws_every_step_of_a_short_race() -> None:
     view, race = RaceView(), Race(problem("blobs, C = 1"), ["silp", "level"])
-    race.start()
-    race.wait()
+    ran(race)
     view.show(race)
     for key, style in STYLES.items():
         trace = race.runs[key].trace

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import panel as pn
 import pytest
-from _problems import problem
+from _problems import problem, ran
 from _ticks import tick
 from _undrawn import drawn_chart
 from _waits import PATIENCE, wait_for
@@ -68,8 +68,7 @@ def race_of(*solvers: Solver, steps: int = 12) -> Race:
 
 def run_to_the_end(view: RaceView, race: Race) -> None:
     view.show(race)
-    race.start()
-    assert race.wait(PATIENCE)
+    ran(race)
     tick(view)
 
 
@@ -92,14 +91,6 @@ def source(view: RaceView, key: str) -> dict[str, Any]:
 def slots(view: RaceView) -> KernelSlots:
     """Return which kernels are drawn, of all runs alike."""
     return view.figures.readings.slots
-
-
-def test_an_empty_view_says_what_will_happen() -> None:
-    view = RaceView()
-    assert view.race is None
-    assert race_sentence(view.race) == "Press Run to start the solvers."
-    tick(view, painted=False)
-    assert view.heartbeat.seq == 0
 
 
 def test_the_last_point_drawn_is_the_last_iterate_of_each_solver() -> None:
@@ -346,8 +337,7 @@ def test_the_score_is_asked_for_once_for_each_run_that_has_ended() -> None:
     view = RaceView()
     race = race_of()
     view.show(race, score=score)
-    race.start()
-    assert race.wait(PATIENCE)
+    ran(race)
     wait_for(lambda: view.page.table.object.count("87.5 %") == 2, "the scores", tick_answered)
     assert asked == [run.trace.final for run in race.runs.values()]
 
@@ -488,8 +478,7 @@ def test_one_sentence_says_how_the_race_stands(monkeypatch: pytest.MonkeyPatch) 
     race.step(3)
     rest(race)
     assert race_sentence(race) == "Paused: 1 of 2 solvers finished; Walker failed; Walker at iteration 2."
-    race.start()
-    assert race.wait(PATIENCE)
+    ran(race)
     assert race_sentence(race) == "All 2 solvers have finished; Walker failed."
 
 

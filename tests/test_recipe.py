@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from _waits import PATIENCE
 
 import mklviz as mv
 from mklviz.datasets import list_datasets, load_dataset
@@ -19,7 +17,6 @@ from mklviz.kernels import Gaussian, KernelFamily, Laplacian, Linear, Nystrom, P
 from mklviz.problem import loss_families, regularizer_families
 from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice, Split, StopChoice
 from mklviz.recipe.words import read_kernels, read_solvers, read_words
-from mklviz.record import Trace
 from mklviz.scenarios import scenarios
 
 NAMES = ["all", "none", "x2", "3", "a;b", 'say "so"', "back\\slash", "größer", "two words", "a,b", "x=y", "1e3", "true"]
@@ -283,15 +280,6 @@ def test_data_go_with_no_recipe_for_others_and_with_no_key_that_is_kept() -> Non
     assert found.bank_key[0].dataset is None
     with pytest.raises(MklvizError, match="must be a Dataset, but 3 was given"):
         DataChoice("sonar", dataset=3)
-
-
-def test_what_a_race_leaves_behind_says_which_recipe_it_came_from(tmp_path: Path) -> None:
-    recipe = Recipe().changed(source="iris", positive="setosa", solvers=(SolverChoice("spg"),), max_iter=3)
-    race = recipe.race(recipe.prepare())
-    race.start()
-    assert race.wait(PATIENCE)
-    race.traces["spg"].save(tmp_path / "run.npz")
-    assert Recipe.from_json(Trace.load(tmp_path / "run.npz").recipe) == recipe
 
 
 def test_classes_of_equal_weight_are_part_of_a_recipe() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from _problems import problem
+from _problems import problem, ran
 from _waits import wait_for
 
 import mklviz as mv
@@ -159,8 +159,7 @@ def test_the_dashboard_s_races_and_branches_are_one_race_of_the_page_s_owner(sto
     prepared = RECIPE.prepare()
     race = RECIPE.race(prepared)
     session.show(RECIPE, prepared, race)
-    race.start()
-    race.wait(WAIT)
+    ran(race)
     assert branch_at(session, "silp", 3, make_solver("spg")) == ""
     session.race.wait(WAIT)
     assert session.recorded is not None

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
-from _problems import problem
+from _problems import problem, ran
 from _waits import wait_for
 from threadpoolctl import threadpool_info
 
@@ -95,9 +95,7 @@ def test_a_run_in_a_thread_gives_the_trace_of_a_solve() -> None:
     posed = problem("blobs, C = 100")
     for name in ("spg", "level", "pgd"):
         alone = solve(posed, name, gap=1e-4)
-        race = Race(posed, [name], rules=[Gap(1e-4), MaxIter(500)])
-        race.start()
-        assert race.wait(PATIENCE)
+        race = ran(Race(posed, [name], rules=[Gap(1e-4), MaxIter(500)]))
         [(key, trace)] = race.traces.items()
         assert key == name
         assert same(trace, alone)
@@ -185,9 +183,7 @@ def test_a_paused_run_can_be_cancelled() -> None:
 
 
 def test_a_solver_at_its_end_says_why() -> None:
-    run = Run(POSED, Fake(count=4), rules=[])
-    run.start()
-    assert run.wait(PATIENCE)
+    run = ran(Run(POSED, Fake(count=4), rules=[]))
     assert (run.status, run.reason, len(run.trace)) == ("limit", "The fake is at its end.", 4)
 
 
@@ -196,9 +192,7 @@ def test_a_solver_that_yields_nothing_ends() -> None:
         def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
             yield from ()
 
-    run = Run(POSED, Silent())
-    run.start()
-    assert run.wait(PATIENCE)
+    run = ran(Run(POSED, Silent()))
     assert (run.status, run.reason) == ("limit", "Fake can make no further progress.")
 
 
@@ -211,9 +205,7 @@ def test_a_solver_that_yields_nothing_ends() -> None:
     ],
 )
 def test_a_run_that_breaks_keeps_what_it_had_and_says_what_broke(error: Exception, sentence: str) -> None:
-    run = Run(POSED, Fake(work=break_at(3, error)), rules=[])
-    run.start()
-    assert run.wait(PATIENCE)
+    run = ran(Run(POSED, Fake(work=break_at(3, error)), rules=[]))
     assert (run.status, run.reason, len(run.trace)) == ("failed", sentence, 3)
     assert run.error is error
 
@@ -227,9 +219,7 @@ def test_a_rule_of_ones_own_that_says_when_time_is_up_ends_a_step_in_its_middle(
             return Verdict("limit", "That will do.") if gate.reached.is_set() else None
 
     gate = Gate(2)
-    run = Run(POSED, Fake(work=gate), rules=[Impatient()])
-    run.start()
-    assert run.wait(PATIENCE)
+    run = ran(Run(POSED, Fake(work=gate), rules=[Impatient()]))
     assert (run.status, run.reason, len(run.trace)) == ("limit", "That will do.", 2)
 
 
@@ -239,13 +229,9 @@ def test_a_rule_that_breaks_fails_the_run_and_not_the_worker() -> None:
         def check(self, trace: Trace) -> None:
             raise ArithmeticError("rule")
 
-    run = Run(POSED, Fake(), rules=[Broken()])
-    run.start()
-    assert run.wait(PATIENCE)
+    run = ran(Run(POSED, Fake(), rules=[Broken()]))
     assert run.status == "failed"
-    other = Run(POSED, Fake(), rules=[MaxIter(3)])
-    other.start()
-    assert other.wait(PATIENCE)
+    other = ran(Run(POSED, Fake(), rules=[MaxIter(3)]))
     assert other.status == "limit"
 
 
@@ -311,8 +297,7 @@ def test_a_final_status_means_a_final_trace() -> None:
     for k in range(60):
         run = Run(POSED, Fake(), rules=[MaxIter(20 + k)])
         current.append(run)
-        run.start()
-        assert run.wait(PATIENCE)
+        ran(run)
     stop.set()
     reader.join()
     assert seen
@@ -326,9 +311,7 @@ def test_a_final_status_means_a_final_trace() -> None:
 def test_a_race_takes_its_runs_in_turn() -> None:
     order: list[str] = []
     racers = [Fake(work=lambda t, solver: order.append(solver.name), name=name) for name in "abc"]
-    race = Race(POSED, racers, rules=[MaxIter(60)])
-    race.start()
-    assert race.wait(PATIENCE)
+    race = ran(Race(POSED, racers, rules=[MaxIter(60)]))
     assert [len(trace) for trace in race.traces.values()] == [61, 61, 61]
     counts = np.cumsum([[who == name for name in "abc"] for who in order], axis=0)
     lead = np.ptp(counts[10:], axis=1)  # the first steps may start before the others are there
@@ -357,9 +340,7 @@ def test_a_race_starts_pauses_steps_and_ends_as_one() -> None:
 @pytest.mark.usefixtures("no_log")
 def test_one_that_breaks_does_not_stop_the_others() -> None:
     broken = Fake(work=break_at(2, RuntimeError("by hand")), name="broken")
-    race = Race(POSED, ["spg", broken, Fake(name="fine")], rules=[Gap(1e-6), MaxIter(30)])
-    race.start()
-    assert race.wait(PATIENCE)
+    race = ran(Race(POSED, ["spg", broken, Fake(name="fine")], rules=[Gap(1e-6), MaxIter(30)]))
     statuses = {key: run.status for key, run in race.runs.items()}
     assert statuses == {"spg": "converged", "fake": "failed", "fine": "limit"}
     assert race.runs["fake"].reason == "Fake broke down: RuntimeError: by hand"
@@ -395,9 +376,7 @@ def test_hundreds_of_quick_runs_leave_no_threads() -> None:
     assert all(run.wait(PATIENCE) for run in runs)
     assert {(run.status, len(run.trace)) for run in runs} == {("limit", 3)}
     assert wait_for(lambda: workers() == [])
-    again = Run(POSED, Fake(count=2), rules=[])
-    again.start()
-    assert again.wait(PATIENCE)
+    ran(Run(POSED, Fake(count=2), rules=[]))
 
 
 @pytest.mark.usefixtures("short_idle")
@@ -524,7 +503,6 @@ def test_who_asked_first_is_still_heard_within_a_run() -> None:
 def test_the_closest_run_of_a_race_has_the_smallest_gap() -> None:
     race = Race(problem("blobs, C = 1"), ["pgd", "level"], (MaxIter(6),))
     assert race.closest is None
-    race.start()
-    race.wait()
+    ran(race)
     gaps = {key: trace.gap[-1] for key, trace in race.traces.items()}
     assert race.closest == min(gaps, key=lambda key: gaps[key])

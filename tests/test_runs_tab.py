@@ -11,7 +11,8 @@ from time import monotonic
 from typing import Any
 
 import pytest
-from _waits import PATIENCE, wait_for
+from _problems import ran
+from _waits import wait_for
 from bokeh.document import Document
 from panel.io.state import set_curdoc
 
@@ -20,7 +21,7 @@ from mklviz.engine.race import ReopenedRace
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.record import Trace
 from mklviz.record.bundle import write_bundle
-from mklviz.record.store import EVERYBODY, Owner, RunHead, StoredRun, open_store, reset
+from mklviz.record.store import EVERYBODY, RunHead, StoredRun, open_store, reset
 from mklviz.views.history.past_race import PastRace, races_of
 from mklviz.views.session import session as session_module
 from mklviz.views.session.session import RaceHistory, Session, shared_recipe
@@ -39,10 +40,7 @@ def store_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
 @cache
 def raced(C: float = 100.0, seed: int = 0) -> Race:
     recipe = RECIPE.changed(loss=RECIPE.problem.loss.__class__(C), seed=seed)
-    race = recipe.race(recipe.prepare())
-    race.start()
-    race.wait()
-    return race
+    return ran(recipe.race(recipe.prepare()))
 
 
 def recorded(race: Race, **head: Any) -> str:
@@ -152,9 +150,7 @@ def test_a_stored_race_opens_as_if_it_had_just_ended() -> None:
     for name, trace in raced().traces.items():
         assert race.traces[name].weights == pytest.approx(trace.weights)
         assert race.runs[name].reason == trace.reason
-    branch = race.branch("spg", 1, "level")
-    branch.start()
-    assert branch.wait(PATIENCE)
+    branch = ran(race.branch("spg", 1, "level"))
     assert [run.status for run in branch.runs.values()] == ["converged"] * 3
 
 
@@ -173,9 +169,7 @@ def test_two_races_on_one_problem_open_over_each_other_and_on_two_problems_are_r
 
 
 def test_a_race_without_a_recipe_opens_in_the_tabs_and_where_they_are_taken_a_sentence_says_so() -> None:
-    race = Race(RECIPE.prepare().problem, ["level"])
-    race.start()
-    assert race.wait(PATIENCE)
+    race = ran(Race(RECIPE.prepare().problem, ["level"]))
     key = recorded(race)
     dashboard, tab = at_the_tab(1)
     tab.list.chosen = [key]
@@ -263,15 +257,6 @@ def test_without_a_store_the_races_of_the_session_are_listed() -> None:
     session.race_history.add("Liver", raced(C=1.0).traces)
     tab.follow(session)
     until(tab, lambda: sorted(names(tab)) == ["1. Liver", "before"])
-
-
-def test_on_a_shared_server_a_page_sees_its_own_runs() -> None:
-    recorded(raced(), name="mine", owner="me")
-    recorded(raced(C=1.0), name="theirs", owner="them")
-    tab = Runs()
-    tab.follow(Session(owner=Owner("me")))
-    until(tab, lambda: tab.list.total == 1)
-    assert names(tab) == ["mine"]
 
 
 @pytest.mark.parametrize("states", [["converged", "cut off"], ["cut off", "failed"], ["stopped", "cut off"]])

@@ -6,15 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from _formulations import (
-    LOSSES,
-    MULTICLASS,
-    REGULARIZERS,
-    N,
-    conic_value,
-    targets_of,
-    tiny_bank,
-)
+from _formulations import LOSSES, MULTICLASS, REGULARIZERS, N, conic_value, targets_of, tiny_bank
 from _plugins import LOSS, Save, save
 from _problems import blobs
 from _shown import html_of

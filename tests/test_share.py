@@ -11,12 +11,13 @@ from urllib.parse import parse_qs
 
 import pandas as pd
 import pytest
+from _problems import ran
 from _ticks import visit
-from _waits import PATIENCE, wait_for
+from _waits import wait_for
 
 from mklviz.errors import MklvizError
 from mklviz.kernels import Gaussian, Polynomial
-from mklviz.problem import Hinge, LpBall
+from mklviz.problem import EpsilonInsensitive, Hinge, LpBall
 from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice, Split, StopChoice
 from mklviz.recipe.recipe import as_python
 from mklviz.record import summary as tables
@@ -26,6 +27,7 @@ from mklviz.views.export.page import KINDS, race_file
 from mklviz.views.form import Form, Group, Switch
 from mklviz.views.links import link
 from mklviz.views.session.session import Session
+from mklviz.views.sidebar.sidebar import Sidebar
 from mklviz.views.tabs.share import Share
 
 RECIPE = Recipe(
@@ -41,9 +43,7 @@ RECIPE = Recipe(
 @pytest.fixture(scope="module")
 def session() -> Session:
     session, prepared = Session(), RECIPE.prepare()
-    race = RECIPE.race(prepared)
-    race.start()
-    assert race.wait(PATIENCE)
+    race = ran(RECIPE.race(prepared))
     session.show(RECIPE, prepared, race)
     return session
 
@@ -219,3 +219,39 @@ def test_the_tab_shows_link_and_program_and_hands_files_over(session: Session) -
     wait_for(lambda: len(handed) == 2, "both files", lambda: tab.tick(0.0))
     assert {file["name"] for file in handed} == {"mklviz-liver.html", "mklviz-liver.svg"}
     tab.close()
+
+
+@pytest.fixture(scope="module")
+def sidebar() -> Sidebar:
+    return Sidebar()
+
+
+def test_a_bad_part_of_a_link_gives_a_sentence_and_the_rest_is_used(sidebar: Sidebar) -> None:
+    said = link.open_words(sidebar, "data=diabetes; solvers=levle; loss=epsilon-insensitive:epsilon=0.5; C=3; gap=soon")
+    assert "Did you mean level?" in said
+    assert "The gap to stop at must be a number" in said
+    shown = sidebar.recipe
+    assert shown.data == DataChoice("diabetes")
+    assert shown.problem.loss == EpsilonInsensitive(3.0, epsilon=0.5)
+    assert shown.stop == StopChoice()
+
+
+def test_a_class_that_the_data_have_not_is_owned_up_to(sidebar: Sidebar) -> None:
+    assert link.open_words(sidebar, "data=iris; positive=rose") == "“positive=rose” cannot be used here."
+    assert sidebar.recipe.data == DataChoice("iris")
+
+
+def test_a_file_that_is_not_there_is_asked_for_and_the_rest_is_used(sidebar: Sidebar) -> None:
+    link.open_words(sidebar, "data=sonar")
+    said = link.open_words(sidebar, f"data=sha256:{'0' * 64}; C=5")
+    assert "an uploaded file" in said
+    assert sidebar.recipe.problem.loss == Hinge(5.0)
+    assert sidebar.recipe.data == DataChoice("sonar")
+
+
+def test_a_column_is_called_by_its_name_as_on_the_command_line(sidebar: Sidebar) -> None:
+    assert link.open_words(sidebar, "data=heart; kernels=gauss:1@thal poly:1@age,sex") == ""
+    assert [family.on for family in sidebar.recipe.kernels.families] == [("thal",), ("age", "sex")]
+    assert sidebar.blocked == ""
+    link.open_words(sidebar, "data=heart; kernels=gauss:1@foo")
+    assert sidebar.blocked.startswith("There is no column 'foo'. Columns: age, sex, ")

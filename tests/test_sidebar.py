@@ -14,15 +14,7 @@ import pytest
 from mklviz.engine import solver_classes
 from mklviz.errors import ProblemError
 from mklviz.kernels import Gaussian, Laplacian, Linear, Polynomial
-from mklviz.problem import (
-    Hinge,
-    L1Penalty,
-    LpBall,
-    LpPenalty,
-    Simplex,
-    loss_families,
-    regularizer_families,
-)
+from mklviz.problem import Hinge, L1Penalty, LpBall, LpPenalty, Simplex, loss_families, regularizer_families
 from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice, Split, StopChoice
 from mklviz.recipe.parsing import (
     bounded,
@@ -75,12 +67,7 @@ READ = {
     "0.5, 1; 2  7e-1": (0.5, 1.0, 2.0, 0.7),
 }
 SPANS = {"2^-1...2^2": (0.5, 1, 2, 4), "1...3": (1, 2, 3), "1,2": (1, 2), "0.5,1,3": (0.5, 1, 3)}
-SHOWN = {
-    "4/3": 4 / 3,
-    "-2/7": -2 / 7,
-    "1.5": 1.5,
-    "0.30000000000000004": 0.1 + 0.2,
-}  # ratios where there is no end
+SHOWN = {"4/3": 4 / 3, "-2/7": -2 / 7, "1.5": 1.5, "0.30000000000000004": 0.1 + 0.2}  # ratios where there is no end
 SHOWN |= {"1e-7": 1e-7, "2.5e9": 2.5e9, "1e-12": 1e-12, "100": 100.0}  # and no zeros in front
 
 
@@ -162,6 +149,8 @@ def test_any_recipe_is_read_back_from_the_controls(sidebar: Sidebar) -> None:
                 Laplacian(),
             ),
             normalize="none",
+            cache_mb=64,
+            by_rows=True,
         ),
         problem=ProblemChoice(loss=Hinge(0.1), regularizer=L1Penalty(2.5)),
         solvers=(SolverChoice("spg"), SolverChoice("pgd", {"spectral": True}), SolverChoice("pgd")),

@@ -23,6 +23,7 @@ def run(name: str, count: int, **options: Any) -> list[Iterate]:
     return list(islice(SimpleMkl(**EXACT, **options).iterates(problem(name)), count))
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("variant", ["toolbox", "armijo"])
 def test_the_objective_never_rises(name: str, variant: str) -> None:

@@ -55,19 +55,6 @@ class Line:
         return float(pairs._best_step(self.s, self.g, self.r, linear, room, self.q, self.sigma, *scratch))
 
 
-@pytest.mark.parametrize("p", POWERS)
-def test_slope_and_curvature_along_a_pair_are_derivatives(p: float) -> None:
-    line, h = Line(p), 1e-5
-    for t in (0.0, 0.3, 1.1):
-        slope, curvature = line.slope(t, 2.0)
-        rise = (line.phi(t + h) - line.phi(t - h)) / (2 * h)
-        # central differences of functions of order 1 to 100: h² of the third derivative, and rounding over h
-        assert slope == pytest.approx(2.0 - rise, rel=1e-4, abs=1e-4)
-        bend = (line.slope(t + h, 2.0)[0] - line.slope(t - h, 2.0)[0]) / (2 * h)
-        assert curvature == pytest.approx(bend, rel=1e-3, abs=1e-4)
-        assert curvature <= 0.0
-
-
 @pytest.mark.each_value
 @pytest.mark.parametrize("p", POWERS)
 @pytest.mark.parametrize("seed", range(5))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from itertools import islice, pairwise
 from types import SimpleNamespace
 from typing import Any
@@ -12,11 +13,16 @@ import pytest
 from _conic import conic_optimum
 from _formulations import conic_value
 from _problems import blobs, problem, random_grams
+from test_geometry import few
 
+from mklviz.analysis.steps import facts_of, step_of
+from mklviz.analysis.weight_map import Slice
 from mklviz.contract import Array, Iterate, Solver
 from mklviz.engine import solve
+from mklviz.inner.oracle import SvmOracle
 from mklviz.kernels import KernelBank
 from mklviz.problem import Entropy, Hinge, L1Penalty, LpBall, LpPenalty, PowerPenalty, Problem, Regularizer, Simplex
+from mklviz.record import Trace
 from mklviz.solvers._spectral import (
     TYPICAL,
     ReferenceValue,
@@ -26,6 +32,7 @@ from mklviz.solvers._spectral import (
     spectral_step,
     steep_near_zero,
 )
+from mklviz.solvers._words import MOST_TRIALS
 from mklviz.solvers.pgd import Pgd
 from mklviz.solvers.spg import PRESETS, Spg, _SpectralDescent
 
@@ -70,16 +77,6 @@ def test_the_spectral_step_is_the_inverse_of_the_curvature_along_the_move() -> N
 def test_there_is_no_spectral_step_without_curvature() -> None:
     flat = np.zeros(2)
     assert np.isnan(spectral_step(Parabola(np.zeros(2), flat), Parabola(np.ones(2), flat)))  # type: ignore[arg-type]
-
-
-def test_the_reference_is_the_mean_of_all_values_or_the_last_one() -> None:
-    values = [5.0, 3.0, 4.0, 1.0]
-    everything, nothing = ReferenceValue(values[0], 1.0), ReferenceValue(values[0], 0.0)
-    for value in values[1:]:
-        everything.add(value)
-        nothing.add(value)
-    assert everything.value == pytest.approx(np.mean(values))
-    assert nothing.value == values[-1]
 
 
 def test_the_memory_follows_the_model_within_its_bounds() -> None:
@@ -201,30 +198,18 @@ def scheduled(preset: str, gap: float, excess: float = 0.0, tolerance: float = 0
     return _SpectralDescent._scheduled(state)
 
 
-@pytest.mark.parametrize(
-    ("gap", "tolerance"), [(2.0, 0.1), (1.0, 0.1), (0.9, 0.01), (0.1, 0.01), (0.09, 1e-3), (1e-6, 1e-3)]
-)
-def test_the_paper_s_schedule_has_three_rungs(gap: float, tolerance: float) -> None:
-    assert scheduled("paper", gap) == tolerance
-    if gap >= 0.09:
-        assert scheduled("default", gap) == pytest.approx(tolerance)
+RUNGS = [(2.0, 0.1), (1.0, 0.1), (0.9, 0.01), (0.1, 0.01), (0.09, 1e-3)]
+FALLS = [*RUNGS, (0.05, 1e-3), (5e-3, 1e-4), (5e-4, 1e-5), (5e-6, 1e-7)]  # a hundredth of the gap's power of ten
 
 
-@pytest.mark.parametrize(("gap", "tolerance"), [(0.05, 1e-3), (5e-3, 1e-4), (5e-4, 1e-5), (5e-6, 1e-7)])
-def test_below_a_tenth_the_tolerance_is_a_hundredth_of_the_gap_s_power_of_ten(gap: float, tolerance: float) -> None:
-    assert scheduled("default", gap) == pytest.approx(tolerance)
-
-
-def test_the_tolerance_falls_where_most_of_the_gap_is_the_svm_s_own() -> None:
+def test_the_tolerance_follows_the_gap_the_svm_s_own_part_of_it_and_the_slope_where_there_is_none() -> None:
+    assert [scheduled("paper", gap) for gap, _ in (*RUNGS, (1e-6, 1e-3))] == [*(rung for _, rung in RUNGS), 1e-3]
+    assert [scheduled("default", gap) for gap, _ in FALLS] == pytest.approx([rung for _, rung in FALLS])
     assert scheduled("default", 2.0, excess=1.1, tolerance=0.01) == pytest.approx(1e-3)
     assert scheduled("default", 2.0, excess=0.9, tolerance=0.01) == 0.1
     assert scheduled("paper", 2.0, excess=1.1, tolerance=0.01) == 0.1
-
-
-@pytest.mark.parametrize(("slope", "tolerance"), [(6.0, 0.1), (4.0, 0.01), (0.9, 1e-3)])
-def test_without_a_gap_the_projected_gradient_has_the_paper_s_bounds(slope: float, tolerance: float) -> None:
-    """5 and 1, for objectives about 50."""
-    assert scheduled("paper", np.nan, slope=slope / TYPICAL) == tolerance
+    slopes = [scheduled("paper", np.nan, slope=slope / TYPICAL) for slope in (6.0, 4.0, 0.9)]
+    assert slopes == [0.1, 0.01, 1e-3]  # the paper's bounds are 5 and 1, for objectives about 50
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -294,3 +279,109 @@ def test_the_precision_follows_the_certified_gap(name: str) -> None:
         # the tolerance was set from the gap before the SVM was solved again, so allow for one rung
         rung = 0.1 if iterate.gap >= 1.0 else 0.01 if iterate.gap >= 0.1 else 0.001
         assert iterate.facts.svm_tolerance <= 10 * rung
+
+
+SEARCHES = {
+    "SPG": ("spg", {}),
+    "SPG as in the paper": ("spg", {"preset": "paper"}),
+    "PGD": ("pgd", {}),
+    "PGD+N": ("pgd", {"nonmonotone": True}),
+    "PGD+S": ("pgd", {"spectral": True}),
+    "PGD+N+S": ("pgd", {"nonmonotone": True, "spectral": True}),
+    "SimpleMKL": ("simplemkl", {}),
+    "SimpleMKL, Armijo": ("simplemkl", {"variant": "armijo"}),
+}
+SPECTRAL = [name for name in SEARCHES if "SimpleMKL" not in name]
+SUFFICIENT = 1e-4
+
+
+@cache
+def run(name: str, m: int) -> Trace:
+    solver, options = SEARCHES[name]
+    return solve(few(m), solver, gap=1e-6, max_iter=20, **options)
+
+
+def moved(name: str, m: int) -> list[tuple[Iterate, Iterate]]:
+    """Return the steps that led somewhere, with those before them."""
+    trace = run(name, m)
+    return [(before, after) for before, after in pairwise(trace) if facts_of(after).trials]
+
+
+@pytest.mark.parametrize("m", [2, 3])
+@pytest.mark.parametrize("name", SEARCHES)
+def test_a_trial_is_where_it_says_and_the_last_one_that_counts_is_where_the_step_ended(name: str, m: int) -> None:
+    found = moved(name, m)
+    assert found
+    for before, after in found:
+        trials = facts_of(after).trials
+        assert any(along == pytest.approx(1.0, abs=1e-5) for along, _ in trials)
+        assert len(trials) <= min(after.facts.known()["line_search_trials"], MOST_TRIALS)
+        if m > 2:
+            continue
+        for along, value in trials:  # with two kernels the place is all of the weights
+            weights = np.clip(before.weights + along * (after.weights - before.weights), 0.0, 1.0)
+            exact = SvmOracle(few(2), 1e-9).solve(weights / weights.sum()).primal
+            assert value == pytest.approx(exact, rel=2e-2)  # SPG's SVMs are solved to 0.1 at first
+
+
+@pytest.mark.parametrize("m", [2, 3])
+@pytest.mark.parametrize("name", SPECTRAL)
+def test_what_was_taken_came_below_the_threshold_of_the_step_before_and_nothing_else_did(name: str, m: int) -> None:
+    problem = few(m)
+    assert moved(name, m)
+    for before, after in moved(name, m):
+        threshold, trials = facts_of(before).reference, facts_of(after).trials
+        assert threshold is not None
+        gradient = -0.5 * problem.bank.quad(problem.loss.signed(before.dual, problem.y))
+        slope = abs(trials[0][0] * float(gradient @ (after.weights - before.weights)))  # of the whole move
+        if str(after.facts.known().get("direction", "")) == "averaged":
+            continue  # out of a kink the value itself is the threshold
+        *refused, (_, taken) = trials
+        assert taken <= threshold + 1e-9 * abs(threshold)
+        assert all(value > threshold - SUFFICIENT * slope * 1.01 for _, value in refused)
+
+
+def test_line_searches_refuse_trials_at_all() -> None:
+    refused = [len(facts_of(after).trials) - 1 for _, after in moved("PGD", 2)]
+    assert max(refused) >= 3
+
+
+@pytest.mark.parametrize("m", [2, 3])
+@pytest.mark.parametrize("name", SPECTRAL)
+def test_a_threshold_is_the_average_of_the_values_taken_by_zhang_and_hager(name: str, m: int) -> None:
+    # Q+ = eta Q + 1,  C+ = (eta Q C + W+) / Q+, begun anew where the SVMs become more exact
+    trace, mass = run(name, m), 1.0
+    checked = 0
+    for before, after in pairwise(trace):
+        known, was, now = after.facts.known(), facts_of(before).reference, facts_of(after).reference
+        if before.facts.svm_tolerance != after.facts.svm_tolerance or known.get("direction"):
+            mass = 1.0
+            continue
+        if not facts_of(after).trials:
+            continue
+        assert was is not None
+        memory, value = float(known["memory"]), facts_of(after).trials[-1][1]
+        new_mass = memory * mass + 1.0
+        assert now == pytest.approx((memory * mass * was + value) / new_mass, rel=1e-8)
+        mass, checked = new_mass, checked + 1
+    assert checked  # SPG's SVMs become more exact at almost every step
+
+
+def test_a_method_without_memory_compares_with_its_last_value() -> None:
+    assert moved("PGD", 2)
+    for _, after in moved("PGD", 2):
+        assert facts_of(after).reference == pytest.approx(facts_of(after).trials[-1][1], rel=1e-9)
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_crosses_stand_above_the_threshold_and_rings_below_it(name: str) -> None:
+    trace, map_ = run(name, 2), Slice((0, 1), np.eye(2))
+    for t in range(1, len(trace)):
+        shown = step_of(trace[: t + 1], map_, (), lambda _: None)
+        if not facts_of(trace[t]).trials:
+            continue
+        assert shown.line is not None
+        assert all(high > shown.line for _, high in shown.refused)
+        assert all(high <= shown.line for _, high in shown.passed)
+        assert len(shown.refused) + len(shown.passed) == len(facts_of(trace[t]).trials)
+        assert shown.passed[-1][0] == pytest.approx(trace[t].weights[0], abs=1e-6)  # the one that was taken

@@ -1,23 +1,40 @@
-"""Pictures that stand still: every curve is where its numbers are, whatever they are."""
+"""Pictures that stand still: curves are where their numbers are, and their names over none."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import combinations, pairwise
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
-from _problems import problem
+from _problems import problem, ran
+from _undrawn import DrawnChart, DrawnMark, draw_none
 
 import mklviz as mv
 from mklviz.engine import Race
-from mklviz.views.chart.description import Axis, Chart, LineMark, NumberFormat
+from mklviz.views.chart.axes import axis_share, axis_span
+from mklviz.views.chart.bokeh_figure import ChartFigure
+from mklviz.views.chart.description import (
+    Axis,
+    Chart,
+    Column,
+    LineMark,
+    Mark,
+    NumberFormat,
+    PointMark,
+    RuleMark,
+    TextMark,
+)
 from mklviz.views.chart.svg import drawing
 from mklviz.views.chart.svg_pictures import path_still, race_still, trace_still
-from mklviz.views.look.palette import LIGHT
+from mklviz.views.lessons.picture import Named, Picture, name_mark, with_names
+from mklviz.views.lessons.pictures import recorded_picture
+from mklviz.views.look.palette import LIGHT, Theme, theme_for
 
 LINEAR, LOG = Axis(), Axis(scale="log")
 SVG = "{http://www.w3.org/2000/svg}"
@@ -25,10 +42,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 @cache
 def raced() -> Race:
-    race = Race(problem("noisy blobs, C = 10"), ["silp", "level"])
-    race.start()
-    race.wait()
-    return race
+    return ran(Race(problem("noisy blobs, C = 10"), ["silp", "level"]))
 
 
 def words(drawn: str) -> list[str]:
@@ -99,3 +113,146 @@ def test_a_path_is_drawn_with_the_names_of_its_largest_kernels() -> None:
     shown = words(path_still(found, found))
     largest = found.kernel_names[int(found.weights.max(axis=0).argmax())]
     assert {"Kernel weights", "Kernels in use", "SVM solves", "C", largest} <= set(shown)
+
+
+NAMED = {  # lessons whose curves have names, and these
+    "silp-oscillates": {"SILP", "Level"},
+    "best-response": {"SMKL", "SMKL, averaged"},
+    "sparse-or-dense": {"simplex", "p = 4/3"},
+    "noisy-svms": {"PGD, rough SVMs", "PGD 2, exact SVMs"},
+    "second-order": {"Newton"},
+    "certificate": {"averages", "each SVM alone", "equal start"},
+    "without-svms": {"Level", "OGAProx", "average of all", "last step"},
+    "silp-is-fine": {"… equal weights", "… SimpleMKL, Level, SPG"},
+    "objective-and-accuracy": {"best: step 3"},
+}
+LETTER, LINE = 0.6, 0.9  # of the size of type, without the room around it
+Box = tuple[float, float, float, float]
+Point = tuple[float, float]
+
+
+class Frame:
+    """A chart in a frame of so many pixels."""
+
+    def __init__(self, drawn: DrawnChart, size: tuple[float, float], theme: Theme = LIGHT) -> None:
+        self.drawn, self.size, self.type = drawn, size, 13 * theme.scale
+        self.axes = drawn.chart.x, drawn.chart.y
+        values = [
+            [value for mark in drawn.marks for value in mark.columns.get(field, []) if axis.shows(value)]
+            for field, axis in zip("xy", self.axes, strict=True)
+        ]
+        self.spans = [axis_span(*each) for each in zip(values, self.axes, (0.01, 0.04), strict=True)]
+
+    def pixel(self, place: Point) -> Point:
+        along, up = (
+            size * axis_share(value, span, axis.log)
+            for size, value, span, axis in zip(self.size, place, self.spans, self.axes, strict=True)
+        )
+        return along, up
+
+    def boxes(self) -> Iterator[tuple[str, Box]]:
+        """Yield the names and where their letters are."""
+        for drawn in self.drawn.of(TextMark):
+            columns = drawn.columns
+            for place, name in enumerate(columns["text"]):
+                x, y = self.pixel((columns["x"][place], columns["y"][place]))
+                x, y = x + columns["right"][place], y + columns["up"][place]
+                wide, high = LETTER * self.type * len(name) / 2.0, LINE * self.type / 2.0
+                yield name, (x - wide, y - high, x + wide, y + high)
+
+    def lines(self) -> Iterator[tuple[Point, Point]]:
+        """Yield the straight pieces of all curves that are painted."""
+        for drawn in self.drawn.marks:
+            points = [self.pixel(place) for place in self._points(drawn)]
+            if isinstance(drawn.mark, PointMark):
+                yield from ((point, point) for point in points)
+            else:
+                yield from pairwise(points)
+
+    def _points(self, drawn: DrawnMark) -> list[Point]:
+        if not isinstance(drawn.mark, (LineMark, PointMark, RuleMark)) or not drawn.mark.colour:
+            return []
+        if isinstance(drawn.mark, RuleMark):
+            return [(x, y) for y in drawn.columns["y"] for x in self.spans[0]]
+        return self.drawn.points(drawn)
+
+
+def meets(piece: tuple[Point, Point], box: Box) -> bool:
+    """Return whether a straight piece has a point within a box, of a hundred along it."""
+    (x0, y0), (x1, y1) = piece
+    along = np.linspace(0.0, 1.0, 101)
+    x, y = x0 + along * (x1 - x0), y0 + along * (y1 - y0)
+    return bool(((x > box[0]) & (x < box[2]) & (y > box[1]) & (y < box[3])).any())
+
+
+def frames(picture: Picture, theme: Theme) -> Iterator[Frame]:
+    """Yield the charts with names as a phone, a laptop and a projector show them."""
+    low, high = (230.0, 340.0) if len(picture.rows) == 1 else (120.0, 120.0)
+    for row in picture.rows:
+        sizes = [(250.0, low), (675.0 if len(row) == 1 else 290.0, high)]
+        for chart in row:
+            if name_mark(chart.name) in chart.marks:
+                drawn = draw_none(chart, picture.tables)
+                yield from (Frame(drawn, size, theme) for size in ([(600.0, 130.0)] if theme.projected else sizes))
+
+
+@pytest.mark.parametrize("theme", [LIGHT, theme_for(False, projected=True)], ids=["page", "projector"])
+@pytest.mark.parametrize("name", NAMED)
+def test_names_of_curves_are_over_no_curve_and_not_cut_in_any_frame(name: str, theme: Theme) -> None:
+    picture = recorded_picture(name, theme)
+    assert picture is not None
+    seen = set()
+    for frame in frames(picture, theme):
+        boxes = list(frame.boxes())
+        seen |= {word for word, _ in boxes}
+        pieces = list(frame.lines())
+        assert [word for word, box in boxes if any(meets(piece, box) for piece in pieces)] == []
+        for word, (left, low, right, high) in boxes:
+            assert min(left, low) >= 0.0, word
+            assert right <= frame.size[0], word
+            assert high <= frame.size[1], word
+        for (_, one), (_, other) in combinations(boxes, 2):
+            assert one[0] > other[2] or other[0] > one[2] or one[1] > other[3] or other[1] > one[3]
+    assert seen == NAMED[name]
+
+
+def test_a_curve_that_leaves_another_is_named_where_it_has_left_it() -> None:
+    picture = recorded_picture("silp-is-fine", LIGHT)
+    assert picture is not None
+    for frame in frames(picture, LIGHT):
+        boxes = dict(frame.boxes())
+        valley = min(y for piece in frame.lines() for _, y in piece)
+        assert boxes["… SimpleMKL, Level, SPG"][3] < valley < boxes["… equal weights"][1]
+
+
+def drawn(*marks: Mark, **curves: list[float]) -> Picture:
+    tables = {key: {"x": [0.0, 1.0, 2.0], "y": ys} for key, ys in curves.items()}
+    return Picture([[Chart("curves", marks=marks)]], tables)
+
+
+def test_a_name_is_nearest_to_its_own_curve() -> None:
+    lines = [LineMark(key, colour="#000000") for key in ("low", "high")]
+    picture = drawn(*lines, low=[0.0, 0.0, 0.0], high=[1.0, 1.0, 1.0])
+    named = with_names(picture, "curves", [Named(key, "y", key, "#000000") for key in ("low", "high")], LIGHT)
+    table = named.tables["names-curves"]
+    assert table["name"] == ["low", "high"]
+    assert table["y"] == [0.0, 1.0]
+    low, high = table["up"]
+    assert 0.0 < low < 40.0
+    assert -40.0 < high < 0.0
+
+
+def test_a_curve_without_points_has_no_name_yet() -> None:
+    picture = Picture([[Chart("curves", marks=[LineMark("none", colour="#000000")])]], {"none": {"x": [], "y": []}})
+    named = with_names(picture, "curves", [Named("none", "y", "none", "#000000")], LIGHT)
+    assert not any(named.tables["names-curves"].values())
+    assert named.charts[0].marks[-1] == name_mark("curves")
+
+
+def test_a_figure_moves_each_name_by_its_own_pixels() -> None:
+    figure = ChartFigure(Chart("curves", marks=[name_mark("curves")]), LIGHT, 300)
+    glyph = figure.plot.renderers[0].glyph
+    assert glyph.x_offset["field"] == "right"
+    assert glyph.y_offset["field"] == "up"
+    assert glyph.y_offset["transform"].func == "return -x"  # Bokeh counts pixels downwards
+    assert name_mark("curves").up == Column("up")

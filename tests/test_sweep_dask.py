@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _problems import ran
 from _waits import PATIENCE, wait_for
 
 import mklviz as mv
@@ -46,9 +47,7 @@ def _left() -> Iterator[None]:
 def test_a_cluster_solves_every_member_and_its_runs_are_kept_here(client: Any, tmp_path: Path) -> None:
     store = open_store(tmp_path / "store")
     sweep = Sweep.from_words("data=heart,vote; split=0,1; solvers=level,newton; kernels=gauss:1,2@all")
-    run = SweepRun(sweep, store, DaskCluster(client))
-    run.start()
-    assert run.wait(PATIENCE)
+    run = ran(SweepRun(sweep, store, DaskCluster(client)))
     assert run.error is None
     frame = run.table().frame
     assert frame.status.tolist() == ["converged"] * 8
@@ -70,9 +69,7 @@ def test_a_sweep_on_a_cluster_ends_at_once_when_asked(client: Any, tmp_path: Pat
 
 def test_an_address_where_no_scheduler_is_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mklviz.sweeps.dask_cluster.CONNECT_SECONDS", 1.0)
-    run = SweepRun(Sweep.from_words("data=heart"), None, DaskCluster("tcp://127.0.0.1:1"))
-    run.start()
-    assert run.wait(PATIENCE)
+    run = ran(SweepRun(Sweep.from_words("data=heart"), None, DaskCluster("tcp://127.0.0.1:1")))
     assert isinstance(run.error, MklvizError)
     assert "no Dask scheduler" in str(run.error)
     with pytest.raises(MklvizError, match="address or a client"):
@@ -128,6 +125,5 @@ def test_no_scheduler_at_the_address_is_a_sentence_in_the_race(monkeypatch: pyte
     monkeypatch.setattr(dask_cluster, "CONNECT_SECONDS", 0.5)
     race = Race(posed(), ["level"])
     on_cluster(race, "tcp://127.0.0.1:1")
-    race.start()
-    assert race.wait(PATIENCE)
+    ran(race)
     assert "There is no Dask scheduler at tcp://127.0.0.1:1" in race.traces["level"].reason

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from _problems import problem
+from _problems import problem, ran
 from _ticks import Prepared
 from _waits import wait_for
 
@@ -31,10 +31,7 @@ from mklviz.views.tabs.timeline import Timeline
 
 
 def raced(*solvers: str, steps: int = 8) -> Race:
-    race = Race(problem("blobs, C = 1"), solvers or ("level", "spg"), rules=(MaxIter(steps),))
-    race.start()
-    race.wait()
-    return race
+    return ran(Race(problem("blobs, C = 1"), solvers or ("level", "spg"), rules=(MaxIter(steps),)))
 
 
 def shown(race: Race) -> Session:
@@ -268,8 +265,7 @@ def test_a_kernel_has_one_colour_in_all_tabs_whichever_was_seen_while_the_race_r
     race.step(2)
     wait_for(lambda: race.status == "paused" and min(map(len, race.traces.values())) == 2, "the pause")
     early.tick(time.monotonic())
-    race.start()
-    race.wait()
+    ran(race)
     early.tick(time.monotonic())
     late.follow(session)
     early.shown, late.view.hidden = False, frozenset({"level"})

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from _problems import problem
-from _waits import PATIENCE
+from _problems import problem, ran
 
 from mklviz.context import PARTS
 from mklviz.contract import Iterate
@@ -20,10 +19,7 @@ from mklviz.views.race.race_view import RaceView
 
 
 def raced(*names: str, steps: int = 5) -> Race:
-    race = Race(problem("blobs, C = 1"), names, rules=(MaxIter(steps),))
-    race.start()
-    assert race.wait(PATIENCE)
-    return race
+    return ran(Race(problem("blobs, C = 1"), names, rules=(MaxIter(steps),)))
 
 
 def test_the_bars_of_a_race_are_as_long_as_its_runs_took() -> None:

@@ -224,13 +224,7 @@ def _write_garbage(path: Path, kind: str) -> None:
             _archive(path, {**header, **rest, "format": 99}, **scalars, **arrays)
 
 
-GARBAGE = [
-    "empty",
-    "text",
-    "a pickle",
-    "a pickled array",
-    "another archive",
-]
+GARBAGE = ["empty", "text", "a pickle", "a pickled array", "another archive"]
 
 
 @pytest.mark.parametrize("kind", GARBAGE)

@@ -10,7 +10,6 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from _conic import _root
-from _formulations import conic_value
 from _problems import blobs, dense
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
@@ -19,15 +18,7 @@ import mklviz as mv
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import make_solver, solve
 from mklviz.kernels import Gaussian, KernelBank, Polynomial
-from mklviz.problem import (
-    GroupSquaredPlusL1,
-    Hinge,
-    Logistic,
-    Loss,
-    MulticlassHinge,
-    Problem,
-)
-from mklviz.solvers import _ufo as steps
+from mklviz.problem import GroupSquaredPlusL1, Hinge, Logistic, Loss, MulticlassHinge, Problem
 
 Array = NDArray[np.float64]
 N = 24
@@ -105,22 +96,6 @@ def test_an_epoch_is_the_papers_algorithm_in_features(loss: type[Loss], count: i
     scores = posed.bank.apply(third.weights, third.dual * posed.y)
     # features and kernels round differently, by 1e-16 times a few hundred steps
     np.testing.assert_allclose(scores, feature_scores(loss, posed, 0.05, 0.1, 3), atol=1e-9)
-
-
-@pytest.mark.parametrize("logistic", [False, True])
-def test_norms_follow_the_steps_exactly(logistic: bool) -> None:
-    """||theta + g z||^2 adds g^2 K_ii; adding K_ii, as the original does, is wrong wherever g is not 1."""
-    X, y = blobs(N, 0.1, seed=2)
-    grams = dense(unit_bank(X))
-    K = np.ascontiguousarray(grams.transpose(1, 2, 0))
-    coefficients, images, quad = np.zeros(N), np.zeros((N, 6)), np.zeros(6)
-    order = np.random.default_rng(1).permutation(N)
-    steps.average(K, y, order, 0, 0.05, 0.01, 2.0, logistic, np.ones(N), coefficients, images, quad)
-    signed = coefficients * y
-    exact = np.einsum("i,kij,j->k", signed, grams, signed)
-    np.testing.assert_allclose(quad, exact, rtol=1e-12)
-    original = exact + np.einsum("i,kii->k", coefficients - coefficients**2, grams)  # each sample came once
-    assert (original > 1.01 * exact).any() == logistic
 
 
 def test_obscure_in_features_finds_the_same_function() -> None:
@@ -227,21 +202,6 @@ def test_an_epoch_with_several_classes_is_the_papers_algorithm_in_joint_features
     third = first(make_solver("ufo"), posed, 3)[-1]
     found = posed.bank.apply(third.weights, posed.loss.signed(third.dual, posed.y))
     np.testing.assert_allclose(found, wanted, atol=1e-9)  # rounding over some hundred steps
-
-
-@pytest.mark.parametrize("alpha", [0.0, pytest.param(0.02, marks=pytest.mark.full), 0.1])
-def test_with_several_classes_both_bounds_meet_at_the_conic_optimum(alpha: float) -> None:
-    """Within 1e-3 of it after 2,000 epochs of 24 samples, as with two."""
-    posed = three_classes(alpha)
-    optimum, found = conic_value(posed), first(make_solver("ufo"), posed, 2000)
-    assert found[-1].objective == pytest.approx(optimum, rel=1e-3)
-    assert found[-1].lower_bound == pytest.approx(optimum, rel=1e-3)
-    # the conic solver takes the group norm's power as a fraction that is 1.7e-5 off
-    assert max(iterate.lower_bound for iterate in found) <= optimum * (1 + 2e-5)
-    for iterate in found[::100]:
-        assert iterate.objective == pytest.approx(posed.objective(iterate.weights, iterate.dual), rel=1e-9)
-        assert iterate.lower_bound == pytest.approx(posed.lower_bound(iterate.dual), rel=1e-9, abs=1e-9)
-        assert iterate.gap >= -1e-12  # rounding
 
 
 # sparsity

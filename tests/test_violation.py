@@ -15,15 +15,7 @@ import pytest
 from mklviz.inner.choice import inner_solver, solved_losses
 from mklviz.inner.svm import InnerSvm
 from mklviz.kernels.interface import Access
-from mklviz.problem import (
-    EpsilonInsensitive,
-    Hinge,
-    Logistic,
-    Loss,
-    MulticlassHinge,
-    OneAgainstAllHinge,
-    Squared,
-)
+from mklviz.problem import EpsilonInsensitive, Hinge, Logistic, Loss, MulticlassHinge, OneAgainstAllHinge, Squared
 
 N, R = 60, 8
 EPS = np.finfo(float).eps

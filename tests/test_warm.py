@@ -14,13 +14,7 @@ from mklviz.contract import Iterate, Solver
 from mklviz.engine import Run, make_solver, solve, solver_classes
 from mklviz.errors import ProblemError, SolverError
 from mklviz.inner.warm import start_duals, start_weights
-from mklviz.problem import (
-    L1Penalty,
-    Loss,
-    Problem,
-    Regularizer,
-    Simplex,
-)
+from mklviz.problem import L1Penalty, Loss, Problem, Regularizer, Simplex
 
 STOCHASTIC = {"ufo", "obscure"}
 TWO_STAGE = {"alignf", "easymkl"}  # whose weights do not depend on where they begin

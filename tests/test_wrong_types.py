@@ -96,11 +96,7 @@ def test_parameters_of_losses_and_regularizers() -> None:
 
 
 KERNELS: list[Refusal] = [
-    (
-        "widths",
-        lambda given: Gaussian(widths=given),
-        [2.0, "12", None, 1j, [], {}, ["1"], [1.0, None], [True], [2j]],
-    ),
+    ("widths", lambda given: Gaussian(widths=given), [2.0, "12", None, 1j, [], {}, ["1"], [1.0, None], [True], [2j]]),
     ("widths", lambda given: Laplacian(widths=given), ["12", 1.0, [np.nan]]),
     ("degrees", lambda given: Polynomial(degrees=given), ["12", 2, [2.5], [None], [0]]),
     ("offset", lambda given: Polynomial(offset=given), NEITHER),
@@ -122,11 +118,7 @@ KERNELS: list[Refusal] = [
         )
     ],
     ("X", lambda given: KernelBank.build(given, [Gaussian()]), [*NEITHER, X + 1j, X * np.nan, X[:, 0], [[1, 2], [3]]]),
-    (
-        "families",
-        lambda given: KernelBank.build(X, given),
-        [None, 3, "zebra", ["zebra"], [Gaussian], []],
-    ),
+    ("families", lambda given: KernelBank.build(X, given), [None, 3, "zebra", ["zebra"], [Gaussian], []]),
     ("normalize", lambda given: KernelBank.build(X, [Gaussian()], normalize=given), [None, "unit", 1, ["trace"]]),
     ("precision", lambda given: KernelBank.build(X, [Gaussian()], precision=given), [None, "half", 32]),
     ("cache_mb", lambda given: KernelBank.build(X, [Gaussian()], cache_mb=given), [*NEITHER, 0]),
@@ -200,11 +192,7 @@ RUNS: list[Refusal] = [
     ("Race", lambda given: Race(PROBLEM, given), ["level", None, []]),
     ("Run", lambda given: Run(PROBLEM, given), ["level", None]),
     ("Run start", lambda given: Run(PROBLEM, make_solver("level"), start=given), [1.5, 2, "x"]),
-    (
-        "path C",
-        lambda given: mv.path(PROBLEM, "level", C=given),
-        ["3", None, {}, 1j, -1.0, [], [1j], [None], [np.nan]],
-    ),
+    ("path C", lambda given: mv.path(PROBLEM, "level", C=given), ["3", None, {}, 1j, -1.0, [], [1j], [None], [np.nan]]),
     ("path p", lambda given: mv.path(PROBLEM, "level", p=given), [[2.0]]),
     ("path start", lambda given: mv.path(PROBLEM, "level", start=given), [1.5]),
     ("path gap", lambda given: mv.path(PROBLEM, "level", gap=given, C=[1.0]), NO_NUMBERS),

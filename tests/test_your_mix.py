@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from _problems import ran
 from _waits import soon, wait_for
 from test_geometry_tab import Prepared, few
 
@@ -27,9 +28,7 @@ class Scored(Prepared):
 
 
 def opened(posed: Problem, *solvers: str, steps: int = 8) -> tuple[Session, YourMix]:
-    race = Race(posed, solvers or ("silp", "level"), rules=(MaxIter(steps),))
-    race.start()
-    race.wait()
+    race = ran(Race(posed, solvers or ("silp", "level"), rules=(MaxIter(steps),)))
     session, tab = Session(), YourMix()
     session.show(Recipe(), Scored(), race)  # type: ignore[arg-type]
     return session, tab
@@ -120,9 +119,7 @@ def test_what_no_browser_tells_mixes_nothing(message: object) -> None:
 def test_in_the_plane_the_boundary_of_the_mix_is_drawn_over_that_of_the_best_solver() -> None:
     recipe = Recipe.from_words("data=two_moons; kernels=gauss:1,2@all poly:1@each; C=10; solvers=silp,level")
     prepared = recipe.prepare()
-    race = Race(prepared.problem, ("silp", "level"), rules=(MaxIter(8),))
-    race.start()
-    race.wait()
+    race = ran(Race(prepared.problem, ("silp", "level"), rules=(MaxIter(8),)))
     session, tab = Session(), YourMix()
     session.show(recipe, prepared, race)
     tab.follow(session)

@@ -18,14 +18,14 @@ def run_suites(
     quick: bool = False,
     repeats: int | None = None,
     json: Path | None = None,
-    plot: Path | None = None,
 ) -> bool:
     """Measure and print; return False if Ctrl-C ended it; the measurements until then are kept.
 
     `names`: suites; all by default; `quick`: fewer and smaller cases; `repeats`: rounds of every comparison; each suite
-    has its own number by default; `json`, `plot`: where to write the numbers, and a picture of them (.html or .svg).
+    has its own number by default; `json`: where to write the numbers.
     """
-    _check_files(json, plot)
+    if json is not None and not json.absolute().parent.is_dir():
+        raise MklvizError(f"There is no folder {json.absolute().parent} to write {json.name} into.")
     suites = load_suites(names)
     results: dict[str, tuple[Suite, list[Row]]] = {}
     complete = False
@@ -43,20 +43,7 @@ def run_suites(
             print(f"{name}: {summary(rows)}")
         if json is not None:
             write_json(json, results, complete)
-        if plot is not None:
-            from mklviz.bench._picture import write_picture  # stands on the screen's packages
-
-            write_picture(plot, results)
     return complete
-
-
-def _check_files(*files: Path | None) -> None:
-    for file in filter(None, files):
-        if not file.absolute().parent.is_dir():
-            raise MklvizError(f"There is no folder {file.absolute().parent} to write {file.name} into.")
-    plot = files[-1]
-    if plot is not None and plot.suffix not in (".html", ".svg"):
-        raise MklvizError(f"A plot is written as .html or .svg, not as {plot.name}: give such a name.")
 
 
 def _print_suite(name: str, suite: Suite, rows: list[Row], bench: Bench) -> None:

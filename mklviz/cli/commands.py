@@ -28,7 +28,7 @@ from mklviz.errors import MklvizError, SolverError
 from mklviz.limits import STORE
 from mklviz.plugins import left_out
 from mklviz.quoting import one_line
-from mklviz.streams import prepare_streams, redraws
+from mklviz.streams import ProgressLine, prepare_streams
 
 if TYPE_CHECKING:
     from mklviz.analysis.knob_grid import LabKnob
@@ -242,34 +242,24 @@ def _warmup(arguments: argparse.Namespace) -> int:
     """Compile into numba's cache whatever is not there yet; Ctrl-C ends it, and what has been compiled stays."""
     from mklviz.engine.compiling import PARTS, CompilePool
 
-    begun, last = time.monotonic(), ""
+    begun, line = time.monotonic(), ProgressLine(patience=0.0)
     try:
         with CompilePool().open() as pool:
             for part in PARTS:
-                last = _show_compiled(pool.fraction, last)
+                line.update(lambda: f"compiling: {100 * pool.fraction:.0f} %")
                 pool.ensure(part)
     except KeyboardInterrupt:
         print("\nmklviz: stopped; compiled functions stay, and the next call continues.", file=sys.stderr)
         return INTERRUPTED
-    _show_compiled(1.0, last)
+    line.finish("compiling: 100 %")
     print(f"Everything is compiled; it took {time.monotonic() - begun:.1f} s.")
     return 0
-
-
-def _show_compiled(fraction: float, last: str) -> str:
-    """Write the progress, each tenth on a line of its own where lines cannot be redrawn; return what was written."""
-    live = redraws(sys.stderr)
-    line = f"compiling: {100 * fraction if live else 10 * int(10 * fraction):.0f} %"
-    if line != last:
-        start, end = ("\x1b[2K\r", "\n" if fraction >= 1.0 else "") if live else ("", "\n")
-        print(f"{start}{line}", end=end, file=sys.stderr, flush=True)
-    return line
 
 
 def _bench(arguments: argparse.Namespace) -> int:
     from mklviz.bench._command import run_suites
 
-    complete = run_suites(arguments.suites, arguments.quick, arguments.repeats, arguments.json, arguments.plot)
+    complete = run_suites(arguments.suites, arguments.quick, arguments.repeats, arguments.json)
     return 0 if complete else INTERRUPTED
 
 

@@ -129,7 +129,7 @@ examples:
 examples:
   mklviz bench                                     everything, some minutes; Ctrl-C keeps what was measured
   mklviz bench svm --quick
-  mklviz bench learn --json numbers.json --plot numbers.html
+  mklviz bench learn --json numbers.json
   mklviz bench screen --repeats 5
 Some rivals are installed by: pip install mklviz[bench]
 """,

@@ -244,7 +244,6 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("suites", nargs="*", metavar="SUITE", help=suites)
     parser.add_argument("--quick", action="store_true", help="fewer and smaller cases, for a first look")
     parser.add_argument("--json", metavar="FILE", type=Path, help="write the numbers")
-    parser.add_argument("--plot", metavar="FILE", type=Path, help="draw them, as FILE.html or FILE.svg")
     repeats_help = "rounds per comparison (default: each suite's own)"
     parser.add_argument("--repeats", metavar="N", type=whole(1, 10_000), help=repeats_help)
 
