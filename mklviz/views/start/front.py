@@ -23,7 +23,7 @@ from mklviz.reproduce.recorded import answers_by_paper
 from mklviz.reproduce.statements import how_many_text
 from mklviz.reproduce.verdicts import VERDICTS
 from mklviz.scenarios import Scenario, load_scenario, scenarios
-from mklviz.views.explorer.navigation import CURVE, LESSONS, SECTIONS, address_of
+from mklviz.views.explorer.page import CURVE, LESSONS, SECTIONS, address_of
 from mklviz.views.geometry.map_chart import LOW_AND_HIGH
 from mklviz.views.host.beside import beside
 from mklviz.views.host.solved_paths import SOLVER

@@ -3,7 +3,7 @@
 const STANDING = ["start", "lessons", "curve", "claims"]
 const WORDS = ["scenario", "claim", "own"]
 
-export function render({ model, el }) {
+function navigation({ model, el }) {
   const pages = new BroadcastChannel("mklviz-keep")  // to those of this browser
   const front = document.getElementById("mklviz-front")
   const nav = document.createElement("nav")
@@ -89,4 +89,37 @@ export function render({ model, el }) {
   front?.querySelector(".bar")?.remove()  // which the links have taken the place of
   show(model.section)
   painted()
+}
+
+// The list of what keys do, in a dialog.
+const made = (tag, properties = {}, ...inside) => {
+  const node = Object.assign(document.createElement(tag), properties)
+  node.append(...inside)
+  return node
+}
+const typing = (target) => ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName) && target.type !== "range"
+  && target.type !== "checkbox" && target.type !== "radio" || target.isContentEditable
+
+function keyHelp({ model, el }) {
+  const opener = made("button", { type: "button", className: "open", textContent: "Keys", title: "What the keys do (?)" })
+  opener.setAttribute("aria-haspopup", "dialog")
+  const close = made("button", { type: "button", className: "close", textContent: "Close", autofocus: true })
+  const list = made("dl", {}, ...model.rows.flatMap(([keys, does]) => [
+    made("dt", {}, ...keys.split(/( |, )/).map((key) => key.trim() && key !== ", " ? made("kbd", { textContent: key }) : key)),
+    made("dd", { textContent: does }),
+  ]))
+  const dialog = made("dialog", {}, made("h2", { id: "keys-title", textContent: "Keys" }), list, close)
+  dialog.setAttribute("aria-labelledby", "keys-title")
+  const open = () => { if (!dialog.open) dialog.showModal() }
+  opener.addEventListener("click", open)
+  close.addEventListener("click", () => dialog.close())
+  dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close() })  // beside it
+  const pressed = (event) => {
+    if (event.key !== "?" || event.ctrlKey || event.metaKey || event.altKey || typing(event.composedPath()[0])) return
+    event.preventDefault()
+    open()
+  }
+  document.addEventListener("keydown", pressed)
+  model.on("remove", () => document.removeEventListener("keydown", pressed))
+  el.append(opener, dialog)
 }
