@@ -6,7 +6,7 @@ import pytest
 from _problems import problem
 
 from mklviz.engine import solve
-from mklviz.views.race.cursor import CursorDrag, step_near
+from mklviz.views.race.components import CursorDrag, step_near
 
 
 def test_the_nearest_step_is_found_on_each_axis() -> None:
