@@ -9,7 +9,7 @@ import holoviews as hv
 import numpy as np
 
 from mklviz.errors import ProblemError
-from mklviz.sweeps.statistics.intervals import (
+from mklviz.sweeps.intervals import (
     Along,
     Growth,
     PerformanceProfile,
@@ -19,7 +19,7 @@ from mklviz.sweeps.statistics.intervals import (
     performance_profile,
     spreads,
 )
-from mklviz.sweeps.statistics.outcomes import Outcomes
+from mklviz.sweeps.outcomes import Outcomes
 from mklviz.typing import Array
 from mklviz.views.chart.axes import PERCENT, SHORT
 from mklviz.views.look.palette import RunStyle, Theme

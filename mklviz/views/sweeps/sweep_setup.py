@@ -24,9 +24,9 @@ from mklviz.record.run_facts import number
 from mklviz.record.store import Store
 from mklviz.sweeps import Member, Sweep, SweepProgress, SweepRun, SweepTable
 from mklviz.sweeps.definition import KEYS, Own
+from mklviz.sweeps.intervals import Difference, Spread
+from mklviz.sweeps.outcomes import Measure, Outcomes
 from mklviz.sweeps.running import duration_text
-from mklviz.sweeps.statistics.intervals import Difference, Spread
-from mklviz.sweeps.statistics.outcomes import Measure, Outcomes
 from mklviz.views.form import Code, FormRow, Group, TextBox
 from mklviz.views.look.palette import RunStyle, run_name
 from mklviz.views.look.styles import MILESTONES, row_html, table_html
