@@ -33,8 +33,8 @@ from mklviz.views.geometry.map_chart import (
     segment_tables,
 )
 from mklviz.views.look.palette import RunStyle, Theme
-from mklviz.views.look.styles import run_styles
-from mklviz.views.pictures.style import HEIGHT, check_ground, draw_holoviews, dressed, theme_of, traces_of
+from mklviz.views.look.styles import run_styles, traces_of
+from mklviz.views.pictures.style import HEIGHT, check_ground, draw_holoviews, dressed, theme_of
 
 __all__ = ["gap", "segment", "simplex"]
 

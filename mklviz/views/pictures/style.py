@@ -37,7 +37,7 @@ from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
 
 __all__ = [
     *("HEIGHT", "WIDTH", "check_ground", "draw_holoviews", "dressed", "in_card", "legend_above", "rendered"),
-    *("theme_of", "traces_of"),
+    "theme_of",
 ]
 
 WIDTH, HEIGHT = 460, 340  # pixels
@@ -118,39 +118,6 @@ def _dress(theme: Theme, formats: Mapping[str, str], grid: bool, drawn: Any, _: 
         keep_size(bar, size, theme)
         bar.major_tick_line_color, bar.width, bar.padding = None, 10, 6
         bar.formatter = CustomJSTickFormatter(code=SHORT)
-
-
-# -- the arguments of a picture: runs, one by one, in lists or in mappings
-
-
-def traces_of(*arguments: Any) -> dict[str, Trace]:
-    """Return the runs by their keys in a mapping, or else by their solvers, numbered; refuse anything else."""
-    runs: dict[str, Trace] = {}
-    for one in arguments:
-        if isinstance(one, Trace):
-            runs[_free(one.solver, one.label, runs)] = one
-        elif isinstance(one, Mapping):
-            for key, trace in one.items():
-                for inner in traces_of(trace).values():
-                    runs[_free(str(key), str(key), runs)] = inner
-        elif isinstance(one, Iterable) and not isinstance(one, (str, bytes)):
-            for inner in one:
-                for key, trace in traces_of(inner).items():
-                    runs[_free(key, trace.label, runs)] = trace
-        else:
-            raise ProblemError(f"Give traces, as mv.solve returns them or race.traces holds them, not {one!r:.60}.")
-    if not runs or not all(len(trace) for trace in runs.values()):
-        raise ProblemError("Give at least one trace, and only such as have taken a step.")
-    return runs
-
-
-def _free(key: str, label: str, taken: Mapping[str, Trace]) -> str:
-    """Return the key, or where it is taken the label with the next number."""
-    number, free = 1, key
-    while free in taken:
-        number += 1
-        free = f"{label} {number}"
-    return free
 
 
 def check_ground(problem: Problem, traces: Iterable[Trace], kernels: int) -> None:
