@@ -45,6 +45,11 @@ class _Choice(FormPart):
         """All values by their labels."""
         return dict(self.options)
 
+    def offer(self, options: Mapping[str, Any]) -> None:
+        """Offer other options; the first is chosen where the one chosen before is not among them."""
+        values = list(options.values())
+        self.param.update(options=dict(options), value=self.value if self.value in values else next(iter(values), ""))
+
     def describe(self) -> dict[str, Any]:
         """Name the option chosen; values stay here."""
         chosen = next((label for label, value in self.offered.items() if value == self.value), "")
