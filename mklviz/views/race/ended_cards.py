@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeVar
 
-import numpy as np
 import panel as pn
 from bokeh.plotting import figure
 
+from mklviz.analysis.curves import apart
 from mklviz.contract import Array, Iterate, Solver
 from mklviz.engine import Path, Profile, Race, objective_profile, path, path_values
 from mklviz.engine.task import STOPPED, ProgressReport, Task
@@ -117,17 +117,12 @@ def ends_apart(ends: Sequence[End]) -> list[list[End]]:
     """Return the ends of runs, best first, grouped by the minimum they are in, the best group first."""
     groups: list[list[End]] = []
     for end in sorted(ends, key=lambda pair: pair[1].objective):
-        home = next((group for group in groups if _near(group[0][1], end[1])), None)
+        home = next((group for group in groups if apart(group[0][1], end[1]) <= SAME), None)
         if home is None:
             groups.append([end])
         else:
             home.append(end)
     return groups
-
-
-def _near(one: Iterate, other: Iterate) -> bool:
-    apart = float(np.abs(one.weights - other.weights).sum())
-    return apart <= SAME * float(one.weights.sum() + other.weights.sum())
 
 
 class MinimaCard(EndedCard[Profile]):
