@@ -6,17 +6,15 @@ const WORDS = ["scenario", "claim", "own"]
 function navigation({ model, el }) {
   const pages = new BroadcastChannel("mklviz-keep")  // to those of this browser
   const front = document.getElementById("mklviz-front")
-  const nav = document.createElement("nav")
-  nav.setAttribute("aria-label", "Pages")
+  const nav = make("nav", "", { ariaLabel: "Pages" })
   const links = Object.fromEntries(model.rows.map(([name, textContent, href]) => {
-    const link = Object.assign(document.createElement("a"), { textContent, href })
+    const link = make("a", "", { textContent, href })
     link.dataset.page = name
     nav.append(link)
     return [name, link]
   }))
   if (model.shared) {
-    const way = { textContent: "Class", href: "./class", target: "_blank", className: "class", title: "Address and code for a class" }
-    nav.append(Object.assign(document.createElement("a"), way))
+    nav.append(make("a", "class", { href: "./class", target: "_blank", title: "Address and code for a class" }, "Class"))
   }
 
   const mark = (section) => {
@@ -92,23 +90,17 @@ function navigation({ model, el }) {
 }
 
 // The list of what keys do, in a dialog.
-const made = (tag, properties = {}, ...inside) => {
-  const node = Object.assign(document.createElement(tag), properties)
-  node.append(...inside)
-  return node
-}
 const typing = (target) => ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName) && target.type !== "range"
   && target.type !== "checkbox" && target.type !== "radio" || target.isContentEditable
 
 function keyHelp({ model, el }) {
-  const opener = made("button", { type: "button", className: "open", textContent: "Keys", title: "What the keys do (?)" })
-  opener.setAttribute("aria-haspopup", "dialog")
-  const close = made("button", { type: "button", className: "close", textContent: "Close", autofocus: true })
-  const list = made("dl", {}, ...model.rows.flatMap(([keys, does]) => [
-    made("dt", {}, ...keys.split(/( |, )/).map((key) => key.trim() && key !== ", " ? made("kbd", { textContent: key }) : key)),
-    made("dd", { textContent: does }),
+  const opener = make("button", "open", { type: "button", title: "What the keys do (?)", ariaHasPopup: "dialog" }, "Keys")
+  const close = make("button", "close", { type: "button", autofocus: true }, "Close")
+  const list = make("dl", "", {}, ...model.rows.flatMap(([keys, does]) => [
+    make("dt", "", {}, ...keys.split(/( |, )/).map((key) => key.trim() && key !== ", " ? make("kbd", "", {}, key) : key)),
+    make("dd", "", {}, does),
   ]))
-  const dialog = made("dialog", {}, made("h2", { id: "keys-title", textContent: "Keys" }), list, close)
+  const dialog = make("dialog", "", {}, make("h2", "", { id: "keys-title" }, "Keys"), list, close)
   dialog.setAttribute("aria-labelledby", "keys-title")
   const open = () => { if (!dialog.open) dialog.showModal() }
   opener.addEventListener("click", open)

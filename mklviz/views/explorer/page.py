@@ -20,7 +20,7 @@ from panel.custom import JSComponent
 
 from mklviz.limits import ADDRESS
 from mklviz.views.form import Button, Form, FormRow, Switch
-from mklviz.views.host.beside import ICON, beside
+from mklviz.views.host.beside import CONTROLS, ICON, beside
 from mklviz.views.host.components import Markup, ScriptedComponent
 from mklviz.views.host.environment import is_loaded
 from mklviz.views.host.page_session import Reconnect, owner_of_page
@@ -30,7 +30,7 @@ from mklviz.views.look import cards
 from mklviz.views.look.cards import PAGE_SX, SIDEBAR_WIDTH, THEME
 from mklviz.views.session.session import Session
 
-_SCRIPT, _SHEET = beside(__file__, "header.js"), beside(__file__, "header.css")
+_SCRIPT, _SHEET = CONTROLS + beside(__file__, "header.js"), beside(__file__, "header.css")
 
 START, LESSONS, CURVE, CLAIMS, EXPLORE, RUNS = "start", "lessons", "curve", "claims", "explore", "runs"
 SECTIONS = {START: "Start", LESSONS: "Lessons", CLAIMS: "Claims", EXPLORE: "Explore", RUNS: "Runs"}
