@@ -75,10 +75,6 @@ def written(questions: Iterable[CourseQuestion], format_: str) -> bytes:
 # -- GIFT
 
 
-def _gift(questions: Sequence[CourseQuestion]) -> bytes:
-    return "\n\n".join(map(_gift_question, questions)).encode() + b"\n"
-
-
 def _gift_question(question: CourseQuestion) -> str:
     picture = ""
     if question.picture:
@@ -215,7 +211,7 @@ def _zipped(files: dict[str, bytes]) -> bytes:
 
 
 FORMATS: dict[str, tuple[str, Callable[[Sequence[CourseQuestion]], bytes]]] = {
-    "gift": (".txt", _gift),
+    "gift": (".txt", lambda questions: "\n\n".join(map(_gift_question, questions)).encode() + b"\n"),
     "qti": (".zip", _qti),
     "h5p": (".h5p", _h5p),
 }

@@ -152,8 +152,9 @@ class MinimaCard(EndedCard[Profile]):
         self.words.object = cards.lines(_where(self._groups))
         self.root.visible = True
         if len(self._groups) > 1:
-            best_two = self._groups[0][0][1], self._groups[1][0][1]
-            self._compute(partial(_profile, race.problem, *best_two), _WAY_FAILED, _WAY_PROGRESS)
+            one, other = (group[0][1].weights for group in self._groups[:2])
+            profile = partial(objective_profile, race.problem, one, other, points=POINTS)
+            self._compute(lambda report: profile(progress=report), _WAY_FAILED, _WAY_PROGRESS)
 
     def _show(self, answer: Profile | None) -> None:
         self.profile = answer
@@ -171,11 +172,6 @@ class MinimaCard(EndedCard[Profile]):
             object=way_figure(self.profile.shares, self.profile.values, names, self.theme), visible=True
         )
         self.between.object = cards.lines(_between(self.profile, names))
-
-
-def _profile(problem: Problem, one: Iterate, other: Iterate, report: ProgressReport) -> Profile:
-    """Return the objective between the weights of two ends."""
-    return objective_profile(problem, one.weights, other.weights, points=POINTS, progress=report)
 
 
 def _where(groups: Sequence[Sequence[End]]) -> str:
