@@ -21,8 +21,6 @@ from mklviz.scenarios import Outcome, Scenario, scenarios
 from mklviz.views.export.pixels import still_picture
 from mklviz.views.lessons.pictures import thumbnail
 
-__all__ = ["FORMATS", "CourseQuestion", "answered", "asked_lessons", "written"]
-
 _QTI = "http://www.imsglobal.org/xsd/imsqti_v2p1"
 _PACKAGE = "http://www.imsglobal.org/xsd/imscp_v1p1"
 

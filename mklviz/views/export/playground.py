@@ -27,8 +27,6 @@ from mklviz.views.lessons.triangle import TRIANGLE_SCRIPT, TRIANGLE_STYLE
 from mklviz.views.look.palette import DARK, DASHES, LIGHT, RunStyle, Theme
 from mklviz.views.look.styles import solver_styles
 
-__all__ = ["playground_page", "save_playground"]
-
 TITLE = "Playground"
 ABOUT = (
     "Which mix of kernels makes the best support vector machine (SVM)? Four solvers look for it, in your browser."

@@ -14,8 +14,6 @@ import param
 from mklviz.quoting import MOST_NAME
 from mklviz.views.form.parts import FormPart
 
-__all__ = ["Checkbox", "Chip", "Choices", "File", "Segments", "Select", "Slider", "Switch", "TextBox", "follow"]
-
 LONGEST_TEXT = 10_000  # characters
 MOST_FILES = 1000
 

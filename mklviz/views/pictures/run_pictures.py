@@ -36,8 +36,6 @@ from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.look.styles import run_styles, traces_of
 from mklviz.views.pictures.style import HEIGHT, check_ground, draw_holoviews, dressed, theme_of
 
-__all__ = ["gap", "segment", "simplex"]
-
 MARKS = 20  # markers on a line, at most
 Along = Literal["iteration", "svm_solves", "seconds"]
 

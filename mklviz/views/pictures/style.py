@@ -35,11 +35,6 @@ from mklviz.views.chart.description import (
 )
 from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
 
-__all__ = [
-    *("HEIGHT", "WIDTH", "check_ground", "draw_holoviews", "dressed", "in_card", "legend_above", "rendered"),
-    "theme_of",
-]
-
 WIDTH, HEIGHT = 460, 340  # pixels
 LEGEND = 24  # pixels for each line of a legend above a picture
 

@@ -26,11 +26,6 @@ from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.look.styles import written_styles
 from mklviz.views.pictures.style import dressed, legend_above, theme_of
 
-__all__ = [
-    *("draw_growth", "draw_profile", "draw_spread", "growth_label", "plot_growth", "profile", "profile_label"),
-    *("profile_of", "spread", "spread_points"),
-]
-
 SPREAD_ROOM = 1.25  # beyond the ends, as a factor
 LINE, BETWEEN, AROUND = 15, 12, 90  # pixels for each solver, between data sets, for title and axis
 

@@ -43,8 +43,6 @@ from mklviz.views.look.cards import word_variables
 from mklviz.views.look.palette import DARK, FONT, LIGHT, OF_TEXT, Theme, readable
 from mklviz.views.look.styles import run_styles, verdict_html
 
-__all__ = ["RECORDED", "front_html", "lessons"]
-
 RECORDED = "three-kernels"
 """The scenario whose race runs over the triangle."""
 PLAIN = " =:/;,.()-+'"  # signs that an address within CSS may have as they are

@@ -28,8 +28,6 @@ from mklviz.views.look.cards import PAGE_SX, WITHOUT_DRAWER
 from mklviz.views.start.front import front_html
 from mklviz.views.tabs import tab_classes
 
-__all__ = ["FrontPage", "get_ready", "open_given", "open_page"]
-
 
 def open_given(explorer: Explorer) -> None:
     """Open the file that this process was given, once; what is wrong with it stands on the page."""
