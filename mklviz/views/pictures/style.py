@@ -18,6 +18,7 @@ from mklviz.analysis.landscape import no_heights
 from mklviz.errors import ProblemError
 from mklviz.problem import Problem
 from mklviz.record import Trace
+from mklviz.typing import Array
 from mklviz.views.chart.axes import SHORT, bare, keep_size, style_axes, style_legend
 from mklviz.views.chart.bokeh_figure import tip_html
 from mklviz.views.chart.columns import contour_levels
@@ -33,7 +34,7 @@ from mklviz.views.chart.description import (
     Tables,
     TextMark,
 )
-from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
+from mklviz.views.look.palette import DARK, FONT, LIGHT, RunStyle, Theme
 
 WIDTH, HEIGHT = 460, 340  # pixels
 LEGEND = 24  # pixels for each line of a legend above a picture
@@ -113,6 +114,17 @@ def _dress(theme: Theme, formats: Mapping[str, str], grid: bool, drawn: Any, _: 
         keep_size(bar, size, theme)
         bar.major_tick_line_color, bar.width, bar.padding = None, 10, 6
         bar.formatter = CustomJSTickFormatter(code=SHORT)
+
+
+def marked_line(
+    x: Array, y: Array, dims: tuple[Any, Any], style: RunStyle, label: str, most: int, **options: Any
+) -> list[hv.Element]:
+    """Return a line, and at `most` so many markers that tell it from others without colours."""
+    few = np.unique(np.linspace(0, len(x) - 1, min(most, len(x))).round().astype(int))
+    line, marks = hv.Curve((x, y), *dims, label=label), hv.Scatter((x[few], y[few]), *dims, label=label)
+    line.opts(color=style.colour, line_dash=style.dash, line_width=2, backend="bokeh", **options)
+    marks.opts(color=style.colour, marker=style.marker, size=7, tools=["hover"], backend="bokeh")
+    return [line, marks]
 
 
 def check_ground(problem: Problem, traces: Iterable[Trace], kernels: int) -> None:
