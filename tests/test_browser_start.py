@@ -13,7 +13,7 @@ import pytest
 from _browser import Server, chromium, events_of, server  # noqa: F401
 from _waits import wait_for, wait_until_still
 
-from mklviz.views.explorer.navigation import CURVE
+from mklviz.views.explorer.page import CURVE
 from mklviz.views.start.front import front_html
 
 LINES = "[...document.querySelectorAll('#mklviz-front .paths .line')].map((line) => line.getAttribute('d'))"

@@ -40,7 +40,7 @@ def test_a_sweep_that_is_typed_is_solved_and_drawn(open_app: Callable[..., App])
     app.page.set_viewport_size({"width": 1280, "height": 900})
     assert app.page.get_by_role("textbox", name="Splits").input_value() == "0...5"
     app.page.get_by_role("button", name="Start", exact=True).click()
-    app.page.get_by_text("Finished: 12 of 12 runs have ended.").wait_for()
+    app.page.get_by_text("Finished: 12 of 12 runs.").wait_for()
     app.page.get_by_text("12 runs of 6 cases, 12 converged.").wait_for()
     app.until(lambda: app.page.locator(".bk-Canvas:visible").count() == 2, "the profile and the spread")
     app.page.get_by_role("row", name=re.compile("Level.*SPG.*of 6")).wait_for()

@@ -14,7 +14,7 @@ from mklviz.engine import Race, solve
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.record.store import EVERYBODY
 from mklviz.views.explorer.shell import Shell
-from mklviz.views.race.cursor import CursorDrag, step_near
+from mklviz.views.race.components import CursorDrag, step_near
 from mklviz.views.session.session import MOST_PINNED, KeptRace, Session
 from mklviz.views.tabs.race import RaceTab
 from mklviz.views.tabs.runs import Runs

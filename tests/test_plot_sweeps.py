@@ -13,8 +13,8 @@ from bokeh.models import LegendItem
 
 import mklviz as mv
 from mklviz.errors import ProblemError, UnknownName
-from mklviz.sweeps.statistics.intervals import performance_profile
-from mklviz.sweeps.statistics.outcomes import Outcomes
+from mklviz.sweeps.intervals import performance_profile
+from mklviz.sweeps.outcomes import Outcomes
 from mklviz.views.look.palette import DARK, LIGHT, contrast
 from mklviz.views.look.styles import solver_styles, written_styles
 from mklviz.views.pictures.style import rendered

@@ -21,7 +21,7 @@ from mklviz.record.bundle import recording
 from mklviz.reproduce.claims import all_claims, load_claim
 from mklviz.scenarios import DEFAULT, load_scenario
 from mklviz.views.explorer import before_and_after
-from mklviz.views.explorer.navigation import CLAIMS, CURVE, EXPLORE, LESSONS, RUNS, SECTIONS, START
+from mklviz.views.explorer.page import CLAIMS, CURVE, EXPLORE, LESSONS, RUNS, SECTIONS, START
 from mklviz.views.host.solved_paths import problem_data
 from mklviz.views.lessons.one_curve import CURVE_IN_SHORT, CURVE_TITLE
 from mklviz.views.lessons.pictures import kernel_titles

@@ -13,7 +13,7 @@ from scipy import stats
 
 from mklviz.errors import ProblemError
 from mklviz.sweeps import MemberOutcome, Sweep, SweepTable
-from mklviz.sweeps.statistics.intervals import (
+from mklviz.sweeps.intervals import (
     Resampling,
     growths,
     pair_profile,
@@ -21,7 +21,7 @@ from mklviz.sweeps.statistics.intervals import (
     performance_profile,
     spreads,
 )
-from mklviz.sweeps.statistics.outcomes import Outcomes, measure_of
+from mklviz.sweeps.outcomes import Outcomes, measure_of
 
 
 def unlucky(data: str, split: int, solver: str) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mklviz.contract import Iterate
 from mklviz.record import Trace
 from mklviz.typing import Array
 
@@ -40,6 +41,12 @@ class Bar:
 def best_of(traces: Iterable[Trace]) -> Trace:
     """Return the trace with the least objective."""
     return min((trace for trace in traces if len(trace)), key=lambda trace: trace.best.objective)
+
+
+def apart(one: Iterate, other: Iterate) -> float:
+    """Return which share of the weight would have to be moved from one iterate to another."""
+    total = float(one.weights.sum() + other.weights.sum())
+    return float(np.abs(one.weights - other.weights).sum()) / total if total else 0.0
 
 
 def thinned(count: int) -> list[int]:

@@ -26,7 +26,7 @@ from mklviz.bench._suite import Bench, Row, Suite
 from mklviz.bench._visitors import Server, crowd, left_alone, on_a_server, to_open
 from mklviz.engine.warmup import WARMUP
 from mklviz.views.explorer.explorer import Explorer
-from mklviz.views.explorer.navigation import START
+from mklviz.views.explorer.page import START
 from mklviz.views.start.front_page import FrontPage
 
 INPUTS = 12

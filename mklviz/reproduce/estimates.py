@@ -15,8 +15,8 @@ import numpy as np
 
 from mklviz.engine import solver_classes
 from mklviz.errors import MklvizError
-from mklviz.sweeps.statistics.intervals import Resampling, paired_differences
-from mklviz.sweeps.statistics.outcomes import MEASURES, NOT_SETTINGS, Outcomes
+from mklviz.sweeps.intervals import Resampling, paired_differences
+from mklviz.sweeps.outcomes import MEASURES, NOT_SETTINGS, Outcomes
 
 if TYPE_CHECKING:
     import pandas as pd

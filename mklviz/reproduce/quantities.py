@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mklviz.reproduce.estimates import TIME, Estimate, Mean, OneMeasure, Quantity, Ratio, called, measure_label
-from mklviz.sweeps.statistics.intervals import Along, Resampling, growths
-from mklviz.sweeps.statistics.outcomes import AND, MEASURES, NOT_SETTINGS, Outcomes
+from mklviz.sweeps.intervals import Along, Resampling, growths
+from mklviz.sweeps.outcomes import AND, MEASURES, NOT_SETTINGS, Outcomes
 
 if TYPE_CHECKING:
     import pandas as pd

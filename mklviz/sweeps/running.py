@@ -287,11 +287,12 @@ def tell_not_kept(run: SweepRun) -> None:
         print(f"mklviz: {one_line(run.not_kept)}", file=sys.stderr, flush=True)
 
 
-def progress_text(progress: SweepProgress) -> str:
-    """Return how far a sweep is, and what is left."""
-    counts = {"failed": progress.failed, "running": progress.running, "there before": progress.skipped}
+def progress_text(progress: SweepProgress, going: str = "running") -> str:
+    """Return how far a sweep is, and what is left; `going`: what runs are that have begun."""
+    counts = {"failed": progress.failed, going: progress.running, "there before": progress.skipped}
     counts["solved by another process"] = progress.elsewhere
-    parts = [f"{progress.done:,} of {progress.total:,} runs", *(f"{n:,} {word}" for word, n in counts.items() if n)]
+    parts = [f"{progress.done:,} of {counted(progress.total, 'run')}"]
+    parts += [f"{n:,} {word}" for word, n in counts.items() if n]
     if progress.seconds_left > 0.0:
         parts.append(f"about {duration_text(progress.seconds_left)} left")
     return ", ".join(parts)

@@ -30,8 +30,7 @@ from mklviz.record.store.stored import CUT_OFF, Machine, StoredRun, status_now
 # The index's file: opened by the store's owner to write, by others to copy. Runs' folders are the truth all the same.
 #
 # The journal is one that rolls back, brought to the disk at each change: a write-ahead log was damaged by two
-# connections
-# at once up to SQLite 3.51.2, and is on network disks.
+# connections at once up to SQLite 3.51.2, and is on network disks.
 
 
 VERSION = 2  # of the tables: an index of an earlier version is made anew from the runs' folders
@@ -121,14 +120,19 @@ def move_aside(path: Path) -> None:
 
 def copied_index(path: Path) -> sqlite3.Connection:
     """Return a copy in memory of an index that another process owns; an empty one where it cannot be read."""
-    connection = sqlite3.connect(":memory:", check_same_thread=False)
+    connection = _in_memory()
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=1.0)) as original:
             if _version_of(original) == VERSION:
                 original.backup(connection)
     except (sqlite3.Error, ValueError):
         connection.close()
-        connection = sqlite3.connect(":memory:", check_same_thread=False)
+        return _in_memory()
+    return connection
+
+
+def _in_memory() -> sqlite3.Connection:
+    connection = sqlite3.connect(":memory:", check_same_thread=False)
     make_tables(connection)
     return connection
 
@@ -300,12 +304,6 @@ class Index:
         """Use it no more."""
         with self._lock:
             self._connection.close()
-
-
-def _in_memory() -> sqlite3.Connection:
-    connection = sqlite3.connect(":memory:", check_same_thread=False)
-    make_tables(connection)
-    return connection
 
 
 def _row(run: StoredRun, changed: int) -> tuple[Any, ...]:

@@ -14,11 +14,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal
 
-__all__ = [
-    *("AreaMark", "ArrowMark", "Axis", "BarMark", "Chart", "Column", "ContourMark", "LineMark", "Mark"),
-    *("NumberFormat", "PointMark", "RuleMark", "Scale", "Table", "Tables", "TextMark", "Tips"),
-]
-
 Scale = Literal["linear", "log"]
 NumberFormat = Literal["short", "exact", "percent"]  # with powers of ten where it would be long; never so; a share
 Tips = Sequence[tuple[str, str]]  # words, and the column of what belongs to them, as "@gap" or "@gap{0.000}"

@@ -30,8 +30,17 @@ from mklviz.views.explorer.before_and_after import (
     WarmupProgress,
 )
 from mklviz.views.explorer.claim_card import ClaimCard
-from mklviz.views.explorer.navigation import EXPLORE, RUNS, SECTIONS
-from mklviz.views.explorer.page import TICK, Frame, build_page, cell_layout, controls_column, status_html
+from mklviz.views.explorer.page import (
+    EXPLORE,
+    RUNS,
+    SECTIONS,
+    TICK,
+    Frame,
+    build_page,
+    cell_layout,
+    controls_column,
+    status_html,
+)
 from mklviz.views.explorer.page_recovery import PageRecovery
 from mklviz.views.explorer.shell import DeepLink, Shell
 from mklviz.views.form import Alert, Form

@@ -21,8 +21,6 @@ from mklviz.scenarios import Outcome, Scenario, scenarios
 from mklviz.views.export.pixels import still_picture
 from mklviz.views.lessons.pictures import thumbnail
 
-__all__ = ["FORMATS", "CourseQuestion", "answered", "asked_lessons", "written"]
-
 _QTI = "http://www.imsglobal.org/xsd/imsqti_v2p1"
 _PACKAGE = "http://www.imsglobal.org/xsd/imscp_v1p1"
 
@@ -73,10 +71,6 @@ def written(questions: Iterable[CourseQuestion], format_: str) -> bytes:
 
 
 # -- GIFT
-
-
-def _gift(questions: Sequence[CourseQuestion]) -> bytes:
-    return "\n\n".join(map(_gift_question, questions)).encode() + b"\n"
 
 
 def _gift_question(question: CourseQuestion) -> str:
@@ -215,7 +209,7 @@ def _zipped(files: dict[str, bytes]) -> bytes:
 
 
 FORMATS: dict[str, tuple[str, Callable[[Sequence[CourseQuestion]], bytes]]] = {
-    "gift": (".txt", _gift),
+    "gift": (".txt", lambda questions: "\n\n".join(map(_gift_question, questions)).encode() + b"\n"),
     "qti": (".zip", _qti),
     "h5p": (".h5p", _h5p),
 }

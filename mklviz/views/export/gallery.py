@@ -82,7 +82,9 @@ def save_gallery(folder: str | Path, store: Store | str | Path | None = None) ->
 
 def gallery_pages(store: Store | str | Path | None = None) -> dict[str, str]:
     """Return the pages of the gallery by the names of their files."""
-    pages = [_playground(), *_laboratories(store), _first_lesson(), *_lessons(), *_claims()]
+    solver = partial(thumbnail, "three-kernels")
+    playground = GalleryPage("playground", _LABS, TITLE, ABOUT, solver, playground_page(_BACK))
+    pages = [playground, *_laboratories(store), _first_lesson(), *_lessons(), *_claims()]
     return {INDEX: _index(pages), **{f"{page.name}.html": page.html for page in pages}}
 
 
@@ -104,11 +106,6 @@ def _first_lesson() -> GalleryPage:
     script = TRIANGLE_SCRIPT + CURVE_SCRIPT + _STEPS
     html = page(CURVE_TITLE, f"{CURVE_TITLE}: SILP and Level", "", two_kernels(), style, script, lead)
     return GalleryPage("one-curve", GROUPS[0], CURVE_TITLE, CURVE_IN_SHORT, curve_thumbnail, html)
-
-
-def _playground() -> GalleryPage:
-    """Return the page that solves by itself."""
-    return GalleryPage("playground", _LABS, TITLE, ABOUT, partial(thumbnail, "three-kernels"), playground_page(_BACK))
 
 
 def _lessons() -> Iterator[GalleryPage]:

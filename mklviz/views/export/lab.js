@@ -111,15 +111,9 @@ class LabView extends RaceView {
   }
 
   // through all positions of the last knob
-  play() {
-    if (this.state.playing !== null) { this.hold(); return }
-    const k = this.turned.length - 1, end = this.recorded.knobs[k].names.length - 1
-    if (this.turned[k] >= end) this.turn(k, 0)
-    this.playButton.textContent = "Hold"
-    this.state.playing = setInterval(() => {
-      this.turn(k, this.turned[k] + 1)
-      if (this.turned[k] >= end) this.hold()
-    }, POSITION_MS)
+  get motion() {
+    const k = this.turned.length - 1
+    return { at: this.turned[k], end: this.recorded.knobs[k].names.length - 1, to: (position) => this.turn(k, position), by: 1, ms: POSITION_MS }
   }
 
   keys() {

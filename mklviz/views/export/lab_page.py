@@ -26,8 +26,6 @@ from mklviz.views.export.recording import PAGE, page_styles, run_data, thinned, 
 from mklviz.views.host.beside import beside
 from mklviz.views.race.results import weights_pills
 
-__all__ = ["Laboratory", "lab_page", "lab_title", "save_lab", "write_lab"]
-
 MOST_STEPS = 300  # that are kept of a run: more cannot be told apart in a figure that follows a slider
 MOST_IN_ALL = 6000  # that are kept of all runs, some 100 bytes each
 

@@ -13,8 +13,6 @@ from importlib.util import find_spec
 
 from mklviz.errors import MissingPackage
 
-__all__ = ["MOVING", "STILL", "moving_picture", "require", "still_picture"]
-
 STILL, MOVING = (".svg", ".png", ".pdf"), (".gif", ".webm")
 SCREEN, PRINT = 96.0, 300.0  # pixels an inch, of SVG and of print
 FRAME, LAST = 120, 2500  # milliseconds that a frame is seen

@@ -203,9 +203,7 @@ class PlaygroundView extends RaceView {
     this.mixes.ghosts = []
     this.drag = null
     this.ask()
-    this.undo.disabled = !this.former.length
-    location.replace(`#${addressOf(this.set, this.given)}`)
-    this.request(true)
+    this.rest()
   }
 
   legend() {
@@ -271,15 +269,7 @@ class PlaygroundView extends RaceView {
     return bar
   }
 
-  play() {
-    if (this.state.playing !== null) { this.hold(); return }
-    if (this.cursor >= this.last) this.go(0)
-    this.playButton.textContent = "Hold"
-    this.state.playing = setInterval(() => {
-      this.go(this.cursor + 1)
-      if (this.cursor >= this.last) this.hold()
-    }, 1000 / this.pace)
-  }
+  get motion() { return { ...super.motion, by: 1, ms: 1000 / this.pace } }
 }
 
 // a control with its name, a slider and its value in words

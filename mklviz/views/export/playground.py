@@ -27,8 +27,6 @@ from mklviz.views.lessons.triangle import TRIANGLE_SCRIPT, TRIANGLE_STYLE
 from mklviz.views.look.palette import DARK, DASHES, LIGHT, RunStyle, Theme
 from mklviz.views.look.styles import solver_styles
 
-__all__ = ["playground_page", "save_playground"]
-
 TITLE = "Playground"
 ABOUT = (
     "Which mix of kernels makes the best support vector machine (SVM)? Four solvers look for it, in your browser."
@@ -54,7 +52,7 @@ MEASURED = {  # two columns of data sets, and the class that is set against the 
     "wine": ("Wine", "alcohol", "colour", "cultivar 2"),
     "heart": ("Heart", "age", "max_rate", ""),
 }
-SCRIPTS = ("playground_points.js", "playground_mixes.js", "playground.js")
+SCRIPTS = ("playground_pictures.js", "playground.js")
 
 
 def save_playground(path: str | Path) -> None:

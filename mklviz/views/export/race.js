@@ -212,14 +212,20 @@ class RaceView {
     this.playButton.textContent = "Play"
   }
 
+  // what plays: where it stands and ends, what goes to a place, how far each time, and after how many milliseconds
+  get motion() {
+    return { at: this.cursor, end: this.last, to: (step) => this.go(step), by: Math.ceil(this.last / FRAMES), ms: FRAME_MS }
+  }
+
   play() {
     if (this.state.playing !== null) { this.hold(); return }
-    if (this.cursor >= this.last) this.go(0)
+    if (this.motion.at >= this.motion.end) this.motion.to(0)
     this.playButton.textContent = "Hold"
     this.state.playing = setInterval(() => {
-      this.go(this.cursor + Math.ceil(this.last / FRAMES))
-      if (this.cursor >= this.last) this.hold()
-    }, FRAME_MS)
+      const { at, by, to } = this.motion
+      to(at + by)
+      if (this.motion.at >= this.motion.end) this.hold()
+    }, this.motion.ms)
   }
 
   // a place on the horizontal axis was pointed at: the latest step that any shown run had reached there

@@ -40,7 +40,7 @@ from mklviz.views.chart.race_charts import (
     x_axis,
 )
 from mklviz.views.look.palette import DASHES, LIGHT, MARKERS, RunStyle, run_name
-from mklviz.views.look.styles import run_styles, solver_of
+from mklviz.views.look.styles import run_styles, solver_of, traces_of
 from mklviz.views.race.results import (
     WAY,
     WAY_HEADS,
@@ -154,13 +154,11 @@ class Recorded:
 
 def recorded(shown: Race | Trace | Mapping[str, Trace] | Iterable[Trace]) -> Recorded:
     """Return the runs to show, or raise `MklvizError` if there are none or they belong to several problems."""
+    traces = traces_of(shown.traces if isinstance(shown, Race) else shown)
     if isinstance(shown, Race):
         traces, solvers = shown.traces, {key: run.solver for key, run in shown.runs.items()}
     else:
-        traces = _by_key(shown)
         solvers = {key: solver for key, trace in traces.items() if (solver := solver_of(trace)) is not None}
-    if not any(len(trace) for trace in traces.values()):
-        raise MklvizError("There is nothing to show: none of the runs has a step yet. Start them first.")
     if wrong := difference(traces.values()):
         raise MklvizError(wrong)
     recipe = recipe_of(next(iter(traces.values())))
@@ -169,25 +167,6 @@ def recorded(shown: Race | Trace | Mapping[str, Trace] | Iterable[Trace]) -> Rec
         return Recorded(traces, solvers, noun)
     noun = "parameter" if recipe.kernels.combination == "polynomial" else "kernel"
     return Recorded(traces, solvers, noun, recipe.goal, "" if recipe.data.own else recipe.data.source)
-
-
-def _by_key(shown: Trace | Mapping[str, Trace] | Iterable[Trace]) -> dict[str, Trace]:
-    if isinstance(shown, Trace):
-        return {shown.solver: shown}
-    if isinstance(shown, Mapping):
-        traces = dict(shown)
-    elif isinstance(shown, Iterable):
-        traces = {}
-        for trace in shown:
-            name = getattr(trace, "solver", "")
-            key = name if name not in traces else f"{name} {sum(k.split(' ')[0] == name for k in traces) + 1}"
-            traces[key] = trace
-    else:
-        traces = {"": shown}
-    for trace in traces.values():
-        if not isinstance(trace, Trace):
-            raise MklvizError(f"A race or its traces are shown, such as race.traces, but {trace!r:.80} was given.")
-    return traces
 
 
 def words_data(

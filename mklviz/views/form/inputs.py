@@ -14,8 +14,6 @@ import param
 from mklviz.quoting import MOST_NAME
 from mklviz.views.form.parts import FormPart
 
-__all__ = ["Checkbox", "Chip", "Choices", "File", "Segments", "Select", "Slider", "Switch", "TextBox", "follow"]
-
 LONGEST_TEXT = 10_000  # characters
 MOST_FILES = 1000
 
@@ -44,6 +42,11 @@ class _Choice(FormPart):
     def offered(self) -> dict[str, Any]:
         """All values by their labels."""
         return dict(self.options)
+
+    def offer(self, options: Mapping[str, Any]) -> None:
+        """Offer other options; the first is chosen where the one chosen before is not among them."""
+        values = list(options.values())
+        self.param.update(options=dict(options), value=self.value if self.value in values else next(iter(values), ""))
 
     def describe(self) -> dict[str, Any]:
         """Name the option chosen; values stay here."""

@@ -1,6 +1,5 @@
 // How each kind of part looks: a function that makes its element and returns it with `show`, which brings it up to date.
 // `say` tells the server what a person did. Whatever text comes from the server is set as text, never as markup.
-const make = (tag, className = "", properties = {}) => Object.assign(document.createElement(tag), { className, ...properties })
 const put = (node, name, value) => value === undefined || value === false || value === ""
   ? node.removeAttribute(name) : node.setAttribute(name, value)
 const words = (tag, className = "") => () => {
@@ -20,12 +19,10 @@ const size = (node, part) => { node.style.flex = part.width ? `0 0 calc(${part.w
 
 // A line with a label at its left and `control` at its right; screen readers read help and errors with the control.
 const line = (control, key) => {
-  const node = make("div", "field"), box = make("div", "line"), error = make("p", "fault", { id: `error-${key}` })
+  const error = make("p", "fault", { id: `error-${key}`, role: "alert" })
   const label = make("label", "", { htmlFor: `control-${key}` })
+  const box = make("div", "line", {}, label, control), node = make("div", "field", {}, box)
   control.id = `control-${key}`
-  error.setAttribute("role", "alert")
-  box.append(label, control)
-  node.append(box)
   const show = (part) => {
     label.textContent = part.label
     label.className = part.bare ? "unseen" : ""
@@ -43,10 +40,9 @@ const line = (control, key) => {
 }
 
 const onOff = (className) => (say) => {
-  const node = make("label", className), box = make("input", "", { type: "checkbox" }), text = make("span")
+  const box = make("input", "", { type: "checkbox" }), text = make("span"), node = make("label", className, {}, box, text)
   if (className === "switch") box.setAttribute("role", "switch")
   box.addEventListener("change", () => say({ value: box.checked }))
-  node.append(box, text)
   return { node, show: (part) => {
     text.textContent = part.label
     box.checked = Boolean(part.value)
@@ -110,9 +106,8 @@ const KINDS = {
   },
 
   link() {
-    const node = make("p", "note link"), label = make("span"), link = make("a", "", { target: "_blank", rel: "noopener" })
-    const copy = copier("text", link)
-    node.append(label, link, copy)
+    const label = make("span"), link = make("a", "", { target: "_blank", rel: "noopener" })
+    const node = make("p", "note link", {}, label, link, copier("text", link))
     return { node, show: (part) => {
       label.textContent = `${part.label}: `
       const here = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(location.hostname)
@@ -122,9 +117,7 @@ const KINDS = {
   },
 
   code() {
-    const node = make("div", "code"), text = make("pre", "", { tabIndex: 0 })
-    const copy = copier("outlined", text)
-    node.append(text, copy)
+    const text = make("pre", "", { tabIndex: 0 }), node = make("div", "code", {}, text, copier("outlined", text))
     return { node, show: (part) => {
       put(text, "aria-label", part.label)
       text.textContent = part.object ?? ""
@@ -132,11 +125,9 @@ const KINDS = {
   },
 
   alert(say) {
-    const node = make("div"), text = make("span"), close = make("button", "close", { type: "button", textContent: "×" })
-    node.setAttribute("role", "alert")
-    close.setAttribute("aria-label", "Close")
+    const text = make("span"), close = make("button", "close", { type: "button", textContent: "×", ariaLabel: "Close" })
+    const node = make("div", "", { role: "alert" }, text, close)
     close.addEventListener("click", () => say({ close: true }))
-    node.append(text, close)
     return { node, show: (part) => {
       node.className = `alert ${part.severity}`
       text.textContent = part.object ?? ""
@@ -145,8 +136,7 @@ const KINDS = {
   },
 
   reasons() {
-    const node = make("details", "reasons"), summary = make("summary"), list = make("ul")
-    node.append(summary, list)
+    const summary = make("summary"), list = make("ul"), node = make("details", "reasons", {}, summary, list)
     return { node, show: (part) => {
       summary.textContent = part.summary ?? ""
       list.replaceChildren(...part.items.map((textContent) => make("li", "", { textContent })))
@@ -154,38 +144,26 @@ const KINDS = {
   },
 
   table(say) {
-    const node = make("div", "cells", { tabIndex: 0 }), table = make("table")
-    node.setAttribute("role", "region")
-    node.append(table)
+    const table = make("table"), node = make("div", "cells", { tabIndex: 0, role: "region" }, table)
     const head = (part, [column, kind, became]) => {
-      const cell = make("th", kind, { scope: "col" }), wish = make("select")
-      wish.append(make("option", "", { textContent: became }))
-      wish.append(...part.offers.map((textContent) => make("option", "", { textContent })))
-      put(wish, "aria-label", column)
-      wish.title = became
+      const offers = [became, ...part.offers].map((offer) => make("option", "", {}, offer))
+      const wish = make("select", "", { title: became, ariaLabel: column }, ...offers)
       wish.addEventListener("change", () => {
         if (wish.selectedIndex) say({ column, wish: wish.value })
         wish.selectedIndex = 0
       })
-      cell.append(make("span", "", { textContent: column, title: column }), wish)
-      return cell
+      return make("th", kind, { scope: "col" }, make("span", "", { title: column }, column), wish)
     }
     return { node, show: (part) => {
       put(node, "aria-label", part.label)
-      const names = make("tr")
-      names.append(...part.heads.map((each) => head(part, each)))
-      table.replaceChildren(names, ...part.rows.map((row) => {
-        const line = make("tr")
-        line.append(...row.map((textContent, k) => make("td", part.heads[k]?.[1] ?? "", { textContent })))
-        return line
-      }))
+      const names = make("tr", "", {}, ...part.heads.map((each) => head(part, each)))
+      const cells = (row) => row.map((textContent, k) => make("td", part.heads[k]?.[1] ?? "", { textContent }))
+      table.replaceChildren(names, ...part.rows.map((row) => make("tr", "", {}, ...cells(row))))
     } }
   },
 
   progress() {
-    const node = make("div", "progress"), bar = make("div")
-    node.setAttribute("role", "progressbar")
-    node.append(bar)
+    const bar = make("div"), node = make("div", "progress", { role: "progressbar" }, bar)
     return { node, show: (part) => {
       put(node, "aria-label", part.label)
       node.setAttribute("aria-valuenow", part.value ?? 0)
@@ -206,8 +184,8 @@ const KINDS = {
   },
 
   menu(say) {
-    const node = make("div", "menu"), list = make("div", "list", { hidden: true })
-    const button = make("button", "button text", { type: "button" })
+    const list = make("div", "list", { hidden: true }), button = make("button", "button text", { type: "button" })
+    const node = make("div", "menu", {}, button, list)
     const open = (is) => {
       list.hidden = !is
       button.setAttribute("aria-expanded", String(is))
@@ -219,7 +197,6 @@ const KINDS = {
       open(false)
       button.focus()
     })
-    node.append(button, list)
     return { node, show: (part) => {
       button.textContent = part.label
       list.replaceChildren(...part.items.map((textContent) => {
@@ -266,11 +243,8 @@ const KINDS = {
       const offers = JSON.stringify([part.options, part.groups])
       if (offers !== offered) {
         offered = offers
-        list.replaceChildren(...part.options.map(option), ...part.groups.map(([label, options]) => {
-          const group = make("optgroup", "", { label })
-          group.append(...options.map(option))
-          return group
-        }))
+        const group = ([label, options]) => make("optgroup", "", { label }, ...options.map(option))
+        list.replaceChildren(...part.options.map(option), ...part.groups.map(group))
       }
       list.value = part.value
       list.title = part.value
@@ -278,8 +252,7 @@ const KINDS = {
   },
 
   segments(say) {
-    const node = make("div", "segments")
-    node.setAttribute("role", "group")
+    const node = make("div", "segments", { role: "group" })
     return { node, show: (part) => {
       put(node, "aria-label", part.label)
       if (part.options.join("\n") !== [...node.children].map((button) => button.textContent).join("\n")) {
@@ -297,10 +270,9 @@ const KINDS = {
     const node = make("fieldset", "choices"), legend = make("legend")
     let offered = [], boxes = []
     const option = (text) => {
-      const label = make("label"), box = make("input", "", { type: "radio", name: `choice-${key}`, value: text })
+      const box = make("input", "", { type: "radio", name: `choice-${key}`, value: text })
       box.addEventListener("change", () => say({ value: text }))
-      label.append(box, make("span", "", { textContent: text }))
-      return label
+      return make("label", "", {}, box, make("span", "", {}, text))
     }
     return { node, show: (part) => {
       legend.textContent = held(part.label)
@@ -334,8 +306,8 @@ const KINDS = {
   },
 
   slider(say, key) {
-    const node = make("div", "slider"), range = make("input", "", { type: "range", id: `control-${key}` })
-    const label = make("label", "", { htmlFor: `control-${key}` }), value = make("output")
+    const range = make("input", "", { type: "range", id: `control-${key}` }), value = make("output")
+    const label = make("label", "", { htmlFor: `control-${key}` }), node = make("div", "slider", {}, label, range, value)
     let names = []
     const tell = () => {
       const name = names[range.value - range.min]
@@ -349,7 +321,6 @@ const KINDS = {
     let held = false  // answers to where it was before would pull it back
     range.addEventListener("input", moved)
     keepHold(range, moved, (is) => { held = is })
-    node.append(label, range, value)
     return { node, show: (part) => {
       label.textContent = part.label
       names = part.names ?? []
@@ -361,14 +332,14 @@ const KINDS = {
   },
 
   file(say) {
-    const node = make("label", "button text file"), input = make("input", "unseen", { type: "file" }), text = make("span")
+    const input = make("input", "unseen", { type: "file" }), text = make("span")
+    const node = make("label", "button text file", {}, input, text)
     let limit = 0, wanted = 0
     const give = (files) => { if (files.length) send([...files].slice(0, input.multiple ? undefined : 1), limit, say) }
     input.addEventListener("change", () => {
       give(input.files)
       input.value = ""
     })
-    node.append(input, text)
     // a file dropped anywhere on the page, as long as the button is in sight
     const dropped = (event) => {
       if (!node.isConnected) return ["dragover", "drop"].forEach((kind) => document.removeEventListener(kind, dropped))
@@ -412,8 +383,7 @@ const KINDS = {
   },
 
   expander() {
-    const node = make("details", "expander"), summary = make("summary"), inside = make("div", "group")
-    node.append(summary, inside)
+    const summary = make("summary"), inside = make("div", "group"), node = make("details", "expander", {}, summary, inside)
     return { node, inside, show: (part) => {
       node.inert = Boolean(part.locked)
       summary.textContent = part.title

@@ -16,11 +16,6 @@ from mklviz.limits import ADDRESS
 from mklviz.views.host.beside import CONTROLS, beside
 from mklviz.views.host.components import ScriptedComponent
 
-__all__ = [
-    *("Alert", "Button", "Code", "Expander", "Form", "FormPart", "FormRow", "Group", "Heading", "Link", "Menu"),
-    *("Note", "ProgressBar", "Reasons", "TableHead"),
-]
-
 _KEYS = count()
 
 

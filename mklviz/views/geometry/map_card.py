@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import panel as pn
 
-from mklviz.analysis.curves import best_of, thinned
+from mklviz.analysis.curves import apart, best_of, thinned
 from mklviz.analysis.landscape import Survey
 from mklviz.analysis.steps import Cuts, cuts_known, edge, facts_of, keeps_cuts, level_polygon
 from mklviz.analysis.weight_map import (
@@ -330,21 +330,15 @@ def flat_valley(ends: Sequence[End]) -> str:
     """Say that runs on a convex problem ended apart and equally low, so that the way is flat; "" where they did not."""
     least = min((end.objective for _, end in ends), default=0.0)
     low = [(label, end) for label, end in ends if end.objective - least <= ALIKE * abs(least)]
-    pairs = [(_apart(one, other), a, b, _differ(one, other)) for (a, one), (b, other) in combinations(low, 2)]
-    apart, one, other, differ = max(pairs, default=(0.0, "", "", 0.0))
-    if apart < APART:
+    pairs = [(apart(one, other), a, b, _differ(one, other)) for (a, one), (b, other) in combinations(low, 2)]
+    share, one, other, differ = max(pairs, default=(0.0, "", "", 0.0))
+    if share < APART:
         return ""
     difference = tick_text(float(f"{differ:.2g}"), "percent")
     return (
-        f"A flat valley: {one} and {other} ended {100 * apart:.0f} % of the weight apart, with objectives that differ"
+        f"A flat valley: {one} and {other} ended {100 * share:.0f} % of the weight apart, with objectives that differ"
         f" by {difference} only; along the line between them it is never above the higher end."
     )
-
-
-def _apart(one: Iterate, other: Iterate) -> float:
-    """Return which share of the weight would have to be moved."""
-    total = float(one.weights.sum() + other.weights.sum())
-    return float(np.abs(one.weights - other.weights).sum()) / total if total else 0.0
 
 
 def _differ(one: Iterate, other: Iterate) -> float:

@@ -1,6 +1,5 @@
 // A list of any length: a tall box in one that scrolls, in which only the rows in view stand. Texts are set as text.
 const PAGE = 40, AROUND = 6
-const make = (tag, className = "", properties = {}) => Object.assign(document.createElement(tag), { className, ...properties })
 const act = (label, run) => {
   const button = make("button", label.toLowerCase(), { type: "button", textContent: label, tabIndex: -1 })
   button.addEventListener("click", (event) => { event.stopPropagation(); run() })
@@ -8,11 +7,9 @@ const act = (label, run) => {
 }
 
 export function render({ model, el }) {
-  const box = make("div", "box"), list = make("div", "list"), probe = make("div", "probe"), drawn = new Map()
+  const list = make("div", "list", { role: "list", ariaLabel: "Races: Enter opens one, the space bar chooses it, P pins it" })
+  const probe = make("div", "probe"), box = make("div", "box", {}, list, probe), drawn = new Map()
   let pages = new Map([[0, model.first]]), asked = new Set(), at = 0, height = 64
-  list.setAttribute("role", "list")
-  list.setAttribute("aria-label", "Races: Enter opens one, the space bar chooses it, P pins it")
-  box.append(list, probe)
 
   const rowOf = (index) => pages.get(Math.floor(index / PAGE))?.[index % PAGE]
   const chosen = (id) => model.chosen.includes(id)
@@ -20,16 +17,13 @@ export function render({ model, el }) {
   const tell = (what, id) => model.send_msg({ act: what, id })
 
   const fresh = (index) => {
-    const node = make("div", "row"), tickBox = make("input", "", { type: "checkbox", tabIndex: -1 })
+    const tickBox = make("input", "", { type: "checkbox", tabIndex: -1 })
     const parts = Object.fromEntries(["name", "lesson", "tags", "words", "solvers", "result", "when"].map(
       (name) => [name, make(name === "name" ? "b" : "span", name)]))
-    const head = make("div", "head"), what = make("div", "what"), came = make("div", "came"), state = make("span", "state")
     const pin = act("Pin", () => tell("pin", node.dataset.id)), open = act("Open", () => tell("open", node.dataset.id))
-    head.append(parts.name, parts.lesson, parts.tags)
-    what.append(head, parts.words)
-    came.append(state, parts.result)
-    node.append(tickBox, what, parts.solvers, came, parts.when, pin, open)
-    node.setAttribute("role", "listitem")
+    const head = make("div", "head", {}, parts.name, parts.lesson, parts.tags), what = make("div", "what", {}, head, parts.words)
+    const state = make("span", "state"), came = make("div", "came", {}, state, parts.result)
+    const node = make("div", "row", { role: "listitem" }, tickBox, what, parts.solvers, came, parts.when, pin, open)
     node.addEventListener("click", (event) => {
       if (event.target === tickBox || !node.dataset.id) return  // a row that is still on its way
       at = index
@@ -56,11 +50,8 @@ export function render({ model, el }) {
     parts.words.title = row.words
     parts.when.title = row.at
     parts.tags.replaceChildren(...row.tags.map((tag) => make("i", "", { textContent: tag })))
-    parts.solvers.replaceChildren(...row.solvers.map(([label, swatch]) => {
-      const chip = make("span", "chip", { innerHTML: swatch, title: label })  // the picture is the server's own
-      chip.append(make("span", "", { textContent: label }))
-      return chip
-    }))
+    parts.solvers.replaceChildren(...row.solvers.map(([label, innerHTML]) =>  // the picture is the server's own
+      make("span", "chip", { innerHTML, title: label }, make("span", "", {}, label))))
     made.state.textContent = row.state
     made.state.dataset.state = row.state
     made.tickBox.ariaLabel = `Choose ${row.name}`

@@ -12,7 +12,7 @@ def beside(module: str, name: str) -> str:
 
 
 CONTROLS = beside(__file__, "controls.js")
-"""Stands before a script with controls: `letGo` of the keys, `keepHold` of a slider, and one message `oneInFlight`."""
+"""Stands before a script with controls: `make` a node, `letGo` of keys, `keepHold` of a slider, say `oneInFlight`."""
 
 ICON_FILE = Path(__file__).with_name("icon.svg")
 ICON = f"data:image/svg+xml,{quote(beside(__file__, ICON_FILE.name))}"  # as an address

@@ -1,5 +1,11 @@
 // Stands before a script with controls.
 
+const make = (tag, className = "", properties = {}, ...inside) => {
+  const node = Object.assign(document.createElement(tag), { className, ...properties })
+  node.append(...inside)
+  return node
+}
+
 // A control that is clicked with the mouse gives up the focus, so that the keys of the race work again. Whoever moves
 // through the controls with the keyboard keeps the focus.
 const letGo = (box) => {

@@ -37,15 +37,13 @@ def _block(name: str, html: str) -> str:
     return f"{{% block {name} %}}{{% raw %}}{html}{{% endraw %}}{{{{ super() }}}}{{% endblock %}}"
 
 
-def _script(block: str, *files: str) -> str:
-    return _block(block, "".join(f"<script>{beside(__file__, file)}</script>" for file in files))
+def _script(block: str, file: str) -> str:
+    return _block(block, f"<script>{beside(__file__, file)}</script>")
 
 
 # the scripts stand before those of Bokeh and Panel, and after
 PAGE_TEMPLATE = (
-    '{% extends "base.html" %}'
-    + _script("preamble", "unloaded.js", "press.js")
-    + _script("postamble", "built_first.js")
+    '{% extends "base.html" %}' + _script("preamble", "preamble.js") + _script("postamble", "built_first.js")
 )
 
 

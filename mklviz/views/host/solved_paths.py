@@ -13,8 +13,6 @@ from mklviz.contract import Solver
 from mklviz.problem import Hinge, Problem, Simplex
 from mklviz.views.host.beside import beside
 
-__all__ = ["SOLVED_PATHS", "SOLVER", "problem_data", "solved_paths", "solves_alone"]
-
 SOLVER = beside(__file__, "mkl.js")
 """The solvers, for a worker."""
 SOLVED_PATHS = beside(__file__, "solved_paths.js")

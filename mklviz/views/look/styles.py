@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
+from itertools import chain, count
+from typing import Any
 
 from mklviz.contract import Solver
 from mklviz.engine import Race, make_solver
 from mklviz.engine.race import BRANCH_DASH
 from mklviz.engine.registry import MARKERS, style_of
-from mklviz.errors import MklvizError
+from mklviz.errors import MklvizError, ProblemError
 from mklviz.glossary import GLOSSARY
 from mklviz.recipe.words import read_solvers
 from mklviz.record import Trace
@@ -128,3 +130,34 @@ def table_html(
 
 def row_html(head: str, cells: Iterable[str]) -> str:
     return f'<tr><th scope="row">{head}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
+
+
+# -- runs as they are given, one by one, in lists or in mappings
+
+
+def traces_of(*given: Any) -> dict[str, Trace]:
+    """Return the runs that have taken a step by their keys in a mapping, or else by their solvers, numbered.
+
+    Raises `ProblemError` for anything else, and where there is none.
+    """
+    runs: dict[str, Trace] = {}
+    for name, trace in _named(given):
+        if len(trace):
+            numbered = (f"{name or trace.label} {number}" for number in count(2))
+            runs[next(key for key in chain([name or trace.solver], numbered) if key not in runs)] = trace
+    if not runs:
+        raise ProblemError("There is nothing to show: give at least one trace that has taken a step.")
+    return runs
+
+
+def _named(given: Any) -> Iterator[tuple[str, Trace]]:
+    """Yield traces with their keys in a mapping, "" for those that have none."""
+    if isinstance(given, Trace):
+        yield "", given
+    elif isinstance(given, Mapping):
+        yield from ((str(name), trace) for name, inner in given.items() for _, trace in _named(inner))
+    elif isinstance(given, Iterable) and not isinstance(given, (str, bytes)):
+        for inner in given:
+            yield from _named(inner)
+    else:
+        raise ProblemError(f"Give traces, as mv.solve returns them or race.traces holds them, not {given!r:.60}.")

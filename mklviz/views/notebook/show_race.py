@@ -23,8 +23,6 @@ from mklviz.record.store import RunHead, StoredRun, open_store
 from mklviz.sweeps.dask_race import on_cluster
 from mklviz.views.host.environment import in_notebook, need_screen
 
-__all__ = ["race", "resume"]
-
 STORE_SECONDS = 20.0  # to wait until all stands on the disk
 STOP_SECONDS = 5.0  # seconds for solvers to leave a step; they ask some ten times a second
 

@@ -28,8 +28,6 @@ from mklviz.views.host.beside import beside
 from mklviz.views.host.environment import is_loaded, notebook_shell, running_marimo
 from mklviz.views.pictures.style import rendered
 
-__all__ = ["picture_page", "save", "show_in_notebooks"]
-
 FORMATS = ("html", "svg", "png")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 FLAGS = ("--headless", "--disable-gpu", "--disable-background-networking", "--virtual-time-budget=20000", "--dump-dom")

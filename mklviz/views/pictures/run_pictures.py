@@ -33,10 +33,8 @@ from mklviz.views.geometry.map_chart import (
     segment_tables,
 )
 from mklviz.views.look.palette import RunStyle, Theme
-from mklviz.views.look.styles import run_styles
-from mklviz.views.pictures.style import HEIGHT, check_ground, draw_holoviews, dressed, theme_of, traces_of
-
-__all__ = ["gap", "segment", "simplex"]
+from mklviz.views.look.styles import run_styles, traces_of
+from mklviz.views.pictures.style import HEIGHT, check_ground, draw_holoviews, dressed, marked_line, theme_of
 
 MARKS = 20  # markers on a line, at most
 Along = Literal["iteration", "svm_solves", "seconds"]
@@ -99,19 +97,12 @@ def _room(gaps: Sequence[Array]) -> dict[str, Any]:
     return {"ylim": (float(shown[0]) / 2.0, float(shown[0]) * 2.0)} if len(shown) == 1 else {}
 
 
-def _line(trace: Trace, style: RunStyle, x: Along) -> tuple[hv.Curve, hv.Scatter]:
-    """Return a line, and markers that tell it from others without colours."""
+def _line(trace: Trace, style: RunStyle, x: Along) -> list[hv.Element]:
     steps = trace.first_step + np.arange(float(len(trace)))
     along = steps if x == "iteration" else np.asarray(getattr(trace, x), dtype=np.float64)
     values = np.where(trace.gap > 0.0, trace.gap, np.nan)  # zero has no place on a log axis
-    table = along[: len(values)], values[: len(along)]
-    few = np.unique(np.linspace(0, len(table[0]) - 1, min(MARKS, len(table[0]))).round().astype(int))
-    kdims, vdims = [hv.Dimension(x, label=X_AXES[x])], [hv.Dimension("gap", label="relative gap")]
-    line = hv.Curve(table, kdims, vdims, label=style.label)
-    marks = hv.Scatter(tuple(column[few] for column in table), kdims, vdims, label=style.label)
-    line.opts(color=style.colour, line_dash=style.dash, line_width=2, backend="bokeh")
-    marks.opts(color=style.colour, marker=style.marker, size=7, tools=["hover"], backend="bokeh")
-    return line, marks
+    dims = hv.Dimension(x, label=X_AXES[x]), hv.Dimension("gap", label="relative gap")
+    return marked_line(along[: len(values)], values[: len(along)], dims, style, style.label, MARKS)
 
 
 # -- three kernels: paths over all mixes of the three, seen from above

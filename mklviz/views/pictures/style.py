@@ -18,6 +18,7 @@ from mklviz.analysis.landscape import no_heights
 from mklviz.errors import ProblemError
 from mklviz.problem import Problem
 from mklviz.record import Trace
+from mklviz.typing import Array
 from mklviz.views.chart.axes import SHORT, bare, keep_size, style_axes, style_legend
 from mklviz.views.chart.bokeh_figure import tip_html
 from mklviz.views.chart.columns import contour_levels
@@ -33,12 +34,7 @@ from mklviz.views.chart.description import (
     Tables,
     TextMark,
 )
-from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
-
-__all__ = [
-    *("HEIGHT", "WIDTH", "check_ground", "draw_holoviews", "dressed", "in_card", "legend_above", "rendered"),
-    *("theme_of", "traces_of"),
-]
+from mklviz.views.look.palette import DARK, FONT, LIGHT, RunStyle, Theme
 
 WIDTH, HEIGHT = 460, 340  # pixels
 LEGEND = 24  # pixels for each line of a legend above a picture
@@ -120,37 +116,15 @@ def _dress(theme: Theme, formats: Mapping[str, str], grid: bool, drawn: Any, _: 
         bar.formatter = CustomJSTickFormatter(code=SHORT)
 
 
-# -- the arguments of a picture: runs, one by one, in lists or in mappings
-
-
-def traces_of(*arguments: Any) -> dict[str, Trace]:
-    """Return the runs by their keys in a mapping, or else by their solvers, numbered; refuse anything else."""
-    runs: dict[str, Trace] = {}
-    for one in arguments:
-        if isinstance(one, Trace):
-            runs[_free(one.solver, one.label, runs)] = one
-        elif isinstance(one, Mapping):
-            for key, trace in one.items():
-                for inner in traces_of(trace).values():
-                    runs[_free(str(key), str(key), runs)] = inner
-        elif isinstance(one, Iterable) and not isinstance(one, (str, bytes)):
-            for inner in one:
-                for key, trace in traces_of(inner).items():
-                    runs[_free(key, trace.label, runs)] = trace
-        else:
-            raise ProblemError(f"Give traces, as mv.solve returns them or race.traces holds them, not {one!r:.60}.")
-    if not runs or not all(len(trace) for trace in runs.values()):
-        raise ProblemError("Give at least one trace, and only such as have taken a step.")
-    return runs
-
-
-def _free(key: str, label: str, taken: Mapping[str, Trace]) -> str:
-    """Return the key, or where it is taken the label with the next number."""
-    number, free = 1, key
-    while free in taken:
-        number += 1
-        free = f"{label} {number}"
-    return free
+def marked_line(
+    x: Array, y: Array, dims: tuple[Any, Any], style: RunStyle, label: str, most: int, **options: Any
+) -> list[hv.Element]:
+    """Return a line, and at `most` so many markers that tell it from others without colours."""
+    few = np.unique(np.linspace(0, len(x) - 1, min(most, len(x))).round().astype(int))
+    line, marks = hv.Curve((x, y), *dims, label=label), hv.Scatter((x[few], y[few]), *dims, label=label)
+    line.opts(color=style.colour, line_dash=style.dash, line_width=2, backend="bokeh", **options)
+    marks.opts(color=style.colour, marker=style.marker, size=7, tools=["hover"], backend="bokeh")
+    return [line, marks]
 
 
 def check_ground(problem: Problem, traces: Iterable[Trace], kernels: int) -> None:

@@ -9,7 +9,7 @@ import holoviews as hv
 import numpy as np
 
 from mklviz.errors import ProblemError
-from mklviz.sweeps.statistics.intervals import (
+from mklviz.sweeps.intervals import (
     Along,
     Growth,
     PerformanceProfile,
@@ -19,17 +19,12 @@ from mklviz.sweeps.statistics.intervals import (
     performance_profile,
     spreads,
 )
-from mklviz.sweeps.statistics.outcomes import Outcomes
+from mklviz.sweeps.outcomes import Outcomes
 from mklviz.typing import Array
 from mklviz.views.chart.axes import PERCENT, SHORT
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.look.styles import written_styles
-from mklviz.views.pictures.style import dressed, legend_above, theme_of
-
-__all__ = [
-    *("draw_growth", "draw_profile", "draw_spread", "growth_label", "plot_growth", "profile", "profile_label"),
-    *("profile_of", "spread", "spread_points"),
-]
+from mklviz.views.pictures.style import dressed, legend_above, marked_line, theme_of
 
 SPREAD_ROOM = 1.25  # beyond the ends, as a factor
 LINE, BETWEEN, AROUND = 15, 12, 90  # pixels for each solver, between data sets, for title and axis
@@ -257,21 +252,14 @@ def _profile_ends(profile: PerformanceProfile) -> tuple[float, float]:
 def _profile_line(
     profile: PerformanceProfile, solver: str, style: RunStyle, ends: tuple[float, float]
 ) -> list[hv.Element]:
-    """Return the stepped line of a solver, and markers that tell it from others without colours."""
     tau, share = profile.steps(solver)
     begun = profile.share(solver, ends[0])
     inner = (tau > ends[0]) & (tau < ends[1])
     x: Array = np.concatenate([ends[:1], tau[inner], ends[1:]])
     y: Array = np.concatenate([[begun], share[inner], [profile.share(solver, ends[1])]])
-    few = np.unique(np.linspace(0, len(x) - 1, min(MARKS, len(x))).round().astype(int))
-    label = profile_label(profile, solver, style)
     of = profile.against or "the least"  # pictures side by side share the axes that have one name
-    kdims, vdims = [f"times {of}"], [hv.Dimension("share", label="share of cases")]
-    line = hv.Curve((x, y), kdims, vdims, label=label)
-    marks = hv.Scatter((x[few], y[few]), kdims, vdims, label=label)
-    line.opts(color=style.colour, line_dash=style.dash, line_width=2, interpolation="steps-post", backend="bokeh")
-    marks.opts(color=style.colour, marker=style.marker, size=7, tools=["hover"], backend="bokeh")
-    return [line, marks]
+    dims, label = (f"times {of}", hv.Dimension("share", label="share of cases")), profile_label(profile, solver, style)
+    return marked_line(x, y, dims, style, label, MARKS, interpolation="steps-post")
 
 
 # -- how the cost of solvers grows with samples or kernels: runs, the fitted line and its band, on log scales

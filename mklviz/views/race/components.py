@@ -1,4 +1,4 @@
-"""The legend as a row of buttons, and the bars of the time that each solver took.
+"""Parts of a race with a script of their own: the legend as a row of buttons, bars of time and of weights, the cursor.
 
 Press a button to hide or show a solver's curves everywhere; after them, in grey, one per pinned race, to unpin it. A
 bar is as long as its solver's time compared with the longest, or, as shares, as long as all others. The page holds the
@@ -7,17 +7,21 @@ bars; while solvers run, only their numbers travel.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from html import escape
 from typing import Any, ClassVar
 
+import numpy as np
 import param
+from bokeh.models import ColumnDataSource
+from bokeh.plotting import figure
 from panel.custom import JSComponent
 
 from mklviz.context import PARTS
 from mklviz.record import Trace
+from mklviz.typing import Array
 from mklviz.views.host.beside import CONTROLS, beside
-from mklviz.views.host.components import ScriptedComponent
+from mklviz.views.host.components import DraggedFigure, ScriptedComponent
 from mklviz.views.look.cards import title
 from mklviz.views.look.palette import TEXT_CSS, RunStyle, swatch
 
@@ -103,3 +107,81 @@ def spent_by(traces: Mapping[str, Trace]) -> dict[str, list[float]]:
         split = trace.split_at(len(trace) - 1) if len(trace) else dict.fromkeys(PARTS, 0.0)
         spent[key] = [round(seconds, 5) for seconds in split.values()]
     return spent
+
+
+# -- kernel weights as bars that are dragged
+
+
+class WeightBars(ScriptedComponent):
+    """The bars; `on_change` is called with the weights of all of them, each from 0 to `most`."""
+
+    names = param.List(default=[], doc="The kernels")
+    weights = param.List(default=[], doc="Their weights")
+    most = param.Number(default=1.0, doc="The weight of a bar that is full")
+    shared = param.Boolean(default=True, doc="Whether the weights sum to one")
+    drawn = param.Integer(default=0, doc="How many of the mixes told are drawn, or never will be")
+    on_change: Callable[[Sequence[float]], None] | None = None
+
+    _esm = f"{_SCRIPT}export const render = weightBars"
+    _stylesheets: ClassVar[list[str]] = [_SHEET]
+
+    def receive(self, message: Any) -> None:
+        """Hand on weights, if that is what they are."""
+        weights = message.get("weights") if isinstance(message, dict) else None
+        if self.on_change is None or not isinstance(weights, list) or len(weights) != len(self.names):
+            return
+        if all(isinstance(one, (int, float)) and 0.0 <= one <= self.most for one in weights):  # false for nan
+            self.on_change([float(one) for one in weights])
+
+
+# -- the step to which a person drags the cursor in the figures of a race
+
+
+_EVENTS = ("mousemove", "panstart", "pan", "panend", "mouseleave")
+_TELL = beside(__file__, "cursor_drag.js")
+_COLUMNS: Mapping[str, Callable[[Trace], Array]] = {
+    "iteration": lambda trace: np.arange(trace.first_step, trace.last_step + 1, dtype=float),
+    "svm_solves": lambda trace: trace.svm_solves.astype(float),
+    "seconds": lambda trace: trace.seconds,
+}
+
+
+class CursorDrag:
+    """Listens to figures; `on_place` is called with a place on the horizontal axis and the number of the line dragged.
+
+    The number is -1 where the drag did not begin on a line. `first`: whether a drag from anywhere moves the cursor
+    before anybody has chosen so, by putting all tools away.
+    """
+
+    def __init__(self) -> None:
+        self.on_place: Callable[[float, int], None] | None = None
+        self.first = False
+        self.dragged = DraggedFigure("cursor", self._take)
+
+    def listen(self, plots: Sequence[figure], marks: ColumnDataSource) -> None:
+        """Follow what is dragged on these figures, whose lines of the cursor are drawn from `marks`."""
+        tell = self.dragged.script(_TELL, marks=marks)
+        for plot in plots:
+            for event in _EVENTS:
+                plot.js_on_event(event, tell)
+            if self.first:
+                plot.toolbar.active_drag = None
+
+    def _take(self, columns: Mapping[str, Any]) -> None:
+        places, lines = list(columns.get("x", [])), list(columns.get("line", []))
+        if self.on_place is not None and len(places) == len(lines) == 1 and _number(places[0]) and _number(lines[0]):
+            self.on_place(float(places[0]), int(lines[0]))
+        self.dragged.answer()
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and abs(value) < np.inf
+
+
+def step_near(traces: Sequence[Trace], column: str, place: float) -> int | None:
+    """Return the step whose value in a column is nearest to a place; None where there is none."""
+    nearest: list[tuple[float, int]] = []
+    for trace in filter(len, traces):
+        away = np.abs(_COLUMNS[column](trace) - place)
+        nearest.append((float(away.min()), trace.first_step + int(away.argmin())))
+    return min(nearest)[1] if nearest else None

@@ -197,9 +197,7 @@ class BranchCard(cards.Rooted):
         """Offer the runs of the session's race, at a step."""
         self._session, self._step = session, step
         self.root.visible = session.race is not None and not session.follows
-        labels = {f"{style.label}'s": key for key, style in styles.items()}
-        chosen = self.run.value if self.run.value in styles else next(iter(styles), "")
-        self.run.param.update(options=labels, value=chosen)
+        self.run.offer({f"{style.label}'s": key for key, style in styles.items()})
         self._order()
         self._offer()
 

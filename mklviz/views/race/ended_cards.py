@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeVar
 
-import numpy as np
 import panel as pn
 from bokeh.plotting import figure
 
+from mklviz.analysis.curves import apart
 from mklviz.contract import Array, Iterate, Solver
 from mklviz.engine import Path, Profile, Race, objective_profile, path, path_values
 from mklviz.engine.task import STOPPED, ProgressReport, Task
@@ -117,17 +117,12 @@ def ends_apart(ends: Sequence[End]) -> list[list[End]]:
     """Return the ends of runs, best first, grouped by the minimum they are in, the best group first."""
     groups: list[list[End]] = []
     for end in sorted(ends, key=lambda pair: pair[1].objective):
-        home = next((group for group in groups if _near(group[0][1], end[1])), None)
+        home = next((group for group in groups if apart(group[0][1], end[1]) <= SAME), None)
         if home is None:
             groups.append([end])
         else:
             home.append(end)
     return groups
-
-
-def _near(one: Iterate, other: Iterate) -> bool:
-    apart = float(np.abs(one.weights - other.weights).sum())
-    return apart <= SAME * float(one.weights.sum() + other.weights.sum())
 
 
 class MinimaCard(EndedCard[Profile]):
@@ -157,8 +152,9 @@ class MinimaCard(EndedCard[Profile]):
         self.words.object = cards.lines(_where(self._groups))
         self.root.visible = True
         if len(self._groups) > 1:
-            best_two = self._groups[0][0][1], self._groups[1][0][1]
-            self._compute(partial(_profile, race.problem, *best_two), _WAY_FAILED, _WAY_PROGRESS)
+            one, other = (group[0][1].weights for group in self._groups[:2])
+            profile = partial(objective_profile, race.problem, one, other, points=POINTS)
+            self._compute(lambda report: profile(progress=report), _WAY_FAILED, _WAY_PROGRESS)
 
     def _show(self, answer: Profile | None) -> None:
         self.profile = answer
@@ -176,11 +172,6 @@ class MinimaCard(EndedCard[Profile]):
             object=way_figure(self.profile.shares, self.profile.values, names, self.theme), visible=True
         )
         self.between.object = cards.lines(_between(self.profile, names))
-
-
-def _profile(problem: Problem, one: Iterate, other: Iterate, report: ProgressReport) -> Profile:
-    """Return the objective between the weights of two ends."""
-    return objective_profile(problem, one.weights, other.weights, points=POINTS, progress=report)
 
 
 def _where(groups: Sequence[Sequence[End]]) -> str:

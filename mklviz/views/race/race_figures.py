@@ -25,8 +25,7 @@ from mklviz.views.host.frames import LOST_AFTER, Frames, walk_models_once
 from mklviz.views.host.page_session import is_on_page, is_served
 from mklviz.views.look.palette import RunStyle, Theme, readable
 from mklviz.views.look.styles import run_styles, solver_styles
-from mklviz.views.race.components import Chips
-from mklviz.views.race.cursor import CursorDrag
+from mklviz.views.race.components import Chips, CursorDrag
 from mklviz.views.race.figures import Charts, Zooms, add_weights, build_charts
 from mklviz.views.race.race_page import RacePage
 from mklviz.views.race.readings import DrawnRuns, Readings

@@ -27,13 +27,11 @@ from mklviz.views.host.frames import Frames
 from mklviz.views.host.page_session import GIVE_UP_AFTER, is_connected
 from mklviz.views.host.panel_setup import answer_with_lock, remember_defaults
 from mklviz.views.look.palette import LIGHT
-from mklviz.views.race.components import Chips
-from mklviz.views.race.cursor import step_near
+from mklviz.views.race.components import Chips, step_near
 from mklviz.views.race.figures import Charts
-from mklviz.views.race.race_axes import LongRuns, above_box, race_controls
 from mklviz.views.race.race_figures import RaceFigures
 from mklviz.views.race.race_page import LARGE_CHARTS, RacePage
-from mklviz.views.race.race_text import RaceText, Score
+from mklviz.views.race.race_text import LongRuns, RaceText, Score, above_box, race_controls
 from mklviz.views.race.readings import DrawnRuns
 from mklviz.views.session.session import Session
 

@@ -23,8 +23,6 @@ from mklviz.views.form import Alert, Button, File, FormRow, Group, Heading, Sele
 from mklviz.views.sidebar.controls import Section, ValueField, note, say
 from mklviz.views.sidebar.own_table import ACCEPTED, UPLOAD_LIMIT, FileReading, TableChoices, check_size, read_file
 
-__all__ = ["DataPanel", "Shape"]
-
 OWN_FILE, DRAWN = "Your file", "Drawn points"
 _FILE_HELP = (
     "A table (CSV, Excel, Parquet, JSON or ARFF), LIBSVM text, arrays of NumPy (.npz) or MATLAB (.mat), kernel or"

@@ -18,8 +18,6 @@ from mklviz.recipe.choices import TABLE_OPTIONS, digest
 from mklviz.views.form import Button, Expander, FormRow, Group, ProgressBar, Reasons, Select, Switch, TableHead, TextBox
 from mklviz.views.sidebar.controls import note, say
 
-__all__ = ["ACCEPTED", "UPLOAD_LIMIT", "FileReading", "TableChoices", "check_size", "read_file"]
-
 UPLOAD_LIMIT = LIMITS.upload_bytes
 ACCEPTED = ",".join((".csv,.tsv,.txt,.data,.dat,.xlsx,.parquet", *suffixes(), ".gz,.bz2,.xz,.zip"))
 LOOK_SECONDS = 0.05  # between looks whether the file has been read

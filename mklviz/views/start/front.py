@@ -23,7 +23,7 @@ from mklviz.reproduce.recorded import answers_by_paper
 from mklviz.reproduce.statements import how_many_text
 from mklviz.reproduce.verdicts import VERDICTS
 from mklviz.scenarios import Scenario, load_scenario, scenarios
-from mklviz.views.explorer.navigation import CURVE, LESSONS, SECTIONS, address_of
+from mklviz.views.explorer.page import CURVE, LESSONS, SECTIONS, address_of
 from mklviz.views.geometry.map_chart import LOW_AND_HIGH
 from mklviz.views.host.beside import beside
 from mklviz.views.host.solved_paths import SOLVER
@@ -42,8 +42,6 @@ from mklviz.views.links.link import LESSON, ON
 from mklviz.views.look.cards import word_variables
 from mklviz.views.look.palette import DARK, FONT, LIGHT, OF_TEXT, Theme, readable
 from mklviz.views.look.styles import run_styles, verdict_html
-
-__all__ = ["RECORDED", "front_html", "lessons"]
 
 RECORDED = "three-kernels"
 """The scenario whose race runs over the triangle."""

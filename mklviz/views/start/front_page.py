@@ -17,8 +17,7 @@ from mklviz.record.bundle import read_bundle
 from mklviz.scenarios import scenarios
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.explorer.follower import Follower
-from mklviz.views.explorer.navigation import CURVE, EXPLORE, RUNS, SECTIONS, START, Navigation
-from mklviz.views.explorer.page import Frame, build_page
+from mklviz.views.explorer.page import CURVE, EXPLORE, RUNS, SECTIONS, START, Frame, Navigation, build_page
 from mklviz.views.form.inputs import follow
 from mklviz.views.host.page_session import follow_session
 from mklviz.views.host.panel_setup import page_template
@@ -28,8 +27,6 @@ from mklviz.views.look import cards
 from mklviz.views.look.cards import PAGE_SX, WITHOUT_DRAWER
 from mklviz.views.start.front import front_html
 from mklviz.views.tabs import tab_classes
-
-__all__ = ["FrontPage", "get_ready", "open_given", "open_page"]
 
 
 def open_given(explorer: Explorer) -> None:

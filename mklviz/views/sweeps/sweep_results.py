@@ -17,8 +17,8 @@ from mklviz.errors import MklvizError
 from mklviz.record import Trace
 from mklviz.record.store import Store
 from mklviz.sweeps import SweepTable
-from mklviz.sweeps.statistics.intervals import Along, growths, paired_differences, spreads
-from mklviz.sweeps.statistics.outcomes import Outcomes
+from mklviz.sweeps.intervals import Along, growths, paired_differences, spreads
+from mklviz.sweeps.outcomes import Outcomes
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme, swatch
 from mklviz.views.look.styles import written_styles

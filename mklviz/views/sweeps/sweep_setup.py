@@ -24,9 +24,9 @@ from mklviz.record.run_facts import number
 from mklviz.record.store import Store
 from mklviz.sweeps import Member, Sweep, SweepProgress, SweepRun, SweepTable
 from mklviz.sweeps.definition import KEYS, Own
-from mklviz.sweeps.running import duration_text
-from mklviz.sweeps.statistics.intervals import Difference, Spread
-from mklviz.sweeps.statistics.outcomes import Measure, Outcomes
+from mklviz.sweeps.intervals import Difference, Spread
+from mklviz.sweeps.outcomes import Measure, Outcomes
+from mklviz.sweeps.running import duration_text, progress_text
 from mklviz.views.form import Code, FormRow, Group, TextBox
 from mklviz.views.look.palette import RunStyle, run_name
 from mklviz.views.look.styles import MILESTONES, row_html, table_html
@@ -230,26 +230,12 @@ _ONLY = "Cases that one of the two solved and the other did not, or neither: the
 
 def progress_line(progress: SweepProgress, status: str) -> str:
     """Say how far a sweep is, or how it ended, in one sentence."""
-    total, ended = progress.total, progress.done + progress.failed
-    parts = [f"{ended:,} of {counted(total, 'run')} {'has' if total == 1 else 'have'} ended"]
-    if progress.skipped:
-        parts.append(f"{progress.skipped:,} of them before, and skipped")
-    if progress.failed:
-        parts.append(f"{progress.failed:,} failed")
-    if status in ("finished", "failed", "stopped"):
-        if status == "finished" and progress.skipped == total:
-            return f"All {counted(total, 'run')} had finished before: nothing was left to solve."
-        first = {"finished": "Finished", "failed": "Broken off", "stopped": "Stopped"}[status]
-        rest = " Start goes on with the rest." if ended < total else ""
-        return f"{first}: {', '.join(parts)}.{rest}"
-    if progress.running:
-        parts.append(f"{progress.running:,} {'held' if status == 'paused' else 'running'}")
-    if progress.elsewhere:
-        parts.append(f"{progress.elsewhere:,} solved by another process")
-    left = progress.seconds_left
-    if status != "paused" and math.isfinite(left) and ended < total:
-        parts.append(f"about {duration_text(left)} left")
-    return f"{'Paused: ' if status == 'paused' else ''}{', '.join(parts)}."
+    total, words = progress.total, progress_text(progress, "held" if status == "paused" else "running")
+    if status == "finished" and progress.skipped == total:
+        return f"All {counted(total, 'run')} had finished before: nothing was left to solve."
+    first = {"finished": "Finished: ", "failed": "Broken off: ", "stopped": "Stopped: ", "paused": "Paused: "}
+    left = status in ("finished", "failed", "stopped") and progress.done + progress.failed < total
+    return f"{first.get(status, '')}{words}.{' Start goes on with the rest.' if left else ''}"
 
 
 def failures(table: SweepTable) -> list[str]:

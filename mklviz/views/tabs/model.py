@@ -98,9 +98,7 @@ class Model(FigureTab):
             if race is not self._shown[0]:
                 self.bar.set_playing(False)
             self._shown = race, session.theme
-            labels = {style.label: key for key, style in styles.items()}
-            chosen = self.run.value if self.run.value in styles else next(iter(styles), "")
-            self.run.param.update(options=labels, value=chosen)
+            self.run.offer({style.label: key for key, style in styles.items()})
             for card in self.cards:
                 nothing = race is None or session.prepared is None  # a race that has just begun has no step yet
                 card.refuse(None if nothing else card.section.refuses(session))

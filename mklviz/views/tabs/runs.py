@@ -137,7 +137,7 @@ class Runs(Tab):
         self.search.helper_text = races.fault
         lessons = {"all lessons": "", **races.lessons}
         if lessons != self.lesson.options:
-            self.lesson.param.update(options=lessons, value=self.lesson.value if self.lesson.value in lessons else "")
+            self.lesson.offer(lessons)
         self.list.show(races.races, self._session.theme)
         none = _NONE if not races.total else _NONE_FOUND
         shown = counted(len(races.races), "race")

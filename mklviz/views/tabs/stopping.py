@@ -122,10 +122,8 @@ class Stopping(FigureTab):
         others = {name: traces for name, traces in earlier.items() if traces and first not in traces.values()}
         offered = {**({SHOWN: shown} if shown else {}), **others}
         if offered != self._offered:
-            names = {name: name for name in offered}
-            chosen = self.race.value if self.race.value in names else next(iter(names), "")
             self._offered = offered
-            self.race.param.update(options=names, value=chosen)
+            self.race.offer({name: name for name in offered})
 
     def tick(self, now: float) -> None:
         """Show finished replays, and replay the current choice."""
@@ -151,9 +149,7 @@ class Stopping(FigureTab):
             return
         if set(self.run.options.values()) != set(judgement.traces) or self._drawn[:1] != (judgement,):
             self._styles = run_styles(judgement.traces, session.theme)
-            labels = {style.label: key for key, style in self._styles.items()}
-            chosen = self.run.value if self.run.value in judgement.traces else next(iter(judgement.traces))
-            self.run.param.update(options=labels, value=chosen)
+            self.run.offer({style.label: key for key, style in self._styles.items()})
             for heading, (title, why) in zip(self._headings, _CURVES, strict=True):
                 heading.object = cards.heading(title, why, beside=cards.legend(self._styles.values()))
         self._drawn = (judgement, self.run.value)

@@ -279,12 +279,8 @@ class SweepTab(FigureTab):
         if results is not self.results.results:
             self.results.show(results)
         if compared:
-            options = {ALL: "", **dict(zip(results.labels, results.solvers, strict=True))}
-            kept = self.against.value if self.against.value in options.values() else ""
-            self.against.param.update(options=options, value=kept)
-            races = dict(results.races)
-            chosen = self.race.value if self.race.value in races.values() else next(iter(races.values()))
-            self.race.param.update(options=races, value=chosen)
+            self.against.offer({ALL: "", **dict(zip(results.labels, results.solvers, strict=True))})
+            self.race.offer(results.races)
 
     def _pick(self, case: int) -> None:
         """Open the race of a run that was clicked."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from html import escape
-from typing import Any, ClassVar
 
 import numpy as np
 import panel as pn
-import param
 
 from mklviz.analysis.decisions import MOST_POINTS, Lines, level_lines, mesh_over, values_over
 from mklviz.analysis.kernel_weights import sampled
@@ -25,13 +23,12 @@ from mklviz.typing import Array
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.description import Axis, Chart, Column, LineMark, PointMark
 from mklviz.views.form import Button, Form, FormRow
-from mklviz.views.host.beside import CONTROLS, beside
-from mklviz.views.host.components import ScriptedComponent
 from mklviz.views.host.ticks import Polling
 from mklviz.views.look import cards
 from mklviz.views.look.palette import CLASS_MARKERS, RunStyle, Theme, class_colours
 from mklviz.views.look.styles import race_styles
 from mklviz.views.model.lab_charts import curve_tables, curves_chart, lab_figure
+from mklviz.views.race.components import WeightBars
 from mklviz.views.session.session import Session
 from mklviz.views.tabs import FigureTab
 from mklviz.views.tabs._previews import weights_preview
@@ -281,25 +278,3 @@ def _chart(names: tuple[str, ...], mesh: tuple[Array, Array], theme: Theme) -> C
 
 def _zeros(problem: Problem, iterate: Iterate, x: Array, y: Array) -> Lines:
     return level_lines(x, y, values_over(problem, iterate.weights, iterate.dual, x, y), 0.0)
-
-
-class WeightBars(ScriptedComponent):
-    """The bars; `on_change` is called with the weights of all of them, each from 0 to `most`."""
-
-    names = param.List(default=[], doc="The kernels")
-    weights = param.List(default=[], doc="Their weights")
-    most = param.Number(default=1.0, doc="The weight of a bar that is full")
-    shared = param.Boolean(default=True, doc="Whether the weights sum to one")
-    drawn = param.Integer(default=0, doc="How many of the mixes told are drawn, or never will be")
-    on_change: Callable[[Sequence[float]], None] | None = None
-
-    _esm = CONTROLS + beside(__file__, "weight_bars.js")
-    _stylesheets: ClassVar[list[str]] = [beside(__file__, "weight_bars.css")]
-
-    def receive(self, message: Any) -> None:
-        """Hand on weights, if that is what they are."""
-        weights = message.get("weights") if isinstance(message, dict) else None
-        if self.on_change is None or not isinstance(weights, list) or len(weights) != len(self.names):
-            return
-        if all(isinstance(one, (int, float)) and 0.0 <= one <= self.most for one in weights):  # false for nan
-            self.on_change([float(one) for one in weights])

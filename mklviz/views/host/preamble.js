@@ -1,5 +1,6 @@
-// A page that lacks one of its scripts, or was cut off while it was loaded, stays empty; this script says so. It stands in
-// the page itself, before the others.
+// Stands in the page itself, before the scripts of Bokeh and Panel.
+
+// A page that lacks one of its scripts, or was cut off while it was loaded, stays empty; this says so.
 let complete = true, leaves = false
 const unloaded = (address) => {
   const name = new URL(address, location.href).pathname.split("/").at(-1)
@@ -41,4 +42,24 @@ window.WebSocket = class extends WebSocket {
     super(...given)
     this.addEventListener("close", () => window.mklvizConnection || say("its connection was lost while it was loaded", true))
   }
+}
+
+// A button that is pressed is clicked when the mouse is let go, even if the page has moved it meanwhile, as a picture does
+// that is laid out while a person clicks, or has put another in its place, as Start does once it is loaded. Who moves
+// the mouse away takes the press back, as everywhere.
+{
+const AWAY = 20  // pixels
+addEventListener("pointerdown", (down) => {
+  const pressed = down.composedPath().find((node) => node.matches?.("button, a"))
+  if (!down.isTrusted || down.button !== 0 || !pressed || pressed.matches("[role=slider]")) return
+  pressed.setPointerCapture(down.pointerId)
+  pressed.addEventListener("pointermove", function leave({ clientX, clientY, pointerId }) {
+    if (!pressed.hasPointerCapture(pointerId)) return pressed.removeEventListener("pointermove", leave)
+    if (Math.hypot(clientX - down.clientX, clientY - down.clientY) > AWAY) pressed.releasePointerCapture(pointerId)
+  })
+  addEventListener("pointerup", (up) => {
+    const now = up.composedPath().find((node) => node.matches?.("button, a"))
+    if (!pressed.isConnected && now?.textContent === pressed.textContent) now.click()
+  }, { capture: true, once: true })
+}, true)
 }

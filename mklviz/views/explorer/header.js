@@ -3,20 +3,18 @@
 const STANDING = ["start", "lessons", "curve", "claims"]
 const WORDS = ["scenario", "claim", "own"]
 
-export function render({ model, el }) {
+function navigation({ model, el }) {
   const pages = new BroadcastChannel("mklviz-keep")  // to those of this browser
   const front = document.getElementById("mklviz-front")
-  const nav = document.createElement("nav")
-  nav.setAttribute("aria-label", "Pages")
+  const nav = make("nav", "", { ariaLabel: "Pages" })
   const links = Object.fromEntries(model.rows.map(([name, textContent, href]) => {
-    const link = Object.assign(document.createElement("a"), { textContent, href })
+    const link = make("a", "", { textContent, href })
     link.dataset.page = name
     nav.append(link)
     return [name, link]
   }))
   if (model.shared) {
-    const way = { textContent: "Class", href: "./class", target: "_blank", className: "class", title: "Address and code for a class" }
-    nav.append(Object.assign(document.createElement("a"), way))
+    nav.append(make("a", "class", { href: "./class", target: "_blank", title: "Address and code for a class" }, "Class"))
   }
 
   const mark = (section) => {
@@ -89,4 +87,31 @@ export function render({ model, el }) {
   front?.querySelector(".bar")?.remove()  // which the links have taken the place of
   show(model.section)
   painted()
+}
+
+// The list of what keys do, in a dialog.
+const typing = (target) => ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName) && target.type !== "range"
+  && target.type !== "checkbox" && target.type !== "radio" || target.isContentEditable
+
+function keyHelp({ model, el }) {
+  const opener = make("button", "open", { type: "button", title: "What the keys do (?)", ariaHasPopup: "dialog" }, "Keys")
+  const close = make("button", "close", { type: "button", autofocus: true }, "Close")
+  const list = make("dl", "", {}, ...model.rows.flatMap(([keys, does]) => [
+    make("dt", "", {}, ...keys.split(/( |, )/).map((key) => key.trim() && key !== ", " ? make("kbd", "", {}, key) : key)),
+    make("dd", "", {}, does),
+  ]))
+  const dialog = make("dialog", "", {}, make("h2", "", { id: "keys-title" }, "Keys"), list, close)
+  dialog.setAttribute("aria-labelledby", "keys-title")
+  const open = () => { if (!dialog.open) dialog.showModal() }
+  opener.addEventListener("click", open)
+  close.addEventListener("click", () => dialog.close())
+  dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close() })  // beside it
+  const pressed = (event) => {
+    if (event.key !== "?" || event.ctrlKey || event.metaKey || event.altKey || typing(event.composedPath()[0])) return
+    event.preventDefault()
+    open()
+  }
+  document.addEventListener("keydown", pressed)
+  model.on("remove", () => document.removeEventListener("keydown", pressed))
+  el.append(opener, dialog)
 }

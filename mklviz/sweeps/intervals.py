@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import ndtr, stdtrit
 
 from mklviz.errors import ProblemError
-from mklviz.sweeps.statistics.outcomes import Outcomes
+from mklviz.sweeps.outcomes import Outcomes
 from mklviz.typing import Array, Indices
 
 REPLICATES = 2000
