@@ -31,6 +31,7 @@ __all__ = [
     "events_of",
     "find_browser",
     "free_port",
+    "new_page",
     "not_driven",
     "open_app",
     "server",
@@ -262,6 +263,13 @@ class Pages:
         """Close every page."""
         for page in self._pages:
             page.close()
+
+
+def new_page(chromium: Any, **settings: Any) -> Any:
+    """Return a page in a browser that was never here, which waits as patiently as all do."""
+    context = chromium.browser.new_context(**settings)
+    context.set_default_timeout(1e3 * PATIENCE)
+    return context.new_page()
 
 
 def not_driven(reason: str) -> None:

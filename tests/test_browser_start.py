@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from _browser import Server, chromium, events_of, server  # noqa: F401
+from _browser import Server, chromium, events_of, new_page, server  # noqa: F401
 from _waits import wait_for, wait_until_still
 
 from mklviz.views.explorer.navigation import CURVE
@@ -221,6 +221,37 @@ def test_the_first_lesson_takes_the_steps_of_the_papers_example_from_wherever_it
         page.keyboard.press("End")
         assert all("done. Nowhere is the curve more than" in said for said in words(page)), name
     page.close()
+
+
+# each key moves the level, at once; what is asked last is solved once the first answer has been drawn
+HASTE = """(level) => {
+  window.told = []
+  const words = document.querySelector(".panel.level p"), sent = Worker.prototype.postMessage
+  new MutationObserver(() => told.push(words.innerText)).observe(words, { childList: true })
+  let first = true
+  Worker.prototype.postMessage = function (asked) {
+    const now = () => sent.call(this, asked)
+    if (first) now()
+    else requestAnimationFrame(() => requestAnimationFrame(now))
+    first = false
+  }
+  for (let k = 0; k < 9; k++) level.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowDown", shiftKey: true }))
+}"""
+
+
+def test_the_sentence_names_the_level_of_its_own_step_while_the_level_is_moved_on(chromium: Any) -> None:  # noqa: F811
+    page = new_page(chromium, reduced_motion="reduce")
+    page.set_content(f'<div id="loader"></div>{front_html(CURVE)}')
+    page.locator(".page.curve[data-drawn=square]").wait_for()
+    page.get_by_role("button", name="x = 0").click()
+    page.get_by_role("slider", name="Level, by λ").evaluate(HASTE)
+    wait_for(lambda: len(page.evaluate("told")) > 1, "both answers", events_of(page))
+    first, last = (said.replace("\xa0", " ") for said in page.evaluate("told"))
+    assert "the level is 80 %" in first
+    assert not first.endswith("x = 4.")
+    assert "the level is 0 %" in last
+    assert last.endswith("x = 4.")
+    page.context.close()
 
 
 PAINTED = "document.querySelector('.handle .knob') && performance.getEntriesByName('first-contentful-paint').length"
