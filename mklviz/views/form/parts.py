@@ -7,10 +7,12 @@ import base64
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import count
 from typing import Any, ClassVar
 
 import param
+from bokeh.core.property.descriptors import UnsetValueError
 
 from mklviz.limits import ADDRESS
 from mklviz.views.host.beside import CONTROLS, beside
@@ -243,7 +245,8 @@ class Form(ScriptedComponent):
         self._due = False
         self._watch_all()
         parts = [part.describe() for part in self.root.inner if part.visible]
-        self.drawn = json.dumps({"answers": self._answers, "parts": parts})
+        with suppress(UnsetValueError):  # which models have of a page that Bokeh is discarding just now
+            self.drawn = json.dumps({"answers": self._answers, "parts": parts})
 
     def _watch_all(self) -> None:
         """Notice changes of all parts that are there now, and of no others."""
