@@ -26,11 +26,13 @@ __all__ = [
     "App",
     "Pages",
     "Server",
+    "at_rest",
     "chromium",
     "complaints_in",
     "events_of",
     "find_browser",
     "free_port",
+    "middle",
     "new_page",
     "not_driven",
     "open_app",
@@ -57,6 +59,19 @@ CURVES = """() => {
 def events_of(page: Any) -> Callable[[], None]:
     """Return what lets the events of a page in while a test waits."""
     return lambda: page.wait_for_timeout(50)
+
+
+def at_rest(part: Any) -> dict[str, float]:
+    """Return the box of what a locator finds, once it stays where it is."""
+    part.wait_for()
+    box: dict[str, float] = wait_until_still(part.bounding_box, "a part that stays", events_of(part.page), quiet=0.5)
+    return box
+
+
+def middle(part: Any) -> tuple[float, float]:
+    """Return the middle of what a locator finds, once it stays where it is."""
+    box = at_rest(part)
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
 def complaints_in(log: str) -> list[str]:
@@ -179,7 +194,7 @@ class App:
 
         The mouse rests for `rest` milliseconds after it is pressed.
         """
-        box = self.page.locator(".bk-Canvas").nth(figure).bounding_box()
+        box = at_rest(self.page.locator(".bk-Canvas").nth(figure))
         places = [(box["x"] + across * box["width"], box["y"] + down * box["height"]) for across, down in (begin, end)]
         self.page.mouse.move(*places[0])
         self.page.mouse.down()
@@ -198,8 +213,10 @@ class App:
     def choose(self, label: str, option: str) -> None:
         """Choose from the drop-down list called `label` the option that begins with `option`."""
         menu = self.page.get_by_role("combobox", name=re.compile(f"^{label}"))
-        offered = [str(text) for text in menu.locator("option").all_inner_texts()]
-        menu.select_option(label=next(text for text in offered if text.startswith(option)))
+        offered = menu.locator("option").all_inner_texts
+        menu.select_option(
+            label=self.until(lambda: next((text for text in offered() if text.startswith(option)), ""), option)
+        )
 
     def enter(self, label: str, text: str) -> None:
         """Write `text` into the field called `label`."""
@@ -209,8 +226,19 @@ class App:
 
     def until(self, found: Callable[[], T], what: str, patience: float = PATIENCE) -> T:
         """Wait until `found` returns something true; where that is in vain, say how things stand instead."""
+        from playwright.sync_api import Error
+
+        def seen() -> Any:
+            try:
+                return found()
+            except Error as error:
+                if "Execution context was destroyed" in str(error):  # the page is just being loaded anew
+                    return None
+                raise
+
         try:
-            return wait_for(found, what, events_of(self.page), patience)
+            value: T = wait_for(seen, what, events_of(self.page), patience)
+            return value
         except AssertionError as error:
             self.screenshot("in-vain")
             raise AssertionError(f"{error} It says: {self.status!r}; points: {self.points()}.") from None
@@ -222,6 +250,16 @@ class App:
     def until_finished(self) -> None:
         """Wait for the end of the race and for its last words."""
         self.until(lambda: re.search("ha(s|ve) finished|[Ss]topped", self.status), "the end of the race")
+
+    def begun(self) -> dict[str, list[float]]:
+        """Return the CPU seconds of the first two steps of every run, which no two races share."""
+        return {key: times for key, curve in self.curves().items() if len(times := curve["seconds"][:2]) == 2}
+
+    def race_again(self) -> None:
+        """Press Run where curves of another race may be, and wait for the first points that are not theirs."""
+        before = self.begun()
+        self.press("Run")
+        self.until(lambda: (now := self.begun()) and all(now[key] != before.get(key) for key in now), "another race")
 
     def settled(self, quiet: float = 1.0) -> dict[str, int]:
         """Wait until no curve has grown for `quiet` seconds; return the numbers of points."""
