@@ -36,6 +36,7 @@ __all__ = [
     "new_page",
     "not_driven",
     "open_app",
+    "serious",
     "server",
 ]
 
@@ -72,6 +73,23 @@ def middle(part: Any) -> tuple[float, float]:
     """Return the middle of what a locator finds, once it stays where it is."""
     box = at_rest(part)
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def serious(page: Any) -> list[str]:
+    """Return what axe-core calls serious or critical, once the page rests and its colours have faded."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    for _ in range(5):
+        wait_until_still(lambda: page.inner_text("body"), "what is read to rest", events_of(page))
+        violations = Axe().run(page).response["violations"]
+        grave = [violation for violation in violations if violation["impact"] in ("serious", "critical")]
+        if not grave:
+            break
+    return [
+        f"{v['id']} ({v['impact']}): {v['help']}\n  "
+        + "\n  ".join(f"{node['html'][:150]} {node['failureSummary']}" for node in v["nodes"][:6])
+        for v in grave
+    ]
 
 
 def complaints_in(log: str) -> list[str]:
