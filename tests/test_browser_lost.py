@@ -57,9 +57,9 @@ class Own:
         self._log.write_text("")
 
 
-@pytest.fixture
-def own(tmp_path: Path) -> Iterator[Own]:
-    running = Own(tmp_path)
+@pytest.fixture(scope="module")  # which one test starts again
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Own]:
+    running = Own(tmp_path_factory.mktemp("own"))
     yield running
     running.end()
 

@@ -53,7 +53,7 @@ def test_paths_run_in_the_html_itself_and_can_be_stopped(chromium: Any, server: 
     page = new_page(chromium, viewport={"width": 1280, "height": 720})
     page.route("**/static/**", lambda route: route.abort())  # no script of the dashboard comes
     page.goto(f"http://127.0.0.1:{server.port}/explorer", wait_until="commit")
-    page.wait_for_function(f"{START_DRAWN} > 2 && (document.querySelector('#mklviz-front .play').click(), true)")
+    page.wait_for_function(f"{START_DRAWN} > 2 && (document.querySelector('#mklviz-front .map .play').click(), true)")
     page.get_by_role("button", name="Play", exact=True).wait_for()
     before = wait_until_still(lambda: page.evaluate(START_DRAWN), "paths that are held", events_of(page))
     page.get_by_role("button", name="Play", exact=True).click()

@@ -21,8 +21,6 @@ from mklviz.solvers.spg import Spg
 from mklviz.typing import Array
 from mklviz.views import host
 
-pytestmark = pytest.mark.browser
-
 MODULE = Path(host.__file__).with_name("mkl.js")
 EXACT = 1e-12  # tolerance of SVMs
 FINEST = 1e-10  # that of SPG, which goes no further
@@ -175,7 +173,8 @@ def disagreements(page: Any, seeds: range) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "first", [pytest.param(first, marks=[pytest.mark.full] * (first > 0)) for first in range(0, PROBLEMS, 30)]
+    "first",  # all but the first are full, and that alone: what is marked both ways would run twice
+    [pytest.param(first, marks=pytest.mark.full if first else pytest.mark.browser) for first in range(0, PROBLEMS, 30)],
 )
 def test_each_step_is_that_of_python(page: Any, first: int) -> None:
     assert disagreements(page, range(first, first + 30)) == []
