@@ -26,13 +26,17 @@ __all__ = [
     "App",
     "Pages",
     "Server",
+    "at_rest",
     "chromium",
     "complaints_in",
     "events_of",
     "find_browser",
     "free_port",
+    "middle",
+    "new_page",
     "not_driven",
     "open_app",
+    "serious",
     "server",
 ]
 
@@ -56,6 +60,36 @@ CURVES = """() => {
 def events_of(page: Any) -> Callable[[], None]:
     """Return what lets the events of a page in while a test waits."""
     return lambda: page.wait_for_timeout(50)
+
+
+def at_rest(part: Any) -> dict[str, float]:
+    """Return the box of what a locator finds, once it stays where it is."""
+    part.wait_for()
+    box: dict[str, float] = wait_until_still(part.bounding_box, "a part that stays", events_of(part.page), quiet=0.5)
+    return box
+
+
+def middle(part: Any) -> tuple[float, float]:
+    """Return the middle of what a locator finds, once it stays where it is."""
+    box = at_rest(part)
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def serious(page: Any) -> list[str]:
+    """Return what axe-core calls serious or critical, once the page rests and its colours have faded."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    for _ in range(5):
+        wait_until_still(lambda: page.inner_text("body"), "what is read to rest", events_of(page))
+        violations = Axe().run(page).response["violations"]
+        grave = [violation for violation in violations if violation["impact"] in ("serious", "critical")]
+        if not grave:
+            break
+    return [
+        f"{v['id']} ({v['impact']}): {v['help']}\n  "
+        + "\n  ".join(f"{node['html'][:150]} {node['failureSummary']}" for node in v["nodes"][:6])
+        for v in grave
+    ]
 
 
 def complaints_in(log: str) -> list[str]:
@@ -178,7 +212,7 @@ class App:
 
         The mouse rests for `rest` milliseconds after it is pressed.
         """
-        box = self.page.locator(".bk-Canvas").nth(figure).bounding_box()
+        box = at_rest(self.page.locator(".bk-Canvas").nth(figure))
         places = [(box["x"] + across * box["width"], box["y"] + down * box["height"]) for across, down in (begin, end)]
         self.page.mouse.move(*places[0])
         self.page.mouse.down()
@@ -197,8 +231,10 @@ class App:
     def choose(self, label: str, option: str) -> None:
         """Choose from the drop-down list called `label` the option that begins with `option`."""
         menu = self.page.get_by_role("combobox", name=re.compile(f"^{label}"))
-        offered = [str(text) for text in menu.locator("option").all_inner_texts()]
-        menu.select_option(label=next(text for text in offered if text.startswith(option)))
+        offered = menu.locator("option").all_inner_texts
+        menu.select_option(
+            label=self.until(lambda: next((text for text in offered() if text.startswith(option)), ""), option)
+        )
 
     def enter(self, label: str, text: str) -> None:
         """Write `text` into the field called `label`."""
@@ -208,8 +244,19 @@ class App:
 
     def until(self, found: Callable[[], T], what: str, patience: float = PATIENCE) -> T:
         """Wait until `found` returns something true; where that is in vain, say how things stand instead."""
+        from playwright.sync_api import Error
+
+        def seen() -> Any:
+            try:
+                return found()
+            except Error as error:
+                if "Execution context was destroyed" in str(error):  # the page is just being loaded anew
+                    return None
+                raise
+
         try:
-            return wait_for(found, what, events_of(self.page), patience)
+            value: T = wait_for(seen, what, events_of(self.page), patience)
+            return value
         except AssertionError as error:
             self.screenshot("in-vain")
             raise AssertionError(f"{error} It says: {self.status!r}; points: {self.points()}.") from None
@@ -221,6 +268,16 @@ class App:
     def until_finished(self) -> None:
         """Wait for the end of the race and for its last words."""
         self.until(lambda: re.search("ha(s|ve) finished|[Ss]topped", self.status), "the end of the race")
+
+    def begun(self) -> dict[str, list[float]]:
+        """Return the CPU seconds of the first two steps of every run, which no two races share."""
+        return {key: times for key, curve in self.curves().items() if len(times := curve["seconds"][:2]) == 2}
+
+    def race_again(self) -> None:
+        """Press Run where curves of another race may be, and wait for the first points that are not theirs."""
+        before = self.begun()
+        self.press("Run")
+        self.until(lambda: (now := self.begun()) and all(now[key] != before.get(key) for key in now), "another race")
 
     def settled(self, quiet: float = 1.0) -> dict[str, int]:
         """Wait until no curve has grown for `quiet` seconds; return the numbers of points."""
@@ -262,6 +319,13 @@ class Pages:
         """Close every page."""
         for page in self._pages:
             page.close()
+
+
+def new_page(chromium: Any, **settings: Any) -> Any:
+    """Return a page in a browser that was never here, which waits as patiently as all do."""
+    context = chromium.browser.new_context(**settings)
+    context.set_default_timeout(1e3 * PATIENCE)
+    return context.new_page()
 
 
 def not_driven(reason: str) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _browser import Server, events_of
-from _waits import PATIENCE, wait_for
+from _browser import Server, events_of, new_page
+from _waits import wait_for
 
 pytestmark = pytest.mark.browser
 
@@ -65,10 +65,9 @@ def new_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ser
 
 def first_page(chromium: Any, server: Server) -> tuple[Any, list[str]]:
     """Open a page in a browser that was never here; return it, and the errors that it will log."""
-    page = chromium.browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+    page = new_page(chromium, viewport={"width": 1280, "height": 800})
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
-    page.set_default_timeout(1e3 * PATIENCE)
     page.goto(f"http://127.0.0.1:{server.port}/explorer", wait_until="commit")
     page.locator(".way.first").wait_for()
     return page, errors
@@ -79,7 +78,7 @@ def test_what_changes_while_views_are_built_is_seen(chromium: Any, server: Serve
     page.locator("#mklviz-front .bar").wait_for(state="detached")
     page.evaluate(MEANWHILE)
     wait_for(lambda: page.evaluate(SEEN), "what came meanwhile", events_of(page))
-    assert not page.evaluate(LOST)
+    views_stand(page)
     assert not errors
     page.context.close()
 
@@ -118,7 +117,7 @@ def all_land(chromium: Any, server: Server, seed: int) -> None:
         page.wait_for_function("(moment) => performance.now() > moment", arg=chance.uniform(0, 5000))
         page.locator(place).click(no_wait_after=True)
         shown(page)
-        wait_for(lambda page=page: not page.evaluate(LOST), f"every view after {place}", events_of(page))
+        views_stand(page)
         assert not errors, (place, errors)
         page.context.close()
 
@@ -171,6 +170,12 @@ def loaded(page: Any) -> None:
     page.locator("#loader").wait_for(state="hidden")
 
 
+def raced(page: Any) -> None:
+    """Wait for a race, or for the end of one that was short."""
+    stop, ended = page.get_by_role("button", name="Stop", exact=True), page.get_by_text(" finished").first
+    wait_for(lambda: (stop.count() and stop.is_enabled()) or ended.is_visible(), "the race", events_of(page))
+
+
 def views_stand(page: Any) -> None:
     wait_for(lambda: not page.evaluate(LOST), "every view", events_of(page))
 
@@ -183,8 +188,7 @@ def test_a_key_pressed_before_the_dashboard_stands_is_answered_when_it_does(
     loaded(page)
     page.evaluate(DEAF)
     assert "Opening Race on real data … then Run" in page.evaluate(PRESSED, [RACE, " "])
-    stop = page.get_by_role("button", name="Stop", exact=True)
-    wait_for(lambda: stop.count() and stop.is_enabled(), "the race", events_of(page))
+    raced(page)
     views_stand(page)
     assert not errors
     page.context.close()
@@ -194,17 +198,14 @@ def test_a_key_pressed_behind_a_link_that_loads_another_page_is_answered_there(
     chromium: Any,
     server: Server,
 ) -> None:
-    context = chromium.browser.new_context()
-    page = context.new_page()
-    page.set_default_timeout(1e3 * PATIENCE)
+    page = new_page(chromium)
     page.route("**/static/**", lambda route: route.abort())  # no script of the dashboard comes
     page.goto(f"http://127.0.0.1:{server.port}/explorer", wait_until="commit")
     page.locator(RACE).wait_for()
     page.unroute("**/static/**")
     page.evaluate(PRESSED, [RACE, " "])
-    stop = page.get_by_role("button", name="Stop", exact=True)
-    wait_for(lambda: stop.count() and stop.is_enabled(), "the race", events_of(page))
-    context.close()
+    raced(page)
+    page.context.close()
 
 
 def test_who_goes_back_while_the_dashboard_is_built_stays_there_and_finds_it_built(
@@ -276,8 +277,7 @@ def test_who_follows_a_race_sees_all_of_it_whenever_the_page_was_opened(open_app
     for step in (None, app.until_running, app.until_finished):
         if step is not None:
             step()
-        page = chromium.browser.new_context().new_page()
-        page.set_default_timeout(1e3 * PATIENCE)
+        page = new_page(chromium)
         page.goto(link, wait_until="commit")
         page.get_by_role("tab", name="Geometry").click()
         page.get_by_role("tab", name="Geometry", selected=True).wait_for()

@@ -42,16 +42,15 @@ def test_a_recording_is_seen_until_the_first_solver_is_ready(chromium: Any, new_
     app = pages.open(new_machine.url().replace("?pace=0", "?pace=50"))
     app.press("Run")
     app.until(lambda: max(app.points().values(), default=0) > 20 and app.status == YOURS_FOLLOWS, "the recording")
-    assert marks(app) == 6  # five figures and the weights
+    app.until(lambda: marks(app) == 6, "the marks of five figures and of the weights")
     assert "appears here" in app.page.locator("table.results").first.inner_text()
     app.screenshot("cold-recording")
     app.until(lambda: max(app.points().values()) == 121, "the recording's end")
     before = app.settled() and ends(app)
     app.until(lambda: marks(app) == 0 and max(app.points().values(), default=0) > 2, "the first points of the race")
-    live = ends(app)
-    assert {name: ends[0] for name, ends in live.items()} == {name: ends[0] for name, ends in before.items()}
+    app.until(lambda: [end for end, *_ in ends(app).values()] == [end for end, *_ in before.values()], "the same axes")
     app.screenshot("cold-live")
     app.until_finished()
-    assert app.row("silp")[2] == "120"
+    app.until(lambda: app.row("silp")[2:3] == ["120"], "the last step in the table")
     pages.close()
     assert not pages.errors, "\n".join(pages.errors)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from _browser import App
+from _browser import App, at_rest, middle
 
 pytestmark = pytest.mark.browser
 Open = Callable[..., App]
@@ -36,13 +36,14 @@ def test_a_race_begins_where_the_start_of_a_large_problem_is_let_go(open_app: Op
     app = open_app(solvers="silp,level,spg", iterations=12)
     app.press("Run")
     app.until_finished()
+    app.settled()
     app.page.get_by_role("tab", name="Geometry").click()
     handle = app.page.get_by_role("slider", name="Start of the paths")
     handle.wait_for()
+    before = app.still(lambda: table(app, "map-path-silp"), "the whole path")
     handle.scroll_into_view_if_needed()
-    box = app.still(handle.bounding_box, "the handle where it stays")
-    before, stood = table(app, "map-path-silp"), handle.get_attribute("style")
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    x, y = middle(handle)
+    stood = handle.get_attribute("style")
     app.page.mouse.move(x, y)
     app.page.mouse.down()
     app.page.mouse.move(x + 75, y - 45, steps=4)
@@ -69,26 +70,22 @@ def test_the_score_of_a_mix_follows_the_bar_that_is_dragged(open_app: Open) -> N
     app.page.get_by_role("tab", name="Your mix").click()
     bars = app.page.get_by_role("group", name="Kernel weights of your mix").get_by_role("slider")
     app.until(lambda: "Your mix" in table(app, "mix-above-lines").get("label", []), "the line of equal weights")
-    box = bars.first.bounding_box()
+    box = at_rest(bars.first)
     y = box["y"] + box["height"] / 2
     app.page.mouse.move(box["x"] + 0.1 * box["width"], y)
     app.page.mouse.down()
     seen = [drawn_mix(app)]
     for share in (0.3, 0.5, 0.7):
         app.page.mouse.move(box["x"] + share * box["width"], y, steps=3)
-        app.until(
-            lambda: drawn_mix(app) not in seen,
-            "the line of the mix that is dragged",
-        )
+        app.until(lambda: drawn_mix(app) not in seen, "the line of the mix that is dragged")
         seen.append(drawn_mix(app))
     app.screenshot("drag-mix-1280")
     app.page.mouse.up()
     app.page.get_by_text("above the best proven lower bound").first.wait_for()
-    words = app.until(lambda: bars.first.get_attribute("aria-valuetext"), "words for who cannot see")
+    words = app.still(lambda: bars.first.get_attribute("aria-valuetext"), "words for who cannot see")
+    assert words
     bars.first.press("ArrowLeft")
-    app.until(
-        lambda: bars.first.get_attribute("aria-valuetext") != words, "the bar that an arrow key moved", patience=20
-    )
+    app.until(lambda: bars.first.get_attribute("aria-valuetext") != words, "the bar that an arrow key moved")
 
 
 def test_a_knob_is_solved_again_while_it_is_dragged(open_app: Open) -> None:
@@ -98,7 +95,7 @@ def test_a_knob_is_solved_again_while_it_is_dragged(open_app: Open) -> None:
     app.page.get_by_role("tab", name="Knobs").click()
     app.until(lambda: "λ = 0.9" in table(app, "knob-gap-lines").get("label", []), "the curve of the first position")
     knob = app.page.get_by_role("slider", name="λ")
-    box = knob.bounding_box()
+    box = at_rest(knob)
     y = box["y"] + box["height"] / 2
     app.page.mouse.move(box["x"] + 0.7 * box["width"], y)
     app.page.mouse.down()
@@ -119,9 +116,7 @@ def test_the_cursor_goes_with_the_mouse_that_is_dragged_on_a_figure(open_app: Op
     app.page.get_by_role("tab", name="Timeline").click()
     slider = app.page.get_by_role("slider", name="Step")
     app.until(lambda: slider.input_value() == "30", "the cursor at the end")
-    canvas = app.page.locator(".bk-Canvas:visible").first
-    canvas.wait_for()
-    box = canvas.bounding_box()
+    box = at_rest(app.page.locator(".bk-Canvas:visible").first)
     y = box["y"] + box["height"] / 2
     app.page.mouse.move(box["x"] + 0.8 * box["width"], y)
     app.page.mouse.down()
@@ -137,7 +132,8 @@ def test_the_cursor_goes_with_the_mouse_that_is_dragged_on_a_figure(open_app: Op
 
 SEEN = """(x) => {
   const [figure, view] = [...Bokeh.documents[0].all_models].filter((m) => m.type === "Figure" && m.name === "gap")
-    .map((m) => [m, Bokeh.index.find_one(m)]).find(([, view]) => view?.el.getBoundingClientRect().width > 0)
+    .map((m) => [m, Bokeh.index.find_one(m)]).find(([, view]) => view?.el.getBoundingClientRect().width > 0) ?? []
+  if (!figure) return null  // it is being laid out
   const { left, top } = view.el.getBoundingClientRect(), { data } = figure.renderers
     .map(({ data_source }) => data_source).find(({ name }) => name === "marks")
   return { lines: Array.from(data.get?.("svm_solves") ?? data.svm_solves), end: figure.x_range.end,
@@ -148,7 +144,7 @@ SEEN = """(x) => {
 
 def seen(app: App, x: float = 1.0) -> dict[str, Any]:
     """Return how the figure of the gap stands, and the place of `x` on the screen."""
-    found: dict[str, Any] = app.page.evaluate(SEEN, x)
+    found: dict[str, Any] = app.until(lambda: app.page.evaluate(SEEN, x), "the figure of the gap")
     return found
 
 
@@ -162,6 +158,7 @@ def test_a_line_of_the_cursor_is_dragged_on_the_race_and_elsewhere_a_drag_zooms(
     app = open_app(solvers="level,spg", iterations=30)
     app.press("Run")
     app.until_finished()
+    app.settled()
     app.page.get_by_role("tab", name="Timeline").click()
     slider = app.page.get_by_role("slider", name="Step")
     app.until(lambda: slider.input_value() == "30", "the cursor at the end")
@@ -172,6 +169,7 @@ def test_a_line_of_the_cursor_is_dragged_on_the_race_and_elsewhere_a_drag_zooms(
     app.press("SVM solves")
     solves = app.curves()["spg"]["svm_solves"]
     app.until(lambda: seen(app)["lines"][1] == solves[20], "the lines of the cursor")
+    app.still(lambda: seen(app, solves[20]), "the figure where it stays")
     app.until(lambda: not pointed(app, solves[20])["zooms"], "the tool that zooms to be put away")
     app.page.mouse.down()
     app.page.mouse.move(*seen(app, solves[10])["place"], steps=8)
@@ -179,7 +177,7 @@ def test_a_line_of_the_cursor_is_dragged_on_the_race_and_elsewhere_a_drag_zooms(
     app.screenshot("drag-line-1280")
     app.page.mouse.up()
     app.until(lambda: pointed(app, solves[25])["zooms"], "the tool that zooms")
-    before = seen(app)["end"]
+    before = app.still(lambda: seen(app, solves[25]), "the figure where it stays")["end"]
     app.page.mouse.down()
     across, down = seen(app, solves[15])["place"]
     app.page.mouse.move(across, down + 40, steps=8)

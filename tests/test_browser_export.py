@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from _browser import chromium  # noqa: F401
+from _browser import at_rest, chromium, events_of  # noqa: F401
 from _problems import problem
+from _waits import wait_for
 from test_lab_page import LAM, solved
 
 import mklviz as mv
@@ -49,6 +50,14 @@ def page(race: Race, chromium: Any, tmp_path: Path) -> Iterator[Any]:  # noqa: F
     opened.close()
 
 
+# notes what the button shows while a race plays, which may be over before anybody looks
+SHOWN = """() => {
+  const button = [...document.querySelectorAll("button")].find((each) => each.textContent === "Play")
+  window.shown = []
+  new MutationObserver(() => shown.push(button.textContent)).observe(button, { childList: true })
+}"""
+
+
 def last(race: Race) -> int:
     return max(len(trace) for trace in race.traces.values()) - 1
 
@@ -57,13 +66,18 @@ def said(page: Any) -> list[str]:
     return [str(text) for text in page.locator(".deeds dd").all_inner_texts()]
 
 
+def until(page: Any, found: Callable[[], object], what: str) -> None:
+    wait_for(found, what, events_of(page))
+
+
 def test_the_slider_moves_narration_table_and_figures(page: Any, race: Race) -> None:
     slider = page.get_by_role("slider", name="Step")
     assert slider.input_value() == str(last(race))
     assert page.locator(".at").count() == 0  # at the end nothing stands in the curves
     slider.fill("2")
     runs = race.runs
-    assert said(page) == [runs[key].solver.narrate(runs[key].trace[1], runs[key].trace[2]) for key in runs]
+    told = [runs[key].solver.narrate(runs[key].trace[1], runs[key].trace[2]) for key in runs]
+    until(page, lambda: said(page) == told, "the words of the second step")
     cells = page.locator("tbody tr").first.locator("td").all_inner_texts()
     assert cells[0] == "at this step"
     assert cells[1:3] == ["2", str(runs["silp"].trace[2].svm_solves)]
@@ -73,22 +87,25 @@ def test_the_slider_moves_narration_table_and_figures(page: Any, race: Race) -> 
 
 def test_keys_go_from_step_to_step_and_the_space_bar_plays(page: Any, race: Race) -> None:
     page.keyboard.press("Home")
-    assert page.locator("output").inner_text().startswith("step 0 of")
+    until(page, lambda: page.locator("output").inner_text().startswith("step 0 of"), "the first step")
     assert "start" in said(page)[0]
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowLeft")
-    assert page.locator("output").inner_text().startswith("step 1 of")
+    until(page, lambda: page.locator("output").inner_text().startswith("step 1 of"), "the step after")
+    page.evaluate(SHOWN)
     page.keyboard.press("Space")
-    page.get_by_role("button", name="Hold").wait_for()
     page.wait_for_function("last => document.querySelector('input[type=range]').value === String(last)", arg=last(race))
     page.get_by_role("button", name="Play").wait_for()
+    assert page.evaluate("shown") == ["Hold", "Play"]
 
 
 def test_a_place_in_a_figure_can_be_pointed_at(page: Any, race: Race) -> None:
-    box = page.locator(".plot").first.bounding_box()
+    box = at_rest(page.locator(".plot").first)
     page.mouse.click(box["x"] + 54 + 0.5 * (box["width"] - 66), box["y"] + 80)
-    assert page.get_by_role("slider").input_value() == str(round(last(race) / 2))
+    step = str(round(last(race) / 2))
+    until(page, lambda: page.get_by_role("slider").input_value() == step, "the step in the middle")
+    assert page.locator("output").inner_text().startswith(f"step {step} of")
 
 
 def test_the_page_has_the_ticks_and_the_numbers_of_the_pictures(page: Any) -> None:
@@ -107,17 +124,18 @@ def test_the_page_has_the_ticks_and_the_numbers_of_the_pictures(page: Any) -> No
 
 def test_axes_and_solvers_can_be_chosen_and_pages_are_dark_where_they_are(page: Any) -> None:
     page.get_by_role("combobox", name="Horizontal axis").select_option("seconds")
-    assert "CPU seconds" in page.locator(".plot text").all_text_contents()
+    until(page, lambda: "CPU seconds" in page.locator(".plot text").all_text_contents(), "the other axis")
     page.get_by_role("combobox", name="Objective").select_option("objective")
-    assert page.get_by_role("heading", name="Objective", exact=True).count() == 1
+    page.get_by_role("heading", name="Objective", exact=True).wait_for()
     page.get_by_role("combobox", name="Objective").select_option("above")
-    assert page.get_by_role("heading", name="Objective above the best bound").count() == 1
+    page.get_by_role("heading", name="Objective above the best bound").wait_for()
     page.get_by_role("button", name="SILP").click()
-    assert page.get_by_role("button", name="SILP").get_attribute("aria-pressed") == "false"
-    assert page.locator(".deeds dt").all_inner_texts() == ["Level"]
+    page.get_by_role("button", name="SILP", pressed=False).wait_for()
+    until(page, lambda: page.locator(".deeds dt").all_inner_texts() == ["Level"], "the words of Level alone")
     light = page.evaluate("getComputedStyle(document.body).backgroundColor")
     page.emulate_media(color_scheme="dark")
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != light
+    until(page, lambda: page.evaluate("getComputedStyle(document.body).backgroundColor") != light, "a dark page")
+    assert page.locator(".plot").first.is_visible()
 
 
 def test_the_start_of_a_race_of_three_kernels_is_dragged_in_its_page(chromium: Any, tmp_path: Path) -> None:  # noqa: F811
@@ -126,7 +144,6 @@ def test_the_start_of_a_race_of_three_kernels_is_dragged_in_its_page(chromium: A
     opened, errors = chromium.new_page(), []
     opened.on("console", lambda message: errors.append(message.text))
     opened.on("pageerror", lambda error: errors.append(str(error)))
-    opened.emulate_media(reduced_motion="reduce")
     opened.goto(path.as_uri())
     opened.get_by_role("slider", name="Start of the solvers").press("Shift+ArrowLeft")
     opened.get_by_text(re.compile(r"SILP: \d+ solves.*; Level: \d+.*; SPG: \d+")).wait_for()
@@ -137,8 +154,6 @@ def test_the_start_of_a_race_of_three_kernels_is_dragged_in_its_page(chromium: A
 
 
 def test_a_laboratory_is_drawn_anew_at_every_position_of_its_knob(chromium: Any, tmp_path: Path) -> None:  # noqa: F811
-    from playwright.sync_api import expect
-
     grid, places = solved(LAM)
     path = tmp_path / "lab.html"
     path.write_text(lab_page(grid, places), encoding="utf-8")
@@ -146,13 +161,17 @@ def test_a_laboratory_is_drawn_anew_at_every_position_of_its_knob(chromium: Any,
     opened.on("pageerror", lambda error: errors.append(str(error)))
     opened.on("request", lambda request: asked.append(request.url))
     opened.goto(path.as_uri())
+
+    def cells() -> list[str]:
+        return [str(row.locator("td").nth(column).inner_text()) for column in (2, 5)]
+
     slider, row = opened.get_by_role("slider", name="Level's λ"), opened.locator("tbody tr").nth(1)
     assert slider.get_attribute("aria-valuetext") == "λ = 0.9"
     for position, place in enumerate(places):
         slider.fill(str(position))
         trace = place["level"]
-        expect(row.locator("td").nth(2)).to_have_text(f"{trace.final.svm_solves}")
-        expect(row.locator("td").nth(5)).to_have_text(f"{100 * trace.gap[-1]:.2f} %")
+        told = [f"{trace.final.svm_solves}", f"{100 * trace.gap[-1]:.2f} %"]
+        until(opened, lambda told=told: cells() == told, f"the numbers of position {position}")
         if position == 0:
             assert opened.locator(".plot").first.locator("path[style*='opacity: 0.35']").count() == 1  # of 0.9, before
     assert (asked, errors) == ([path.as_uri()], [])

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from _browser import App
+from _browser import App, at_rest
 
 pytestmark = pytest.mark.browser
 Open = Callable[..., App]
@@ -18,28 +18,32 @@ def test_a_text_that_is_no_value_says_so_under_its_field_until_it_is_one(open_ap
     said = app.page.get_by_role("alert").filter(has_text="C must be a positive number")
     app.enter("C$", "-3")
     said.wait_for()
-    assert field.get_attribute("aria-invalid") == "true"
+    app.until(lambda: field.get_attribute("aria-invalid") == "true", "the field to be marked")
     app.until(app.button("Run").is_disabled, "Run to be off")
     app.enter("C$", "5")
     said.wait_for(state="detached")
-    assert field.get_attribute("aria-invalid") is None
+    app.until(lambda: field.get_attribute("aria-invalid") is None, "the mark to go")
     app.until(app.button("Run").is_enabled, "Run to be on")
 
 
 def test_a_choice_is_shown_as_chosen(open_app: Open) -> None:
     app = open_app(solvers="level", iterations=4)
     solves, iteration = app.button("SVM solves"), app.button("iteration")
-    assert (iteration.get_attribute("aria-pressed"), solves.get_attribute("aria-pressed")) == ("true", "false")
+    both = [iteration, solves]
+
+    def pressed() -> list[str | None]:
+        return [button.get_attribute("aria-pressed") for button in both]
+
+    app.until(lambda: pressed() == ["true", "false"], "the choice at first")
     solves.click()
-    assert (iteration.get_attribute("aria-pressed"), solves.get_attribute("aria-pressed")) == ("false", "true")
-    app.settled()
-    assert solves.get_attribute("aria-pressed") == "true"
+    app.until(lambda: pressed() == ["false", "true"], "the choice that was clicked on")
+    assert app.still(pressed, "the choice after the answer") == ["false", "true"]
 
 
 def test_a_solver_that_cannot_follow_keeps_the_focus_and_says_why(open_app: Open) -> None:
     app = open_app(solvers="level", iterations=4)
     chip = app.page.get_by_role("button", name="OBSCURE", exact=True)
-    assert chip.is_disabled()
+    app.until(chip.is_disabled, "the solver to be off")
     assert "not the simplex" in (chip.get_attribute("aria-description") or "")
     chip.hover()
     app.page.locator(".tip:popover-open").filter(has_text="not the simplex").wait_for()
@@ -67,6 +71,7 @@ def test_the_help_of_a_file_goes_when_one_is_chosen_and_comes_back_when_it_is_po
     tip.wait_for(state="detached")
     app.page.get_by_text("4 samples, 2 features").wait_for()
     app.page.mouse.move(640, 700)
+    at_rest(button)
     button.hover()
     tip.wait_for()
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _browser import ROOT, App, Pages, Server, complaints_in, events_of, free_port
+from _browser import ROOT, App, Pages, Server, complaints_in, events_of, free_port, new_page
 from _waits import PATIENCE, wait_for
 
 pytestmark = pytest.mark.browser
@@ -35,65 +35,25 @@ def gated(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[str]:
     assert not complaints_in(log.read_text()), log.read_text()
 
 
-def test_who_gives_the_code_can_race_and_the_policy_is_never_in_the_way(chromium: Any, gated: str) -> None:
+def test_who_gives_the_code_has_a_complete_page_in_which_nothing_that_a_person_does_is_refused(
+    chromium: Any, gated: str, tmp_path: Path
+) -> None:
+    rows = "".join(f"{i / 7},{i % 7 / 3},{'yes' if i % 2 else 'no'}\n" for i in range(60_000))
+    (tmp_path / "mine.csv").write_text(f"a,b,class\n{rows}")  # more than one piece of half a megabyte
     pages = Pages(chromium)
     try:
-        stranger = chromium.new_page()
+        first = pages.open(f"{gated}?code=blackboard&page=explore")  # of a fresh class
+        assert first.status.startswith("Press Run")
+        assert not pages.errors
+        stranger = new_page(chromium)
         stranger.goto(gated)
         assert "opens with a code" in stranger.inner_text("body")
         stranger.fill("input", "blackboard")
         stranger.click("button")
         stranger.get_by_role("link", name="Explore").first.wait_for()
         assert "code" not in stranger.url
-        stranger.close()
-        app = pages.open(f"{gated}?recipe=data=heart;solvers=level;max-iter=20")
-        app.press("Run")
-        app.until_finished()
-        assert not pages.errors
-    finally:
-        pages.close()
-
-
-@pytest.mark.parametrize("gated", ["2"], indirect=True)
-def test_a_visitor_sees_his_own_races_and_his_switch_is_for_his_own_browser(chromium: Any, gated: str) -> None:
-    """The recipe of a link stands in for A's own."""
-    race, browser = "recipe=data=heart;solvers=level;max-iter=20", chromium.browser
-    contexts = [browser.new_context(), browser.new_context()]
-    ours, theirs = map(Pages, contexts)
-    rows, keep = ".row[data-id]", "Keep my races"
-    try:
-        away, before = (pages.open(f"{gated}?code=blackboard&{race}") for pages in (theirs, ours))
-        switch = ours.open(f"{gated}?code=blackboard&page=runs", button="Open").page.get_by_role("switch", name=keep)
-        switch.click()
-        for app in (away, before):
-            app.press("Run")
-            app.until_finished()
-        theirs_too = theirs.open(f"{gated}?page=runs", button="Open").page
-        wait_for(lambda: theirs_too.locator(rows).count() == 1, "the race of the other", events_of(theirs_too))
-        assert theirs_too.get_by_role("switch", name=keep).is_checked()
-        again = ours.open(f"{gated}?page=runs", button="Open").page
-        wait_for(lambda: not again.get_by_role("switch", name=keep).is_checked(), "the switch", events_of(again))
-        again.get_by_text("No race is saved here yet").wait_for()
-        for query in ("follow=nobody", away.page.url.partition("?")[2]):
-            other = contexts[0].new_page()
-            other.goto(f"{gated}?{query}")
-            wait_for(lambda: other.get_by_role("tab", name="Runs").count(), "the tabs", events_of(other))  # noqa: B023
-            other.get_by_role("tab", name="Runs").first.click()
-            other.get_by_text("No race is saved here yet").first.wait_for(timeout=1e3 * PATIENCE)
-            assert other.locator(rows).count() == 0
-            other.close()
-        assert not ours.errors + theirs.errors
-    finally:
-        for context in contexts:
-            context.close()
-
-
-def test_nothing_that_a_person_does_is_refused(chromium: Any, gated: str, tmp_path: Path) -> None:
-    rows = "".join(f"{i / 7},{i % 7 / 3},{'yes' if i % 2 else 'no'}\n" for i in range(60_000))
-    (tmp_path / "mine.csv").write_text(f"a,b,class\n{rows}")  # more than one piece of half a megabyte
-    pages = Pages(chromium)
-    try:
-        app = pages.open(f"{gated}?code=blackboard&recipe=data=two_moons;solvers=level,silp;max-iter=20")
+        stranger.context.close()
+        app = pages.open(f"{gated}?recipe=data=two_moons;solvers=level,silp;max-iter=20")
         app.press("Run")
         app.until_finished()
         for tab in ("Geometry", "Model", "Race"):
@@ -110,14 +70,44 @@ def test_nothing_that_a_person_does_is_refused(chromium: Any, gated: str, tmp_pa
         pages.close()
 
 
-def test_the_first_page_of_a_fresh_class_is_complete(chromium: Any, gated: str) -> None:
-    pages = Pages(chromium)
+@pytest.mark.parametrize("gated", ["2"], indirect=True)
+def test_a_visitor_sees_his_own_races_and_his_switch_is_for_his_own_browser(chromium: Any, gated: str) -> None:
+    """The recipe of a link stands in for A's own."""
+    race, contexts = "recipe=data=heart;solvers=level;max-iter=20", [new_page(chromium).context for _ in "AB"]
+    ours, theirs = map(Pages, contexts)
+    rows, keep = ".row[data-id]", "Keep my races"
     try:
-        app = pages.open(f"{gated}?code=blackboard&page=explore")
-        assert app.status.startswith("Press Run")
-        assert not pages.errors
+        away, before = (pages.open(f"{gated}?code=blackboard&{race}") for pages in (theirs, ours))
+        switch = ours.open(f"{gated}?code=blackboard&page=runs", button="Open").page.get_by_role("switch", name=keep)
+        switch.click()
+        again = ours.open(f"{gated}?page=runs", button="Open").page
+
+        def heard() -> bool:  # a page says what the server knew when it built it
+            again.reload()
+            again.get_by_role("switch", name=keep).wait_for()
+            return not again.get_by_role("switch", name=keep).is_checked()
+
+        wait_for(heard, "the switch", events_of(again))
+        for app in (away, before):
+            app.press("Run")
+            app.until_finished()
+        theirs_too = theirs.open(f"{gated}?page=runs", button="Open").page
+        wait_for(lambda: theirs_too.locator(rows).count() == 1, "the race of the other", events_of(theirs_too))
+        assert theirs_too.get_by_role("switch", name=keep).is_checked()
+        again.reload()
+        again.get_by_text("No race is saved here yet").wait_for()
+        for query in ("follow=nobody", away.page.url.partition("?")[2]):
+            other = contexts[0].new_page()
+            other.goto(f"{gated}?{query}")
+            wait_for(lambda: other.get_by_role("tab", name="Runs").count(), "the tabs", events_of(other))  # noqa: B023
+            other.get_by_role("tab", name="Runs").first.click()
+            other.get_by_text("No race is saved here yet").first.wait_for()
+            assert other.locator(rows).count() == 0
+            other.close()
+        assert not ours.errors + theirs.errors
     finally:
-        pages.close()
+        for context in contexts:
+            context.close()
 
 
 @pytest.mark.parametrize("script", ["panel-material-ui.bundle.js", "bokeh.min.js", "es-module-shims.min.js"])
@@ -127,11 +117,11 @@ def test_a_page_whose_script_does_not_come_says_so(chromium: Any, server: Server
         page.route(f"**/{script}*", lambda route: route.fulfill(status=404, body="Not found"))
         page.goto(server.url())
         alert = page.get_by_role("alert").filter(has_text="not complete")
-        alert.wait_for(timeout=1e3 * PATIENCE)
+        alert.wait_for()
         assert script in alert.inner_text()
         page.unroute(f"**/{script}*")
         alert.get_by_role("button", name="Load again").click()
-        page.get_by_role("button", name="Stop", exact=True).wait_for(timeout=1e3 * PATIENCE)  # of the dashboard itself
+        page.get_by_role("button", name="Stop", exact=True).wait_for()  # of the dashboard itself
         assert alert.count() == 0
     finally:
         page.close()
@@ -163,7 +153,7 @@ def test_pictures_and_frames_of_another_site_build_no_page_and_end_nothing_and_i
         assert "WebSocket" not in log.read_text()
         page.evaluate("(url) => { document.body.innerHTML = `<a href='${url}'>here</a>` }", f"{own}/explorer")
         page.get_by_text("here").click()
-        page.get_by_role("link", name="Explore").first.wait_for(timeout=1e3 * PATIENCE)
+        page.get_by_role("link", name="Explore").first.wait_for()
         assert server.poll() is None
         wait_for(lambda: log.read_text().count("200 GET /explorer ") == 1, "one page in the log", events_of(page))
     finally:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import product
 
 import pytest
-from _browser import App
+from _browser import App, middle
 
 pytestmark = pytest.mark.browser
 Open = Callable[..., App]
@@ -29,15 +29,20 @@ def test_two_clicks_at_once_are_both_answered(open_app: Open) -> None:
     app.until(lambda: app.points() == whole, "the first curves")
     for change, click in product(CHANGES, ("Reset", "Run")):
         app.until_finished()
+        before = app.begun()
         at_once(app, change, ("button", click))
         if click == "Reset":
             app.until(lambda: app.status.startswith("Press Run"), f"the empty page after {change[1]} and Reset")
             app.press("Run")
-        else:
-            app.rest(500)  # the old curves stand until the new race begins
-        app.until(lambda: app.points() == whole, f"the curves after {change[1]} and {click}")
-    figures = app.figures("^(objective|gap)$", "(figure) => [figure.x_scale.type, figure.y_scale.type]")
-    assert figures == {name: ["LinearScale", "LogScale"] for name in ("objective", "gap")}  # each was changed twice
+        app.until(
+            lambda before=before: app.points() == whole and all(app.begun()[key] != before[key] for key in whole),
+            f"the curves of another race after {change[1]} and {click}",
+        )
+    scales = {name: ["LinearScale", "LogScale"] for name in ("objective", "gap")}  # each was changed twice
+    found = app.still(
+        lambda: app.figures("^(objective|gap)$", "(figure) => [figure.x_scale.type, figure.y_scale.type]"), "the scales"
+    )
+    assert found == scales
 
 
 def test_a_button_that_moves_while_it_is_pressed_is_clicked_unless_the_mouse_leaves_it(open_app: Open) -> None:
@@ -45,8 +50,7 @@ def test_a_button_that_moves_while_it_is_pressed_is_clicked_unless_the_mouse_lea
     run, timeline = app.button("Run"), app.page.get_by_role("tab", name="Timeline")
     for away in (200, 0):
         for control in (run, timeline):
-            box = app.still(control.bounding_box, "a button where it stays")
-            x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+            x, y = middle(control)
             app.page.mouse.move(x, y)
             app.page.mouse.down()
             if away:

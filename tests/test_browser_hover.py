@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import pytest
@@ -26,7 +25,7 @@ BOX = """() => {
   if (box === null || box.style.display === "none") return null
   const { left, top, right, bottom } = box.getBoundingClientRect()
   const whole = left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight
-  return { said: box.innerText.split("\\n"), whole }
+  return { said: box.innerText.split("\\n"), whole, top }
 }"""
 
 
@@ -35,6 +34,13 @@ def hover(app: App, figure: str, across: float, down: float) -> Any:
     left, top, width, height = app.until(lambda: app.page.evaluate(FRAME, figure), f"the figure {figure}")
     app.page.mouse.move(left + across * width, top + down * height, steps=2)
     return app.page.evaluate(BOX)
+
+
+def read(app: App, figure: str, across: float, down: float, holds: Callable[[Any], Any]) -> Any:
+    """Point at a place of a figure until there is a box of which `holds` is true; return it."""
+    return app.until(
+        lambda: (box := hover(app, figure, across, down)) and holds(box) and box, f"{figure} at {across}, {down}"
+    )
 
 
 def leave(app: App) -> None:
@@ -62,17 +68,15 @@ def test_every_curve_of_the_laboratory_is_read_beside_the_mouse(open_app: Open) 
     app = raced(open_app)
     for tab, (figure, axis, names, bars) in FIGURES.items():
         app.page.get_by_role("tab", name=tab).click()
-        box = app.until(partial(hover, app, figure, 0.15, 0.5), f"the values of {figure}")
+        box = read(app, figure, 0.15, 0.5, lambda box, names=names: set(box["said"][1::2]) == names)
         assert re.match(rf"{axis} \d+$", box["said"][0])
-        assert set(box["said"][1::2]) == names
         assert all(re.fullmatch(r"[\d.]+ %", value) for value in box["said"][2::2])
         for across, down in ((0.99, 0.5), (0.15, 0.97), (0.99, 0.97)):
-            box = app.until(partial(hover, app, figure, across, down), f"the values of {figure}")
-            assert box["whole"]
+            read(app, figure, across, down, lambda box: box["whole"])
         leave(app)
         if bars is not None:
-            hover(app, bars, 0.05, 0.05)
-            app.page.get_by_text(re.compile(r"weight 0\.\d{4}$")).wait_for()
+            weight = app.page.get_by_text(re.compile(r"weight 0\.\d{4}$"))
+            read(app, bars, 0.05, 0.05, lambda _, weight=weight: weight.count())
             leave(app)
     app.screenshot("hover-1280")
 
@@ -81,14 +85,11 @@ def test_the_box_stays_in_a_window_that_is_narrower_than_two_of_it(open_app: Ope
     app = raced(open_app, width=390)
     for across in (0.05, 0.5, 0.95):
         for down in (0.1, 0.9):
-            box = app.until(partial(hover, app, "weights-silp", across, down), "the weights of SILP")
-            assert len(box["said"]) > 10
-            assert box["whole"], (across, down)
+            read(app, "weights-silp", across, down, lambda box: len(box["said"]) > 10 and box["whole"])
     app.screenshot("hover-390")
     app.page.set_viewport_size({"width": 390, "height": 220})  # a phone that lies, where nothing is high enough
     for down in (0.1, 0.5, 0.9):
-        app.until(partial(hover, app, "weights-silp", 0.5, down), "the weights of SILP")
-        assert app.page.evaluate("document.getElementById('mk-readout').getBoundingClientRect().top") >= 0
+        read(app, "weights-silp", 0.5, down, lambda box: box["top"] >= 0)
     leave(app)
 
 
@@ -102,7 +103,6 @@ def test_a_branch_has_no_value_before_it_begins(open_app: Open) -> None:
           ["iteration", "svm_solves", "seconds"].includes(name) ? value + 20 : value)]))
       }
     }""")
-    before = app.until(partial(hover, app, "objective", 0.2, 0.5), "the values")
-    assert "SPG" not in before["said"]
-    after = app.until(lambda: "SPG" in hover(app, "objective", 0.6, 0.5)["said"], "the branch")
-    assert after
+    read(app, "objective", 0.6, 0.5, lambda box: "SPG" in box["said"])
+    before = read(app, "objective", 0.2, 0.5, lambda box: "SPG" not in box["said"])
+    assert "SILP" in before["said"]

@@ -45,7 +45,7 @@ def test_a_knob_that_is_turned_draws_its_curve_before_the_one_that_was_there(ope
     app.until(lambda: canvases(app) == 2, "both figures")
     first = drawn(app, "knob-gap-lines")
     slider = app.page.get_by_role("slider", name="λ")
-    assert slider.get_attribute("aria-valuetext") == "0.9"
+    app.until(lambda: slider.get_attribute("aria-valuetext") == "0.9", "the words of the first position")
     slider.fill("5")
     app.until(lambda: "λ = 0.5" in drawn(app, "knob-gap-lines")["label"], "the curve of the second position")
     second = drawn(app, "knob-gap-lines")
@@ -53,7 +53,7 @@ def test_a_knob_that_is_turned_draws_its_curve_before_the_one_that_was_there(ope
     assert second["ys"][0] == first["ys"][first["label"].index("λ = 0.9")]
     assert second["alpha"][0] < second["alpha"][1]
     app.page.get_by_text(re.compile(r"^λ = 0\.5: \d+ SVM solves to a gap of .* Before, at λ = 0\.9: \d+")).wait_for()
-    assert drawn(app, "knob-weights-bars")["before"] != drawn(app, "knob-weights-bars")["weight"]
+    app.until(lambda: (bars := drawn(app, "knob-weights-bars"))["before"] != bars["weight"], "bars of before")
     app.screenshot("knobs-1280")
 
 
@@ -74,7 +74,7 @@ def test_a_stop_rule_says_when_each_run_would_have_stopped(open_app: Open) -> No
     app.until(lambda: slider.get_attribute("aria-valuetext") == "0.05", "the words of the threshold")
     marks = partial(drawn, app, "stop-seen-marks")
     app.until(lambda: marks()["x"] and sorted(marks()["x"]) == in_words(rows), "the steps of the marks in words")
-    assert canvases(app) == 3
+    app.until(lambda: canvases(app) == 3, "three figures")
     app.screenshot("stopping-1280")
 
 
@@ -85,17 +85,19 @@ def test_another_solver_goes_on_from_the_step_of_the_cursor(open_app: Open) -> N
     app.page.get_by_role("combobox", name="step 12 with:").wait_for()
     app.choose("step 12 with:", "UFO-MKL")
     app.page.get_by_text(re.compile("UFO-MKL always begins")).wait_for()
-    assert app.button("Continue from here").get_attribute("aria-disabled") == "true"
+    go_on = app.button("Continue from here")
+    app.until(lambda: go_on.get_attribute("aria-disabled") == "true", "the button to be off")
     solves = app.curves()["silp"]["svm_solves"][12]
     app.choose("step 12 with:", "Level")
-    app.press("Continue from here")
+    app.until(lambda: go_on.get_attribute("aria-disabled") != "true", "the button to be on")
+    go_on.click()
     name = "Level from step 12 of SILP"
     app.until(lambda: len(app.curves().get(name, {}).get("iteration", [])) > 3, "the curve of the branch")
     app.until_finished()
     app.settled()
     curve = app.curves()[name]
     assert (curve["iteration"][0], curve["svm_solves"][0]) == (12.0, solves)
-    app.until(lambda: app.row(name)[0].strip() == name, "its row in the table")
+    app.until(lambda: [text.strip() for text in app.row(name)[:1]] == [name], "its row in the table")
     app.screenshot("branch-1280")
     app.page.get_by_role("tab", name="Runs").click()
     app.page.get_by_text(re.compile(name)).locator("visible=true").first.wait_for()

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from _browser import App
+from _browser import App, at_rest
 
 pytestmark = pytest.mark.browser
 Open = Callable[..., App]
@@ -25,17 +25,18 @@ def test_a_guess_is_kept_through_the_race_and_compared_with_what_came_out(open_a
     said = app.page.get_by_text("You said “SILP”. It was “SimpleMKL”.")
     said.wait_for()
     assert said.get_attribute("role") == "status"
-    assert app.page.get_by_text("The SVM solves were SILP").is_visible()
-    assert app.page.get_by_text("Where the SVM has several solutions").is_visible()
-    assert asked.get_by_role("radio", name="SILP", exact=True).is_checked()
-    assert asked.get_by_role("radio", name="Level").is_disabled()
+    app.page.get_by_text("The SVM solves were SILP").wait_for()
+    app.page.get_by_text("Where the SVM has several solutions").wait_for()
+    asked.get_by_role("radio", name="SILP", exact=True, checked=True).wait_for()
+    app.until(asked.get_by_role("radio", name="Level").is_disabled, "the answers to stay")
     app.screenshot("lesson")
     # another lesson begins with nothing of this one
     app.choose("Scenario", "Three kernels from above")
     app.until(lambda: said.count() == 0, "the answer to be taken back")
     app.page.get_by_role("group", name="Three weights that sum to one").wait_for()
-    assert app.page.get_by_role("combobox", name="pace").input_value() == "2 steps/s"
-    assert app.page.get_by_role("radio", checked=True).count() == 0
+    pace = app.page.get_by_role("combobox", name="pace")
+    app.until(lambda: pace.input_value() == "2 steps/s", "the pace of the other lesson")
+    app.until(lambda: app.page.get_by_role("radio", checked=True).count() == 0, "no guess")
     assert app.page.get_by_text("This is a recording of").count() == 0  # which would tell the answer
     app.page.get_by_role("radio", name="In a corner: one kernel").check()
     app.page.get_by_text("This is a recording of “Three kernels from above”.").wait_for()
@@ -53,9 +54,7 @@ def test_the_map_of_a_lesson_stands_right_below_its_controls_and_its_heading_is_
     heading = app.page.get_by_role("heading", name="Three kernels from above", level=3)
     heading.wait_for()
     app.until(model.is_visible, "the choice of a model")
-    above, below = model.bounding_box(), heading.bounding_box()
-    assert above is not None
-    assert below is not None
+    above, below = at_rest(model), at_rest(heading)
     assert 0 < below["y"] - above["y"] < 90
     mark = app.page.get_by_role("note", name="Simplex: All weights that are not negative")
     mark.hover()
@@ -64,6 +63,7 @@ def test_the_map_of_a_lesson_stands_right_below_its_controls_and_its_heading_is_
     app.screenshot("lesson-map")
     # in the picture of the lesson the browser solves the paths from another start
     start = app.page.get_by_role("slider", name="Start of the paths").first
+    app.still(lambda: app.page.inner_text("body"), "the picture to be there")
     start.press("ArrowLeft")
     said = app.page.get_by_text(re.compile(r"SILP: \d+ solves.*; Level: \d+.*; SPG: \d+"))
     said.wait_for()

@@ -16,7 +16,6 @@ from mklviz.scenarios import Scenario, scenarios
 pytestmark = pytest.mark.browser
 
 LESSONS = [each for each in scenarios().values() if each.question is not None]
-LONGEST = 150.0  # seconds for a race at full speed, on a machine that may be busy
 CONTOURS = """() => [...Bokeh.documents[0].all_models].filter((m) => m.name === "map-ground")
   .map((m) => (m.data instanceof Map ? m.data.get("xs") : m.data.xs).length)"""
 
@@ -42,30 +41,30 @@ def test_a_lesson_goes_from_its_question_to_its_answer_beside_a_finished_picture
     app, question = classroom, lesson.question
     assert question is not None
     app.choose("Scenario", lesson.title)
-    if (opened := app.button("Open this lesson")).is_visible():  # it was chosen before
+    group, opened = asked(app, lesson), app.button("Open this lesson")  # where it was chosen before
+    app.until(lambda: group.is_visible() or opened.is_visible(), "the lesson")
+    if stood := opened.is_visible():  # at the pace of the address, which is full speed
         opened.click()
-    group = asked(app, lesson)
     group.wait_for()
     radios = group.get_by_role("radio")
     app.until(lambda: radios.count() == len(question.choices), "the answers to choose from")
-    assert all(radio.is_enabled() for radio in radios.all())
+    app.until(lambda: all(radio.is_enabled() for radio in radios.all()), "answers that can be chosen")
     verdict = app.page.get_by_text("You said “")
-    assert verdict.count() == 0
+    app.until(lambda: verdict.count() == 0, "the verdict of before to go")
     teaches = app.page.get_by_text(lesson.teaches).locator("visible=true")  # its card on the page Lessons is hidden
-    assert teaches.count() == 0
+    app.until(lambda: teaches.count() == 0, "no answer yet")
     group.get_by_role("radio", name=question.choices[0], exact=True).check()
 
-    faster = app.button("Full speed")
-    if faster.is_visible() and faster.is_enabled():
-        faster.click()
+    if not stood:
+        app.press("Full speed")
     app.press("Run lesson")
-    verdict.wait_for(timeout=1e3 * LONGEST)
+    verdict.wait_for()
     said = verdict.inner_text()
     assert said.startswith(f"You said “{question.choices[0]}”")
     assert any(f"“{choice}”" in said for choice in question.choices)
-    assert teaches.count() == 1
-    assert app.page.get_by_text(f"From: {lesson.source}").is_visible()
-    assert all(radio.is_disabled() for radio in radios.all())
+    app.until(lambda: teaches.count() == 1, "what it teaches")
+    app.page.get_by_text(f"From: {lesson.source}").locator("visible=true").first.wait_for()
+    app.until(lambda: all(radio.is_disabled() for radio in radios.all()), "answers that stay")
 
     app.until_finished()
     if lesson.tab == "Race":

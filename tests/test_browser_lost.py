@@ -19,6 +19,7 @@ from _waits import PATIENCE, wait_for
 pytestmark = pytest.mark.browser
 RACE = "data=heart; solvers=pgd,spg; gap=none; max-iter=20000"
 LOST, SILENT = "The connection is lost", "The server has not answered"
+INERT = "() => [...document.body.children].some((node) => node.inert)"
 OF_THE_CUT = "[Ww]eb[Ss]ocket|not connected so cannot send|CONNECTING|Failed to load resource|pulled doc"
 
 
@@ -56,9 +57,9 @@ class Own:
         self._log.write_text("")
 
 
-@pytest.fixture
-def own(tmp_path: Path) -> Iterator[Own]:
-    running = Own(tmp_path)
+@pytest.fixture(scope="module")  # which one test starts again
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Own]:
+    running = Own(tmp_path_factory.mktemp("own"))
     yield running
     running.end()
 
@@ -114,7 +115,7 @@ def test_what_is_lost_comes_back_and_a_reload_finds_its_race_which_others_can_fo
         app = racing(pages, proxy.port)
         proxy.cut()
         app.until(lambda: LOST in banner(app), "the page to say that it is cut off")
-        assert app.page.evaluate("() => [...document.body.children].some((node) => node.inert)")
+        app.until(lambda: app.page.evaluate(INERT), "the page to be inert")
         app.rest(6000)  # the race is held meanwhile
         proxy.mend()
         app.until(lambda: not banner(app), "the page to come back")
@@ -124,22 +125,26 @@ def test_what_is_lost_comes_back_and_a_reload_finds_its_race_which_others_can_fo
         app.page.reload()
         app.button("Pause").wait_for()
         app.until(lambda: app.points() and all(n > before[key] for key, n in app.points().items()), "its race")
-        assert app.button("SVM solves").get_attribute("aria-pressed") == "true"
-        assert app.page.get_by_role("combobox", name="pace").input_value() == "10 steps/s"
+        solves = app.button("SVM solves")
+        app.until(lambda: solves.get_attribute("aria-pressed") == "true", "the axis of before")
+        has_its_pace(app)
         follow(app, pages)
     finally:
         proxy.close()
 
 
+def has_its_pace(app: App) -> None:
+    pace = app.page.get_by_role("combobox", name="pace")
+    app.until(lambda: pace.input_value() == "10 steps/s", "the pace of before")
+
+
 def starts_again(app: App) -> None:
     """Wait until the page has started again by itself, with the same set-up and with what the store has of its race."""
-    app.page.get_by_text("as the store has saved it").wait_for(timeout=1e3 * PATIENCE)
+    app.page.get_by_text("as the store has saved it").wait_for()
     app.until(lambda: bool(app.points()) and min(app.points().values()) > 1, "the race of before")
-    assert app.page.get_by_role("combobox", name="pace").input_value() == "10 steps/s"
+    has_its_pace(app)
     assert set(app.points()) == {"pgd", "spg"}
-    before = app.points()
-    app.press("Run")
-    app.until(lambda: app.points() and all(0 < n < before[key] for key, n in app.points().items()), "another race")
+    app.race_again()
     app.until_running()
 
 
@@ -160,7 +165,9 @@ def test_a_page_that_was_away_for_too_long_starts_again_with_its_set_up(tmp_path
         app = racing(pages, proxy.port)
         proxy.cut()
         app.until(lambda: LOST in banner(app), "the page to say that it is cut off")
-        app.rest(8000)  # the server looks every two seconds for pages to forget
+        session = app.page.evaluate("mklvizConnection.session")
+        alive = f"http://127.0.0.1:{own.port}/explorer/alive?session={session}"
+        app.until(lambda: app.page.request.get(alive).status == 410, "the server to forget the page")
         proxy.mend()
         starts_again(app)
     finally:
@@ -176,7 +183,7 @@ def test_a_network_that_goes_silent_is_said_and_the_page_goes_on(own: Own, pages
         proxy.silence()
         app.enter("C$", "7")
         app.until(lambda: SILENT in banner(app), "the page to say that it hears nothing")
-        assert app.page.evaluate("() => [...document.body.children].some((node) => node.inert)")
+        app.until(lambda: app.page.evaluate(INERT), "the page to be inert")
         getattr(proxy, end)()
         app.until(lambda: not banner(app), "the page to come back")
         goes_on(app)
@@ -200,11 +207,10 @@ def test_a_page_that_follows_and_plays_stands_still_without_a_connection_and_goe
         student.press("iteration")  # figures are under way
         proxy.cut()
         student.until(lambda: LOST in banner(student), "the page to say that it is cut off")
-        at = int(step.input_value())
-        student.rest(3000)
+        at = int(student.still(step.input_value, "the cursor to stand still", quiet=3.0))
+        assert LOST in banner(student)
         proxy.mend()
         student.until(lambda: not banner(student), "the page to come back")
-        assert int(step.input_value()) < at + 20
         student.until(lambda: int(step.input_value()) > at, "the cursor to go on")
         student.press("Hold")
         student.button("Play").wait_for()

@@ -114,7 +114,7 @@ def test_marimo_shows_a_live_race_and_pictures_and_asks_nobody_else(page: Any, m
     button("Step").click()
     until(lambda: rows(page) == [step + 1 for step in paused], "one step of each solver")
     until(lambda: page.locator("img[src^='data:image/svg+xml;base64,']").count() == 2, "pictures of trace and path")
-    assert page.get_by_role("cell", name="converged").count() == 1
+    until(lambda: page.get_by_role("cell", name="converged").count() == 1, "the table of the trace")
     layers = page.frame_locator("iframe").locator("canvas.bk-layer")
     until(lambda: layers.evaluate_all(PAINTED) >= 2, "both pictures of mv.plot")
     button("Stop").click()

@@ -66,7 +66,7 @@ def proxy(server: Server) -> Iterator[Proxy]:
 
 def frames_during(app: App, points: int) -> tuple[int, float]:
     """Return the frames that come while every curve gets `points` new points, and how long that takes."""
-    frames, before, begun = app.page.evaluate(FRAMES), app.points(), time.monotonic()
+    begun, frames, before = time.monotonic(), app.page.evaluate(FRAMES), app.points()
     app.until(lambda: min(app.points()[key] - n for key, n in before.items()) >= points, "more points")
     return app.page.evaluate(FRAMES) - frames, time.monotonic() - begun
 
@@ -80,13 +80,14 @@ def test_a_slow_client_gets_fewer_frames_and_the_last_iterate(proxy: Proxy, open
     assert frames <= 3 * (seconds / proxy.delay + 1)  # at most three under way at any time, where ten a second are due
     app.press("Pause")
     app.until(lambda: app.status.startswith("Paused"), "the pause")
-    held = app.settled(quiet=4.0)
+    last = app.points  # the server's own count is in the sentence
+    app.until(lambda: all(f"at iteration {n - 1:,}" in app.status for n in last().values()), "the last points")
+    at = {key: n - 1 for key, n in app.settled(quiet=4.0).items()}
     assert all(curve["iteration"] == list(range(len(curve["iteration"]))) for curve in app.curves().values())
-    at = {key: n - 1 for key, n in held.items()}
-    assert all(f"at iteration {n:,}" in app.status for n in at.values())  # the server's own count
     proxy.delay = 0.0
     app.press("Stop")
     app.until_finished()
+    app.settled()
     assert {key: int(n) for key, n in app.last("iteration").items()} == at
 
 
@@ -96,7 +97,8 @@ def test_a_connection_lost_for_seconds_leaves_no_hole(proxy: Proxy, open_app: Op
     app.until_running()
     app.until(lambda: len(app.figures("^weights-", "() => true")) == 2, "the figures of the weights, which come second")
     proxy.cut()
-    before = app.settled(quiet=2.0)
+    app.page.get_by_role("alert").filter(has_text="The connection is lost").wait_for()
+    before = app.settled()
     sockets, sent = [], [0]
     app.page.on("websocket", lambda socket: (sockets.append(socket), socket.on("framesent", count)))
 
@@ -107,7 +109,7 @@ def test_a_connection_lost_for_seconds_leaves_no_hole(proxy: Proxy, open_app: Op
     app.until(lambda: all(n > before[key] + 10 for key, n in app.points().items()), "the curves to go on")
     app.press("Pause")
     app.until(lambda: app.status.startswith("Paused"), "the buttons to work again")
-    assert len(sockets) == 1
+    app.until(lambda: sum(not socket.is_closed() for socket in sockets) == 1, "one connection")
     assert sent[0] < 30_000  # letters; the document has a million, and the server has it already
     app.settled()
     for curve in app.curves().values():
@@ -133,8 +135,8 @@ def test_a_page_with_maps_and_pictures_comes_back_as_well(proxy: Proxy, open_app
     app.until(lambda: app.page.locator("#mklviz-connection").count() == 0, "the page to come back")
     assert app.page.evaluate("redrawn") == 0
     app.page.get_by_role("tab", name="Race").click()
-    app.press("Run")
-    app.until(lambda: app.points() == {"level": 13, "spg": 13}, "another race")
+    app.race_again()
+    app.until(lambda: app.points() == {"level": 13, "spg": 13}, "all of another race")
     assert app.page.evaluate(STRANGER, True) == "nothing"
     assert "nobody" in app.page.evaluate(STRANGER, False)
     app.page.evaluate(CROWDED)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
 
 import pytest
-from _browser import App, Server
+from _browser import App, Pages, Server
 
 pytestmark = pytest.mark.browser
-Open = Callable[..., App]
 MOONS = "data=two_moons; kernels=gauss:1,2@all poly:1@each; C=10; solvers=level"
 POINTS = """() => {
   const source = [...Bokeh.documents[0].all_models].find((m) => m.name === "drawn-points")
@@ -52,17 +50,20 @@ def place(app: App, x: float, y: float) -> tuple[float, float]:
     return across, down
 
 
+def click(app: App, x: float, y: float) -> None:
+    """Click on a place of the figure, once that stays where it is."""
+    app.page.mouse.click(*app.still(lambda: place(app, x, y), "the figure where it stays", quiet=0.5))
+
+
 def choose(app: App, what: str) -> None:
     """Choose what taps do, and wait as a person does until it is shown as chosen."""
     app.button(what).click()
     app.until(lambda: app.button(what).get_attribute("aria-pressed") == "true", f"taps to be {what!r}")
 
 
-def test_points_are_added_dragged_and_removed_and_raced_on(open_app: Open, server: Server) -> None:
-    app = open_app()
-    app.page.goto(f"{server.url()}&recipe={quote(MOONS)}")
-    app.button("Run").wait_for()
-    app.page.locator("#loader").wait_for(state="hidden")
+def test_points_are_added_dragged_and_removed_and_raced_on(chromium: Any, server: Server) -> None:
+    pages = Pages(chromium)
+    app = pages.open(f"{server.url()}&recipe={quote(MOONS)}")
     app.press("Run")
     app.until_finished()
     app.page.get_by_role("tab", name="Model").click()
@@ -70,17 +71,17 @@ def test_points_are_added_dragged_and_removed_and_raced_on(open_app: Open, serve
     app.page.get_by_text("Learned from all 200 points").wait_for()
     app.page.get_by_text("Learned from all 200 points").scroll_into_view_if_needed()
 
-    app.page.mouse.click(*place(app, 0.0, -2.2))
+    click(app, 0.0, -2.2)
     app.until(lambda: counted(app, "upper") == 101, "a point of the first class")
     app.page.get_by_text("Learned from all 201 points").wait_for()
     choose(app, "adds lower")
-    app.page.mouse.click(*place(app, 1.0, 2.2))
+    click(app, 1.0, 2.2)
     app.until(lambda: counted(app, "lower") == 101, "a point of the second class")
     app.page.get_by_text("Learned from all 202 points").wait_for()
 
     before, decision = points(app), app.page.evaluate(DECISION)
-    app.page.mouse.click(*place(app, before["x"][0], before["y"][0]))  # selects nothing for good
-    app.page.mouse.move(*place(app, 0.0, -2.2))
+    click(app, before["x"][0], before["y"][0])  # selects nothing for good
+    app.page.mouse.move(*app.still(lambda: place(app, 0.0, -2.2), "the figure where it stays", quiet=0.5))
     app.page.mouse.down()
     app.rest(600)  # people think, and a busy page hears of the mouse late
     there, moves = place(app, -0.5, -2.0), itertools.count()
@@ -100,22 +101,24 @@ def test_points_are_added_dragged_and_removed_and_raced_on(open_app: Open, serve
     app.screenshot("points-1280")
 
     choose(app, "removes a point")
-    app.page.mouse.click(*place(app, 1.0, 2.2))
+    click(app, 1.0, 2.2)
     app.until(lambda: counted(app, "lower") == 100, "the point to go")
     app.page.get_by_text("Learned from all 201 points").wait_for()
-    app.page.mouse.click(*place(app, 2.1, -2.2))  # where there is none
+    click(app, 2.1, -2.2)  # where there is none
     assert len(points(app)["x"]) == 201
 
     app.rest(1000)  # two taps at once are another gesture
     app.page.evaluate(ADDS)  # as a page does that has not heard yet that taps remove points
-    app.page.mouse.click(*place(app, *(points(app)[name][200] for name in ("x", "y"))))
+    click(app, *(points(app)[name][200] for name in ("x", "y")))
     app.page.get_by_text("Learned from all 200 points").wait_for()
     app.until(lambda: len(points(app)["x"]) == 200, "the other point to go")
 
     data = app.page.get_by_role("combobox", name="Data set")
-    assert "Drawn points" in data.evaluate("(menu) => menu.selectedOptions[0].textContent")
-    app.press("Run")
-    app.until(lambda: "finished" not in app.status or "Preparing" in app.status, "the race to begin")
+    chosen = "(menu) => menu.selectedOptions[0].textContent"
+    app.until(lambda: "Drawn points" in data.evaluate(chosen), "the drawn points as the data")
+    app.race_again()
     app.until_finished()
     app.page.get_by_text("of 100 held-out samples").wait_for()
     assert len(points(app)["x"]) == 200
+    pages.close()
+    assert not pages.errors, "\n".join(pages.errors)

@@ -23,10 +23,9 @@ def grew(before: dict[str, int], after: dict[str, int]) -> bool:
 
 def test_the_page_loads_and_another_data_set_is_raced_after_the_first(open_app: Open) -> None:
     app = open_app()
-    assert app.status == EMPTY
+    app.until(lambda: app.status == EMPTY, "the empty page")
     assert app.page.get_by_role("heading", level=1).inner_text() == "mklviz"
-    assert app.button("Run").is_enabled()
-    assert app.button("Pause").is_disabled()
+    app.until(lambda: app.button("Run").is_enabled() and app.button("Pause").is_disabled(), "Run to be on alone")
     assert app.points() == {}
     app.screenshot("empty-1280")
 
@@ -42,7 +41,7 @@ def test_the_page_loads_and_another_data_set_is_raced_after_the_first(open_app: 
     app.until_finished()
     app.settled()
     assert all(after != before[key] for key, after in app.last("objective").items())
-    assert app.page.get_by_text(HINT).is_hidden()
+    app.until(app.page.get_by_text(HINT).is_hidden, "the hint to go")
 
 
 def test_curves_move_pause_resume_step_by_one_and_stop(open_app: Open) -> None:
@@ -58,7 +57,7 @@ def test_curves_move_pause_resume_step_by_one_and_stop(open_app: Open) -> None:
     app.press("Pause")
     held = app.settled()
     assert app.settled() == held
-    assert app.status.startswith("Paused: 0 of 3 solvers finished")
+    app.until(lambda: app.status.startswith("Paused: 0 of 3 solvers finished"), "the pause")
 
     shown = app.last("iteration")
     for count in (1, 2):
@@ -75,9 +74,9 @@ def test_curves_move_pause_resume_step_by_one_and_stop(open_app: Open) -> None:
     app.until_finished()
     stopped = app.settled()
     assert min(stopped.values()) >= 3
-    assert app.row("spg")[1].startswith("stopped")
-    assert app.status == "All 3 solvers were stopped."
-    assert app.button("Run").is_enabled()
+    app.until(lambda: "".join(app.row("spg")[1:2]).startswith("stopped"), "the table to say so")
+    app.until(lambda: app.status == "All 3 solvers were stopped.", "the end of all")
+    app.until(app.button("Run").is_enabled, "Run to be on")
 
 
 def test_the_last_point_is_the_solvers_last_iterate_and_reset_keeps_seed_and_settings(open_app: Open) -> None:
@@ -99,27 +98,29 @@ def test_the_last_point_is_the_solvers_last_iterate_and_reset_keeps_seed_and_set
         assert curve["gap"][-1] == pytest.approx(trace.gap[-1], rel=1e-6)
         assert curve["own_gap"] == pytest.approx(list(trace.iterate_gap), rel=1e-6)
         assert curve["svm_solves"][-1] == trace.final.svm_solves
+        told = [f"{len(trace) - 1:,}", f"{trace.final.svm_solves:,}"]
+        app.until(lambda key=key, told=told: app.row(key)[2:4] == told and app.row(key)[9].endswith("%"), "its row")
         row = app.row(key)
-        assert row[2:4] == [f"{len(trace) - 1:,}", f"{trace.final.svm_solves:,}"]
         assert row[5] == f"{trace.best.objective:,.1f}"
-        assert row[9].endswith("%")
     app.screenshot("finished-1280")
 
     app.press("Reset")
     app.until(lambda: app.status == EMPTY, "the empty page")
     app.page.get_by_text("The result of each solver appears here.").wait_for()
-    assert app.page.get_by_role("group", name="Solvers shown").get_by_role("button").count() == 0
-    assert app.page.get_by_role("textbox", name="seed").input_value() == "3"
-    assert app.page.get_by_role("textbox", name="iterations").input_value() == "30"
+    legend = app.page.get_by_role("group", name="Solvers shown").get_by_role("button")
+    app.until(lambda: legend.count() == 0, "the legend to be empty")
+    for name, kept in (("seed", "3"), ("iterations", "30")):
+        field = app.page.get_by_role("textbox", name=name)
+        assert app.still(field.input_value, f"the field {name}", quiet=0.5) == kept
 
 
 def test_a_failing_solver_says_why_and_the_others_finish(open_app: Open) -> None:
     app = open_app(solvers="level,silp,broken", iterations=12)
     app.press("Run")
     app.until_finished()
-    assert app.status == "All 3 solvers have finished; Broken failed."
+    app.until(lambda: app.status == "All 3 solvers have finished; Broken failed.", "the end of all")
+    app.until(lambda: SENTENCE in "".join(app.row("broken")[1:2]), "the sentence in the table")
     app.settled()
-    assert SENTENCE in app.row("broken")[1]
     assert app.points() == {"level": 13, "silp": 13, "broken": 4}
     app.until(lambda: app.page.locator(".trouble").inner_text().endswith(SENTENCE), "the sentence below the controls")
     app.screenshot("failed-1280")

@@ -31,7 +31,7 @@ def test_a_projector_shows_objective_and_weights_alone_and_large_and_then_all_is
     app.until_finished()
     app.settled()
     app.until(lambda: len(seen(app)) >= 8, "all figures")
-    before = seen(app)
+    before = app.still(lambda: seen(app), "all figures in their places")
     switch = app.page.get_by_role("switch", name="Projector")
     switch.check()
     alone = {"objective", *(f"weights-{key}" for key in ("level", "silp", "spg", "pgd"))}
@@ -42,14 +42,14 @@ def test_a_projector_shows_objective_and_weights_alone_and_large_and_then_all_is
     app.until(lambda: app.points() and min(app.points().values()) >= 2, "the curves")
     app.settled()
     app.until(lambda: set(seen(app)) == alone, "all figures in their places, which are laid out anew for large type")
-    bottoms = app.figures(".", BOTTOM)
+    bottoms, heights = app.still(lambda: (app.figures(".", BOTTOM), seen(app)), "figures that stay")
     assert all(0 < bottoms[name] <= 720 for name in alone), bottoms
-    assert min(seen(app).values()) >= 160
-    assert seen(app)["objective"] > 1.8 * before["objective"]
+    assert min(heights.values()) >= 160
+    assert heights["objective"] > 1.8 * before["objective"]
     app.screenshot("projector-1280")
     switch.uncheck()
     app.until(lambda: seen(app) == before, "all figures again")
-    assert set(app.figures("^objective$", FONT).values()) != {"20.4px"}
+    app.until(lambda: set(app.figures("^objective$", FONT).values()).isdisjoint({"20.4px"}), "the usual type")
     app.button("Run").wait_for()
     app.until(lambda: "projector" not in app.page.url, "the address")
 
@@ -61,12 +61,12 @@ def test_a_question_mark_opens_the_list_of_keys_and_escape_closes_it(open_app: O
     app.page.keyboard.press("?")
     dialog = app.page.get_by_role("dialog", name="Keys")
     dialog.wait_for()
-    assert app.page.evaluate(FOCUS) == "Close"
+    app.until(lambda: app.page.evaluate(FOCUS) == "Close", "the focus in the list")
     assert "run, pause or resume" in dialog.inner_text()
     app.page.keyboard.press("s")  # is not heard behind it
     app.page.keyboard.press("Escape")
     dialog.wait_for(state="hidden")
-    assert app.page.evaluate(FOCUS) == "Reset zoom"
+    app.until(lambda: app.page.evaluate(FOCUS) == "Reset zoom", "the focus where it was")
     assert app.status.startswith("Press Run")
     app.button("Keys").click()
     dialog.wait_for()
@@ -99,11 +99,11 @@ def test_a_pinned_race_is_grey_behind_the_next_until_it_is_taken_off(open_app: O
     app.page.get_by_role("checkbox", name="Choose Heart").first.check()
     app.press("Draw in grey")
     app.page.get_by_role("tab", name="Race").click()
-    app.press("Run")
+    app.race_again()
     app.until(lambda: len(grey(app)) == 2, "two grey lines")
     app.until_finished()
     app.settled()
-    assert grey(app) == {"Level (Heart)": 9, "SPG (Heart)": 9}
+    app.until(lambda: grey(app) == {"Level (Heart)": 9, "SPG (Heart)": 9}, "whole grey lines")
     app.screenshot("pinned-1280")
     app.page.get_by_role("button", name="Take off the pinned race Heart").click()
     app.until(lambda: grey(app) == {}, "no grey line")
@@ -140,10 +140,12 @@ def test_on_a_projector_every_tab_can_be_read_from_the_last_row(open_app: Open) 
     app.until_finished()
     status = app.page.get_by_role("banner").get_by_role("status")
     app.until(lambda: status.inner_text() == "All 2 solvers have finished.", "the end in the header")
-    assert status.evaluate(UNCUT), "the sentence in the header is cut"
+    app.until(lambda: status.evaluate(UNCUT), "a sentence in the header that is not cut")
     for tab in ("Race", "Timeline", "Geometry", "Your mix", "Model", "Knobs", "Stopping", "Sweep", "Runs", "Share"):
         app.page.get_by_role("tab", name=tab, exact=True).click()
         app.until(lambda: app.page.evaluate(SMALL_TYPE) == [], f"large type in the tab {tab}")
-        heights = [height for height in app.figures(".", HIGH).values() if height]
-        assert all(height >= 160 for height in heights), (tab, heights)
-        assert run.is_visible()
+        low = app.still(
+            lambda: {n: h for n, h in app.figures(".", HIGH).items() if 0 < h < 160}, f"the figures of {tab}"
+        )
+        assert low == {}, tab
+        run.wait_for()

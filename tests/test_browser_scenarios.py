@@ -30,22 +30,23 @@ def raced(app: App, scenario: str) -> None:
 def test_a_product_of_kernels_has_no_gap_and_shows_in_which_minima_its_runs_ended(open_app: Open) -> None:
     app = open_app()
     raced(app, "Products of kernels")
-    assert set(app.last("gap")) == {"spg", "SPG, start 1", "SPG, start 7", "pgd"}
+    keys = {"spg", "SPG, start 1", "SPG, start 7", "pgd"}
+    app.until(lambda: set(app.last("gap")) == keys, "the curves of all four")
     # in the place of the gap: the projected gradient, which falls to where the runs stop
-    assert app.page.get_by_role("heading", name="Projected gradient, relative to the objective").is_visible()
-    assert app.page.get_by_text("there is no lower bound, hence no gap").is_visible()
+    app.page.get_by_role("heading", name="Projected gradient, relative to the objective").wait_for()
+    app.page.get_by_text("there is no lower bound, hence no gap").wait_for()
     assert app.page.get_by_role("heading", name="Duality gap").count() == 0
     ends = app.last("gap")
     assert all(0.0 < ends[key] < curve["gap"][0] for key, curve in app.curves().items())
-    assert all(app.row(key)[GAP_COLUMN] == "–" for key in ends)
+    app.until(lambda: all(app.row(key)[GAP_COLUMN : GAP_COLUMN + 1] == ["–"] for key in ends), "no gap in the table")
 
-    assert app.page.get_by_role("heading", name="Minima", level=3).is_visible()
-    assert app.page.get_by_text("These 4 runs ended in 3 different places").is_visible()
+    app.page.get_by_role("heading", name="Minima", level=3).wait_for()
+    app.page.get_by_text("These 4 runs ended in 3 different places").wait_for()
     app.page.get_by_text(re.compile("etween the best two, ")).wait_for()  # the progress on the way there has a colon
-    way = app.figures("^minima$", VALUES)["minima"]
+    way = app.still(lambda: app.figures("^minima$", VALUES)["minima"], "the way between the minima")
     best = sorted(set(app.last("objective").values()))[0]
     assert way[0] == pytest.approx(best, rel=1e-3)  # the last steps move the objective by less
-    assert app.page.get_by_role("heading", name="The same solution in other formulations").is_hidden()
+    app.until(app.page.get_by_role("heading", name="The same solution in other formulations").is_hidden, "no others")
     app.screenshot("product-1280", whole=True)
 
 
@@ -53,9 +54,9 @@ def test_a_polynomial_shows_its_parameters_and_predicts(open_app: Open) -> None:
     app = open_app()
     raced(app, "A polynomial learns its features")
     for heading in ("Parameters of the kernel, six largest", "Parameters in use"):
-        assert app.page.get_by_role("heading", name=heading).is_visible()
-    assert app.page.get_by_text("A problem in the parameters of a kernel is not convex").is_visible()
-    assert app.page.get_by_text("All 4 runs ended at the same weights").is_visible()
+        app.page.get_by_role("heading", name=heading).wait_for()
+    app.page.get_by_text("A problem in the parameters of a kernel is not convex").wait_for()
+    app.page.get_by_text("All 4 runs ended at the same weights").wait_for()
     keys = app.last("objective")
     app.until(lambda: all(app.row(key)[SCORE_COLUMN].endswith("%") for key in keys), "the test accuracy")
     assert all(float(app.row(key)[SCORE_COLUMN].removesuffix(" %")) > 80.0 for key in keys)
@@ -65,8 +66,9 @@ def test_a_polynomial_shows_its_parameters_and_predicts(open_app: Open) -> None:
 def test_of_three_classes_learned_together_ufo_keeps_one_kernel_and_the_closed_form_all(open_app: Open) -> None:
     app = open_app()
     raced(app, "Three classes at once, or one after the other")
-    assert app.last("active") == {"ufo": 1.0, "closed-form": 4.0}
-    assert {key: app.row(key)[ACTIVE_COLUMN] for key in ("ufo", "closed-form")} == {"ufo": "1", "closed-form": "4"}
+    app.until(lambda: app.last("active") == {"ufo": 1.0, "closed-form": 4.0}, "one kernel and all")
+    told = {"ufo": ["1"], "closed-form": ["4"]}
+    app.until(lambda: {key: app.row(key)[ACTIVE_COLUMN : ACTIVE_COLUMN + 1] for key in told} == told, "their rows")
     gaps = app.last("gap")
     assert all(0.0 <= gap <= 1e-3 for gap in gaps.values())
     app.until(lambda: all(app.row(key)[SCORE_COLUMN].endswith("%") for key in gaps), "the test accuracy")
@@ -83,7 +85,7 @@ def test_the_solution_is_listed_in_other_formulations_and_solving_them_agrees(op
     table = app.page.get_by_role("table", name="Problems with the same solution")
     table.wait_for()
     rows = table.locator("tbody tr")
-    assert rows.count() == 3
+    app.until(lambda: rows.count() == 3, "three formulations")
     assert [cell[-1] for cell in map(texts, rows.all())] == ["–"] * 3
     app.press("Solve them to check")
     app.until(lambda: all(texts(row)[-1].endswith("%") for row in rows.all()), "the objectives of other solvers")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -46,14 +47,15 @@ def test_a_link_opens_set_up_tab_and_locks(open_app: Callable[..., App]) -> None
     app.page.get_by_role("checkbox", name="set-up locked").check()
     app.choose("opens at", "Timeline")
     link = app.page.locator("p.link a").last
-    app.until(lambda: "lock=all" in link.get_attribute("href") and "tab=timeline" in link.get_attribute("href"), "it")
+    href = partial(link.get_attribute, "href")
+    app.until(lambda: all(word in str(href()) for word in ("lock=all", "tab=timeline")), "the link")
     address = link.get_attribute("href").replace("/_served?", "/explorer?")
     app.page.goto(address)
     app.button("Run").wait_for()
     app.page.locator("#loader").wait_for(state="hidden")
-    assert app.page.get_by_role("tab", name="Timeline").get_attribute("aria-selected") == "true"
-    assert app.page.get_by_text("Locked by the link: scenario, data, kernels").is_visible()
-    assert app.page.locator(".group[inert]").count() == 6
+    app.page.get_by_role("tab", name="Timeline", selected=True).wait_for()
+    app.page.get_by_text("Locked by the link: scenario, data, kernels").wait_for()
+    app.until(lambda: app.page.locator(".group[inert]").count() == 6, "the groups that are locked")
     assert "data%3Dheart" in address
 
 
@@ -76,7 +78,11 @@ def test_what_is_copied_without_encryption_can_be_pasted_and_a_page_is_printed_w
         lambda: not page.get_by_role("tablist").is_hidden() and app.button("Run").first.is_hidden(), "no controls"
     )
     figures = page.locator(".bk-Figure")
-    below = [figures.nth(k).bounding_box()["y"] for k in range(figures.count()) if figures.nth(k).is_visible()]
+    below = app.still(
+        lambda: [box["y"] for figure in figures.all() if (box := figure.bounding_box()) and figure.is_visible()],
+        "the figures on paper",
+    )
     assert max(below) > 0
-    assert page.evaluate("document.documentElement.scrollHeight") > max(below)  # nothing is cut off below the window
+    height = "document.documentElement.scrollHeight"
+    app.until(lambda: page.evaluate(height) > max(below), "a page that is not cut off below the window")
     page.emulate_media(media="screen")

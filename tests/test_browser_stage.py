@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from _browser import App, Pages, Server
+from _browser import App, Pages, Server, at_rest
 
 from mklviz.scenarios import scenarios
 
@@ -42,29 +42,25 @@ def test_the_answer_of_a_lesson_is_on_the_screen_after_its_run(classroom: Classr
     app = classroom.open(width, height, scenario="line-search")
     run = app.page.get_by_role("button", name="Run lesson")
     run.wait_for()
-    assert app.page.get_by_text("What to watch").is_visible()
+    app.page.get_by_text("What to watch").wait_for()
     app.page.get_by_role("radio", name="Two to ten").check()
     run.click()
     app.page.get_by_text("You said “Two to ten”. It was “More than ten”.").wait_for()
-    because = app.page.get_by_text("SimpleMKL solved")
-    bottom = because.bounding_box()
-    assert bottom is not None
-    assert bottom["y"] + bottom["height"] < height
+    app.until(lambda: set(app.figures(NAMES, BARS).values()) == {3}, "the bars of three solvers")
+    because = at_rest(app.page.get_by_text("SimpleMKL solved"))
+    assert because["y"] + because["height"] < height
     assert app.page.evaluate("scrollY") == 0
     assert app.page.evaluate("document.documentElement.scrollWidth") == width
-    app.until(lambda: set(app.figures(NAMES, BARS).values()) == {3}, "the bars of three solvers")
-    picture = app.page.get_by_role("heading", name="SVM solves", exact=True).bounding_box()
-    assert picture is not None
-    assert picture["y"] < height
-    chart = app.page.locator(".bk-Canvas:visible").first.bounding_box()
-    assert chart is not None
+    assert at_rest(app.page.get_by_role("heading", name="SVM solves", exact=True))["y"] < height
+    chart = at_rest(app.page.locator(".bk-Canvas:visible").first)
     assert chart["height"] == (290 if width < 600 else 400)  # on a phone the next one is not far below
     app.screenshot(f"stage-{width}")
     again = classroom.open(width, height, scenario="silp-is-fine", lesson="on")
     again.page.get_by_text(f"Lessons 2 to {LESSONS + 1}: 1 done; 0 of 1 guess right.").wait_for()
     again.page.get_by_role("button", name="Forget").click()
     again.page.get_by_text(f"Lessons 2 to {LESSONS + 1}: 1 done").wait_for(state="hidden")
-    assert again.page.evaluate("localStorage.getItem('mklviz-guesses')") is None
+    kept = "localStorage.getItem('mklviz-guesses')"
+    again.until(lambda: again.page.evaluate(kept) is None, "the guesses to be forgotten")
 
 
 def test_the_longest_reasons_and_the_picture_beside_them_are_on_the_screen_of_a_laptop(classroom: Classroom) -> None:
@@ -74,8 +70,7 @@ def test_the_longest_reasons_and_the_picture_beside_them_are_on_the_screen_of_a_
     source.wait_for()
     app.until(lambda: app.figures("^proved$", BARS) == {"proved": 3}, "the bars of three bounds")
     for part in (source, app.page.locator(".bk-Canvas:visible").nth(1)):
-        place = part.bounding_box()
-        assert place is not None
+        place = at_rest(part)
         assert place["y"] + place["height"] < 720
     app.screenshot("stage-reasons")
 
@@ -87,4 +82,4 @@ def test_a_changed_set_up_says_so_and_is_put_back_by_one_button(classroom: Class
     assert asked.count() == 0
     app.press("Restore settings")
     asked.wait_for()
-    assert app.page.get_by_text("You changed this lesson's set-up").count() == 0
+    app.page.get_by_text("You changed this lesson's set-up").wait_for(state="detached")

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from _browser import Server, chromium, events_of, server  # noqa: F401
+from _browser import Server, at_rest, chromium, events_of, middle, new_page, serious, server  # noqa: F401
 from _waits import wait_for, wait_until_still
 
 from mklviz.views.explorer.page import CURVE
@@ -25,32 +25,19 @@ START_DRAWN = "document.querySelectorAll('#mklviz-front .paths .dot').length"
 @pytest.fixture
 def page(chromium: Any, server: Server) -> Iterator[Any]:  # noqa: F811
     """The page at the bare address, in a browser that was never here, loaded as a whole."""
-    context = chromium.browser.new_context(reduced_motion="reduce", viewport={"width": 1280, "height": 720})
-    opened = context.new_page()
+    opened = new_page(chromium, reduced_motion="reduce", viewport={"width": 1280, "height": 720})
     errors: list[str] = []
     opened.on("pageerror", lambda error: errors.append(str(error)))
     opened.goto(f"http://127.0.0.1:{server.port}/explorer")
     loaded(opened)
     yield opened
-    context.close()
+    opened.context.close()
     assert not errors, errors
 
 
 def loaded(page: Any) -> None:
-    page.locator("#mklviz-front .bar").wait_for(state="detached", timeout=180_000)
+    page.locator("#mklviz-front .bar").wait_for(state="detached")
     page.locator("#loader").wait_for(state="hidden")
-
-
-def serious(page: Any) -> list[str]:
-    """Return what axe-core calls serious or critical, once colours have faded to those that stay."""
-    from axe_playwright_python.sync_playwright import Axe
-
-    def found() -> list[str]:
-        violations = Axe().run(page).response["violations"]
-        grave = (v for v in violations if v["impact"] in ("serious", "critical"))
-        return [f"{v['id']}: {v['nodes'][0]['html'][:150]}" for v in grave]
-
-    return wait_until_still(found, "colours that stay", events_of(page))
 
 
 def turn(page: Any, title: str) -> None:
@@ -63,25 +50,23 @@ def shown(page: Any) -> str:
 
 
 def test_paths_run_in_the_html_itself_and_can_be_stopped(chromium: Any, server: Server) -> None:  # noqa: F811
-    context = chromium.browser.new_context(viewport={"width": 1280, "height": 720})
-    page = context.new_page()
+    page = new_page(chromium, viewport={"width": 1280, "height": 720})
     page.route("**/static/**", lambda route: route.abort())  # no script of the dashboard comes
     page.goto(f"http://127.0.0.1:{server.port}/explorer", wait_until="commit")
-    page.wait_for_function(f"{START_DRAWN} > 2")
-    page.get_by_role("button", name="Pause").click()
-    before = page.evaluate(START_DRAWN)
-    assert page.get_by_role("button", name="Play").inner_text() == "Play"
-    page.get_by_role("button", name="Play").click()
+    page.wait_for_function(f"{START_DRAWN} > 2 && (document.querySelector('#mklviz-front .map .play').click(), true)")
+    page.get_by_role("button", name="Play", exact=True).wait_for()
+    before = wait_until_still(lambda: page.evaluate(START_DRAWN), "paths that are held", events_of(page))
+    page.get_by_role("button", name="Play", exact=True).click()
     page.wait_for_function(f"{START_DRAWN} > {before}")
-    page.get_by_role("button", name="Play again").wait_for(timeout=60_000)
+    page.get_by_role("button", name="Play again").wait_for()
     assert page.evaluate(START_DRAWN) == 13 + 7 + 4
     assert page.get_by_role("link", name="Explore").get_attribute("href") == "?page=explore"  # leads on, all the same
-    context.close()
+    page.context.close()
 
 
 def test_who_wants_no_motion_sees_the_paths_at_once(page: Any) -> None:
-    assert page.evaluate(START_DRAWN) == 13 + 7 + 4
-    assert page.locator("#mklviz-front .best").is_visible()
+    wait_for(lambda: page.evaluate(START_DRAWN) == 13 + 7 + 4, "the paths", events_of(page))
+    page.locator("#mklviz-front .best").wait_for()
     assert page.evaluate("performance.getEntriesByName('mklviz-path-moves').length") == 0
 
 
@@ -99,18 +84,19 @@ def test_the_links_lead_to_everything_and_back_and_the_race_stays(page: Any, ser
     wait_for(lambda: "scenario=three-kernels" in page.url, "its address", events_of(page))
     turn(page, "Runs")
     page.get_by_role("textbox", name="Search").wait_for()
-    assert page.get_by_role("tab").count() == 0
+    wait_for(lambda: page.get_by_role("tab").count() == 0, "no tabs", events_of(page))
     page.go_back()
     page.get_by_role("tab", name="Geometry").wait_for()
     page.goto(f"http://127.0.0.1:{server.port}/explorer")  # who was here before lands there again
     loaded(page)
-    assert shown(page) == "explore"
+    wait_for(lambda: shown(page) == "explore", "the dashboard", events_of(page))
     turn(page, "Lessons")
     page.locator("section.all li a").nth(2).click()
     wait_for(lambda: shown(page) == "explore", "the lesson", events_of(page))
     page.goto(f"http://127.0.0.1:{server.port}/explorer")  # after a lesson, at the start
     loaded(page)
-    assert shown(page) == "start"
+    wait_for(lambda: shown(page) == "start", "the start", events_of(page))
+    assert page.get_by_role("slider", name="Start of the solvers").is_visible()
 
 
 def test_a_table_of_ones_own_is_asked_for_with_the_focus_where_files_are_opened(page: Any) -> None:
@@ -124,8 +110,7 @@ def test_a_table_of_ones_own_is_asked_for_with_the_focus_where_files_are_opened(
 
 def drag_start(page: Any) -> None:
     """Drag the handle of the start with the mouse, down and to the left."""
-    box = page.locator(".handle .knob").bounding_box()
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    x, y = middle(page.locator(".handle .knob"))
     page.mouse.move(x, y)
     page.mouse.down()
     page.mouse.move(x - 50, y + 50, steps=3)
@@ -168,12 +153,15 @@ def test_a_click_on_the_start_moves_nothing_and_what_was_undone_draws_nothing_an
     assert page.evaluate(LINES) == recorded
 
 
+ENDED = re.compile("done. Nowhere is the curve more than")
+
+
 def words(page: Any) -> list[str]:
     return [said.replace("\xa0", " ") for said in page.locator(".curve .panel p").all_inner_texts()]
 
 
 def test_the_first_lesson_takes_the_steps_of_the_papers_example_from_wherever_it_begins(chromium: Any) -> None:  # noqa: F811
-    page = chromium.browser.new_page(reduced_motion="reduce")
+    page = new_page(chromium, reduced_motion="reduce")
     page.set_content(f'<div id="loader"></div>{front_html(CURVE)}')  # without a server
     page.locator(".page.curve[data-drawn=square]").wait_for()
     assert words(page) == ["", ""]  # before a guess
@@ -190,37 +178,68 @@ def test_the_first_lesson_takes_the_steps_of_the_papers_example_from_wherever_it
     handle, before = page.get_by_role("slider", name="Start of both").last, words(page)
     handle.press("Shift+ArrowRight")
     wait_for(lambda: words(page)[1] != before[1], "the run from there", events_of(page))
-    assert handle.get_attribute("aria-valuetext") == "x = −2.2"
-    knob, before = page.locator(".panel.silp .knob").bounding_box(), words(page)
-    page.mouse.move(knob["x"] + 11, knob["y"] + 11)
+    wait_for(lambda: handle.get_attribute("aria-valuetext") == "x = −2.2", "the start", events_of(page))
+    (x, y), before = middle(page.locator(".panel.silp .knob")), words(page)
+    page.mouse.move(x, y)
     page.mouse.down()
-    page.mouse.move(knob["x"] - 2000, knob["y"])  # no farther than the curve
+    page.mouse.move(x - 2000, y)  # no farther than the curve
     page.mouse.up()
+    wait_for(lambda: handle.get_attribute("aria-valuetext") == "x = −4", "the start at the end", events_of(page))
     wait_for(lambda: words(page)[1] != before[1], "the run from there", events_of(page))
-    assert handle.get_attribute("aria-valuetext") == "x = −4"
     level = page.get_by_role("slider", name="Level, by λ")
     for _ in range(9):
         level.press("Shift+ArrowDown")
     wait_for(lambda: " 0 %" in words(page)[1], "the run with that λ", events_of(page))
     assert words(page)[1].endswith("below it: x = 4.")  # as SILP
     line = page.locator(".panel.level path.level")  # which is taken hold of anywhere
-    best, held = page.locator(".panel.level path.best").bounding_box()["y"], line.bounding_box()
-    x, middle = held["x"] + 20, (held["y"] + best) / 2
+    best, held = at_rest(page.locator(".panel.level path.best"))["y"], at_rest(line)
+    x, halfway = held["x"] + 20, (held["y"] + best) / 2
     page.mouse.move(x, held["y"])
     page.mouse.down()
-    page.mouse.move(x, middle)
-    wait_for(lambda: abs(line.bounding_box()["y"] - middle) < 3, "the level under the pointer", events_of(page))
+    page.mouse.move(x, halfway)
+    wait_for(lambda: abs(line.bounding_box()["y"] - halfway) < 3, "the level under the pointer", events_of(page))
     page.mouse.move(x, best - 500)  # no farther than makes sense
     page.mouse.up()
     wait_for(lambda: " 95 %" in words(page)[1], "the run with the largest λ", events_of(page))
-    assert level.get_attribute("aria-valuetext") == "λ = 0.95"
+    wait_for(lambda: level.get_attribute("aria-valuetext") == "λ = 0.95", "the largest λ", events_of(page))
     for name in ("kink", "flat", "wall", "data"):
         page.locator(f"[data-curve={name}]").click()
         page.locator(f".page.curve[data-drawn={name}]").wait_for()
         page.locator("h2").first.evaluate("() => document.activeElement.blur()")
         page.keyboard.press("End")
-        assert all("done. Nowhere is the curve more than" in said for said in words(page)), name
-    page.close()
+        wait_for(lambda: all(map(ENDED.search, words(page))), f"the end of {name}", events_of(page))
+    page.context.close()
+
+
+# each key moves the level, at once; what is asked last is solved once the first answer has been drawn
+HASTE = """(level) => {
+  window.told = []
+  const words = document.querySelector(".panel.level p"), sent = Worker.prototype.postMessage
+  new MutationObserver(() => told.push(words.innerText)).observe(words, { childList: true })
+  let first = true
+  Worker.prototype.postMessage = function (asked) {
+    const now = () => sent.call(this, asked)
+    if (first) now()
+    else requestAnimationFrame(() => requestAnimationFrame(now))
+    first = false
+  }
+  for (let k = 0; k < 9; k++) level.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowDown", shiftKey: true }))
+}"""
+
+
+def test_the_sentence_names_the_level_of_its_own_step_while_the_level_is_moved_on(chromium: Any) -> None:  # noqa: F811
+    page = new_page(chromium, reduced_motion="reduce")
+    page.set_content(f'<div id="loader"></div>{front_html(CURVE)}')
+    page.locator(".page.curve[data-drawn=square]").wait_for()
+    page.get_by_role("button", name="x = 0").click()
+    page.get_by_role("slider", name="Level, by λ").evaluate(HASTE)
+    wait_for(lambda: len(page.evaluate("told")) > 1, "both answers", events_of(page))
+    first, last = (said.replace("\xa0", " ") for said in page.evaluate("told"))
+    assert "the level is 80 %" in first
+    assert not first.endswith("x = 4.")
+    assert "the level is 0 %" in last
+    assert last.endswith("x = 4.")
+    page.context.close()
 
 
 PAINTED = "document.querySelector('.handle .knob') && performance.getEntriesByName('first-contentful-paint').length"
@@ -237,18 +256,16 @@ def swipe(finger: Any, x: float, y: float) -> None:
 
 
 def test_paths_follow_mouse_finger_and_keys_while_the_server_is_stopped(chromium: Any, server: Server) -> None:  # noqa: F811
-    context = chromium.browser.new_context(has_touch=True, reduced_motion="reduce")
-    page = context.new_page()
+    page = new_page(chromium, has_touch=True, reduced_motion="reduce")
     page.goto(f"http://127.0.0.1:{server.port}/explorer", wait_until="commit")
     page.wait_for_function(PAINTED)
     os.kill(server.pid, signal.SIGSTOP)
     try:
         looks, hint = page.evaluate(LOOKS), page.locator("#mklviz-front .hint")
-        handle, finger = page.get_by_role("slider", name="Start of the solvers"), context.new_cdp_session(page)
+        handle, finger = page.get_by_role("slider", name="Start of the solvers"), page.context.new_cdp_session(page)
 
         def fingered() -> None:
-            knob = page.locator(".handle .knob").bounding_box()
-            swipe(finger, knob["x"] + knob["width"] / 2, knob["y"] + knob["height"] / 2)
+            swipe(finger, *middle(page.locator(".handle .knob")))
 
         seen, told = [page.evaluate(LINES)], set()
         for drag in (partial(drag_start, page), fingered, partial(handle.press, "Shift+ArrowLeft")):
@@ -263,28 +280,26 @@ def test_paths_follow_mouse_finger_and_keys_while_the_server_is_stopped(chromium
     said = r"SILP: \d+ solves.*; Level: \d+.*; SPG: \d+.*\. Each ends within [\d.]+.% of the lowest\."
     assert all(re.fullmatch(said, words) for words in told)
     assert len(told) > 1
-    context.close()
+    page.context.close()
 
 
 def test_a_finger_drags_the_start_and_scrolls_the_page_elsewhere(chromium: Any, server: Server) -> None:  # noqa: F811
-    context = chromium.browser.new_context(
-        has_touch=True, is_mobile=True, reduced_motion="reduce", viewport={"width": 390, "height": 844}
-    )
-    page = context.new_page()
+    phone = {"has_touch": True, "is_mobile": True, "viewport": {"width": 390, "height": 844}}
+    page = new_page(chromium, reduced_motion="reduce", **phone)
     page.goto(f"http://127.0.0.1:{server.port}/explorer")
     loaded(page)
-    finger, handle = context.new_cdp_session(page), page.get_by_role("slider", name="Start of the solvers")
+    finger, handle = page.context.new_cdp_session(page), page.get_by_role("slider", name="Start of the solvers")
 
     scrolled = "document.querySelector('#mklviz-front .scroll').scrollTop"
-    before, knob = handle.get_attribute("aria-valuetext"), page.locator(".handle .knob").bounding_box()
+    before, knob = handle.get_attribute("aria-valuetext"), at_rest(page.locator(".handle .knob"))
     swipe(finger, knob["x"] + knob["width"] + 8, knob["y"] + 4)
     assert page.evaluate(scrolled) == 0
-    moved = page.locator(".handle .knob").bounding_box()
+    moved = at_rest(page.locator(".handle .knob"))
     assert (moved["x"], moved["y"]) == pytest.approx((knob["x"] - 29, knob["y"] - 116), abs=30)
     assert handle.get_attribute("aria-valuetext") != before
     swipe(finger, 200, 700)
     page.wait_for_function(f"{scrolled} > 0")
-    context.close()
+    page.context.close()
 
 
 def test_a_finger_drags_the_start_where_the_browser_says_nothing_of_how_far_it_moved(page: Any) -> None:
@@ -293,22 +308,21 @@ def test_a_finger_drags_the_start_where_the_browser_says_nothing_of_how_far_it_m
     page.evaluate("""() => { for (const name of ["movementX", "movementY"])
       Object.defineProperty(PointerEvent.prototype, name, { get: () => 0 }) }""")
     drag_start(page)
-    assert handle.get_attribute("aria-valuetext") != words
+    wait_for(lambda: handle.get_attribute("aria-valuetext") != words, "the start elsewhere", events_of(page))
+    assert page.get_by_role("button", name="Undo").is_visible()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(("width", "words"), [(1280, ""), (390, ""), (1280, "?projector")])
 def test_it_fits_its_screen(chromium: Any, server: Server, scheme: str, width: int, words: str) -> None:  # noqa: F811
-    context = chromium.browser.new_context(
-        reduced_motion="reduce", color_scheme=scheme, viewport={"width": width, "height": 720 if width > 600 else 844}
-    )
-    page = context.new_page()
+    viewport = {"width": width, "height": 720 if width > 600 else 844}
+    page = new_page(chromium, reduced_motion="reduce", color_scheme=scheme, viewport=viewport)
     page.goto(f"http://127.0.0.1:{server.port}/explorer{words}")
     loaded(page)
     wide = "(node) => node.scrollWidth <= node.clientWidth"
     assert page.locator("#mklviz-front .scroll").evaluate(wide)
     names = page.locator("#mklviz-front .map .corner")
-    map_box = page.locator("#mklviz-front figure.map").bounding_box()
+    map_box = at_rest(page.locator("#mklviz-front figure.map"))
     for name in names.all():
         box = name.bounding_box()
         assert map_box["x"] <= box["x"]
@@ -331,7 +345,7 @@ def test_it_fits_its_screen(chromium: Any, server: Server, scheme: str, width: i
     page.locator("section.all li a").first.click()
     page.locator(".page.curve[data-drawn]").wait_for()
     assert serious(page) == []
-    context.close()
+    page.context.close()
 
 
 def rest(page: Any) -> None:
@@ -342,8 +356,7 @@ TOUR = ("Geometry", "Your mix", "Model", "Timeline", "Knobs", "Stopping", "Sweep
 
 
 def test_no_page_and_no_lesson_has_a_word_in_the_console(chromium: Any, server: Server) -> None:  # noqa: F811
-    context = chromium.browser.new_context(viewport={"width": 1280, "height": 720})
-    page, said = context.new_page(), list[str]()
+    page, said = new_page(chromium, viewport={"width": 1280, "height": 720}), list[str]()
     broken, others = (
         ("warning", "error"),
         re.compile("Failed to load|GPU stall"),
@@ -369,18 +382,18 @@ def test_no_page_and_no_lesson_has_a_word_in_the_console(chromium: Any, server: 
         page.get_by_role("button", name="Run").first.wait_for()
     assert links
     assert not said, "\n".join(said)
-    context.close()
+    page.context.close()
 
 
 def test_at_twice_the_size_everything_in_the_header_can_be_read(chromium: Any, server: Server) -> None:  # noqa: F811
-    context = chromium.browser.new_context(viewport={"width": 640, "height": 360})
-    page = context.new_page()
+    page = new_page(chromium, viewport={"width": 640, "height": 360})
     for section in ("start", "explore"):
         page.goto(f"http://127.0.0.1:{server.port}/explorer?page={section}")
         loaded(page)
+        at_rest(page.get_by_role("link", name="Runs", exact=True).first)
         for name in ("Start", "Lessons", "Claims", "Explore", "Runs"):
             box = page.get_by_role("link", name=name, exact=True).first.bounding_box()
             assert box["x"] >= 0
             assert box["x"] + box["width"] <= 640
         assert page.evaluate("document.documentElement.scrollWidth") <= 640
-    context.close()
+    page.context.close()

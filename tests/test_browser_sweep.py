@@ -26,7 +26,9 @@ DOTS = """() => {
 }"""
 
 
-def test_a_sweep_that_is_typed_is_solved_and_drawn(open_app: Callable[..., App]) -> None:
+def test_a_sweep_that_is_typed_is_solved_and_drawn_and_a_click_on_a_dot_opens_its_race(
+    open_app: Callable[..., App],
+) -> None:
     app = open_app()
     app.page.get_by_role("tab", name="Sweep").click()
     line = app.page.get_by_role("textbox", name="Sweep", exact=True)
@@ -36,9 +38,11 @@ def test_a_sweep_that_is_typed_is_solved_and_drawn(open_app: Callable[..., App])
     app.page.get_by_text(re.compile(r"^12 runs")).wait_for()
     app.page.set_viewport_size({"width": 800, "height": 900})
     command = app.page.locator("pre").filter(has_text="mklviz sweep")
-    assert command.evaluate("(node) => node.scrollWidth <= node.clientWidth"), "its end is under the button Copy"
+    whole = "(node) => node.scrollWidth <= node.clientWidth"
+    app.until(lambda: command.evaluate(whole), "a command whose end is not under the button Copy")
     app.page.set_viewport_size({"width": 1280, "height": 900})
-    assert app.page.get_by_role("textbox", name="Splits").input_value() == "0...5"
+    splits = app.page.get_by_role("textbox", name="Splits")
+    app.until(lambda: splits.input_value() == "0...5", "the splits in the form")
     app.page.get_by_role("button", name="Start", exact=True).click()
     app.page.get_by_text("Finished: 12 of 12 runs.").wait_for()
     app.page.get_by_text("12 runs of 6 cases, 12 converged.").wait_for()
@@ -46,19 +50,9 @@ def test_a_sweep_that_is_typed_is_solved_and_drawn(open_app: Callable[..., App])
     app.page.get_by_role("row", name=re.compile("Level.*SPG.*of 6")).wait_for()
     app.screenshot("sweep-1280")
 
-
-def test_a_click_on_the_dot_of_a_run_opens_its_race(open_app: Callable[..., App]) -> None:
-    app = open_app()
-    app.page.get_by_role("tab", name="Sweep").click()
-    line = app.page.get_by_role("textbox", name="Sweep", exact=True)
-    line.fill("data=heart; split=0...1; solvers=level,spg; kernels=gauss:1,4@all poly:1@all")
-    line.press("Enter")
-    app.page.get_by_text(re.compile("^4 runs")).first.wait_for()
-    app.page.get_by_role("button", name="Start", exact=True).click()
-    app.page.get_by_text("4 runs of 2 cases, 4 converged.").wait_for()
     app.until(lambda: app.page.evaluate(DOTS), "the picture of the spread")
     dots = app.still(lambda: app.page.evaluate(DOTS), "dots that stay")
-    assert len(dots) == 2
+    assert len(dots) == 6
     app.page.mouse.click(*dots[0])
     app.page.get_by_role("tab", name="Race", selected=True).wait_for()
     app.until(lambda: "All 2 solvers have finished" in app.status, "the race of the run")

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from _browser import App
+from _browser import App, at_rest
 
 pytestmark = pytest.mark.browser
 
@@ -54,6 +54,7 @@ def test_from_a_table_of_numbers_and_words_to_a_race(open_app: Callable[..., App
     said = subprocess.run(
         [sys.executable, "-c", code.inner_text()], cwd=tmp_path, env=_from_here(), capture_output=True, text=True
     )
+    app.settled()
     best = {key: min(curve["objective"]) for key, curve in app.curves().items()}
     for key, line in zip(best, said.stdout.splitlines(), strict=True):
         assert float(line.rpartition(" ")[2]) == pytest.approx(best[key], rel=1e-4), said
@@ -69,7 +70,7 @@ def test_a_file_that_is_no_table_is_named_in_the_page(open_app: Callable[..., Ap
         open_table(app, tmp_path, name, content)
         said = app.page.get_by_role("alert").filter(has_text=f"{name} is {what}")
         said.wait_for()
-        assert 0 <= said.bounding_box()["y"] - button.bounding_box()["y"] < 80, "it stands elsewhere"
+        assert 0 <= at_rest(said)["y"] - at_rest(button)["y"] < 80, "it stands elsewhere"
         assert app.page.get_by_role("combobox", name="Data set").input_value().startswith("Statlog (Heart)")
     assert app.points() == drawn, "the race that was there is lost"
     open_table(app, tmp_path, "mine.csv", b"a,b,class\n1,2,u\n2,1,v\n3,3,u\n1,3,v\n")

@@ -25,7 +25,7 @@ def lengths(app: App) -> dict[str, float]:
 
 def test_bars_grow_with_the_race_and_show_shares_and_seconds(open_app: Open) -> None:
     app = open_app(solvers="level,silp,spg", iterations=900, pace=10)
-    assert app.page.get_by_text("What each solver spends its time on appears here.").is_visible()
+    app.page.get_by_text("What each solver spends its time on appears here.").wait_for()
     app.press("Run")
     app.until(lambda: len(lengths(app)) == 3 and min(lengths(app).values()) > 0, "bars while the race runs")
     app.press("Stop")
@@ -34,10 +34,10 @@ def test_bars_grow_with_the_race_and_show_shares_and_seconds(open_app: Open) -> 
 
     app.still(lambda: lengths(app), "the last numbers, which come with the last words")
     bars = app.page.get_by_role("list").filter(has=app.page.get_by_role("img", name=re.compile("^Level, ")))
-    assert bars.count() == 1
+    app.until(lambda: bars.count() == 1, "the bar of Level")
     for key, label in (("level", "Level"), ("silp", "SILP"), ("spg", "SPG")):
         said = app.page.get_by_role("img", name=re.compile(rf"^{label}, [\d.]+ s: SVM \d+ %, gradient \d+ %, "))
-        assert app.row(key)[4] in str(said.get_attribute("aria-label"))  # the table's time
+        app.until(lambda key=key, said=said: app.row(key)[4] in str(said.get_attribute("aria-label")), "the same time")
     app.screenshot("time-1280")
 
     drawn, spent = lengths(app), app.last("seconds")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
-from _browser import LONG, App
+from _browser import LONG, App, serious
 
 from mklviz.views.tabs import tab_classes
 
@@ -30,7 +29,7 @@ def test_the_legend_hides_a_solver_in_every_figure_and_the_axis_changes_in_all(o
     app.press("Run")
     app.until_finished()
     app.settled()
-    names = app.figures(MAIN, VISIBLE)
+    names = app.still(lambda: app.figures(MAIN, VISIBLE), "the lines of every figure")
     assert set(names) == {"objective", "gap", "step", "active"}
     assert all(set(shown) == {"run-level", "run-silp"} for shown in names.values())
 
@@ -38,8 +37,8 @@ def test_the_legend_hides_a_solver_in_every_figure_and_the_axis_changes_in_all(o
     silp = legend.get_by_role("button", name="SILP")
     silp.click()
     app.until(lambda: all(set(v) == {"run-level"} for v in app.figures(MAIN, VISIBLE).values()), "SILP to be hidden")
-    assert silp.get_attribute("aria-pressed") == "false"
-    assert app.page.locator('tr[data-run="silp"].hidden-run').count() == 1
+    app.until(lambda: silp.get_attribute("aria-pressed") == "false", "its button to be up")
+    app.until(lambda: app.page.locator('tr[data-run="silp"].hidden-run').count() == 1, "its row to be grey")
     silp.click()
     app.until(lambda: app.figures(MAIN, VISIBLE) == names, "SILP to come back")
 
@@ -53,9 +52,9 @@ def test_the_legend_hides_a_solver_in_every_figure_and_the_axis_changes_in_all(o
 
 def test_a_zoom_holds_still_while_data_arrive_until_it_is_reset(open_app: Open) -> None:
     """Also where curves that lie flat would be drawn above the best bound, which they are when it is reset."""
-    app = open_app(**LONG | {"pace": 4})
+    app = open_app(**LONG | {"pace": 2})  # so slow that the race is held in time
     app.press("Run")
-    app.until_running(points=8)
+    app.until_running(points=5)
     app.press("Pause")
     app.settled()
     followed = app.figures("^objective$", RANGES)["objective"]
@@ -63,10 +62,11 @@ def test_a_zoom_holds_still_while_data_arrive_until_it_is_reset(open_app: Open) 
     app.drag(0, (0.4, 0.3), (0.7, 0.6), rest=600)  # people think, and a busy page hears of the mouse late
     app.until(lambda: app.figures("^objective$", ZOOMED)["objective"], "the zoom")
     app.screenshot("zoomed-1280")
-    zoomed = app.figures("^objective$", RANGES)
+    zoomed = app.still(lambda: app.figures("^objective$", RANGES), "ranges that stay", quiet=0.5)
     left, right, bottom, top = zoomed["objective"]
     assert followed[0] < left < right < followed[1]
     assert followed[2] < bottom < top < followed[3]
+    app.choose("pace", "10 steps/s")
     app.press("Resume")
     app.until(lambda: all(n > FLAT_FROM + 15 for n in app.points().values()), "more points")
     assert app.figures("^objective$", RANGES) == zoomed
@@ -84,10 +84,10 @@ def test_a_zoom_stays_with_another_theme_and_other_scales_until_it_is_reset(open
     app.press("Run")
     app.until_finished()
     app.settled()
-    whole = app.figures(MAIN, RANGES)
+    whole = app.still(lambda: app.figures(MAIN, RANGES), "ranges that stay", quiet=0.5)
     app.drag(0, (0.4, 0.3), (0.7, 0.6))
     app.until(lambda: app.figures("^objective$", ZOOMED)["objective"], "the zoom")
-    box = app.figures("^objective$", RANGES)["objective"]
+    box = app.still(lambda: app.figures("^objective$", RANGES)["objective"], "ranges that stay", quiet=0.5)
     built = app.figures("^objective$", IDENTITY)
 
     def change(press: Callable[[], None], anew: bool = False) -> dict[str, list[float]]:
@@ -101,7 +101,7 @@ def test_a_zoom_stays_with_another_theme_and_other_scales_until_it_is_reset(open
             assert app.figures("^objective$", IDENTITY) == built  # which are never blank meanwhile
         built = app.figures("^objective$", IDENTITY)
         app.until(lambda: all(map(all, app.figures(MAIN, FINITE).values())), "their ranges")
-        return app.figures(MAIN, RANGES)
+        return app.still(lambda: app.figures(MAIN, RANGES), "ranges that stay", quiet=0.5)
 
     theme = app.page.get_by_role("button", name="Toggle theme")
     switches = [theme, app.page.get_by_label("log y"), app.page.get_by_label("log x"), theme]
@@ -118,23 +118,6 @@ def test_a_zoom_stays_with_another_theme_and_other_scales_until_it_is_reset(open
     app.until(lambda: app.figures(MAIN, RANGES) == whole, "the ranges of the beginning")
 
 
-def serious(app: App) -> list[str]:
-    """Return the violations that axe-core calls serious or critical, once colours have faded to those that stay."""
-    from axe_playwright_python.sync_playwright import Axe
-
-    for _ in range(5):
-        app.still(lambda: app.page.inner_text("body"), "what is read to rest")
-        found: list[dict[str, Any]] = Axe().run(app.page).response["violations"]
-        grave = [violation for violation in found if violation["impact"] in ("serious", "critical")]
-        if not grave:
-            break
-    return [
-        f"{v['id']} ({v['impact']}): {v['help']}\n  "
-        + "\n  ".join(f"{node['html'][:150]} {node['failureSummary']}" for node in v["nodes"][:6])
-        for v in grave
-    ]
-
-
 def test_every_tab_can_be_used_by_everybody_with_a_finished_and_a_failed_run(open_app: Open) -> None:
     app = open_app(solvers="level,broken", iterations=12)
     app.press("Run")
@@ -143,26 +126,25 @@ def test_every_tab_can_be_used_by_everybody_with_a_finished_and_a_failed_run(ope
     found: dict[str, list[str]] = {}
     for tab in tab_classes():
         app.page.get_by_role("tab", name=tab.title, exact=True).click()
-        app.still(lambda: app.page.inner_text("body"), "what a tab draws later", quiet=1.5)
-        found[tab.title] = serious(app)
+        found[tab.title] = serious(app.page)
     app.page.keyboard.press("?")
     app.page.get_by_role("dialog", name="Keys").wait_for()
-    found["the list of keys"] = serious(app)
+    found["the list of keys"] = serious(app.page)
     assert not any(found.values()), "\n".join(f"{state}: {rule}" for state in found for rule in found[state])
 
 
 def test_the_page_turns_dark_and_everybody_can_use_it_light_and_dark_empty_and_finished(open_app: Open) -> None:
     app = open_app(solvers="level,silp,spg,pgd", iterations=30, width=1920, height=1080)
-    found = {"empty, light": serious(app)}
+    found = {"empty, light": serious(app.page)}
     app.screenshot("empty-1920")
     app.press("Run")
     app.until_finished()
     app.settled()
-    found["finished, light"] = serious(app)
+    found["finished, light"] = serious(app.page)
     app.screenshot("finished-1920", whole=True)
     cards = [app.page.get_by_role("heading", name=name).first for name in ("Duality gap", "Step size")]
     bottom = "(node) => node.getRootNode().host.parentNode.host.getBoundingClientRect().bottom"
-    assert len({card.evaluate(bottom) for card in cards}) == 1  # as high as each other
+    app.until(lambda: len({card.evaluate(bottom) for card in cards}) == 1, "cards as high as each other")
     colours = "(figure) => [figure.background_fill_color, figure.below[0].major_label_text_color]"
     card = "() => getComputedStyle(document.body).backgroundColor"
     light, ground = app.figures(MAIN, colours), app.page.evaluate(card)
@@ -173,11 +155,11 @@ def test_the_page_turns_dark_and_everybody_can_use_it_light_and_dark_empty_and_f
     app.until(lambda: all(app.figures(MAIN, colours)[name] != light[name] for name in light), "dark figures")
     app.until(lambda: app.page.evaluate(card) != ground, "a dark page")
     app.until(lambda: app.points() == before, "the curves to be there again")
-    found["finished, dark"] = serious(app)
+    found["finished, dark"] = serious(app.page)
     app.screenshot("dark-1920", whole=True)
     app.press("Reset")
     app.until(lambda: app.status.startswith("Press Run"), "the empty page")
-    found["empty, dark"] = serious(app)
+    found["empty, dark"] = serious(app.page)
     app.page.get_by_role("button", name="Toggle theme").click()  # the browser remembers it
     assert not any(found.values()), "\n".join(f"{state}: {rule}" for state in found for rule in found[state])
 

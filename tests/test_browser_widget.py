@@ -110,19 +110,19 @@ def test_the_module_of_the_widget_imports_nothing_and_names_no_address() -> None
 def test_by_the_protocol_alone_a_race_grows_and_its_buttons_say_what_is_wanted(page: Any) -> None:
     widget, states = stepped()
     page.evaluate("([esm, state]) => show(esm, state)", [MODULE, states[0]])
-    assert page.get_by_role("button", name="Pause", exact=True).is_visible()
+    page.get_by_role("button", name="Pause", exact=True).wait_for()
     assert steps(page) == 0
     for step, state in enumerate(states[1:]):
         for name, value in state.items():
             page.evaluate("([name, value]) => host.change(name, value)", [name, value])
-        assert rows(page) == [step, step]
+        wait_for(lambda step=step: rows(page) == [step, step], f"step {step}", events_of(page))
     assert page.locator(".plot svg path").count() > 10
     # a page that has drawn says so, once for each recording and once at first
     wait_for(lambda: said(page) == ["more"] * len(states), "a word for each recording", events_of(page))
 
     for name, wish in (("Step", "step"), ("Full speed", "full"), ("Stop", "stop"), ("Pause", "pause")):
         page.get_by_role("button", name=name, exact=True).click()
-        assert said(page)[-1] == wish
+        wait_for(lambda wish=wish: said(page)[-1] == wish, f"the wish {wish}", events_of(page))
     race = widget.race
     race.start()
     assert race.status == "running"
@@ -131,7 +131,7 @@ def test_by_the_protocol_alone_a_race_grows_and_its_buttons_say_what_is_wanted(p
     wait_for(lambda: race.status == "paused", "the pause that the page has asked for")
     widget.update()
     page.evaluate("(control) => host.change('control', control)", state_of(widget)["control"])
-    assert page.get_by_role("button", name="Resume", exact=True).is_visible()
+    page.get_by_role("button", name="Resume", exact=True).wait_for()
     race.cancel()
     assert race.wait(PATIENCE)
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 from _waits import next_round
+from bokeh.document import Document
+from bokeh.server.session import ServerSession
 
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.form import Button, Chip, File, Form, FormPart, Group, Menu, Note, Select, Slider, Switch, TextBox
@@ -52,6 +54,22 @@ def test_changes_that_belong_together_are_sent_together() -> None:
         assert (box.value, len(sent)) == ("1", 1)
 
     asyncio.run(change())
+
+
+def test_a_change_whose_page_is_discarded_before_it_is_sent_breaks_nothing() -> None:
+    broken: list[dict[str, Any]] = []
+
+    async def change() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _loop, context: broken.append(context))
+        form, document = Form(note := Note()), Document()
+        form.server_doc(document)
+        note.object = "late"
+        ServerSession("left", document).destroy()  # after which Panel hears of it, a little later
+        await next_round()
+        assert "late" in form.drawn
+
+    asyncio.run(change())
+    assert broken == []
 
 
 def test_a_part_that_comes_later_is_heard_and_one_that_has_gone_is_not() -> None:

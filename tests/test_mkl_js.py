@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from _browser import chromium  # noqa: F401
+from _browser import chromium, new_page  # noqa: F401
 
 from mklviz.context.cancelling import resolving
 from mklviz.contract import Facts, Iterate, Solver
@@ -20,8 +20,6 @@ from mklviz.solvers.simplemkl import SimpleMkl
 from mklviz.solvers.spg import Spg
 from mklviz.typing import Array
 from mklviz.views import host
-
-pytestmark = pytest.mark.browser
 
 MODULE = Path(host.__file__).with_name("mkl.js")
 EXACT = 1e-12  # tolerance of SVMs
@@ -148,11 +146,11 @@ def well_defined(solver: Solver, given: Posed, ours: list[Iterate]) -> int:
 @pytest.fixture(scope="module")
 def page(chromium: Any) -> Any:  # noqa: F811
     """An empty page that knows the module."""
-    opened = chromium.browser.new_page()
+    opened = new_page(chromium)
     opened.add_script_tag(type="module", content=f"{MODULE.read_text()}\nglobalThis.steps = steps\n{RACE}")
     opened.wait_for_function("'race' in globalThis")
     yield opened
-    opened.close()
+    opened.context.close()
 
 
 def disagreements(page: Any, seeds: range) -> list[str]:
@@ -175,7 +173,8 @@ def disagreements(page: Any, seeds: range) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "first", [pytest.param(first, marks=[pytest.mark.full] * (first > 0)) for first in range(0, PROBLEMS, 30)]
+    "first",  # all but the first are full, and that alone: what is marked both ways would run twice
+    [pytest.param(first, marks=pytest.mark.full if first else pytest.mark.browser) for first in range(0, PROBLEMS, 30)],
 )
 def test_each_step_is_that_of_python(page: Any, first: int) -> None:
     assert disagreements(page, range(first, first + 30)) == []

@@ -378,11 +378,12 @@ FOLDERS = {"jupyterlab": "lab/tree", "notebook": "notebooks"}  # where each open
 IDLE = '.jp-Notebook-ExecutionIndicator[data-status="idle"]'
 
 
-@pytest.fixture(params=["jupyterlab", "notebook"])
-def lab(request: Any, tmp_path: Path) -> Iterator[str]:
-    """A notebook of one slow race, and one of a race at full speed, in a real server; the address of their folder."""
+@pytest.fixture(scope="module", params=["jupyterlab", "notebook"])
+def lab(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """A notebook of one slow race, and one of a race at full speed, in a real server: address and folder."""
     import nbformat
 
+    tmp_path = tmp_path_factory.mktemp("lab")
     for name, lines in (("slow", SLOW), ("fast", FULL_SPEED)):
         kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}  # JupyterLab would ask for one
         cells = [nbformat.v4.new_code_cell(source) for source in lines]
@@ -398,7 +399,7 @@ def lab(request: Any, tmp_path: Path) -> Iterator[str]:
             stdout=log,
             stderr=subprocess.STDOUT,
         )
-    yield f"http://127.0.0.1:{port}/{FOLDERS[request.param]}"
+    yield f"http://127.0.0.1:{port}/{FOLDERS[request.param]}", tmp_path
     process.kill()  # a notebook server waits for its kernels, which may be busy
     process.wait(PATIENCE)
 
@@ -413,18 +414,20 @@ def page(chromium: Any) -> Iterator[Any]:
 
 
 @pytest.mark.browser
-def test_a_race_draws_itself_and_stop_stops_it_also_on_a_page_loaded_again(page: Any, lab: str, tmp_path: Path) -> None:
+def test_a_race_draws_itself_and_stop_stops_it_also_on_a_page_loaded_again(page: Any, lab: tuple[str, Path]) -> None:
+    address, folder = lab
+
     def until(found: Callable[[], Any], what: str) -> Any:
         return wait_for(found, what, events_of(page), PATIENCE)
 
-    until(lambda: opens(page, f"{lab}/slow.ipynb?reset"), "the notebook server")
-    page.locator(".jp-Notebook .jp-CodeCell").first.click(timeout=1e3 * PATIENCE)
+    until(lambda: opens(page, f"{address}/slow.ipynb?reset"), "the notebook server")
+    page.locator(".jp-Notebook .jp-CodeCell").first.click()
     until(lambda: _runs(page), "the cell to run")
     first = until(lambda: steps(page), "the first points")
     until(lambda: steps(page) > first + 5, "growing curves")
     _choose(page, "File", "^Save Notebook$")
     # what is on disk is what counts: Notebook 7 marks nothing that is not saved yet
-    until(lambda: "data-still" in (tmp_path / "slow.ipynb").read_text(encoding="utf-8"), "the notebook to be saved")
+    until(lambda: "data-still" in (folder / "slow.ipynb").read_text(encoding="utf-8"), "the notebook to be saved")
     page.reload()
     again = until(lambda: steps(page), "the points of a page loaded again")
     until(lambda: steps(page) > again + 5, "growing curves on a page loaded again")
@@ -437,17 +440,19 @@ def test_a_race_draws_itself_and_stop_stops_it_also_on_a_page_loaded_again(page:
 
 
 @pytest.mark.browser
-def test_a_race_at_full_speed_is_complete_on_a_slow_page_under_run_all(page: Any, lab: str) -> None:
+def test_a_race_at_full_speed_is_complete_on_a_slow_page_under_run_all(page: Any, lab: tuple[str, Path]) -> None:
+    address, _ = lab
+
     def until(found: Callable[[], Any], what: str) -> Any:
         return wait_for(found, what, events_of(page), PATIENCE)
 
-    until(lambda: opens(page, f"{lab}/fast.ipynb?reset"), "the notebook server")
-    page.locator(".jp-Notebook .jp-CodeCell").first.click(timeout=1e3 * PATIENCE)
+    until(lambda: opens(page, f"{address}/fast.ipynb?reset"), "the notebook server")
+    page.locator(".jp-Notebook .jp-CodeCell").first.click()
     until(lambda: page.locator(IDLE).count() > 0, "a kernel")
     page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 6})
     _choose(page, "Run", "^Run All Cells$")
     told = page.locator(".jp-Notebook .jp-CodeCell").last.locator(".jp-OutputArea-output")
-    told.wait_for(timeout=1e3 * PATIENCE)
+    told.wait_for()
     found = ast.literal_eval(told.inner_text())
     assert set(found) == {"silp", "level", "spg"}
     until(lambda: rows(page) == [length - 1 for length in found.values()], "the last step of every solver")

@@ -7,10 +7,12 @@ import base64
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import count
 from typing import Any, ClassVar
 
 import param
+from bokeh.core.property.descriptors import UnsetValueError
 
 from mklviz.limits import ADDRESS
 from mklviz.views.host.beside import CONTROLS, beside
@@ -237,8 +239,8 @@ class Form(ScriptedComponent):
         """Describe the parts anew."""
         self._due = False
         self._watch_all()
-        parts = [part.describe() for part in self.root.inner if part.visible]
-        self.drawn = json.dumps({"answers": self._answers, "parts": parts})
+        with suppress(UnsetValueError):  # by models of a page that Bokeh is discarding just now
+            self.drawn = json.dumps({"answers": self._answers, "parts": self.root.describe().get("inner", [])})
 
     def _watch_all(self) -> None:
         """Notice changes of all parts that are there now, and of no others."""
@@ -257,12 +259,10 @@ class Form(ScriptedComponent):
         if self._due:
             return
         try:
-            loop = asyncio.get_running_loop()
+            asyncio.get_running_loop().call_soon(self.refresh)
+            self._due = True
         except RuntimeError:
             self.refresh()
-            return
-        self._due = True
-        loop.call_soon(self.refresh)
 
     def receive(self, message: Any) -> None:
         """Hand a person's action to its part, if that part is still visible."""

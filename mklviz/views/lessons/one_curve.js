@@ -42,7 +42,7 @@ const playCurve = (page, { problem, names }, solver, first = "square") => {
   const WIDE = 600, LEFT = 16, RIGHT = 446, BESIDE = RIGHT + 12, KNOB = 0.6, TOP = 12, FOOT = 248, STRIP = [288, 352], SECONDS = 1.1, MOVES = 0.6, DEEPEST = 2.5
   const STILL = matchMedia("(prefers-reduced-motion: reduce)"), find = (name) => page.querySelector(name)
   const state = { name: "square", start: 0.125, lambda: 0.9 }, MOST = 0.95  // of λ
-  let curve = null, found = null, step = 0, goal = 0, playing = false, last = 0, dragged = false, asking = find(".ask") !== null
+  let curve = null, found = null, lambda = null, step = 0, goal = 0, playing = false, last = 0, dragged = false, asking = find(".ask") !== null
 
   const number = (value, digits) => value.toLocaleString("en-US", { maximumFractionDigits: digits }).replace(/^-0$/, "0").replace("-", "−")
   const range = () => Math.max(...curve.heights) - Math.min(...curve.heights)
@@ -171,7 +171,7 @@ const playCurve = (page, { problem, names }, solver, first = "square") => {
     const here = path[t], next = path[t + 1], goes = next && where(next.share).replaceAll(" ", "\u00a0")
     if (!next) return `Step ${t}: done. Nowhere is the curve more than ${told(here.best - here.bound)} below ${told(here.best)}, the best found.`
     if (asking) return ""
-    if (key === "level") return `Step ${t}: the level is ${number(100 * state.lambda, 0)} % of the way from bound to best. Level goes to the nearest point below it: ${goes}.`
+    if (key === "level") return `Step ${t}: the level is ${number(100 * lambda, 0)} % of the way from bound to best. Level goes to the nearest point below it: ${goes}.`
     const before = t ? `the cuts promised ${told(path[t - 1].bound)} here, but the curve is at ${told(here.height)}.` : "the tangent at the start is the first cut."
     return `Step ${t}: ${before} SILP goes where its cuts are lowest: ${goes}.`
   }
@@ -212,7 +212,7 @@ const playCurve = (page, { problem, names }, solver, first = "square") => {
   }
   const ask = newestFirst(solvingText(solver, problem, solveCurve), (answer) => {
     if (answer.name !== state.name) return
-    ;({ curve, found } = answer)
+    ;({ curve, found, lambda } = answer)  // its steps are those of its own λ: the hand may be elsewhere by now
     goal = Math.min(goal, longest())
     if (step > goal || dragged) step = goal
     show()
