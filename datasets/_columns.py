@@ -35,9 +35,12 @@ if TYPE_CHECKING:
 MOST_WORDS = 20  # different words of a column that become columns
 ODD = 5  # of so many rows one may hold a word in a column of numbers
 _ID = re.compile(
-    r"id|index|idx|key|nr|no|no\.|number|#|row|row[ _.-]?names?|uuid|unnamed: 0|.*[ _-](id|nr|no\.?|key)|.*_level_0__"
-    r"|(row|serial|case|obs|observation)[ _-]?(number|num|nr|no\.?)?"
+    r"id|index|idx|key|no\.|number|num|#|n[o°]|№|row|row[ _.-]?names?|row_?id|uu?id|\.\.\.1|level_0|.*_level_0__"
+    r"|unnamed: 0(\.\d+)?|(lfd\.? ?)?nr\.?|nummer|numéro|номер|s/n|s(er|l|r)?\.? ?no\.?|.*[ _-](id|nr|no\.?|key)"
+    r"|(row|serial|case|obs|observation|sample|subject|record|instance|participant|patient|entry|line)"
+    r"[ _.-]?(number|num|nr|no\.?)?"
 )
+_HUNDREDS = re.compile(r"[+-]?[1-9]\d\d")
 _COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 _CAMEL_ID = re.compile(r".*[a-z]I[dD]")
 
@@ -192,6 +195,8 @@ def _reader(
     """Return what reads the numbers of a column: by its own decimal sign, else that of the others."""
     if not sign:
         usual = found.decimal if any("," in text for text in texts) else "."
+        if file_sign != "," and any(map(_HUNDREDS.fullmatch, texts)):
+            usual = "."  # 3,432 beside 355 is written with thousands
         told = file_sign == "." or (file_sign == "," and found.decimal == ",")  # beside commas, points are decimal
         sign = file_sign if told else usual
     decimal = options.decimal or (sign if len(sign) == 1 else "")

@@ -82,7 +82,16 @@ def test_a_column_is_set_aside_with_its_reason(cells: Sequence[str], reason: str
     assert said.startswith(f'Column "odd" is set aside: {reason}')
 
 
-@pytest.mark.parametrize(("name", "aside"), [("id", True), ("patient_id", True), ("PassengerId", True), ("x", False)])
+NUMBERING = [
+    *("id", "patient_id", "PassengerId", "index", "nr", "nr.", "no", "no.", "#", "row", "rownum", "obs", "case", "s.no"),
+    *("sample", "sample_id", "record", "subject", "Sr.No.", "sno", "s/n", "Nummer", "lfdnr", "uid", "rowid", "line"),
+    *("instance", "...1", "№", "номер", "Unnamed: 0", "Unnamed: 0.1", "S. No.", "lfd. Nr."),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "aside"), [*((name, True) for name in NUMBERING), *((name, False) for name in ("x", "X", "Z", "day"))]
+)
 def test_row_numbers_are_known_by_their_name(name: str, aside: bool) -> None:
     found = table(f"{name},a,class\n" + "".join(f"{i},{i * i % 7},{i % 2}\n" for i in range(10)))
     assert (name not in found.feature_names) is aside
@@ -203,6 +212,7 @@ def test_letters_are_read_in_the_encodings_people_have(coding: str) -> None:
         (["3.432", "355", "15.250", "990"], [3432, 355, 15250, 990], ";"),
         (["3.432,50", "355,00", "15.250,25", "990,5"], [3432.5, 355, 15250.25, 990.5], ";"),
         (['"3,432"', "355", '"15,250"', "990"], [3432, 355, 15250, 990], ","),
+        (["3,432", "355", "15,250", "990"], [3432, 355, 15250, 990], "\t"),
         (["3.4%", "-5 %", "12%", "0%"], [3.4, -5, 12, 0], ","),
         (["$3", "-$4.5", "€ 12", "7 €"], [3, -4.5, 12, 7], ","),
         (["\N{MINUS SIGN}1.5", "2", "\N{MINUS SIGN}3", "4"], [-1.5, 2, -3, 4], ","),
