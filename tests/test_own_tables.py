@@ -83,7 +83,7 @@ def test_a_column_is_set_aside_with_its_reason(cells: Sequence[str], reason: str
 
 
 NUMBERING = [
-    *("id", "patient_id", "PassengerId", "index", "nr", "nr.", "no", "no.", "#", "row", "rownum", "obs", "case", "s.no"),
+    *("id", "patient_id", "PassengerId", "index", "nr", "nr.", "no", "no.", "#", "row", "rownum", "case", "s.no"),
     *("sample", "sample_id", "record", "subject", "Sr.No.", "sno", "s/n", "Nummer", "lfdnr", "uid", "rowid", "line"),
     *("instance", "...1", "№", "номер", "Unnamed: 0", "Unnamed: 0.1", "S. No.", "lfd. Nr."),
 ]

@@ -1,7 +1,8 @@
 """Named arrays, as NumPy and MATLAB keep them, made into samples, labels and kernels, whatever they are called.
 
 ``y`` is the vector of that name or one like it, or the only one; kernels are (m, n, n), (n, n, m) or symmetric (n, n)
-arrays of its length; other arrays with a row (or a column) for each label are the samples, several of them views.
+arrays of its length, or distances without their diagonal, such as SciPy's vectors; other arrays with a row (or a
+column) for each label are the samples, several of them views; pictures (n, h, w) are rows of their points.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from numpy.typing import NDArray
 
 from mklviz.quoting import listed
 
+from .._bounds import check_size
 from .._dataset import Array, DataError, Dataset
 from .._labels import Labels, code_labels
 
@@ -25,6 +28,7 @@ _X = ("x", "data", "fea", "features", "feature", "samples", "xtrain", "x_train")
 _NAMES = ("feature_names", "kernel_names", "target_names")
 _PART = re.compile(r"[ _.-]*(test|train)(ing)?[ _.-]*|[_.-](te?|tr)$|[_.-]?(trn|tst)$|(?<=\d)tra$")
 _KERNEL = re.compile(r"^k[\d_]*$|kernel|gram")  # names by which a matrix is meant as a kernel
+_FEWEST = 4  # samples whose distances may be written without a diagonal
 _UNEQUAL = 1e-3  # of the largest entry: how far entries may be apart that should be equal
 
 
@@ -54,7 +58,7 @@ def _stacked(arrays: Mapping[str, NDArray[Any]]) -> tuple[dict[str, NDArray[Any]
     for test, train in pairs_to_test([*arrays]).items():
         parts = arrays[train], made.pop(test)
         above, below = (part.reshape(-1) if max(part.shape, default=0) == part.size else part for part in parts)
-        kernel = above.ndim > 2 or (above.ndim == 2 and above.shape[0] == above.shape[1])
+        kernel = above.ndim > 1 and above.shape[0] == above.shape[1]
         if kernel or above.shape[1:] != below.shape[1:]:
             return dict(arrays), None
         lengths.add((len(above), len(below)))
@@ -113,7 +117,8 @@ def _sorted_out(arrays: Mapping[str, NDArray[Any]], name: str) -> FoundArrays:
     y = None if y_key is None else (y_key, _vector(rest.pop(y_key), name))
     n = None if y is None else len(y[1])
     tables, kernels = dict[str, Array](), dict[str, Array]()
-    for key, array in rest.items():
+    for key, given in rest.items():
+        array = given if n is None else _with_diagonal(given, n)
         if array.dtype.kind not in "biuf" or array.ndim < 2:
             _refuse_if_meant(key, array, name)
             continue
@@ -126,8 +131,29 @@ def _sorted_out(arrays: Mapping[str, NDArray[Any]], name: str) -> FoundArrays:
         elif numbers.ndim == 2 and (n is None or n in numbers.shape or key.lower() in _X):
             turned = n is not None and len(numbers) != n == numbers.shape[1]
             tables[key] = np.ascontiguousarray(numbers.T) if turned else numbers
+        elif n in (len(numbers), numbers.shape[-1]) and (numbers.shape.count(n) == 1 or key.lower() in _X):
+            flat = (numbers if len(numbers) == n else np.moveaxis(numbers, -1, 0)).reshape(n, -1)
+            check_size(name, *flat.shape)
+            tables[key] = flat
     chosen = [key for key in tables if key.lower() in _X]
     return FoundArrays(y, {key: tables[key] for key in chosen} or tables, kernels, names)
+
+
+def _with_diagonal(array: NDArray[Any], n: int) -> NDArray[Any]:
+    """Return distances that stand there once each, in a vector as SciPy's or a triangle, as a matrix; others as is."""
+    vector = max(array.shape) == array.size == n * (n - 1) // 2
+    if n < _FEWEST or not (vector or array.shape == (n - 1, n - 1)):
+        return array
+    try:
+        numbers = np.asarray(array, dtype=np.float64)
+    except ValueError:  # of words
+        return array
+    if not (vector or is_symmetric(numbers)):
+        return array
+    row, column = np.triu_indices(n, 1)
+    whole = np.zeros((n, n))
+    whole[row, column] = numbers.ravel() if vector else numbers[row, column - 1]
+    return np.asarray(whole + whole.T)
 
 
 def _refuse_if_meant(key: str, array: NDArray[Any], name: str) -> None:
@@ -186,6 +212,12 @@ def _labels_among(arrays: Mapping[str, NDArray[Any]]) -> str | None:
             return lower[called]
     vectors = [key for key, array in arrays.items() if max(array.shape) == array.size]
     sizes = {length for array in arrays.values() if array.ndim > 1 for length in array.shape}
+    sizes |= {
+        n
+        for key in vectors
+        for n in [(1 + isqrt(1 + 8 * arrays[key].size)) // 2]
+        if n * (n - 1) == 2 * arrays[key].size
+    }
     fitting = [key for key in vectors if arrays[key].size in sizes]
     return fitting[0] if len(fitting) == 1 else None
 

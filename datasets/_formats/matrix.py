@@ -1,5 +1,5 @@
 """Kernel and distance matrices in text: a row for each sample, whole or one triangle, perhaps with labels beside it,
-or sparse in Matrix Market's format.
+or sparse in Matrix Market's format, or distances as PHYLIP writes them.
 
 Names above the columns and before the rows, as pandas writes them, are left out. Labels stand in the first or the last
 column, or in a file of their own.
@@ -31,6 +31,7 @@ _MARKET = b"%%MatrixMarket"
 
 _CORNER = 20  # samples that are looked at first
 _FEWEST = 4  # samples of a matrix that is recognised by being symmetric
+_DECIMAL_COMMAS = re.compile(r"([^,;\t ]*[;\t ]+)?([+-]?\d*(,\d+)?(e[+-]?\d+)?([;\t ]+|$)){2,}", re.IGNORECASE)
 _BETWEEN = re.compile(r"[,;\t ]+")
 
 
@@ -121,16 +122,42 @@ def _numbers(rows: Sequence[Sequence[str]]) -> Array | None:
 
 
 def rows_in(data: bytes) -> list[list[str]]:
-    """Return the cells of each line that holds something."""
+    """Return the cells of each line that holds something; those of a file of PHYLIP as a whole matrix."""
     text = data.decode("utf-8-sig", "replace")
     lines = (line.strip().rstrip(",;") for line in text.splitlines() if not line.lstrip().startswith(("#", "%")))
-    return [[cell.strip("\"'") for cell in _BETWEEN.split(line)] for line in lines if line]
+    kept = [line for line in lines if line]
+    if kept and _DECIMAL_COMMAS.fullmatch(kept[len(kept) // 2]):
+        kept = [line.replace(",", ".") for line in kept]
+    rows = [[cell.strip("\"'") for cell in _BETWEEN.split(line)] for line in kept]
+    return _phylip(rows) or rows
+
+
+def _phylip(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Return names and distances of PHYLIP, which stand below their number, row by row or in a triangle; else none."""
+    n = int(rows[0][0]) if len(rows) > _FEWEST and len(rows[0]) == 1 and rows[0][0].isdecimal() else 0
+    if not _FEWEST <= n < len(rows):
+        return []
+    body: list[list[str]] = []
+    for row in rows[1:]:
+        if len(rows) > n + 1 and body and is_number(row[0]):  # the row above goes on
+            body[-1] += row
+        else:
+            body.append([*row])
+    if len(body) != n or any(len(row) not in (n + 1, k, k + 1) for k, row in enumerate(body, 1)) or len(body[-1]) < n:
+        return []
+    return [[row[0], *(_between(body, i, j) for j in range(n))] for i, row in enumerate(body)]
+
+
+def _between(body: Sequence[Sequence[str]], i: int, j: int) -> str:
+    """Return the distance of two samples, of which the later one's row may hold it alone."""
+    row, place = max(i, j), min(i, j) + 1
+    return body[row][place] if place < len(body[row]) else "0"
 
 
 def _triangle(data: bytes) -> bool:
     """Whether the first rows grow or shrink by one cell each."""
     lengths = [len(row) for row in rows_in(data[:20_000].rpartition(b"\n")[0])][:20]
-    steps = np.diff(lengths)
+    steps = np.diff(lengths)[1:]  # below the number of samples, too
     return len(steps) > 2 and (bool((steps == 1).all()) or bool((steps == -1).all()))
 
 
