@@ -250,6 +250,29 @@ def test_one_odd_word_costs_a_cell_and_not_the_column() -> None:
     assert found.feature_names == ("a", "bags=None", "bags=left", "bags=right", "b")
 
 
+@pytest.mark.parametrize(
+    ("cells", "features"),
+    [
+        (["5", "5-", "4", "3", "4+", "2"], ("a=2", "a=3", "a=4", "a=4+", "a=5", "a=5-")),
+        (["1920x1080", "800x600", "640x480"], ("a=1920x1080", "a=640x480", "a=800x600")),
+        (["12 kg", "9 kg", "1,250 kg", "355 kg"], ("a",)),
+        (["12 kg", "9 lb", "7 kg"], ("a=12 kg", "a=7 kg", "a=9 lb")),
+        (["NA", "EU"], ("a=NA",)),
+        (["NA", "EU", "EU", "US"], ("a=US",)),
+    ],
+)
+def test_grades_sizes_units_and_regions_are_what_they_are(cells: list[str], features: tuple[str, ...]) -> None:
+    found = table("a;b;class\n" + "".join(f"{cells[i % len(cells)]};{i % 7};{'uv'[i % 2]}\n" for i in range(40)))
+    assert found.feature_names == (*features, "b")
+    if features == ("a",):
+        assert found.X[:4, 0].tolist() == [12, 9, 1250, 355]
+
+
+def test_a_class_may_be_called_na() -> None:
+    found = table("a,class\n" + "".join(f"{i % 7},{['NA', 'EU'][i % 2]}\n" for i in range(40)))
+    assert found.classes == ("EU", "NA")
+
+
 def test_many_numbered_classes_are_classes_and_counts_can_be_numbers() -> None:
     for classes in (27, 102):
         text = "x,y\n" + "".join(f"{i * i % 1009},{i % classes + 1}\n" for i in range(classes * 6))
@@ -288,6 +311,20 @@ def test_another_sheet_can_be_chosen_and_the_second_is_found() -> None:
     assert read_dataset_bytes(file.getvalue(), "x.xlsx", sheet="more").classes == ("m0", "m1")
     with pytest.raises(DataError, match=r'no sheet "none" in x.xlsx. Sheets: Sheet, data, more'):
         read_dataset_bytes(file.getvalue(), "x.xlsx", sheet="none")
+
+
+def test_a_sheet_that_explains_the_table_is_not_read_in_its_place() -> None:
+    book = openpyxl.Workbook()
+    legend, sheet = book.active, book.create_sheet("data")
+    for row in [["colour", "meaning"], ["red", "warm"], ["blue", "cold"]]:
+        legend.append(row)
+    for row in [["colour", "class"], *([["red", "blue"][i % 3 % 2], "uv"[i % 2]] for i in range(40))]:
+        sheet.append(row)
+    for order in (0, 1):
+        file = io.BytesIO()
+        book.save(file)
+        assert read_dataset_bytes(file.getvalue(), "x.xlsx").classes == ("u", "v"), order
+        book.move_sheet("data", -1)
 
 
 def test_a_frame_of_pandas_or_polars_is_read_as_the_table_is() -> None:
@@ -539,7 +576,7 @@ OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 600
         (b"\x00\x00\x00\x18ftypheic" + b"\x00" * 50, "a photo"),
         (b"\x89PNG\r\n\x1a\n" + b"\x00" * 50, "a picture"),
         (b"%PDF-1.7\n", "a PDF"),
-        (zipped("report.txt", "notes.txt"), "made of 2 files without a table"),
+        (zipped("report.txt", "letter.txt"), "made of 2 files without a table"),
         (zipped("[Content_Types].xml", "word/document.xml"), "a Word document"),
         (zipped("mimetype", "content.xml"), "an OpenDocument file"),
         (OLE + "Workbook".encode("utf-16-le"), r"an old Excel file \(.xls\). Save it as CSV"),

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from math import isqrt
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from .._labels import Labels, code_labels
 
 _Y = ("y", "labels", "label", "target", "targets", "gnd", "class", "classes", "group", "gt", "ytrain", "y_train")
 _X = ("x", "data", "fea", "features", "feature", "samples", "xtrain", "x_train")
-_NAMES = ("feature_names", "kernel_names", "target_names")
+NAMES = ("feature_names", "kernel_names", "target_names")
 _PART = re.compile(r"[ _.-]*(test|train)(ing)?[ _.-]*|[_.-](te?|tr)$|[_.-]?(trn|tst)$|(?<=\d)tra$")
 _KERNEL = re.compile(r"^k[\d_]*$|kernel|gram")  # names by which a matrix is meant as a kernel
 _FEWEST = 4  # samples whose distances may be written without a diagonal
@@ -82,7 +82,7 @@ def dataset_of(arrays: Mapping[str, NDArray[Any]], name: str) -> Dataset:
             " labels may also be a file of their own, given together with this one."
         )
     made = _made(parts, _labels_of(*parts.y, name), name)
-    used = {parts.y[0], *parts.tables, *parts.kernels, *_NAMES}
+    used = {parts.y[0], *parts.tables, *parts.kernels, *NAMES}
     left = [f"{key} {array.shape}" for key, array in arrays.items() if key not in used]
     notes = (*made.notes, f"Not used of {name}: {listed(left)}.") if left else made.notes
     square = [key for key, table in parts.tables.items() if table.shape[0] == table.shape[1]]
@@ -111,8 +111,8 @@ def _made(parts: FoundArrays, labels: Labels, name: str) -> Dataset:
 
 def _sorted_out(arrays: Mapping[str, NDArray[Any]], name: str) -> FoundArrays:
     """Return which arrays are labels, samples and kernels."""
-    names = {key: _texts(arrays[key], key) for key in _NAMES if key in arrays}
-    rest = {key: array for key, array in arrays.items() if key not in _NAMES and (array.size > 1 or key == "grams")}
+    names = {key: _texts(arrays[key], key) for key in NAMES if key in arrays}
+    rest = {key: array for key, array in arrays.items() if key not in NAMES and (array.size > 1 or key == "grams")}
     y_key = _labels_among(rest)
     y = None if y_key is None else (y_key, _vector(rest.pop(y_key), name))
     n = None if y is None else len(y[1])
@@ -211,14 +211,10 @@ def _labels_among(arrays: Mapping[str, NDArray[Any]]) -> str | None:
         if called in lower:
             return lower[called]
     vectors = [key for key, array in arrays.items() if max(array.shape) == array.size]
-    sizes = {length for array in arrays.values() if array.ndim > 1 for length in array.shape}
-    sizes |= {
-        n
-        for key in vectors
-        for n in [(1 + isqrt(1 + 8 * arrays[key].size)) // 2]
-        if n * (n - 1) == 2 * arrays[key].size
-    }
-    fitting = [key for key in vectors if arrays[key].size in sizes]
+    sizes = {length for key, array in arrays.items() if key not in vectors for length in array.shape}
+    counts = {key: arrays[key].size for key in vectors}
+    pairs = {*counts.values()} - {3}  # 3 samples have 3 distances
+    fitting = [key for key, count in counts.items() if count in sizes or comb(count, 2) in pairs]
     return fitting[0] if len(fitting) == 1 else None
 
 
@@ -238,8 +234,8 @@ def _labels_of(key: str, array: NDArray[Any], name: str) -> Labels:
     if array.dtype.kind not in "biufUSO":
         raise DataError(f"Array {key} of {name} must hold numbers or text, not {array.dtype}.")
     texts = [_text(value, key, name) for value in array.tolist()]
-    different, inverse = np.unique(np.array(texts), return_inverse=True)
-    return code_labels([str(text) for text in different], f"array {key}", inverse)
+    place = {text: k for k, text in enumerate(sorted({*texts}))}  # an array of texts is as wide as its longest
+    return code_labels([*place], f"array {key}", np.array([place[text] for text in texts]))
 
 
 def _text(value: Any, key: str, name: str) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,9 @@ from .._labels import code_labels
 from .._table_options import Progress, TableOptions
 from ._arrays import is_symmetric
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 SUFFIXES = (".mtx",)
 OPTIONS = ()
 
@@ -31,7 +34,8 @@ _MARKET = b"%%MatrixMarket"
 
 _CORNER = 20  # samples that are looked at first
 _FEWEST = 4  # samples of a matrix that is recognised by being symmetric
-_DECIMAL_COMMAS = re.compile(r"([^,;\t ]*[;\t ]+)?([+-]?\d*(,\d+)?(e[+-]?\d+)?([;\t ]+|$)){2,}", re.IGNORECASE)
+_NUMBER = r"[+-]?\d*(,\d+)?(e[+-]?\d+)?"
+_DECIMAL_COMMAS = re.compile(rf"([^,;\s]*[;\s]+)?({_NUMBER}[;\s]+)+{_NUMBER}([;\s]+[^,;\s]*)?", re.IGNORECASE)
 _BETWEEN = re.compile(r"[,;\t ]+")
 
 
@@ -42,8 +46,11 @@ def looks(data: bytes) -> bool:
     start = data[:1_000_000].lstrip()
     if b"\0" in start or not start:
         return False
-    first = start.split(b"\n", 2)[1 if start.count(b"\n") > 1 else 0]
-    if abs(len(re.split(rb"[,;\t ]+", first.strip())) - data.strip().count(b"\n")) > 2 and not _triangle(data):
+    top, first, *_ = [*start.split(b"\n", 2), b""]
+    below = data.strip().count(b"\n")
+    counted = top.strip().isdigit() and _FEWEST <= int(top) <= below and below % int(top) == 0  # as in PHYLIP
+    wide = max(map(len, rows_in(first or top)), default=0)
+    if not counted and abs(wide - below) > 2 and not _triangle(data):
         return False
     return _parts(rows_in(data)) is not None
 
@@ -55,15 +62,46 @@ def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram
         raise DataError(f"{name} does not begin as a file of Matrix Market does, with {_MARKET.decode()}.")
     matrix, labels = parts
     if labels is None:
-        raise DataError(
-            f"{name} is a matrix of {len(matrix):,} samples, a kernel or distances, without labels: give them"
-            " as a file of their own, together with this one, or beside the matrix as its last column."
-        )
+        raise without_labels(name, len(matrix))
     if matrix.size > gram_cells:
         raise DataError(f"{name} holds a matrix of {matrix.size:,} numbers; mklviz reads at most {gram_cells:,}.")
     return code_labels(labels, "the column beside the matrix").dataset(
         name, np.zeros((len(matrix), 0)), grams=matrix[None]
     )
+
+
+def without_labels(name: str, samples: int) -> DataError:
+    """Return what is said of a matrix alone."""
+    return DataError(
+        f"{name} is a matrix of {samples:,} samples, a kernel or distances, without labels: give them"
+        " as a file of their own, together with this one, or beside the matrix as its last column."
+    )
+
+
+def apart(frame: pd.DataFrame) -> tuple[Array, pd.DataFrame, list[str]] | None:
+    """Return the symmetric matrix in a table, the columns beside it and the names of its rows; None where none is."""
+    n, width = frame.shape
+    for start in range(width - n + 1) if _FEWEST <= n <= width <= n + 2 else ():
+        cells = frame.iloc[:, start : start + n]
+        corner = None if n <= _CORNER else _of_cells(cells.iloc[:_CORNER, :_CORNER])
+        matrix = _of_cells(cells) if n <= _CORNER or corner is not None else None
+        if matrix is not None and np.ptp(matrix) > 0:
+            beside = frame.drop(columns=cells.columns)
+            names = [name for name in beside if beside[name].nunique() == n]
+            return matrix, beside.drop(columns=names), [str(name) for name in beside[names[0]]] if names else []
+    return None
+
+
+def _of_cells(cells: pd.DataFrame) -> Array | None:
+    """Return the numbers of a symmetric matrix one triangle of which may be blank, and a diagonal of zeros."""
+    try:
+        numbers = cells.mask(cells == "").astype(float).to_numpy(copy=True)
+    except (TypeError, ValueError):
+        return None
+    numbers = np.where(np.isnan(numbers), numbers.T, numbers)
+    if np.isnan(np.diag(numbers)).all():
+        np.fill_diagonal(numbers, 0.0)
+    return numbers if np.isfinite(numbers).all() and is_symmetric(numbers) else None
 
 
 def matrix_in(data: bytes) -> Array | None:
