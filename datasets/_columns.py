@@ -137,11 +137,8 @@ def read_columns(
         raw.append((str(name), *_once_each(cells, options.na)))
         progress(j / frame.shape[1] / 4)
     units = [_unit(values) if texts else "" for _, values, _, texts in raw]
-    plain = [
-        [v.removesuffix(unit) for v in values] if unit else values
-        for (_, values, *_), unit in zip(raw, units, strict=True)
-    ]
-    signs = [_signs(values) if texts else "." for values, (*_, texts) in zip(plain, raw, strict=True)]
+    plain = [[v.removesuffix(u) for v in each[1]] if u else each[1] for u, each in zip(units, raw, strict=True)]
+    signs = [_signs(values) if each[3] else "." for values, each in zip(plain, raw, strict=True)]
     file_sign = options.decimal or "".join(sorted({sign for each in signs for sign in each}, reverse=True))
     columns, notes = [], dict[str, None]()
     for j, ((name, values, codes, texts), sign) in enumerate(zip(raw, signs, strict=True)):
@@ -214,9 +211,8 @@ def _reader(
 
 def _unit(texts: Sequence[str]) -> str:
     """Return the unit that stands behind each number of a column, with the blank before it; "" where none does."""
-    units = {
-        found[1] if (found := _IN_UNITS.fullmatch(text)) else "" for text in texts if text.lower() not in NO_NUMBER
-    }
+    numbers = (_IN_UNITS.fullmatch(text) for text in texts if text.lower() not in NO_NUMBER)
+    units = {found[1] if found else "" for found in numbers}
     return units.pop() if len(units) == 1 else ""
 
 
@@ -262,9 +258,8 @@ def _role(made: TableColumn, lines: Any, texts: bool) -> tuple[Role, str, tuple[
     odd = int(_holding(made, [value for value in others if str(value).lower() not in NO_NUMBER]).sum())
     if ODD * odd <= present and len(values) - len(others) > 2:
         return "numbers", "", tuple(others)
-    grades = (
-        len(values) <= MOST_WORDS and 3 * len(values) <= present and not any(is_number(str(value)) for value in others)
-    )
+    often = len(values) <= MOST_WORDS and 3 * len(values) <= present
+    grades = often and not any(is_number(str(value)) for value in others)
     if 2 * (present - odd) >= present and not grades:
         what = "a number" if any(not is_number(str(value)) for value in others) else "a finite number"
         return "nothing", f"it holds numbers, but {_seen(made, others, lines)}, which is not {what}", ()

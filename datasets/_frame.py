@@ -78,9 +78,9 @@ def dataset_from_frame(
 
 
 def _dataset(frame: pd.DataFrame, options: TableOptions, name: str, found: Found, progress: Progress) -> Dataset:
-    kernel = None if found.grams else matrix.apart(frame)
-    if kernel is not None and options.target in (None, *kernel[1].columns):
-        if kernel[1].empty:
+    kernel = None if found.grams else matrix.apart(frame, options.target)
+    if kernel is not None:
+        if len(kernel[2]) == kernel[1].shape[1]:
             raise matrix.without_labels(name, len(frame))
         frame, found = kernel[1], replace(found, grams={name: kernel[0][None]})
     if frame.shape[1] < 2 and not found.grams:

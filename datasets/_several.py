@@ -63,8 +63,9 @@ def read_several(
         if found is None:
             frame = _frame_in(data, filename, alone, progress, read_frame)
             kernel = matrix.apart(frame)
-            if kernel is not None and kernel[1].empty:
-                arrays[stem], _, samples[stem] = kernel
+            if kernel is not None and len(kernel[2]) == kernel[1].shape[1]:  # alone, or with names of samples
+                arrays[stem] = kernel[0]
+                samples[stem] = [cell_text(each) for called in kernel[2][:1] for each in frame[called]]
             else:
                 frames[stem] = frame
         else:

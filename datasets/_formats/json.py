@@ -53,16 +53,18 @@ def frame_of(data: bytes, name: str, progress: Progress) -> tuple[pd.DataFrame, 
 
 def _arrays(held: Any) -> dict[str, NDArray[Any]] | None:
     """Return arrays, one a table of numbers at least, and labels; None for columns, some of which hold lists."""
-    arrays = dict[str, NDArray[Any]]()
-    for key, values in held.items() if isinstance(held, dict) and "columns" not in held else ():
-        if isinstance(values, list) and values:
-            numbers = isinstance(values[0], list | int | float)
-            try:
-                arrays[key] = np.array(values, dtype=np.float64 if numbers else object)
-            except (TypeError, ValueError):  # words, or rows of several lengths
-                return None
-    vectors = [array for key, array in arrays.items() if array.ndim == 1 and key not in NAMES]
-    return arrays if len(vectors) < 2 and any(array.ndim > 1 for array in arrays.values()) else None
+    lists = {key: values for key, values in held.items() if isinstance(values, list)} if isinstance(held, dict) else {}
+    if "columns" in lists or not any(values and isinstance(values[0], list) for values in lists.values()):
+        return None
+    try:
+        arrays = {key: np.array(values, dtype=_kind(values)) for key, values in lists.items()}
+    except (TypeError, ValueError):  # words, or rows of several lengths
+        return None
+    return arrays if sum(array.ndim == 1 and key not in NAMES for key, array in arrays.items()) < 2 else None
+
+
+def _kind(values: list[Any]) -> Any:
+    return np.float64 if values and isinstance(values[0], list | int | float) else object
 
 
 def _held(data: bytes, name: str, encoding: str | None = None) -> tuple[Any, tuple[str, ...]]:

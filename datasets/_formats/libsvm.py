@@ -48,7 +48,7 @@ def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram
     """Read LIBSVM lines."""
     labels, rows = _lines(data, name, progress)
     coded = code_labels(labels, "the first column")
-    kernel = _precomputed(rows, name, gram_cells)
+    kernel = _precomputed(rows, gram_cells)
     if kernel is not None:
         return coded.dataset(name, np.zeros((len(rows), 0)), grams=kernel[None])
     return coded.dataset(name, _table(rows, name))
@@ -81,15 +81,13 @@ def _lines(data: bytes, name: str, progress: Progress) -> tuple[list[str], list[
     return labels, rows
 
 
-def _precomputed(rows: Sequence[_Pairs], name: str, gram_cells: int) -> Array | None:
+def _precomputed(rows: Sequence[_Pairs], gram_cells: int) -> Array | None:
     """Return the kernel of rows that begin with their number, as LIBSVM's -t 4 wants; None where they hold features."""
     n = len(rows)
-    if n < 2 or any(values[:1] != [k] or columns[0] or max(columns) > n for k, (columns, values) in enumerate(rows, 1)):
+    if not 1 < n * n <= gram_cells or any(
+        values[:1] != [k] or columns[0] or max(columns) > n for k, (columns, values) in enumerate(rows, 1)
+    ):
         return None
-    if n**2 > gram_cells:
-        if sum(len(columns) for columns, _ in rows) < n * (n + 1):
-            return None
-        raise DataError(f"{name} holds a kernel of {n:,} samples, which is too large.")
     kernel = np.zeros((n, n + 1))
     for i, (columns, values) in enumerate(rows):
         kernel[i, columns] = values

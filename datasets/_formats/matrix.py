@@ -34,8 +34,9 @@ _MARKET = b"%%MatrixMarket"
 
 _CORNER = 20  # samples that are looked at first
 _FEWEST = 4  # samples of a matrix that is recognised by being symmetric
-_NUMBER = r"[+-]?\d*(,\d+)?(e[+-]?\d+)?"
+_NUMBER = r"[+-]?(\d+(,\d*)?|,\d+)(e[+-]?\d+)?"
 _DECIMAL_COMMAS = re.compile(rf"([^,;\s]*[;\s]+)?({_NUMBER}[;\s]+)+{_NUMBER}([;\s]+[^,;\s]*)?", re.IGNORECASE)
+_COUNT = re.compile(rb"\d{1,9}")
 _BETWEEN = re.compile(r"[,;\t ]+")
 
 
@@ -48,7 +49,7 @@ def looks(data: bytes) -> bool:
         return False
     top, first, *_ = [*start.split(b"\n", 2), b""]
     below = data.strip().count(b"\n")
-    counted = top.strip().isdigit() and _FEWEST <= int(top) <= below and below % int(top) == 0  # as in PHYLIP
+    counted = _COUNT.fullmatch(top.strip()) and _FEWEST <= int(top) <= below and below % int(top) == 0  # of PHYLIP
     wide = max(map(len, rows_in(first or top)), default=0)
     if not counted and abs(wide - below) > 2 and not _triangle(data):
         return False
@@ -78,17 +79,15 @@ def without_labels(name: str, samples: int) -> DataError:
     )
 
 
-def apart(frame: pd.DataFrame) -> tuple[Array, pd.DataFrame, list[str]] | None:
-    """Return the symmetric matrix in a table, the columns beside it and the names of its rows; None where none is."""
+def apart(frame: pd.DataFrame, target: str | None = None) -> tuple[Array, pd.DataFrame, list[str]] | None:
+    """Return the symmetric matrix in a table, what stands beside it, and the columns there that only name the rows."""
     n, width = frame.shape
     for start in range(width - n + 1) if _FEWEST <= n <= width <= n + 2 else ():
         cells = frame.iloc[:, start : start + n]
-        corner = None if n <= _CORNER else _of_cells(cells.iloc[:_CORNER, :_CORNER])
-        matrix = _of_cells(cells) if n <= _CORNER or corner is not None else None
-        if matrix is not None and np.ptp(matrix) > 0:
-            beside = frame.drop(columns=cells.columns)
-            names = [name for name in beside if beside[name].nunique() == n]
-            return matrix, beside.drop(columns=names), [str(name) for name in beside[names[0]]] if names else []
+        matrix = None if _of_cells(cells.iloc[:_CORNER, :_CORNER]) is None else _of_cells(cells)
+        beside = frame.drop(columns=cells.columns)
+        if matrix is not None and np.ptp(matrix) > 0 and target in (None, *beside):
+            return matrix, beside, [each for each in beside if each != target and beside[each].map(str).nunique() == n]
     return None
 
 
@@ -172,7 +171,7 @@ def rows_in(data: bytes) -> list[list[str]]:
 
 def _phylip(rows: Sequence[Sequence[str]]) -> list[list[str]]:
     """Return names and distances of PHYLIP, which stand below their number, row by row or in a triangle; else none."""
-    n = int(rows[0][0]) if len(rows) > _FEWEST and len(rows[0]) == 1 and rows[0][0].isdecimal() else 0
+    n = int(rows[0][0]) if len(rows) > _FEWEST and _COUNT.fullmatch(rows[0][0].encode()) and len(rows[0]) == 1 else 0
     if not _FEWEST <= n < len(rows):
         return []
     body: list[list[str]] = []
@@ -183,13 +182,8 @@ def _phylip(rows: Sequence[Sequence[str]]) -> list[list[str]]:
             body.append([*row])
     if len(body) != n or any(len(row) not in (n + 1, k, k + 1) for k, row in enumerate(body, 1)) or len(body[-1]) < n:
         return []
-    return [[row[0], *(_between(body, i, j) for j in range(n))] for i, row in enumerate(body)]
-
-
-def _between(body: Sequence[Sequence[str]], i: int, j: int) -> str:
-    """Return the distance of two samples, of which the later one's row may hold it alone."""
-    row, place = max(i, j), min(i, j) + 1
-    return body[row][place] if place < len(body[row]) else "0"
+    body = [[*row, "0"] if len(row) == k else row for k, row in enumerate(body, 1)]  # a triangle without its diagonal
+    return [[row[0], *(body[max(i, j)][min(i, j) + 1] for j in range(n))] for i, row in enumerate(body)]
 
 
 def _triangle(data: bytes) -> bool:
