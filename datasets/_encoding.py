@@ -44,11 +44,8 @@ _ODD, _MARK, _FEW, _MIXED = log(1e-6), log(1e-3), log(0.06), log(0.02)
 
 def with_escapes(data: bytes) -> bool:
     """Whether signs of Japanese are switched on and off in plain ASCII, as e-mail does: JIS."""
-    try:
-        text = data.decode("iso2022-jp") if b"\x1b$" in data[:_START] else ""
-    except UnicodeDecodeError:
-        return False
-    return re.search(_SIGNS["euc-jp"][0], text) is not None
+    text = data.decode("iso2022-jp", "replace") if b"\x1b$" in data[:_START] else ""
+    return "\ufffd" not in text and re.search(_SIGNS["euc-jp"][0], text) is not None
 
 
 def guess(data: bytes) -> tuple[str, tuple[str, ...]]:

@@ -21,8 +21,8 @@ from ._bounds import check_size
 from ._cells import column, in_quotes, words_listed
 from ._columns import MOST_WORDS, Rows, TableColumn, cell_text, read_columns
 from ._dataset import Array, DataError, Dataset
-from ._formats import matrix
 from ._labels import MOST_CLASSES, code_labels
+from ._symmetric import matrix_apart, without_labels
 from ._table_options import FILL, LEAVE_OUT, Found, Progress, Role, TableOptions, TableSummary
 
 if TYPE_CHECKING:
@@ -78,10 +78,10 @@ def dataset_from_frame(
 
 
 def _dataset(frame: pd.DataFrame, options: TableOptions, name: str, found: Found, progress: Progress) -> Dataset:
-    kernel = None if found.grams else matrix.apart(frame, options.target)
+    kernel = None if found.grams else matrix_apart(frame, options.target)
     if kernel is not None:
         if len(kernel[2]) == kernel[1].shape[1]:
-            raise matrix.without_labels(name, len(frame))
+            raise without_labels(name, len(frame))
         frame, found = kernel[1], replace(found, grams={name: kernel[0][None]})
     if frame.shape[1] < 2 and not found.grams:
         said = f"{name} has one column; expected at least one column to learn from and one to predict."

@@ -25,6 +25,7 @@ from ._dataset import DataError, Dataset
 from ._file_kind import table_format
 from ._formats import _arrays, arff, format_of, json, libsvm, matlab, matrix, npz, options_of
 from ._frame import dataset_from_frame, target_name
+from ._symmetric import matrix_apart
 from ._table_options import AVERAGE, FILL, LEAVE_OUT, Found, Progress, TableOptions, refuse_unused
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def read_several(
         found = _arrays_of(data, filename, gram_cells)
         if found is None:
             frame = _frame_in(data, filename, alone, progress, read_frame)
-            kernel = matrix.apart(frame)
+            kernel = matrix_apart(frame)
             if kernel is not None and len(kernel[2]) == kernel[1].shape[1]:  # alone, or with names of samples
                 arrays[stem] = kernel[0]
                 samples[stem] = [cell_text(each) for called in kernel[2][:1] for each in frame[called]]
@@ -139,11 +140,13 @@ def _free(stem: str, taken: set[str]) -> str:
 
 def _arrays_of(data: bytes, filename: str, gram_cells: int) -> dict[str, NDArray[Any]] | None:
     """Return the arrays in a file, or None for a table with names or words."""
-    form = format_of(data, filename)
+    form: Any = format_of(data, filename)
     if form in (npz, matlab):
-        return dict(form.arrays_in(data, filename, gram_cells))  # type: ignore[union-attr]
-    if form in (arff, json) or (form is None and table_format(data, filename)):
-        return json.arrays_in(data, filename) if form is json else None
+        return dict(form.arrays_in(data, filename, gram_cells))
+    if form is json:
+        return json.arrays_in(data, filename)
+    if form is arff or (form is None and table_format(data, filename)):
+        return None
     array: NDArray[Any] | None = matrix.labels_in(data)
     array = matrix.matrix_in(data) if array is None else array
     return None if array is None else {filename: array}

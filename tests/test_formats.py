@@ -319,6 +319,7 @@ def test_arrays_that_play_no_part_are_named() -> None:
     data = read(saved(X_train=X, y_train=Y, old=X[:7], seen=Y[:7]), "x.npz")
     assert is_the_table(data)
     assert "Not used of x.npz: old (7, 3), seen (7,)." in data.notes
+    assert is_the_table(read(saved(measured=X, whose=Y, rate=0.5), "x.npz"))
 
 
 def test_a_single_array_is_a_table_whose_last_column_is_the_target() -> None:

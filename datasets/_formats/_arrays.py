@@ -22,14 +22,13 @@ from mklviz.quoting import listed
 from .._bounds import check_size
 from .._dataset import Array, DataError, Dataset
 from .._labels import Labels, code_labels
+from .._symmetric import FEWEST, is_symmetric
 
 _Y = ("y", "labels", "label", "target", "targets", "gnd", "class", "classes", "group", "gt", "ytrain", "y_train")
 _X = ("x", "data", "fea", "features", "feature", "samples", "xtrain", "x_train")
 NAMES = ("feature_names", "kernel_names", "target_names")
 _PART = re.compile(r"[ _.-]*(test|train)(ing)?[ _.-]*|[_.-](te?|tr)$|[_.-]?(trn|tst)$|(?<=\d)tra$")
 _KERNEL = re.compile(r"^k[\d_]*$|kernel|gram")  # names by which a matrix is meant as a kernel
-_FEWEST = 4  # samples whose distances may be written without a diagonal
-_UNEQUAL = 1e-3  # of the largest entry: how far entries may be apart that should be equal
 
 
 @dataclass(frozen=True)
@@ -131,7 +130,11 @@ def _sorted_out(arrays: Mapping[str, NDArray[Any]], name: str) -> FoundArrays:
         elif numbers.ndim == 2 and (n is None or n in numbers.shape or key.lower() in _X):
             turned = n is not None and len(numbers) != n == numbers.shape[1]
             tables[key] = np.ascontiguousarray(numbers.T) if turned else numbers
-        elif n in (len(numbers), numbers.shape[-1]) and (numbers.shape.count(n) == 1 or key.lower() in _X):
+        elif (
+            n is not None
+            and n in (len(numbers), numbers.shape[-1])
+            and (numbers.shape.count(n) == 1 or key.lower() in _X)
+        ):
             flat = (numbers if len(numbers) == n else np.moveaxis(numbers, -1, 0)).reshape(n, -1)
             check_size(name, *flat.shape)
             tables[key] = flat
@@ -142,7 +145,7 @@ def _sorted_out(arrays: Mapping[str, NDArray[Any]], name: str) -> FoundArrays:
 def _with_diagonal(array: NDArray[Any], n: int) -> NDArray[Any]:
     """Return distances that stand there once each, in a vector as SciPy's or a triangle, as a matrix; others as is."""
     vector = max(array.shape) == array.size == n * (n - 1) // 2
-    if n < _FEWEST or not (vector or array.shape == (n - 1, n - 1)):
+    if n < FEWEST or not (vector or array.shape == (n - 1, n - 1)):
         return array
     try:
         numbers = np.asarray(array, dtype=np.float64)
@@ -196,21 +199,13 @@ def kernels_in(array: Array, n: int | None) -> Array | None:
     return None
 
 
-def is_symmetric(matrix: Array) -> bool:
-    """Whether a square matrix is symmetric but for rounding, or holds one triangle of such a one."""
-    size = float(np.abs(matrix).max(initial=0.0))
-    if float(np.abs(matrix - matrix.T).max(initial=0.0)) <= _UNEQUAL * size:
-        return True
-    return bool(np.diag(matrix).all()) and not (np.tril(matrix, -1).any() and np.triu(matrix, 1).any())
-
-
 def _labels_among(arrays: Mapping[str, NDArray[Any]]) -> str | None:
     """Return which array holds the labels: the one that is called so, or the only vector."""
     lower = {key.lower().rpartition(".")[2]: key for key in arrays}
     for called in _Y:
         if called in lower:
             return lower[called]
-    vectors = [key for key, array in arrays.items() if max(array.shape) == array.size]
+    vectors = [key for key, array in arrays.items() if max(array.shape, default=0) == array.size]
     sizes = {length for key, array in arrays.items() if key not in vectors for length in array.shape}
     counts = {key: arrays[key].size for key in vectors}
     pairs = {*counts.values()} - {3}  # 3 samples have 3 distances

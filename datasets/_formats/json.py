@@ -57,14 +57,11 @@ def _arrays(held: Any) -> dict[str, NDArray[Any]] | None:
     if "columns" in lists or not any(values and isinstance(values[0], list) for values in lists.values()):
         return None
     try:
-        arrays = {key: np.array(values, dtype=_kind(values)) for key, values in lists.items()}
+        words = {key for key, values in lists.items() if values and isinstance(values[0], str)}
+        arrays = {key: np.array(lists[key], dtype=object if key in words else np.float64) for key in lists}
     except (TypeError, ValueError):  # words, or rows of several lengths
         return None
     return arrays if sum(array.ndim == 1 and key not in NAMES for key, array in arrays.items()) < 2 else None
-
-
-def _kind(values: list[Any]) -> Any:
-    return np.float64 if values and isinstance(values[0], list | int | float) else object
 
 
 def _held(data: bytes, name: str, encoding: str | None = None) -> tuple[Any, tuple[str, ...]]:

@@ -18,8 +18,8 @@ from .._cells import is_number
 from .._dataset import Array, DataError, Dataset
 from .._dialect import decode
 from .._labels import code_labels
+from .._symmetric import is_symmetric
 from .._table_options import Progress, TableOptions
-from ._arrays import is_symmetric
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,19 +21,14 @@ from .._bounds import check_size, reading
 from .._cells import is_number
 from .._dataset import Array, DataError, Dataset
 from .._labels import code_labels
+from .._symmetric import CORNER, FEWEST, is_symmetric, without_labels
 from .._table_options import Progress, TableOptions
-from ._arrays import is_symmetric
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SUFFIXES = (".mtx",)
 OPTIONS = ()
 
 _MARKET = b"%%MatrixMarket"
 
-_CORNER = 20  # samples that are looked at first
-_FEWEST = 4  # samples of a matrix that is recognised by being symmetric
 _NUMBER = r"[+-]?(\d+(,\d*)?|,\d+)(e[+-]?\d+)?"
 _DECIMAL_COMMAS = re.compile(rf"([^,;\s]*[;\s]+)?({_NUMBER}[;\s]+)+{_NUMBER}([;\s]+[^,;\s]*)?", re.IGNORECASE)
 _COUNT = re.compile(rb"\d{1,9}")
@@ -49,7 +44,7 @@ def looks(data: bytes) -> bool:
         return False
     top, first, *_ = [*start.split(b"\n", 2), b""]
     below = data.strip().count(b"\n")
-    counted = _COUNT.fullmatch(top.strip()) and _FEWEST <= int(top) <= below and below % int(top) == 0  # of PHYLIP
+    counted = _COUNT.fullmatch(top.strip()) and FEWEST <= int(top) <= below and below % int(top) == 0  # of PHYLIP
     wide = max(map(len, rows_in(first or top)), default=0)
     if not counted and abs(wide - below) > 2 and not _triangle(data):
         return False
@@ -69,38 +64,6 @@ def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram
     return code_labels(labels, "the column beside the matrix").dataset(
         name, np.zeros((len(matrix), 0)), grams=matrix[None]
     )
-
-
-def without_labels(name: str, samples: int) -> DataError:
-    """Return what is said of a matrix alone."""
-    return DataError(
-        f"{name} is a matrix of {samples:,} samples, a kernel or distances, without labels: give them"
-        " as a file of their own, together with this one, or beside the matrix as its last column."
-    )
-
-
-def apart(frame: pd.DataFrame, target: str | None = None) -> tuple[Array, pd.DataFrame, list[str]] | None:
-    """Return the symmetric matrix in a table, what stands beside it, and the columns there that only name the rows."""
-    n, width = frame.shape
-    for start in range(width - n + 1) if _FEWEST <= n <= width <= n + 2 else ():
-        cells = frame.iloc[:, start : start + n]
-        matrix = None if _of_cells(cells.iloc[:_CORNER, :_CORNER]) is None else _of_cells(cells)
-        beside = frame.drop(columns=cells.columns)
-        if matrix is not None and np.ptp(matrix) > 0 and target in (None, *beside):
-            return matrix, beside, [each for each in beside if each != target and beside[each].map(str).nunique() == n]
-    return None
-
-
-def _of_cells(cells: pd.DataFrame) -> Array | None:
-    """Return the numbers of a symmetric matrix one triangle of which may be blank, and a diagonal of zeros."""
-    try:
-        numbers = cells.mask(cells == "").astype(float).to_numpy(copy=True)
-    except (TypeError, ValueError):
-        return None
-    numbers = np.where(np.isnan(numbers), numbers.T, numbers)
-    if np.isnan(np.diag(numbers)).all():
-        np.fill_diagonal(numbers, 0.0)
-    return numbers if np.isfinite(numbers).all() and is_symmetric(numbers) else None
 
 
 def matrix_in(data: bytes) -> Array | None:
@@ -171,8 +134,8 @@ def rows_in(data: bytes) -> list[list[str]]:
 
 def _phylip(rows: Sequence[Sequence[str]]) -> list[list[str]]:
     """Return names and distances of PHYLIP, which stand below their number, row by row or in a triangle; else none."""
-    n = int(rows[0][0]) if len(rows) > _FEWEST and _COUNT.fullmatch(rows[0][0].encode()) and len(rows[0]) == 1 else 0
-    if not _FEWEST <= n < len(rows):
+    n = int(rows[0][0]) if len(rows) > FEWEST and _COUNT.fullmatch(rows[0][0].encode()) and len(rows[0]) == 1 else 0
+    if not FEWEST <= n < len(rows):
         return []
     body: list[list[str]] = []
     for row in rows[1:]:
@@ -216,7 +179,7 @@ def _parts(rows: list[list[str]]) -> tuple[Array, list[str] | None] | None:
         body = rows[skipped:]
         widths = {len(row) for row in body}
         n = len(body)
-        if n < _FEWEST or len(widths) > 1 + (skipped == 0) * n:
+        if n < FEWEST or len(widths) > 1 + (skipped == 0) * n:
             continue
         cuts = [(slice(None), None), (slice(1, None), 0), (slice(None, -1), -1)]
         for cut, beside in cuts if len(widths) == 1 else cuts[:1]:
@@ -232,11 +195,8 @@ def _parts(rows: list[list[str]]) -> tuple[Array, list[str] | None] | None:
 
 def _square(rows: list[list[str]]) -> Array | None:
     n = len(rows)
-    lengths = [len(row) for row in rows]
-    if lengths not in ([n] * n, list(range(1, n + 1)), list(range(n, 0, -1))):
-        return None
-    corner = _numbers([row[:_CORNER] for row in rows[:_CORNER]])
-    if n > _CORNER and lengths[0] == lengths[-1] and (corner is None or not is_symmetric(corner)):
+    corner = _numbers([row[:CORNER] for row in rows[:CORNER]])
+    if n > CORNER and len(rows[0]) == len(rows[-1]) and (corner is None or not is_symmetric(corner)):
         return None  # without reading the rest
     matrix = _numbers(rows)
     if matrix is None or matrix.shape != (n, n) or not np.isfinite(matrix).all() or not is_symmetric(matrix):
