@@ -5,7 +5,7 @@ import time
 
 from playwright.sync_api import Page, sync_playwright
 
-PATIENCE = 120.0  # seconds, for a server that still has everything to compile
+PATIENCE = 600.0  # seconds, for a server that still has everything to compile, beside other tests
 
 
 def main(address: str, browser: str) -> None:

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.io import savemat
+from scipy.sparse import csc_array
 
 __all__ = ["ARGUMENTS", "HOSTILE", "JSON", "WORDS", "archive", "declaring", "header", "member", "parquet", "workbook"]
 
@@ -103,6 +105,23 @@ def parquet(values: list[Any], kind: str, rows: int = 1000, *words: Any, **optio
     return file.getvalue()
 
 
+def sparse(**changed: Any) -> bytes:
+    """A sparse matrix as SciPy saves it, some of its parts changed."""
+    parts = {"data": np.ones(3), "indices": [0, 1, 2], "indptr": [0, 1, 2, 3], "shape": [3, 3], "format": b"csr"}
+    return archive(**{name: member(part) for name, part in (parts | changed).items()})
+
+
+def sparse_of_matlab(part: str, values: list[int]) -> bytes:
+    """A sparse matrix as MATLAB saves it, whose index pointer or indices are others than were saved."""
+    matrix = csc_array([[1.0, 0.0, 2.0], [0.0, 7.0, 0.0], [3.0, 0.0, 4.0], [0.0, 5.0, 0.0]])
+    file = io.BytesIO()
+    savemat(file, {"X": matrix, "y": [1, -1, 1, -1]})
+    saved = getattr(matrix, part).astype("<i4").tobytes()
+    assert file.getvalue().count(saved) == 1
+    return file.getvalue().replace(saved, np.array(values, "<i4").tobytes())
+
+
+COMPLEX = b"%%MatrixMarket matrix coordinate complex general\n3 3 1\n1 1 1 2\n"
 ENTITY = '<!DOCTYPE s [<!ENTITY a "ha">]>'
 FAR_CELL = '<row r="1"><c r="A1"><v>1</v></c></row><row r="{0}"><c r="XFD{0}"><v>1</v></c></row>'
 LONG_TEXT = b"x" * 1_000_000
@@ -119,6 +138,13 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     "lzma.npz": (lambda: damaged(LZMA), "cannot be read|damaged"),
     "token.npz": (lambda: archive(X=header("{'descr': ("), y=Y), "Array X of token.npz cannot be read"),
     "deep.npz": (lambda: archive(X=header("[" * 3000), y=Y), "Array X of deep.npz cannot be read"),
+    "point.npy": (lambda: member(1.0), "no labels"),
+    "rows.npz": (lambda: sparse(indptr=[0, 1, 2, 1_000_000_000]), "do not add up to its 3 numbers"),
+    "falling.npz": (lambda: sparse(indptr=[0, 1, 2, -5]), "do not add up to its 3 numbers"),
+    "complex.npz": (lambda: sparse(data=[1j, 2.0, 3.0]), "not of real numbers"),
+    "complex.mtx": (lambda: COMPLEX, "complex numbers"),
+    "rows.mat": (lambda: sparse_of_matlab("indptr", [0, 100_000_000, 4, 6]), "do not add up to its 6 numbers"),
+    "far.mat": (lambda: sparse_of_matlab("indices", [0, 1_000_000_000, 2, 1, 0, 2]), "damaged sparse matrix"),
     "label.csv": (lambda: f"a,y\n1,{LONG}\n2,{LONG}\n".encode(), "a label of 130,000 letters"),
     "column.csv": (lambda: f"a,{LONG}\n1,2\n".encode(), "Column 2 of column.csv has a name of 130,000 letters"),
     "digits.csv": (lambda: b"a,y\n" + b"9" * 5000 + b",0\n1,1\n", "is not a finite number"),

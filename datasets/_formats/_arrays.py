@@ -108,6 +108,20 @@ def _made(parts: FoundArrays, labels: Labels, name: str) -> Dataset:
     return labels.dataset(name, X, **more)
 
 
+def dense(
+    shape: tuple[int, ...], indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], by_rows: bool, name: str
+) -> Array:
+    """Return a compressed sparse matrix with its zeros; a damaged one asks for no more room than it holds numbers."""
+    counts = np.diff(indptr)
+    if counts.min(initial=0) < 0 or max(counts.max(initial=0), counts.sum()) > len(data):
+        raise DataError(f"{name} holds a sparse matrix whose rows do not add up to its {len(data):,} numbers.")
+    along = np.repeat(np.arange(len(counts)), counts)
+    across = indices[: len(along)]
+    matrix = np.zeros(shape)
+    np.add.at(matrix, (along, across) if by_rows else (across, along), data[: len(along)])
+    return matrix
+
+
 def _sorted_out(arrays: Mapping[str, NDArray[Any]], name: str) -> FoundArrays:
     """Return which arrays are labels, samples and kernels."""
     names = {key: _texts(arrays[key], key) for key in NAMES if key in arrays}
@@ -215,7 +229,7 @@ def _labels_among(arrays: Mapping[str, NDArray[Any]]) -> str | None:
 
 def _vector(array: NDArray[Any], name: str) -> NDArray[Any]:
     """Return labels as a vector: also one in a column or row, or with a column for each class."""
-    if max(array.shape) == array.size:
+    if max(array.shape, default=0) == array.size:
         return array.reshape(-1)
     if array.ndim == 2 and array.dtype.kind in "biuf":
         table = array if array.shape[0] >= array.shape[1] else array.T

@@ -18,7 +18,7 @@ from mklviz.limits import LIMITS
 from .._bounds import LONGEST, check_size, check_unpacked, reading
 from .._dataset import DataError, Dataset
 from .._table_options import Progress, TableOptions
-from ._arrays import dataset_of
+from ._arrays import dataset_of, dense
 
 SUFFIXES = (".mat",)
 OPTIONS = ()
@@ -83,7 +83,8 @@ def _inside(key: str, value: Any, name: str, depth: int = 0) -> Iterator[tuple[s
     """Yield the arrays in a variable: itself, or those in its cells and fields."""
     if hasattr(value, "toarray"):
         check_size(name, max(value.shape), min(value.shape))
-        value = value.toarray()
+        with reading(f"{name} holds a damaged sparse matrix"):  # with which toarray would end the process
+            value = dense(value.shape, value.indptr, value.indices, value.data, False, name)
     array = np.asarray(value)
     if depth > _DEEPEST:
         return

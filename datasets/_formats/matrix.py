@@ -84,7 +84,9 @@ def _market(data: bytes) -> Array:
 
     with reading("The file cannot be read as Matrix Market's"):
         file: Any = io.BytesIO(data)  # the stubs know paths only
-        rows, columns, *_ = mminfo(file)
+        rows, columns, _, _, field, _ = mminfo(file)
+        if field == "complex":
+            raise DataError("The file holds complex numbers; mklviz reads real ones.")
         if rows != columns:
             check_size("The file", rows, columns)
         elif rows * columns > LIMITS.gram_cells:

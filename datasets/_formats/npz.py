@@ -23,7 +23,7 @@ from .._bounds import check_size, check_unpacked, reading
 from .._dataset import DataError, Dataset
 from .._frame import dataset_from_frame
 from .._table_options import OF_TABLES, Found, Progress, TableOptions, refuse_unused
-from ._arrays import dataset_of
+from ._arrays import dataset_of, dense
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,17 +87,17 @@ def _whole(arrays: dict[str, NDArray[Any]], name: str) -> NDArray[Any]:
     """Return the sparse matrix that SciPy saved, with its zeros."""
     with reading(f"{name} is no sparse matrix that can be read"):
         kind, (rows, columns) = arrays["format"].item(), map(int, arrays["shape"])
+        if arrays["data"].dtype.kind not in "biuf":
+            raise DataError(f"{name} holds a sparse matrix of {arrays['data'].dtype}, not of real numbers.")
         if rows != columns:
             check_size(name, rows, columns)
         elif rows * columns > LIMITS.gram_cells:
             raise DataError(f"{name} holds a matrix of {rows * columns:,} numbers, which is too large.")
-        if kind == b"coo":
-            places = arrays["row"], arrays["col"]
-        else:
-            counted = np.repeat(np.arange(len(arrays["indptr"]) - 1), np.diff(arrays["indptr"]))
-            places = (counted, arrays["indices"]) if kind == b"csr" else (arrays["indices"], counted)
+        if kind != b"coo":
+            parts = arrays["indptr"], arrays["indices"], arrays["data"]
+            return dense((rows, columns), *parts, kind == b"csr", name)
         matrix = np.zeros((rows, columns))
-        np.add.at(matrix, places, arrays["data"])
+        np.add.at(matrix, (arrays["row"], arrays["col"]), arrays["data"])
         return matrix
 
 
