@@ -19,6 +19,7 @@ from ._cells import (
     decimal_sign,
     in_quotes,
     is_date,
+    is_measured,
     is_missing,
     is_number,
     number,
@@ -35,9 +36,13 @@ if TYPE_CHECKING:
 MOST_WORDS = 20  # different words of a column that become columns
 ODD = 5  # of so many rows one may hold a word in a column of numbers
 _ID = re.compile(
-    r"id|index|idx|key|nr|no|no\.|number|#|row|row[ _.-]?names?|uuid|unnamed: 0|.*[ _-](id|nr|no\.?|key)|.*_level_0__"
-    r"|(row|serial|case|obs|observation)[ _-]?(number|num|nr|no\.?)?"
+    r"id|index|idx|key|no\.|number|num|#|n[o°]|№|row|row[ _.-]?names?|row_?id|uu?id|\.\.\.1|level_0|.*_level_0__"
+    r"|unnamed: 0(\.\d+)?|(lfd\.? ?)?nr\.?|nummer|numéro|номер|s/n|s(er|l|r)?\.? ?no\.?|.*[ _-](id|nr|no\.?|key)"
+    r"|(row|serial|case|obs|observation|sample|subject|record|instance|participant|patient|entry|line)"
+    r"[ _.-]?(number|num|nr|no\.?)?"
 )
+_HUNDREDS = re.compile(r"[+-]?[1-9]\d\d")
+_IN_UNITS = re.compile(r"[+-]?\d[\d.,]*( [^\W\d_]{1,9})")  # 12 kg
 _COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 _CAMEL_ID = re.compile(r".*[a-z]I[dD]")
 
@@ -131,11 +136,13 @@ def read_columns(
     for j, (name, cells) in enumerate(frame.items()):
         raw.append((str(name), *_once_each(cells, options.na)))
         progress(j / frame.shape[1] / 4)
-    signs = [_signs(values) if texts else "." for _, values, _, texts in raw]
+    units = [_unit(values) if texts else "" for _, values, _, texts in raw]
+    plain = [[v.removesuffix(u) for v in each[1]] if u else each[1] for u, each in zip(units, raw, strict=True)]
+    signs = [_signs(values) if each[3] else "." for values, each in zip(plain, raw, strict=True)]
     file_sign = options.decimal or "".join(sorted({sign for each in signs for sign in each}, reverse=True))
     columns, notes = [], dict[str, None]()
     for j, ((name, values, codes, texts), sign) in enumerate(zip(raw, signs, strict=True)):
-        read = _reader(values, sign, file_sign, found, options) if texts else float
+        read = _reader(plain[j], units[j], sign, file_sign, found, options) if texts else float
         made = TableColumn(name, values, codes, read)
         first = j == 0 and (found.unnamed or (found.header is False and frame.shape[1] > 2 and _one_by_one(made)))
         columns.append(_with_role(made, frame, first, texts, name in options.leave_out, name == options.target))
@@ -164,7 +171,9 @@ def _once_each(cells: pd.Series, na: Sequence[str]) -> tuple[list[Any], Rows, bo
         values = distinct.tolist()
     texts = [cell_text(value) for value in values]
     kept: dict[str, int] = {}
-    place = [-1 if is_missing(text, na) else kept.setdefault(text, len(kept)) for text in texts]
+    words = [text for text in texts if not is_missing(text, na)]
+    meant = "NA" if len(words) == 1 and not is_measured(words[0]) and "NA" not in na else None  # beside one other word
+    place = [-1 if text != meant and is_missing(text, na) else kept.setdefault(text, len(kept)) for text in texts]
     return list(kept), np.array([*place, -1], np.intp)[codes], True
 
 
@@ -187,15 +196,24 @@ def _signs(texts: Sequence[str]) -> str:
 
 
 def _reader(
-    texts: Sequence[str], sign: str, file_sign: str, found: Found, options: TableOptions
+    texts: Sequence[str], unit: str, sign: str, file_sign: str, found: Found, options: TableOptions
 ) -> Callable[[str], float]:
     """Return what reads the numbers of a column: by its own decimal sign, else that of the others."""
     if not sign:
         usual = found.decimal if any("," in text for text in texts) else "."
+        if file_sign != "," and any(map(_HUNDREDS.fullmatch, texts)):
+            usual = "."  # 3,432 beside 355 is written with thousands
         told = file_sign == "." or (file_sign == "," and found.decimal == ",")  # beside commas, points are decimal
         sign = file_sign if told else usual
     decimal = options.decimal or (sign if len(sign) == 1 else "")
-    return lambda text: number(text, decimal, options.thousands)
+    return lambda text: number(text.removesuffix(unit), decimal, options.thousands)
+
+
+def _unit(texts: Sequence[str]) -> str:
+    """Return the unit that stands behind each number of a column, with the blank before it; "" where none does."""
+    numbers = (_IN_UNITS.fullmatch(text) for text in texts if text.lower() not in NO_NUMBER)
+    units = {found[1] if found else "" for found in numbers}
+    return units.pop() if len(units) == 1 else ""
 
 
 def _written(column: TableColumn) -> Iterator[str]:
@@ -240,7 +258,9 @@ def _role(made: TableColumn, lines: Any, texts: bool) -> tuple[Role, str, tuple[
     odd = int(_holding(made, [value for value in others if str(value).lower() not in NO_NUMBER]).sum())
     if ODD * odd <= present and len(values) - len(others) > 2:
         return "numbers", "", tuple(others)
-    if 2 * (present - odd) >= present:
+    often = len(values) <= MOST_WORDS and 3 * len(values) <= present
+    grades = often and not any(is_number(str(value)) for value in others)
+    if 2 * (present - odd) >= present and not grades:
         what = "a number" if any(not is_number(str(value)) for value in others) else "a finite number"
         return "nothing", f"it holds numbers, but {_seen(made, others, lines)}, which is not {what}", ()
     aside = _too_many(sorted(values), present)
@@ -270,8 +290,9 @@ def _too_many(words: Sequence[str], present: int) -> str:
 
 
 def called_id(name: str) -> bool:
-    """Whether a column is called as those of identifiers are."""
-    return len(name) < 50 and (_ID.fullmatch(name.lower()) or _CAMEL_ID.fullmatch(name)) is not None
+    """Whether a column is called as those of identifiers are, also with the name of its view before it."""
+    called = (name.lower(), name.lower().rpartition(": ")[2])
+    return len(name) < 50 and (any(map(_ID.fullmatch, called)) or _CAMEL_ID.fullmatch(name) is not None)
 
 
 def _one_by_one(made: TableColumn) -> bool:

@@ -13,12 +13,12 @@ from mklviz.quoting import quote
 
 from ._cells import is_measured, is_missing
 from ._dataset import DataError
-from ._encoding import guess
+from ._encoding import guess, with_escapes
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "blanks"}
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (b"\xff\xfe\0\0", "utf-32"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 _CALLED = {"utf-16-le": "UTF-16", "utf-16-be": "UTF-16", "gb18030": "GBK", "cp932": "Shift-JIS"}
-_CALLED |= {"mac-roman": "Mac Roman", "big5": "Big5"}
+_CALLED |= {"mac-roman": "Mac Roman", "big5": "Big5", "cp874": "Windows-874", "iso2022-jp": "ISO-2022-JP"}
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 _START = 100_000  # bytes by which the encoding is told, and letters by which the separator is
 _WORD, _BETWEEN_BLANKS = 0.9, 0.5  # how much a word looks like a cell; between blanks it may be one of a sentence
@@ -35,7 +35,8 @@ class Decoded(NamedTuple):
 
 def decode(data: bytes, name: str, encoding: str | None = None) -> Decoded:
     """Return the text in a file."""
-    marked = next((coding for mark, coding in _MARKS if data.startswith(mark)), "utf-8")
+    plain = "iso2022-jp" if with_escapes(data) else "utf-8"
+    marked = next((coding for mark, coding in _MARKS if data.startswith(mark)), plain)
     coding, others = encoding or marked, tuple[str, ...]()
     try:
         try:

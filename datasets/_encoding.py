@@ -17,13 +17,15 @@ _LATIN = {
     "cp1254": ("ıüşöçğâî",),
     "cp1257": ("ėšžąųūįčę", "āīšēžūļņķčģ", "äõüöšž"),
 }
-_LATIN["mac-roman"] = _LATIN["cp1252"]
+_LATIN |= {"mac-roman": _LATIN["cp1252"], "cp850": _LATIN["cp1252"], "iso8859-2": _LATIN["cp1250"]}
+_LATIN["cp852"] = _LATIN["cp1250"]
 _RUSSIAN = "оеаинтсрвлкмдпуыяьгзбчйхжшюцщэфъё"
 _ALPHABETS = {
     "cp1251": (_RUSSIAN, "оаиентврсклідпумязьбгчйхїжцюєшщфґ", "аоиентрсвлкдпмзгбуъчшцжяйщюф"),
-    "koi8-r": (_RUSSIAN,),
+    **dict.fromkeys(("koi8-r", "cp866", "iso8859-5"), (_RUSSIAN,)),
     "cp1253": ("αοιετσνηυρπκμλςωδγχάίέόθήφβώύξζψ",),
     "cp1255": ("יוהלאמתרבשנדעקחפםגסטכצזןךףץ",),
+    "cp874": ("านรอกเงมยลวดทสตะปบคหแจพชขใไโผถซณศธฐภฟษฉฎฝฬ่้็ิีึืุูำั์๋",),
     "cp1256": ("اليمنرتوةبدعفسهحقكأجشطصخضذزإغءثئىظؤآ",),
 }
 _JAPANESE = "".join(map(chr, range(0x3041, 0x30FD))) + "年月日男女性別有無大小中高低数量名地区時間温度"
@@ -38,6 +40,12 @@ _MARKS = "°µ²³±€–—’‘“”„…«»©®×½·§№\xa0、。，"
 _WORD = re.compile(r"[A-Za-z]*[^\x00-\x7f][A-Za-z\x80-\U0010ffff]*")
 _BEYOND = re.compile(r"[^\x00-\x7f]")
 _ODD, _MARK, _FEW, _MIXED = log(1e-6), log(1e-3), log(0.06), log(0.02)
+
+
+def with_escapes(data: bytes) -> bool:
+    """Whether signs of Japanese are switched on and off in plain ASCII, as e-mail does: JIS."""
+    text = data.decode("iso2022-jp", "replace") if b"\x1b$" in data[:_START] else ""
+    return "\ufffd" not in text and re.search(_SIGNS["euc-jp"][0], text) is not None
 
 
 def guess(data: bytes) -> tuple[str, tuple[str, ...]]:

@@ -19,7 +19,9 @@ from ._dataset import DataError
 
 _HIDDEN = re.compile(r"(^|/)(__MACOSX/|\.|desktop\.ini$|thumbs\.db$)", re.IGNORECASE)
 _REMARKS = re.compile(
-    r"(^|/)(readme|licen[cs]e|copying|changelog|citation)[^/]*$|\.(md|rst|names|pdf|html?)$", re.IGNORECASE
+    r"(^|/)((readme|licen[cs]e|copying|changelog|citation)[^/]*|index|notes?(\.txt)?)$"
+    r"|\.(md|rst|names|pdf|html?|py|ipynb|r|m|sh|log|ya?ml)$",
+    re.IGNORECASE,
 )
 _ZIP = "a zip archive"
 _TABLES = re.compile(

@@ -57,9 +57,9 @@ def read_dataset(
     Parquet file, or ARFF of Weka, OpenML and KEEL. A column of words becomes one column for each word; dates, texts and
     the numbers of rows are set aside. What is not said, the table decides: the same file with the same options is the
     same data set, and its ``notes`` tell what was done. LIBSVM text, also with precomputed kernels, and arrays of NumPy
-    (.npz, .npy) and MATLAB (.mat), ``y`` and samples, or ``y`` and Gram or distance matrices (m, n, n), under any
-    names, are read as they are; nothing is ever unpickled. Files may be packed (.gz, .bz2, .xz, .zip). What a file
-    holds decides its format, or else its name.
+    (.npz, .npy) and MATLAB (.mat), ``y`` and samples or pictures (n, h, w), or ``y`` and Gram or distance matrices (m,
+    n, n), under any names, are read as they are; nothing is ever unpickled. Files may be packed (.gz, .bz2, .xz, .zip).
+    What a file holds decides its format, or else its name.
 
     Parameters
     ----------

@@ -22,6 +22,7 @@ from ._cells import column, in_quotes, words_listed
 from ._columns import MOST_WORDS, Rows, TableColumn, cell_text, read_columns
 from ._dataset import Array, DataError, Dataset
 from ._labels import MOST_CLASSES, code_labels
+from ._symmetric import matrix_apart, without_labels
 from ._table_options import FILL, LEAVE_OUT, Found, Progress, Role, TableOptions, TableSummary
 
 if TYPE_CHECKING:
@@ -77,6 +78,11 @@ def dataset_from_frame(
 
 
 def _dataset(frame: pd.DataFrame, options: TableOptions, name: str, found: Found, progress: Progress) -> Dataset:
+    kernel = None if found.grams else matrix_apart(frame, options.target)
+    if kernel is not None:
+        if len(kernel[2]) == kernel[1].shape[1]:
+            raise without_labels(name, len(frame))
+        frame, found = kernel[1], replace(found, grams={name: kernel[0][None]})
     if frame.shape[1] < 2 and not found.grams:
         said = f"{name} has one column; expected at least one column to learn from and one to predict."
         raise DataError(" ".join([said, *found.assumed]))

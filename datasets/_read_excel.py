@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 
 MOST_TIMES = 100  # as many bytes as when packed, beside the first two megabytes: tables are packed to a tenth
+LONGEST_LEGEND, MANY_TIMES = 50, 5  # rows of a sheet that explains another, which has so many times as many
 MOST_BLANK = 10_000  # rows below each other, which end a table
 MOST_CELLS = LIMITS.cells // 10  # with those in which nothing stands
 MOST_TAGS = 100_000  # of what is neither cells nor their texts, for which openpyxl takes ten times as long
@@ -49,10 +50,16 @@ def read_excel(data: bytes, name: str, options: TableOptions, progress: Progress
             raise DataError(f"There is no sheet {in_quotes(options.sheet)} in {name}. Sheets: {listed([*sheets])}.")
         best: tuple[str, pd.DataFrame, list[str]] | None = None
         for title in [options.sheet] if options.sheet is not None else sheets:
-            cells, notes = _rows(sheets[title], name, progress)
-            if best is None or min(best[1].shape) < 2 <= min(cells.shape):
+            try:
+                cells, notes = _rows(sheets[title], name, progress)
+            except DataError:
+                if best is None or min(best[1].shape) < 2:
+                    raise
+                continue
+            shorter = best is None or min(best[1].shape) < 2 or MANY_TIMES * len(best[1]) < len(cells)
+            if best is None or (shorter and min(cells.shape) >= 2):
                 best = title, cells, notes
-            if min(cells.shape) >= 2:
+            if len(cells) > LONGEST_LEGEND and cells.shape[1] >= 2:
                 break
     finally:
         book.close()

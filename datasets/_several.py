@@ -25,6 +25,7 @@ from ._dataset import DataError, Dataset
 from ._file_kind import table_format
 from ._formats import _arrays, arff, format_of, json, libsvm, matlab, matrix, npz, options_of
 from ._frame import dataset_from_frame, target_name
+from ._symmetric import matrix_apart
 from ._table_options import AVERAGE, FILL, LEAVE_OUT, Found, Progress, TableOptions, refuse_unused
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 FrameReader = Callable[[bytes, str, TableOptions, Progress], "tuple[pd.DataFrame, Found]"]
 
 _LABEL = "label"
+_INDEX = "index"
 _HELD_OUT = "rows to test"
 _APART = (".test", ".train", ".t", ".trn", ".tst")
 _MEANS = ": in a race the mean of the kernels that have them stands for theirs; X holds medians there"
@@ -60,7 +62,13 @@ def read_several(
         stem = _free(called, {*frames, *(key.partition(".")[0] for key in arrays)})
         found = _arrays_of(data, filename, gram_cells)
         if found is None:
-            frames[stem] = _frame_in(data, filename, alone, progress, read_frame)
+            frame = _frame_in(data, filename, alone, progress, read_frame)
+            kernel = matrix_apart(frame)
+            if kernel is not None and len(kernel[2]) == kernel[1].shape[1]:  # alone, or with names of samples
+                arrays[stem] = kernel[0]
+                samples[stem] = [cell_text(each) for called in kernel[2][:1] for each in frame[called]]
+            else:
+                frames[stem] = frame
         else:
             one = next(iter(found.values())) if len(found) == 1 else None
             square = one is not None and one.ndim == 2 and one.shape[0] == one.shape[1]
@@ -132,10 +140,12 @@ def _free(stem: str, taken: set[str]) -> str:
 
 def _arrays_of(data: bytes, filename: str, gram_cells: int) -> dict[str, NDArray[Any]] | None:
     """Return the arrays in a file, or None for a table with names or words."""
-    form = format_of(data, filename)
+    form: Any = format_of(data, filename)
     if form in (npz, matlab):
-        return dict(form.arrays_in(data, filename, gram_cells))  # type: ignore[union-attr]
-    if form in (arff, json) or (form is None and table_format(data, filename)):
+        return dict(form.arrays_in(data, filename, gram_cells))
+    if form is json:
+        return json.arrays_in(data, filename)
+    if form is arff or (form is None and table_format(data, filename)):
         return None
     array: NDArray[Any] | None = matrix.labels_in(data)
     array = matrix.matrix_in(data) if array is None else array
@@ -148,8 +158,11 @@ def _frame_in(
     form: Any = format_of(data, filename)
     if form is libsvm:
         return libsvm.frame_of(data, filename, (), _LABEL)
-    of_form = form.frame_of(data, filename, progress) if form in (arff, json) else None
-    frame = (of_form or read_frame(data, filename, options, progress))[0]
+    if form in (arff, json):
+        return form.frame_of(data, filename, progress)[0].reset_index(drop=True)
+    frame, found = read_frame(data, filename, options, progress)
+    if found.unnamed and _INDEX not in frame:
+        frame = frame.rename(columns={frame.columns[0]: _INDEX})  # which is what pandas does not write above it
     return frame.reset_index(drop=True)
 
 

@@ -39,6 +39,16 @@ WORDS = {
     ),
     ("euc_kr", "EUC-KR"): ("성별 남자 여자 나이 도시 서울 부산 대구 높음 낮음 가격 수량 판매 고객 합격 불합격",),
 }
+RUSSIAN, JAPANESE = WORDS["cp1251", "Windows-1251"], WORDS["euc_jp", "EUC-JP"]
+WORDS |= {
+    ("cp850", "CP850"): WORDS["cp1252", "Windows-1252"],
+    ("cp852", "CP852"): WORDS["cp1250", "Windows-1250"],
+    ("cp866", "CP866"): RUSSIAN,
+    ("iso8859-2", "ISO8859-2"): WORDS["cp1250", "Windows-1250"],
+    ("iso8859-5", "ISO8859-5"): RUSSIAN,
+    ("iso2022_jp", "ISO-2022-JP"): JAPANESE,
+    ("cp874", "Windows-874"): ("เพศ ชาย หญิง อายุ เมือง กรุงเทพ เชียงใหม่ ใช่ ไม่ใช่ ใหญ่ เล็ก กลาง ราคา สินค้า จำนวน",),
+}
 CASES = [(*called, words.split()) for called, lists in WORDS.items() for words in lists]
 
 
@@ -62,6 +72,11 @@ def test_the_encoding_of_a_table_is_told_by_a_few_words_of_its_language(
         right += {*found.classes} == {line.rpartition(",")[2] for line in text.splitlines()[1:]}
         assert called in "".join(found.notes) or {*found.classes}.isdisjoint(text)
     assert right >= 18  # two tables may well hold words that are words in another encoding
+
+
+def test_what_escapes_switch_on_stays_where_it_is_no_japanese() -> None:
+    found = read_dataset_bytes(b"a,y\n" + b"1,\x1b$x\n2,v\n" * 9, "mine.csv")
+    assert "\x1b$x" in found.classes
 
 
 def test_a_table_that_may_be_in_two_encodings_says_so_and_either_can_be_chosen() -> None:

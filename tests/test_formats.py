@@ -105,6 +105,18 @@ def test_precomputed_kernels_of_libsvm_are_gram_matrices() -> None:
     assert np.allclose(data.grams, K)
 
 
+def test_precomputed_kernels_of_libsvm_may_leave_out_zeros_and_features_counted_from_0_are_none() -> None:
+    sparse = np.where(K > 0.1, K, 0.0)
+    for matrix, gram in ((sparse, True), (np.where(K > 0.1, RNG.normal(size=(N, N)), 0.0), False), (X, False)):
+        lines = (
+            f"{Y[i]} 0:{i + 1} " + " ".join(f"{j + 1}:{value!r}" for j, value in enumerate(row) if value)
+            for i, row in enumerate(matrix.tolist())
+        )
+        data = read("\n".join(lines), "kernel.txt")
+        assert (data.grams is not None) is gram
+        assert np.allclose(data.X[:, 1:] if data.grams is None else data.grams[0], matrix)
+
+
 def test_several_labels_a_sample_are_refused_by_name() -> None:
     with pytest.raises(DataError, match="several labels a sample"):
         read("1,2 1:0.5\n1 2:0.5\n", "x.svm")
@@ -206,6 +218,31 @@ def test_kernels_in_any_order_are_gram_matrices(write: Callable[..., bytes], ker
         assert data.kernel_names == ("first", "second", "third")
 
 
+PICTURES = RNG.integers(0, 255, (N, 5, 5, 3)).astype(np.uint8)
+
+
+@pytest.mark.parametrize("write", [saved, matlab], ids=["npz", "mat"])
+@pytest.mark.parametrize(
+    "arrays",
+    [{"X": PICTURES[..., 0], "y": Y}, {"images": PICTURES, "labels": Y}, {"x": np.moveaxis(PICTURES, 0, -1), "y": Y}],
+    ids=["grey", "coloured", "the last axis"],
+)
+def test_pictures_are_rows_of_their_points(write: Callable[..., bytes], arrays: dict[str, Any]) -> None:
+    data = read(write(**arrays), "p." + ("npz" if write is saved else "mat"))
+    assert data.grams is None
+    assert np.array_equal(data.y > 0, Y == 1)
+    assert np.array_equal(data.X, (PICTURES[..., 0] if data.n_features == 25 else PICTURES).reshape(N, -1))
+
+
+def test_pictures_to_test_stand_beside_others() -> None:
+    grey = PICTURES[..., 0]
+    parts = {"x_train": grey[:TRAINED], "y_train": Y[:TRAINED], "x_test": grey[TRAINED:], "y_test": Y[TRAINED:]}
+    data = read(saved(**parts), "p.npz")
+    assert data.held_out is not None
+    assert data.held_out.sum() == 10
+    assert np.array_equal(data.X, grey.reshape(N, -1))
+
+
 def test_structs_cells_and_sparse_arrays_of_matlab_are_looked_into() -> None:
     cells = np.empty((1, 3), dtype=object)
     cells[0, :] = list(KERNELS)
@@ -282,6 +319,7 @@ def test_arrays_that_play_no_part_are_named() -> None:
     data = read(saved(X_train=X, y_train=Y, old=X[:7], seen=Y[:7]), "x.npz")
     assert is_the_table(data)
     assert "Not used of x.npz: old (7, 3), seen (7,)." in data.notes
+    assert is_the_table(read(saved(measured=X, whose=Y, rate=0.5), "x.npz"))
 
 
 def test_a_single_array_is_a_table_whose_last_column_is_the_target() -> None:
@@ -383,6 +421,108 @@ def test_a_matrix_with_its_labels_in_another_file(matrix: str | bytes, tmp_path:
     assert data.grams is not None
     assert np.allclose(data.grams, K)
     assert data.classes == ("no", "yes")
+
+
+def commas(matrix: Any) -> str:
+    """Return a matrix as a spreadsheet writes it where commas are decimal."""
+    return pd.DataFrame(matrix).to_csv(sep=";", decimal=",", header=False, index=False)
+
+
+def sheet(frame: pd.DataFrame, **options: Any) -> bytes:
+    """Return a frame as a workbook."""
+    file: Any = io.BytesIO()
+    frame.to_excel(file, **options)
+    return bytes(file.getvalue())
+
+
+SAMPLES = [f"s{i}" for i in range(N)]
+NAMED = pd.DataFrame(K, SAMPLES, SAMPLES)
+BARE: dict[str, Any] = {"header": False, "index": False}
+CONTAINED = {
+    "bare.xlsx": sheet(NAMED, **BARE),
+    "named.xlsx": sheet(NAMED),
+    "triangle.xlsx": sheet(NAMED.where(np.tri(N) > 0), **BARE),
+    "k.parquet": NAMED.to_parquet(),
+    "rows.json": json.dumps(K.tolist()).encode(),
+    "split.json": NAMED.to_json(orient="split", double_precision=15).encode(),
+    "commas.csv": commas(K).encode(),
+    "commas.txt": commas(K).replace(";", "  ").encode(),
+    "utf16.csv": NAMED.to_csv().encode("utf-16"),
+    "padded.csv": NAMED.where(np.tri(N).T > 0).to_csv(**BARE).encode(),
+}
+
+
+@pytest.mark.parametrize("name", CONTAINED)
+def test_a_kernel_in_any_file_of_tables_is_a_kernel(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(CONTAINED[name])
+    data = read_dataset([tmp_path / name, *written(tmp_path, labels_txt="\n".join(WORDS))])
+    assert data.grams is not None
+    assert np.allclose(data.grams, K)
+    assert data.classes == ("no", "yes")
+    with pytest.raises(DataError, match="a kernel or distances, without labels"):
+        read_dataset(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("k.xlsx", sheet(NAMED.assign(label=WORDS))),
+        ("k.json", json.dumps([[*row, word] for row, word in zip(K.tolist(), WORDS.tolist(), strict=True)])),
+        ("k.csv", "".join(f"{row};{word}\n" for row, word in zip(commas(K).splitlines(), WORDS, strict=True))),
+        ("k.json", json.dumps({"K": K.tolist(), "y": WORDS.tolist()})),
+        ("k.json", json.dumps({"kernels": [K.tolist()], "labels": WORDS.tolist()})),
+    ],
+)
+def test_labels_may_stand_beside_a_kernel_in_any_file_of_tables(name: str, content: str | bytes) -> None:
+    data = read(content, name)
+    assert data.grams is not None
+    assert np.allclose(data.grams, K)
+    assert data.classes == ("no", "yes")
+    assert data.n_features == 0
+
+
+def test_samples_in_tables_of_other_programs_are_no_kernels(tmp_path: Path) -> None:
+    assert is_the_table(read(json.dumps({"X": X.tolist(), "y": WORDS.tolist()}), "x.json"))
+    table = pd.DataFrame(np.column_stack([X, Y]), columns=[*"abcy"])
+    assert is_the_table(read(table.to_json(orient="split"), "x.json"))
+    assert read(table[:4].to_json(orient="split"), "x.json").n_features == 3
+    lists = {"size": [*range(N)], "tags": X.tolist(), "y": WORDS.tolist()}
+    assert read(json.dumps(lists), "x.json").feature_names == ("size",)
+    assert np.allclose(read_dataset(written(tmp_path, x_csv=commas(X), y_csv=text(Y))).X, X)
+
+
+DISTANCES = np.sqrt(squared_distances(X, X)).round(6)
+PAIRS = DISTANCES[np.triu_indices(N, 1)]
+PHYLIP = [f"{name:<10}" + " ".join(map(str, row)) for name, row in zip(SAMPLES, DISTANCES.tolist(), strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("d.txt", text(PAIRS)),
+        ("d.txt", "".join(" ".join(map(str, DISTANCES[i, i + 1 :])) + "\n" for i in range(N))),
+        ("d.txt", "".join(" ".join(map(str, DISTANCES[i, :i])) + "\n" for i in range(N))),
+        ("d.phy", "\n".join([str(N), *PHYLIP])),
+        ("d.phy", "\n".join([f"  {N}", *(line.replace(" ", "\n  ", 40).replace("\n", " ", 10) for line in PHYLIP)])),
+        ("d.dist", "\n".join([str(N), *(" ".join(line.split()[: i + 1]) for i, line in enumerate(PHYLIP))])),
+    ],
+    ids=["vector", "upper", "lower", "PHYLIP", "in several lines", "lower triangle of PHYLIP"],
+)
+def test_distances_are_a_matrix_however_they_are_written(name: str, content: str | bytes, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    data = read_dataset([tmp_path / name, *written(tmp_path, labels_txt="\n".join(WORDS))])
+    assert data.distances
+    assert data.grams is not None
+    assert np.allclose(data.grams, DISTANCES)
+
+
+def test_distances_of_scipy_are_a_matrix_beside_their_labels() -> None:
+    data = read(saved(first=PAIRS, second=PAIRS**2, y=Y), "d.npz")
+    assert data.grams is not None
+    assert np.allclose(data.grams, [DISTANCES, DISTANCES**2])
+    data = read(matlab(d=PAIRS, whose=Y), "d.mat")
+    assert data.grams is not None
+    assert np.allclose(data.grams, DISTANCES)
 
 
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
@@ -547,6 +687,26 @@ def test_what_people_say_of_their_data_is_no_table(tmp_path: Path) -> None:
             if path.suffix != ".zip":
                 archive.write(path, path.name)
     assert is_the_table(read_dataset(tmp_path / "t.zip"))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (saved(X=X), pd.Series(WORDS, name="class").to_csv()),
+        (pd.DataFrame(X, columns=[*"abc"]).to_csv(), pd.Series(WORDS, name="class").to_csv(index_label="index")),
+        (pd.DataFrame(X, columns=[*"abc"]).to_csv(index=False), pd.Series(WORDS, name="class").to_csv()),
+    ],
+)
+def test_row_numbers_beside_labels_are_no_feature(first: str | bytes, second: str, tmp_path: Path) -> None:
+    assert is_the_table(read_dataset(written(tmp_path, x_dat=first, y_csv=second)))
+
+
+def test_what_stands_beside_one_table_in_an_archive_is_no_table(tmp_path: Path) -> None:
+    table = (HEADED + rows()).encode()
+    beside = {"notes_txt": b"Measured in 1999,\nby us.\n", "load_py": b"import os\n", "Index": b"02 Dec 1996 Index\n"}
+    assert is_the_table(read(zipped(t_csv=table, **beside), "t.zip"))
+    written(tmp_path, t_csv=table, **beside)
+    assert is_the_table(read_dataset(tmp_path))
 
 
 def test_a_table_without_names_and_its_rows_to_test(tmp_path: Path) -> None:

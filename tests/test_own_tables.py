@@ -82,7 +82,16 @@ def test_a_column_is_set_aside_with_its_reason(cells: Sequence[str], reason: str
     assert said.startswith(f'Column "odd" is set aside: {reason}')
 
 
-@pytest.mark.parametrize(("name", "aside"), [("id", True), ("patient_id", True), ("PassengerId", True), ("x", False)])
+NUMBERING = [
+    *("id", "patient_id", "PassengerId", "index", "nr", "nr.", "no", "no.", "#", "row", "rownum", "case", "s.no"),
+    *("sample", "sample_id", "record", "subject", "Sr.No.", "sno", "s/n", "Nummer", "lfdnr", "uid", "rowid", "line"),
+    *("instance", "...1", "№", "номер", "Unnamed: 0", "Unnamed: 0.1", "S. No.", "lfd. Nr."),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "aside"), [*((name, True) for name in NUMBERING), *((name, False) for name in ("x", "X", "Z", "day"))]
+)
 def test_row_numbers_are_known_by_their_name(name: str, aside: bool) -> None:
     found = table(f"{name},a,class\n" + "".join(f"{i},{i * i % 7},{i % 2}\n" for i in range(10)))
     assert (name not in found.feature_names) is aside
@@ -203,6 +212,7 @@ def test_letters_are_read_in_the_encodings_people_have(coding: str) -> None:
         (["3.432", "355", "15.250", "990"], [3432, 355, 15250, 990], ";"),
         (["3.432,50", "355,00", "15.250,25", "990,5"], [3432.5, 355, 15250.25, 990.5], ";"),
         (['"3,432"', "355", '"15,250"', "990"], [3432, 355, 15250, 990], ","),
+        (["3,432", "355", "15,250", "990"], [3432, 355, 15250, 990], "\t"),
         (["3.4%", "-5 %", "12%", "0%"], [3.4, -5, 12, 0], ","),
         (["$3", "-$4.5", "€ 12", "7 €"], [3, -4.5, 12, 7], ","),
         (["\N{MINUS SIGN}1.5", "2", "\N{MINUS SIGN}3", "4"], [-1.5, 2, -3, 4], ","),
@@ -238,6 +248,29 @@ def test_one_odd_word_costs_a_cell_and_not_the_column() -> None:
     rows = "".join(f"{'None' if i % 3 else i},{['None', 'left', 'right'][i % 3]},{i},{i % 2}\n" for i in range(40))
     found = table("a,bags,b,class\n" + rows.replace("None,l", "7,l"))
     assert found.feature_names == ("a", "bags=None", "bags=left", "bags=right", "b")
+
+
+@pytest.mark.parametrize(
+    ("cells", "features"),
+    [
+        (["5", "5-", "4", "3", "4+", "2"], ("a=2", "a=3", "a=4", "a=4+", "a=5", "a=5-")),
+        (["1920x1080", "800x600", "640x480"], ("a=1920x1080", "a=640x480", "a=800x600")),
+        (["12 kg", "9 kg", "1,250 kg", "355 kg"], ("a",)),
+        (["12 kg", "9 lb", "7 kg"], ("a=12 kg", "a=7 kg", "a=9 lb")),
+        (["NA", "EU"], ("a=NA",)),
+        (["NA", "EU", "EU", "US"], ("a=US",)),
+    ],
+)
+def test_grades_sizes_units_and_regions_are_what_they_are(cells: list[str], features: tuple[str, ...]) -> None:
+    found = table("a;b;class\n" + "".join(f"{cells[i % len(cells)]};{i % 7};{'uv'[i % 2]}\n" for i in range(40)))
+    assert found.feature_names == (*features, "b")
+    if features == ("a",):
+        assert found.X[:4, 0].tolist() == [12, 9, 1250, 355]
+
+
+def test_a_class_may_be_called_na() -> None:
+    found = table("a,class\n" + "".join(f"{i % 7},{['NA', 'EU'][i % 2]}\n" for i in range(40)))
+    assert found.classes == ("EU", "NA")
 
 
 def test_many_numbered_classes_are_classes_and_counts_can_be_numbers() -> None:
@@ -278,6 +311,20 @@ def test_another_sheet_can_be_chosen_and_the_second_is_found() -> None:
     assert read_dataset_bytes(file.getvalue(), "x.xlsx", sheet="more").classes == ("m0", "m1")
     with pytest.raises(DataError, match=r'no sheet "none" in x.xlsx. Sheets: Sheet, data, more'):
         read_dataset_bytes(file.getvalue(), "x.xlsx", sheet="none")
+
+
+def test_a_sheet_that_explains_the_table_is_not_read_in_its_place() -> None:
+    book = openpyxl.Workbook()
+    legend, sheet = book.active, book.create_sheet("data")
+    for row in [["colour", "meaning"], ["red", "warm"], ["blue", "cold"]]:
+        legend.append(row)
+    for row in [["colour", "class"], *([["red", "blue"][i % 3 % 2], "uv"[i % 2]] for i in range(40))]:
+        sheet.append(row)
+    for order in (0, 1):
+        file = io.BytesIO()
+        book.save(file)
+        assert read_dataset_bytes(file.getvalue(), "x.xlsx").classes == ("u", "v"), order
+        book.move_sheet("data", -1)
 
 
 def test_a_frame_of_pandas_or_polars_is_read_as_the_table_is() -> None:
@@ -529,7 +576,7 @@ OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 600
         (b"\x00\x00\x00\x18ftypheic" + b"\x00" * 50, "a photo"),
         (b"\x89PNG\r\n\x1a\n" + b"\x00" * 50, "a picture"),
         (b"%PDF-1.7\n", "a PDF"),
-        (zipped("report.txt", "notes.txt"), "made of 2 files without a table"),
+        (zipped("report.txt", "letter.txt"), "made of 2 files without a table"),
         (zipped("[Content_Types].xml", "word/document.xml"), "a Word document"),
         (zipped("mimetype", "content.xml"), "an OpenDocument file"),
         (OLE + "Workbook".encode("utf-16-le"), r"an old Excel file \(.xls\). Save it as CSV"),

@@ -1,7 +1,8 @@
 """Named arrays, as NumPy and MATLAB keep them, made into samples, labels and kernels, whatever they are called.
 
 ``y`` is the vector of that name or one like it, or the only one; kernels are (m, n, n), (n, n, m) or symmetric (n, n)
-arrays of its length; other arrays with a row (or a column) for each label are the samples, several of them views.
+arrays of its length, or distances without their diagonal, such as SciPy's vectors; other arrays with a row (or a
+column) for each label are the samples, several of them views; pictures (n, h, w) are rows of their points.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -17,15 +19,16 @@ from numpy.typing import NDArray
 
 from mklviz.quoting import listed
 
+from .._bounds import check_size
 from .._dataset import Array, DataError, Dataset
 from .._labels import Labels, code_labels
+from .._symmetric import FEWEST, is_symmetric
 
 _Y = ("y", "labels", "label", "target", "targets", "gnd", "class", "classes", "group", "gt", "ytrain", "y_train")
 _X = ("x", "data", "fea", "features", "feature", "samples", "xtrain", "x_train")
-_NAMES = ("feature_names", "kernel_names", "target_names")
+NAMES = ("feature_names", "kernel_names", "target_names")
 _PART = re.compile(r"[ _.-]*(test|train)(ing)?[ _.-]*|[_.-](te?|tr)$|[_.-]?(trn|tst)$|(?<=\d)tra$")
 _KERNEL = re.compile(r"^k[\d_]*$|kernel|gram")  # names by which a matrix is meant as a kernel
-_UNEQUAL = 1e-3  # of the largest entry: how far entries may be apart that should be equal
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ def _stacked(arrays: Mapping[str, NDArray[Any]]) -> tuple[dict[str, NDArray[Any]
     for test, train in pairs_to_test([*arrays]).items():
         parts = arrays[train], made.pop(test)
         above, below = (part.reshape(-1) if max(part.shape, default=0) == part.size else part for part in parts)
-        kernel = above.ndim > 2 or (above.ndim == 2 and above.shape[0] == above.shape[1])
+        kernel = above.ndim > 1 and above.shape[0] == above.shape[1]
         if kernel or above.shape[1:] != below.shape[1:]:
             return dict(arrays), None
         lengths.add((len(above), len(below)))
@@ -78,7 +81,7 @@ def dataset_of(arrays: Mapping[str, NDArray[Any]], name: str) -> Dataset:
             " labels may also be a file of their own, given together with this one."
         )
     made = _made(parts, _labels_of(*parts.y, name), name)
-    used = {parts.y[0], *parts.tables, *parts.kernels, *_NAMES}
+    used = {parts.y[0], *parts.tables, *parts.kernels, *NAMES}
     left = [f"{key} {array.shape}" for key, array in arrays.items() if key not in used]
     notes = (*made.notes, f"Not used of {name}: {listed(left)}.") if left else made.notes
     square = [key for key, table in parts.tables.items() if table.shape[0] == table.shape[1]]
@@ -121,13 +124,14 @@ def dense(
 
 def _sorted_out(arrays: Mapping[str, NDArray[Any]], name: str) -> FoundArrays:
     """Return which arrays are labels, samples and kernels."""
-    names = {key: _texts(arrays[key], key) for key in _NAMES if key in arrays}
-    rest = {key: array for key, array in arrays.items() if key not in _NAMES and (array.size > 1 or key == "grams")}
+    names = {key: _texts(arrays[key], key) for key in NAMES if key in arrays}
+    rest = {key: array for key, array in arrays.items() if key not in NAMES and (array.size > 1 or key == "grams")}
     y_key = _labels_among(rest)
     y = None if y_key is None else (y_key, _vector(rest.pop(y_key), name))
     n = None if y is None else len(y[1])
     tables, kernels = dict[str, Array](), dict[str, Array]()
-    for key, array in rest.items():
+    for key, given in rest.items():
+        array = given if n is None else _with_diagonal(given, n)
         if array.dtype.kind not in "biuf" or array.ndim < 2:
             _refuse_if_meant(key, array, name)
             continue
@@ -140,8 +144,33 @@ def _sorted_out(arrays: Mapping[str, NDArray[Any]], name: str) -> FoundArrays:
         elif numbers.ndim == 2 and (n is None or n in numbers.shape or key.lower() in _X):
             turned = n is not None and len(numbers) != n == numbers.shape[1]
             tables[key] = np.ascontiguousarray(numbers.T) if turned else numbers
+        elif (
+            n is not None
+            and n in (len(numbers), numbers.shape[-1])
+            and (numbers.shape.count(n) == 1 or key.lower() in _X)
+        ):
+            flat = (numbers if len(numbers) == n else np.moveaxis(numbers, -1, 0)).reshape(n, -1)
+            check_size(name, *flat.shape)
+            tables[key] = flat
     chosen = [key for key in tables if key.lower() in _X]
     return FoundArrays(y, {key: tables[key] for key in chosen} or tables, kernels, names)
+
+
+def _with_diagonal(array: NDArray[Any], n: int) -> NDArray[Any]:
+    """Return distances that stand there once each, in a vector as SciPy's or a triangle, as a matrix; others as is."""
+    vector = max(array.shape) == array.size == n * (n - 1) // 2
+    if n < FEWEST or not (vector or array.shape == (n - 1, n - 1)):
+        return array
+    try:
+        numbers = np.asarray(array, dtype=np.float64)
+    except ValueError:  # of words
+        return array
+    if not (vector or is_symmetric(numbers)):
+        return array
+    row, column = np.triu_indices(n, 1)
+    whole = np.zeros((n, n))
+    whole[row, column] = numbers.ravel() if vector else numbers[row, column - 1]
+    return np.asarray(whole + whole.T)
 
 
 def _refuse_if_meant(key: str, array: NDArray[Any], name: str) -> None:
@@ -184,14 +213,6 @@ def kernels_in(array: Array, n: int | None) -> Array | None:
     return None
 
 
-def is_symmetric(matrix: Array) -> bool:
-    """Whether a square matrix is symmetric but for rounding, or holds one triangle of such a one."""
-    size = float(np.abs(matrix).max(initial=0.0))
-    if float(np.abs(matrix - matrix.T).max(initial=0.0)) <= _UNEQUAL * size:
-        return True
-    return bool(np.diag(matrix).all()) and not (np.tril(matrix, -1).any() and np.triu(matrix, 1).any())
-
-
 def _labels_among(arrays: Mapping[str, NDArray[Any]]) -> str | None:
     """Return which array holds the labels: the one that is called so, or the only vector."""
     lower = {key.lower().rpartition(".")[2]: key for key in arrays}
@@ -199,8 +220,10 @@ def _labels_among(arrays: Mapping[str, NDArray[Any]]) -> str | None:
         if called in lower:
             return lower[called]
     vectors = [key for key, array in arrays.items() if max(array.shape, default=0) == array.size]
-    sizes = {length for array in arrays.values() if array.ndim > 1 for length in array.shape}
-    fitting = [key for key in vectors if arrays[key].size in sizes]
+    sizes = {length for key, array in arrays.items() if key not in vectors for length in array.shape}
+    counts = {key: arrays[key].size for key in vectors}
+    pairs = {*counts.values()} - {3}  # 3 samples have 3 distances
+    fitting = [key for key, count in counts.items() if count in sizes or comb(count, 2) in pairs]
     return fitting[0] if len(fitting) == 1 else None
 
 
@@ -220,8 +243,8 @@ def _labels_of(key: str, array: NDArray[Any], name: str) -> Labels:
     if array.dtype.kind not in "biufUSO":
         raise DataError(f"Array {key} of {name} must hold numbers or text, not {array.dtype}.")
     texts = [_text(value, key, name) for value in array.tolist()]
-    different, inverse = np.unique(np.array(texts), return_inverse=True)
-    return code_labels([str(text) for text in different], f"array {key}", inverse)
+    place = {text: k for k, text in enumerate(sorted({*texts}))}  # an array of texts is as wide as its longest
+    return code_labels([*place], f"array {key}", np.array([place[text] for text in texts]))
 
 
 def _text(value: Any, key: str, name: str) -> str:

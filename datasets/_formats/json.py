@@ -6,11 +6,15 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .._bounds import check_size, reading
 from .._dataset import DataError, Dataset
 from .._dialect import decode
 from .._frame import dataset_from_frame, unique_names
 from .._table_options import OF_TABLES, Found, Progress, TableOptions
+from ._arrays import NAMES, dataset_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,17 +31,41 @@ def looks(data: bytes) -> bool:
 
 
 def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram_cells: int) -> Dataset:
-    """Read a table."""
-    frame, _, notes = frame_of(data, name, progress, options.encoding)
-    return dataset_from_frame(frame, options, name, Found(assumed=notes, dialect="JSON"), progress)
+    """Read a table, or arrays by their names."""
+    held, told = _held(data, name, options.encoding)
+    progress(0.5)
+    arrays = _arrays(held)
+    if arrays is not None:
+        return dataset_of(arrays, name)
+    frame, notes = _frame(held, name)
+    return dataset_from_frame(frame, options, name, Found(assumed=(*told, *notes), dialect="JSON"), progress)
 
 
-def frame_of(
-    data: bytes, name: str, progress: Progress, encoding: str | None = None
-) -> tuple[pd.DataFrame, None, tuple[str, ...]]:
+def arrays_in(data: bytes, name: str) -> dict[str, NDArray[Any]] | None:
+    """Return the arrays in a file, by their names; None where it holds a table."""
+    return _arrays(_held(data, name)[0])
+
+
+def frame_of(data: bytes, name: str, progress: Progress) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Return the table in a file, and notes."""
-    import pandas as pd
+    return _frame(_held(data, name)[0], name)
 
+
+def _arrays(held: Any) -> dict[str, NDArray[Any]] | None:
+    """Return arrays, one a table of numbers at least, and labels; None for columns, some of which hold lists."""
+    lists = {key: values for key, values in held.items() if isinstance(values, list)} if isinstance(held, dict) else {}
+    if "columns" in lists or not any(values and isinstance(values[0], list) for values in lists.values()):
+        return None
+    try:
+        words = {key for key, values in lists.items() if values and isinstance(values[0], str)}
+        arrays = {key: np.array(lists[key], dtype=object if key in words else np.float64) for key in lists}
+    except (TypeError, ValueError):  # words, or rows of several lengths
+        return None
+    return arrays if sum(array.ndim == 1 and key not in NAMES for key, array in arrays.items()) < 2 else None
+
+
+def _held(data: bytes, name: str, encoding: str | None = None) -> tuple[Any, tuple[str, ...]]:
+    """Return what a file holds, and notes."""
     text, _, told = decode(data, name, encoding)
     lines = text.strip().splitlines()
     with reading(f"{name} is no JSON that can be read"):
@@ -47,7 +75,12 @@ def frame_of(
             if len(lines) < 2 or not lines[0].rstrip().endswith(("}", "]")):
                 raise
             held = [json.loads(line) for line in lines if line.strip()]
-    progress(0.5)
+    return held, told
+
+
+def _frame(held: Any, name: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    import pandas as pd
+
     if isinstance(held, dict) and "columns" not in held:
         lists = [each for each in held.values() if isinstance(each, list) and each and isinstance(each[0], dict)]
         held = lists[0] if len(lists) == 1 else held  # beside what is said of them, as pandas' orient="table"
@@ -62,4 +95,4 @@ def frame_of(
         frame = pd.DataFrame(rows, columns=held["columns"]) if split else pd.DataFrame(held)
     frame.columns, notes = unique_names([str(key) for key in frame.columns], name)
     frame.index = pd.RangeIndex(1, len(frame) + 1)
-    return frame, None, (*told, *notes)
+    return frame, tuple(notes)

@@ -18,6 +18,7 @@ from .._cells import is_number
 from .._dataset import Array, DataError, Dataset
 from .._dialect import decode
 from .._labels import code_labels
+from .._symmetric import is_symmetric
 from .._table_options import Progress, TableOptions
 
 if TYPE_CHECKING:
@@ -47,10 +48,9 @@ def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram
     """Read LIBSVM lines."""
     labels, rows = _lines(data, name, progress)
     coded = code_labels(labels, "the first column")
-    if _precomputed(rows):
-        if len(rows) ** 2 > gram_cells:
-            raise DataError(f"{name} holds a kernel of {len(rows):,} samples, which is too large.")
-        return coded.dataset(name, np.zeros((len(rows), 0)), grams=np.array([[values[1:] for _, values in rows]]))
+    kernel = _precomputed(rows, gram_cells)
+    if kernel is not None:
+        return coded.dataset(name, np.zeros((len(rows), 0)), grams=kernel[None])
     return coded.dataset(name, _table(rows, name))
 
 
@@ -81,13 +81,17 @@ def _lines(data: bytes, name: str, progress: Progress) -> tuple[list[str], list[
     return labels, rows
 
 
-def _precomputed(rows: Sequence[_Pairs]) -> bool:
-    """Whether all rows hold their number, from 1, and a kernel value for each row, as LIBSVM's -t 4 wants."""
+def _precomputed(rows: Sequence[_Pairs], gram_cells: int) -> Array | None:
+    """Return the kernel of rows that begin with their number, as LIBSVM's -t 4 wants; None where they hold features."""
     n = len(rows)
-    return n > 1 and all(
-        len(columns) == n + 1 and columns[0] == 0 and columns[-1] == n and values[0] == k
-        for k, (columns, values) in enumerate(rows, 1)
-    )
+    if not 1 < n * n <= gram_cells or any(
+        values[:1] != [k] or columns[0] or max(columns) > n for k, (columns, values) in enumerate(rows, 1)
+    ):
+        return None
+    kernel = np.zeros((n, n + 1))
+    for i, (columns, values) in enumerate(rows):
+        kernel[i, columns] = values
+    return kernel[:, 1:] if is_symmetric(kernel[:, 1:]) else None
 
 
 def _table(rows: Sequence[_Pairs], name: str) -> Array:

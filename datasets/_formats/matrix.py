@@ -1,5 +1,5 @@
 """Kernel and distance matrices in text: a row for each sample, whole or one triangle, perhaps with labels beside it,
-or sparse in Matrix Market's format.
+or sparse in Matrix Market's format, or distances as PHYLIP writes them.
 
 Names above the columns and before the rows, as pandas writes them, are left out. Labels stand in the first or the last
 column, or in a file of their own.
@@ -21,16 +21,17 @@ from .._bounds import check_size, reading
 from .._cells import is_number
 from .._dataset import Array, DataError, Dataset
 from .._labels import code_labels
+from .._symmetric import CORNER, FEWEST, is_symmetric, without_labels
 from .._table_options import Progress, TableOptions
-from ._arrays import is_symmetric
 
 SUFFIXES = (".mtx",)
 OPTIONS = ()
 
 _MARKET = b"%%MatrixMarket"
 
-_CORNER = 20  # samples that are looked at first
-_FEWEST = 4  # samples of a matrix that is recognised by being symmetric
+_NUMBER = r"[+-]?(\d+(,\d*)?|,\d+)(e[+-]?\d+)?"
+_DECIMAL_COMMAS = re.compile(rf"([^,;\s]*[;\s]+)?({_NUMBER}[;\s]+)+{_NUMBER}([;\s]+[^,;\s]*)?", re.IGNORECASE)
+_COUNT = re.compile(rb"\d{1,9}")
 _BETWEEN = re.compile(r"[,;\t ]+")
 
 
@@ -41,8 +42,11 @@ def looks(data: bytes) -> bool:
     start = data[:1_000_000].lstrip()
     if b"\0" in start or not start:
         return False
-    first = start.split(b"\n", 2)[1 if start.count(b"\n") > 1 else 0]
-    if abs(len(re.split(rb"[,;\t ]+", first.strip())) - data.strip().count(b"\n")) > 2 and not _triangle(data):
+    top, first, *_ = [*start.split(b"\n", 2), b""]
+    below = data.strip().count(b"\n")
+    counted = _COUNT.fullmatch(top.strip()) and FEWEST <= int(top) <= below and below % int(top) == 0  # of PHYLIP
+    wide = max(map(len, rows_in(first or top)), default=0)
+    if not counted and abs(wide - below) > 2 and not _triangle(data):
         return False
     return _parts(rows_in(data)) is not None
 
@@ -54,10 +58,7 @@ def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram
         raise DataError(f"{name} does not begin as a file of Matrix Market does, with {_MARKET.decode()}.")
     matrix, labels = parts
     if labels is None:
-        raise DataError(
-            f"{name} is a matrix of {len(matrix):,} samples, a kernel or distances, without labels: give them"
-            " as a file of their own, together with this one, or beside the matrix as its last column."
-        )
+        raise without_labels(name, len(matrix))
     if matrix.size > gram_cells:
         raise DataError(f"{name} holds a matrix of {matrix.size:,} numbers; mklviz reads at most {gram_cells:,}.")
     return code_labels(labels, "the column beside the matrix").dataset(
@@ -123,16 +124,37 @@ def _numbers(rows: Sequence[Sequence[str]]) -> Array | None:
 
 
 def rows_in(data: bytes) -> list[list[str]]:
-    """Return the cells of each line that holds something."""
+    """Return the cells of each line that holds something; those of a file of PHYLIP as a whole matrix."""
     text = data.decode("utf-8-sig", "replace")
     lines = (line.strip().rstrip(",;") for line in text.splitlines() if not line.lstrip().startswith(("#", "%")))
-    return [[cell.strip("\"'") for cell in _BETWEEN.split(line)] for line in lines if line]
+    kept = [line for line in lines if line]
+    if kept and _DECIMAL_COMMAS.fullmatch(kept[len(kept) // 2]):
+        kept = [line.replace(",", ".") for line in kept]
+    rows = [[cell.strip("\"'") for cell in _BETWEEN.split(line)] for line in kept]
+    return _phylip(rows) or rows
+
+
+def _phylip(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Return names and distances of PHYLIP, which stand below their number, row by row or in a triangle; else none."""
+    n = int(rows[0][0]) if len(rows) > FEWEST and _COUNT.fullmatch(rows[0][0].encode()) and len(rows[0]) == 1 else 0
+    if not FEWEST <= n < len(rows):
+        return []
+    body: list[list[str]] = []
+    for row in rows[1:]:
+        if len(rows) > n + 1 and body and is_number(row[0]):  # the row above goes on
+            body[-1] += row
+        else:
+            body.append([*row])
+    if len(body) != n or any(len(row) not in (n + 1, k, k + 1) for k, row in enumerate(body, 1)) or len(body[-1]) < n:
+        return []
+    body = [[*row, "0"] if len(row) == k else row for k, row in enumerate(body, 1)]  # a triangle without its diagonal
+    return [[row[0], *(body[max(i, j)][min(i, j) + 1] for j in range(n))] for i, row in enumerate(body)]
 
 
 def _triangle(data: bytes) -> bool:
     """Whether the first rows grow or shrink by one cell each."""
     lengths = [len(row) for row in rows_in(data[:20_000].rpartition(b"\n")[0])][:20]
-    steps = np.diff(lengths)
+    steps = np.diff(lengths)[1:]  # below the number of samples, too
     return len(steps) > 2 and (bool((steps == 1).all()) or bool((steps == -1).all()))
 
 
@@ -159,7 +181,7 @@ def _parts(rows: list[list[str]]) -> tuple[Array, list[str] | None] | None:
         body = rows[skipped:]
         widths = {len(row) for row in body}
         n = len(body)
-        if n < _FEWEST or len(widths) > 1 + (skipped == 0) * n:
+        if n < FEWEST or len(widths) > 1 + (skipped == 0) * n:
             continue
         cuts = [(slice(None), None), (slice(1, None), 0), (slice(None, -1), -1)]
         for cut, beside in cuts if len(widths) == 1 else cuts[:1]:
@@ -175,11 +197,8 @@ def _parts(rows: list[list[str]]) -> tuple[Array, list[str] | None] | None:
 
 def _square(rows: list[list[str]]) -> Array | None:
     n = len(rows)
-    lengths = [len(row) for row in rows]
-    if lengths not in ([n] * n, list(range(1, n + 1)), list(range(n, 0, -1))):
-        return None
-    corner = _numbers([row[:_CORNER] for row in rows[:_CORNER]])
-    if n > _CORNER and lengths[0] == lengths[-1] and (corner is None or not is_symmetric(corner)):
+    corner = _numbers([row[:CORNER] for row in rows[:CORNER]])
+    if n > CORNER and len(rows[0]) == len(rows[-1]) and (corner is None or not is_symmetric(corner)):
         return None  # without reading the rest
     matrix = _numbers(rows)
     if matrix is None or matrix.shape != (n, n) or not np.isfinite(matrix).all() or not is_symmetric(matrix):

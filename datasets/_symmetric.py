@@ -1,0 +1,56 @@
+"""Symmetric matrices, kernels or distances, alone and in tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._dataset import Array, DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CORNER = 20  # samples that are looked at first
+FEWEST = 4  # samples of a matrix that is recognised by being symmetric
+_UNEQUAL = 1e-3  # of the largest entry: how far entries may be apart that should be equal
+
+
+def is_symmetric(matrix: Array) -> bool:
+    """Whether a square matrix is symmetric but for rounding, or holds one triangle of such a one."""
+    size = float(np.abs(matrix).max(initial=0.0))
+    if float(np.abs(matrix - matrix.T).max(initial=0.0)) <= _UNEQUAL * size:
+        return True
+    return bool(np.diag(matrix).all()) and not (np.tril(matrix, -1).any() and np.triu(matrix, 1).any())
+
+
+def without_labels(name: str, samples: int) -> DataError:
+    """Return what is said of a matrix alone."""
+    return DataError(
+        f"{name} is a matrix of {samples:,} samples, a kernel or distances, without labels: give them"
+        " as a file of their own, together with this one, or beside the matrix as its last column."
+    )
+
+
+def matrix_apart(frame: pd.DataFrame, target: str | None = None) -> tuple[Array, pd.DataFrame, list[Any]] | None:
+    """Return the symmetric matrix in a table, what stands beside it, and the columns there that only name the rows."""
+    n, width = frame.shape
+    for start in range(width - n + 1) if FEWEST <= n <= width <= n + 2 else ():
+        cells = frame.iloc[:, start : start + n]
+        matrix = None if _of_cells(cells.iloc[:CORNER, :CORNER]) is None else _of_cells(cells)
+        beside = frame.drop(columns=cells.columns)
+        if matrix is not None and np.ptp(matrix) > 0 and target in (None, *beside):
+            return matrix, beside, [each for each in beside if each != target and beside[each].map(str).nunique() == n]
+    return None
+
+
+def _of_cells(cells: pd.DataFrame) -> Array | None:
+    """Return the numbers of a symmetric matrix one triangle of which may be blank, and a diagonal of zeros."""
+    try:
+        numbers = cells.mask(cells == "").astype(float).to_numpy(copy=True)
+    except (TypeError, ValueError):
+        return None
+    numbers = np.where(np.isnan(numbers), numbers.T, numbers)
+    if np.isnan(np.diag(numbers)).all():
+        np.fill_diagonal(numbers, 0.0)
+    return numbers if np.isfinite(numbers).all() and is_symmetric(numbers) else None
