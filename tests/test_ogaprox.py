@@ -8,11 +8,12 @@ from _conic import optimum
 from _problems import problem
 
 from mklviz.engine import make_solver, solve
+from mklviz.inner.conjugates import onto_balanced_box
 from mklviz.kernels import KernelBank
 from mklviz.problem import Hinge, Problem
 from mklviz.record import Trace
 from mklviz.solvers import ogaprox
-from mklviz.solvers.ogaprox import OgaProxFacts, onto_balanced_box
+from mklviz.solvers.ogaprox import OgaProxFacts
 
 WHERE = "blobs, C = 100"
 

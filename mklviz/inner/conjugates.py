@@ -266,3 +266,29 @@ def into_box(signed: Array, y: Array, loss: Loss) -> Array:
         if abs(excess) <= 1e-16 * float(np.abs(inside).sum()) or middle in (near, far):
             return inside
         shift = middle
+
+
+def onto_balanced_box(point: Array, lower: Array, upper: Array) -> Array:
+    """Return the nearest point of the box, with 0 in it, whose entries sum to zero: clip(point - t) for one t.
+
+    The sum falls with t, in straight pieces between the places where an entry leaves its upper bound or meets its lower
+    one, and there is the point, not t, interpolated: beside long steps boxes may be so small that t rounds by more, and
+    both places of an entry are one.
+    """
+    leaves, meets = point - upper, point - lower
+    places = np.unique(np.concatenate([leaves, meets]))
+
+    def beside(end: int) -> Array:
+        """Return point - t in the box: just before a place for the even ends, just after it for the odd ones."""
+        t = places[end // 2]
+        full, empty = (leaves > t, meets <= t) if end % 2 else (leaves >= t, meets < t)
+        return np.clip(np.where(full, upper, np.where(empty, lower, point - t)), lower, upper)
+
+    low, high = 0, 2 * len(places) - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if beside(middle).sum() > 0.0 else (low, middle)
+    first, last = beside(low), beside(high)
+    above, below = float(first.sum()), float(last.sum())
+    share = above / (above - below) if above > below else 0.0
+    return np.clip(first + share * (last - first), lower, upper)
