@@ -33,6 +33,7 @@ import param
 
 from mklviz.context import checkpoint, spending
 from mklviz.contract import Array, Facts, Iterate, Solver
+from mklviz.inner.conjugates import onto_balanced_box
 from mklviz.inner.oracle import dense_kernels, needs_hinge, needs_memory, refuse
 from mklviz.inner.warm import start_duals, start_weights
 from mklviz.numbers import counted
@@ -263,25 +264,6 @@ class _Game:
             certificate=other.dual.copy() if better else None,
             dual_bound=shown.bound if better else None,
         )
-
-
-def onto_balanced_box(point: Array, lower: Array, upper: Array) -> Array:
-    """Return the nearest point of the box, with 0 in it, whose entries sum to zero: clip(point - t) for one t.
-
-    The sum falls with t, in straight pieces between the places where an entry meets its bound.
-    """
-    places = np.sort(np.concatenate([point - lower, point - upper]))
-
-    def total(t: float) -> float:
-        return float(np.clip(point - t, lower, upper).sum())
-
-    low, high = 0, len(places) - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if total(places[middle]) > 0.0 else (low, middle)
-    left, right = total(places[low]), total(places[high])
-    share = left / (left - right) if left > right else 0.0
-    return np.clip(point - (places[low] + share * (places[high] - places[low])), lower, upper)
 
 
 def _largest(multiply: Callable[[Array], Array], n: int) -> float:

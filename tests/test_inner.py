@@ -70,6 +70,21 @@ def test_a_warm_start_changes_nothing_but_the_work(loss: Loss) -> None:
     assert warm.value == pytest.approx(cold.value, rel=1e-9)
 
 
+@pytest.mark.parametrize("loss", [EpsilonInsensitive(1e9, 0.1), EpsilonInsensitive(1e9, 0.1, bias=False), Hinge(1e9)])
+def test_a_warm_start_may_be_a_thousand_million_million_times_as_large_as_the_solution(loss: Loss) -> None:
+    """What it leaves in rounding errors, in the sum and in scores, is not small beside what is left then."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(20, 2)), rng.normal(size=20)
+        y = y if loss.regression else np.sign(y)
+        inner = inner_solver(loss, y)
+        inner.set_dual(loss.C * rng.normal(size=20))
+        inner.solve(1e7 * np.exp(-3.0 * ((X[:, None] - X) ** 2).sum(-1)), 1e-6, True)
+        assert np.abs(inner.signed).max() < 1e-11 * loss.C
+        assert inner.violation <= 1e-6
+        loss.check_dual(loss.dual_from_signed(inner.signed, y), y)
+
+
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 def test_a_solution_handed_in_is_where_the_next_solve_starts(loss: Loss) -> None:
     y = targets(loss.regression)

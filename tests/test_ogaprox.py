@@ -8,9 +8,12 @@ from _conic import optimum
 from _problems import problem
 
 from mklviz.engine import make_solver, solve
+from mklviz.inner.conjugates import onto_balanced_box
+from mklviz.kernels import KernelBank
+from mklviz.problem import Hinge, Problem
 from mklviz.record import Trace
 from mklviz.solvers import ogaprox
-from mklviz.solvers.ogaprox import OgaProxFacts, onto_balanced_box
+from mklviz.solvers.ogaprox import OgaProxFacts
 
 WHERE = "blobs, C = 100"
 
@@ -32,6 +35,28 @@ def test_projections_are_nearer_than_any_other_point_of_the_box_with_sum_zero() 
             for _ in range(10):  # <x - found, z - found> <= 0 for all z in a convex set
                 z = onto_balanced_box(found + rng.normal(size=n), lower, upper)
                 assert (x - found) @ (z - found) <= 1e-9 * (1.0 + np.abs(x).max()) * (1.0 + np.abs(z - found).max())
+
+
+@pytest.mark.parametrize("longer", [1e8, 1e16, 1e30])
+def test_projections_of_points_far_beyond_the_box_balance_as_well(longer: float) -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        y = np.where(rng.random(20) < 0.5, 1.0, -1.0)
+        lower, upper = np.minimum(3.0 * y, 0.0), np.maximum(3.0 * y, 0.0)
+        found = onto_balanced_box(longer * (y + 0.1 * rng.normal(size=20)), lower, upper)
+        assert ((lower <= found) & (found <= upper)).all()
+        assert abs(found.sum()) <= 1e-13 * np.abs(found).sum()
+        assert np.abs(found).sum() == pytest.approx(6.0 * min((y > 0).sum(), (y < 0).sum()))
+
+
+@pytest.mark.parametrize("C", [1e-10, 1e-6])
+def test_boxes_may_be_tiny_beside_the_steps(C: float) -> None:
+    posed = problem(WHERE)
+    grams = [1e-6 * posed.bank.combine(unit) for unit in np.eye(posed.m)]
+    tiny = Problem(KernelBank.from_grams(grams, precision="double"), posed.y, Hinge(C))
+    trace = solve(tiny, "ogaprox", gap=1e-2, max_iter=10)
+    assert trace.status == "converged"
+    assert trace.best.objective == pytest.approx(2.0 * C * min((posed.y > 0).sum(), (posed.y < 0).sum()), rel=1e-2)
 
 
 def test_it_solves_no_svm_and_ends_at_the_optimum() -> None:

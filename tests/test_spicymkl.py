@@ -182,6 +182,15 @@ def test_moving_into_the_box_is_the_euclidean_projection(loss: Loss) -> None:
             assert (wild - inside) @ (other - inside) <= 1e-9 * scale**2 * N
 
 
+def test_boxes_smaller_than_the_rounding_of_what_is_moved_into_them_balance_as_well() -> None:
+    rng = np.random.default_rng(0)
+    y, wild = targets(False), 1e8 * rng.normal(size=N)
+    loss = mv.Hinge(1e-8).for_samples(rng.uniform(0.1, 1.0, N))
+    inside = into_box(wild, y, loss)
+    loss.check_dual(loss.dual_from_signed(inside, y), y)
+    assert ((inside != 0.0) & (np.abs(inside) < loss.cost)).sum() <= 1  # all others are at a bound
+
+
 # what is told, and what is refused
 
 

@@ -37,8 +37,11 @@ def balanced(signed: Array) -> Array:
 
 def summing(signed: Array, low: Array, high: Array, total: float) -> Array:
     """Return beta (n,), inside its box as it is given, moved towards one end of it so that ``1'beta = total``."""
-    if total == 0.0:
-        return balanced(signed)
+    return balanced(signed) if total == 0.0 else _moved(signed, low, high, total)
+
+
+def _moved(signed: Array, low: Array, high: Array, total: float) -> Array:
+    """Return beta moved towards `low` or `high`, which lie on both sides of it, so that ``1'beta = total``."""
     end = low if signed.sum() > total else high
     room = float((end - signed).sum())
     return signed + (end - signed) * ((total - float(signed.sum())) / room if room else 0.0)
@@ -246,23 +249,38 @@ def conjugated_losses() -> tuple[type[Loss], ...]:
 
 
 def into_box(signed: Array, y: Array, loss: Loss) -> Array:
-    """Return the nearest point to beta in its box, with the sum that a bias asks for, mostly 0.
-
-    One number is subtracted from every entry before they are clipped; bisection finds it.
-    """
+    """Return the nearest point to beta in its box, with the sum that a bias asks for, mostly 0."""
     ends = [loss.signed(np.broadcast_to(end, y.shape), y) for end in loss.box]
     low, high = np.minimum(*ends), np.maximum(*ends)
     if not loss.bias:
         return np.clip(signed, low, high)
-    total = loss.dual_sum(y)
-    shift = 0.0 if loss.bounded else signed.mean()
-    reach = 2.0 * (float(np.abs(signed).max()) + loss.top)
-    near, far = shift - reach, shift + reach
-    while True:
-        inside = np.clip(signed - shift, low, high)
-        excess = float(inside.sum()) - total
-        near, far = (shift, far) if excess > 0.0 else (near, shift)
-        middle = 0.5 * (near + far)
-        if abs(excess) <= 1e-16 * float(np.abs(inside).sum()) or middle in (near, far):
-            return inside
-        shift = middle
+    if not loss.bounded:  # no entry moves further than to subtract the mean takes
+        reach = 2.0 * float(np.abs(signed).max())
+        low, high = np.maximum(low, -reach), np.minimum(high, reach)
+    return onto_balanced_box(signed, low, high, loss.dual_sum(y))
+
+
+def onto_balanced_box(point: Array, lower: Array, upper: Array, total: float = 0.0) -> Array:
+    """Return the nearest point of the box whose entries sum to `total`, as some of it do: clip(point - t) for one t.
+
+    The sum falls with t, in straight pieces between the places where an entry leaves its upper bound or meets its lower
+    one. What t rounds away, all of the box where steps are long beside it, is found between the ends of the piece.
+    """
+    leaves, meets = point - upper, point - lower
+    places = np.unique(np.concatenate([leaves, meets]))
+
+    def beside(end: int) -> Array:
+        """Return point - t in the box: just before a place for the even ends, just after it for the odd ones."""
+        t = places[end // 2]
+        full, empty = (leaves > t, meets <= t) if end % 2 else (leaves >= t, meets < t)
+        return np.clip(np.where(full, upper, np.where(empty, lower, point - t)), lower, upper)
+
+    left, right = 0, 2 * len(places) - 1
+    while right - left > 1:
+        middle = (left + right) // 2
+        left, right = (middle, right) if beside(middle).sum() > total else (left, middle)
+    high, low = beside(left), beside(right)
+    above, below = float(high.sum()) - total, float(low.sum()) - total
+    share = above / (above - below) if above > below else 0.0
+    t = places[left // 2] + share * (places[right // 2] - places[left // 2])
+    return np.clip(_moved(np.clip(point - t, low, high), low, high, total), low, high)

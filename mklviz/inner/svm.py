@@ -267,6 +267,8 @@ class InnerSvm:
 #
 # Reference: Smola, Schölkopf, A tutorial on support vector regression, Statistics and Computing 14 (2004).
 
+LOST = 1e-12  # of the sum of |b| by rounding, from which on b is solved for again
+
 
 def box_of(loss: Loss, y: Array) -> tuple[Array, Array, Array]:
     """Return linear term, lower and upper bounds of the program: of b or b+ and b-, then of what takes up the sum."""
@@ -325,17 +327,33 @@ class BoxInner:
             self.set_dual(np.zeros(n))
         b = self._svm.b
         unit = violation_unit(self._loss, self._y, b, lambda: K @ b)
-        result = self._svm.solve(self._expanded(K), tol * unit)
+        kernel, largest = self._expanded(K), float(np.abs(b).max())
+        result = self._svm.solve(kernel, tol * unit)
+        if self._net(largest):
+            result = self._svm.solve(kernel, tol * unit)
+            self._net(0.0)
         self.violation = result.violation / unit
-        b, f = self._svm.b, self._svm.f
-        self.scores = self._svm.y[:n] - f[:n]
-        self.signed = signed_of(b, n)
+        self.scores = self._svm.y[:n] - self._svm.f[:n]
         if len(b) < 2 * n:
             self.value = result.value
             return
-        b[:n], b[n : 2 * n] = np.maximum(self.signed, 0.0), np.minimum(self.signed, 0.0)  # b+ or b-, never both
         linear_part = self._loss.dual_value(self.signed, self._y)
         self.value = linear_part - 0.5 * float(self.signed @ self.scores)
+
+    def _net(self, largest: float) -> bool:
+        """Leave b+ or b-, never both; return whether there is to be another solve, which starts from there, balanced.
+
+        Variables that were far larger, at most `largest` at the start, leave rounding errors of their own size.
+        """
+        b = self._svm.b
+        largest = max(largest, float(np.abs(b).max()))
+        self.signed = signed_of(b, len(self._y))
+        b[:] = halves_of(self.signed, len(b))
+        off = abs(float(b.sum()) - self._loss.dual_sum(self._y))
+        lost = max(state.EPS * largest, off) > LOST * float(np.abs(b).sum())
+        if lost:
+            self._svm.set_dual(b)
+        return lost
 
     def _expanded(self, K: Array) -> Array:
         """Return K for both signs of every sample, and for the sample that takes up the sum."""
