@@ -243,6 +243,16 @@ def svg_address(drawn: str) -> str:
     return f"data:image/svg+xml;base64,{base64.b64encode(drawn.encode()).decode()}"
 
 
+def still_html(drawn: str, name: str) -> str:
+    """Return a picture as HTML that needs no trust: a page may show it where it lets no scripts and no SVG in."""
+    return f'<img alt="{escape(name)}" style="max-width: 100%" src="{svg_address(drawn)}">'
+
+
+def still_bundle(drawn: str, name: str) -> dict[str, str]:
+    """Return a picture in every form in which a notebook may show it."""
+    return {"text/html": still_html(drawn, name), "image/svg+xml": drawn, "text/plain": name}
+
+
 def _style(theme: Theme) -> str:
     return (
         f"text {{ fill: {theme.muted}; font-size: 12px }}"
