@@ -24,8 +24,10 @@ from bokeh.resources import INLINE
 
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.record.archive import replacing
+from mklviz.views.chart.svg import still_bundle, still_html
 from mklviz.views.host.beside import beside
 from mklviz.views.host.environment import is_loaded, notebook_shell, running_marimo
+from mklviz.views.pictures.still import still
 from mklviz.views.pictures.style import rendered
 
 __all__ = ["picture_page", "save", "show_in_notebooks"]
@@ -114,7 +116,7 @@ def _browser(kind: str) -> str:
     return browser
 
 
-# -- in notebooks: Jupyter shows pictures once HoloViews' extension is loaded, and marimo asks each of them
+# -- in notebooks: Jupyter asks its formatter, and marimo each picture
 
 
 def picture_page(figure: Model) -> str:
@@ -125,16 +127,36 @@ def picture_page(figure: Model) -> str:
 
 
 def show_in_notebooks() -> None:
-    """Let the notebook that runs here show pictures, without a network; elsewhere do nothing."""
+    """Let the notebook that runs here show pictures, without scripts; elsewhere do nothing."""
     if marimo := running_marimo():
         for kind in (hv.core.ViewableElement, hv.core.ViewableTree):
             kind._display_ = partialmethod(_in_marimo, marimo)  # which marimo asks for
-    elif notebook_shell() is not None and not is_loaded(hv.extension):
+    elif (shell := notebook_shell()) is not None and not is_loaded(hv.extension):
+        shell.display_formatter.mimebundle_formatter.for_type(hv.core.Dimensioned, _in_jupyter)
+
+
+def _in_jupyter(picture: Any) -> Any:
+    """Return a picture as SVG; where that cannot be drawn, or an extension was loaded, as HoloViews would show it."""
+    drawn = None if is_loaded(hv.extension) else _still(picture)
+    if drawn is not None:
+        return still_bundle(drawn, _name(picture))
+    if not is_loaded(hv.extension):
         hv.extension("bokeh", logo=False, inline=True)
+    return hv.Store.render(picture)
+
+
+def _still(picture: Any) -> str | None:
+    """Return a picture as SVG, None where it has sliders, another backend draws it, or something is not drawn here."""
+    if hv.Store.current_backend != "bokeh" or picture.traverse(lambda part: part, [hv.HoloMap, hv.DynamicMap]):
+        return None
+    return still(picture)
+
+
+def _name(picture: Any) -> str:
+    return f"A picture of mklviz.plot, {type(picture).__name__}"
 
 
 def _in_marimo(picture: Any, marimo: Any) -> Any:
-    """Return a picture as a page in a frame; one with sliders, or of another backend, as marimo would show it."""
-    if hv.Store.current_backend != "bokeh" or picture.traverse(lambda part: part, [hv.HoloMap]):
-        return marimo.ui.panel(picture)
-    return marimo.iframe(picture_page(rendered(picture)))
+    """Return a picture as SVG; one that is not drawn so as marimo would show it."""
+    drawn = _still(picture)
+    return marimo.ui.panel(picture) if drawn is None else marimo.Html(still_html(drawn, _name(picture)))
