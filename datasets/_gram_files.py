@@ -78,7 +78,7 @@ def left_in_files(paths: Sequence[str | os.PathLike[str]]) -> dict[Path, GramFil
             m, *sides = array.shape
             if array.dtype.kind in "biuf" and len(sides) == 2 and sides[0] == sides[1] > 1:
                 every = np.arange(sides[0])
-                found[path] = GramFiles(tuple((path, k) for k in range(m)), every, every)
+                found[path] = GramFiles(tuple((path.absolute(), k) for k in range(m)), every, every)
     return found if sum(os.path.getsize(path) for path in found) > LARGE else {}
 
 
