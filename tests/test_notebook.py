@@ -168,7 +168,7 @@ def test_in_marimo_pictures_are_svg_and_those_with_sliders_are_marimo_s(
     from mklviz.views.pictures.export import show_in_notebooks
 
     ui = SimpleNamespace(panel=lambda shown: ("with sliders", shown))
-    asked = {"running_in_notebook": lambda: True, "Html": str, "ui": ui}
+    asked = {"running_in_notebook": lambda: True, "iframe": str, "Html": str, "ui": ui}
     monkeypatch.setitem(sys.modules, "marimo", SimpleNamespace(**asked))
     for shown in (hv.core.ViewableElement, hv.core.ViewableTree):
         monkeypatch.setattr(shown, "_display_", None, raising=False)  # what is registered goes with the test
@@ -179,6 +179,9 @@ def test_in_marimo_pictures_are_svg_and_those_with_sliders_are_marimo_s(
         page = in_marimo(picture)
         assert page.startswith("<img")
         assert "<script" not in page
+    framed = in_marimo(hv.Curve([1, 2]))  # a picture that is not ours, with what draws it inside
+    assert "Bokeh" in framed
+    assert not re.search(r"<(script|link)[^>]+(src|href)=", framed)
     turned = hv.HoloMap({step: mv.plot.weights(trace, step=step) for step in (0, 1)}, kdims="step")
     both = gap + turned
     assert in_marimo(both) == ("with sliders", both)

@@ -23,6 +23,7 @@ from mklviz.views.model.decision_pictures import draw_confusion
 from mklviz.views.model.kernel_pictures import sequential
 from mklviz.views.pictures import export
 from mklviz.views.pictures.still import still
+from mklviz.views.pictures.style import dressed
 
 X, Y = blobs(40, 0.2, features=2)
 BANK = small_bank(X)
@@ -93,4 +94,14 @@ def test_the_image_of_a_gram_matrix_has_its_numbers_the_first_sample_at_the_top_
 def test_a_picture_has_the_colours_of_its_page_and_what_is_not_drawn_is_left_to_holoviews() -> None:
     assert f'fill="{DARK.card}"' in (still(mv.plot.gram(BANK, 0, dark=True)) or "")
     odd: Any = hv.Polygons([{"x": [0, 1, 1], "y": [0, 0, 1]}]) * hv.VLine(0.5)
-    assert still(odd) is None
+    assert still(dressed(odd, LIGHT)) is None
+    assert still(hv.Curve([1, 2])) is None  # somebody else's
+
+
+def test_a_long_legend_goes_on_in_the_next_line() -> None:
+    many = hv.Overlay([hv.Curve([0, k], label=f"a rather long name {k}").opts(show_legend=True) for k in range(6)])
+    drawn = ElementTree.fromstring(still(dressed(many, LIGHT, legend_position="top")) or "")
+    names = [each for each in drawn.iter() if (each.text or "").startswith("a rather")]
+    assert len(names) == 6
+    assert len({each.attrib["y"] for each in names}) > 1
+    assert max(float(each.attrib["x"]) for each in names) < float(drawn.attrib["width"]) - 100

@@ -137,7 +137,7 @@ def show_in_notebooks() -> None:
 
 def _in_jupyter(picture: Any) -> Any:
     """Return a picture as SVG; where that cannot be drawn, or an extension was loaded, as HoloViews would show it."""
-    drawn = None if is_loaded(hv.extension) else _still(picture)
+    drawn = None if is_loaded(hv.extension) or _moves(picture) else still(picture)
     if drawn is not None:
         return still_bundle(drawn, _name(picture))
     if not is_loaded(hv.extension):
@@ -145,18 +145,21 @@ def _in_jupyter(picture: Any) -> Any:
     return hv.Store.render(picture)
 
 
-def _still(picture: Any) -> str | None:
-    """Return a picture as SVG, None where it has sliders, another backend draws it, or something is not drawn here."""
-    if hv.Store.current_backend != "bokeh" or picture.traverse(lambda part: part, [hv.HoloMap, hv.DynamicMap]):
-        return None
-    return still(picture)
+def _in_marimo(picture: Any, marimo: Any) -> Any:
+    """Return a picture as SVG, or else as a page in a frame; with sliders or another backend, as marimo shows it."""
+    if _moves(picture):
+        return marimo.ui.panel(picture)
+    drawn = still(picture)
+    if drawn is None:
+        return marimo.iframe(picture_page(rendered(picture)))
+    return marimo.Html(still_html(drawn, _name(picture)))
+
+
+def _moves(picture: Any) -> bool:
+    """Return whether a picture has sliders, or another backend draws it."""
+    sliders = picture.traverse(lambda part: part, [hv.HoloMap, hv.DynamicMap])
+    return hv.Store.current_backend != "bokeh" or bool(sliders)
 
 
 def _name(picture: Any) -> str:
     return f"A picture of mklviz.plot, {type(picture).__name__}"
-
-
-def _in_marimo(picture: Any, marimo: Any) -> Any:
-    """Return a picture as SVG; one that is not drawn so as marimo would show it."""
-    drawn = _still(picture)
-    return marimo.ui.panel(picture) if drawn is None else marimo.Html(still_html(drawn, _name(picture)))

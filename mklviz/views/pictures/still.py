@@ -14,7 +14,17 @@ from typing import Any
 
 import numpy as np
 from bokeh.core.property.vectorization import Field, Value
-from bokeh.models import ColorBar, FactorRange, Grid, GridPlot, Legend
+from bokeh.models import (
+    CategoricalAxis,
+    ColorBar,
+    FactorRange,
+    Grid,
+    GridPlot,
+    Legend,
+    LinearAxis,
+    LogAxis,
+    Range1d,
+)
 from bokeh.plotting import figure
 from numpy.typing import NDArray
 
@@ -26,7 +36,6 @@ from mklviz.views.pictures.style import HEIGHT, WIDTH, rendered
 
 LETTER, LINE, MARGIN, BAR = 6.6, 18.0, 14.0, 62.0  # pixels: of a letter, a line of words, the border, a colour bar
 LONGEST = 24  # letters of a name beside an axis
-TEXT = 12  # pixels
 
 Tick = tuple[float, str]
 
@@ -55,6 +64,13 @@ def still(picture: Any) -> str | None:
 
 
 def _known(plot: figure) -> bool:
+    """Return whether a figure is one of ours, to which people may have added, and all in it is drawn here."""
+    if plot.title.text_font != FONT or not {type(axis) for axis in plot.axis} <= {LinearAxis, LogAxis, CategoricalAxis}:
+        return False
+    if len(plot.axis) != 2 or not all(
+        isinstance(each, (FactorRange, Range1d)) for each in (plot.x_range, plot.y_range)
+    ):
+        return False
     drawn = all(type(renderer.glyph).__name__ in _GLYPHS for renderer in plot.renderers)
     return drawn and all(isinstance(part, (Grid, Legend)) for part in plot.center)
 
@@ -76,13 +92,14 @@ class _StillAxes:
         self.factors = [_factors(each) for each in (plot.x_range, plot.y_range)]
         self.spans: list[Span] = [_span(each) for each in (plot.x_range, plot.y_range)]
         self.turned = isinstance(_axes(plot)[0].major_label_orientation, (int, float))
-        self.legend = _legend_of(plot)
+        self.legend = list(self._legend_places())
+        self.lines = self.legend[-1][1] + 1 if self.legend else 0
         self._place()
 
     def _place(self) -> None:
         """Leave room for title, legend, ticks, labels and colour bar."""
         self.ticks: list[list[Tick]] = [[], []]
-        self.top = self.top_edge + MARGIN + (LINE if self.plot.title.text else 0.0) + (LINE if self.legend else 0.0)
+        self.top = self.top_edge + MARGIN + LINE * (self.lines + bool(self.plot.title.text))
         self.ticks[1] = self._ticks(1, 5)
         longest = max((len(text) for _, text in self.ticks[1]), default=0)
         self.left = self.left_edge + MARGIN + LETTER * longest + (LINE if self.chart.y.label else 0.0)
@@ -161,16 +178,26 @@ class _StillAxes:
         turn = f"rotate(-90 {side:.1f} {height:.1f})"
         yield f'<text class="m" transform="{turn}" x="{side:.1f}" y="{height:.1f}">{escape(y.label)}</text>'
 
+    def _legend_places(self) -> Iterator[tuple[float, int, str, Sequence[Any]]]:
+        """Yield how far right and in which line each name of a legend that is shown stands, and what has it."""
+        at, line = self.left_edge + MARGIN, 0
+        for item in [item for legend in self.plot.legend if legend.visible for item in legend.items]:
+            name = str(_of(item.label, {}))
+            room = 48 + LETTER * len(name)
+            if at + room > self.left_edge + self.width and at > self.left_edge + MARGIN:
+                at, line = self.left_edge + MARGIN, line + 1
+            yield at, line, name, item.renderers
+            at += room
+
     def _legend(self) -> Iterator[str]:
-        at, y = self.left_edge + MARGIN, self.top - LINE + 4
-        for name, renderers in self.legend:
+        for at, line, name, renderers in self.legend:
+            y = self.top - LINE * (self.lines - line) + 4
             for renderer in renderers:
                 for mark in _marks(renderer.glyph, renderer.data_source.data):
                     xs = [at + 12] if isinstance(mark, PointMark) else [at, at + 24]
                     if not getattr(mark, "many", False):
                         yield mark_svg(mark, {"x": xs, "y": [y] * len(xs)}, _InPixels())
             yield f'<text class="n" x="{at + 30:.0f}" y="{y + 4:.0f}">{escape(name)}</text>'
-            at += 48 + LETTER * len(name)
 
     def _bar(self, mapper: Any) -> Iterator[str]:
         shades = np.linspace(mapper.low, mapper.high, len(mapper.palette))[::-1, None]
@@ -206,19 +233,12 @@ def _factors(shown: Any) -> list[str]:
 
 
 def _span(shown: Any) -> Span:
-    return (
-        (0.0, float(len(shown.factors))) if isinstance(shown, FactorRange) else (float(shown.start), float(shown.end))
-    )
+    ends = (0, len(shown.factors)) if isinstance(shown, FactorRange) else (shown.start, shown.end)
+    return float(ends[0]), float(ends[1])
 
 
 def _short(name: str) -> str:
     return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
-
-
-def _legend_of(plot: figure) -> list[tuple[str, Sequence[Any]]]:
-    """Return names and what stands for them, of legends that are shown."""
-    items = [item for legend in plot.legend if legend.visible for item in legend.items]
-    return [(str(_of(item.label, {})), item.renderers) for item in items]
 
 
 # -- glyphs
