@@ -46,10 +46,10 @@ class GramFiles(Sequence[NDArray[np.float64]]):
         which, rows, columns = (*(index if isinstance(index, tuple) else (index,)), *2 * [slice(None)])[:3]
         if isinstance(which, slice):
             return replace(self, places=self.places[which], rows=self.rows[rows], columns=self.columns[columns])
-        return self._read(*self.places[which], self.rows[rows], self.columns[columns])
+        return self._read(self.places[which], self.rows[rows], self.columns[columns])
 
-    def _read(self, file: Path, which: int, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.float64]:
-        out = np.empty((len(rows), len(columns)))
+    def _read(self, place: tuple[Path, int], rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.float64]:
+        (file, which), out = place, np.empty((len(rows), len(columns)))
         step = max(ENTRIES // max(len(columns), 1), 1)
         try:
             matrix = mapped(file)[which]
