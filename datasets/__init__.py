@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ._dataset import DataError, Dataset, Task
 from ._files import read_dataset, read_dataset_bytes
+from ._gram_files import GramFiles
 from ._info import DatasetInfo
 from ._new_rows import NewTable
 from ._registry import describe_dataset, describe_datasets, list_datasets, load_dataset
@@ -15,6 +16,7 @@ __all__ = [
     "DataError",
     "Dataset",
     "DatasetInfo",
+    "GramFiles",
     "NewTable",
     "TableOptions",
     "TableSummary",

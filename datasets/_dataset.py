@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklviz.numbers import is_number, is_switch, is_whole
 from mklviz.quoting import listed, quote
 
+from ._gram_files import GramFiles
 from ._table_options import DataError as DataError
 from ._table_options import TableOptions, TableSummary
 
@@ -50,7 +51,7 @@ class Dataset:
         Sentences worth reading before trusting a result.
     grams : array (m, n, n) or None
         Precomputed kernel matrices; in the test half of a split (m, n_test, n_train), test rows against
-        training columns.
+        training columns. Those of .npy files over 1 GB in all stay there: ``grams[k]`` reads one.
     kernel_names : tuple of str
         One per Gram matrix; ``K1, K2, ...`` where none are given.
     distances : bool
@@ -109,14 +110,15 @@ class Dataset:
         self._set(feature_names=_names("feature name", "x", self.feature_names, X.shape[1]))
         self._set(classes=_check_labels(y, self.task, tuple(self.classes)))
         if self.grams is not None:
-            grams = _frozen("grams", self.grams, 3)
+            in_files = isinstance(self.grams, GramFiles)  # which were checked when they were found
+            grams: Any = self.grams if in_files else _frozen("grams", self.grams, 3)
             if grams.shape[1] != len(y) or not len(grams):
                 raise DataError(
                     f"grams has shape {grams.shape}; expected (m, {len(y)}, {len(y)}): "
                     f"m Gram matrices of the {len(y)} samples in y."
                 )
             self._set(grams=grams, kernel_names=_names("kernel name", "K", self.kernel_names, len(grams)))
-            if not self.distances and _are_distances(grams):
+            if not (in_files or self.distances) and _are_distances(grams):
                 self._set(distances=True, notes=(*self.notes, _DISTANCES))
         elif not X.shape[1]:
             raise DataError("X has no columns and there are no Gram matrices; one of the two is needed.")

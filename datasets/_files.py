@@ -18,6 +18,7 @@ from ._dataset import DataError, Dataset
 from ._file_kind import members, table_format, unpacked, without_remarks
 from ._formats import arff, format_of, json, libsvm, npz, options_of
 from ._frame import dataset_from_frame
+from ._gram_files import GramFiles, left_in_files
 from ._read_excel import read_excel
 from ._read_parquet import read_parquet
 from ._read_text import read_text
@@ -151,10 +152,17 @@ def _together(
     if not paths:
         raise DataError(f"{called} holds no files that could be read.")
     with _having_means("the files"):
-        files = [unpacked(*read_source(path))[::-1] for path in paths]
+        large = left_in_files(paths)
+        files: list[tuple[str, Any]] = [
+            (Path(path).name, large[Path(path)]) if Path(path) in large else unpacked(*read_source(path))[::-1]
+            for path in paths
+        ]
         report = progress or (lambda _fraction: None)
         dataset = read_several(files, called, options, report, LIMITS.gram_cells, _frame)
-    return replace(dataset, name=called, title=called, source="")
+    size = sum(os.path.getsize(path) for path in large) / 2**30
+    stay = f"The kernels stay in their files, {size:.3g} GB, which must not change while they are in use."
+    notes = (*dataset.notes, stay) if isinstance(dataset.grams, GramFiles) else dataset.notes
+    return replace(dataset, name=called, title=called, source="", notes=notes)
 
 
 @contextmanager

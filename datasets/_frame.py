@@ -21,6 +21,7 @@ from ._bounds import check_size
 from ._cells import column, in_quotes, words_listed
 from ._columns import MOST_WORDS, Rows, TableColumn, cell_text, read_columns
 from ._dataset import Array, DataError, Dataset
+from ._gram_files import together
 from ._labels import MOST_CLASSES, code_labels
 from ._symmetric import matrix_apart, without_labels
 from ._table_options import FILL, LEAVE_OUT, Found, Progress, Role, TableOptions, TableSummary
@@ -160,7 +161,7 @@ def _test_rows(made: TableColumn) -> NDArray[np.bool_] | None:
 def kernels_of(kernels: Mapping[str, Array], rows: Rows) -> dict[str, Any]:
     """Return kernels (m, n, n) by their files between some samples, as `Dataset` takes them."""
     called = [f"{stem} {k + 1}" if len(m) > 1 else stem for stem, m in kernels.items() for k in range(len(m))]
-    return {"grams": np.concatenate([*kernels.values()])[:, rows][:, :, rows], "kernel_names": tuple(called)}
+    return {"grams": together([*kernels.values()])[:, rows][:, :, rows], "kernel_names": tuple(called)}
 
 
 def check_columns(options: TableOptions, names: Sequence[str], name: str) -> None:

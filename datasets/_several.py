@@ -25,6 +25,7 @@ from ._dataset import DataError, Dataset
 from ._file_kind import table_format
 from ._formats import _arrays, arff, format_of, json, libsvm, matlab, matrix, npz, options_of
 from ._frame import dataset_from_frame, target_name
+from ._gram_files import GramFiles
 from ._symmetric import matrix_apart
 from ._table_options import AVERAGE, FILL, LEAVE_OUT, Found, Progress, TableOptions, refuse_unused
 
@@ -44,23 +45,29 @@ _WHOLE = re.compile(r"0*(\d+)(\.0*)?")  # 7, 007 and 7.0 call one sample
 
 
 def read_several(
-    files: Sequence[tuple[str, bytes]],
+    files: Sequence[tuple[str, Any]],
     name: str,
     options: TableOptions,
     progress: Progress,
     gram_cells: int,
     read_frame: FrameReader,
 ) -> Dataset:
-    """Return the data set that some files make together; `read_frame` reads tables that are no format of their own."""
+    """Return the data set that some files make together; `read_frame` reads tables that are no format of their own.
+
+    `files`: names and bytes, or `GramFiles`.
+    """
     arrays, frames, samples = dict[str, NDArray[Any]](), dict[str, Any](), dict[str, list[str]]()
-    heeded = {"missing_view", "test"}.union(*(options_of(data, filename) for filename, data in files))
+    heeded = {"missing_view", "test"}.union(
+        *(options_of(data, filename) for filename, data in files if isinstance(data, bytes))
+    )
     refuse_unused(options, heeded, name)
     alone = replace(options, target=None, leave_out=(), test=None)  # of the tables together
     for k, (filename, data) in enumerate(files):
         path = PurePath(filename)
         called = path.name if path.suffix.lower() in _APART else path.stem
         stem = _free(called, {*frames, *(key.partition(".")[0] for key in arrays)})
-        found = _arrays_of(data, filename, gram_cells)
+        large = isinstance(data, GramFiles)
+        found = {filename: data} if large else _arrays_of(data, filename, gram_cells)
         if found is None:
             frame = _frame_in(data, filename, alone, progress, read_frame)
             kernel = matrix_apart(frame)
@@ -104,6 +111,9 @@ def _kernels(arrays: Mapping[str, NDArray[Any]], samples: Mapping[str, Sequence[
     """Return the kernels (m, n, n) among some arrays, those with names of samples in the order of the first."""
     found, order = dict[str, NDArray[Any]](), list[str]()
     for stem, array in arrays.items():
+        if isinstance(array, GramFiles):
+            found[stem] = _arrays.checked(array)
+            continue
         kernels = _arrays.kernels_in(array, None) if array.dtype.kind in "biuf" else None
         if kernels is None:
             continue

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 CORNER = 20  # samples that are looked at first
 FEWEST = 4  # samples of a matrix that is recognised by being symmetric
-_UNEQUAL = 1e-3  # of the largest entry: how far entries may be apart that should be equal
+UNEQUAL = 1e-3  # of the largest entry: how far entries may be apart that should be equal
 
 
 def is_symmetric(matrix: Array) -> bool:
     """Whether a square matrix is symmetric but for rounding, or holds one triangle of such a one."""
     size = float(np.abs(matrix).max(initial=0.0))
-    if float(np.abs(matrix - matrix.T).max(initial=0.0)) <= _UNEQUAL * size:
+    if float(np.abs(matrix - matrix.T).max(initial=0.0)) <= UNEQUAL * size:
         return True
     return bool(np.diag(matrix).all()) and not (np.tril(matrix, -1).any() and np.triu(matrix, 1).any())
 

@@ -20,10 +20,12 @@ from scipy.io import mmwrite, savemat
 from scipy.sparse import coo_matrix, csr_matrix, save_npz
 
 import mklviz as mv
-from mklviz.datasets import DataError, Dataset, read_dataset, read_dataset_bytes
-from mklviz.datasets._formats import formats, suffixes
+from mklviz.datasets import DataError, Dataset, GramFiles, _gram_files, read_dataset, read_dataset_bytes
+from mklviz.datasets._formats import _arrays, formats, suffixes
 from mklviz.datasets._formats import matlab as matlabs
 from mklviz.kernels.families._family import squared_distances
+from mklviz.recipe import Recipe
+from mklviz.recipe.choices import digest
 from mklviz.recipe.new_samples import Columns
 
 RNG = np.random.default_rng(3)
@@ -921,3 +923,71 @@ def test_what_is_packed_in_cells_of_matlab_is_bounded(monkeypatch: pytest.Monkey
     monkeypatch.setattr(matlabs, "LIMITS", replace(matlabs.LIMITS, cells=1000))
     with pytest.raises(DataError, match="unpacks to more than"):
         matlabs.arrays_in(file.getvalue(), "bomb.mat", 1000)
+
+
+@pytest.mark.parametrize("solver", ["level", "spg", "silp", "newton"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_many_kernels_stay_in_their_files_and_every_bit_is_that_of_memory(
+    dtype: type, solver: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    np.save(tmp_path / "a.npy", KERNELS[:2].astype(dtype))
+    np.save(tmp_path / "b.npy", np.asfortranarray(KERNELS[2], dtype))
+    np.save(tmp_path / "y.npy", Y)
+    inside = read_dataset(tmp_path)
+    monkeypatch.setattr(_gram_files, "LARGE", 0)
+    away = read_dataset(tmp_path)
+    monkeypatch.setattr(_gram_files, "ENTRIES", 3 * N)  # some rows at a time
+    assert isinstance(away.grams, GramFiles)
+    assert not isinstance(inside.grams, GramFiles)
+    assert (digest(away), away.kernel_names) == (digest(inside), inside.kernel_names)
+    races = [Recipe().on(data).prepare() for data in (inside, away)]
+    traces = [mv.solve(race.problem, solver, gap=1e-4, max_iter=50) for race in races]
+    for name in ("weights", "objective", "lower_bound"):
+        np.testing.assert_array_equal(getattr(traces[1], name), getattr(traces[0], name))
+    scores = [race.score(trace.best) for race, trace in zip(races, traces, strict=True)]
+    assert scores[1] == scores[0]
+
+
+def test_kernels_in_files_beside_a_table_are_those_of_the_rows_in_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    np.save(tmp_path / "k.npy", KERNELS)
+    pd.DataFrame({"loud": X[:, 0], "class": WORDS}).to_csv(tmp_path / "table.csv", index=False)
+    monkeypatch.setattr(_gram_files, "LARGE", 0)
+    away = read_dataset(tmp_path)
+    assert isinstance(away.grams, GramFiles)
+    np.testing.assert_array_equal(np.array(list(away.grams)), KERNELS)
+    np.save(tmp_path / "k.npy", KERNELS[:, 1:, 1:])
+    with pytest.raises(DataError, match=r"k\.npy changed or went away"):
+        away.grams[0]
+
+
+def spoilt(places: tuple[int, int], value: float) -> np.ndarray[Any, Any]:
+    """Return the kernels with one entry that is wrong."""
+    kernels = KERNELS.copy()
+    kernels[1][places] = value
+    return kernels
+
+
+@pytest.mark.parametrize(
+    ("kernels", "reason"),
+    [(spoilt((30, 4), np.nan), "holds nan between samples 30 and 4"), (spoilt((30, 4), 99.0), "not symmetric")],
+)
+def test_kernels_in_files_are_checked_some_rows_at_a_time(
+    kernels: np.ndarray[Any, Any], reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    np.save(tmp_path / "k.npy", kernels)
+    np.save(tmp_path / "y.npy", Y)
+    monkeypatch.setattr(_gram_files, "LARGE", 0)
+    monkeypatch.setattr(_arrays, "ENTRIES", 3 * N)
+    with pytest.raises(DataError, match=rf"k\.npy.* {reason}"):
+        read_dataset(tmp_path)
+
+
+def test_distances_in_files_are_read_into_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    np.save(tmp_path / "d.npy", np.stack([squared_distances(X, X) ** 0.5] * 2))
+    np.save(tmp_path / "y.npy", Y)
+    monkeypatch.setattr(_gram_files, "LARGE", 0)
+    data = read_dataset(tmp_path)
+    assert data.distances
+    assert isinstance(data.grams, np.ndarray)

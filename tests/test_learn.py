@@ -629,3 +629,13 @@ def test_kernels_are_chosen_by_names_behind_a_column_transformer() -> None:
     model = make_pipeline(columns, mv.MKLClassifier(mv.Gaussian(widths=[1.0], on=["age", "weight"])))
     model.set_output(transform="pandas").fit(table, y)
     assert model[-1].kernel_names_ == ["gauss 2⁰ on num__age, rest__weight"]
+
+
+def test_dask_arrays_are_learned_from_and_predicted_chunk_by_chunk() -> None:
+    dask = pytest.importorskip("dask.array")
+    X, y = data()
+    lazy = dask.from_array(X, chunks=(25, -1))
+    model = mv.MKLClassifier(WORDS, C=10.0).fit(lazy, dask.from_array(y, chunks=25))
+    np.testing.assert_array_equal(model.weights_, fitted().weights_)
+    chunks = lazy.map_blocks(model.predict, drop_axis=1, dtype=y.dtype)
+    np.testing.assert_array_equal(chunks.compute(), fitted().predict(X))

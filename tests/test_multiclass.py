@@ -10,7 +10,7 @@ import mklviz as mv
 from mklviz.datasets import DataError, load_dataset
 from mklviz.engine import solve
 from mklviz.errors import ProblemError
-from mklviz.kernels import Gaussian, KernelBank
+from mklviz.kernels import Bank, Gaussian, KernelBank
 from mklviz.problem import Loss, loss_families
 from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe
 from mklviz.scenarios import load_scenario
@@ -107,6 +107,40 @@ def test_classes_may_be_numbered_anyhow(solver: str, numbers: tuple[int, ...], l
     assert (found.objective, found.lower_bound) == (plain.objective, plain.lower_bound)
     names, codes = (each.predictor(plain.weights, plain.dual).predict(BANK.points) for each in (posed, usual))
     np.testing.assert_array_equal(names, np.array(numbers)[order][codes.astype(int)])
+
+
+# kernels that are never formed: one machine per class, each with its own feasible dual variables
+
+
+@pytest.mark.parametrize("solver", ["level", "spg", "closed-form"])
+@pytest.mark.parametrize("access", ["rows", "factors"])
+def test_one_against_all_needs_no_matrix(access: str, solver: str) -> None:
+    X, y = np.random.default_rng(9).normal(size=(60, 2)), np.arange(60) % 3.0
+    X += 0.7 * y[:, None]
+    families = [Gaussian(widths=(0.5, 2.0), on="all+each")]
+    bank: Bank = KernelBank.build(X, families, rows=True)
+    if access == "factors":
+        bank = mv.NystromBank.build(X, families, landmarks=12)
+    assert bank.access == access
+    formed = KernelBank.build(X, families)
+    if access == "factors":
+        formed = KernelBank.from_grams([bank.combine(unit) for unit in np.eye(len(bank))])
+    problem, other = (mv.Problem(each, y, mv.OneAgainstAllHinge(5.0)) for each in (bank, formed))
+    found, known = (solve(each, solver, gap=1e-4, max_iter=500) for each in (problem, other))
+    assert (found.status, known.status) == ("converged", "converged")
+    assert found.best.dual.shape == (60, 3)
+    problem.loss.check_dual(found.best.dual, problem.y)  # of every class
+    assert found.best.lower_bound <= known.best.objective
+    assert known.best.lower_bound <= found.best.objective
+
+
+def test_an_estimator_of_several_classes_by_landmarks_tells_one_against_all() -> None:
+    X, y = np.random.default_rng(9).normal(size=(60, 2)), np.arange(60) % 3
+    X += 2.0 * np.eye(3)[y][:, :2]
+    plain = mv.MKLClassifier("gauss:1,4", approximation=mv.Nystrom(12))
+    named = mv.MKLClassifier("gauss:1,4", approximation=mv.Nystrom(12), loss="one-against-all")
+    np.testing.assert_array_equal(plain.fit(X, y).decision_function(X), named.fit(X, y).decision_function(X))
+    assert plain.score(X, y) > 0.6
 
 
 # the experiment of the UFO-MKL paper, section 5.2

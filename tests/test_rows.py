@@ -239,7 +239,10 @@ def test_methods_that_need_the_matrix_say_so_and_so_do_losses():
     ):
         assert "never forms" in make_solver(name).refusal(Problem(build("sum"), y, loss, regularizer))
     reason = make_solver("level").refusal(Problem(build("sum"), y, Logistic(1.0), Simplex()))
-    assert "row by row for the losses hinge, ε-insensitive, one-class, not for the logistic" in reason
+    assert (
+        "row by row for the losses hinge, ε-insensitive, one-class, one-against-all hinge, not for the logistic"
+        in reason
+    )
 
 
 @pytest.mark.usefixtures("no_matrix")

@@ -21,8 +21,9 @@ from mklviz.quoting import listed
 
 from .._bounds import check_size
 from .._dataset import Array, DataError, Dataset
+from .._gram_files import ENTRIES, GramFiles, together
 from .._labels import Labels, code_labels
-from .._symmetric import FEWEST, is_symmetric
+from .._symmetric import FEWEST, UNEQUAL, is_symmetric
 
 _Y = ("y", "labels", "label", "target", "targets", "gnd", "class", "classes", "group", "gt", "ytrain", "y_train")
 _X = ("x", "data", "fea", "features", "feature", "samples", "xtrain", "x_train")
@@ -96,7 +97,7 @@ def _made(parts: FoundArrays, labels: Labels, name: str) -> Dataset:
     X = np.hstack([table for _, table in tables]) if tables else np.zeros((n, 0))
     more: dict[str, Any] = {}
     if parts.kernels:
-        more["grams"] = np.concatenate([*parts.kernels.values()])
+        more["grams"] = together([*parts.kernels.values()])
         called = [f"{k} {i + 1}" if len(m) > 1 else k for k, m in parts.kernels.items() for i in range(len(m))]
         more["kernel_names"] = parts.names.get("kernel_names") or (tuple(called) if len(parts.kernels) > 1 else ())
     if len(tables) > 1:
@@ -134,6 +135,9 @@ def _sorted_out(arrays: Mapping[str, NDArray[Any]], name: str) -> FoundArrays:
         array = given if n is None else _with_diagonal(given, n)
         if array.dtype.kind not in "biuf" or array.ndim < 2:
             _refuse_if_meant(key, array, name)
+            continue
+        if isinstance(array, GramFiles) and n in (None, array.shape[1]):
+            kernels[key] = checked(array)
             continue
         numbers = np.asarray(array, dtype=np.float64)
         as_kernels = None if key.lower() in _X else kernels_in(np.nan_to_num(numbers), n)
@@ -211,6 +215,28 @@ def kernels_in(array: Array, n: int | None) -> Array | None:
         if turned.shape[1] == turned.shape[2] and n in (None, turned.shape[1]) and all(map(is_symmetric, turned)):
             return np.ascontiguousarray(turned)
     return None
+
+
+def checked(grams: GramFiles) -> Any:
+    """Return matrices in files, once all are read and found finite and symmetric; distances, read into memory."""
+    distances = 0
+    for (file, _), k in zip(grams.places, range(len(grams)), strict=True):
+        size, apart, least, n = 0.0, 0.0, 0.0, len(grams.rows)
+        diagonal, step = np.empty(n), max(ENTRIES // n, 1)
+        for first in range(0, n, step):
+            some = slice(first, first + step)
+            rows = grams[k, some]
+            if not np.isfinite(rows).all():
+                i, j = np.argwhere(~np.isfinite(rows))[0]
+                raise DataError(f"{file.name} holds {rows[i, j]} between samples {first + i} and {j}.")
+            mirrored = rows.T if step >= n else grams[k, :, some]
+            size, least = max(size, float(np.abs(rows).max())), min(least, float(rows.min()))
+            apart = max(apart, float(np.abs(rows - mirrored.T).max()))
+            diagonal[some] = rows[:, some].diagonal()
+        if apart > UNEQUAL * size:
+            raise DataError(f"{file.name} is not symmetric; a kernel matrix that stays in its file must be.")
+        distances += size > 0.0 and max(float(np.abs(diagonal).max()), -least) <= 1e-6 * size
+    return np.array(list(grams)) if distances == len(grams) else grams
 
 
 def _labels_among(arrays: Mapping[str, NDArray[Any]]) -> str | None:

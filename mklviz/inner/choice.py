@@ -8,13 +8,14 @@ all are asked in the same way.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 from mklviz.contract import Array
 from mklviz.errors import UnsupportedProblem
 from mklviz.inner.factors import HingeFactors
 from mklviz.inner.multiclass import MulticlassInner, OneAgainstAllInner
-from mklviz.inner.rows import RowsInner
+from mklviz.inner.rows import RowsInner, Spare
 from mklviz.inner.smooth import LogisticFactors, LogisticInner, RidgeFactors, SquaredInner
 from mklviz.inner.svm import BoxInner
 from mklviz.kernels.interface import Access
@@ -92,8 +93,18 @@ METHODS: dict[Access, dict[type[Loss], Callable[[Any, Array], Inner]]] = {
         MulticlassHinge: MulticlassInner,
         OneAgainstAllHinge: OneAgainstAllInner,
     },
-    "rows": {Hinge: RowsInner, EpsilonInsensitive: RowsInner, OneClass: RowsInner},
-    "factors": {Hinge: HingeFactors, Logistic: LogisticFactors, Squared: RidgeFactors},
+    "rows": {
+        Hinge: RowsInner,
+        EpsilonInsensitive: RowsInner,
+        OneClass: RowsInner,
+        OneAgainstAllHinge: lambda loss, y: OneAgainstAllInner(loss, y, partial(RowsInner, spare=Spare())),
+    },
+    "factors": {
+        Hinge: HingeFactors,
+        Logistic: LogisticFactors,
+        Squared: RidgeFactors,
+        OneAgainstAllHinge: lambda loss, y: OneAgainstAllInner(loss, y, HingeFactors),
+    },
 }
 """The methods for the inner problems of a loss, by how its kernels come."""
 

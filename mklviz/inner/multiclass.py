@@ -15,6 +15,8 @@ method for large scale multi-class linear SVMs, KDD 2008.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -23,7 +25,7 @@ from mklviz.compiled import njit
 from mklviz.context import checkpoint
 from mklviz.errors import KernelError
 from mklviz.inner.svm import BoxInner
-from mklviz.problem import MulticlassHinge, OneAgainstAllHinge
+from mklviz.problem import Hinge, MulticlassHinge, OneAgainstAllHinge
 from mklviz.problem.losses import labels_of
 from mklviz.typing import Array, Indices, Integers
 
@@ -353,10 +355,10 @@ def _free_variables(up: Array, B: Array) -> Free:
 class OneAgainstAllInner:
     """One machine per class; see `mklviz.inner.choice.Inner`."""
 
-    def __init__(self, loss: OneAgainstAllHinge, y: Array) -> None:
+    def __init__(self, loss: OneAgainstAllHinge, y: Array, machine: Callable[[Hinge, Array], Any] = BoxInner) -> None:
         n, c = loss.dual_shape(y)
         self._machines = [
-            BoxInner(loss.machine, signs) for signs in np.where(labels_of(y) == np.arange(c)[:, None], 1.0, -1.0)
+            machine(loss.machine, signs) for signs in np.where(labels_of(y) == np.arange(c)[:, None], 1.0, -1.0)
         ]
         self.signed, self.scores = np.zeros((n, c)), np.zeros((n, c))
         self.value, self.violation = 0.0, np.inf
@@ -366,7 +368,7 @@ class OneAgainstAllInner:
         for machine, column in zip(self._machines, signed.T, strict=True):
             machine.set_dual(column)
 
-    def solve(self, K: Array, tol: float, warm: bool) -> None:
+    def solve(self, K: Any, tol: float, warm: bool) -> None:
         """Solve each class to a violation of `tol`, as in `Inner.solve`."""
         for machine in self._machines:
             checkpoint()

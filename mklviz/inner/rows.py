@@ -119,15 +119,21 @@ def _add_rows(store: Single, slots: Indices, factors: Array, out: Array) -> None
             p += 1
 
 
-class RowsInner:
-    """One loss and its targets; see `mklviz.inner.choice.Inner`."""
+class Spare:
+    """Memory of rows and of working sets, used again: the system takes longer to hand it out than we to fill it."""
 
-    def __init__(self, loss: Loss, y: Array) -> None:
+    def __init__(self) -> None:
+        self.rows, self.square = np.zeros(0, np.float32), np.zeros(0)
+
+
+class RowsInner:
+    """One loss and its targets; see `mklviz.inner.choice.Inner`. `spare`: shared by those that are solved in turn."""
+
+    def __init__(self, loss: Loss, y: Array, spare: Spare | None = None) -> None:
         self._loss, self._y = loss, y
         self._box = box_of(loss, y)
         self._balance = InnerSvm.boxed(*self._box, loss.top, loss.dual_sum(y))
-        # of rows and of working sets, used again: the system takes longer to hand out memory than we to fill it
-        self._rows, self._square = np.zeros(0, np.float32), np.zeros(0)
+        self._spare = Spare() if spare is None else spare
         self.signed, self.scores = np.zeros(len(y)), np.zeros(len(y))
         self.value, self.violation = 0.0, np.inf
 
@@ -165,17 +171,17 @@ class RowsInner:
 
     def _climb(self, kernel: RowKernel, state: _Variables, tol: float) -> None:
         """Bring the violation down to `tol`, or as far as single precision allows."""
-        capacity = RowCache.capacity(state.n, kernel.cache_bytes)
-        if self._rows.size < capacity * state.n:
-            self._rows = np.empty(capacity * state.n, np.float32)
-        cache = RowCache(kernel, self._rows[: capacity * state.n].reshape(capacity, state.n))
+        capacity, spare = RowCache.capacity(state.n, kernel.cache_bytes), self._spare
+        if spare.rows.size < capacity * state.n:
+            spare.rows = np.empty(capacity * state.n, np.float32)
+        cache = RowCache(kernel, spare.rows[: capacity * state.n].reshape(capacity, state.n))
         last, least, idle = np.zeros(0, np.intp), np.inf, 0
         while (violation := state.violation()) > max(tol, state.noise()) and idle < PATIENCE:
             checkpoint()
             last = _working_set(state, last, len(cache) if len(cache) < state.n else len(state.b))
-            if self._square.size < len(last) ** 2:
-                self._square = np.empty(len(last) ** 2)
-            square = self._square[: len(last) ** 2].reshape(len(last), len(last))
+            if spare.square.size < len(last) ** 2:
+                spare.square = np.empty(len(last) ** 2)
+            square = spare.square[: len(last) ** 2].reshape(len(last), len(last))
             gain = _improve(cache, state, last, square, max(0.5 * tol, EASIER * violation))
             idle = 0 if violation < 0.9 * least or gain > VISIBLE * np.abs(state.b).sum() else idle + 1
             least = min(least, violation)

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from mklviz.context.blas import one_blas_thread
 from mklviz.context.cancelling import spending
+from mklviz.datasets import GramFiles
 from mklviz.errors import KernelError
 from mklviz.kernels.evaluation.builder import Block, Builder, Progress, family_sizes, plan
 from mklviz.kernels.evaluation.checks import (
@@ -289,7 +290,8 @@ class KernelBank:
         check_memory(max_bytes)
         if not isinstance(grams, Iterable) or isinstance(grams, str):
             raise KernelError(f"Gram matrices come as an (m, n, n) array or as a list, but {grams!r:.80} was given.")
-        every: list[Any] = [grams] if hasattr(grams, "toarray") else list(grams)
+        listed: Any = grams if isinstance(grams, GramFiles) else list(grams)
+        every: Sequence[Any] = [grams] if hasattr(grams, "toarray") else listed
         taken = take_grams(every, names, normalize, max_bytes, precision, None, sample_weight, repair)
         return cls._of(taken, normalize)
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklviz.context.cancelling import checkpoint
+from mklviz.datasets import GramFiles
 from mklviz.errors import KernelError
 from mklviz.typing import Array, Indices, Single
 
@@ -26,7 +27,7 @@ class Cross(ABC):
     """Kernels between points `new` and samples of a bank, added or multiplied, computed when asked for."""
 
     def __init__(self, new: Array) -> None:
-        if not np.isfinite(new).all():
+        if not (isinstance(new, GramFiles) or np.isfinite(new).all()):
             raise KernelError("New points must be finite in every entry: fill in or drop missing values.")
         self.new = new
 

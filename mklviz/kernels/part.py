@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mklviz.datasets import GramFiles
 from mklviz.errors import KernelError
 from mklviz.kernels.evaluation.checks import sample_scales
 from mklviz.kernels.interface import Cross, check_columns, numbers
@@ -55,7 +56,8 @@ class KernelPart:
         `X_new` (n_new, d): for a bank of Gram matrices an (m, n_new, n) array of kernel values, of the whole bank or of
         this part. Raises `KernelError` if the array does not fit the bank.
         """
-        return CrossBank(self, numbers(X_new, "The array of new points"))
+        new: Any = X_new if isinstance(X_new, GramFiles) else numbers(X_new, "The array of new points")
+        return CrossBank(self, new)
 
 
 class CrossBank(Cross):

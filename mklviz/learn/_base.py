@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import make_solver, recommend, solve
 from mklviz.errors import ProblemError
+from mklviz.inner.choice import is_solved
 from mklviz.kernels import Bank, KernelFamily, Nystrom
 from mklviz.kernels.interface import refuse_masked
 from mklviz.learn._banks import (
@@ -33,7 +34,7 @@ from mklviz.learn._callbacks import CallbackSupportMixin, Steps
 from mklviz.learn._function import from_plain, learned, to_plain
 from mklviz.learn._progress import Report, warn
 from mklviz.numbers import is_whole
-from mklviz.problem import Loss, Problem, Regularizer
+from mklviz.problem import Loss, OneAgainstAllHinge, Problem, Regularizer
 from mklviz.problem.problem import checked_weights
 from mklviz.quoting import table
 from mklviz.recipe.words import read_loss, read_regularizer, read_solvers
@@ -276,6 +277,12 @@ class MKLEstimator(CallbackSupportMixin, BaseEstimator):
         arguments = self.kernels, X, named, normalize, self.approximation
         return build_bank(*arguments, seed, report.building, weights, self.repair)
 
+    def _suited(self, loss: Loss, bank: Bank) -> Loss:
+        """Return the loss, or, where none was chosen for several classes and K_d is never formed, one against all."""
+        if self.loss != AUTO or not loss.multiclass or is_solved(loss, bank.access):
+            return loss
+        return OneAgainstAllHinge(loss.C)
+
     def _learn(self, X: Array, targets: Array, loss: Loss, regularizer: Regularizer, weights: Array | None) -> None:
         """Build the kernels, solve the problem and keep what was learned."""
         report, seed = Report(type(self).__name__, self.verbose), self._seed()
@@ -285,7 +292,7 @@ class MKLEstimator(CallbackSupportMixin, BaseEstimator):
         else:
             for note in notes:
                 report.ended(note)
-        problem = Problem(bank, targets, loss, regularizer, weights)
+        problem = Problem(bank, targets, self._suited(loss, bank), regularizer, weights)
         solver, start = self._solver(problem, seed), self._start(problem)
         threads = effective_n_jobs(self.n_jobs)
         limits: dict[str, Any] = {"gap": self.tol, "max_iter": self.max_iter, "threads": threads}
@@ -307,7 +314,8 @@ class MKLEstimator(CallbackSupportMixin, BaseEstimator):
         """Learn as a part of a larger fit, which warns and reports; then take arrays without names."""
         weighed, seed = self._weighed(targets, weights), self._seed()
         bank, _ = self._bank(X, weighed, seed, Report("", 0))
-        problem = Problem(bank, targets, self._posed_loss(self.C), self._regularizer(), weighed)
+        loss = self._suited(self._posed_loss(self.C), bank)
+        problem = Problem(bank, targets, loss, self._regularizer(), weighed)
         self._keep(problem, solve(problem, self._solver(problem, seed), gap=self.tol, max_iter=self.max_iter))
         self.__dict__.pop("feature_names_in_", None)
 

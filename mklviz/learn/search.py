@@ -404,7 +404,8 @@ def _solved(
     along_p = len(Cs) == 1 and len(ps) > 1 and ps[0] != 1.0
     for p in ps[:1] if along_p else ps:
         regularizer = one._regularizer() if p is None else unit_ball(p)
-        problem = Problem(bank, targets, one._posed_loss(Cs[0]), regularizer, weights)
+        loss = one._suited(one._posed_loss(Cs[0]), bank)
+        problem = Problem(bank, targets, loss, regularizer, weights)
         solver = one._solver(problem, one._seed())
         name = "p" if along_p else "C"
         varied: dict[str, Any] = {name: ps if along_p else Cs}

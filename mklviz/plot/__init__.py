@@ -5,9 +5,9 @@
     picture = mv.plot.weights(trace) + mv.plot.gap(race.traces)
     mv.plot.save(picture, "level.svg")
 
-They compose with ``+`` (side by side) and ``*`` (one over the other), take further options by ``.opts``, and are drawn
-by Bokeh, in a notebook as the last line of a cell. What draws is kept in the notebook, 6 MB, and needs no network;
-to have it loaded from the network instead, run ``import holoviews; holoviews.extension("bokeh")`` first.
+They compose with ``+`` (side by side) and ``*`` (one over the other), take further options by ``.opts``, and stand in
+a notebook as the last line of a cell: as SVG, some kilobytes without a script. To have them move under the mouse, drawn
+by Bokeh, run ``import holoviews; holoviews.extension("bokeh")`` first.
 Solvers have the colours they have on the dashboard, for light pages or, with ``dark=True``, for dark ones.
 
 Examples

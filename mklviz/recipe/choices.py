@@ -14,7 +14,7 @@ from typing import Any, Self
 from weakref import WeakKeyDictionary
 
 from mklviz.contract import Solver
-from mklviz.datasets import DataError, Dataset, TableOptions
+from mklviz.datasets import DataError, Dataset, GramFiles, TableOptions
 from mklviz.engine import FLAT, make_solver, standard_rules
 from mklviz.engine.stop import IterateGap, StopRule, WeightChange
 from mklviz.errors import ProblemError, UnknownName
@@ -45,7 +45,8 @@ def _computed(data: Dataset) -> str:
     content = hashlib.sha256(repr(words).encode())
     for values in (data.X, data.y, data.grams, data.held_out, data.absent):
         if values is not None:
-            content.update(values.tobytes())
+            for part in values if isinstance(values, GramFiles) else (values,):
+                content.update(part.tobytes())
     return OWN + content.hexdigest()
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mklviz.compiled import njit
+from mklviz.context.blas import one_blas_thread
 from mklviz.context.cancelling import checkpoint
 from mklviz.errors import KernelError
 from mklviz.kernels.evaluation.checks import checked_counts, refuse_if_too_large, sample_scales
@@ -386,6 +387,7 @@ def _difference(matrix: Entries, row: int, allowed: float) -> str:
     return f"entry ({i}, {j}) is {matrix[i, j]:g}, but ({j}, {i}) is {matrix[j, i]:g}"
 
 
+@one_blas_thread()  # which of many small ones are done with soonest
 def _negative(matrix: Entries, slack: float) -> tuple[float, str]:
     """Return the smallest eigenvalue, 0 where none is negative beyond `slack`, and among which samples not all were."""
     n = len(matrix)

@@ -92,7 +92,7 @@ def _rule_mark(mark: RuleMark, table: Table, axes: MarkAxes) -> Iterator[str]:
 def _painted(colour: Any, dash: Any, width: float, alpha: float) -> str:
     """Return how a line is painted, as attributes."""
     opacity = f' stroke-opacity="{alpha:g}"' if alpha != 1 else ""
-    pattern = DASHES.get(str(dash), "")
+    pattern = DASHES.get(str(dash), str(dash))
     dashes = f' stroke-dasharray="{pattern}"' if pattern else ""
     return f'stroke="{colour}" stroke-width="{width:g}"{dashes}{opacity}'
 
@@ -233,7 +233,7 @@ def drawing(
     size = f'viewBox="0 0 {width} {y:.0f}" width="{width}" height="{y:.0f}"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{escape(label)}" font-family="{FONT}">'
-        f"<style>{_style(theme)}</style>"
+        f"<style>{chart_style(theme)}</style>"
         f'<rect width="{width}" height="{y:.0f}" rx="10" fill="{theme.card}"/>{"".join(body)}</svg>'
     )
 
@@ -243,7 +243,18 @@ def svg_address(drawn: str) -> str:
     return f"data:image/svg+xml;base64,{base64.b64encode(drawn.encode()).decode()}"
 
 
-def _style(theme: Theme) -> str:
+def still_html(drawn: str, name: str) -> str:
+    """Return a picture as HTML that needs no trust: a page may show it where it lets no scripts and no SVG in."""
+    return f'<img alt="{escape(name)}" style="max-width: 100%" src="{svg_address(drawn)}">'
+
+
+def still_bundle(drawn: str, name: str) -> dict[str, str]:
+    """Return a picture in every form in which a notebook may show it."""
+    return {"text/html": still_html(drawn, name), "image/svg+xml": drawn, "text/plain": name}
+
+
+def chart_style(theme: Theme) -> str:
+    """Return the style sheet of a drawing."""
     return (
         f"text {{ fill: {theme.muted}; font-size: 12px }}"
         f" .t {{ fill: {theme.text}; font-size: 15px; font-weight: 700 }}"

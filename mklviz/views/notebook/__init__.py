@@ -40,7 +40,7 @@ def _html(shown: Any, draw: str, options: dict[str, Any]) -> str | None:
     table: str | None = shown._repr_html_()
     if not table or not len(getattr(shown, "runs", shown)) or missing():
         return table
-    from mklviz.views.notebook.race_cell import still_html
+    from mklviz.views.chart.svg import still_html
 
     drawn = getattr(import_module("mklviz.views.chart.svg_pictures"), draw)(shown, **options)
     return f"{table}{still_html(drawn, repr(shown))}"

@@ -18,7 +18,7 @@ import panel as pn
 
 from mklviz.engine import Path, Race
 from mklviz.views.chart.race_charts import PathPicture
-from mklviz.views.chart.svg import svg_address
+from mklviz.views.chart.svg import still_bundle, still_html
 from mklviz.views.chart.svg_pictures import path_still, race_still
 from mklviz.views.export.page import race_page
 from mklviz.views.host.environment import after_each_cell, running_marimo, show_below_cell, show_bundle
@@ -66,16 +66,6 @@ def _folded(page: str) -> str:
         f"<iframe title='The recording' style='width: 100%; height: 720px; border: 0' srcdoc='{source}'></iframe>"
         "</details>"
     )
-
-
-def still_html(drawn: str, name: str) -> str:
-    """Return a picture as HTML that needs no trust: a page may show it where it lets no scripts and no SVG in."""
-    return f'<img alt="{escape(name)}" style="max-width: 100%" src="{svg_address(drawn)}">'
-
-
-def still_bundle(drawn: str, name: str) -> dict[str, str]:
-    """Return a picture in every form in which a notebook may show it."""
-    return {"text/html": still_html(drawn, name), "image/svg+xml": drawn, "text/plain": name}
 
 
 # -- a race in a cell, kept up to date by a thread: the kernel's own event loop stands still while a cell runs

@@ -24,8 +24,10 @@ from bokeh.resources import INLINE
 
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.record.archive import replacing
+from mklviz.views.chart.svg import still_bundle, still_html
 from mklviz.views.host.beside import beside
 from mklviz.views.host.environment import is_loaded, notebook_shell, running_marimo
+from mklviz.views.pictures.still import still
 from mklviz.views.pictures.style import rendered
 
 FORMATS = ("html", "svg", "png")
@@ -112,7 +114,7 @@ def _browser(kind: str) -> str:
     return browser
 
 
-# -- in notebooks: Jupyter shows pictures once HoloViews' extension is loaded, and marimo asks each of them
+# -- in notebooks: Jupyter asks its formatter, and marimo each picture
 
 
 def picture_page(figure: Model) -> str:
@@ -123,16 +125,39 @@ def picture_page(figure: Model) -> str:
 
 
 def show_in_notebooks() -> None:
-    """Let the notebook that runs here show pictures, without a network; elsewhere do nothing."""
+    """Let the notebook that runs here show pictures, without scripts; elsewhere do nothing."""
     if marimo := running_marimo():
         for kind in (hv.core.ViewableElement, hv.core.ViewableTree):
             kind._display_ = partialmethod(_in_marimo, marimo)  # which marimo asks for
-    elif notebook_shell() is not None and not is_loaded(hv.extension):
+    elif (shell := notebook_shell()) is not None and not is_loaded(hv.extension):
+        shell.display_formatter.mimebundle_formatter.for_type(hv.core.Dimensioned, _in_jupyter)
+
+
+def _in_jupyter(picture: Any) -> Any:
+    """Return a picture as SVG; where that cannot be drawn, or an extension was loaded, as HoloViews would show it."""
+    drawn = None if is_loaded(hv.extension) or _moves(picture) else still(picture)
+    if drawn is not None:
+        return still_bundle(drawn, _name(picture))
+    if not is_loaded(hv.extension):
         hv.extension("bokeh", logo=False, inline=True)
+    return hv.Store.render(picture)
 
 
 def _in_marimo(picture: Any, marimo: Any) -> Any:
-    """Return a picture as a page in a frame; one with sliders, or of another backend, as marimo would show it."""
-    if hv.Store.current_backend != "bokeh" or picture.traverse(lambda part: part, [hv.HoloMap]):
+    """Return a picture as SVG, or else as a page in a frame; with sliders or another backend, as marimo shows it."""
+    if _moves(picture):
         return marimo.ui.panel(picture)
-    return marimo.iframe(picture_page(rendered(picture)))
+    drawn = still(picture)
+    if drawn is None:
+        return marimo.iframe(picture_page(rendered(picture)))
+    return marimo.Html(still_html(drawn, _name(picture)))
+
+
+def _moves(picture: Any) -> bool:
+    """Return whether a picture has sliders, or another backend draws it."""
+    sliders = picture.traverse(lambda part: part, [hv.HoloMap, hv.DynamicMap])
+    return hv.Store.current_backend != "bokeh" or bool(sliders)
+
+
+def _name(picture: Any) -> str:
+    return f"A picture of mklviz.plot, {type(picture).__name__}"

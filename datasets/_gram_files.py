@@ -1,0 +1,91 @@
+"""Kernel matrices that stay in their files, as they are too many for memory: one is read at a time, and let go of.
+
+Only the rows and columns asked for are read; in whatever order that happens, numbers are those of the files, so that
+what is computed of them is the same bit for bit as in memory.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._table_options import DataError
+
+LARGE = 2**30  # bytes of all matrices given together, up to which they are read into memory
+ENTRIES = 2**22  # read at a time
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GramFiles(Sequence[NDArray[np.float64]]):
+    """Matrices (m, rows, columns) in .npy files, indexed as an array is: ``[k]`` reads, ``[:, rows]`` chooses."""
+
+    places: tuple[tuple[Path, int], ...]  # of each matrix: its file, and which of those in it
+    rows: NDArray[np.intp]
+    columns: NDArray[np.intp]
+    dtype = np.dtype(np.float64)
+    ndim, nbytes = 3, 0
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        return len(self.places), len(self.rows), len(self.columns)
+
+    @property
+    def size(self) -> int:
+        return len(self.places) * len(self.rows) * len(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __getitem__(self, index: Any) -> Any:
+        which, rows, columns = (*(index if isinstance(index, tuple) else (index,)), *2 * [slice(None)])[:3]
+        if isinstance(which, slice):
+            return replace(self, places=self.places[which], rows=self.rows[rows], columns=self.columns[columns])
+        return self._read(self.places[which], self.rows[rows], self.columns[columns])
+
+    def _read(self, place: tuple[Path, int], rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.float64]:
+        (file, which), out = place, np.empty((len(rows), len(columns)))
+        step = max(ENTRIES // max(len(columns), 1), 1)
+        try:
+            matrix = mapped(file)[which]
+            for first in range(0, len(rows), step):
+                out[first : first + step] = matrix[rows[first : first + step]][:, columns]
+        except (OSError, ValueError, IndexError):
+            raise DataError(f"The kernels in {file.name} changed or went away while they were in use.") from None
+        return out
+
+
+def mapped(file: Path) -> NDArray[Any]:
+    """Return the matrices (m, n, n) in a file, which are read when they are looked at."""
+    array = np.load(file, mmap_mode="r", allow_pickle=False)
+    return array if array.ndim == 3 else array[None]
+
+
+def left_in_files(paths: Sequence[str | os.PathLike[str]]) -> dict[Path, GramFiles]:
+    """Return those of some files that hold square matrices, where they are too large together to be read."""
+    found = {}
+    for path in map(Path, paths):
+        if path.suffix.lower() == ".npy" and path.is_file():
+            try:
+                array = mapped(path)
+            except (OSError, ValueError):  # which reading says
+                continue
+            m, *sides = array.shape
+            if array.dtype.kind in "biuf" and len(sides) == 2 and sides[0] == sides[1] > 1:
+                every = np.arange(sides[0])
+                found[path] = GramFiles(tuple((path.absolute(), k) for k in range(m)), every, every)
+    return found if sum(os.path.getsize(path) for path in found) > LARGE else {}
+
+
+def together(kernels: Sequence[Any]) -> Any:
+    """Return kernels (m, n, n) of several files as one stack."""
+    if not any(isinstance(each, GramFiles) for each in kernels):
+        return np.concatenate(kernels)
+    if not all(isinstance(each, GramFiles) for each in kernels):
+        return np.concatenate([np.array(list(each)) for each in kernels])
+    return replace(kernels[0], places=tuple(place for each in kernels for place in each.places))

@@ -1,0 +1,390 @@
+"""A picture as SVG, drawn of the Bokeh figure that HoloViews makes of it: a notebook keeps kilobytes, and no script.
+
+Heat maps and surfaces stand in it as images of one pixel a field, lines, points and words as marks of `chart.svg`.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+from bokeh.core.property.vectorization import Field, Value
+from bokeh.models import (
+    CategoricalAxis,
+    ColorBar,
+    FactorRange,
+    Grid,
+    GridPlot,
+    Legend,
+    LinearAxis,
+    LogAxis,
+    Range1d,
+)
+from bokeh.plotting import figure
+from numpy.typing import NDArray
+
+from mklviz.views.chart.axes import PERCENT, Span, axis_share, axis_ticks, tick_text
+from mklviz.views.chart.description import AreaMark, Axis, Chart, Column, LineMark, Mark, PointMark, Table, TextMark
+from mklviz.views.chart.svg import TICK, chart_style, mark_svg
+from mklviz.views.look.palette import DARK, FONT, LIGHT
+from mklviz.views.pictures.style import HEIGHT, WIDTH, rendered
+
+LETTER, LINE, MARGIN, BAR = 6.6, 18.0, 14.0, 62.0  # pixels: of a letter, a line of words, the border, a colour bar
+LONGEST = 24  # letters of a name beside an axis
+
+Tick = tuple[float, str]
+
+
+def still(picture: Any) -> str | None:
+    """Return a picture, or several side by side, as SVG; None where it has something that is not drawn here."""
+    state = rendered(picture)
+    placed = state.children if isinstance(state, GridPlot) else [(state, 0, 0)]
+    parts: list[str] = []
+    rights, bottoms, size = {-1: 0.0}, {-1: 0.0}, [0.0, 0.0]
+    for plot, row, column, *_ in placed:
+        if not isinstance(plot, figure) or not _known(plot):
+            return None
+        frame = _StillAxes(plot, rights.get(column - 1, 0.0), bottoms.get(row - 1, 0.0))
+        rights[column] = max(rights.get(column, 0.0), frame.left_edge + frame.width)
+        bottoms[row] = max(bottoms.get(row, 0.0), frame.top_edge + frame.height)
+        size = [max(size[0], rights[column]), max(size[1], bottoms[row])]
+        parts += frame.parts()
+    across, down = (f"{length:.0f}" for length in size)
+    theme = DARK if placed[0][0].background_fill_color == DARK.card else LIGHT
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {across} {down}" width="{across}" height="{down}"'
+        f' role="img" font-family="{FONT}"><style>{chart_style(theme)}</style>'
+        f'<rect width="{across}" height="{down}" fill="{theme.card}"/>{"".join(parts)}</svg>'
+    )
+
+
+def _known(plot: figure) -> bool:
+    """Return whether a figure is one of ours, to which people may have added, and all in it is drawn here."""
+    if plot.title.text_font != FONT or not {type(axis) for axis in plot.axis} <= {LinearAxis, LogAxis, CategoricalAxis}:
+        return False
+    if len(plot.axis) != 2 or not all(
+        isinstance(each, (FactorRange, Range1d)) for each in (plot.x_range, plot.y_range)
+    ):
+        return False
+    drawn = all(type(renderer.glyph).__name__ in _GLYPHS for renderer in plot.renderers)
+    return drawn and all(isinstance(part, (Grid, Legend)) for part in plot.center)
+
+
+class _StillAxes:
+    """One figure in its place: where its data stand on the picture, as `MarkAxes` says."""
+
+    band = 0.0
+
+    def __init__(self, plot: figure, left: float, top: float) -> None:
+        self.plot, self.left_edge, self.top_edge = plot, left, top
+        self.width, self.height = float(plot.width or WIDTH), float(plot.height or HEIGHT)
+        scales = [type(scale).__name__ == "LogScale" for scale in (plot.x_scale, plot.y_scale)]
+        axes = [
+            Axis((axis.visible and axis.axis_label) or "", "log" if log else "linear")
+            for axis, log in zip(_axes(plot), scales, strict=True)
+        ]
+        self.chart = Chart("still", x=axes[0], y=axes[1])
+        self.factors = [_factors(each) for each in (plot.x_range, plot.y_range)]
+        self.spans: list[Span] = [_span(each) for each in (plot.x_range, plot.y_range)]
+        self.turned = isinstance(_axes(plot)[0].major_label_orientation, (int, float))
+        self.legend = list(self._legend_places())
+        self.lines = self.legend[-1][1] + 1 if self.legend else 0
+        self._place()
+
+    def _place(self) -> None:
+        """Leave room for title, legend, ticks, labels and colour bar."""
+        self.ticks: list[list[Tick]] = [[], []]
+        self.top = self.top_edge + MARGIN + LINE * (self.lines + bool(self.plot.title.text))
+        self.ticks[1] = self._ticks(1, 5)
+        longest = max((len(text) for _, text in self.ticks[1]), default=0)
+        self.left = self.left_edge + MARGIN + LETTER * longest + (LINE if self.chart.y.label else 0.0)
+        self.right = self.left_edge + self.width - MARGIN - (BAR if _bars(self.plot) else 0.0)
+        self.ticks[0] = self._ticks(0, max(2, min(6, round((self.right - self.left) / TICK))))
+        below = max((len(text) for _, text in self.ticks[0]), default=0) * LETTER * 0.8 if self.turned else LINE
+        below += LINE if self.chart.x.label else 0.0
+        self.bottom = self.top_edge + self.height - 0.5 * MARGIN - (below if self.ticks[0] else 0.0)
+        if self.plot.match_aspect or self.plot.aspect_scale != 1:
+            unit = max((high - low) / room for (low, high), room in zip(self.spans, self._room, strict=True))
+            middles = [(low + high) / 2 for low, high in self.spans]
+            halves = [unit * room / 2 for room in self._room]
+            self.spans = [(middle - half, middle + half) for middle, half in zip(middles, halves, strict=True)]
+
+    @property
+    def _room(self) -> tuple[float, float]:
+        return self.right - self.left, self.bottom - self.top
+
+    def _ticks(self, which: int, most: int) -> list[Tick]:
+        axis, factors = _axes(self.plot)[which], self.factors[which]
+        if not axis.visible:
+            return []
+        if factors:
+            return [(k + 0.5, _short(name)) for k, name in enumerate(factors)]
+        if hasattr(axis.ticker, "ticks"):
+            return [(at, _short(axis.major_label_overrides.get(at, f"{at:g}"))) for at in axis.ticker.ticks]
+        numbers: Any = "percent" if getattr(axis.formatter, "code", "") == PERCENT else "short"
+        chart = (self.chart.x, self.chart.y)[which]
+        return [(at, tick_text(at, numbers)) for at in axis_ticks(self.spans[which], chart, most)]
+
+    def _at(self, value: Any, which: int) -> float:
+        factors = self.factors[which]
+        value = factors.index(value) + 0.5 if isinstance(value, str) else value
+        return axis_share(float(value), self.spans[which], (self.chart.x, self.chart.y)[which].log)
+
+    def x(self, value: Any) -> float:
+        return self.left + (self.right - self.left) * self._at(value, 0)
+
+    def y(self, value: Any) -> float:
+        return self.bottom - (self.bottom - self.top) * self._at(value, 1)
+
+    def parts(self) -> Iterator[str]:
+        plot, wide, high = self.plot, *self._room
+        place = f'x="{self.left_edge + MARGIN:.0f}" y="{self.top_edge + 18:.0f}"'
+        yield f'<text class="n" {place} font-weight="700">{escape(plot.title.text or "")}</text>'
+        yield from self._legend()
+        yield from self._axes()
+        yield (
+            f'<svg x="{self.left:.1f}" y="{self.top:.1f}" width="{wide:.1f}" height="{high:.1f}"'
+            f' viewBox="{self.left:.1f} {self.top:.1f} {wide:.1f} {high:.1f}">'
+        )
+        for renderer in plot.renderers:
+            if renderer.visible:
+                yield from _GLYPHS[type(renderer.glyph).__name__](renderer.glyph, renderer.data_source.data, self)
+        yield "</svg>"
+        for bar in _bars(plot):
+            yield from self._bar(bar.color_mapper)
+
+    def _axes(self) -> Iterator[str]:
+        x, y = self.chart.x, self.chart.y
+        grids = self.plot.grid[0].visible
+        for value, text in self.ticks[1]:
+            at = self.y(value)
+            if grids and not self.factors[1]:
+                yield f'<path class="g" d="M{self.left:.1f} {at:.1f}H{self.right:.1f}"/>'
+            yield f'<text class="e" x="{self.left - 6:.1f}" y="{at + 4:.1f}">{escape(text)}</text>'
+        for value, text in self.ticks[0]:
+            at, below = self.x(value), self.bottom + 15
+            turn = f' class="e" transform="rotate(-50 {at:.1f} {below:.1f})"' if self.turned else ' class="m"'
+            yield f'<text{turn} x="{at:.1f}" y="{below:.1f}">{escape(text)}</text>'
+        if self.ticks[0]:
+            yield f'<path class="a" d="M{self.left:.1f} {self.bottom:.1f}H{self.right:.1f}"/>'
+        middle, edge = (self.left + self.right) / 2, self.top_edge + self.height - 6
+        yield f'<text class="m" x="{middle:.1f}" y="{edge:.1f}">{escape(x.label)}</text>'
+        side, height = self.left_edge + MARGIN, (self.top + self.bottom) / 2
+        turn = f"rotate(-90 {side:.1f} {height:.1f})"
+        yield f'<text class="m" transform="{turn}" x="{side:.1f}" y="{height:.1f}">{escape(y.label)}</text>'
+
+    def _legend_places(self) -> Iterator[tuple[float, int, str, Sequence[Any]]]:
+        """Yield how far right and in which line each name of a legend that is shown stands, and what has it."""
+        at, line = self.left_edge + MARGIN, 0
+        for item in [item for legend in self.plot.legend if legend.visible for item in legend.items]:
+            name = str(_of(item.label, {}))
+            room = 48 + LETTER * len(name)
+            if at + room > self.left_edge + self.width and at > self.left_edge + MARGIN:
+                at, line = self.left_edge + MARGIN, line + 1
+            yield at, line, name, item.renderers
+            at += room
+
+    def _legend(self) -> Iterator[str]:
+        for at, line, name, renderers in self.legend:
+            y = self.top - LINE * (self.lines - line) + 4
+            for renderer in renderers:
+                for mark in _marks(renderer.glyph, renderer.data_source.data):
+                    xs = [at + 12] if isinstance(mark, PointMark) else [at, at + 24]
+                    if not getattr(mark, "many", False):
+                        yield mark_svg(mark, {"x": xs, "y": [y] * len(xs)}, _InPixels())
+            yield f'<text class="n" x="{at + 30:.0f}" y="{y + 4:.0f}">{escape(name)}</text>'
+
+    def _bar(self, mapper: Any) -> Iterator[str]:
+        shades = np.linspace(mapper.low, mapper.high, len(mapper.palette))[::-1, None]
+        left, span = self.right + 8, (float(mapper.low), float(mapper.high))
+        yield _image(shades, mapper, left, self.top, 10, self.bottom - self.top)
+        for value in axis_ticks(span, Axis(), 5) if span[1] > span[0] else ():
+            y = self.bottom - (self.bottom - self.top) * axis_share(value, span, False)
+            yield f'<text x="{left + 15:.1f}" y="{y + 4:.1f}">{tick_text(value, "short")}</text>'
+
+
+class _InPixels:
+    """Places that are pixels already."""
+
+    chart, left, right, band = Chart("legend"), 0.0, 0.0, 0.0
+
+    def x(self, value: float) -> float:
+        return value
+
+    def y(self, value: Any) -> float:
+        return float(value)
+
+
+def _axes(plot: figure) -> tuple[Any, Any]:
+    return plot.xaxis[0], plot.yaxis[0]
+
+
+def _bars(plot: figure) -> list[Any]:
+    return [part for part in plot.right if isinstance(part, ColorBar)]
+
+
+def _factors(shown: Any) -> list[str]:
+    return list(shown.factors) if isinstance(shown, FactorRange) else []
+
+
+def _span(shown: Any) -> Span:
+    ends = (0, len(shown.factors)) if isinstance(shown, FactorRange) else (shown.start, shown.end)
+    return float(ends[0]), float(ends[1])
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+
+
+# -- glyphs
+
+
+def _of(value: Any, data: Mapping[str, Any]) -> Any:
+    """Return what a property of a glyph says: a column, or one value for all."""
+    name = value.field if isinstance(value, Field) else value
+    if isinstance(name, str) and name in data:
+        mapper = getattr(value, "transform", None)
+        return data[name] if mapper is None else _shades(np.asarray(data[name], dtype=np.float64), mapper)
+    return value.value if isinstance(value, Value) else value
+
+
+def _shades(values: NDArray[Any], mapper: Any) -> list[str]:
+    """Return the colours of values; transparent for nan."""
+    return [([*mapper.palette, "transparent"])[place] for place in _place(values, mapper).tolist()]
+
+
+def _place(values: NDArray[Any], mapper: Any) -> NDArray[np.uint8]:
+    """Return the places of values in a palette, that after the last for nan."""
+    low, high, count = float(mapper.low), float(mapper.high), len(mapper.palette)
+    share = (np.asarray(values, dtype=np.float64) - low) / ((high - low) or 1.0)
+    places = np.clip(np.where(np.isfinite(share), share, 0.0) * count, 0, count - 1)
+    return np.where(np.isfinite(share), places, count).astype(np.uint8)
+
+
+def _column(glyph: Any, name: str, data: Mapping[str, Any]) -> list[Any]:
+    values = _of(getattr(glyph, name), data)
+    return [each.tolist() if isinstance(each, np.ndarray) else each for each in values]
+
+
+def _marks(glyph: Any, data: Mapping[str, Any]) -> Iterator[Mark]:
+    """Yield how lines and points of a glyph look; their places are columns x and y."""
+    colour, width = _of(glyph.line_color, data), _of(glyph.line_width, data)
+    colour = Column("colour") if isinstance(colour, list) else colour
+    if hasattr(glyph, "marker"):
+        fill = None if _of(glyph.fill_alpha, data) == 0.0 else _of(glyph.fill_color, data)
+        yield PointMark("", "x", "y", colour, fill, _of(glyph.marker, data), float(_of(glyph.size, data)), float(width))
+    else:
+        dash, alpha = _of(glyph.line_dash, data), _of(glyph.line_alpha, data)
+        many = not hasattr(glyph, "x")
+        yield LineMark(
+            "", "x", "y", colour, dash if isinstance(dash, str) else " ".join(map(str, dash)), width, alpha, many=many
+        )
+
+
+def _places(glyph: Any, data: Mapping[str, Any], frame: _StillAxes) -> Iterator[str]:
+    names = ("xs", "ys") if hasattr(glyph, "xs") else ("x", "y")
+    if hasattr(glyph, "x0"):
+        ends = [_column(glyph, name, data) for name in ("x0", "x1", "y0", "y1")]
+        table: Table = {"x": list(zip(*ends[:2], strict=True)), "y": list(zip(*ends[2:], strict=True))}
+    else:
+        table = {"x": _column(glyph, names[0], data), "y": _column(glyph, names[1], data)}
+    table = {**table, "colour": _of(glyph.line_color, data)}
+    yield from (mark_svg(mark, table, frame) for mark in _marks(glyph, data))
+
+
+def _words(glyph: Any, data: Mapping[str, Any], frame: _StillAxes) -> Iterator[str]:
+    table = {name: _column(glyph, name, data) for name in ("x", "y", "text")}
+    align: Any = "center" if _of(glyph.text_align, data) == "center" else "left"
+    size = round(float(str(_of(glyph.text_font_size, data)).removesuffix("px")))
+    bold = _of(glyph.text_font_style, data) == "bold"
+    table |= {name: [_number(frame, value, k) for value in table[name]] for k, name in enumerate(("x", "y"))}
+    yield mark_svg(TextMark("", colour=_of(glyph.text_color, data), size=size, bold=bold, align=align), table, frame)
+
+
+def _number(frame: _StillAxes, value: Any, which: int) -> float:
+    return frame.factors[which].index(value) + 0.5 if isinstance(value, str) else float(value)
+
+
+def _boxes(glyph: Any, data: Mapping[str, Any], frame: _StillAxes) -> Iterator[str]:
+    """Draw bars, lying or standing."""
+    lying = hasattr(glyph, "right")
+    ends = ("left", "right") if lying else ("bottom", "top")
+    first, last = (_of(getattr(glyph, name), data) for name in ends)
+    middles = _column(glyph, "y" if lying else "x", data)
+    half = float(_of(glyph.height if lying else glyph.width, data)) / 2
+    begins = [first] * len(middles) if np.isscalar(first) else first
+    for middle, begin, end in zip(middles, begins, last, strict=True):
+        across = [_number(frame, middle, int(lying)) + side for side in (-half, half)]
+        xs, ys = ([begin, end], across) if lying else (across, [begin, end])
+        (a, b), (top, bottom) = sorted(map(frame.x, xs)), sorted(map(frame.y, ys))
+        place = f'x="{a:.1f}" y="{top:.1f}" width="{b - a:.1f}" height="{bottom - top:.1f}"'
+        yield f'<rect {place} fill="{_of(glyph.fill_color, data)}" fill-opacity="{_of(glyph.fill_alpha, data):g}"/>'
+
+
+def _shapes(glyph: Any, data: Mapping[str, Any], frame: _StillAxes) -> Iterator[str]:
+    """Draw areas: polygons, and what is between two lines."""
+    if hasattr(glyph, "y1"):
+        x, low, high = (_column(glyph, name, data) for name in ("x", "y1", "y2"))
+        table: Table = {"xs": [x + x[::-1]], "ys": [low + high[::-1]]}
+    else:
+        one = hasattr(glyph, "x")
+        table = {f"{name}s": [_column(glyph, name, data)] if one else _column(glyph, f"{name}s", data) for name in "xy"}
+    yield mark_svg(AreaMark("", fill=_of(glyph.fill_color, data), alpha=_of(glyph.fill_alpha, data)), table, frame)
+
+
+# -- images
+
+
+def _surface(glyph: Any, data: Mapping[str, Any], frame: _StillAxes) -> Iterator[str]:
+    for image, *place in zip(
+        *(_of(getattr(glyph, name), data) for name in ("image", "x", "y", "dw", "dh")), strict=True
+    ):
+        x, y, wide, high = map(float, place)
+        left, right, top, bottom = frame.x(x), frame.x(x + wide), frame.y(y + high), frame.y(y)
+        yield _image(np.asarray(image)[::-1], glyph.color_mapper, left, top, right - left, bottom - top)
+
+
+def _fields(glyph: Any, data: Mapping[str, Any], frame: _StillAxes) -> Iterator[str]:
+    """Draw the fields of a heat map as an image, with lines of the page's colour between them."""
+    columns, rows = frame.factors
+    values = np.full((len(rows), len(columns)), np.nan)
+    places = [(rows.index(y), columns.index(x)) for x, y in zip(*(_column(glyph, n, data) for n in "xy"), strict=True)]
+    values[tuple(np.transpose(places))] = data[glyph.fill_color.field]
+    wide, high = frame._room
+    yield _image(values[::-1], glyph.fill_color.transform, frame.left, frame.top, wide, high)
+    inner = [f"M{frame.x(k):.1f} {frame.top:.1f}v{high:.1f}" for k in range(1, len(columns))]
+    inner += [f"M{frame.left:.1f} {frame.y(k):.1f}h{wide:.1f}" for k in range(1, len(rows))]
+    yield f'<path d="{"".join(inner)}" stroke="{frame.plot.background_fill_color}"/>'
+
+
+def _image(values: NDArray[Any], mapper: Any, left: float, top: float, width: float, height: float) -> str:
+    place = f'x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}"'
+    address = b64encode(_png(values, mapper)).decode()
+    looks = 'preserveAspectRatio="none" style="image-rendering: pixelated"'
+    return f'<image {place} {looks} href="data:image/png;base64,{address}"/>'
+
+
+def _png(values: NDArray[Any], mapper: Any) -> bytes:
+    """Return values as an image with the mapper's palette, the first row at the top; what is nan lets all through."""
+    palette, shades = mapper.palette, _place(values, mapper)
+    lines = b"".join(b"\0" + row.tobytes() for row in shades)
+    colours = b"".join(bytes.fromhex(colour.lstrip("#")[:6]) for colour in palette) + b"\0\0\0"
+    clear = b"\xff" * len(palette) + b"\0"
+    head = struct.pack(">2I5B", shades.shape[1], shades.shape[0], 8, 3, 0, 0, 0)
+    parts = ((b"IHDR", head), (b"PLTE", colours), (b"tRNS", clear), (b"IDAT", zlib.compress(lines, 9)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body)) for kind, body in parts
+    )
+
+
+_GLYPHS: Mapping[str, Callable[[Any, Mapping[str, Any], _StillAxes], Iterator[str]]] = {
+    **dict.fromkeys(("Line", "MultiLine", "Segment", "Scatter"), _places),
+    **dict.fromkeys(("HBar", "VBar"), _boxes),
+    **dict.fromkeys(("Patch", "Patches", "VArea"), _shapes),
+    **{"Text": _words, "Image": _surface, "Rect": _fields},
+}
