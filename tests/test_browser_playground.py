@@ -252,7 +252,7 @@ def test_the_address_holds_what_is_set(playground: Playground) -> None:
 
 
 UNREAD = (
-    "data=nothing",
+    "data=nothing&part=no",
     "C=-3&lambda=7",
     "kernels=99,x:,",
     "start=1,2",
@@ -267,13 +267,40 @@ def test_an_address_that_cannot_be_read_leaves_what_is_usual(playground: Playgro
     for address in UNREAD:
         playground.open(address)
         assert playground.setting == usual, address
+        assert playground.page.locator(".points.part").is_visible(), address
 
 
-def test_one_picture_stands_alone_in_a_frame(playground: Playground) -> None:
-    for part, other in (("mixes", "points"), ("points", "mixes"), ("objective", "gap")):
-        playground.open(f"part={part}")
-        assert playground.page.locator(f".{part}.part").is_visible()
-        assert not playground.page.locator(f".{other}.part").is_visible()
+PARTS = {"points": "canvas", "mixes": "svg", "objective": ".plot", "gap": ".plot", "weights": ".plot"}
+OUTSIDE = """() => {
+  const bar = document.querySelector('.scrubber').getBoundingClientRect(), { scrollWidth, scrollHeight } = document.body
+  const seen = document.querySelectorAll('.part, .part :is(canvas, svg, text, h3, .kernel), .scrubber *')
+  const cut = [...seen].filter((node) => {
+    const { left, right, top, bottom, width } = node.getBoundingClientRect()
+    const floor = node.closest('.scrubber') ? innerHeight : bar.top
+    return width && (left < -1 || right > innerWidth + 1 || top < -1 || bottom > floor + 1)
+  })
+  return [scrollWidth > innerWidth, scrollHeight > innerHeight, ...cut.map((node) => node.outerHTML.slice(0, 80))]
+}"""
+
+
+@pytest.mark.parametrize("size", [(320, 240), (640, 360), (390, 844), (1920, 1080)], ids=str)
+@pytest.mark.parametrize("part", PARTS)
+def test_one_picture_stands_alone_in_a_frame_of_any_size(
+    playground: Playground, file: Path, part: str, size: tuple[int, int]
+) -> None:
+    width, height = size
+    page, slide = playground.page, file.with_name("slide.html")
+    framed = f'sandbox="allow-scripts" src="{file.name}#part={part}" style="width: {width}px; height: {height}px"'
+    slide.write_text(f'<iframe {framed} frameborder="0"></iframe>')
+    page.set_viewport_size({"width": width + 20, "height": height + 20})
+    page.goto(slide.as_uri())
+    frame = page.frames[1]
+    wait_for(lambda: frame.evaluate(f"() => {ANSWERED}"), "the paths", events_of(page))
+    wait_for(lambda: frame.evaluate(OUTSIDE) == [False, False], "a picture that fits", events_of(page))
+    seen = [name for name in PARTS if frame.locator(f".{name}.part").is_visible()]
+    assert seen == [part]
+    shown = [box for each in frame.locator(f".{part}.part {PARTS[part]}").all() if (box := each.bounding_box())]
+    assert sum(box["width"] * box["height"] for box in shown) > 0.2 * width * min(width, height)
 
 
 def test_nothing_is_wider_than_the_page(playground: Playground) -> None:

@@ -63,6 +63,23 @@ def test_the_answer_of_a_lesson_is_on_the_screen_after_its_run(classroom: Classr
     again.until(lambda: again.page.evaluate(kept) is None, "the guesses to be forgotten")
 
 
+def test_words_over_an_empty_picture_begin_below_its_heading_on_a_phone(classroom: Classroom) -> None:
+    app = classroom.open(390, 844, scenario="three-groups", lesson="on")  # whose heading has several lines
+    words = app.page.locator("p.guess:visible")
+    words.wait_for()
+
+    def apart() -> bool:
+        heading = app.page.get_by_role("heading", name="Three machines").bounding_box()
+        below, chart = words.bounding_box(), app.page.locator(".bk-Canvas:visible").first.bounding_box()
+        return bool(heading and below and chart) and (
+            heading["y"] + heading["height"] <= below["y"] < below["y"] + below["height"] < chart["y"] + chart["height"]
+        )
+
+    app.until(apart, "words that lie in the chart alone")
+    app.screenshot("stage-words-390")
+    assert apart()
+
+
 def test_the_longest_reasons_and_the_picture_beside_them_are_on_the_screen_of_a_laptop(classroom: Classroom) -> None:
     app = classroom.open(scenario="certificate", lesson="on")
     app.press("Run lesson")

@@ -3,6 +3,7 @@
 const SVG = "http://www.w3.org/2000/svg"
 const PATHS = new WeakMap() // lines by their numbers
 const EDGE = { left: 54, right: 12, top: 10, bottom: 38 }
+const LOW = 90 // pixels: a figure lower than that has the ends of its vertical axis for all numbers
 
 function svg(name, attributes, ...children) {
   const made = document.createElementNS(SVG, name)
@@ -82,7 +83,8 @@ class Figure {
     this.vertical = axis(spec.y.values ?? spec.marks.flatMap((mark) => mark.y), { ...spec.y, padding: 0.06 })
     this.left = EDGE.left
     this.right = width - EDGE.right
-    this.bottom = height - EDGE.bottom
+    this.low = height < LOW
+    this.bottom = height - (this.low ? EDGE.top : EDGE.bottom)
     this.begin(spec, width, height)
     this.lines.replaceChildren(...spec.marks.filter((mark) => mark.colour).flatMap((mark) => this.drawn(mark)))
     this.mark()
@@ -109,12 +111,13 @@ class Figure {
 
   frame(spec) {
     const { left, right, bottom, horizontal, vertical } = this
-    const parts = []
-    for (const value of vertical.ticks) {
+    const parts = [], last = vertical.ticks.length - 1 || 1
+    for (const value of vertical.ticks.filter((_, place) => !this.low || place % last === 0)) {
       const y = this.y(value)
       parts.push(svg("path", { class: "grid-line", d: `M${left} ${y}H${right}` }))
       parts.push(svg("text", { x: left - 6, y: y + 4, "text-anchor": "end" }, NUMBERS[spec.y.numbers](value)))
     }
+    if (this.low) return parts
     for (const value of horizontal.ticks) {
       parts.push(svg("text", { x: this.x(value), y: bottom + 16, "text-anchor": "middle" }, NUMBERS[spec.x.numbers](value)))
     }

@@ -326,7 +326,8 @@ const readAddress = (hash, given) => {
 
 const bar = tag("div", { class: "scrubber" })
 document.body.append(bar)
-document.body.dataset.part = new URLSearchParams(location.hash.slice(1)).get("part") ?? ""
+const alone = new URLSearchParams(location.hash.slice(1)).get("part")
+if (["points", "mixes", "objective", "gap", "weights"].includes(alone)) document.body.dataset.part = alone
 const textOf = (name) => document.querySelector(`script.${name}`).textContent
 const playground = new PlaygroundView(document.getElementById("race"), bar, JSON.parse(document.getElementById("data").textContent),
   `${textOf("solver").replace(/^export /m, "")}\n${textOf("worker")}`)

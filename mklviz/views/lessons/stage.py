@@ -201,8 +201,8 @@ HEIGHT, HEADING, LEAST = 430, 30, 185
 HEIGHT_PROJECTED, HEADING_PROJECTED, LEAST_PROJECTED = 390, 50, 145
 # on a phone, where charts stand one below the other, the next one is to be seen, too
 _LOWER = "@media (max-width: 700px) { :host { height: 290px !important; flex-basis: 290px !important; } }"
-# in the first chart, where it lies over no heading
-_OVER = {"position": "absolute", "inset": "20% 0 auto 0", "pointer-events": "none", "text-align": "center"}
+# over the first chart, below its heading however many lines that has
+_OVER = {"position": "relative", "top": "24px", "z-index": "1", "pointer-events": "none", "text-align": "center"}
 _ACROSS = "auto-fit, minmax(min(260px * var(--mk-scale, 1), 100%), 1fr)"
 
 
@@ -215,9 +215,9 @@ class PictureView(cards.Rooted):
         self.headings: list[Any] = []
         self._theme: Theme | None = None
         self.handle = DragHandle(label="Start of the paths", hint="Drag the start")
-        self.head, self.cover, self._kernels = cards.html(), cards.html(styles=_OVER), cards.html()
+        self.head, self.cover, self._kernels = cards.html(), cards.html(height=0, styles=_OVER), cards.html()
         self._rows, self.sync = pn.Column(sizing_mode="stretch_width", margin=0), FigureSync()
-        parts = self.head, self._rows, self._kernels, self.cover, self.sync.frames.heartbeat
+        parts = self.head, self._rows, self._kernels, self.sync.frames.heartbeat
         look = {"position": "relative", "height": "calc(100% - 12px)"}
         self.root = cards.card(*parts, css_classes=["picture"], styles=look)
 
@@ -274,12 +274,13 @@ class PictureView(cards.Rooted):
         self.headings = [cards.html(visible=bool(figure.chart.title)) for figure in self.figures]
         drawn = zip(self.figures, self.headings, strict=True)
         rows = [[self._drawn(*next(drawn), high) for _ in row] for row in picture.rows]
-        self._rows.objects = [cards.grid(*row, columns=_ACROSS) for row in rows]
+        self._rows.objects = [cards.grid(*row, columns=_ACROSS) for row in rows] or [self.cover]
 
     def _drawn(self, figure: ChartFigure, heading: Any, high: int) -> pn.Column:
         pane = PlotPane(figure.plot, sizing_mode="stretch_width", margin=0, height=high)
         over = [self.handle] if figure.chart.equal_units else []
-        return pn.Column(heading, pane, *over, sizing_mode="stretch_width", margin=0)
+        words = [self.cover] if figure is self.figures[0] else []
+        return pn.Column(heading, *words, pane, *over, sizing_mode="stretch_width", margin=0)
 
 
 def _header(seen: str, progress: str) -> str:
