@@ -480,7 +480,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/cli": (2687, 14),
     "mklviz/context": (598, 5),
     "mklviz/engine": (3910, 15),
-    "mklviz/inner": (3948, 16),
+    "mklviz/inner": (3952, 16),
     "mklviz/kernels": (7063, 33),
     "mklviz/learn": (2174, 14),
     "mklviz/plot": (41, 1),
@@ -512,7 +512,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (573, 3),
     "mklviz/views/tabs": (2487, 12),
     "solvers": (6326, 28),
-    "tests": (48479, 231),
+    "tests": (48480, 231),
 }
 
 

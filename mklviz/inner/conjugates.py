@@ -266,6 +266,10 @@ def onto_balanced_box(point: Array, lower: Array, upper: Array, total: float = 0
     The sum falls with t, in straight pieces between the places where an entry leaves its upper bound or meets its lower
     one. What t rounds away, all of the box where steps are long beside it, is found between the ends of the piece.
     """
+    inside = np.clip(point, lower, upper)
+    rounded = np.finfo(float).eps * (1.0 + np.log2(len(point))) * float(np.abs(inside).sum())  # of the sum below
+    if abs(float(inside.sum()) - total) <= rounded:  # moving by it would take entries off their bounds
+        return inside
     leaves, meets = point - upper, point - lower
     places = np.unique(np.concatenate([leaves, meets]))
 

@@ -109,13 +109,13 @@ class _StillAxes:
         below += LINE if self.chart.x.label else 0.0
         self.bottom = self.top_edge + self.height - 0.5 * MARGIN - (below if self.ticks[0] else 0.0)
         if self.plot.match_aspect or self.plot.aspect_scale != 1:
-            unit = max((high - low) / room for (low, high), room in zip(self.spans, self._room, strict=True))
+            unit = max((high - low) / room for (low, high), room in zip(self.spans, self.room, strict=True))
             middles = [(low + high) / 2 for low, high in self.spans]
-            halves = [unit * room / 2 for room in self._room]
+            halves = [unit * room / 2 for room in self.room]
             self.spans = [(middle - half, middle + half) for middle, half in zip(middles, halves, strict=True)]
 
     @property
-    def _room(self) -> tuple[float, float]:
+    def room(self) -> tuple[float, float]:
         return self.right - self.left, self.bottom - self.top
 
     def _ticks(self, which: int, most: int) -> list[Tick]:
@@ -142,7 +142,7 @@ class _StillAxes:
         return self.bottom - (self.bottom - self.top) * self._at(value, 1)
 
     def parts(self) -> Iterator[str]:
-        plot, wide, high = self.plot, *self._room
+        plot, wide, high = self.plot, *self.room
         place = f'x="{self.left_edge + MARGIN:.0f}" y="{self.top_edge + 18:.0f}"'
         yield f'<text class="n" {place} font-weight="700">{escape(plot.title.text or "")}</text>'
         yield from self._legend()
@@ -355,7 +355,7 @@ def _fields(glyph: Any, data: Mapping[str, Any], frame: _StillAxes) -> Iterator[
     values = np.full((len(rows), len(columns)), np.nan)
     places = [(rows.index(y), columns.index(x)) for x, y in zip(*(_column(glyph, n, data) for n in "xy"), strict=True)]
     values[tuple(np.transpose(places))] = data[glyph.fill_color.field]
-    wide, high = frame._room
+    wide, high = frame.room
     yield _image(values[::-1], glyph.fill_color.transform, frame.left, frame.top, wide, high)
     inner = [f"M{frame.x(k):.1f} {frame.top:.1f}v{high:.1f}" for k in range(1, len(columns))]
     inner += [f"M{frame.left:.1f} {frame.y(k):.1f}h{wide:.1f}" for k in range(1, len(rows))]
