@@ -72,6 +72,19 @@ def test_a_notebook_keeps_kilobytes_of_every_picture_and_no_script(name: str, fo
     assert not hv.extension._loaded  # which would bring six megabytes
 
 
+LEFT = {
+    "turned round": lambda: mv.plot.gap(TRACE).opts(invert_yaxis=True),
+    "more colours than an image has": lambda: mv.plot.gram(BANK, 0).opts(hv.opts.Image(cmap="viridis")),
+    "colours on a log scale": lambda: mv.plot.gram(BANK, 0).opts(hv.opts.Image(logz=True, clim=(0.01, 1.0))),
+    "a colour bar below": lambda: mv.plot.gram(BANK, 0).opts(hv.opts.Image(colorbar_position="bottom")),
+}
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_what_is_not_drawn_here_is_left_to_holoviews(name: str) -> None:
+    assert still(LEFT[name]()) is None  # type: ignore[no-untyped-call]
+
+
 def test_who_loads_the_extension_sees_what_moves(formatter: DisplayFormatter, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hv.extension, "_loaded", True)
     monkeypatch.setattr(hv.Store, "render", lambda picture: ({"text/html": "<script>moves</script>"}, {}))

@@ -215,6 +215,7 @@ def test_a_sweep_can_pause_go_on_and_stop_and_keeps_what_has_finished(tab: Sweep
     tab.pause.clicks += 1
     until(tab, lambda: tab.pause.label == "Resume")
     assert tab.status.object.startswith("Paused: ")
+    assert "left" not in tab.status.object
     on_server.begin(other)  # type: ignore[arg-type]  # one that is paused keeps nobody waiting
     tab.pause.clicks += 1
     assert "Another sweep is going on" in tab.trouble.object
@@ -225,6 +226,7 @@ def test_a_sweep_can_pause_go_on_and_stop_and_keeps_what_has_finished(tab: Sweep
     tab.stop.clicks += 1
     until(tab, lambda: tab.status.object.startswith("Stopped: "))
     assert tab.status.object.endswith("Start goes on with the rest.")
+    assert "left" not in tab.status.object
     assert tab.start.visible
     assert not tab.form.body.locked
 

@@ -22,6 +22,7 @@ from bokeh.models import (
     GridPlot,
     Legend,
     LinearAxis,
+    LinearColorMapper,
     LogAxis,
     Range1d,
 )
@@ -71,7 +72,18 @@ def _known(plot: figure) -> bool:
         isinstance(each, (FactorRange, Range1d)) for each in (plot.x_range, plot.y_range)
     ):
         return False
-    drawn = all(type(renderer.glyph).__name__ in _GLYPHS for renderer in plot.renderers)
+    for shown, scale in ((plot.x_range, plot.x_scale), (plot.y_range, plot.y_scale)):
+        low, high = _span(shown)
+        if not low < high or (type(scale).__name__ == "LogScale" and low <= 0.0):  # turned round, or empty
+            return False
+    if any(isinstance(part, ColorBar) for part in (*plot.left, *plot.above, *plot.below)):
+        return False
+    glyphs = [getattr(renderer, "glyph", None) for renderer in plot.renderers]
+    for glyph in glyphs:
+        mapper = getattr(glyph, "color_mapper", None) or getattr(getattr(glyph, "fill_color", None), "transform", None)
+        if mapper is not None and (type(mapper) is not LinearColorMapper or len(mapper.palette) > 255):
+            return False
+    drawn = all(type(glyph).__name__ in _GLYPHS for glyph in glyphs)
     return drawn and all(isinstance(part, (Grid, Legend)) for part in plot.center)
 
 

@@ -7,7 +7,7 @@ import math
 import shlex
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
@@ -230,11 +230,14 @@ _ONLY = "Cases that one of the two solved and the other did not, or neither: the
 
 def progress_line(progress: SweepProgress, status: str) -> str:
     """Say how far a sweep is, or how it ended, in one sentence."""
+    ended = status in ("finished", "failed", "stopped")
+    if ended or status == "paused":  # nothing goes on
+        progress = replace(progress, seconds_left=0.0, running=0 if ended else progress.running)
     total, words = progress.total, progress_text(progress, "held" if status == "paused" else "running")
     if status == "finished" and progress.skipped == total:
         return f"All {counted(total, 'run')} had finished before: nothing was left to solve."
     first = {"finished": "Finished: ", "failed": "Broken off: ", "stopped": "Stopped: ", "paused": "Paused: "}
-    left = status in ("finished", "failed", "stopped") and progress.done + progress.failed < total
+    left = ended and progress.done + progress.failed < total
     return f"{first.get(status, '')}{words}.{' Start goes on with the rest.' if left else ''}"
 
 
