@@ -76,7 +76,7 @@ def test_every_curve_of_the_laboratory_is_read_beside_the_mouse(open_app: Open) 
         leave(app)
         if bars is not None:
             weight = app.page.get_by_text(re.compile(r"weight 0\.\d{4}$"))
-            read(app, bars, 0.05, 0.05, lambda _, weight=weight: weight.count())
+            app.until(lambda bars=bars, weight=weight: [hover(app, bars, 0.05, 0.05), weight.count()][1], "a weight")
             leave(app)
     app.screenshot("hover-1280")
 
