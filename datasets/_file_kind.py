@@ -20,7 +20,7 @@ from ._dataset import DataError
 _HIDDEN = re.compile(r"(^|/)(__MACOSX/|\.|desktop\.ini$|thumbs\.db$)", re.IGNORECASE)
 _REMARKS = re.compile(
     r"(^|/)((readme|licen[cs]e|copying|changelog|citation)[^/]*|index|notes?(\.txt)?)$"
-    r"|\.(md|rst|names|pdf|html?|py|ipynb|r|m|sh|log|ya?ml)$",
+    r"|\.(md|rst|names|pdf|html?|py|ipynb|r|m|sh|ya?ml)$",
     re.IGNORECASE,
 )
 _ZIP = "a zip archive"

@@ -50,12 +50,19 @@ class GramFiles(Sequence[NDArray[np.float64]]):
 
     def _read(self, place: tuple[Path, int], rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.float64]:
         (file, which), out = place, np.empty((len(rows), len(columns)))
-        step = max(ENTRIES // max(len(columns), 1), 1)
         try:
-            matrix = mapped(file)[which]
-            for first in range(0, len(rows), step):
-                out[first : first + step] = matrix[rows[first : first + step]][:, columns]
-        except (OSError, ValueError, IndexError):
+            held: Any = mapped(file)  # by its header alone: a map of a file that is cut short would end the process
+            turned = held[which].flags.f_contiguous and not held[which].flags.c_contiguous
+            along, across, target = (columns, rows, out.T) if turned else (rows, columns, out)
+            n, width, least = held.shape[1], held.dtype.itemsize, int(across.min(initial=held.shape[1]))
+            if along.max(initial=0) >= n:
+                raise IndexError
+            count = int(across.max(initial=least - 1)) + 1 - least
+            with open(file, "rb", buffering=0) as opened:
+                for i, k in enumerate(along.tolist()):
+                    opened.seek(held.offset + ((which * n + k) * n + least) * width)
+                    target[i] = np.fromfile(opened, held.dtype, count)[across - least]
+        except (OSError, EOFError, ValueError, IndexError):
             raise DataError(f"The kernels in {file.name} changed or went away while they were in use.") from None
         return out
 
@@ -70,13 +77,14 @@ def left_in_files(paths: Sequence[str | os.PathLike[str]]) -> dict[Path, GramFil
     """Return those of some files that hold square matrices, where they are too large together to be read."""
     found = {}
     for path in map(Path, paths):
-        if path.suffix.lower() == ".npy" and path.is_file():
+        if path.suffix.lower() == ".npy":
             try:
                 array = mapped(path)
-            except (OSError, ValueError):  # which reading says
+            except Exception:  # whatever a damaged header raises; reading says it
                 continue
             m, *sides = array.shape
-            if array.dtype.kind in "biuf" and len(sides) == 2 and sides[0] == sides[1] > 1:
+            beside = m == 1 or array.flags.c_contiguous  # not with the numbers of several matrices in turn
+            if array.dtype.kind in "biuf" and beside and len(sides) == 2 and sides[0] == sides[1] > 1:
                 every = np.arange(sides[0])
                 found[path] = GramFiles(tuple((path.absolute(), k) for k in range(m)), every, every)
     return found if sum(os.path.getsize(path) for path in found) > LARGE else {}

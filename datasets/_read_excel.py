@@ -56,7 +56,13 @@ def read_excel(data: bytes, name: str, options: TableOptions, progress: Progress
                 if best is None or min(best[1].shape) < 2:
                     raise
                 continue
-            shorter = best is None or min(best[1].shape) < 2 or MANY_TIMES * len(best[1]) < len(cells)
+            shorter = (
+                best is None
+                or min(best[1].shape) < 2
+                or (
+                    best[1].shape[1] <= 3 and MANY_TIMES * len(best[1]) < len(cells)  # a legend
+                )
+            )
             if best is None or (shorter and min(cells.shape) >= 2):
                 best = title, cells, notes
             if len(cells) > LONGEST_LEGEND and cells.shape[1] >= 2:

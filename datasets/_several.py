@@ -208,7 +208,7 @@ def _stacked(
 
 def _of_arrays(arrays: dict[str, NDArray[Any]], name: str) -> Dataset:
     """Return the data set of matrices and a vector of labels."""
-    vectors = [key for key, array in arrays.items() if array.ndim == 1 or max(array.shape) == array.size]
+    vectors = [key for key, array in arrays.items() if max(array.shape, default=0) == array.size]
     if len(vectors) == 1:  # whatever it is called
         arrays = {"y": arrays[vectors[0]], **{key: array for key, array in arrays.items() if key != vectors[0]}}
     return _arrays.dataset_of(arrays, name)

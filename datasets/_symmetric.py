@@ -39,7 +39,7 @@ def matrix_apart(frame: pd.DataFrame, target: str | None = None) -> tuple[Array,
         cells = frame.iloc[:, start : start + n]
         matrix = None if _of_cells(cells.iloc[:CORNER, :CORNER]) is None else _of_cells(cells)
         beside = frame.drop(columns=cells.columns)
-        if matrix is not None and np.ptp(matrix) > 0 and target in (None, *beside):
+        if matrix is not None and np.ptp(matrix[~np.eye(n, dtype=bool)]) > 0 and target in (None, *beside):
             return matrix, beside, [each for each in beside if each != target and beside[each].map(str).nunique() == n]
     return None
 
@@ -48,7 +48,7 @@ def _of_cells(cells: pd.DataFrame) -> Array | None:
     """Return the numbers of a symmetric matrix one triangle of which may be blank, and a diagonal of zeros."""
     try:
         numbers = cells.mask(cells == "").astype(float).to_numpy(copy=True)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         return None
     numbers = np.where(np.isnan(numbers), numbers.T, numbers)
     if np.isnan(np.diag(numbers)).all():

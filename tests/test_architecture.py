@@ -472,7 +472,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     ".ci": (2703, 23),
     "apps": (8, 2),
     "benchmark_mkl": (313, 7),
-    "datasets": (5430, 41),
+    "datasets": (5528, 41),
     "mklviz": (1420, 15),
     "mklviz/analysis": (2130, 12),
     "mklviz/bench": (1348, 8),
@@ -512,7 +512,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (576, 3),
     "mklviz/views/tabs": (2487, 12),
     "solvers": (6326, 28),
-    "tests": (48502, 231),
+    "tests": (48527, 231),
 }
 
 

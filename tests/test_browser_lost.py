@@ -20,7 +20,9 @@ pytestmark = pytest.mark.browser
 RACE = "data=heart; solvers=pgd,spg; gap=none; max-iter=20000"
 LOST, SILENT = "The connection is lost", "The server has not answered"
 INERT = "() => [...document.body.children].some((node) => node.inert)"
-OF_THE_CUT = "[Ww]eb[Ss]ocket|not connected so cannot send|CONNECTING|Failed to load resource|pulled doc"
+OF_THE_CUT = (
+    "[Ww]eb[Ss]ocket|not connected so cannot send|CONNECTING|Failed to load resource|pulled doc|network error occurred"
+)
 
 
 SERVE = """

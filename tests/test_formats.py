@@ -991,3 +991,26 @@ def test_distances_in_files_are_read_into_memory(tmp_path: Path, monkeypatch: py
     data = read_dataset(tmp_path)
     assert data.distances
     assert isinstance(data.grams, np.ndarray)
+
+
+@pytest.mark.parametrize("rows", range(18, 26))
+def test_tables_that_are_nearly_square_are_tables(rows: int) -> None:
+    for columns in range(16, 24):
+        lines = [",".join(f"{(i * j) % 7}.5" for j in range(1, columns)) + f",{'uv'[i % 2]}" for i in range(rows)]
+        assert read("\n".join([",".join(f"c{j}" for j in range(columns)), *lines]), "x.csv").X.shape[0] == rows
+
+
+@pytest.mark.parametrize(("place", "byte"), [(176, 8), (177, 8), (145, 8)])
+def test_parts_of_matlab_that_are_of_no_known_kind_are_refused(place: int, byte: int) -> None:
+    file = io.BytesIO()
+    savemat(file, {"X": np.ones((3, 2)), "y": [1, -1, 1]})
+    changed = bytearray(file.getvalue())
+    changed[place] = byte
+    with pytest.raises(DataError, match="cannot be read as MATLAB's"):
+        read_dataset_bytes(bytes(changed), "x.mat")
+
+
+def test_a_zero_byte_in_a_matrix_market_file_is_refused() -> None:
+    rows = "%%MatrixMarket matrix array real general\n2 2\n1\n0\n\x000\n1\n"
+    with pytest.raises(DataError, match="zero byte"):
+        read_dataset_bytes(rows.encode(), "x.mtx")

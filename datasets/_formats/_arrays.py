@@ -162,7 +162,7 @@ def _sorted_out(arrays: Mapping[str, NDArray[Any]], name: str) -> FoundArrays:
 
 def _with_diagonal(array: NDArray[Any], n: int) -> NDArray[Any]:
     """Return distances that stand there once each, in a vector as SciPy's or a triangle, as a matrix; others as is."""
-    vector = max(array.shape) == array.size == n * (n - 1) // 2
+    vector = max(array.shape, default=0) == array.size == n * (n - 1) // 2
     if n < FEWEST or not (vector or array.shape == (n - 1, n - 1)):
         return array
     try:

@@ -59,7 +59,7 @@ def _arrays(held: Any) -> dict[str, NDArray[Any]] | None:
     try:
         words = {key for key, values in lists.items() if values and isinstance(values[0], str)}
         arrays = {key: np.array(lists[key], dtype=object if key in words else np.float64) for key in lists}
-    except (TypeError, ValueError):  # words, or rows of several lengths
+    except (OverflowError, TypeError, ValueError):  # words, or rows of several lengths
         return None
     return arrays if sum(array.ndim == 1 and key not in NAMES for key, array in arrays.items()) < 2 else None
 

@@ -18,7 +18,7 @@ from .._cells import is_number
 from .._dataset import Array, DataError, Dataset
 from .._dialect import decode
 from .._labels import code_labels
-from .._symmetric import is_symmetric
+from .._symmetric import FEWEST, is_symmetric
 from .._table_options import Progress, TableOptions
 
 if TYPE_CHECKING:
@@ -84,8 +84,10 @@ def _lines(data: bytes, name: str, progress: Progress) -> tuple[list[str], list[
 def _precomputed(rows: Sequence[_Pairs], gram_cells: int) -> Array | None:
     """Return the kernel of rows that begin with their number, as LIBSVM's -t 4 wants; None where they hold features."""
     n = len(rows)
-    if not 1 < n * n <= gram_cells or any(
-        values[:1] != [k] or columns[0] or max(columns) > n for k, (columns, values) in enumerate(rows, 1)
+    if (
+        n < FEWEST
+        or n * n > gram_cells
+        or any(values[:1] != [k] or columns[0] or max(columns) > n for k, (columns, values) in enumerate(rows, 1))
     ):
         return None
     kernel = np.zeros((n, n + 1))

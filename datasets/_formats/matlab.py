@@ -61,6 +61,7 @@ def arrays_in(data: bytes, name: str, gram_cells: int) -> dict[str, NDArray[Any]
 def _check_parts(data: bytes, name: str, gram_cells: int) -> None:
     """Refuse a file whose compressed parts hold more than their headers tell, in cells and structs."""
     order, place, size = "<" if data[126:128] == b"IM" else ">", 128, 0
+    _check_tags(io.BytesIO(data), order)
     while data.startswith(b"MATLAB 5") and place + 8 <= len(data):
         kind, length = struct.unpack(f"{order}II", data[place : place + 8])
         part, place = data[place + 8 : place + 8 + length], place + 8 + length
@@ -69,6 +70,80 @@ def _check_parts(data: bytes, name: str, gram_cells: int) -> None:
             size += len(packed.decompress(part, LONGEST))
             part = packed.unconsumed_tail
             check_unpacked(name, size, 8 * max(LIMITS.cells, gram_cells))
+
+
+_NUMBERS = {1, 2, 3, 4, 5, 6, 7, 9, 12, 13, 16, 17, 18}  # kinds of parts, all others of which end the process in scipy
+_MATRIX = 14
+_SPARSE, _IS_COMPLEX = 5, 0x800
+_HOLDERS = {1, 2, 3, 16, 17}  # cells, structs and objects, of whose parts some are matrices
+
+
+class _Unpacked:
+    """A compressed part, read as a file is."""
+
+    def __init__(self, packed: bytes) -> None:
+        self._object, self._rest, self._have = zlib.decompressobj(), packed, b""
+
+    def read(self, size: int) -> bytes:
+        """Return the next bytes, as many as there are."""
+        while len(self._have) < size and self._rest:
+            self._have += self._object.decompress(self._rest, LONGEST)
+            self._rest = self._object.unconsumed_tail
+        taken, self._have = self._have[:size], self._have[size:]
+        return taken
+
+
+def _skip(file: Any, size: int) -> None:
+    """Read past so many bytes."""
+    while size > 0 and (got := len(file.read(min(size, LONGEST)))):
+        size -= got
+
+
+def _check_tags(file: Any, order: str) -> None:
+    """Refuse parts of an unknown kind at their places, which scipy looks up beyond the end of a table."""
+    if not file.read(128).startswith(b"MATLAB 5"):
+        return
+    while len(tag := file.read(8)) == 8:
+        kind, length = struct.unpack(f"{order}II", tag)
+        if kind == _COMPRESSED:
+            packed = _Unpacked(file.read(length))
+            kind, length = struct.unpack(f"{order}II", packed.read(8).ljust(8, b"\0"))
+            _check_matrix(packed, order, kind, length)
+        else:
+            _check_matrix(file, order, kind, length)
+
+
+def _check_matrix(file: Any, order: str, kind: int, length: int, depth: int = 0) -> None:
+    """Raise `ValueError` where a matrix has a part of an unknown kind, or fewer parts than it says."""
+    if kind != _MATRIX or depth > 100:
+        raise ValueError(f"a part is of the unknown kind {kind}")
+    first, k = 0, 0
+    while length >= 8:
+        tag = file.read(8)
+        if len(tag) < 8:
+            return
+        length -= 8
+        one, size = struct.unpack(f"{order}II", tag)
+        small = one >> 16
+        inner, size = (one & 0xFFFF, small) if small else (one, size)
+        if inner == _MATRIX and first & 0xFF in _HOLDERS and k > 1 and not small:
+            _check_matrix(file, order, inner, size, depth + 1)
+            length -= size
+        elif inner not in _NUMBERS or (small and size > 4):
+            raise ValueError(f"a part is of the unknown kind {inner}")
+        elif not small:
+            padded = size + -size % 8
+            if k == 0:
+                start = file.read(min(padded, 8))
+                first = struct.unpack(f"{order}I", start[:4].ljust(4, b"\0"))[0]
+                _skip(file, padded - 8)
+            else:
+                _skip(file, padded)
+            length -= padded
+        k += 1
+    wanted = 6 if first & 0xFF == _SPARSE else 4
+    if length or (first & 0xFF not in _HOLDERS and k != wanted + bool(first & _IS_COMPLEX)):
+        raise ValueError("a part is lacking")  # in whose place scipy reads the next
 
 
 def _check(key: str, shape: tuple[int, ...], name: str, gram_cells: int) -> None:
@@ -83,8 +158,11 @@ def _inside(key: str, value: Any, name: str, depth: int = 0) -> Iterator[tuple[s
     """Yield the arrays in a variable: itself, or those in its cells and fields."""
     if hasattr(value, "toarray"):
         check_size(name, max(value.shape), min(value.shape))
+        if value.dtype.kind not in "biuf":
+            raise DataError(f"{key} of {name} must hold real numbers, not {value.dtype}.")
         with reading(f"{name} holds a damaged sparse matrix"):  # with which toarray would end the process
-            value = dense(value.shape, value.indptr, value.indices, value.data, False, name)
+            coo = value.format == "coo"  # of version 4, whose places were checked
+            value = value.toarray() if coo else dense(value.shape, value.indptr, value.indices, value.data, False, name)
     array = np.asarray(value)
     if depth > _DEEPEST:
         return

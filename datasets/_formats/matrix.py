@@ -84,6 +84,8 @@ def _market(data: bytes) -> Array:
 
     with reading("The file cannot be read as Matrix Market's"):
         file: Any = io.BytesIO(data)  # the stubs know paths only
+        if b"\0" in data:  # on which scipy ends the process
+            raise DataError("The file is damaged: it holds a zero byte.")
         rows, columns, _, _, field, _ = mminfo(file)
         if field == "complex":
             raise DataError("The file holds complex numbers; mklviz reads real ones.")
@@ -197,6 +199,8 @@ def _parts(rows: list[list[str]]) -> tuple[Array, list[str] | None] | None:
 
 def _square(rows: list[list[str]]) -> Array | None:
     n = len(rows)
+    if [len(row) for row in rows] not in ([n] * n, [*range(1, n + 1)], [*range(n, 0, -1)]):
+        return None
     corner = _numbers([row[:CORNER] for row in rows[:CORNER]])
     if n > CORNER and len(rows[0]) == len(rows[-1]) and (corner is None or not is_symmetric(corner)):
         return None  # without reading the rest
