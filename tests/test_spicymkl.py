@@ -191,6 +191,25 @@ def test_boxes_smaller_than_the_rounding_of_what_is_moved_into_them_balance_as_w
     assert ((inside != 0.0) & (np.abs(inside) < loss.cost)).sum() <= 1  # all others are at a bound
 
 
+def unchecked_bound(problem: mv.Problem, signed: np.ndarray, kernels: np.ndarray) -> float:
+    """The dual value at beta scaled to `kernels` alone, wherever it lies: what the original program calls the dual."""
+    assert isinstance(problem.regularizer, mv.BlockL1)
+    longest = np.sqrt(problem.bank.quad(signed)[kernels].max(initial=0.0))
+    share = min(1.0, problem.regularizer.lam / longest) if longest > 0.0 else 1.0
+    return problem.loss.dual_value(problem.loss.dual_from_signed(share * signed, problem.y), problem.y)
+
+
+def test_bounds_heed_kernels_that_are_not_active() -> None:
+    """beta may be short enough for one kernel and far too long for another."""
+    _, grams = random_grams(2, N, seed=6)
+    posed = mv.Problem(KernelBank.from_grams([grams, 100.0 * grams]), targets(False), mv.Hinge(2.0), mv.BlockL1(1.0))
+    y = posed.y
+    beta = into_box(y, y, posed.loss)
+    final = solve(posed, "spicymkl", gap=1e-9).best
+    assert unchecked_bound(posed, beta, np.array([0])) > 1.1 * final.objective
+    assert posed.lower_bound(y * beta) <= final.objective
+
+
 # what is told, and what is refused
 
 
