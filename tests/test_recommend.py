@@ -67,6 +67,10 @@ def test_the_size_tells_svms_on_the_simplex_apart() -> None:
         ((5000, 4000, large * 1000), "newton"),
         ((200, 250, large, 0.1), "silp"),
         ((200, 251, large, 0.1), "newton"),
+        ((1000, 400, large, 0.1, True), "silp"),
+        ((1000, 400, large, 0.1), "newton"),
+        ((1000, 400, large, 0.11, True), "newton"),
+        ((1000, 400, 8 * 8 * 1000 * 400, 0.1, True), "closed-form"),
         ((200, 25, large), "closed-form"),
         ((200, 26, large), "newton"),
         ((200, 100, 8 * 8 * 200 * 100), "closed-form"),
@@ -78,6 +82,8 @@ def test_the_size_tells_svms_on_the_simplex_apart() -> None:
         assert found is not None
         assert found.solver == solver, size
     assert kind_of(posed) is kind_of(posed, ProblemSize.of(posed))
+    assert not ProblemSize.of(posed).single
+    assert ProblemSize.of(mv.Problem(KernelBank.build(X, [Gaussian(on="each")]), Y)).single
 
 
 def test_a_solve_without_a_solver_takes_the_recommended_one() -> None:

@@ -26,22 +26,26 @@ LOW_RANK, THIN = 8.0, 4.0  # numbers stored for each kernel and point, up to whi
 SPREAD, WIDE = 8, 16  # points for each kernel, from which nearly every kernel keeps weight, and of thin ones
 SMALL_C = 1.0  # beside a diagonal of one; up to there the SVMs hardly change with the weights
 FLAT_C, MANY = 35.0, 1.25  # C beside a unit trace, up to which a few planes describe it all, and kernels for each point
+SINGLE_C = 0.1  # beside a diagonal of one; the same of kernels that see one feature each, and are not of low rank
 EASY_CLASSES = {False: 1.0, True: 10.0}  # the same for several classes, without and with an SVM for each
 
 
 class ProblemSize(NamedTuple):
-    """What the time of a solve depends on: points, kernels, the bytes that these take, and the mean of a diagonal."""
+    """What the time of a solve depends on: points, kernels, their bytes, the mean of a diagonal, and what they see."""
 
     n: int
     m: int
     nbytes: int
     diagonal: float = 1.0
+    single: bool = False  # whether every kernel sees one feature alone
 
     @classmethod
     def of(cls, problem: Problem) -> ProblemSize:
         bank, n, m = problem.bank, problem.n, problem.m
         nbytes = 4 * n * n * m if "on the fly" in bank.backend else bank.nbytes  # what is not kept is no less to pass
-        return cls(n, m, nbytes, mean_diagonal(getattr(bank, "normalize", ""), n))
+        specs = getattr(bank, "kernels", ())
+        single = 0 < len(specs) <= MANY * n and all(len(spec.columns) == 1 for spec in specs)
+        return cls(n, m, nbytes, mean_diagonal(getattr(bank, "normalize", ""), n), single)
 
     @property
     def rank(self) -> float:
@@ -83,6 +87,12 @@ def _scaled_C(problem: Problem, size: ProblemSize) -> float:
     return float(problem.loss.top * size.diagonal)
 
 
+def _flat(problem: Problem, size: ProblemSize) -> bool:
+    """Return whether C is so small that the objective hardly curves."""
+    C = _scaled_C(problem, size)
+    return C * size.n <= FLAT_C or (size.single and size.rank > LOW_RANK and C <= SINGLE_C)
+
+
 def _small(problem: Problem, size: ProblemSize) -> bool:
     return size.n <= MOST_POINTS and problem.bank.access == "matrix"
 
@@ -114,13 +124,12 @@ KINDS = (
     ),
     Kind(
         name="svm-flat",
-        what="SVM on the simplex, C up to 35 beside a unit trace, at most five kernels for four points",
+        what="SVM on the simplex, C up to 35 beside a unit trace (of kernels of one feature each also up to 0.1 beside"
+        " a unit diagonal), at most five kernels for four points",
         solver="silp",
         why="has the few planes that describe an objective of hardly any curvature",
         measured="SPG took 1.1-6.1 times as long, closed form 0.5-4.3, Newton 0.6-14, Level 0.9-17.",
-        fits=lambda problem, size: (
-            _simplex_svm(problem) and _scaled_C(problem, size) * size.n <= FLAT_C and size.m <= MANY * size.n
-        ),
+        fits=lambda problem, size: _simplex_svm(problem) and size.m <= MANY * size.n and _flat(problem, size),
     ),
     Kind(
         name="svm-easy",
@@ -145,7 +154,7 @@ KINDS = (
         what="SVM on the simplex, eight points or more for each kernel",
         solver="closed-form",
         why="shares the weight out over many kernels in a few steps",
-        measured="SILP took 0.4-21 times as long, SPG 1.2-3.3, Newton 1.5-5.6, Level 1.6-3.7.",
+        measured="SILP took 1.6-21 times as long, SPG 1.5-3.3, Newton 1.5-5.6, Level 1.6-3.7.",
         fits=lambda problem, size: _simplex_svm(problem) and size.n >= SPREAD * size.m,
     ),
     Kind(
@@ -153,7 +162,7 @@ KINDS = (
         what="SVM on the simplex, all others",
         solver="newton",
         why="needs some ten SVMs whatever the gap and the number of kernels",
-        measured="Closed form took 0.5-8.7 times as long and more, Level 0.9-4, SILP 0.4-11, SPG 1-10.",
+        measured="Closed form took 0.5-8.7 times as long and more, Level 0.9-4, SILP 0.8-11, SPG 1.1-10.",
         fits=lambda problem, size: _simplex_svm(problem),
     ),
     Kind(

@@ -352,11 +352,12 @@ def _estimate(shape: Shape, chosen: KernelChoice) -> str:
 def expected_size(shape: Shape, chosen: KernelChoice) -> ProblemSize:
     """Return the size of the problem with these kernels, whose matrices may turn out smaller."""
     n, m = shape.n_train, shape.n_grams or shape.n_features
-    nbytes = 4 * n * n * m
+    nbytes, single = 4 * n * n * m, False
     if not shape.n_grams and chosen.combination == "sum":
+        single = all(family.on == "each" for family in chosen.families)
         names = shape.feature_names() if any(map(_names_columns, chosen.families)) else None
         m, nbytes = KernelBank.estimate(n, shape.n_features, chosen.families, names)
-    return ProblemSize(n, m, nbytes, mean_diagonal(chosen.normalize, n))
+    return ProblemSize(n, m, nbytes, mean_diagonal(chosen.normalize, n), single)
 
 
 def _names_columns(family: KernelFamily) -> bool:
