@@ -15,6 +15,9 @@ class PlaygroundView extends RaceView {
     this.surfaceOf = "level"
     this.former = [] // set-ups that Undo leads back to
     this.drag = null // the set-up before the drag that goes on
+    this.pressed = false // whether a pointer holds something, which may pause and still be one drag
+    addEventListener("pointerdown", () => { this.pressed = true }, true)
+    for (const name of ["pointerup", "pointercancel"]) addEventListener(name, () => this.released(), true)
     this.points = new PointPicture((points, ended) => this.change({ data: "own", points }, ended))
     this.mixes = new MixPicture((mix, begins) => {
       if (begins && this.paths) this.mixes.ghosts = this.data.runs.map(({ key }) => ({ path: this.paths[key], colour: this.data.colours[key] }))
@@ -40,12 +43,22 @@ class PlaygroundView extends RaceView {
     this.drag ??= this.set
     this.set = { ...this.set, ...what }
     this.ask()
+    this.restAfter(ended ? 0 : REST_MS)
+  }
+
+  restAfter(milliseconds) {
     clearTimeout(this.resting)
-    this.resting = setTimeout(() => this.rest(), ended ? 0 : REST_MS)
+    this.resting = setTimeout(() => this.rest(), milliseconds)
+  }
+
+  released() {
+    this.pressed = false
+    if (this.drag) this.restAfter(0)
   }
 
   // a drag has ended: it can be undone, and the address tells what is set
   rest() {
+    if (this.pressed) return
     if (this.drag) this.former.push(this.drag)
     this.drag = null
     this.undo.disabled = !this.former.length
@@ -70,11 +83,12 @@ class PlaygroundView extends RaceView {
 
   // -- what comes back
 
-  answered({ asked, found, surface, held, ground }) {
+  answered({ asked, found, whole, surface, held, ground }) {
     this.points.decided(surface, held)
     this.ground = ground
-    if (asked !== this.shownFor) {
+    if (asked !== this.shownFor || !this.whole) {
       this.shownFor = asked
+      this.whole = whole
       this.found = found
       this.bound = Math.max(...Object.values(found).map((path) => path.at(-1).objective * (1 - path.at(-1).gap)))
       this.paths = Object.fromEntries(Object.entries(found).map(([key, path]) => [key, path.map(({ weights }) => weights)]))
@@ -82,6 +96,7 @@ class PlaygroundView extends RaceView {
       performance.mark("mklviz-paths-drawn")
     } else this.drawMixes()
     if (!this.begun) this.begin()
+    else if (!whole && !this.drag) this.request(true) // where a machine is slow, paths go on while the hand rests
   }
 
   // the first race plays by itself, where motion is not unwanted

@@ -1,6 +1,6 @@
 // In the worker of the playground: the kernels of points in the plane, the solvers' paths, and what a step decides.
 
-const GAP = 1e-3, MOST_STEPS = 150, LONGEST = 250  // where a path ends: gap, steps, milliseconds
+const GAP = 1e-3, MOST_STEPS = 150, LONGEST = 250  // where a path ends: gap, steps; and milliseconds to an answer
 const AXES = { both: [0, 1], x: [0], y: [1] }
 const valueOf = {
   gaussian: (width, p, q, axes) => Math.exp(-0.5 * axes.reduce((total, a) => total + (p[a] - q[a]) ** 2, 0) / width ** 2),
@@ -33,13 +33,14 @@ const kernelsOf = ({ kernels, points }) => {
   })
 }
 
-const pathsOf = (problem, solvers) => Object.fromEntries(solvers.map((solver) => {
-  const path = [], until = performance.now() + LONGEST
-  for (const step of steps(solver, problem)) {
-    if (path.push(step) > MOST_STEPS || step.gap <= GAP || performance.now() > until) break
+// goes on with a path, as far as it comes until the answer is due
+const goOn = (run) => {
+  const until = performance.now() + LONGEST
+  while (!run.ended && performance.now() <= until) {
+    const { value: step, done } = run.left.next()
+    run.ended = done || run.path.push(step) > MOST_STEPS || step.gap <= GAP
   }
-  return [solver, path]
-}))
+}
 
 // the decision at a lattice of places over the picture, row by row from its top
 const surfaceOf = ({ points, kernels, reach, places }, scales, { weights, b, bias }) => {
@@ -68,15 +69,18 @@ const groundOf = (problem, sides) => {
   return heights
 }
 
-let asked = null, found = null, posed = "", ground = null
+let asked = null, runs = [], posed = "", ground = null
 onmessage = ({ data }) => {
   const built = kernelsOf(data), problem = { ...data, kernels: built.map(({ matrix }) => matrix) }
-  if (data.asked !== asked) found = pathsOf(problem, data.solvers)
+  const anew = data.asked !== asked
+  if (anew) runs = data.solvers.map((solver) => ({ solver, path: [], left: steps(solver, problem) }))
+  if (anew || data.rests) runs.forEach(goOn)
   asked = data.asked
+  const found = Object.fromEntries(runs.map(({ solver, path }) => [solver, path])), whole = runs.every(({ ended }) => ended)
   const path = found[data.seen.solver], step = path[Math.min(data.seen.step, path.length - 1)]
   const pose = JSON.stringify([data.points, data.y, data.C, data.kernels])
   if (pose !== posed) ground = null
   posed = pose
   if (data.rests && data.kernels.length === 3) ground ??= groundOf(problem, data.sides)
-  postMessage({ asked, found, surface: surfaceOf(data, built.map(({ trace }) => trace), step), held: step.b, ground })
+  postMessage({ asked, found, whole, surface: surfaceOf(data, built.map(({ trace }) => trace), step), held: step.b, ground })
 }
