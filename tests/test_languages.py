@@ -127,7 +127,7 @@ def test_nothing_on_the_stage_goes_past_the_catalogues(page: Language, name: str
     said = []
     for changed, state in ((False, "empty"), (True, "empty"), (False, "finished")):
         stage.show_state(state, False, changed)
-        said += [part.label for part in stage.question.every()]
+        said += [part.label for part in stage.question.root.every()]
     runs = recorded_runs(name, LIGHT)
     assert runs is not None
     picture = picture_of(LESSONS[name], replace(runs, language=page))

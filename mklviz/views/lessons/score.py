@@ -140,8 +140,7 @@ class LessonScore:
     def _sum_up(self, lessons: dict[str, Scenario]) -> None:
         language, self.summary.visible = self._language, all(name in self.done for name in lessons)
         if self.summary.visible:
-            done = ((lesson.title, *self.done[name]) for name, lesson in lessons.items())
-            rows = (_row(*(language(said) if said else said for said in row)) for row in done)
+            rows = (_row(lesson.title, *self.done[name], language) for name, lesson in lessons.items())
             head = language.marked("<tr><th>[[Lesson]]</th><th>[[You said]]</th><th>[[It was]]</th></tr>")
             table = f'<table class="results milestones"><thead>{head}</thead><tbody>{"".join(rows)}</tbody></table>'
             words = language("You guessed {right} of {n} right.", right=self.right, n=len(lessons))
@@ -156,6 +155,6 @@ def _lessons() -> dict[str, Scenario]:
     return {name: each for name, each in scenarios().items() if each.question is not None}
 
 
-def _row(title: str, guess: str | None, right: str) -> str:
-    shown = "–" if guess is None else f"{guess} {'✓' if guess == right else '✕'}"
-    return f"<tr><th>{escape(title)}</th><td>{escape(shown)}</td><td>{escape(right)}</td></tr>"
+def _row(title: str, guess: str | None, right: str, language: Language) -> str:
+    shown = "–" if guess is None else f"{language(guess)} {'✓' if guess == right else '✕'}"
+    return f"<tr><th>{escape(language(title))}</th><td>{escape(shown)}</td><td>{escape(language(right))}</td></tr>"
