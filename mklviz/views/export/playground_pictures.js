@@ -25,8 +25,8 @@ class PointPicture {
   show(points) {
     this.points = points
     this.chosen = Math.min(this.chosen, points.length - 1)
-    this.canvas.setAttribute("aria-label", tr("{n} points of two classes. Page Up and Page Down choose one,"
-      + " arrow keys move it, Delete removes it, Enter adds one in the middle", { n: points.length }))
+    this.canvas.setAttribute("aria-label",
+      tr("{n} points of two classes. Page Up and Page Down choose one, arrow keys move it, Delete removes it, Enter adds one in the middle", { n: points.length }))
     this.draw()
   }
 

@@ -18,7 +18,7 @@ try { kept = sessionStorage } catch {}  // which not every browser has within a 
 let opens = "", key = kept.mklvizKey ?? "", files = [], asked = false  // what was pressed or dropped before it can be answered
 const tell = () => {
   const opening = tr("Opening {what} …", { what: files.map((file) => file.name).join(", ") || opens })
-  coming.textContent = key ? `${opening} ${tr("then {key}", { key: KEYS[key] })}` : opening
+  coming.textContent = key ? opening + " " + tr("then {key}", { key: KEYS[key] }) : opening
 }
 const announce = (link) => {
   const { scenario } = link.dataset, card = scenario ? front.querySelector(`.lessons [data-scenario="${scenario}"] b`) : null
