@@ -117,7 +117,7 @@ def test_the_modules_are_found() -> None:
     assert "mklviz.contract" in imports("mklviz.solvers.spg")
 
 
-FOR_ALL = ("mklviz.quoting", "mklviz.streams", "mklviz.limits", "mklviz.plugins")
+FOR_ALL = ("mklviz.language", "mklviz.quoting", "mklviz.streams", "mklviz.limits", "mklviz.plugins")
 NUMBERS = ("mklviz.numbers", "mklviz.unpacking")  # they know numpy: what counts as a number, and arrays in archives
 FETCHED = {  # imported when the data are asked for, and only then
     "mklviz.datasets.covertype": {"sklearn"},
@@ -160,7 +160,7 @@ ROOMS = (
 )
 FLOORS = (
     *("mklviz._version", "mklviz.typing", "mklviz.numbers", "mklviz.unpacking", "mklviz.quoting", "mklviz.streams"),
-    *("mklviz.limits", "mklviz.plugins", "mklviz.glossary", "mklviz.lazy", "mklviz.compiled"),
+    *("mklviz.limits", "mklviz.plugins", "mklviz.glossary", "mklviz.language", "mklviz.lazy", "mklviz.compiled"),
     "mklviz.errors",
     "mklviz.datasets",
     "mklviz.context",

@@ -16,6 +16,7 @@ import pytest
 from _lesson_pictures import place_shown
 
 import mklviz as mv
+from mklviz.language import languages
 from mklviz.problem import one_against_all
 from mklviz.scenarios import Outcome, scenarios
 
@@ -195,6 +196,8 @@ def held(name: str, seed: int, share: float | None) -> None:
     assert answer.choice == question.choices[sum(decided.number > bound for bound in decided.bounds)]
     for part in decided.quoted:
         assert re.search(rf"(?<![\d.,]){re.escape(part)}(?!\d)", answer.because), (part, answer.because)
+    for language in [*languages().values()][1:]:
+        assert language.answer(answer.because, answer.why)[0] != answer.because, (language.code, answer)
     if (seed, share) == OWN:
         assert question.choices[place_shown(name, outcome, answer)] == answer.choice
         for bound in decided.bounds:

@@ -70,6 +70,7 @@ def test_the_wheel_holds_everything_under_one_name(wheel: Path) -> None:
             "notebooks/*.ipynb",
             "py.typed",
             "__init__.pyi",
+            "catalogues/*.po",
             "record/races/**/*.zip",
         )
         for file in (ROOT / folder).glob(pattern)

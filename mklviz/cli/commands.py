@@ -176,7 +176,7 @@ def _page(arguments: argparse.Namespace) -> int:
     from mklviz.views.export.playground import save_playground
 
     check_output(arguments.out)
-    save_playground(arguments.out)
+    save_playground(arguments.out, arguments.lang)
     print(f"{arguments.out}: {arguments.out.stat().st_size / 1e3:.0f} kB")
     return 0
 

@@ -25,6 +25,7 @@ from mklviz.cli.arguments import (
     whole,
 )
 from mklviz.cli.examples import ALL, EXAMPLES
+from mklviz.language import languages
 from mklviz.plugins import names
 from mklviz.quoting import one_line
 
@@ -196,6 +197,7 @@ def _add_page(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", choices=("playground",), help="playground: data, kernels and solvers under the hand")
     out = parser.add_argument
     out("--out", metavar="FILE", type=Path, default=Path("mkl.html"), help="the page (default: mkl.html)")
+    out("--lang", choices=languages(), default="en", help="the language of the page (default: en)")
 
 
 def _add_gallery(parser: argparse.ArgumentParser) -> None:

@@ -66,7 +66,7 @@ def style_ticks(drawn: Any, axis: Axis, about: int) -> None:
     drawn.ticker.desired_num_ticks, drawn.ticker.num_minor_ticks = about, 0
     if not axis.log:
         drawn.ticker.min_interval = 1 if axis.whole else 0
-    code = NUMBERS[axis.numbers]
+    code = NUMBERS[axis.numbers].replace("en-US", axis.locale)
     if getattr(drawn.formatter, "code", "") != code:
         drawn.formatter = CustomJSTickFormatter(code=code)
 

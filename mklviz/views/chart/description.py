@@ -37,6 +37,7 @@ class Axis:
     limit: float = math.inf
     numbers: NumberFormat = "short"
     whole: bool = False
+    locale: str = "en-US"  # as which numbers are written
     visible: bool = True
     names: Sequence[str] = ()
 

@@ -6,7 +6,7 @@ const WORDS = ["scenario", "claim", "own"]
 function navigation({ model, el }) {
   const pages = new BroadcastChannel("mklviz-keep")  // to those of this browser
   const front = document.getElementById("mklviz-front")
-  const nav = make("nav", "", { ariaLabel: "Pages" })
+  const nav = make("nav", "", { ariaLabel: tr("Pages") })
   const links = Object.fromEntries(model.rows.map(([name, textContent, href]) => {
     const link = make("a", "", { textContent, href })
     link.dataset.page = name
@@ -14,7 +14,7 @@ function navigation({ model, el }) {
     return [name, link]
   }))
   if (model.shared) {
-    nav.append(make("a", "class", { href: "./class", target: "_blank", title: "Address and code for a class" }, "Class"))
+    nav.append(make("a", "class", { href: "./class", target: "_blank", title: tr("Address and code for a class") }, tr("Class")))
   }
 
   const mark = (section) => {
@@ -94,13 +94,13 @@ const typing = (target) => ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagNa
   && target.type !== "checkbox" && target.type !== "radio" || target.isContentEditable
 
 function keyHelp({ model, el }) {
-  const opener = make("button", "open", { type: "button", title: "What the keys do (?)", ariaHasPopup: "dialog" }, "Keys")
-  const close = make("button", "close", { type: "button", autofocus: true }, "Close")
+  const opener = make("button", "open", { type: "button", title: tr("What the keys do (?)"), ariaHasPopup: "dialog" }, tr("Keys"))
+  const close = make("button", "close", { type: "button", autofocus: true }, tr("Close"))
   const list = make("dl", "", {}, ...model.rows.flatMap(([keys, does]) => [
     make("dt", "", {}, ...keys.split(/( |, )/).map((key) => key.trim() && key !== ", " ? make("kbd", "", {}, key) : key)),
     make("dd", "", {}, does),
   ]))
-  const dialog = make("dialog", "", {}, make("h2", "", { id: "keys-title" }, "Keys"), list, close)
+  const dialog = make("dialog", "", {}, make("h2", "", { id: "keys-title" }, tr("Keys")), list, close)
   dialog.setAttribute("aria-labelledby", "keys-title")
   const open = () => { if (!dialog.open) dialog.showModal() }
   opener.addEventListener("click", open)

@@ -18,19 +18,22 @@ import panel_material_ui as pmui
 import param
 from panel.custom import JSComponent
 
+from mklviz.language import LANGUAGE
 from mklviz.limits import ADDRESS
 from mklviz.views.form import Button, Form, FormRow, Switch
-from mklviz.views.host.beside import CONTROLS, ICON, beside
+from mklviz.views.host.beside import CONTROLS, ICON, WORDS_SCRIPT, beside
 from mklviz.views.host.components import Markup, ScriptedComponent
 from mklviz.views.host.environment import is_loaded
-from mklviz.views.host.page_session import Reconnect, owner_of_page
-from mklviz.views.host.panel_setup import PAGE_TEMPLATE, never_busy, with_page_locked
-from mklviz.views.links.link import PAGE, PROJECTOR, query_flag
+from mklviz.views.host.page_session import Reconnect, owner_of_page, page_language
+from mklviz.views.host.panel_setup import never_busy, page_template, with_page_locked
+from mklviz.views.host.solved_paths import DRAG_HANDLE
+from mklviz.views.links.link import PAGE, PROJECTOR, query_flag, query_value
 from mklviz.views.look import cards
 from mklviz.views.look.cards import PAGE_SX, SIDEBAR_WIDTH, THEME
 from mklviz.views.session.session import Session
 
-_SCRIPT, _SHEET = CONTROLS + beside(__file__, "header.js"), beside(__file__, "header.css")
+HEADER_SCRIPT = WORDS_SCRIPT + CONTROLS + beside(__file__, "header.js")
+_SHEET = beside(__file__, "header.css")
 
 START, LESSONS, CURVE, CLAIMS, EXPLORE, RUNS = "start", "lessons", "curve", "claims", "explore", "runs"
 SECTIONS = {START: "Start", LESSONS: "Lessons", CLAIMS: "Claims", EXPLORE: "Explore", RUNS: "Runs"}
@@ -51,17 +54,20 @@ class Navigation(ScriptedComponent):
 
     section = param.Selector(default=START, objects=[*SECTIONS, CURVE])
     answered = param.Integer(default=0, doc="The last turn asked for that stands on the page")
-    rows = param.List(default=[[name, title, address_of(name)] for name, title in SECTIONS.items()])
+    rows = param.List(default=[], doc="Name, title and address of each")
     dark = param.Boolean(default=False)
     projected = param.Boolean(default=False)
     keeps = param.Boolean(default=True, doc="Whether races of this browser are kept")
     shared = param.Boolean(default=False, doc="Whether others come in by the address that stands at ./class")
 
-    _esm = f"{_SCRIPT}export const render = navigation"
+    _esm = f"{HEADER_SCRIPT}export const render = navigation"
     _stylesheets: ClassVar[list[str]] = [_SHEET]
 
     def __init__(self, turn: Callable[[str, Mapping[str, str]], None], **params: Any) -> None:
-        super().__init__(shared=bool(os.environ.get(ADDRESS)), **params)
+        language = page_language()
+        kept = f"&{LANGUAGE}={language.code}" if query_value(LANGUAGE) else ""
+        rows = [[name, language(title), address_of(name) + kept] for name, title in SECTIONS.items()]
+        super().__init__(shared=bool(os.environ.get(ADDRESS)), rows=rows, **params)
         self._turn = turn
 
     def receive(self, message: Any) -> None:
@@ -94,11 +100,12 @@ class KeyHelp(JSComponent):
 
     rows = param.List(default=[])
 
-    _esm = f"{_SCRIPT}export const render = keyHelp"
+    _esm = f"{HEADER_SCRIPT}export const render = keyHelp"
     _stylesheets: ClassVar[list[str]] = [_SHEET]
 
     def __init__(self, keys: Mapping[str, str], **params: Any) -> None:
-        super().__init__(rows=[list(row) for row in keys.items()], **params)
+        language = page_language()
+        super().__init__(rows=[[language(key), language(does)] for key, does in keys.items()], **params)
 
 
 _WHY = "Large type and lines, with objective and kernel weights alone, to be read from the last row"
@@ -117,7 +124,8 @@ class Header:
         self._page: pmui.Page | None = None
         self._brand: Markup | None = None
         self._drawer = True  # whether it was open before
-        self.projector = Switch(label="Projector", description=_WHY)
+        language = page_language()
+        self.projector = Switch(label=language("Projector"), description=language(_WHY))
         self.run = Button(lambda *_: session.press(" "), label="▶ Run", variant="contained")
         self._races = bool(keys)  # whether the page has a race of its own
         self._form = Form(FormRow(self.run, self.projector), sizing_mode=None, align="center", margin=(0, 12, 0, 16))
@@ -197,13 +205,13 @@ def build_page(
     controls: Sequence[Any],
     main: Any,
     set_dark: Callable[[bool], None],
-    template: str = PAGE_TEMPLATE,
+    html: str = "",
 ) -> pmui.Page:
-    """Return the page of one session, which says whether it is dark; without controls it has no drawer."""
-    brand = _brand()
+    """Return the page of one session, which says whether it is dark, with its first `html`; no controls, no drawer."""
+    brand, language = _brand(), page_language()
     header.dress(brand)
     page = pmui.Page(
-        template=template,
+        template=page_template(html or language.script(HEADER_SCRIPT + DRAG_HANDLE), language.code),
         meta_title=TITLE,
         favicon=ICON,
         header=[brand, *parts, *header.parts],

@@ -115,14 +115,14 @@ class Figure {
     for (const value of vertical.ticks.filter((_, place) => !this.low || place % last === 0)) {
       const y = this.y(value)
       parts.push(svg("path", { class: "grid-line", d: `M${left} ${y}H${right}` }))
-      parts.push(svg("text", { x: left - 6, y: y + 4, "text-anchor": "end" }, NUMBERS[spec.y.numbers](value)))
+      parts.push(svg("text", { x: left - 6, y: y + 4, "text-anchor": "end" }, inLanguage(NUMBERS[spec.y.numbers](value))))
     }
     if (this.low) return parts
     for (const value of horizontal.ticks) {
-      parts.push(svg("text", { x: this.x(value), y: bottom + 16, "text-anchor": "middle" }, NUMBERS[spec.x.numbers](value)))
+      parts.push(svg("text", { x: this.x(value), y: bottom + 16, "text-anchor": "middle" }, inLanguage(NUMBERS[spec.x.numbers](value))))
     }
     const middle = (left + right) / 2
-    parts.push(svg("text", { x: middle, y: bottom + 33, "text-anchor": "middle" }, spec.x.label))
+    parts.push(svg("text", { x: middle, y: bottom + 33, "text-anchor": "middle" }, tr(spec.x.label)))
     return parts
   }
 

@@ -29,11 +29,11 @@ from mklviz.views.export.playground import ABOUT, TITLE, playground_page
 from mklviz.views.host.beside import beside
 from mklviz.views.host.solved_paths import SOLVER
 from mklviz.views.lessons.one_curve import (
-    CURVE_FIGURE,
     CURVE_IN_SHORT,
     CURVE_SCRIPT,
     CURVE_STYLE,
     CURVE_TITLE,
+    curve_figure,
     curve_thumbnail,
     two_kernels,
 )
@@ -102,7 +102,7 @@ def _first_lesson() -> GalleryPage:
     colours = page_colours({key: runs[key] for key in ("silp", "level")})
     style = colours + PICTURE_COLOURS + TRIANGLE_STYLE + CURVE_STYLE + _CURVE
     solver = f'<script type="text/plain" class="solver">{SOLVER}</script>'
-    lead = f'{_BACK}<section class="curve">{CURVE_FIGURE}</section>{solver}'
+    lead = f'{_BACK}<section class="curve">{curve_figure()}</section>{solver}'
     script = TRIANGLE_SCRIPT + CURVE_SCRIPT + _STEPS
     html = page(CURVE_TITLE, f"{CURVE_TITLE}: SILP and Level", "", two_kernels(), style, script, lead)
     return GalleryPage("one-curve", GROUPS[0], CURVE_TITLE, CURVE_IN_SHORT, curve_thumbnail, html)

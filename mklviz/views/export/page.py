@@ -17,6 +17,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from mklviz._version import __version__
 from mklviz.engine import Race
+from mklviz.language import ENGLISH, Language
 from mklviz.problem import Problem
 from mklviz.record import Trace
 from mklviz.record.archive import replacing
@@ -27,8 +28,9 @@ from mklviz.views.chart.svg_pictures import race_frames, race_still
 from mklviz.views.export.pixels import moving_picture, still_picture
 from mklviz.views.export.recording import MOST_IN_ALL, page_styles, recorded
 from mklviz.views.geometry.map_chart import LOW_AND_HIGH
-from mklviz.views.host.beside import beside
+from mklviz.views.host.beside import WORDS_SCRIPT, beside
 from mklviz.views.host.solved_paths import SOLVER, solves_alone
+from mklviz.views.lessons.pictures import kernel_titles
 from mklviz.views.lessons.triangle import TRIANGLE_SCRIPT, TRIANGLE_STYLE, Heights, triangle_data, triangle_figure
 from mklviz.views.look.palette import DARK, LIGHT, TEXT_CSS, Theme, tokens
 from mklviz.views.look.styles import run_styles, solver_of
@@ -123,7 +125,7 @@ def _triangle(traces: Mapping[str, Trace], problem: Problem | None, heights: Hei
     if problem is None or problem.m != 3 or len(solvers) < len(traces) or not solves_alone(problem, solvers):
         return ""
     styles, figure = page_styles(begun), triangle_figure(begun, page_styles(begun), heights)
-    data = _json(triangle_data(begun, styles, problem, "recorded"))
+    data = _json(triangle_data(begun, styles, problem, "recorded", kernel_titles(begun)))
     if len(data) > MOST_TOLD:
         return ""
     scripts = f'<script type="text/plain" class="solver">{SOLVER}</script>'
@@ -136,27 +138,36 @@ def data_title(name: str) -> str:
 
 
 def page(
-    title: str, long_title: str, problem: str, data: Mapping[str, Any], colours: str, shows: str, lead: str = ""
+    title: str,
+    long_title: str,
+    problem: str,
+    data: Mapping[str, Any],
+    colours: str,
+    shows: str,
+    lead: str = "",
+    language: Language = ENGLISH,
 ) -> str:
     """Return a page of recorded runs, whose `data` the script `shows` draws; `lead`: HTML that stands first."""
     script = f'"use strict"\n{figures_script()}{shows}'
-    style = f"{colours}\n{figures_style()}"
+    style, told = f"{colours}\n{figures_style()}", _json(data)
     return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<!doctype html>\n<html lang="{language.code}"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_policy(script)}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta name="generator" content="mklviz {escape(__version__)}"><title>{escape(long_title)}</title>'
         f'<style>{style}</style></head>\n<body class="recording">'
         f"<header><h1>{escape(title)}</h1><p>{escape(problem)}</p>{lead}</header>"
-        f'<main id="race"><noscript><p class="card">{escape(_MORE)}</p></noscript></main>'
-        f'\n<script type="application/json" id="data">{_json(data)}</script>\n<script>{script}</script></body></html>\n'
+        f'<main id="race"><noscript><p class="card">{escape(language(_MORE))}</p></noscript></main>'
+        f'\n<script type="application/json" id="data">{told}</script>\n'
+        f"{language.script(script + told)}<script>{script}</script></body></html>\n"
     )
 
 
 def figures_script() -> str:
     """Return the script of the figures, in which numbers at ticks are written as on the dashboard."""
     written = ", ".join(f"{name}: (tick) => {{ {body} }}" for name, body in NUMBERS.items())
-    return f"const NUMBERS = {{ {written} }}\n{beside(__file__, 'figure.js')}{beside(__file__, 'race.js')}"
+    scripts = "".join(beside(__file__, name) for name in ("figure.js", "race.js"))
+    return f"const NUMBERS = {{ {written} }}\n{WORDS_SCRIPT}{scripts}"
 
 
 def figures_style() -> str:

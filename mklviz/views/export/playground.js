@@ -1,10 +1,10 @@
 // The playground: data, kernels, C, λ and the start are under the hand, and a worker solves anew at every touch.
 
 const REST_MS = 250, LEAST_C = 0, MOST_C = 4, MOST_LAMBDA = 0.95  // the powers of ten that C has
-const PACES = { 2: "2 steps a second", 5: "5 steps a second", 10: "10 steps a second", 20: "20 steps a second" }
-const percent = (share) => `${(100 * share).toPrecision(2).replace(/\.0$/, "")}\u00a0%`
+const PACES = Object.fromEntries([2, 5, 10, 20].map((n) => [n, tr("{n} steps a second", { n })]))
+const percent = (share) => inLanguage(`${(100 * share).toPrecision(2).replace(/\.0$/, "")}\u00a0%`)
 const rounded = (value) => String(Number(value.toPrecision(3)))
-const nameOf = ({ title, value, slider }) => slider ? `${title} ${rounded(value)}` : title
+const nameOf = ({ title, value, slider }) => slider ? `${tr(title)} ${inLanguage(rounded(value))}` : tr(title)
 
 class PlaygroundView extends RaceView {
   constructor(place, bar, given, worker) {
@@ -127,17 +127,17 @@ class PlaygroundView extends RaceView {
   parts() {
     this.sentence = tag("p", { class: "told", "aria-live": "polite" })
     this.rows = tag("tbody", {})
-    const heads = [["Solver"], ["Solves", "SVMs solved so far"], ["Moved", "1 is all the weight, moved once"],
-      ["Undone", "the share of it that led nowhere"], ["Gap", "certified"]]
+    const heads = [[tr("Solver")], [tr("Solves"), tr("SVMs solved so far")], [tr("Moved"), tr("1 is all the weight, moved once")],
+      [tr("Undone"), tr("the share of it that led nowhere")], [tr("Gap"), tr("certified")]]
     const parts = {
       points: card(this.dataRow(), this.points.root, this.pointsRow()),
-      mixes: card(tag("div", { class: "head" }, tag("h3", {}, "Start and paths"), this.undo = button("Undo", () => this.goBack())), this.mixes.root,
+      mixes: card(tag("div", { class: "head" }, tag("h3", {}, tr("Start and paths")), this.undo = button(tr("Undo"), () => this.goBack())), this.mixes.root,
         this.rowOfC(), this.rowOfLambda()),
-      objective: card(this.titles[0], this.plot(() => this.drawn(this.large("objective"), this.shown), "Objective of each solver, step by step")),
-      kernels: card(tag("h3", {}, "Kernels"), ...this.given.kernels.map((kernel, k) => this.kernelRow(kernel, k))),
-      numbers: card(tag("h3", {}, "At this step"), table({ class: "results", "aria-label": "Solvers at this step" }, heads, this.rows)),
+      objective: card(this.titles[0], this.plot(() => this.drawn(this.large("objective"), this.shown), tr("Objective of each solver, step by step"))),
+      kernels: card(tag("h3", {}, tr("Kernels")), ...this.given.kernels.map((kernel, k) => this.kernelRow(kernel, k))),
+      numbers: card(tag("h3", {}, tr("At this step")), table({ class: "results", "aria-label": tr("Solvers at this step") }, heads, this.rows)),
       weights: this.multiples(),
-      gap: card(this.titles[1], this.plot(() => this.drawn(this.data.charts.gap, this.shown), "Duality gap of each solver, step by step")),
+      gap: card(this.titles[1], this.plot(() => this.drawn(this.data.charts.gap, this.shown), tr("Duality gap of each solver, step by step"))),
     }
     for (const [name, part] of Object.entries(parts)) part.classList.add("part", name)
     this.undo.disabled = true
@@ -145,23 +145,23 @@ class PlaygroundView extends RaceView {
   }
 
   dataRow() {
-    const names = { ...Object.fromEntries(Object.entries(this.given.data).map(([key, { title }]) => [key, title])), own: "own points" }
-    const menu = tag("select", { "aria-label": "Data" }, ...Object.entries(names).map(([key, title]) => tag("option", { value: key }, title)))
+    const names = { ...Object.fromEntries(Object.entries(this.given.data).map(([key, { title }]) => [key, tr(title)])), own: tr("own points") }
+    const menu = tag("select", { "aria-label": tr("Data") }, ...Object.entries(names).map(([key, title]) => tag("option", { value: key }, title)))
     menu.addEventListener("change", () => this.change({ data: menu.value,
       points: menu.value === "own" ? OWN : this.given.data[menu.value].points }))
     this.dataMenu = menu
-    return tag("div", { class: "head" }, tag("h3", {}, "Data"), menu, this.axesNames = tag("span", { class: "why" }))
+    return tag("div", { class: "head" }, tag("h3", {}, tr("Data")), menu, this.axesNames = tag("span", { class: "why" }))
   }
 
   pointsRow() {
-    const adds = tag("select", {}, tag("option", { value: 1 }, "a square"), tag("option", { value: -1 }, "a circle"))
+    const adds = tag("select", {}, tag("option", { value: 1 }, tr("a square")), tag("option", { value: -1 }, tr("a circle")))
     adds.addEventListener("change", () => { this.points.adds = Number(adds.value) })
     const runs = Object.entries(this.given.words.labels).map(([key, label]) => tag("option", { value: key }, label))
     const seen = tag("select", {}, ...runs)
     seen.value = this.surfaceOf
     seen.addEventListener("change", () => { this.surfaceOf = seen.value; this.request(true) })
-    return tag("div", { class: "head" }, tag("label", { title: "A click on an empty place adds one, a double-click removes one" }, "Adds", adds),
-      tag("label", { title: "What this solver's weights decide at the step shown; bold points are its support vectors" }, "Surface of", seen))
+    return tag("div", { class: "head" }, tag("label", { title: tr("A click on an empty place adds one, a double-click removes one") }, tr("Adds"), adds),
+      tag("label", { title: tr("What this solver's weights decide at the step shown; bold points are its support vectors") }, tr("Surface of"), seen))
   }
 
   kernelRow(kernel, k) {
@@ -169,8 +169,8 @@ class PlaygroundView extends RaceView {
     const put = (changes, ended) => this.change({ kernels: this.set.kernels.with(k, { ...this.set.kernels[k], ...changes }),
       ...("on" in changes ? { start: null } : {}) }, ended)
     on.addEventListener("change", () => put({ on: on.checked }))
-    const name = tag("label", {}, on, tag("i", { style: `background: ${kernel.colour}` }), kernel.title)
-    const row = sliderRow(name, `${slider?.title ?? ""} of kernel ${k + 1}`, slider ?? {},
+    const name = tag("label", {}, on, tag("i", { style: `background: ${kernel.colour}` }), tr(kernel.title))
+    const row = sliderRow(name, slider ? tr("{what} of kernel {k}", { what: tr(slider.title), k: k + 1 }) : "", slider ?? {},
       (value) => put({ value: slider.powers ? 2 ** value : value }, false))
     row.range.hidden = !slider
     this.kernelRows[k] = { ...row, on }
@@ -178,15 +178,15 @@ class PlaygroundView extends RaceView {
   }
 
   rowOfC() {
-    const name = tag("label", { title: "what a point on the wrong side costs" }, "C, cost of errors")
+    const name = tag("label", { title: tr("what a point on the wrong side costs") }, tr("C, cost of errors"))
     this.rowC = sliderRow(name, "C", { least: LEAST_C, most: MOST_C, step: 0.05 },
       (power) => this.change({ C: Number((10 ** power).toPrecision(3)) }, false))
     return this.rowC.root
   }
 
   rowOfLambda() {
-    const name = tag("label", { title: "0: as far as SILP; near 1: close to where it is" }, "λ of Level")
-    this.rowLambda = sliderRow(name, "λ of Level", { least: 0, most: MOST_LAMBDA, step: 0.05 },
+    const name = tag("label", { title: tr("0: as far as SILP; near 1: close to where it is") }, tr("λ of Level"))
+    this.rowLambda = sliderRow(name, tr("λ of Level"), { least: 0, most: MOST_LAMBDA, step: 0.05 },
       (lambda) => this.change({ lambda }, false))
     return this.rowLambda.root
   }
@@ -198,19 +198,19 @@ class PlaygroundView extends RaceView {
     const { data, points, kernels, C, lambda } = this.set
     this.points.show(points)
     this.dataMenu.value = data
-    this.axesNames.textContent = this.given.data[data]?.axes ?? ""
+    this.axesNames.textContent = tr(this.given.data[data]?.axes ?? "")
     kernels.forEach(({ on, value }, k) => {
       const { slider } = this.given.kernels[k], row = this.kernelRows[k]
       row.on.checked = on
       row.on.disabled = on && this.used.length === 1
       row.range.value = slider?.powers ? Math.log2(value) : value
-      row.value.textContent = slider ? `${slider.title} ${rounded(value)}` : ""
+      row.value.textContent = slider ? `${tr(slider.title)} ${inLanguage(rounded(value))}` : ""
       row.range.disabled = !on
     })
     this.rowC.range.value = Math.log10(C)
-    this.rowC.value.textContent = rounded(C)
+    this.rowC.value.textContent = inLanguage(rounded(C))
     this.rowLambda.range.value = lambda
-    this.rowLambda.value.textContent = rounded(lambda)
+    this.rowLambda.value.textContent = inLanguage(rounded(lambda))
   }
 
   goBack() {
@@ -223,7 +223,7 @@ class PlaygroundView extends RaceView {
 
   legend() {
     const names = this.used.map((kernel) => `<span><i style="background:${kernel.colour}"></i>${nameOf(kernel)}</span>`)
-    return `<div class="title"><h3>Kernel weights</h3><span class="legend">${names.join("")}</span></div>`
+    return `<div class="title"><h3>${tr("Kernel weights")}</h3><span class="legend">${names.join("")}</span></div>`
   }
 
   // -- what is written and drawn
@@ -236,15 +236,15 @@ class PlaygroundView extends RaceView {
 
   name() {
     this.which.value = this.above ? "above" : "objective"
-    this.titles[0].innerHTML = `<h3>${this.large("objective").title}</h3>`
-    this.titles[1].innerHTML = `<h3>${this.data.charts.gap.title}</h3>`
+    this.titles[0].innerHTML = `<h3>${tr(this.large("objective").title)}</h3>`
+    this.titles[1].innerHTML = `<h3>${tr(this.data.charts.gap.title)}</h3>`
     this.weightsTitle.innerHTML = this.data.weights_heading
   }
 
   tell() {
     this.moved()
     const named = this.data.runs.map(({ key }) => ({ key, label: this.given.words.labels[key] }))
-    this.sentence.textContent = this.found ? toldPaths(named, this.found) : "Solving …"
+    this.sentence.textContent = this.found ? toldPaths(named, this.found) : tr("Solving …")
     this.rows.replaceChildren(...this.data.runs.map((run) => tag("tr",
       { class: this.state.hidden.has(run.key) ? "hidden-run" : "" }, this.head(run), ...this.cells(run).map((text) => tag("td", {}, text)))))
     this.drawMixes()
@@ -254,7 +254,7 @@ class PlaygroundView extends RaceView {
   cells(run) {
     if (!this.found) return ["", "", "", ""]
     const at = this.standing(run), moved = run.moved[at], undone = moved > 0.05 ? run.undone[at] / moved : 0
-    return [count(run.svm_solves[at]), moved.toFixed(1), percent(undone), percent(run.gap[at])]
+    return [count(run.svm_solves[at]), inLanguage(moved.toFixed(1)), percent(undone), percent(run.gap[at])]
   }
 
   drawMixes() {
@@ -275,7 +275,7 @@ class PlaygroundView extends RaceView {
 
   scrubber() {
     const bar = super.scrubber()
-    bar[0].append(this.menu("Pace", PACES, this.pace, (value) => {
+    bar[0].append(this.menu(tr("Pace"), PACES, this.pace, (value) => {
       const plays = this.state.playing !== null
       this.pace = Number(value)
       this.hold()

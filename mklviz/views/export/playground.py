@@ -15,6 +15,7 @@ import numpy as np
 
 from mklviz.datasets import load_dataset
 from mklviz.engine import make_solver
+from mklviz.language import ENGLISH, Language, languages
 from mklviz.record.archive import replacing
 from mklviz.typing import Array
 from mklviz.views.chart.columns import KERNELS_SHOWN, KernelSlots
@@ -55,20 +56,21 @@ MEASURED = {  # two columns of data sets, and the class that is set against the 
 SCRIPTS = ("playground_pictures.js", "playground.js")
 
 
-def save_playground(path: str | Path) -> None:
-    """Write the playground, a page that solves by itself wherever it is opened."""
-    html = playground_page().encode()
+def save_playground(path: str | Path, language: str = "en") -> None:
+    """Write the playground, a page that solves by itself wherever it is opened, in one of `languages`."""
+    html = playground_page(language=languages()[language]).encode()
     with replacing(path) as file:
         file.write(html)
 
 
-def playground_page(lead: str = "") -> str:
+def playground_page(lead: str = "", language: Language = ENGLISH) -> str:
     """Return the playground as HTML; `lead`: HTML that stands first."""
     style = page_colours({}) + _run_colours() + PICTURE_COLOURS + TRIANGLE_STYLE + beside(__file__, "playground.css")
     texts = {"solver": SOLVER, "worker": beside(__file__, "playground_worker.js")}
     kept = "".join(f'<script type="text/plain" class="{name}">{text}</script>' for name, text in texts.items())
     shows = TRIANGLE_SCRIPT + "".join(beside(__file__, name) for name in SCRIPTS)
-    return page(TITLE, f"{TITLE} of mklviz", ABOUT, _data(), style, shows, lead + kept)
+    title, about = language(TITLE), language(ABOUT)
+    return page(title, f"{title}: mklviz", about, _data(), style, shows, lead + kept, language)
 
 
 def _styles(theme: Theme) -> dict[str, RunStyle]:

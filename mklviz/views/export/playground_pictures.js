@@ -12,7 +12,7 @@ class PointPicture {
     this.surface = this.held = null
     this.chosen = -1 // the point that is dragged, or that keys move
     this.adds = 1
-    this.canvas = tag("canvas", { tabindex: 0, role: "application", "aria-roledescription": "points in a plane" })
+    this.canvas = tag("canvas", { tabindex: 0, role: "application", "aria-roledescription": tr("points in a plane") })
     this.said = tag("span", { class: "unseen", "aria-live": "polite" })
     this.root = tag("div", { class: "points" }, this.canvas, this.said)
     this.shades = new OffscreenCanvas(PLACES_SHOWN, PLACES_SHOWN)
@@ -25,8 +25,8 @@ class PointPicture {
   show(points) {
     this.points = points
     this.chosen = Math.min(this.chosen, points.length - 1)
-    this.canvas.setAttribute("aria-label", `${points.length} points of two classes. Page Up and Page Down choose one, arrow`
-      + " keys move it, Delete removes it, Enter adds one in the middle")
+    this.canvas.setAttribute("aria-label",
+      tr("{n} points of two classes. Page Up and Page Down choose one, arrow keys move it, Delete removes it, Enter adds one in the middle", { n: points.length }))
     this.draw()
   }
 
@@ -138,10 +138,10 @@ class PointPicture {
   }
 
   add(place) {
-    if (this.points.length >= MOST_POINTS) { this.say(`At most ${MOST_POINTS} points are solved here`); return }
+    if (this.points.length >= MOST_POINTS) { this.say(tr("At most {n} points are solved here", { n: MOST_POINTS })); return }
     this.chosen = this.points.length
     this.changed([...this.points, [...place, this.adds]], true)
-    this.say(`point ${this.chosen + 1} added`)
+    this.say(tr("point {k} added", { k: this.chosen + 1 }))
   }
 
   put(index, place, ended) {
@@ -152,11 +152,11 @@ class PointPicture {
   remove() {
     const label = this.points[this.chosen]?.[2]
     if (label === undefined) return
-    if (this.points.filter((point) => point[2] === label).length < 2) { this.say("Each class keeps a point"); return }
+    if (this.points.filter((point) => point[2] === label).length < 2) { this.say(tr("Each class keeps a point")); return }
     this.changed(this.points.toSpliced(this.chosen, 1), true)
     this.chosen = -1
     this.draw()
-    this.say("point removed")
+    this.say(tr("point removed"))
   }
 
   key(event) {
@@ -174,7 +174,7 @@ class PointPicture {
     event.preventDefault()
     event.stopPropagation()
     const point = this.points[this.chosen]
-    if (point && (towards || next)) this.say(`point ${this.chosen + 1}, class ${point[2]}, at ${point[0]}, ${point[1]}`)
+    if (point && (towards || next)) this.say(tr("point {k}, class {label}, at {x} and {y}", { k: this.chosen + 1, label: point[2], x: point[0], y: point[1] }))
   }
 
   say(text) { this.said.textContent = text }
@@ -192,7 +192,7 @@ class MixPicture {
   constructor(moved) {
     this.moved = moved
     this.root = tag("figure", { class: "map" })
-    this.picture = svgPart("svg", { role: "group", "aria-label": "The mixes of the kernels in use" })
+    this.picture = svgPart("svg", { role: "group", "aria-label": tr("The mixes of the kernels in use") })
     this.root.append(this.picture)
     this.names = ""
     this.start = []
@@ -251,7 +251,7 @@ class MixPicture {
     this.lay(kernels.length)
     this.picture.setAttribute("viewBox", kernels.length === 3 ? "-240 -208 480 332" : "-260 -216 520 432")
     if (kernels.length < 2) {
-      svgPart("text", { class: "corner", "text-anchor": "middle" }, this.picture).textContent = "Two kernels or more make mixes"
+      svgPart("text", { class: "corner", "text-anchor": "middle" }, this.picture).textContent = tr("Two kernels or more make mixes")
       return
     }
     const points = this.corners.map((corner) => corner.map((value) => value.toFixed(1)).join()).join(" ")
@@ -272,7 +272,7 @@ class MixPicture {
   }
 
   hold() {
-    const { handle, words } = svgHandle(this.picture, "Start of the solvers: arrow keys move it", {
+    const { handle, words } = svgHandle(this.picture, tr("Start of the solvers: arrow keys move it"), {
       begin: () => { this.begins = true },
       to: ({ x, y }) => this.go(this.mixAt([x, y])),
       by: (along, up) => {

@@ -24,7 +24,7 @@ function table(attributes, heads, body) {
 }
 
 const LARGE = ["objective", "gap", "step"]
-const count = (value) => value.toLocaleString("en-US")
+const count = (value) => inLanguage(value.toLocaleString("en-US"))
 
 class RaceView {
   // `place` is filled with the figures, and `bar` with the cursor
@@ -128,23 +128,23 @@ class RaceView {
         this.draw()
       })
       chip.innerHTML = data.names[run.key]
-      for (const [key, value] of Object.entries({ class: "chip", title: "Hide or show",
+      for (const [key, value] of Object.entries({ class: "chip", title: tr("Hide or show"),
         "aria-pressed": String(!state.hidden.has(run.key)) })) chip.setAttribute(key, value)
       return chip
     })
     const log = tag("input", { type: "checkbox" })
     log.checked = state.log
     log.addEventListener("change", () => { state.log = log.checked; this.draw() })
-    const columns = Object.fromEntries(Object.entries(data.axes).map(([column, axis]) => [column, axis.label]))
-    const axes = this.menu("Horizontal axis", columns, state.x, (value) => { state.x = value })
-    const ways = { objective: "as it is", above: "above the best bound" }
-    const which = this.menu("Objective", ways, this.above ? "above" : "objective", (value) => {
+    const columns = Object.fromEntries(Object.entries(data.axes).map(([column, axis]) => [column, tr(axis.label)]))
+    const axes = this.menu(tr("Horizontal axis"), columns, state.x, (value) => { state.x = value })
+    const ways = { objective: tr("as it is"), above: tr("above the best bound") }
+    const which = this.menu(tr("Objective"), ways, this.above ? "above" : "objective", (value) => {
       state.above = value === "above"
     })
     this.which = which.querySelector("select")
     which.hidden = data.boundless
-    return tag("div", { class: "row" }, tag("div", { role: "group", "aria-label": "Solvers shown" }, ...chips),
-      tag("div", {}, which, axes, tag("label", {}, log, "log x")))
+    return tag("div", { class: "row" }, tag("div", { role: "group", "aria-label": tr("Solvers shown") }, ...chips),
+      tag("div", {}, which, axes, tag("label", {}, log, tr("log x"))))
   }
 
   largeFigures() {
@@ -156,7 +156,7 @@ class RaceView {
   multiples() {
     this.heads = this.data.weights.map(() => tag("div", { class: "head" }))
     const cells = this.data.weights.map((chart, place) => tag("div", { class: "multiple" }, this.heads[place],
-      this.plot(() => this.drawn(this.data.weights[place], [this.data.runs[place]]), `Largest weights of ${chart.title}`)))
+      this.plot(() => this.drawn(this.data.weights[place], [this.data.runs[place]]), tr("Largest weights of {name}", { name: chart.title }))))
     return card(this.weightsTitle, tag("div", { class: "grid" }, ...cells))
   }
 
@@ -190,13 +190,13 @@ class RaceView {
   // -- the cursor
 
   scrubber() {
-    this.slider = tag("input", { type: "range", min: 0, max: this.last, "aria-label": "Step" })
+    this.slider = tag("input", { type: "range", min: 0, max: this.last, "aria-label": tr("Step") })
     this.where = tag("output", {})
-    this.playButton = button("Play", () => this.play())
+    this.playButton = button(tr("Play"), () => this.play())
     this.playButton.className = "play"
     this.slider.addEventListener("input", () => { this.hold(); this.go(Number(this.slider.value)) })
     const by = (way) => () => { this.hold(); this.go(this.nextKept(way)) }
-    return [tag("div", {}, this.playButton, button("Back", by(-1)), button("On", by(1)), this.slider, this.where)]
+    return [tag("div", {}, this.playButton, button(tr("Back"), by(-1)), button(tr("On"), by(1)), this.slider, this.where)]
   }
 
   // the next step at which something is known
@@ -209,7 +209,7 @@ class RaceView {
   hold() {
     clearInterval(this.state.playing)
     this.state.playing = null
-    this.playButton.textContent = "Play"
+    this.playButton.textContent = tr("Play")
   }
 
   // what plays: where it stands and ends, what goes to a place, how far each time, and after how many milliseconds
@@ -220,7 +220,7 @@ class RaceView {
   play() {
     if (this.state.playing !== null) { this.hold(); return }
     if (this.motion.at >= this.motion.end) this.motion.to(0)
-    this.playButton.textContent = "Hold"
+    this.playButton.textContent = tr("Hold")
     this.state.playing = setInterval(() => {
       const { at, by, to } = this.motion
       to(at + by)
@@ -265,7 +265,7 @@ class RaceView {
   moved() {
     this.slider.max = this.last
     this.slider.value = this.cursor
-    this.where.textContent = `step ${count(this.cursor)} of ${count(this.last)}`
+    this.where.textContent = tr("step {k} of {n}", { k: this.cursor, n: this.last })
     this.slider.setAttribute("aria-valuetext", this.where.textContent)
   }
 

@@ -86,11 +86,15 @@ class Segments(_Choice):
 class Choices(_Choice):
     """Answers to a question, one below the other. One may be chosen until the right one is known.
 
-    `right`: the label of the right one; "" while that is open.
+    `right`: the right one; "" while that is open.
     """
 
     kind, shown = "choices", ("label", "right")
     right = param.String(default="")
+
+    def describe(self) -> dict[str, Any]:
+        """Name the right one by its label."""
+        return super().describe() | {"right": next((one for one, it in self.options.items() if it == self.right), "")}
 
     def answer(self, message: Mapping[str, Any]) -> None:
         if not self.right:

@@ -14,5 +14,8 @@ def beside(module: str, name: str) -> str:
 CONTROLS = beside(__file__, "controls.js")
 """Stands before a script with controls: `make` a node, `letGo` of keys, `keepHold` of a slider, say `oneInFlight`."""
 
+WORDS_SCRIPT = beside(__file__, "words.js")
+"""Stands before a script that says something in the language of its page."""
+
 ICON_FILE = Path(__file__).with_name("icon.svg")
 ICON = f"data:image/svg+xml,{quote(beside(__file__, ICON_FILE.name))}"  # as an address

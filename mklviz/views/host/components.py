@@ -12,7 +12,7 @@ from panel.custom import JSComponent
 from panel.io.state import set_curdoc, state
 
 from mklviz.views.host.beside import CONTROLS, beside
-from mklviz.views.host.solved_paths import SOLVED_PATHS
+from mklviz.views.host.solved_paths import DRAG_HANDLE
 
 
 class ScriptedComponent(JSComponent):
@@ -147,7 +147,7 @@ class DragHandle(ScriptedComponent):
     on_move: Callable[[float, float, bool], None] | None = None
     handed = False  # whether the browser solves the paths by itself
 
-    _esm = SOLVED_PATHS + beside(__file__, "drag_handle.js")
+    _esm = DRAG_HANDLE
     _stylesheets: ClassVar[list[str]] = [beside(__file__, "drag_handle.css")]
 
     def lie(self, figure: str) -> None:

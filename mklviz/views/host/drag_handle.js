@@ -5,7 +5,7 @@ export function render({ model, el }) {
   const handle = document.createElement("button")
   handle.type = "button"
   handle.setAttribute("role", "slider")
-  handle.setAttribute("aria-roledescription", "handle in two directions")
+  handle.setAttribute("aria-roledescription", tr("handle in two directions"))
   handle.setAttribute("aria-valuemin", "0")
   handle.setAttribute("aria-valuemax", "100")
   let view = null, at = [], held = null, moved = false, resting = 0, undo = () => {}
@@ -71,20 +71,20 @@ export function render({ model, el }) {
     for (const { key, label } of given.runs) {
       const places = found[key].map(({ weights }) => times(given.flat[0], weights, given.flat[1]))
       put(`path-${key}`, { along: places.map(([x]) => x), up: places.map(([, y]) => y),
-        title: places.map((_, t) => `${label}, step ${t}`), weights: found[key].map(({ weights }) => words(weights)),
+        title: places.map((_, step) => tr("{label}, step {step}", { label, step })), weights: found[key].map(({ weights }) => words(weights)),
         objective: found[key].map(({ objective }) => objective.toLocaleString("en-US", { maximumSignificantDigits: 6 })) })
     }
     told.textContent = toldPaths(given.runs, found)
     back.hidden = !given.undo
     handle.dataset.hint = ""
-    handle.setAttribute("aria-valuetext", `Start: ${words(start)}`)
+    handle.setAttribute("aria-valuetext", tr("Start: {mix}", { mix: words(start) }))
   }
   const solveHere = () => {
     start = nearestMix(times(given.flat[2], at, given.flat[3]))
     if (!moving) settled = start  // let go before the problem was here
     solve(start, drags)
   }
-  back.textContent = "Undo"
+  back.textContent = tr("Undo")
   back.hidden = true
   back.addEventListener("click", () => {
     const before = former.pop()

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import panel as pn
 import param
 
+from mklviz.language import LANGUAGE, Language, preferred
 from mklviz.record.store import EVERYBODY, Asker, Owner
 from mklviz.views.host.beside import beside
 from mklviz.views.host.components import Pulse
@@ -47,6 +48,12 @@ def owner_of_page() -> Asker:
     """Return whose runs the page being built may see: those of its browser, where its server tells browsers apart."""
     name = (pn.state.headers or {}).get(OWNER) if is_served() else None
     return EVERYBODY if name is None else Owner(str(name))
+
+
+def page_language() -> Language:
+    """Return the language of the page being built: the one its address asks for, else its browser, else English."""
+    asked = (pn.state.session_args or {}).get(LANGUAGE, [b""])[-1].decode("utf-8", "replace")
+    return preferred(asked, str((pn.state.headers or {}).get("Accept-Language", "")))
 
 
 def is_served() -> bool:

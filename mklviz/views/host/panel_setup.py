@@ -47,9 +47,9 @@ PAGE_TEMPLATE = (
 )
 
 
-def page_template(html: str) -> str:
-    """Return the template of a page with some HTML of its own, which is seen before the scripts are loaded."""
-    return PAGE_TEMPLATE + _block("contents", html)
+def page_template(html: str, language: str) -> str:
+    """Return the template of a page in a language, with HTML of its own that is seen before the scripts are loaded."""
+    return PAGE_TEMPLATE + _block("contents", f'<script>document.documentElement.lang = "{language}"</script>{html}')
 
 
 def never_busy(page: pmui.Page) -> None:

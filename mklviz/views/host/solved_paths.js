@@ -68,8 +68,9 @@ const movedWeight = (path) => path.slice(1).reduce((total, { weights }, t) =>
 const toldPaths = (runs, found) => {
   const ways = runs.map(({ key, label }, k) => {
     const times = Math.round(movedWeight(found[key]))
-    return `${label}: ${found[key].at(-1).solves}${k ? "" : " solves"}${times > 1 ? `, moved all the weight about ${times} times` : ""}`
+    const n = found[key].at(-1).solves, solves = k ? `${label}: ${n}` : tr("{label}: {n} solves", { label, n })
+    return solves + (times > 1 ? tr(", moved all the weight about {times} times", { times }) : "")
   })
   const gap = 100 * Math.max(...runs.map(({ key }) => found[key].at(-1).gap))
-  return `${ways.join("; ")}. Each ends within ${gap.toPrecision(1)}\u00a0% of the lowest.`
+  return tr("{ways}. Each ends within {gap} of the lowest.", { ways: ways.join("; "), gap: inLanguage(`${gap.toPrecision(1)}\u00a0%`) })
 }

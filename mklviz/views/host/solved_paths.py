@@ -11,12 +11,14 @@ import numpy as np
 from mklviz.analysis.weight_map import WeightMap
 from mklviz.contract import Solver
 from mklviz.problem import Hinge, Problem, Simplex
-from mklviz.views.host.beside import beside
+from mklviz.views.host.beside import WORDS_SCRIPT, beside
 
 SOLVER = beside(__file__, "mkl.js")
 """The solvers, for a worker."""
-SOLVED_PATHS = beside(__file__, "solved_paths.js")
+SOLVED_PATHS = WORDS_SCRIPT + beside(__file__, "solved_paths.js")
 """Stands before a script that draws paths from a start."""
+DRAG_HANDLE = SOLVED_PATHS + beside(__file__, "drag_handle.js")
+"""The script of the handle on a figure."""
 SOLVERS = {"silp", "simplemkl", "level", "spg"}
 MOST_KERNELS, MOST_SAMPLES = 10, 300
 

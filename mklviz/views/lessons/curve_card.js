@@ -4,7 +4,6 @@ export function render({ model, el }) {
   const draw = () => {
     end()
     el.innerHTML = model.figure
-    el.querySelector("[data-curve=data]").textContent = "these two kernels"
     end = playCurve(el, model.pair, model.solver, "data")
   }
   if (model.pair.problem) draw()

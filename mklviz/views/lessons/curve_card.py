@@ -10,8 +10,9 @@ from mklviz.analysis.steps import cuts_known
 from mklviz.engine import Race, solver_classes
 from mklviz.views.host.beside import beside
 from mklviz.views.host.components import ScriptedComponent
+from mklviz.views.host.page_session import page_language
 from mklviz.views.host.solved_paths import SOLVER, problem_data, solves_alone
-from mklviz.views.lessons.one_curve import CURVE_FIGURE, CURVE_SCRIPT, CURVE_STYLE
+from mklviz.views.lessons.one_curve import CURVE_SCRIPT, CURVE_STYLE, curve_figure
 from mklviz.views.lessons.triangle import TRIANGLE_SCRIPT, TRIANGLE_STYLE
 from mklviz.views.look.palette import OF_TEXT, Theme, readable
 from mklviz.views.look.styles import solver_styles
@@ -26,14 +27,15 @@ class CurveCard(ScriptedComponent):
     """Both runs, whose start and level are dragged; the browser solves them."""
 
     pair = param.Dict(default={}, doc="The problem, and the names of its kernels")
-    figure = param.String(default=CURVE_FIGURE[CURVE_FIGURE.index("<figure") :], doc="The figure, without a question")
+    figure = param.String(default="", doc="The figure, without a question")
     solver = param.String(default=SOLVER, doc="The solvers, for a worker")
 
     _esm = TRIANGLE_SCRIPT + CURVE_SCRIPT + beside(__file__, "curve_card.js")
     _stylesheets: ClassVar[list[str]] = [TRIANGLE_STYLE, CURVE_STYLE]
 
     def __init__(self, **settings: Any) -> None:
-        super().__init__(visible=False, sizing_mode="stretch_width", **settings)
+        figure = curve_figure(page_language(), asks=False)
+        super().__init__(visible=False, sizing_mode="stretch_width", figure=figure, **settings)
         self._race: Race | None = None
 
     def show(self, race: Race | None, theme: Theme) -> None:

@@ -88,7 +88,7 @@ def _rough_and_exact(runs: LessonRuns) -> dict[str, RunStyle]:
     roughest = max(descents, key=lambda key: descents[key], default="")
     styles = {key: runs.styles[key] for key in runs.traces}
     for key in descents:
-        svms = "rough SVMs" if key == roughest else "exact SVMs"
+        svms = runs.language("rough SVMs") if key == roughest else runs.language("exact SVMs")
         styles[key] = replace(styles[key], label=f"{styles[key].label}, {svms}", marker="")
     return styles
 
@@ -113,7 +113,8 @@ def digits(runs: LessonRuns) -> Picture:
     trace, style = runs.traces.get("newton"), runs.styles.get("newton")
     right = [] if trace is None else [max(-math.log10(gap), 0.0) for gap in trace.gap.tolist() if gap > 0.0]
     colour = runs.theme.accent if style is None else style.colour
-    bars = [NamedBar(f"step {t}", value, f"{value:.1f}", colour) for t, value in enumerate(right)]
+    told = [runs.language("step {k}", k=t) for t in range(len(right))]
+    bars = [NamedBar(*bar, runs.language.number(f"{bar[1]:.1f}"), colour) for bar in zip(told, right, strict=True)]
     table = {**_gap_tables(runs), "digits": bar_table(bars[-MOST_BARS:])}
     counts = bar_chart("digits", "Newton: digits that are right", runs.theme)
     names = [] if style is None else [Named("gap-newton", "gap", style.label, style.colour)]
@@ -144,7 +145,7 @@ def strips(runs: LessonRuns) -> Picture:
 
 
 def _strip_chart(key: str, runs: LessonRuns) -> Chart:
-    size, tips = 7.0 * runs.theme.scale, (("", "@kernel"), ("largest weight", "@weight{0 %}"))
+    size, tips = 7.0 * runs.theme.scale, (("", "@kernel"), (runs.language("largest weight"), "@weight{0 %}"))
     marks = [
         LineMark("all-steps", "step", "weight"),  # one scale beside each other
         LineMark(f"strip-{key}", "step", "weight", runs.theme.axis, width=1.0),
@@ -152,7 +153,7 @@ def _strip_chart(key: str, runs: LessonRuns) -> Chart:
     ]
     name = runs.styles[key].label
     y = Axis(start=0.0, numbers="percent")
-    return Chart(f"strip-{key}", f"{name}: largest weight", STEP, y, marks)
+    return Chart(f"strip-{key}", runs.language("{name}: largest weight", name=name), STEP, y, marks)
 
 
 def _strip(trace: Trace, colours: Mapping[int, str], other: str) -> Table:
@@ -186,7 +187,7 @@ def accuracy(runs: LessonRuns) -> Picture:
         "best": {"step": [steps[t] for t in best], "share": [shares[t] for t in best]},
         "room": {"step": steps[:1], "share": [max(shares) + ABOVE * (max(shares) - min(shares)) for _ in steps[:1]]},
     }
-    names = [Named("best", "share", f"best: step {steps[t]}", theme.text) for t in best]
+    names = [Named("best", "share", runs.language("best: step {k}", k=steps[t]), theme.text) for t in best]
     colour = theme.accent if trace is None else runs.styles["level"].colour
     line = LineMark("fall", "step", "objective", colour, width=2.4 * theme.scale)
     right = [
@@ -219,7 +220,7 @@ def certificate(runs: LessonRuns) -> Picture:
     colours = theme.muted, theme.muted, theme.accent
     # nothing is proved yet while the race goes on
     proved = zip(evidence["name"], evidence["gap"], colours, strict=False)
-    bars = [NamedBar(name, gap, share_text(gap), colour) for name, gap, colour in proved]
+    bars = [NamedBar(name, gap, runs.language.number(share_text(gap)), colour) for name, gap, colour in proved]
     tables: dict[str, Table] = {"proved": bar_table(bars)}
     tables |= {f"gap-{key}": _own_and_proved(trace) for key, trace in runs.traces.items()}
     lines = [run_line(f"gap-{key}", "solves", "gap", runs.styles[key], theme) for key in runs.traces]
@@ -228,9 +229,10 @@ def certificate(runs: LessonRuns) -> Picture:
         table, colour = f"gap-{key}", runs.styles[key].colour
         if trace.options.get("first") == "corner":
             lines.insert(0, _thin(run_line(table, "solves", "own", runs.styles[key], theme), theme))
-            names += [Named(table, "gap", "averages", colour), Named(table, "own", "each SVM alone", theme.muted)]
+            both, alone = runs.language("averages"), runs.language("each SVM alone")
+            names += [Named(table, "gap", both, colour), Named(table, "own", alone, theme.muted)]
         else:
-            names.append(Named(table, "gap", "equal start", colour))
+            names.append(Named(table, "gap", runs.language("equal start"), colour))
     tables["room"] = _room("solves", "own", tables)
     answer = bar_chart("proved", "Gap proved after the first step", theme)
     chart = Chart("lesson-gap", "Duality gap", SOLVES, PERCENT, [*lines, LineMark("room", "solves", "own")])
@@ -276,8 +278,9 @@ def passes(runs: LessonRuns) -> Picture:
     picture = with_names(picture, chart.name, names, theme)
     for key in played:
         table, colour = f"steps-{key}", styles[key].colour
-        both = Named(table, "average", "average of all", colour), Named(table, "last", "last step", theme.muted)
-        picture = with_names(picture, table, both, theme)
+        average = Named(table, "average", runs.language("average of all"), colour)
+        last = Named(table, "last", runs.language("last step"), theme.muted)
+        picture = with_names(picture, table, (average, last), theme)
     return picture
 
 
@@ -287,7 +290,8 @@ def _steps_chart(key: str, runs: LessonRuns) -> Chart:
     average = run_line(f"steps-{key}", "passes", "average", style, theme)
     last = _thin(replace(average, y="last"), theme)
     times = runs.traces[key].options["balance"]
-    title = "Usual steps" if times == 1.0 else f"Steps in the weights {times:g} times as long"
+    longer = runs.language("Steps in the weights {times:g} times as long", times=times)
+    title = "Usual steps" if times == 1.0 else longer
     marks = [last, average, LineMark(f"room-{key}", "passes", "last")]
     return Chart(f"steps-{key}", title, PASSES, PERCENT, marks)
 

@@ -44,7 +44,7 @@ const playCurve = (page, { problem, names }, solver, first = "square") => {
   const state = { name: "square", start: 0.125, lambda: 0.9 }, MOST = 0.95  // of λ
   let curve = null, found = null, lambda = null, step = 0, goal = 0, playing = false, last = 0, dragged = false, asking = find(".ask") !== null
 
-  const number = (value, digits) => value.toLocaleString("en-US", { maximumFractionDigits: digits }).replace(/^-0$/, "0").replace("-", "−")
+  const number = (value, digits) => inLanguage(value.toLocaleString("en-US", { maximumFractionDigits: digits })).replace(/^-0$/, "0").replace("-", "−")
   const range = () => Math.max(...curve.heights) - Math.min(...curve.heights)
   const told = (value) => number(value, Math.abs(value) < 10 ? 2 : Math.abs(value) < 100 ? 1 : 0)
   const x = (share) => curve.ends[0] + share * (curve.ends[1] - curve.ends[0])
@@ -67,7 +67,7 @@ const playCurve = (page, { problem, names }, solver, first = "square") => {
     }
     const moves = { begin: () => { drag(); held = heights }, to: ({ y }) => to((y - held[0]) / (held[1] - held[0])), by: (along, up) => to(state.lambda + along + up) }
     const within = { x: -KNOB * (RIGHT - LEFT), y: -16, width: RIGHT - LEFT, height: 32 }  // all along the line
-    const made = svgHandle(svg, "Level, by λ: arrow keys move it", moves, "drag the level", within)
+    const made = svgHandle(svg, tr("Level, by λ: arrow keys move it"), moves, tr("drag the level"), within)
     made.handle.setAttribute("aria-valuemax", 100 * MOST)
     return made
   }
@@ -77,7 +77,7 @@ const playCurve = (page, { problem, names }, solver, first = "square") => {
     svgPart("rect", { x: LEFT, y: TOP - 6, width: RIGHT - LEFT, height: FOOT - TOP + 12 }, box)
     const ground = svgPart("g", {}, svg), inside = svgPart("g", { "clip-path": `url(#one-${key})` }, svg), over = svgPart("g", {}, svg)
     const level = key === "level" ? levelHandle(svg) : null
-    const { handle, words: hint } = svgHandle(svg, "Start of both: arrow keys move it", {
+    const { handle, words: hint } = svgHandle(svg, tr("Start of both: arrow keys move it"), {
       begin: drag,
       to: (point) => begin((point.x - LEFT) / (RIGHT - LEFT)),
       by: (along, up) => begin(state.start + along + up),
@@ -149,7 +149,7 @@ const playCurve = (page, { problem, names }, solver, first = "square") => {
     for (let k = places.length - 1, most = places.at(-1) - over; k >= 0; k--, most -= size + 2) places[k] = Math.min(places[k], most)
     labels.forEach(([name, value], k) => {
       const text = svgPart("text", { class: `label ${name}`, x: BESIDE + 10, y: places[k] + size / 3 }, layer)
-      text.textContent = `${name} ${told(name === "gap" ? best - bound : value)}`
+      text.textContent = `${tr(name)} ${told(name === "gap" ? best - bound : value)}`
     })
     svgPart("path", { class: "bracket", d: `M${BESIDE} ${labels[0][2]}h5V${labels.at(-1)[2]}h-5` }, layer)
   }
@@ -163,17 +163,18 @@ const playCurve = (page, { problem, names }, solver, first = "square") => {
     svgPart("path", { class: "trail", d: svgLine(trail) }, over)
     for (const [cx, cy] of trail) svgPart("circle", { class: "former", cx, cy, r: 3.5 }, over)
     const moved = path.slice(1, whole + 1).reduce((total, each, k) => total + Math.abs(x(each.share) - x(path[k].share)), 0)
-    for (const [words, y] of [["x", FOOT + 24], [`moved ${number(moved, 1)}`, (high + low) / 2]]) {
+    for (const [words, y] of [["x", FOOT + 24], [tr("moved {much}", { much: number(moved, 1) }), (high + low) / 2]]) {
       svgPart("text", { class: "tick", x: RIGHT + 20, y }, over).textContent = words
     }
   }
-  const said = (key, path, t) => {
-    const here = path[t], next = path[t + 1], goes = next && where(next.share).replaceAll(" ", "\u00a0")
-    if (!next) return `Step ${t}: done. Nowhere is the curve more than ${told(here.best - here.bound)} below ${told(here.best)}, the best found.`
+  const said = (key, path, k) => {
+    const here = path[k], next = path[k + 1], goes = next && where(next.share).replaceAll(" ", "\u00a0")
+    if (!next) return tr("Step {k}: done. Nowhere is the curve more than {gap} below {best}, the best found.", { k, gap: told(here.best - here.bound), best: told(here.best) })
     if (asking) return ""
-    if (key === "level") return `Step ${t}: the level is ${number(100 * lambda, 0)} % of the way from bound to best. Level goes to the nearest point below it: ${goes}.`
-    const before = t ? `the cuts promised ${told(path[t - 1].bound)} here, but the curve is at ${told(here.height)}.` : "the tangent at the start is the first cut."
-    return `Step ${t}: ${before} SILP goes where its cuts are lowest: ${goes}.`
+    if (key === "level") return tr("Step {k}: the level is {part} % of the way from bound to best. Level goes to the nearest point below it: {goes}.", { k, part: number(100 * lambda, 0), goes })
+    if (!k) return tr("Step 0: the tangent at the start is the first cut. SILP goes where its cuts are lowest: {goes}.", { goes })
+    const values = { k, promised: told(path[k - 1].bound), height: told(here.height), goes }
+    return tr("Step {k}: the cuts promised {promised} here, but the curve is at {height}. SILP goes where its cuts are lowest: {goes}.", values)
   }
 
   // -- steps
@@ -184,7 +185,7 @@ const playCurve = (page, { problem, names }, solver, first = "square") => {
     draw()
     back.disabled = goal <= 0
     forth.disabled = goal >= longest()
-    play.textContent = playing ? "Pause" : "Play"
+    play.textContent = playing ? tr("Pause") : tr("Play")
   }
   const go = (to) => {
     if (!found) return
@@ -236,7 +237,7 @@ const playCurve = (page, { problem, names }, solver, first = "square") => {
   const choose = (name) => {
     tell()
     for (const choice of choices) choice.setAttribute("aria-pressed", choice.dataset.curve === name)
-    find(".of").textContent = name === "data" ? `x is the weight of the kernel on ${names[0]}, 1 − x of that on ${names[1]}. The curve is the objective of the SVM.` : ""
+    find(".of").textContent = name === "data" ? tr("x is the weight of the kernel on {one}, 1 − x of that on {other}. The curve is the objective of the SVM.", { one: tr(names[0]), other: tr(names[1]) }) : ""
     state.name = name
     step = goal = 0
     begin(state.start)
@@ -244,7 +245,7 @@ const playCurve = (page, { problem, names }, solver, first = "square") => {
   for (const choice of choices) choice.addEventListener("click", () => choose(choice.dataset.curve))
   for (const guess of guesses) guess.addEventListener("click", () => {
     guess.setAttribute("aria-pressed", true)
-    tell(`You said ${guess.textContent}. It was ${where(found[0][1].share)}, the lowest point of the only cut.`)
+    tell(tr("You said {guess}. It was {right}, the lowest point of the only cut.", { guess: guess.textContent, right: where(found[0][1].share) }))
     show()
   })
   back.addEventListener("click", () => go(goal - 1))

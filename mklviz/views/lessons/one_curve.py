@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from mklviz.kernels import Gaussian
+from mklviz.language import ENGLISH, Language
 from mklviz.recipe import KernelChoice
 from mklviz.scenarios import load_scenario
 from mklviz.typing import Array
@@ -24,22 +25,28 @@ from mklviz.views.host.solved_paths import problem_data
 from mklviz.views.look.palette import Theme
 
 __all__ = [
-    "CURVE_FIGURE",
     "CURVE_IN_SHORT",
     "CURVE_SCRIPT",
     "CURVE_STYLE",
     "CURVE_TITLE",
+    "curve_figure",
     "curve_thumbnail",
     "two_kernels",
 ]
 
 CURVE_TITLE = "Where does the next step go?"
 CURVE_IN_SHORT = "One curve, its cuts, a bound and a level."
-CURVE_FIGURE, CURVE_SCRIPT, CURVE_STYLE = (
+_FIGURE, CURVE_SCRIPT, CURVE_STYLE = (
     beside(__file__, name) for name in ("one_curve.html", "one_curve.js", "one_curve.css")
 )
 """Script and style stand behind those of the triangle."""
 _FEATURES = {1: "sex", 2: "chest pain"}  # of Heart, with few values: a page carries their kernels in 2 kB
+
+
+def curve_figure(language: Language = ENGLISH, asks: bool = True) -> str:
+    """Return the curve in HTML, with its question; or without, where a race has two kernels of its own."""
+    alone = _FIGURE[_FIGURE.index("<figure") :].replace("[[two kernels of Heart]]", "[[these two kernels]]")
+    return language.marked(_FIGURE if asks else alone)
 
 
 @cache

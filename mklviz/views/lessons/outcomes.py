@@ -51,7 +51,7 @@ def few_kernels(runs: LessonRuns) -> Picture:
     """Show how few of all kernels have weight, and the weights of these."""
     best = best_of(runs.traces.values()).best
     counts = [("all kernels", len(best.weights), runs.theme.axis), ("with weight", best.active, runs.theme.accent)]
-    bars = [NamedBar(name, float(count), f"{count:,}", colour) for name, count, colour in counts]
+    bars = [NamedBar(name, float(count), runs.language.number(f"{count:,}"), colour) for name, count, colour in counts]
     weights = np.sort(best.weights)[::-1][: best.active].tolist()
     line = LineMark("weights", "rank", "weight", runs.theme.accent, width=2.4 * runs.theme.scale)
     falls = Chart("weights", "Their weights, largest first", Axis("rank", whole=True), Axis(start=0.0), [line])
@@ -75,7 +75,7 @@ def sparse_or_dense(runs: LessonRuns) -> Picture:
     falls = Chart("falls", "Weights, largest first", x, y, lines)
     tables = {**ranked, "counts": bar_table(bars)}
     picture = Picture([[bar_chart("counts", "Kernels with weight", theme), falls]], tables)
-    return with_names(picture, "falls", [Named(name, "weight", name, c) for name, _, c in kinds], theme)
+    return with_names(picture, "falls", [Named(name, "weight", runs.language(name), c) for name, _, c in kinds], theme)
 
 
 def _ranked(weights: Array) -> dict[str, list[float]]:
@@ -106,7 +106,7 @@ def machines(runs: LessonRuns) -> Picture:
     words: Table = {
         "name": [names[i] for i, _ in wide],
         "x": [float(ends[i, k] - shares[i, k] / 2.0) for i, k in wide],
-        "text": [f"kernel {k + 1}" for _, k in wide],
+        "text": [runs.language("kernel {k}", k=k + 1) for _, k in wide],
     }
     table: dict[str, list[Any]] = {"name": names, **columns}
     return Picture([[chart]], {"shares": table, "written": words})
@@ -129,7 +129,8 @@ def valley(runs: LessonRuns) -> Picture:
         LineMark(f"way-{name}", "place", "objective", colours.get(name, theme.muted), width=thick, label=name)
         for name in ways
     ]
-    names = [Named(f"way-{name}", "objective", f"… {name}", theme.muted) for name in ways if name not in colours]
+    began = [name for name in ways if name not in colours]
+    names = [Named(f"way-{name}", "objective", f"… {runs.language(name)}", theme.muted) for name in began]
     flat = [name for name in ways if name in colours]
     if flat:
         names.append(Named(f"way-{flat[0]}", "objective", f"… {', '.join(flat)}", theme.text))
@@ -154,7 +155,7 @@ def hill(runs: LessonRuns) -> Picture:
     places = zip(ends.get("place", []), ends.get("objective", []), ends.get("name", []), strict=True)
     written = [(x, y, "usual start" if name == "SPG" else name.removeprefix("SPG, ")) for x, y, name in places]
     names = [CurveName(x, y, name, theme.text) for x, y, name in written]
-    values = [CurveName(x, y, f"{y:.3f}", theme.text) for x, y, _ in written]
+    values = [CurveName(x, y, runs.language.number(f"{y:.3f}"), theme.text) for x, y, _ in written]
     marks = [
         LineMark("way", "place", "objective", theme.accent, width=2.4 * theme.scale),
         PointMark("ends", "place", "objective", theme.card, fill=colour, size=13.0 * theme.scale),

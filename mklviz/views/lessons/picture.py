@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mklviz.contract import Array
+from mklviz.language import ENGLISH, Language
 from mklviz.problem import Problem
 from mklviz.record import Trace
 from mklviz.scenarios import Evidence
@@ -50,6 +51,7 @@ class LessonRuns:
     theme: Theme
     before: KernelSlots | None = None  # which kernels have a colour in the recording of the lesson
     problem: Problem | None = None  # once the race on it has ended
+    language: Language = ENGLISH
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,10 @@ class NamedBar:
 def run_bars(runs: LessonRuns, values: Mapping[str, float], written: str = ",.0f") -> list[NamedBar]:
     """Return a bar for each run of which there is a value, which is `written` in that format behind it."""
     looks = {key: runs.styles[key] for key in values}
-    return [NamedBar(looks[key].label, float(n), format(n, written), looks[key].colour) for key, n in values.items()]
+    return [
+        NamedBar(looks[key].label, float(n), runs.language.number(format(n, written)), looks[key].colour)
+        for key, n in values.items()
+    ]
 
 
 def bar_chart(name: str, title: str, theme: Theme) -> Chart:

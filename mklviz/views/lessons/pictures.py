@@ -11,6 +11,7 @@ import numpy as np
 
 from mklviz.analysis.curves import best_of
 from mklviz.analysis.weight_map import CORNERS, MapPoint, Mesh, slice_through
+from mklviz.language import ENGLISH, Language
 from mklviz.record import Trace
 from mklviz.record.bundle import recorded_evidence, recording
 from mklviz.scenarios import Scenario, load_scenario
@@ -50,7 +51,7 @@ def triangle(runs: LessonRuns) -> Picture:
     }
     tables["numbers"] = {name: [] for name in tables["numbers"]}  # they stand in the tab Geometry
     solvers = {key: solver for key, trace in runs.traces.items() if (solver := solver_of(trace))}
-    map_, names = slice_through(best.best.weights, (0, 1, 2)), kernel_titles(runs.traces)
+    map_, names = slice_through(best.best.weights, (0, 1, 2)), [*map(runs.language, kernel_titles(runs.traces))]
     looks = {key: (style.label, style.colour) for key, style in runs.styles.items()}
     problem = runs.problem if len(solvers) == len(paths) else None
     alone = problem is not None and solves_alone(problem, solvers)
@@ -107,7 +108,23 @@ PICTURES: Mapping[str, PictureMaker] = {
 
 def picture_of(scenario: Scenario, runs: LessonRuns) -> Picture:
     """Return the picture that a lesson names; the usual one for an unknown name."""
-    return PICTURES.get(scenario.picture, curves.gap)(runs)
+    picture = PICTURES.get(scenario.picture, curves.gap)(runs)
+    return picture if runs.language is ENGLISH else _said_in(runs.language, picture)
+
+
+def _said_in(language: Language, picture: Picture) -> Picture:
+    """Return a picture with its titles, notes, axes and names in a language."""
+
+    def said(chart: Chart) -> Chart:
+        x, y = (
+            replace(axis, label=language(axis.label), names=tuple(map(language, axis.names)), locale=language.code)
+            for axis in (chart.x, chart.y)
+        )
+        return replace(chart, title=language(chart.title), note=language(chart.note), x=x, y=y)
+
+    named = {key: {"name": [*map(language, table["name"])]} for key, table in picture.tables.items() if "name" in table}
+    tables = {key: {**table, **named.get(key, {})} for key, table in picture.tables.items()}
+    return replace(picture, rows=[[said(chart) for chart in row] for row in picture.rows], tables=tables)
 
 
 @cache
@@ -160,10 +177,10 @@ def small_picture(title: str, picture: Picture, theme: Theme) -> str:
     return drawing([([_small(picture.charts[0])], HEIGHT)], picture.tables, label, theme, WIDTH)
 
 
-def recorded_picture(scenario: str, theme: Theme) -> Picture | None:
+def recorded_picture(scenario: str, theme: Theme, language: Language = ENGLISH) -> Picture | None:
     """Return the picture of a lesson from its recording; None where the package has none."""
     runs = recorded_runs(scenario, theme)
-    return None if runs is None else picture_of(load_scenario(scenario), runs)
+    return None if runs is None else picture_of(load_scenario(scenario), replace(runs, language=language))
 
 
 def recorded_runs(scenario: str, theme: Theme) -> LessonRuns | None:

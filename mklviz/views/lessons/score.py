@@ -9,6 +9,7 @@ from typing import Any
 
 import param
 
+from mklviz.language import ENGLISH, Language
 from mklviz.scenarios import Scenario, scenarios
 from mklviz.views.form import Button, FormRow
 from mklviz.views.host.beside import beside
@@ -74,18 +75,18 @@ class LessonScore:
     where lessons were done; `summary` below the stage once all lessons are done; `done`: the guesses.
     """
 
-    def __init__(self, choose: Callable[[str], Any] | None) -> None:
+    def __init__(self, choose: Callable[[str], Any] | None, language: Language = ENGLISH) -> None:
         self.done: Guesses = {}
-        self._choose, self._next = choose, ""
+        self._choose, self._next, self._language = choose, "", language
         self._panel: LessonPanel | None = None
         self._forgotten = ""  # the lesson whose answer was on the page when everything was forgotten
         self.storage = KeptGuesses(_lessons(), self._recall)
         self.count = note()
-        self.next = Button(self._go_on, label="Next lesson", variant="outlined", visible=False)
-        self.forget = Button(self._clear, label="Forget", variant="text", description=_FORGET)
+        self.next = Button(self._go_on, label=language("Next lesson"), variant="outlined", visible=False)
+        self.forget = Button(self._clear, label=language("Forget"), variant="text", description=language(_FORGET))
         self.line = FormRow(self.count, self.next, self.forget, wrap=True, visible=False)
         self._table = cards.html()
-        self.summary = cards.card(cards.html(cards.title("All lessons are done")), self._table, visible=False)
+        self.summary = cards.card(cards.html(cards.title(language("All lessons are done"))), self._table, visible=False)
 
     @property
     def right(self) -> int:
@@ -124,20 +125,25 @@ class LessonScore:
         after = after[after.index(panel.scenario.name) + 1 :] if panel.scenario.name in lessons else after
         self._next = next((name for name in after if name not in self.done), "")
         guesses = sum(guess is not None for guess, _ in self.done.values())
-        right = f"; {self.right} of {guesses} {'guess' if guesses == 1 else 'guesses'} right" if guesses else ""
-        say(self.count, f"Lessons 2 to {len(lessons) + 1}: {len(self.done)} done{right}.")  # the first has no race
+        # the first has no race
+        told = self._language("Lessons 2 to {last}: {done} done", last=len(lessons) + 1, done=len(self.done))
+        if guesses:
+            told += self._language.several(
+                "; {right} of {n} guess right", "; {right} of {n} guesses right", guesses, right=self.right
+            )
+        say(self.count, f"{told}.")
         self.next.visible = bool(answered and self._choose and self._next)
         self.forget.visible = bool(self.done)
         self.line.visible = answered or bool(self.done)
         self._sum_up(lessons)
 
     def _sum_up(self, lessons: dict[str, Scenario]) -> None:
-        self.summary.visible = all(name in self.done for name in lessons)
+        language, self.summary.visible = self._language, all(name in self.done for name in lessons)
         if self.summary.visible:
-            rows = (_row(lesson.title, *self.done[name]) for name, lesson in lessons.items())
-            head = "<tr><th>Lesson</th><th>You said</th><th>It was</th></tr>"
+            rows = (_row(lesson.title, *self.done[name], language) for name, lesson in lessons.items())
+            head = language.marked("<tr><th>[[Lesson]]</th><th>[[You said]]</th><th>[[It was]]</th></tr>")
             table = f'<table class="results milestones"><thead>{head}</thead><tbody>{"".join(rows)}</tbody></table>'
-            words = f"You guessed {self.right} of {len(lessons)} right."
+            words = language("You guessed {right} of {n} right.", right=self.right, n=len(lessons))
             self._table.object = f'<p class="why">{words}</p><div class="scroll">{table}</div>'
 
     def _go_on(self, *_: Any) -> None:
@@ -149,6 +155,6 @@ def _lessons() -> dict[str, Scenario]:
     return {name: each for name, each in scenarios().items() if each.question is not None}
 
 
-def _row(title: str, guess: str | None, right: str) -> str:
-    shown = "–" if guess is None else f"{guess} {'✓' if guess == right else '✕'}"
-    return f"<tr><th>{escape(title)}</th><td>{escape(shown)}</td><td>{escape(right)}</td></tr>"
+def _row(title: str, guess: str | None, right: str, language: Language) -> str:
+    shown = "–" if guess is None else f"{language(guess)} {'✓' if guess == right else '✕'}"
+    return f"<tr><th>{escape(language(title))}</th><td>{escape(shown)}</td><td>{escape(language(right))}</td></tr>"

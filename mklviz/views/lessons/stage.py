@@ -7,6 +7,7 @@ drawn by the usual picture, and the question steps back until the set-up is put 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from html import escape
 from itertools import chain
 from time import monotonic
@@ -14,6 +15,7 @@ from typing import Any
 
 import panel as pn
 
+from mklviz.language import ENGLISH, Language
 from mklviz.record.bundle import recorded_evidence, recording
 from mklviz.scenarios import Evidence
 from mklviz.views.chart.bokeh_figure import ChartFigure
@@ -23,7 +25,6 @@ from mklviz.views.form import Button, Form, FormRow
 from mklviz.views.host.beside import beside
 from mklviz.views.host.components import DragHandle, PlotPane
 from mklviz.views.host.frames import FigureSync
-from mklviz.views.lessons.curves import gap
 from mklviz.views.lessons.picture import LessonRuns, Picture
 from mklviz.views.lessons.pictures import picture_of, recorded_picture
 from mklviz.views.lessons.score import LessonScore
@@ -41,7 +42,6 @@ EVERY = 0.25  # seconds between pictures of a race that goes on
 CHANGED = "You changed this lesson's set-up, so its question waits."
 GUESS = "Guess: a recorded race plays here at once, and Run lesson brings your own."
 GUESS_FOLLOWING = "Guess: a recorded race plays here at once."
-COMES = "Appears when the race has ended"
 LATER = "This picture is computed from the result: it appears when the race has ended."
 SEEN = {  # which race is drawn: the word for it, its look, and what it means
     "recorded": ("recorded", "settles", "A recording. Run lesson brings your own race."),
@@ -68,26 +68,26 @@ class LessonStage(cards.Rooted):
     def __init__(self, session: Session, panel: LessonPanel, commands: Mapping[str, Callable[..., Any]]) -> None:
         super().__init__()
         self._session, self.panel = session, panel
+        language = self._language = panel.page_language
         self._drawn_at = 0.0
         self._drawn: tuple[Any, ...] = ()
         self._playback: Playback | None = None  # of the lesson's recording, from the guess to the first points
         self._awaited, self.progress = False, ""
-        self.run = Button(commands.get("run"), label="▶ Run lesson", variant="contained")
-        self.full_speed = Button(commands.get("full_speed"), label="Skip to the end", visible=False)
-        self.stop = Button(commands.get("stop"), label="Stop", visible=False)
-        self.close = Button(self._close, label="Close", variant="text", visible=bool(commands))
-        self.changed = FormRow(
-            note(CHANGED, visible=True), Button(commands.get("restore"), label="Restore settings"), visible=False
-        )
+        self.run = Button(commands.get("run"), label=language("▶ Run lesson"), variant="contained")
+        self.full_speed = Button(commands.get("full_speed"), label=language("Skip to the end"), visible=False)
+        self.stop = Button(commands.get("stop"), label=language("Stop"), visible=False)
+        self.close = Button(self._close, label=language("Close"), variant="text", visible=bool(commands))
+        restore = Button(commands.get("restore"), label=language("Restore settings"))
+        self.changed = FormRow(note(language(CHANGED), visible=True), restore, visible=False)
         self.run.visible = bool(commands)
         self._usable = _USABLE if commands else {}
-        self.score = LessonScore(commands.get("choose"))
+        self.score = LessonScore(commands.get("choose"), language)
         sheet = beside(__file__, "stage.css")
         row = FormRow(panel.guess, self.run, self.full_speed, self.stop, self.close, wrap=True)
         self.question = Form(row, self.changed, stylesheets=[sheet])
         self.answer = Form(panel.words, self.score.line, stylesheets=[sheet], css_classes=["answer"])
         self.reasons = Form(panel.reasons, stylesheets=[sheet], css_classes=["reasons"], visible=False)
-        self.picture = PictureView()
+        self.picture = PictureView(language)
         parts = self.picture.root, self.answer, self.reasons
         look: dict[str, Any] = {"stylesheets": [sheet], "css_classes": ["stage"]}
         self.below = pn.Column(*parts, **look, sizing_mode="stretch_width", margin=0)
@@ -114,6 +114,7 @@ class LessonStage(cards.Rooted):
             button.visible = name in usable
         self.close.visible = "run" in usable  # the others have its room
         label = "▶ Run as changed" if changed else "▶ Run again" if state == "finished" else "▶ Run lesson"
+        label = self._language(label)
         self.run.param.update(disabled=blocked or "run" not in usable, label=label)  # it stays, and keeps the focus
         self.changed.visible = changed
         self.panel.guess.visible = not (changed and self._foreign)
@@ -136,7 +137,8 @@ class LessonStage(cards.Rooted):
         self._play(now)
         traces = session.traces if self._playback is None else self._playback.drawn.traces
         steps = sum(map(len, traces.values()))
-        self.heading.object = f'<h2 class="unseen">Lesson: {escape(self.panel.scenario.title)}</h2>'
+        title = self._language("Lesson: {title}", title=self._language(self.panel.scenario.title))
+        self.heading.object = f'<h2 class="unseen">{escape(title)}</h2>'
         ended = session.race is not None and session.race.finished
         drawn = self.panel.scenario, session.race, session.theme, session.lesson_result
         state = (*drawn, steps, self.progress, ended)
@@ -166,30 +168,31 @@ class LessonStage(cards.Rooted):
         self.below.css_classes, self.question.css_classes = ["stage", *projected], projected
         runs, live = self._runs(), self._playback is None
         if not runs.traces:
-            before = recorded_picture(scenario.name, theme)
+            before = recorded_picture(scenario.name, theme, self._language)
             picture = Picture([], {}) if before is None else before
             nothing = Picture(picture.rows, emptied(picture.tables))
             asks = GUESS_FOLLOWING if self._session.follows else GUESS
             guess = "" if before is None or self.changed.visible else asks
-            return self.picture.show(nothing, theme, self.progress or guess)
-        picture = gap(runs) if self._foreign and live else picture_of(scenario, runs)
+            return self.picture.show(nothing, theme, self.progress or self._language(guess))
+        picture = picture_of(replace(scenario, picture="gap") if self._foreign and live else scenario, runs)
         later = "" if _filled(picture.tables) else LATER
         led = ("live", "recorded") if not self._session.follows else ("followed", "waiting")
         seen = led[0] if live else led[1]
-        return self.picture.show(picture, theme, later, seen, self.progress)
+        return self.picture.show(picture, theme, self._language(later), seen, self.progress)
 
     def _runs(self) -> LessonRuns:
         session, name = self._session, self.panel.scenario.name
         before = race_slots(recording(name).values())
         if self._playback is not None:
             traces, evidence = self._playback.drawn.traces, recorded_evidence(name)
-            return LessonRuns(traces, run_styles(traces, session.theme), evidence, session.theme, before)
+            styles = run_styles(traces, session.theme)
+            return LessonRuns(traces, styles, evidence, session.theme, before, None, self._language)
         traces = {key: trace for key, trace in session.traces.items() if len(trace) and trace.origin is None}
         styles = {} if session.race is None else race_styles(session.race, session.theme)
         race = session.race
         problem = race.problem if race is not None and race.finished and not race.missing else None
         mine = {key: styles[key] for key in traces}
-        return LessonRuns(traces, mine, self._evidence(), session.theme, before, problem)
+        return LessonRuns(traces, mine, self._evidence(), session.theme, before, problem, self._language)
 
     def _evidence(self) -> Evidence:
         result = self._session.lesson_result
@@ -209,12 +212,13 @@ _ACROSS = "auto-fit, minmax(min(260px * var(--mk-scale, 1), 100%), 1fr)"
 class PictureView(cards.Rooted):
     """Charts in rows, and what their curves are; words stand over them where there is nothing to be drawn yet."""
 
-    def __init__(self) -> None:
+    def __init__(self, language: Language = ENGLISH) -> None:
         super().__init__()
+        self._language = language
         self.figures: list[ChartFigure] = []
         self.headings: list[Any] = []
         self._theme: Theme | None = None
-        self.handle = DragHandle(label="Start of the paths", hint="Drag the start")
+        self.handle = DragHandle(label=language("Start of the paths"), hint=language("Drag the start"))
         self.head, self.cover, self._kernels = cards.html(), cards.html(height=0, styles=_OVER), cards.html()
         self._rows, self.sync = pn.Column(sizing_mode="stretch_width", margin=0), FigureSync()
         parts = self.head, self._rows, self._kernels, self.sync.frames.heartbeat
@@ -242,9 +246,10 @@ class PictureView(cards.Rooted):
                 for figure in self.figures:
                     figure.show(_own(figure.chart, picture.tables))
         for figure, heading in zip(self.figures, self.headings, strict=True):
-            heading.object = _heading(figure.chart, bool(waiting) or _filled(_own(figure.chart, picture.tables)))
+            filled = bool(waiting) or _filled(_own(figure.chart, picture.tables))
+            heading.object = self._heading(figure.chart, filled)
         self._offer_start(picture)
-        self.head.object = _header(seen, progress) + (cards.legend(picture.legend) if picture.legend else "")
+        self.head.object = self._header(seen, progress) + (cards.legend(picture.legend) if picture.legend else "")
         named = kernel_legend(picture.kernels, theme)
         self._kernels.object = f'<span class="legend">{named}</span>' if named else ""
         self.cover.object = f'<p class="guess">{escape(waiting)}</p>' if waiting else ""
@@ -282,19 +287,18 @@ class PictureView(cards.Rooted):
         words = [self.cover] if figure is self.figures[0] else []
         return pn.Column(heading, *words, pane, *over, sizing_mode="stretch_width", margin=0)
 
+    def _header(self, seen: str, progress: str) -> str:
+        """Return as HTML which race is drawn."""
+        word, look, meaning = SEEN.get(seen, ("", "", ""))
+        word, meaning = self._language(word), self._language(meaning)
+        pill = f'<b class="pill {look}" title="{meaning}">{word}</b> ' if seen else "&nbsp;"
+        sentence = f'<span style="display: var(--mk-detail, inline)">{meaning}</span>'
+        return f'<span class="why">{pill}{escape(progress) or sentence}</span> '
 
-def _header(seen: str, progress: str) -> str:
-    """Return as HTML which race is drawn."""
-    word, look, meaning = SEEN.get(seen, ("", "", ""))
-    pill = f'<b class="pill {look}" title="{meaning}">{word}</b> ' if seen else "&nbsp;"
-    sentence = f'<span style="display: var(--mk-detail, inline)">{meaning}</span>'
-    return f'<span class="why">{pill}{escape(progress) or sentence}</span> '
-
-
-def _heading(chart: Chart, filled: bool) -> str:
-    """Return the title of a chart as HTML, with its note, or why nothing is drawn."""
-    note = chart.note if filled else COMES
-    return cards.title(chart.title, beside=f'<span class="why">{escape(note)}</span>' if note else "")
+    def _heading(self, chart: Chart, filled: bool) -> str:
+        """Return the title of a chart as HTML, with its note, or why nothing is drawn."""
+        note = chart.note if filled else self._language("Appears when the race has ended")
+        return cards.title(chart.title, beside=f'<span class="why">{escape(note)}</span>' if note else "")
 
 
 def _filled(tables: Tables) -> bool:

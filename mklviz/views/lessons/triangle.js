@@ -8,7 +8,7 @@ const svgPart = (tag, properties = {}, parent = null) => {
 const svgLine = (points) => points.map(([x, y], k) => `${k ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("")
 // A handle that mouse, finger and arrow keys move. `begin`: before each drag; `to`: where the pointer is; `by`: along and up;
 // `within`: where it can be taken hold of.
-const svgHandle = (svg, label, { begin, to, by }, hint = "drag the start", within = { x: -32, y: -32, width: 64, height: 64 }) => {
+const svgHandle = (svg, label, { begin, to, by }, hint = tr("drag the start"), within = { x: -32, y: -32, width: 64, height: 64 }) => {
   const KEY = 0.02, TOWARDS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }
   const handle = svgPart("g", { class: "handle", role: "slider", tabindex: 0, "aria-label": label, "aria-valuemin": 0, "aria-valuemax": 100 }, svg)
   svgPart("circle", { class: "knob", r: 9 }, handle)
@@ -85,8 +85,9 @@ const playTriangle = (figure, data, solver) => {
   const play = find(".play"), status = find(".said")
   let step = 0, playing = false, last = 0
   const say = () => {
-    play.textContent = playing ? "Pause" : step >= longest() ? "Play again" : "Play"
-    status.textContent = recorded ? `${data.recorded}; ${playing ? "playing" : step >= longest() ? `${longest()} steps` : "paused"}` : ""
+    play.textContent = playing ? tr("Pause") : step >= longest() ? tr("Play again") : tr("Play")
+    const now = playing ? tr("playing") : step >= longest() ? tr("up to step {n}", { n: longest() }) : tr("paused")
+    status.textContent = recorded ? `${data.recorded}; ${now}` : ""
   }
   const frame = (now) => {
     if (!playing) return
@@ -114,7 +115,7 @@ const playTriangle = (figure, data, solver) => {
   const clear = find(".clear"), undo = find(".undo"), hint = find(".hint")
   const middle = [1 / 3, 1 / 3, 1 / 3]
   let begins = middle, former = [], turn = 0  // turned by undoing: answers to what was asked before come too late
-  const { handle, words } = svgHandle(layer.ownerSVGElement, "Start of the solvers: arrow keys move it", {
+  const { handle, words } = svgHandle(layer.ownerSVGElement, tr("Start of the solvers: arrow keys move it"), {
     begin: () => keep(),
     to: ({ x, y }) => {
       const third = (foot - y) / (side * Math.sqrt(0.75)), second = (x - left) / side - third / 2

@@ -16,6 +16,7 @@ import numpy as np
 from contourpy import FillType, contour_generator
 
 from mklviz.analysis.weight_map import Mesh
+from mklviz.language import ENGLISH, Language
 from mklviz.numbers import share_text
 from mklviz.problem import Problem
 from mklviz.record import Trace
@@ -33,7 +34,6 @@ TRIANGLE_STYLE = beside(__file__, "triangle.css")
 Heights = Sequence[Sequence[float]]  # the objective on the triangle, see `triangle_mesh`
 VIEW = "50 16 580 456"
 LEFT, FOOT, SIDE = 115.0, 436.0, 450.0
-_PROOF = "Each path ends with a proof: its best point lies at most {gap} above the lowest objective there is."
 BANDS = 12  # shades of the objective
 NAMES = (  # where those of the kernels stand, within the picture in large type as well
     (LEFT - 60, FOOT + 26, "start"),
@@ -43,7 +43,9 @@ NAMES = (  # where those of the kernels stand, within the picture in large type 
 CORNERS = np.array([[LEFT, FOOT], [LEFT + SIDE, FOOT], [LEFT + 0.5 * SIDE, FOOT - np.sqrt(0.75) * SIDE]])
 
 
-def triangle_figure(traces: Mapping[str, Trace], styles: Mapping[str, RunStyle], heights: Heights) -> str:
+def triangle_figure(
+    traces: Mapping[str, Trace], styles: Mapping[str, RunStyle], heights: Heights, language: Language = ENGLISH
+) -> str:
     """Return the figure that the script fills with the paths of runs."""
     *labels, last = (style.label for style in styles.values())
     legend = "".join(
@@ -51,21 +53,23 @@ def triangle_figure(traces: Mapping[str, Trace], styles: Mapping[str, RunStyle],
         f' stroke-dasharray="{DASHES[style.dash]}"/></svg>{escape(style.label)}</span>'
         for style in styles.values()
     )
-    names = f"{', '.join(labels)} and {last}" if labels else last
+    names = language("{some} and {last}", some=", ".join(labels), last=last) if labels else last
+    label = language("Paths of {names} over the mixes of three kernels", names=names)
     return (
-        f'<figure class="map" aria-label="{escape(f"Paths of {names} over the mixes of three kernels")}">'
+        f'<figure class="map" aria-label="{escape(label)}">'
         f'<div class="head"><div class="legend">{legend}</div><span class="said"></span>'
-        '<button type="button" class="play" hidden>Pause</button></div>'
-        f'{triangle_svg(kernel_titles(traces), heights)}<div class="under"><span class="hint">{_proof(traces)}</span>'
-        '<button type="button" class="undo" hidden>Undo</button>'
-        '<button type="button" class="clear" hidden>Clear old paths</button></div></figure>'
+        '<button type="button" class="play" hidden></button></div>'
+        f'{triangle_svg([*map(language, kernel_titles(traces))], heights, language)}<div class="under">'
+        f'<span class="hint">{_proof(traces, language)}</span>'
+        f'<button type="button" class="undo" hidden>{language("Undo")}</button>'
+        f'<button type="button" class="clear" hidden>{language("Clear old paths")}</button></div></figure>'
     )
 
 
 def triangle_data(
-    traces: Mapping[str, Trace], styles: Mapping[str, RunStyle], problem: Problem, recorded: str
+    traces: Mapping[str, Trace], styles: Mapping[str, RunStyle], problem: Problem, recorded: str, kernels: Sequence[str]
 ) -> dict[str, object]:
-    """Return what the script draws: paths, the best point, and the problem, to be solved from another start."""
+    """Return what the script draws: paths over `kernels`, the best point, and the problem, to be solved anew."""
     runs = [
         {"key": key, "solver": traces[key].solver, "label": style.label, "colour": style.colour}
         | {"dash": DASHES[style.dash]}
@@ -74,21 +78,23 @@ def triangle_data(
     best = min((trace.best for trace in traces.values()), key=lambda iterate: iterate.objective)
     paths = {key: [_shares(weights) for weights in trace.weights] for key, trace in traces.items()}
     return {
-        **{"left": LEFT, "foot": FOOT, "side": SIDE, "kernels": kernel_titles(traces), "recorded": recorded},
+        **{"left": LEFT, "foot": FOOT, "side": SIDE, "kernels": kernels, "recorded": recorded},
         **{"runs": runs, "paths": paths, "best": _shares(best.weights), "problem": problem_data(problem)},
     }
 
 
-def triangle_svg(titles: tuple[str, ...], heights: Heights) -> str:
+def triangle_svg(titles: Sequence[str], heights: Heights, language: Language = ENGLISH) -> str:
     """Return the triangle with its shades and the names of its corners, without paths."""
     corners = " ".join(f"{x:.1f},{y:.1f}" for x, y in CORNERS)
     names = "".join(
-        f'<text class="corner" x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}">kernel {number}: {escape(title)}</text>'
+        f'<text class="corner" x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}">'
+        f"{escape(language('kernel {k}: {title}', k=number, title=title))}</text>"
         for number, (title, (x, y, anchor)) in enumerate(zip(titles, NAMES, strict=True), 1)
     )
+    label = language("The mixes of three kernels, a triangle; light where the objective is low")
     return (
-        f'<svg viewBox="{VIEW}" role="group" aria-label="The mixes of three kernels, a triangle; light where the'
-        f' objective is low"><polygon class="ground" points="{corners}"/>{_shades(heights)}<polygon class="side"'
+        f'<svg viewBox="{VIEW}" role="group" aria-label="{label}">'
+        f'<polygon class="ground" points="{corners}"/>{_shades(heights)}<polygon class="side"'
         f' points="{corners}"/>{names}<g class="ghosts"></g><g class="paths"></g></svg>'
     )
 
@@ -118,10 +124,13 @@ def _ring(points: Array) -> str:
     return "M" + "L".join(f"{x:.0f} {y:.0f}" for x, y in points[:-1]) + "Z"
 
 
-def _proof(traces: Mapping[str, Trace]) -> str:
+def _proof(traces: Mapping[str, Trace], language: Language) -> str:
     """Return what runs have proved of their ends, in a sentence."""
     gap = max(float(trace.gap[-1]) for trace in traces.values())
-    return _PROOF.format(gap=share_text(gap).replace(" ", "\N{NO-BREAK SPACE}"))
+    share = language.number(share_text(gap)).replace(" ", "\N{NO-BREAK SPACE}")
+    return language(
+        "Each path ends with a proof: its best point lies at most {gap} above the lowest objective there is.", gap=share
+    )
 
 
 def _shares(weights: Array) -> list[float]:

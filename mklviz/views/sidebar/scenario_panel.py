@@ -6,15 +6,16 @@ from typing import Any
 
 import param
 
+from mklviz.language import ENGLISH
 from mklviz.recipe import Recipe
 from mklviz.reproduce import PaperClaim
 from mklviz.scenarios import DEFAULT, GROUPS, Answer, Scenario, load_scenario, scenarios
 from mklviz.views.form import Button, Choices, FormRow, Group, Heading, Select
+from mklviz.views.host.page_session import page_language
 from mklviz.views.session.session import LessonResult
 from mklviz.views.sidebar.controls import note, say
 
 OPEN = "The race did not come to its end, so the question stays open: let it run to the end."
-WATCH = "What to watch"
 
 
 class LessonPanel(param.Parameterized):
@@ -28,6 +29,7 @@ class LessonPanel(param.Parameterized):
 
     def __init__(self, scenario: Scenario) -> None:
         super().__init__()
+        self.page_language = page_language()
         self.guess = Choices()
         self.headline, self.because, self.why = note(strong=True, spoken=True), note(), note()
         self.look_for, self.teaches, self.source = note(), note(), note(small=True)
@@ -39,11 +41,11 @@ class LessonPanel(param.Parameterized):
     def show(self, scenario: Scenario) -> None:
         """Show another scenario, without a guess and without an answer."""
         self.scenario = scenario
-        question = scenario.question
-        choices = () if question is None else question.choices
-        self.guess.param.update(
-            label="" if question is None else question.text, options={choice: choice for choice in choices}, value=None
-        )
+        question, said = scenario.question, self.page_language(scenario.look_for)
+        self.language = ENGLISH if said == scenario.look_for else self.page_language  # a lesson is in one language
+        choices = {} if question is None else {self.language(choice): choice for choice in question.choices}
+        asked = "" if question is None else self.language(question.text)
+        self.guess.param.update(label=asked, options=choices, value=None)
         self.description.visible = question is None
         self.clear_answer()
         if question is None:
@@ -52,12 +54,12 @@ class LessonPanel(param.Parameterized):
     @property
     def chosen(self) -> str:
         """The number of the answer that was guessed, from "1" on; "" where none was."""
-        answers = list(self.guess.options)
+        answers = list(self.guess.options.values())
         return str(answers.index(self.guess.value) + 1) if self.guess.value in answers else ""
 
     def choose(self, number: str) -> bool:
         """Guess the answer of that number, from "1" on; return whether there is one."""
-        answers = {str(k): answer for k, answer in enumerate(self.guess.options, 1)}
+        answers = {str(k): answer for k, answer in enumerate(self.guess.options.values(), 1)}
         if number in answers:
             self.guess.value = answers[number]
         return number in answers
@@ -67,7 +69,7 @@ class LessonPanel(param.Parameterized):
         if result is None:
             self.clear_answer()
         elif result.left_open:
-            say(self.headline, result.left_open)
+            say(self.headline, self.language(result.left_open))
         else:
             self._show_answer(result.answer)
 
@@ -75,31 +77,32 @@ class LessonPanel(param.Parameterized):
         """Show the answer, what the race teaches and where it is from; None where nothing was asked."""
         if answer is not None:
             self.guess.right = answer.choice
-            say(self.headline, _compared(self.guess.value, answer.choice))
-            say(self.because, f"{answer.because[0].upper()}{answer.because[1:]}.")
-            say(self.why, answer.why)
+            say(self.headline, self._compared(self.guess.value, answer.choice))
+            because, why = self.language.answer(answer.because, answer.why)
+            say(self.because, f"{because[0].upper()}{because[1:]}.")
+            say(self.why, why)
             say(self.look_for, "")
             self.reasons.visible = True
         source = self.scenario.source
-        say(self.teaches, self.scenario.teaches)
-        say(self.source, f"From: {source}." if source else "")
+        say(self.teaches, self.language(self.scenario.teaches))
+        say(self.source, self.language("From: {source}.", source=source) if source else "")
 
     def clear_answer(self) -> None:
         """Hide the answer, as for a race that has just begun; the guess stays."""
         self.guess.right, self.reasons.visible = "", False
         for line in (self.because, self.why, self.teaches, self.source):
             say(line, "")
-        say(self.headline, WATCH if self.scenario.question is not None else "")
-        say(self.look_for, self.scenario.look_for)
+        say(self.headline, self.language("What to watch") if self.scenario.question is not None else "")
+        say(self.look_for, self.language(self.scenario.look_for))
 
-
-def _compared(guess: str | None, right: str) -> str:
-    """Return the answer in words, compared with the guess."""
-    if guess is None:
-        return f"It was “{right}”."
-    if guess == right:
-        return f"You said “{guess}”, and so it was."
-    return f"You said “{guess}”. It was “{right}”."
+    def _compared(self, guess: str | None, right: str) -> str:
+        """Return the answer in words, compared with the guess."""
+        said, was = self.language(guess or ""), self.language(right)
+        if guess is None:
+            return self.language("It was “{was}”.", was=was)
+        if guess == right:
+            return self.language("You said “{said}”, and so it was.", said=said)
+        return self.language("You said “{said}”. It was “{was}”.", said=said, was=was)
 
 
 CHANGED = "You changed the scenario's settings; its text may no longer fit."

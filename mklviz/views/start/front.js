@@ -1,6 +1,8 @@
 // Plays the recorded paths as soon as the HTML is there. Says at once what a click will open.
 {
 const front = document.getElementById("mklviz-front"), find = (name) => front.querySelector(name)
+const language = new URLSearchParams(location.search).get("lang")  // stays in the links of the page
+if (language) for (const link of front.querySelectorAll('a[href^="?"]:not([hreflang])')) link.search += `&lang=${encodeURIComponent(language)}`
 const data = JSON.parse(find(".data").textContent), solver = find(".solver").textContent
 playTriangle(find(".map"), data, solver)
 let drawn = false  // the curve of the first lesson, once it is seen
@@ -10,14 +12,18 @@ seen()
 
 // -- what is coming
 
-const coming = find(".coming span"), KEYS = { " ": "Run", s: "Step", "?": "Keys" }
+const coming = find(".coming span"), KEYS = { " ": tr("Run"), s: tr("Step"), "?": tr("Keys") }
 let kept = {}  // also where a link loads another page
 try { kept = sessionStorage } catch {}  // which not every browser has within a frame
 let opens = "", key = kept.mklvizKey ?? "", files = [], asked = false  // what was pressed or dropped before it can be answered
-const tell = () => { coming.textContent = `Opening ${files.map((file) => file.name).join(", ") || opens} …${key && ` then ${KEYS[key]}`}` }
+const tell = () => {
+  const opening = tr("Opening {what} …", { what: files.map((file) => file.name).join(", ") || opens })
+  coming.textContent = key ? opening + " " + tr("then {key}", { key: KEYS[key] }) : opening
+}
 const announce = (link) => {
   const { scenario } = link.dataset, card = scenario ? front.querySelector(`.lessons [data-scenario="${scenario}"] b`) : null
-  opens = (card ? "lesson " : "") + (card ?? link.querySelector("small") ?? link).textContent
+  opens = (card ?? link.querySelector("small") ?? link).textContent
+  if (card) opens = tr("lesson {title}", { title: opens })
   tell()
 }
 document.addEventListener("click", (event) => {  // also on the links that take the place of those in the bar

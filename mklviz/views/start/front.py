@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from html import escape
@@ -15,6 +15,7 @@ from itertools import chain, groupby
 from string import Template
 from urllib.parse import quote
 
+from mklviz.language import ENGLISH, LANGUAGE, Language, languages
 from mklviz.numbers import counted
 from mklviz.record import Trace
 from mklviz.record.bundle import recorded_evidence, recording
@@ -23,16 +24,16 @@ from mklviz.reproduce.recorded import answers_by_paper
 from mklviz.reproduce.statements import how_many_text
 from mklviz.reproduce.verdicts import VERDICTS
 from mklviz.scenarios import Scenario, load_scenario, scenarios
-from mklviz.views.explorer.page import CURVE, LESSONS, SECTIONS, address_of
+from mklviz.views.explorer.page import CURVE, HEADER_SCRIPT, LESSONS, SECTIONS, address_of
 from mklviz.views.geometry.map_chart import LOW_AND_HIGH
 from mklviz.views.host.beside import beside
-from mklviz.views.host.solved_paths import SOLVER
+from mklviz.views.host.solved_paths import DRAG_HANDLE, SOLVER
 from mklviz.views.lessons.one_curve import (
-    CURVE_FIGURE,
     CURVE_IN_SHORT,
     CURVE_SCRIPT,
     CURVE_STYLE,
     CURVE_TITLE,
+    curve_figure,
     curve_thumbnail,
     two_kernels,
 )
@@ -46,18 +47,8 @@ from mklviz.views.look.styles import run_styles, verdict_html
 RECORDED = "three-kernels"
 """The scenario whose race runs over the triangle."""
 PLAIN = " =:/;,.()-+'"  # signs that an address within CSS may have as they are
-_PAGE = Template(beside(__file__, "front.html"))
-_CSS, _SCRIPT = (beside(__file__, name) for name in ("front.css", "front.js"))
-_LOOKS = {"chest pain": "the kind of chest pain", "vessels": "the vessels seen by X-ray", "thal": "a thallium scan"}
-_KERNEL = (
-    "A <b>kernel</b> says how alike two samples are. Here are three, for {samples} patients: one looks at {first}, one"
-    " at {second}, one at {third}."
-)
-_WEIGHT = (
-    "A <b>weight</b> says how much a kernel counts. Each point of the triangle is one mix of the three kernels,"
-    " whose weights sum to one. Its shade is the objective of an SVM trained with that mix, lowest around the star."
-)
-_STAR = "The <b>star</b> is the best mix found: {mix}. From equal weights {ways}."
+_PAGE, _CSS = beside(__file__, "front.html"), beside(__file__, "front.css")
+_SCRIPTS = TRIANGLE_SCRIPT + CURVE_SCRIPT + beside(__file__, "front.js")
 
 
 def lessons() -> list[Scenario]:
@@ -66,41 +57,49 @@ def lessons() -> list[Scenario]:
 
 
 @cache
-def front_html(section: str) -> str:
-    """Return all three pages, of which the one that `section` names is seen."""
+def front_html(section: str, language: Language = ENGLISH) -> str:
+    """Return all pages in a language, of which the one that `section` names is seen."""
     traces, first = recording(RECORDED), lessons()[0]
-    titles = kernel_titles(traces)
-    return _PAGE.substitute(
+    titles = [*map(language, kernel_titles(traces))]
+    return Template(language.marked(_PAGE)).substitute(
         section=section,
         tokens=_tokens(),
         css=_CSS + TRIANGLE_STYLE + CURVE_STYLE,
-        links=_links(section),
-        **_triangle(traces),
-        **_sentences(traces, titles),
+        words=language.script(HEADER_SCRIPT + DRAG_HANDLE + _SCRIPTS + json.dumps(two_kernels()["names"])),
+        languages=_languages(language),
+        links=_links(section, language),
+        **_triangle(traces, titles, language),
+        **_sentences(traces, titles, language),
         first=first.name,
-        first_title=escape(first.title),
-        **{
-            "curve": CURVE_FIGURE,
-            "curve_title": CURVE_TITLE,
-            "curve_address": address_of(CURVE),
-            "curve_section": CURVE,
-        },
-        thumbnails=_first_card() + "".join(_card(number, lesson) for number, lesson in enumerate(lessons(), 2)),
-        lessons=_groups(),
+        first_title=escape(language(first.title)),
+        curve=curve_figure(language),
+        curve_title=language(CURVE_TITLE),
+        thumbnails=_first_card(language) + "".join(_card(k, lesson, language) for k, lesson in enumerate(lessons(), 2)),
+        lessons=_groups(language),
         claims=_claims(),
-        script=f"{{\n{TRIANGLE_SCRIPT}{CURVE_SCRIPT}{_SCRIPT}}}",
+        script=f"{{\n{_SCRIPTS}}}",
     )
 
 
-def _links(section: str) -> str:
+def _languages(language: Language) -> str:
+    """Return links to this page in the other languages, by the names that these have for themselves."""
+    return " · ".join(
+        f'<a href="?{LANGUAGE}={code}" hreflang="{code}" lang="{code}">{other("English")}</a>'
+        for code, other in languages().items()
+        if other is not language
+    )
+
+
+def _links(section: str, language: Language) -> str:
     section = LESSONS if section == CURVE else section
     return "".join(
-        f'<a href="{address_of(name)}" data-page="{name}"{" aria-current=page" if name == section else ""}>{title}</a>'
+        f'<a href="{address_of(name)}" data-page="{name}"{" aria-current=page" if name == section else ""}>'
+        f"{language(title)}</a>"
         for name, title in SECTIONS.items()
     )
 
 
-def _sentences(traces: Mapping[str, Trace], titles: tuple[str, ...]) -> dict[str, str]:
+def _sentences(traces: Mapping[str, Trace], titles: Sequence[str], language: Language) -> dict[str, str]:
     """Return the words about the triangle and the recorded race."""
     best = min((trace.best for trace in traces.values()), key=lambda iterate: iterate.objective)
     mix = ", ".join(
@@ -108,55 +107,68 @@ def _sentences(traces: Mapping[str, Trace], titles: tuple[str, ...]) -> dict[str
         for weight, title in zip(best.weights, titles, strict=True)
     )
     samples = next(iter(traces.values())).problem.split(" samples")[0].split()[-1]
-    first, second, third = (_LOOKS.get(title, title) for title in titles)
     return {
-        "kernel": _KERNEL.format(samples=samples, first=first, second=second, third=third),
-        "weight": _WEIGHT,
-        "star": _STAR.format(mix=escape(mix), ways="; ".join(_way(key, trace) for key, trace in traces.items())),
+        "kernel": language(
+            "A <b>kernel</b> says how alike two samples are. Here are three, for {samples} patients: one looks at the"
+            " kind of chest pain, one at the vessels seen by X-ray, one at a thallium scan.",
+            samples=samples,
+        ),
+        "weight": language(
+            "A <b>weight</b> says how much a kernel counts. Each point of the triangle is one mix of the three kernels,"
+            " whose weights sum to one. Its shade is the objective of an SVM trained with that mix, lowest around the"
+            " star."
+        ),
+        "star": language(
+            "The <b>star</b> is the best mix found: {mix}. From equal weights {ways}.",
+            mix=escape(mix),
+            ways="; ".join(_way(key, trace, language) for key, trace in traces.items()),
+        ),
     }
 
 
-def _way(key: str, trace: Trace) -> str:
+def _way(key: str, trace: Trace, language: Language) -> str:
     """Return how a solver came there, in words."""
-    moved = trace.motion.moved
-    much = (
-        f"all the weight {moved:.1f} times"
-        if moved >= 1.0
-        else f"{moved:.0%} of the weight".replace("%", "\N{NO-BREAK SPACE}%")
+    moved, steps = trace.motion.moved, len(trace) - 1
+    name = f'<b style="color: var(--word-{key})">{escape(trace.label)}</b>'
+    if moved >= 1.0:
+        much = language("all the weight {times:.1f} times", times=moved)
+    else:
+        much = language("{part} of the weight", part=f"{100 * moved:.0f}\N{NO-BREAK SPACE}%")
+    return language.several(
+        "{name} moved {much} in {n} step", "{name} moved {much} in {n} steps", steps, name=name, much=much
     )
-    return f'<b style="color: var(--word-{key})">{escape(trace.label)}</b> moved {much} in {len(trace) - 1} steps'
 
 
-def _first_card() -> str:
-    words = f"<b>1 {CURVE_TITLE}</b><span>{CURVE_IN_SHORT}</span>"
+def _first_card(language: Language) -> str:
+    words = f"<b>1 {language(CURVE_TITLE)}</b><span>{language(CURVE_IN_SHORT)}</span>"
     return f'<li><a href="{address_of(CURVE)}" data-page="{CURVE}" style="--picture: var(--lesson-1)">{words}</a></li>'
 
 
-def _card(number: int, lesson: Scenario) -> str:
+def _card(number: int, lesson: Scenario, language: Language) -> str:
     """Return a lesson as a small picture with its title and what it teaches."""
-    words = f"<b>{number} {escape(lesson.title)}</b><span>{escape(lesson.in_short)}</span>"
+    words = f"<b>{number} {escape(language(lesson.title))}</b><span>{escape(language(lesson.in_short))}</span>"
     place = f'href="?scenario={lesson.name}&amp;{LESSON}={ON}" data-page="explore" data-scenario="{lesson.name}"'
     return f'<li><a {place} style="--picture: var(--lesson-{number})">{words}</a></li>'
 
 
-def _groups() -> str:
+def _groups(language: Language) -> str:
     """Return all lessons under the headings under which they are taught, with what each teaches."""
     parts: list[str] = []
     for group, members in groupby(enumerate(lessons(), 2), key=lambda entry: entry[1].group):
-        cards = "" if parts else _first_card()
-        cards += "".join(_card(number, lesson) for number, lesson in members)
-        parts.append(f'<h3>{escape(group)}</h3><ol class="lessons large">{cards}</ol>')
+        cards = "" if parts else _first_card(language)
+        cards += "".join(_card(number, lesson, language) for number, lesson in members)
+        parts.append(f'<h3>{escape(language(group))}</h3><ol class="lessons large">{cards}</ol>')
     return "".join(parts)
 
 
-def _triangle(traces: Mapping[str, Trace]) -> dict[str, str]:
+def _triangle(traces: Mapping[str, Trace], titles: Sequence[str], language: Language) -> dict[str, str]:
     """Return the figure that plays the recorded race, and what its script is told."""
     recipe, ground = load_scenario(RECORDED).recipe, recorded_evidence(RECORDED).get("ground", {})
     styles = {key: replace(s, colour=f"var(--run-{key})") for key, s in run_styles(traces, LIGHT).items()}
-    said = f"recorded on {recipe.data.source.title()} data"
-    data = triangle_data(traces, styles, recipe.prepare().problem, said)
+    said = language("recorded on {data} data", data=recipe.data.source.title())
+    data = triangle_data(traces, styles, recipe.prepare().problem, said, titles)
     data["pair"] = two_kernels()
-    figure = triangle_figure(traces, styles, ground.get("objective", ()))
+    figure = triangle_figure(traces, styles, ground.get("objective", ()), language)
     return {"triangle": figure, "data": json.dumps(data).replace("<", "\\u003c"), "solver": SOLVER}
 
 

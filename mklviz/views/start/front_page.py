@@ -19,8 +19,7 @@ from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.explorer.follower import Follower
 from mklviz.views.explorer.page import CURVE, EXPLORE, RUNS, SECTIONS, START, Frame, Navigation, build_page
 from mklviz.views.form.inputs import follow
-from mklviz.views.host.page_session import follow_session
-from mklviz.views.host.panel_setup import page_template
+from mklviz.views.host.page_session import follow_session, page_language
 from mklviz.views.links import FOLLOW, GIVEN, RACE_KEY
 from mklviz.views.links.link import PAGE, names_a_race, query_value
 from mklviz.views.look import cards
@@ -73,8 +72,8 @@ class FrontPage:
     def page(self) -> pmui.Page:
         """Return the page to serve; to be called once in each session."""
         parts = [self.navigation, *self.frame.parts]
-        template = page_template(front_html(self.section))
-        self._page = build_page(parts, self.frame.header, [], self._main, self.set_dark, template)
+        html = front_html(self.section, page_language())
+        self._page = build_page(parts, self.frame.header, [], self._main, self.set_dark, html)
         self.frame.session.param.watch(self._paint, "theme")
         WARMUP.start()
         if self.section in (EXPLORE, RUNS) or query_value(RACE_KEY):
