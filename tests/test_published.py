@@ -26,7 +26,7 @@ RECIPE = yaml.safe_load((ROOT / ".ci" / "conda" / "recipe.yaml").read_text(encod
 CONTAINER = (ROOT / ".ci" / "container" / "Containerfile").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = {  # of the modules that need more than the light installation
-    "mklviz.views.export.pixels": {"pictures"},
+    "mklviz.views.chart.pixels": {"pictures"},
     "mklviz.views": {"app", "notebook"},
     "mklviz.server": {"app"},
     "mklviz.analysis.decisions": {"app"},
