@@ -441,7 +441,7 @@ def test_tests_read_what_is_public_and_wait_for_conditions() -> None:
             if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("sleep", "wait_for_timeout")):
                 waits[name] += 1
     assert private.total() <= 100, private.most_common(5)
-    assert waits.total() <= 11, waits  # what is about time itself
+    assert waits.total() <= 13, waits  # what is about time itself, such as kills at random moments
 
 
 def that_expect(functions: list[ast.FunctionDef], helpers: frozenset[str]) -> frozenset[str]:

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from _problems import blobs, problem, random_grams
-from measure.fuzz import make_case
 from scipy.optimize import linprog
+from solver_fuzz import make_case
 
 import mklviz as mv
 from mklviz.check import problems as check

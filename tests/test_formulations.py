@@ -20,7 +20,7 @@ from _formulations import (
 )
 from _problems import MAKERS, dense, problem
 from _reference import by_clarabel, by_scs
-from measure.fuzz import examine, make_case
+from solver_fuzz import examine, make_case
 
 import mklviz as mv
 from mklviz.engine import make_solver, solve, solver_classes

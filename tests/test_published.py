@@ -26,7 +26,7 @@ RECIPE = yaml.safe_load((ROOT / ".ci" / "conda" / "recipe.yaml").read_text(encod
 CONTAINER = (ROOT / ".ci" / "container" / "Containerfile").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = {  # of the modules that need more than the light installation
-    "mklviz.views.export.pixels": {"pictures"},
+    "mklviz.views.chart.pixels": {"pictures"},
     "mklviz.views": {"app", "notebook"},
     "mklviz.server": {"app"},
     "mklviz.analysis.decisions": {"app"},
@@ -123,9 +123,9 @@ def test_holes_are_reported_by_the_host_s_own_form_and_nobody_s_address() -> Non
 
 def test_the_recipe_asks_for_what_the_project_asks_for_and_tests_what_is_in_the_archive() -> None:
     assert RECIPE["context"]["version"] == mv.__version__
-    steps = loaded("conda/steps.py")
-    assert RECIPE["requirements"]["run"] == steps.requirements(), "write: python .ci/conda/steps.py requirements"
-    names = {canonical(line.split()[0]) for line in steps.requirements()} - {"python"}
+    needed = loaded("conda/requirements.py").requirements()
+    assert RECIPE["requirements"]["run"] == needed, "write: python .ci/conda/requirements.py"
+    names = {canonical(line.split()[0]) for line in needed} - {"python"}
     assert asked_for(frozenset({"app", "learn"})) | {"anywidget", "traitlets"} == names
     assert RECIPE["build"]["python"]["entry_points"] == [f"mklviz = {PROJECT['scripts']['mklviz']}"]
     for name in RECIPE["tests"][1]["files"]["source"]:

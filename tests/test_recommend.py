@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import which
 from _problems import FORMULATIONS, blobs, formulate, problem, small_bank
-from measure import which
 
 import mklviz as mv
 from mklviz.engine import KINDS, ProblemSize, available_solvers, kind_of, recommend, rivals, solver_classes

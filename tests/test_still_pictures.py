@@ -43,6 +43,7 @@ PICTURES = {
     "segment": lambda: mv.plot.segment(TWO, mv.solve(TWO, "level")),
     "confusion": lambda: draw_confusion(np.array([[5, 1], [2, 7]]), ["no", "yes"], LIGHT),
     "profile": lambda: mv.plot.profile(table(), "svm_solves"),
+    "profile of pairs": lambda: mv.plot.profile(table(), "svm_solves", "level"),
     "spread": lambda: mv.plot.spread(table(), "svm_solves"),
     "together": lambda: mv.plot.gap(RACE.traces) + mv.plot.gram(BANK, 1, Y),
 }
@@ -108,7 +109,7 @@ def test_a_picture_has_the_colours_of_its_page_and_what_is_not_drawn_is_left_to_
     assert f'fill="{DARK.card}"' in (still(mv.plot.gram(BANK, 0, dark=True)) or "")
     odd: Any = hv.Polygons([{"x": [0, 1, 1], "y": [0, 0, 1]}]) * hv.VLine(0.5)
     assert still(dressed(odd, LIGHT)) is None
-    assert still(hv.Curve([1, 2])) is None  # somebody else's
+    assert still(hv.Curve([1, 2]), dressed_alone=True) is None  # somebody else's
 
 
 def test_a_long_legend_goes_on_in_the_next_line() -> None:

@@ -11,8 +11,8 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-import faults
 import pytest
+import store_faults
 from _stores import anew, growing, recorded, unfinished
 
 from mklviz.errors import MklvizError
@@ -282,4 +282,4 @@ def test_what_a_killed_process_left_half_done_is_not_taken_for_a_run(store: Stor
 @pytest.mark.full
 def test_kills_a_full_disk_and_merging_twice_destroy_nothing() -> None:
     reset()
-    assert faults.main(["--count", "8", "--seed", "3"]) == 0
+    assert store_faults.main(["--count", "8", "--seed", "3"]) == 0

@@ -29,8 +29,6 @@ from mklviz.reproduce.texts import COLUMNS, contrary_text, measured_text, race_t
 from mklviz.scenarios import scenarios
 
 WHICH = Path(__file__).with_name("which_solver.json")
-RECENT = Path(__file__).with_name("recent_solvers.json")
-ONCE = Path(__file__).with_name("weights_once.json")
 WORDS = {  # of the trade, which these pages alone say
     "bank": "All kernels of a problem on the same samples.",
     "iterate": "What a solver shows of one step: weights, dual variables, bounds and facts.",
@@ -39,7 +37,6 @@ WORDS = {  # of the trade, which these pages alone say
     "recipe": "Everything that defines a race, as one value: data, kernels, problem, solvers, stop rules.",
     "trace": "The recording of one run, step by step.",
 }
-_PLAYED = ("smkl", "averages", "spg")
 
 
 def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
@@ -152,37 +149,6 @@ def which() -> str:
         size = f"{taken['n']:,} · {taken['m']:,}"
         rows.append((problem, size, labels[taken["solver"]].label, f"{taken['cpu_s']:.2g}", f"{times} {ahead}"))
     return _table(("problem", "points · kernels", "recommended", "CPU s", "times as long as the fastest"), rows)
-
-
-def recent() -> str:
-    """Return what the solvers since 2012 cost beside others, as `.ci/measure recent` has measured it."""
-    rows: dict[str, dict[str, str]] = {}
-    for row in json.loads(RECENT.read_text(encoding="utf-8"))["rows"]:
-        solves = f"{row['solves']:,.0f} · " if row["solves"] else ""
-        cell = f"{solves}{row['passes']:,.0f} · {row['fits']:,.0f}"
-        rows.setdefault(row["table"], {})[row["solver"]] = cell
-    labels = solver_classes()
-    names = list(next(iter(rows.values())))
-    head = ("table", *(f"[{labels[name].label}]({name}.md)" for name in names))
-    return _table(head, [(table, *(by_name[name] for name in names)) for table, by_name in rows.items()])
-
-
-def once() -> str:
-    """Return what SMKL takes at two prices, and where ALIGNF and EasyMKL end, as `.ci/measure once` has measured it."""
-    head = ("table", "SMKL, averages, SPG at a high price", "at a low one", "ALIGNF", "EasyMKL", "optimum")
-    return _table(head, [*map(_once, json.loads(ONCE.read_text(encoding="utf-8"))["rows"])])
-
-
-def _once(row: dict[str, Any]) -> tuple[str, ...]:
-    played = (
-        " · ".join("–" if row[f"{price}_{name}"] is None else f"{row[f'{price}_{name}']:.0f}" for name in _PLAYED)
-        for price in ("high", "low")
-    )
-    points = (
-        f"{row[f'{name}_times']:.2f}× · {row[f'{name}_fits']:,.0f} · {100 * row[f'{name}_score']:.1f} %"
-        for name in ("alignf", "easymkl")
-    )
-    return row["table"], *played, *points, f"{100 * row['optimum_score']:.1f} %"
 
 
 # -- formulations and lists
@@ -306,8 +272,6 @@ MADE: dict[str, Callable[..., str]] = {
     "solvers": solvers,
     "kinds": kinds,
     "which": which,
-    "recent": recent,
-    "once": once,
     "family": family,
     "scenarios": scenario_list,
     "datasets": dataset_list,

@@ -2,7 +2,7 @@
 
     python .ci/docs/plot_pictures.py [FOLDER]
 
-They go to FOLDER, or to apps/docs/plots/. Needs Chromium or Chrome, on the path or in MKLVIZ_CHROMIUM.
+They go to FOLDER, or to apps/docs/plots/.
 """
 
 from __future__ import annotations

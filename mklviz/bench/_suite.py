@@ -171,7 +171,7 @@ def _suite_names() -> list[str]:
 # Benchmark rows as a table on the terminal and as JSON in a file.
 
 FORMAT = 1
-PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "highspy", "daqp", "MKLpy", "xrfm")
+PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "highspy", "daqp", "MKLpy")
 
 
 def figure(value: float) -> str:

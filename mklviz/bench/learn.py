@@ -9,7 +9,6 @@
 - *LP-beta*: an SVC for each of these kernels, and weights of their decisions by a linear program.
 - *MKLpy's EasyMKL*, *MKLpy's AverageMKL*: the same SVC, with weights of that package, where it is installed.
 - *SMKL*: an SVC on the five kernels at most that SMKL chooses, with their weights; C by a grid search.
-- *xRFM*: trees of recursive feature machines, by their authors' package, where it is installed.
 - *SVC, grid*: one Gaussian kernel, C and its width chosen by a grid search; it is the plain product of Gaussians of one
   width on each feature.
 - *LogisticRegression, grid*: C chosen by a grid search.
@@ -35,7 +34,6 @@ from threadpoolctl import threadpool_limits
 
 from mklviz.bench._rivals import (
     FixedWeights,
-    HeldOutXrfm,
     LpBeta,
     best_kernel,
     equal_weights,
@@ -93,11 +91,6 @@ def contestants() -> tuple[dict[str, Callable[[], Any]], dict[str, str]]:
     grid = {"C": list(CS), "gamma": [2.0**k for k in range(-9, 2, 2)]}
     plain = LogisticRegression(max_iter=2000)
     theirs, reasons = _mklpy(cv)
-    module, reason = rival("xrfm")
-    if module is None:
-        reasons["xRFM"] = reason
-    else:
-        theirs["xRFM"] = HeldOutXrfm
     return {
         OURS: lambda: MKLClassifierCV(KERNELS, Cs=CS, cv=cv),
         f"{OURS}, p too": lambda: MKLClassifierCV(KERNELS, Cs=CS, ps=PS, cv=cv),

@@ -184,8 +184,8 @@ def _page(arguments: argparse.Namespace) -> int:
 def _lessons(arguments: argparse.Namespace) -> int:
     from mklviz.cli.arguments import check_output
     from mklviz.record.archive import replacing
+    from mklviz.views.chart.pixels import require
     from mklviz.views.export.course import FORMATS, answered, asked_lessons, written
-    from mklviz.views.export.pixels import require
 
     require(".png")
     output = arguments.out or Path(f"lessons{FORMATS[arguments.format][0]}")

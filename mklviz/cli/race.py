@@ -128,8 +128,8 @@ def _write_page(race: Race, file: Path) -> None:
 
 
 def _write_picture(race: Race, file: Path) -> None:
+    from mklviz.views.chart.pixels import still_picture
     from mklviz.views.chart.svg_pictures import race_still
-    from mklviz.views.export.pixels import still_picture
     from mklviz.views.export.recording import recorded
 
     drawn = still_picture(race_still(race, recorded(race).gap), file.suffix.lower())
@@ -138,8 +138,8 @@ def _write_picture(race: Race, file: Path) -> None:
 
 
 def _write_video(race: Race, file: Path) -> None:
+    from mklviz.views.chart.pixels import moving_picture
     from mklviz.views.chart.svg_pictures import race_frames
-    from mklviz.views.export.pixels import moving_picture
     from mklviz.views.export.recording import recorded
 
     if any(run.trace.status not in FINAL for run in race.runs.values()):
@@ -153,7 +153,7 @@ def _check_kind(file: Path | None, option: str) -> None:
     """Raise where a picture is asked for in a kind that is not written, or that what is installed cannot write."""
     if file is None:
         return
-    from mklviz.views.export.pixels import MOVING, STILL, require
+    from mklviz.views.chart.pixels import MOVING, STILL, require
 
     kinds = MOVING if option == "--video" else STILL
     if file.suffix.lower() not in kinds:

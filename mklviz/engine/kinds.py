@@ -1,7 +1,7 @@
 """Which solver for which problem: one table, read by `solve`, the estimators, the command line and the dashboard.
 
 A kind of problem is told by its own properties (sum or product, loss, regularizer, how its kernels are reached) and its
-size, never by its data. The table is fitted to what `python .ci/measure which` measures; ratios are CPU time to a gap
+size, never by its data. The table is fitted to what `python .ci/which.py` measures; ratios are CPU time to a gap
 of 1e-2.
 """
 

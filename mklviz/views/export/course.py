@@ -18,7 +18,7 @@ from xml.sax.saxutils import quoteattr
 
 from mklviz.errors import MklvizError
 from mklviz.scenarios import Outcome, Scenario, scenarios
-from mklviz.views.export.pixels import still_picture
+from mklviz.views.chart.pixels import still_picture
 from mklviz.views.lessons.pictures import thumbnail
 
 _QTI = "http://www.imsglobal.org/xsd/imsqti_v2p1"

@@ -24,8 +24,8 @@ from mklviz.record.archive import replacing
 from mklviz.record.bundle import write_bundle
 from mklviz.record.summary import write_parquet, write_table
 from mklviz.views.chart.axes import NUMBERS
+from mklviz.views.chart.pixels import moving_picture, still_picture
 from mklviz.views.chart.svg_pictures import race_frames, race_still
-from mklviz.views.export.pixels import moving_picture, still_picture
 from mklviz.views.export.recording import MOST_IN_ALL, page_styles, recorded
 from mklviz.views.geometry.map_chart import LOW_AND_HIGH
 from mklviz.views.host.beside import WORDS_SCRIPT, beside

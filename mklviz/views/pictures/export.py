@@ -1,19 +1,9 @@
-"""Pictures as files and in notebooks: a page that moves under the mouse (HTML), or what a browser draws (SVG, PNG).
-
-BokehJS draws in a browser and nowhere else, so a picture in SVG or PNG needs one: Chromium or Chrome is started without
-a window, opens the page from a file, and hands back what it drew.
-"""
+"""Pictures as files and in notebooks: a page that moves under the mouse (HTML), or a still one (SVG, PNG, PDF)."""
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import subprocess
-import tempfile
-from base64 import b64decode
 from functools import partialmethod
-from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -22,19 +12,15 @@ from bokeh.embed import file_html
 from bokeh.model import Model
 from bokeh.resources import INLINE
 
-from mklviz.errors import MklvizError, ProblemError
+from mklviz.errors import ProblemError
 from mklviz.record.archive import replacing
+from mklviz.views.chart.pixels import still_picture
 from mklviz.views.chart.svg import still_bundle, still_html
-from mklviz.views.host.beside import beside
 from mklviz.views.host.environment import is_loaded, notebook_shell, running_marimo
 from mklviz.views.pictures.still import still
 from mklviz.views.pictures.style import rendered
 
-FORMATS = ("html", "svg", "png")
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-FLAGS = ("--headless", "--disable-gpu", "--disable-background-networking", "--virtual-time-budget=20000", "--dump-dom")
-PATIENCE = 120.0  # seconds for the browser
-_SCRIPT = beside(__file__, "export.js")
+FORMATS = ("html", "svg", "png", "pdf")
 
 
 def save(picture: Any, path: str | Path) -> None:
@@ -45,15 +31,16 @@ def save(picture: Any, path: str | Path) -> None:
     picture : HoloViews object
         As the functions of `mklviz.plot` return it.
     path : str or Path
-        Ends in ".html", a page that needs no network; or in ".svg" or ".png", for which a Chromium or Chrome is
-        needed, on the path or named by the environment variable MKLVIZ_CHROMIUM.
+        Ends in ".html", a page that needs no network; in ".svg"; or in ".png" or ".pdf", which need the extra
+        "pictures".
 
     Raises
     ------
     ProblemError
-        If the name has another ending.
-    MklvizError
-        If there is no browser to draw SVG or PNG, or it cannot draw.
+        If the name has another ending, or something was added that only a browser draws, and the page is to have
+        another ending than ".html".
+    MissingPackage
+        If what writes PNG or PDF is not installed.
 
     Examples
     --------
@@ -64,54 +51,15 @@ def save(picture: Any, path: str | Path) -> None:
     """
     target, ending = Path(path), Path(path).suffix.lower().lstrip(".")
     if ending not in FORMATS:
-        raise ProblemError(f"A picture is saved as .html, .svg or .png, but {target.name!r:.60} ends in neither.")
-    figure = rendered(picture)
-    content = picture_page(figure).encode() if ending == "html" else _drawn(figure, ending)
+        raise ProblemError(f"A picture is saved as .html, .svg, .png or .pdf, and {target.name!r:.60} ends in none.")
+    if ending == "html":
+        content = picture_page(rendered(picture)).encode()
+    elif (drawn := still(picture)) is not None:
+        content = still_picture(drawn, f".{ending}")
+    else:
+        raise ProblemError("Something that was added to this picture is drawn by browsers alone: save it as .html.")
     with replacing(target) as file:
         file.write(content)
-
-
-def _drawn(figure: Model, kind: str) -> bytes:
-    """Return what a browser draws, without the buttons that a page has."""
-    for part in figure.references():
-        if hasattr(part, "toolbar_location"):
-            part.toolbar_location = None
-    script = _SCRIPT.replace("FORMAT", f'"{kind}"')
-    page = picture_page(figure).replace("</body>", f"<script>{script}</script></body>")
-    browser = _browser(kind)
-    with tempfile.TemporaryDirectory(prefix="mklviz-", ignore_cleanup_errors=True) as folder:
-        file = Path(folder) / "picture.html"
-        file.write_text(page, encoding="utf-8")
-        asked = [browser, *FLAGS, f"--user-data-dir={folder}/profile", *_as_root(), file.as_uri()]
-        try:
-            done = subprocess.run(asked, capture_output=True, timeout=PATIENCE, check=False)
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise MklvizError(
-                f"The browser {browser} could not draw the picture ({error}): save it as .html."
-            ) from None
-    picture = re.search(r'<pre id="picture">(.*?)</pre>', done.stdout.decode("utf-8", "replace"), re.DOTALL)
-    text = "" if picture is None else unescape(picture[1])
-    if text.startswith("data:image/png;base64,"):
-        return b64decode(text.partition(",")[2])
-    if text.startswith("<svg"):
-        return text.encode()
-    reason = text or done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
-    raise MklvizError(f"The browser {browser} drew no picture ({reason:.200}): save it as .html.")
-
-
-def _as_root() -> list[str]:
-    """Chromium refuses to start for root in a sandbox; the page that it opens was made here."""
-    return ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-
-
-def _browser(kind: str) -> str:
-    browser = os.environ.get("MKLVIZ_CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
-    if browser is None:
-        raise MklvizError(
-            f"A picture in {kind.upper()} needs a browser, and none is installed: install Chromium or Chrome, put the"
-            " path of one into the environment variable MKLVIZ_CHROMIUM, or save the picture as .html."
-        )
-    return browser
 
 
 # -- in notebooks: Jupyter asks its formatter, and marimo each picture
@@ -135,7 +83,7 @@ def show_in_notebooks() -> None:
 
 def _in_jupyter(picture: Any) -> Any:
     """Return a picture as SVG; where that cannot be drawn, or an extension was loaded, as HoloViews would show it."""
-    drawn = None if is_loaded(hv.extension) or _moves(picture) else still(picture)
+    drawn = None if is_loaded(hv.extension) or _moves(picture) else still(picture, dressed_alone=True)
     if drawn is not None:
         return still_bundle(drawn, _name(picture))
     if not is_loaded(hv.extension):
@@ -147,7 +95,7 @@ def _in_marimo(picture: Any, marimo: Any) -> Any:
     """Return a picture as SVG, or else as a page in a frame; with sliders or another backend, as marimo shows it."""
     if _moves(picture):
         return marimo.ui.panel(picture)
-    drawn = still(picture)
+    drawn = still(picture, dressed_alone=True)
     if drawn is None:
         return marimo.iframe(picture_page(rendered(picture)))
     return marimo.Html(still_html(drawn, _name(picture)))

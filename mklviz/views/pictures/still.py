@@ -1,4 +1,4 @@
-"""A picture as SVG, drawn of the Bokeh figure that HoloViews makes of it: a notebook keeps kilobytes, and no script.
+"""A picture as SVG, drawn of the Bokeh figure that HoloViews makes of it: kilobytes, no script and no browser.
 
 Heat maps and surfaces stand in it as images of one pixel a field, lines, points and words as marks of `chart.svg`.
 """
@@ -41,14 +41,17 @@ LONGEST = 24  # letters of a name beside an axis
 Tick = tuple[float, str]
 
 
-def still(picture: Any) -> str | None:
-    """Return a picture, or several side by side, as SVG; None where it has something that is not drawn here."""
+def still(picture: Any, dressed_alone: bool = False) -> str | None:
+    """Return a picture, or several side by side, as SVG; None where it has something that is not drawn here.
+
+    `dressed_alone`: whether those that do not look as `style.dressed` leaves them are not drawn, either.
+    """
     state = rendered(picture)
     placed = state.children if isinstance(state, GridPlot) else [(state, 0, 0)]
     parts: list[str] = []
     rights, bottoms, size = {-1: 0.0}, {-1: 0.0}, [0.0, 0.0]
     for plot, row, column, *_ in placed:
-        if not isinstance(plot, figure) or not _known(plot):
+        if not isinstance(plot, figure) or not _known(plot) or (dressed_alone and plot.title.text_font != FONT):
             return None
         frame = _StillAxes(plot, rights.get(column - 1, 0.0), bottoms.get(row - 1, 0.0))
         rights[column] = max(rights.get(column, 0.0), frame.left_edge + frame.width)
@@ -65,8 +68,8 @@ def still(picture: Any) -> str | None:
 
 
 def _known(plot: figure) -> bool:
-    """Return whether a figure is one of ours, to which people may have added, and all in it is drawn here."""
-    if plot.title.text_font != FONT or not {type(axis) for axis in plot.axis} <= {LinearAxis, LogAxis, CategoricalAxis}:
+    """Return whether all in a figure is drawn here."""
+    if not {type(axis) for axis in plot.axis} <= {LinearAxis, LogAxis, CategoricalAxis}:
         return False
     if len(plot.axis) != 2 or not all(
         isinstance(each, (FactorRange, Range1d)) for each in (plot.x_range, plot.y_range)
@@ -78,7 +81,7 @@ def _known(plot: figure) -> bool:
             return False
     if any(isinstance(part, ColorBar) for part in (*plot.left, *plot.above, *plot.below)):
         return False
-    glyphs = [getattr(renderer, "glyph", None) for renderer in plot.renderers]
+    glyphs = [_glyph(renderer) for renderer in plot.renderers]
     for glyph in glyphs:
         mapper = getattr(glyph, "color_mapper", None) or getattr(getattr(glyph, "fill_color", None), "transform", None)
         if mapper is not None and (type(mapper) is not LinearColorMapper or len(mapper.palette) > 255):
@@ -165,7 +168,9 @@ class _StillAxes:
         )
         for renderer in plot.renderers:
             if renderer.visible:
-                yield from _GLYPHS[type(renderer.glyph).__name__](renderer.glyph, renderer.data_source.data, self)
+                glyph = _glyph(renderer)
+                data = {} if glyph is renderer else renderer.data_source.data
+                yield from _GLYPHS[type(glyph).__name__](glyph, data, self)
         yield "</svg>"
         for bar in _bars(plot):
             yield from self._bar(bar.color_mapper)
@@ -256,6 +261,11 @@ def _short(name: str) -> str:
 # -- glyphs
 
 
+def _glyph(renderer: Any) -> Any:
+    """Return what a renderer draws its data by; a line across all has no data, and is that itself."""
+    return getattr(renderer, "glyph", renderer)
+
+
 def _of(value: Any, data: Mapping[str, Any]) -> Any:
     """Return what a property of a glyph says: a column, or one value for all."""
     name = value.field if isinstance(value, Field) else value
@@ -307,6 +317,13 @@ def _places(glyph: Any, data: Mapping[str, Any], frame: _StillAxes) -> Iterator[
         table = {"x": _column(glyph, names[0], data), "y": _column(glyph, names[1], data)}
     table = {**table, "colour": _of(glyph.line_color, data)}
     yield from (mark_svg(mark, table, frame) for mark in _marks(glyph, data))
+
+
+def _rule(line: Any, data: Mapping[str, Any], frame: _StillAxes) -> Iterator[str]:
+    """Draw a line across all of the figure."""
+    at, (along, up) = [float(line.location)] * 2, frame.spans
+    table: Table = {"x": [at], "y": [up]} if line.dimension == "height" else {"x": [along], "y": [at]}
+    yield from (mark_svg(mark, table, frame) for mark in _marks(line, data))
 
 
 def _words(glyph: Any, data: Mapping[str, Any], frame: _StillAxes) -> Iterator[str]:
@@ -398,5 +415,5 @@ _GLYPHS: Mapping[str, Callable[[Any, Mapping[str, Any], _StillAxes], Iterator[st
     **dict.fromkeys(("Line", "MultiLine", "Segment", "Scatter"), _places),
     **dict.fromkeys(("HBar", "VBar"), _boxes),
     **dict.fromkeys(("Patch", "Patches", "VArea"), _shapes),
-    **{"Text": _words, "Image": _surface, "Rect": _fields},
+    **{"Text": _words, "Image": _surface, "Rect": _fields, "Span": _rule},
 }

@@ -2,7 +2,7 @@
 
     max over solvers and steps of D  <=  min over solvers and steps of P        up to rounding
 
-    python .ci/measure fuzz [--cases 300] [--first 0] [--seconds 5] [--solver NAME ...] [--json FILE]
+    python tests/solver_fuzz.py [--cases 300] [--first 0] [--seconds 5] [--solver NAME ...]
 
 A case is a seed: `make_case` poses the same problem for it every time. C is from 1e-4 to 1e5, kernels are scaled by
 1e-8 to 1e8, p is from 1.01 to 20, the other prices are a thousandth to a thousand times what is natural in those units;
@@ -19,14 +19,13 @@ sums and products of kernels, every loss and every regularizer come in turn. Wha
 
 from __future__ import annotations
 
+import argparse
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 
 import numpy as np
-from measure.report import Row, parser, print_rows, write_json
 
 from mklviz.context.blas import one_blas_thread
 from mklviz.contract import Array
@@ -234,41 +233,28 @@ def _slack(problem: Problem, traces: Sequence[Trace]) -> float:
     return ROUNDING * size + 2.0 * max(rounding_bound(problem, it.weights, it.dual) for it in ends)
 
 
-def summarize(faults: Sequence[Fault], over: Sequence[dict[str, float]]) -> list[Row]:
-    """Return a row for each solver: how often it was tried, and what went wrong how often."""
-    tried = Counter(name for excesses in over for name in excesses)
-    kinds = Counter((fault.method, fault.kind) for fault in faults)
-    named = ("error", "not finite", "infeasible", "bounds", "verdict", "late", "unfinished")
-    return [
-        Row(
-            method=name,
-            cases=tried[name],
-            **{kind.replace(" ", "_"): kinds[name, kind] for kind in named},
-            most_over=max(excesses.get(name, 0.0) for excesses in over),
-        )
-        for name in sorted(tried)
-    ]
-
-
-def main(arguments: Sequence[str]) -> None:
-    """Try the cases asked for; print faults as they come, then the table."""
-    known = parser("fuzz", __doc__)
+def main() -> None:
+    """Try the cases asked for; print faults as they come, then how often each solver had which."""
+    known = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     known.add_argument("--cases", type=int, default=300, help="how many problems")
     known.add_argument("--first", type=int, default=0, metavar="SEED", help="seed of the first")
     known.add_argument("--seconds", type=float, default=5.0, help="time limit of each solver")
     known.add_argument("--solver", nargs="*", default=[], metavar="NAME", help="which solvers; all by default")
-    known.add_argument("--json", type=Path, metavar="FILE", help="write faults and table there as well")
-    chosen = known.parse_args(arguments)
+    chosen = known.parse_args()
     faults: list[Fault] = []
-    over: list[dict[str, float]] = []
+    tried: Counter[str] = Counter()
     with one_blas_thread():
         for seed in range(chosen.first, chosen.first + chosen.cases):
-            faulty, late = examine(make_case(seed), chosen.seconds, chosen.solver)
+            faulty, over = examine(make_case(seed), chosen.seconds, chosen.solver)
             for fault in faulty:
                 print(f"seed {fault.seed}, {fault.method}, {fault.kind}: {fault.note}", flush=True)
             faults += faulty
-            over.append(late)
-    print(f"\n{chosen.cases:,} cases, {sum(map(len, over)):,} solves, {len(faults):,} faults\n")
-    rows = print_rows(summarize(faults, over))
-    if chosen.json is not None:
-        write_json(chosen.json, {"table": rows, "faults": [asdict(fault) for fault in faults]})
+            tried.update(over.keys())
+    print(f"\n{chosen.cases:,} cases, {tried.total():,} solves, {len(faults):,} faults")
+    for method, count in sorted(tried.items()):
+        kinds = Counter(fault.kind for fault in faults if fault.method == method)
+        print(f"{method}: {count:,} cases", *(f"{kind} {often:,}" for kind, often in kinds.items()), sep=", ")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,6 +1,6 @@
 """Which solver for which problem: the measurements that `mklviz.engine.kinds` is fitted to.
 
-``python .ci/measure which [kind ...] [--rounds N] [--gap 1e-2] [--json FILE]`` solves problems of every kind, over
+``python .ci/which.py [kind ...] [--rounds N] [--gap 1e-2] [--json FILE]`` solves problems of every kind, over
 points, kernels, C, scaling and regularizer, with every solver that can follow, the recommended one first, in turn in
 one process with BLAS on one thread. It prints CPU seconds, the least over the rounds, and at the end the range of each
 solver over all problems of a kind as multiples of the recommended one's, and how much longer than the fastest solver
@@ -11,11 +11,13 @@ and want passes instead of a gap. With ``--json .ci/docs/which_solver.json`` the
 
 from __future__ import annotations
 
+import argparse
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from measure.report import Row, parser, print_rows, write_json
 
 from mklviz.datasets import load_dataset
 from mklviz.engine import available_solvers, kind_of, recommend, solve, solver_classes
@@ -56,6 +58,7 @@ ROUNDING_OUT = 3000  # steps, which only a stalled solver takes
 
 
 Pose = Callable[[int], Problem]  # given the seed of the split
+Row = dict[str, Any]  # of one solver on one problem
 
 
 def _table(name: str, loss: Loss, regularizer: Regularizer) -> Pose:
@@ -242,19 +245,27 @@ def _run(problem: Problem, name: str, gap: float, seconds: float | None) -> Trac
     return solve(problem, name, gap, ROUNDING_OUT, seconds, projected_gradient=0.1 * gap)
 
 
-def main(arguments: Sequence[str]) -> None:
+def main() -> None:
     """Measure and print the kinds asked for."""
-    known = parser("which", __doc__)
+    known = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     known.add_argument("kinds", nargs="*", metavar="kind", help=f"any of {', '.join(CASES)}; all by default")
     known.add_argument("--rounds", type=int, default=3, help="runs of every solver (default: 3)")
     known.add_argument("--splits", type=int, default=1, help="splits of every data set (default: 1)")
     known.add_argument("--gap", type=float, default=1e-2, help="gap to stop at (default: 0.01)")
-    known.add_argument("--json", type=Path, metavar="FILE", help="write the table there as well")
-    chosen = known.parse_args(arguments)
+    known.add_argument("--json", type=Path, metavar="FILE", help="write the rows there as well")
+    chosen = known.parse_args()
     unknown = [kind for kind in chosen.kinds if kind not in CASES]
     if unknown:
         known.error(f"there is no kind {unknown[0]!r}; there are {', '.join(CASES)}")
-    rows = print_rows(measure(chosen.kinds or list(CASES), chosen.gap, chosen.rounds, chosen.splits))
+    rows = []
+    for row in measure(chosen.kinds or list(CASES), chosen.gap, chosen.rounds, chosen.splits):
+        print(*(f"{value:.3g}" if isinstance(value, float) else value for value in row.values()), sep="\t", flush=True)
+        rows.append(row)
     print("", *ranges(rows), behind(rows), sep="\n")
     if chosen.json is not None:
-        write_json(chosen.json, {"rows": rows})
+        lines = ",\n".join(json.dumps(row, allow_nan=False) for row in rows)
+        chosen.json.write_text(f'{{\n"rows": [\n{lines}\n]\n}}\n', encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

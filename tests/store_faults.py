@@ -1,8 +1,8 @@
 """What a store of runs survives: kills at random moments, a full disk, and being merged again and again.
 
-``python .ci/faults.py --count 100`` kills processes, by a signal that cannot be caught, while they record, take runs
-in, pack them or bring the index to a later version. After each the store has to open without trouble, every run that
-was there before has to be read in full, and of a run that was going on only the last second may be missing.
+``python tests/store_faults.py --count 100`` kills processes, by a signal that cannot be caught, while they record, take
+runs in, pack them or bring the index to a later version. After each the store has to open without trouble, every run
+that was there before has to be read in full, and of a run that was going on only the last second may be missing.
 """
 
 from __future__ import annotations
