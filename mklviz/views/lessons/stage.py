@@ -62,10 +62,12 @@ class LessonStage(cards.Rooted):
     """A lesson on the page of a session.
 
     `commands`: "run", "full_speed" and "stop" of the leading page, "restore" puts the set-up back, "choose" turns
-    to the lesson of a name; none on a page that follows.
+    to the lesson of a name; none on a page that follows. `pooled` stands below the question: what the class answers.
     """
 
-    def __init__(self, session: Session, panel: LessonPanel, commands: Mapping[str, Callable[..., Any]]) -> None:
+    def __init__(
+        self, session: Session, panel: LessonPanel, commands: Mapping[str, Callable[..., Any]], pooled: Any
+    ) -> None:
         super().__init__()
         self._session, self.panel = session, panel
         self._drawn_at = 0.0
@@ -93,7 +95,7 @@ class LessonStage(cards.Rooted):
         self.below = pn.Column(*parts, **look, sizing_mode="stretch_width", margin=0)
         panel.reasons.param.watch(lambda event: self.reasons.param.update(visible=event.new), "visible")
         self.heading = cards.html(height=0)  # for screen readers: the headings of the picture stand below it
-        self._parts = [self.heading, self.question, self.below, self.score.summary, self.score.storage]
+        self._parts = [self.heading, self.question, pooled, self.below, self.score.summary, self.score.storage]
         self.root = pn.Column(sizing_mode="stretch_width", margin=0)
         self._turn()
         panel.param.watch(self._turn, "open")

@@ -1,0 +1,168 @@
+"""The answers of a class: one a visitor, bounded, brought back after a restart to their owner alone, and exported."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import io
+import json
+from dataclasses import replace
+
+import pytest
+from _stores import store  # noqa: F401
+
+from mklviz.record.store import Owner, Store
+from mklviz.scenarios import Answer, Question, Scenario, load_scenario
+from mklviz.views.explorer import page_recovery
+from mklviz.views.explorer.explorer import Explorer
+from mklviz.views.explorer.follower import COUNTED, Follower
+from mklviz.views.explorer.page_recovery import SHARED_RACES, SharedRace
+from mklviz.views.lessons import pooled
+from mklviz.views.lessons.pooled import MOST_VISITORS, PooledAnswers
+from mklviz.views.session.session import LessonResult, Session
+
+LESSON = load_scenario("silp-oscillates")
+FIRST, SECOND = LESSON.question.choices[:2] if LESSON.question else ("", "")
+A, B = Owner("a" * 24), Owner("b" * 24)
+
+
+@pytest.fixture
+def answers(store: Store) -> PooledAnswers:  # noqa: F811
+    return PooledAnswers(store.of(A), "room")
+
+
+def test_a_visitor_has_one_answer_and_the_class_is_bounded(answers: PooledAnswers) -> None:
+    assert answers.give(LESSON, "one", FIRST)
+    assert answers.give(LESSON, "one", SECOND)
+    for wrong in ("no choice", None):
+        assert not answers.give(LESSON, "one", wrong)
+    question = answers.questions[LESSON.name]
+    assert question.given == {"one": SECOND}
+    assert answers.has(LESSON.name, "one", SECOND)
+    assert not answers.has(LESSON.name, "one", FIRST)
+    given = [answers.give(LESSON, str(k), FIRST) for k in range(2 * MOST_VISITORS)]
+    assert sum(given) == MOST_VISITORS - 1
+    assert sum(question.counts.values()) == MOST_VISITORS
+    assert answers.give(LESSON, "one", FIRST)  # whoever is counted may still change
+    answers.settle(LESSON.name, FIRST)
+    assert not answers.give(LESSON, "one", SECOND)  # the answer is known
+    assert question.share_right == 1.0
+
+
+def test_a_restarted_server_has_them_for_their_owner_alone_until_the_room_is_gone(
+    store: Store,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pooled, "SAVE_EVERY", 0.0)
+    answers = PooledAnswers(store.of(A), "room")
+    answers.give(LESSON, "one", FIRST)
+    answers.settle(LESSON.name, SECOND)
+    answers.save()
+    again = PooledAnswers(store.of(A), "room")
+    assert vars(again.questions[LESSON.name]) == vars(answers.questions[LESSON.name])
+    assert PooledAnswers(store.of(B), "room").questions == {}
+    assert PooledAnswers(store.of(A), "another").questions == {}
+    path = store.folder / "answers" / "room.json"
+    for damaged in ("{", json.dumps({"owner": A.name, "questions": {"a": 1}}), json.dumps({"owner": A.name})):
+        path.write_text(damaged)
+        assert PooledAnswers(store.of(A), "room").questions == {}
+    answers.forget()
+    assert not path.exists()
+
+
+def test_files_of_rooms_that_never_came_back_are_bounded(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    monkeypatch.setattr(pooled, "MOST_ROOMS", 2)
+    for room in range(4):
+        PooledAnswers(store.of(A), f"room{room}").give(LESSON, "one", FIRST)
+    assert len(list((store.folder / "answers").iterdir())) == 2
+
+
+def test_nothing_is_written_where_nothing_is_kept(store: Store) -> None:  # noqa: F811
+    mine = store.of(A)
+    mine.enabled = False
+    assert PooledAnswers(mine, "room").give(LESSON, "one", FIRST)
+    assert not (store.folder / "answers").exists()
+
+
+def test_a_table_has_a_row_for_each_choice_and_no_formula(answers: PooledAnswers) -> None:
+    def right(_outcome: object) -> Answer:
+        return Answer("=1+1", "")
+
+    own = Scenario("own", '=cmd("x"), or', "", LESSON.recipe, Question("?", ("=1+1", "b"), right))
+    for visitor, choice in (("one", "=1+1"), ("two", "b"), ("three", "b"), ("four", "b")):
+        answers.give(own, visitor, choice)
+    answers.settle("own", "=1+1")
+    answers.give(replace(own, name="open", title="Open"), "one", "b")
+    rows = list(csv.reader(io.StringIO(answers.to_csv().decode())))
+    assert rows == [
+        ["lesson", "choice", "answers", "right", "answers to the lesson", "share right"],
+        ['\'=cmd("x"), or', "'=1+1", "1", "yes", "4", "0.25"],
+        ['\'=cmd("x"), or', "b", "3", "no", "4", "0.25"],
+        ["Open", "'=1+1", "0", "", "1", ""],
+        ["Open", "b", "1", "", "1", ""],
+    ]
+
+
+def led() -> Explorer:
+    """A page that leads a lesson."""
+    leads = Explorer()
+    SHARED_RACES.open(leads.page_recovery.shared_race)
+    leads.open_lesson(LESSON.name)
+    leads.lesson.update()
+    return leads
+
+
+def test_followers_answer_and_the_page_that_leads_shows_bars_then_what_was_right() -> None:
+    leads = led()
+    card, room = leads.class_card, leads.page_recovery.shared_race
+    one, other = Follower(room.name), Follower(room.name)
+    asyncio.run(leads.tick())
+    assert not card.root.visible
+    assert not card.root.objects  # nothing of it is on a page without a class
+    for follower, choice in ((one, FIRST), (other, SECOND), (other, FIRST)):
+        assert follower.lesson is not None
+        follower.lesson.guess.answer({"value": choice})
+        assert follower.counted.visible
+        assert follower.counted.object == COUNTED
+    asyncio.run(leads.tick())
+    assert card.root.visible
+    assert "2 answers" in card.text.object
+    assert f"<th>{FIRST}</th><td>2</td>" in card.text.object
+    assert not card.reveal.visible
+    leads.session.project(True)
+    asyncio.run(leads.tick())
+    assert "2 answers" in card.text.object
+    assert FIRST not in card.text.object  # before a room, not yet
+    card.reveal.answer({"click": True})
+    assert f"<th>{FIRST}</th><td>2</td>" in card.text.object
+    leads.sidebar.scenario.lesson.show_result(LessonResult(Answer(FIRST, "it did")))
+    card.tick()
+    assert f"<th>{FIRST}</th><td>2 ✓ right</td>" in card.text.object
+    leads.close()
+    assert SHARED_RACES.find(room.name) is None
+
+
+def test_a_page_that_is_loaded_again_has_the_answers_of_before_the_race_also_from_a_server_started_again(
+    store: Store,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before = SharedRace(Session(owner=A), lambda: False)
+    before.answers = PooledAnswers(store.of(A), before.name)
+    SHARED_RACES.open(before)
+    before.answers.give(LESSON, "one", FIRST)
+    mine = SharedRace(Session(owner=A), lambda: True)
+    assert SHARED_RACES.take_over(before.key, mine)
+    assert mine.answers is before.answers
+    SHARED_RACES.close(mine)  # as does the server that ends
+    monkeypatch.setattr(page_recovery, "query_value", {"race": before.key}.get)
+    for owner, found in ((B, 0), (A, 1)):
+        page = Explorer()
+        recovery, session = page.page_recovery, page.session
+        session.owner, session.store = owner, store.of(owner)
+        recovery.ask()
+        recovery.open()
+        asyncio.run(page.tick())
+        assert len(recovery.shared_race.answers.questions) == found
+        assert (SHARED_RACES.find(before.name) is recovery.shared_race) == bool(found)
+        assert page.alert.visible == (not found)
+        SHARED_RACES.close(recovery.shared_race)
